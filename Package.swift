@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The language rules that every Swift target of the house keeps.
+func houseRules() -> [SwiftSetting] {
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+  ]
+}
+
+/// One module of the tower; floors and allowed imports stand in `ci/floors`.
+func room(_ name: String, over dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: houseRules())
+}
+
+/// The tests of one module, in the folder `Tests/<module>Tests`.
+func tests(of name: String, with dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests",
+    dependencies: [.target(name: name)] + dependencies,
+    swiftSettings: houseRules()
+  )
+}
+
+let package = Package(
+  name: "highwater",
+  products: [.executable(name: "highwater", targets: ["highwater"])],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: [
+    // Floor 0
+    room("Statistics"),
+    room("MarkerProtocol"),
+    .target(name: "CLinux"),
+    .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    room("HTTPTransfer", over: ["CURL"]),
+    // Floor 1
+    room("GateCore", over: ["Statistics"]),
+    // Floor 2
+    room("GateFiles", over: ["GateCore", .product(name: "Yams", package: "Yams")]),
+    room("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
+    room("GateReports", over: ["GateCore"]),
+    room("GateWebhook", over: ["GateCore", "HTTPTransfer"]),
+    // Floor 3
+    room("GateRunner", over: ["GateCore", "GateFiles", "GateProbe", "GateReports", "GateWebhook"]),
+    // Floor 4
+    .executableTarget(
+      name: "highwater",
+      dependencies: [
+        "GateCore", "GateRunner", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: houseRules()
+    ),
+    // Tests
+    tests(of: "GateCore"),
+  ]
+)

@@ -1,0 +1,3 @@
+#ifndef HW_CLINUX_H
+#define HW_CLINUX_H
+#endif

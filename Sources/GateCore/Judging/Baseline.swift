@@ -1,0 +1,46 @@
+package import FoundationEssentials
+
+/// Measurements of one scenario in one environment that the team approved.
+package struct Baseline: Sendable, Equatable {
+  /// Who approved it, when and why.
+  package struct Approval: Sendable, Equatable {
+    package var at: Date
+    package var by: String
+    package var commit: String?
+    package var reason: String?
+    /// The id of the run whose figures these are.
+    package var run: String
+
+    package init(at: Date, by: String, commit: String?, reason: String?, run: String) {
+      self.at = at
+      self.by = by
+      self.commit = commit
+      self.reason = reason
+      self.run = run
+    }
+  }
+
+  package var scenario: ScenarioName
+  package var environment: String
+  package var fingerprint: Fingerprint
+  /// One value for each repetition, in the order of measurement.
+  package var metrics: [MetricName: [Double]]
+  package var composition: Composition?
+  package var approved: Approval
+
+  package init(
+    scenario: ScenarioName,
+    environment: String,
+    fingerprint: Fingerprint,
+    metrics: [MetricName: [Double]],
+    composition: Composition?,
+    approved: Approval
+  ) {
+    self.scenario = scenario
+    self.environment = environment
+    self.fingerprint = fingerprint
+    self.metrics = metrics
+    self.composition = composition
+    self.approved = approved
+  }
+}

@@ -1,0 +1,56 @@
+/// What a comparison came to.
+package enum Verdict: String, Sendable, CaseIterable {
+  case pass, improved, regression, failed, inconclusive
+  case noBaseline = "no-baseline"
+  case skipped
+}
+
+/// The exit codes of the command line (CONTRACT section 2).
+package enum ExitCode: Int32, Sendable, CaseIterable {
+  case pass = 0
+  case regression = 1
+  case usage = 2
+  case failed = 3
+  case inconclusive = 4
+  case noBaseline = 5
+  case delivery = 6
+  case interrupted = 130
+  case terminated = 143
+
+  /// The name on the summary's last line.
+  package var name: String {
+    switch self {
+    case .pass: "pass"
+    case .regression: "regression"
+    case .usage: "usage"
+    case .failed: "failed"
+    case .inconclusive: "inconclusive"
+    case .noBaseline: "no-baseline"
+    case .delivery: "delivery"
+    case .interrupted, .terminated: "interrupted"
+    }
+  }
+}
+
+extension Verdict {
+  /// From the most to the least telling: the first that occurs in any scenario is the whole run's (CONTRACT section 2).
+  package static let precedence: [Verdict] = [
+    .regression, .failed, .noBaseline, .inconclusive, .improved, .pass, .skipped,
+  ]
+
+  /// The verdict of a whole from its parts' verdicts; `skipped` where there are none.
+  package static func combined(_ verdicts: some Sequence<Verdict>) -> Verdict {
+    let seen = Set(verdicts)
+    return precedence.first(where: seen.contains) ?? .skipped
+  }
+
+  package var exitCode: ExitCode {
+    switch self {
+    case .pass, .improved, .skipped: .pass
+    case .regression: .regression
+    case .failed: .failed
+    case .inconclusive: .inconclusive
+    case .noBaseline: .noBaseline
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/// What memory figures depend on, besides the program.
+package struct Fingerprint: Sendable, Equatable {
+  /// The fields, by their names in result and baseline files.
+  package enum Field: String, Sendable, CaseIterable, Comparable {
+    case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
+    case kernel, libc, allocator, swap, environmentHash
+
+    /// Whether figures are never compared where this field differs (CONTRACT section 1, Environment).
+    package var isHard: Bool {
+      switch self {
+      case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true
+      case .kernel, .libc, .allocator, .swap, .environmentHash: false
+      }
+    }
+
+    package static func < (lhs: Field, rhs: Field) -> Bool {
+      lhs.rawValue < rhs.rawValue
+    }
+  }
+
+  package struct Difference: Sendable, Equatable {
+    package let field: Field
+    package let baseline: String
+    package let current: String
+
+    package init(field: Field, baseline: String, current: String) {
+      self.field = field
+      self.baseline = baseline
+      self.current = current
+    }
+  }
+
+  /// As `uname -m` says.
+  package var architecture: String
+  package var pageSize: Int
+  /// CPUs that the target may use.
+  package var cpus: Int
+  /// `on` or `off`.
+  package var aslr: String
+  /// Transparent huge pages: `always`, `madvise`, `never`, or `off` where the scenario switched them off.
+  package var thp: String
+  /// The rung of measurement.
+  package var measurement: String
+  package var memoryLimit: Bytes?
+  /// Release, as `uname -r` says.
+  package var kernel: String
+  /// As in `glibc 2.36`.
+  package var libc: String
+  /// The allocator's settings in the target's environment, or empty.
+  package var allocator: String
+  /// `on` or `off`.
+  package var swap: String
+  /// A hash of the target's environment variables; never their values.
+  package var environmentHash: String
+
+  package init(
+    architecture: String,
+    pageSize: Int,
+    cpus: Int,
+    aslr: String,
+    thp: String,
+    measurement: String,
+    memoryLimit: Bytes? = nil,
+    kernel: String,
+    libc: String,
+    allocator: String = "",
+    swap: String = "off",
+    environmentHash: String = ""
+  ) {
+    self.architecture = architecture
+    self.pageSize = pageSize
+    self.cpus = cpus
+    self.aslr = aslr
+    self.thp = thp
+    self.measurement = measurement
+    self.memoryLimit = memoryLimit
+    self.kernel = kernel
+    self.libc = libc
+    self.allocator = allocator
+    self.swap = swap
+    self.environmentHash = environmentHash
+  }
+
+  /// A field's value as text; empty where it is not set.
+  package func text(of field: Field) -> String {
+    switch field {
+    case .architecture: architecture
+    case .pageSize: "\(pageSize)"
+    case .cpus: "\(cpus)"
+    case .aslr: aslr
+    case .thp: thp
+    case .measurement: measurement
+    case .memoryLimit: memoryLimit.map { "\($0.count)" } ?? ""
+    case .kernel: kernel
+    case .libc: libc
+    case .allocator: allocator
+    case .swap: swap
+    case .environmentHash: environmentHash
+    }
+  }
+
+  /// The fields in which this environment differs from the one that a baseline was measured in.
+  package func differences(fromBaseline baseline: Fingerprint) -> [Difference] {
+    Field.allCases.compactMap { field in
+      let (old, new) = (baseline.text(of: field), text(of: field))
+      return old == new ? nil : Difference(field: field, baseline: old, current: new)
+    }
+  }
+
+  /// The name that the hard fields make, as in `linux-x86_64-2cpu-sampled`; what is usual is left out.
+  package func derivedName(ignoring ignored: Set<Field> = []) -> String {
+    var parts = ["linux", architecture]
+    if !ignored.contains(.cpus) { parts.append("\(cpus)cpu") }
+    if !ignored.contains(.measurement) { parts.append(measurement) }
+    if aslr != "off", !ignored.contains(.aslr) { parts.append("aslr") }
+    if thp != "madvise", !ignored.contains(.thp) { parts.append("thp_\(thp)") }
+    if pageSize != 4096, !ignored.contains(.pageSize) { parts.append("page\(pageSize)") }
+    if let memoryLimit, !ignored.contains(.memoryLimit) { parts.append("limit\(memoryLimit.count)") }
+    return FileName.component(for: parts.joined(separator: "-"))
+  }
+}

@@ -1,0 +1,61 @@
+/// A figure that each repetition yields.
+package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertible {
+  package let text: String
+
+  package init(_ text: String) {
+    self.text = text
+  }
+
+  package var description: String { text }
+
+  package static func < (lhs: MetricName, rhs: MetricName) -> Bool {
+    lhs.text < rhs.text
+  }
+
+  /// The high-water mark of the main process (`VmHWM`).
+  package static let peakRSS = MetricName("peak_rss")
+  /// The level of the main process after its warm-up.
+  package static let steadyRSS = MetricName("steady_rss")
+  /// The slope in steady state, per iteration where there are iterations, else per second.
+  package static let growth = MetricName("growth")
+  /// The highest rise above the steady level.
+  package static let spike = MetricName("spike")
+  /// The highest sum over the whole process tree.
+  package static let treePeak = MetricName("tree_peak")
+  /// The level of the sum over the whole process tree after its warm-up.
+  package static let treeSteady = MetricName("tree_steady")
+
+  /// The metrics of a whole repetition, in the order in which they are shown.
+  package static let wholeRun: [MetricName] = [.peakRSS, .steadyRSS, .growth, .spike, .treePeak, .treeSteady]
+
+  /// The metrics that each phase has.
+  package static let perPhase: [MetricName] = [.peakRSS, .steadyRSS]
+
+  /// A metric of one phase, as in `phase.load.peak_rss`.
+  package static func phase(_ phase: String, _ metric: MetricName) -> MetricName {
+    MetricName("phase.\(phase).\(metric.text)")
+  }
+
+  /// Reads a metric's name as a gate may spell it.
+  ///
+  /// - Returns: nil where there is no such metric.
+  package init?(parsing text: String) {
+    let name = MetricName(text)
+    let ofPhase = Self.perPhase.contains { metric in
+      let suffix = ".\(metric.text)"
+      return text.hasPrefix("phase.") && text.hasSuffix(suffix) && text.count > 6 + suffix.count
+        && PlainName.isValid(text.dropFirst(6).dropLast(suffix.count))
+    }
+    guard Self.wholeRun.contains(name) || ofPhase else { return nil }
+    self = name
+  }
+
+  /// Whether the values are whole bytes; growth is a rate and has fractions.
+  package var isWholeBytes: Bool { self != .growth }
+
+  /// The unit as the result file names it.
+  package func unit(perIteration: Bool) -> String {
+    guard self == .growth else { return "bytes" }
+    return perIteration ? "bytes/iteration" : "bytes/second"
+  }
+}

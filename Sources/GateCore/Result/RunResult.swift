@@ -1,0 +1,226 @@
+package import FoundationEssentials
+
+/// This program, as its reports name it.
+package enum Tool {
+  package static let name = "highwater"
+  package static let version = "0.1.0"
+}
+
+/// A finished run of one or more scenarios: what every report is made from.
+package struct RunResult: Sendable, Equatable {
+  package var run: RunInfo
+  package var environment: EnvironmentInfo
+  /// In the order of the project file.
+  package var scenarios: [ScenarioResult]
+
+  package init(run: RunInfo, environment: EnvironmentInfo, scenarios: [ScenarioResult]) {
+    self.run = run
+    self.environment = environment
+    self.scenarios = scenarios
+  }
+
+  package var verdict: Verdict {
+    Verdict.combined(scenarios.map(\.verdict))
+  }
+}
+
+/// When and of what a run was.
+package struct RunInfo: Sendable, Equatable {
+  /// A UUID of version 7, so that ids sort by time.
+  package var id: String
+  package var startedAt: Date
+  package var duration: Duration
+  package var commit: String?
+  package var branch: String?
+  /// Where the CI system shows this build.
+  package var buildURL: String?
+
+  package init(
+    id: String,
+    startedAt: Date,
+    duration: Duration = .zero,
+    commit: String? = nil,
+    branch: String? = nil,
+    buildURL: String? = nil
+  ) {
+    self.id = id
+    self.startedAt = startedAt
+    self.duration = duration
+    self.commit = commit
+    self.branch = branch
+    self.buildURL = buildURL
+  }
+}
+
+/// An environment and the name under which its baselines stand.
+package struct EnvironmentInfo: Sendable, Equatable {
+  package var name: String
+  package var fingerprint: Fingerprint
+
+  package init(name: String, fingerprint: Fingerprint) {
+    self.name = name
+    self.fingerprint = fingerprint
+  }
+}
+
+/// What came of one scenario.
+package struct ScenarioResult: Sendable, Equatable {
+  package var name: ScenarioName
+  package var verdict: Verdict
+  /// The environment of this scenario: its isolation and memory limit are part of it.
+  package var environment: EnvironmentInfo
+  /// The rules by which the metrics were judged, so that the result can be judged again.
+  package var gate: Gate
+  /// The counted repetitions, in order.
+  package var repetitions: [RepetitionResult]
+  package var metrics: [MetricResult]
+  package var baselineComposition: Composition?
+  package var currentComposition: Composition?
+  /// Why the scenario failed; nil unless it did.
+  package var failure: Failure?
+  /// Remarks for a person, each one sentence.
+  package var notes: [String]
+  /// How often growth was measured: per iteration, else per second.
+  package var growthIsPerIteration: Bool
+
+  package init(
+    name: ScenarioName,
+    verdict: Verdict,
+    environment: EnvironmentInfo,
+    gate: Gate = .standard,
+    repetitions: [RepetitionResult] = [],
+    metrics: [MetricResult] = [],
+    baselineComposition: Composition? = nil,
+    currentComposition: Composition? = nil,
+    failure: Failure? = nil,
+    notes: [String] = [],
+    growthIsPerIteration: Bool = false
+  ) {
+    self.name = name
+    self.verdict = verdict
+    self.environment = environment
+    self.gate = gate
+    self.repetitions = repetitions
+    self.metrics = metrics
+    self.baselineComposition = baselineComposition
+    self.currentComposition = currentComposition
+    self.failure = failure
+    self.notes = notes
+    self.growthIsPerIteration = growthIsPerIteration
+  }
+}
+
+/// What one repetition yielded.
+package struct RepetitionResult: Sendable, Equatable {
+  /// The figures of one phase.
+  package struct Phase: Sendable, Equatable {
+    package var name: String
+    package var metrics: [MetricName: Double]
+
+    package init(name: String, metrics: [MetricName: Double]) {
+      self.name = name
+      self.metrics = metrics
+    }
+  }
+
+  package var end: End
+  package var duration: Duration
+  /// How many processes of the tree were seen.
+  package var processes: Int
+  /// A metric that could not be had is missing.
+  package var metrics: [MetricName: Double]
+  package var phases: [Phase]
+  /// The longest time between two samples.
+  package var widestGap: Duration
+  package var notes: [String]
+
+  package init(
+    end: End,
+    duration: Duration,
+    processes: Int,
+    metrics: [MetricName: Double],
+    phases: [Phase] = [],
+    widestGap: Duration = .zero,
+    notes: [String] = []
+  ) {
+    self.end = end
+    self.duration = duration
+    self.processes = processes
+    self.metrics = metrics
+    self.phases = phases
+    self.widestGap = widestGap
+    self.notes = notes
+  }
+
+  /// All figures under the names that a gate uses, those of phases too.
+  package var allMetrics: [MetricName: Double] {
+    phases.reduce(into: metrics) { all, phase in
+      for (metric, value) in phase.metrics { all[.phase(phase.name, metric)] = value }
+    }
+  }
+}
+
+/// How one metric of one scenario was judged.
+package struct MetricResult: Sendable, Equatable {
+  package struct Summary: Sendable, Equatable {
+    package var median: Double
+    package var count: Int
+
+    package init(median: Double, count: Int) {
+      self.median = median
+      self.count = count
+    }
+  }
+
+  /// Current less baseline.
+  package struct Change: Sendable, Equatable {
+    package var absolute: Double
+    /// nil where the baseline is zero.
+    package var percent: Double?
+    /// The ends of the 95 % interval of the shift.
+    package var low: Double
+    package var high: Double
+
+    package init(absolute: Double, percent: Double?, low: Double, high: Double) {
+      self.absolute = absolute
+      self.percent = percent
+      self.low = low
+      self.high = high
+    }
+  }
+
+  package var rule: GateRule
+  package var unit: String
+  package var verdict: Verdict
+  package var baseline: Summary?
+  package var current: Summary?
+  package var change: Change?
+  /// What the rule's tolerance came to, in the metric's unit.
+  package var allowed: Double?
+  /// The smallest change that this comparison could have seen.
+  package var detectable: Double?
+  /// Why the verdict is what it is, in one sentence.
+  package var reason: String
+
+  package init(
+    rule: GateRule,
+    unit: String,
+    verdict: Verdict,
+    baseline: Summary? = nil,
+    current: Summary? = nil,
+    change: Change? = nil,
+    allowed: Double? = nil,
+    detectable: Double? = nil,
+    reason: String = ""
+  ) {
+    self.rule = rule
+    self.unit = unit
+    self.verdict = verdict
+    self.baseline = baseline
+    self.current = current
+    self.change = change
+    self.allowed = allowed
+    self.detectable = detectable
+    self.reason = reason
+  }
+}

@@ -1,0 +1,52 @@
+/// Which metrics of a scenario are judged, and how strictly.
+package struct Gate: Sendable, Equatable {
+  package var rules: [GateRule]
+  /// Whether the file says nothing of a gate: then a metric that cannot be had is a note, not a verdict.
+  package var isStandard: Bool
+
+  package init(rules: [GateRule], isStandard: Bool = false) {
+    self.rules = rules
+    self.isStandard = isStandard
+  }
+
+  /// `peak_rss` and `steady_rss`, each at the standard tolerance.
+  package static let standard = Gate(
+    rules: [
+      GateRule(metric: .peakRSS, tolerance: .standard),
+      GateRule(metric: .steadyRSS, tolerance: .standard),
+    ],
+    isStandard: true
+  )
+}
+
+/// How one metric is judged.
+package struct GateRule: Sendable, Equatable {
+  package enum Severity: String, Sendable, CaseIterable {
+    case fail, warn, off
+  }
+
+  package var metric: MetricName
+  /// nil: only the limit counts, and no baseline is needed.
+  package var tolerance: Tolerance?
+  /// The most that the metric may be, in the metric's own unit.
+  package var limit: Bytes?
+  package var severity: Severity
+
+  package init(metric: MetricName, tolerance: Tolerance?, limit: Bytes? = nil, severity: Severity = .fail) {
+    self.metric = metric
+    self.tolerance = tolerance
+    self.limit = limit
+    self.severity = severity
+  }
+}
+
+/// How much worse than its baseline a metric may be.
+package enum Tolerance: Sendable, Equatable {
+  /// The larger of the two counts; nil is not given.
+  case bounds(relative: Percent?, absolute: Bytes?)
+  /// Taken from the spread of the baseline's own values.
+  case automatic
+
+  /// One page more must not fail a 2 MB tool, nor 3 % pass unseen in a server (CONTRACT section 1).
+  package static let standard = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
+}

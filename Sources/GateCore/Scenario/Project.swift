@@ -1,0 +1,83 @@
+/// What one project file says, with every path made absolute and every default filled in.
+package struct Project: Sendable, Equatable {
+  /// The project file itself, for messages.
+  package var file: String
+  /// The folder that relative paths start from: the one with `.git`, else the file's own.
+  package var root: String
+  package var baselines: String
+  /// The history database; nil is `history: off`.
+  package var history: String?
+  package var artifacts: String
+  package var environment: EnvironmentRule
+  package var webhooks: [Webhook]
+  /// In the order of the file; matrices are expanded.
+  package var scenarios: [Scenario]
+
+  package init(
+    file: String,
+    root: String,
+    baselines: String,
+    history: String?,
+    artifacts: String,
+    environment: EnvironmentRule = EnvironmentRule(),
+    webhooks: [Webhook] = [],
+    scenarios: [Scenario] = []
+  ) {
+    self.file = file
+    self.root = root
+    self.baselines = baselines
+    self.history = history
+    self.artifacts = artifacts
+    self.environment = environment
+    self.webhooks = webhooks
+    self.scenarios = scenarios
+  }
+}
+
+/// How a team names its class of machines.
+package struct EnvironmentRule: Sendable, Equatable {
+  /// A name instead of the one derived from the fingerprint.
+  package var name: String?
+  /// Hard fields that are compared across all the same.
+  package var ignoredFields: Set<Fingerprint.Field>
+
+  package init(name: String? = nil, ignoredFields: Set<Fingerprint.Field> = []) {
+    self.name = name
+    self.ignoredFields = ignoredFields
+  }
+}
+
+/// Where a finished check is announced.
+package struct Webhook: Sendable, Equatable {
+  package enum Format: String, Sendable, CaseIterable {
+    case json, slack, teams, discord
+  }
+
+  package enum Occasion: String, Sendable, CaseIterable {
+    case always, failure, change
+  }
+
+  /// The URL as the project file spells it, before `${NAME}` is replaced: tells webhooks apart without their secrets.
+  package var reference: String
+  package var url: Secret
+  package var format: Format
+  package var occasion: Occasion
+  package var secret: Secret?
+  package var place: SourcePlace?
+
+  package init(
+    reference: String,
+    url: Secret,
+    format: Format = .json,
+    occasion: Occasion = .always,
+    secret: Secret? = nil,
+    place: SourcePlace? = nil
+  ) {
+    self.reference = reference
+    self.url = url
+    self.format = format
+    self.occasion = occasion
+    self.secret = secret
+    self.place = place
+  }
+}

@@ -1,0 +1,225 @@
+/// A scripted use of a target.
+package struct Scenario: Sendable, Equatable {
+  package var name: ScenarioName
+  package var place: SourcePlace?
+  package var description = ""
+  package var tags: [String] = []
+  package var target: Target
+  /// Run before each repetition, unmeasured.
+  package var setup: [Command] = []
+  /// Run after each repetition, whatever became of it.
+  package var teardown: [Command] = []
+  package var ready: Readiness?
+  package var steps: [Step] = []
+  package var stop = StopRule()
+  /// What ends a repetition, where the file says so; see ``ending``.
+  package var until: Ending?
+  /// Which ends are sound, where the file says so; see ``accepts(_:)``.
+  package var expect: ExpectedEnd?
+  package var timeout: Duration = .seconds(300)
+  package var repetitions = Repetitions.adaptive(min: 5, max: 20)
+  /// Repetitions run first and not counted.
+  package var warmup = 1
+  /// Time between samples.
+  package var interval: Duration = .milliseconds(10)
+  package var memoryLimit: Bytes?
+  package var isolation = Isolation()
+  package var gate = Gate.standard
+
+  package init(name: ScenarioName, target: Target) {
+    self.name = name
+    self.target = target
+  }
+
+  /// What ends a repetition: the last step where there are steps or a `ready`, else the target's own end.
+  package var ending: Ending {
+    until ?? (steps.isEmpty && ready == nil ? .exit : .steps)
+  }
+
+  /// Whether a target that ended in this way did what was expected of it.
+  ///
+  /// Without an `expect` a target must end with exit code 0, or by the signal that asked it to stop.
+  package func accepts(_ end: End) -> Bool {
+    switch end.kind {
+    case .exited:
+      return (expect?.exits ?? [0]).contains(end.code ?? -1)
+    case .stopped:
+      guard let expect else { return end.code ?? 0 == 0 }
+      return end.code.map(expect.exits.contains) ?? end.signal.map(expect.signals.contains) ?? true
+    case .trap, .abort, .crash, .signaled, .killed:
+      return end.signal.map { expect?.signals.contains($0) ?? false } ?? false
+    case .oom, .allocationFailure, .timeout, .startFailed, .unknown:
+      return false
+    }
+  }
+}
+
+/// A program to start, without or with a shell.
+package enum Command: Sendable, Equatable, CustomStringConvertible {
+  /// The program and its arguments; never empty.
+  case arguments([String])
+  /// A line for `/bin/sh -c`.
+  case shell(String)
+
+  /// The words to execute.
+  package var words: [String] {
+    switch self {
+    case .arguments(let words): words
+    case .shell(let line): ["/bin/sh", "-c", line]
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .arguments(let words): words.joined(separator: " ")
+    case .shell(let line): line
+    }
+  }
+}
+
+/// The program under measurement, and how it is started.
+package struct Target: Sendable, Equatable {
+  package enum Input: Sendable, Equatable {
+    case null, pipe
+    /// An absolute path.
+    case file(String)
+    case text(String)
+  }
+
+  /// Which process of the tree is the main one, where it is not the one that was started.
+  package enum MainProcess: Sendable, Equatable {
+    /// An absolute path; the file holds the process id.
+    case pidfile(String)
+    /// The process whose name (`comm`, or the command line) matches.
+    case name(Pattern)
+  }
+
+  package var command: Command
+  /// Added to the small fixed environment.
+  package var environment: [String: String] = [:]
+  /// Names that are passed through from the runner's environment.
+  package var inheritedEnvironment: [String] = []
+  /// An absolute path.
+  package var workingDirectory: String
+  package var input = Input.null
+  package var main: MainProcess?
+
+  package init(command: Command, workingDirectory: String) {
+    self.command = command
+    self.workingDirectory = workingDirectory
+  }
+}
+
+/// A regular expression in Swift's syntax, known to be valid.
+package struct Pattern: Sendable, Equatable, CustomStringConvertible {
+  package let source: String
+
+  /// - Throws: whatever the compiler of regular expressions says of the text.
+  package init(parsing source: String) throws {
+    _ = try Regex(source)
+    self.source = source
+  }
+
+  package var description: String { source }
+
+  /// The compiled form; `Regex` is not `Sendable`, so each thread makes its own.
+  package func compiled() -> Regex<AnyRegexOutput> {
+    guard let regex = try? Regex(source) else {
+      preconditionFailure("`\(source)` was compiled before, when the pattern was made")
+    }
+    return regex
+  }
+}
+
+/// How it is known that a target has started up.
+package struct Readiness: Sendable, Equatable {
+  package enum Condition: Sendable, Equatable {
+    case log(Pattern)
+    case tcp(host: String, port: Int)
+    /// An absolute path of a socket.
+    case unix(String)
+    case http(String)
+    /// An absolute path.
+    case file(String)
+    /// Ready once the command ends with 0.
+    case command(Command)
+    case delay(Duration)
+  }
+
+  package var condition: Condition
+  package var within: Duration
+
+  package init(_ condition: Condition, within: Duration = .seconds(30)) {
+    self.condition = condition
+    self.within = within
+  }
+}
+
+/// How a target is asked to end.
+package struct StopRule: Sendable, Equatable {
+  package var signal: Signal
+  /// How long it has before it is killed.
+  package var within: Duration
+
+  package init(signal: Signal = .term, within: Duration = .seconds(10)) {
+    self.signal = signal
+    self.within = within
+  }
+}
+
+/// What ends a repetition.
+package enum Ending: String, Sendable, CaseIterable {
+  /// The last step; the target is stopped then.
+  case steps
+  /// The target's own end.
+  case exit
+}
+
+/// The ends of a target that a scenario calls sound.
+package struct ExpectedEnd: Sendable, Equatable {
+  package var exits: [Int]
+  package var signals: [Signal]
+
+  package init(exits: [Int] = [], signals: [Signal] = []) {
+    self.exits = exits
+    self.signals = signals
+  }
+}
+
+/// How often a scenario is run.
+package enum Repetitions: Sendable, Equatable {
+  case fixed(Int)
+  case adaptive(min: Int, max: Int)
+
+  /// The most repetitions that a file may ask for.
+  package static let most = 1000
+
+  /// The repetitions of a check while no statistics ask for more: the smaller bound against a baseline, and 10
+  /// where a baseline is still to be made, since its spread decides what later checks can see.
+  package func count(hasBaseline: Bool) -> Int {
+    switch self {
+    case .fixed(let count): count
+    case .adaptive(let min, let max): hasBaseline ? min : Swift.min(Swift.max(10, min), max)
+    }
+  }
+}
+
+/// How a target is kept apart from what else the machine does.
+package struct Isolation: Sendable, Equatable {
+  package enum HugePages: String, Sendable, CaseIterable {
+    case inherit, off
+  }
+
+  package enum Tracer: String, Sendable, CaseIterable {
+    case auto, on, off
+  }
+
+  /// Whether the addresses of the target are random (`aslr: on`).
+  package var randomAddresses = false
+  package var hugePages = HugePages.inherit
+  /// The CPUs that the target may use; nil is all.
+  package var cpus: [Int]?
+  package var tracer = Tracer.auto
+
+  package init() {}
+}

@@ -1,0 +1,69 @@
+/// An amount of memory, or a difference of two amounts.
+package struct Bytes: Sendable, Hashable, Comparable {
+  package let count: Int64
+
+  package init(_ count: Int64) {
+    self.count = count
+  }
+
+  package static let zero = Bytes(0)
+
+  package static func kibibytes(_ count: Int64) -> Bytes {
+    Bytes(count * 1024)
+  }
+
+  package static func mebibytes(_ count: Int64) -> Bytes {
+    Bytes(count * 1024 * 1024)
+  }
+
+  package static func < (lhs: Bytes, rhs: Bytes) -> Bool {
+    lhs.count < rhs.count
+  }
+
+  package static func + (lhs: Bytes, rhs: Bytes) -> Bytes {
+    Bytes(lhs.count + rhs.count)
+  }
+
+  package static func - (lhs: Bytes, rhs: Bytes) -> Bytes {
+    Bytes(lhs.count - rhs.count)
+  }
+}
+
+extension Bytes {
+  /// The units of the project file, by their spelling, in bytes.
+  package static let units: [(name: String, size: Int64)] = [
+    ("B", 1),
+    ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
+    ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
+  ]
+
+  /// The largest amount that a file may name: 1 EiB, so that no sum of a few of them can overflow.
+  package static let largest = Bytes(1 << 60)
+
+  /// Reads an amount with its unit, as in `512KiB` or `1.5 GB`.
+  ///
+  /// - Throws: what is wrong with the text, and what would be right.
+  package init(parsing text: String) throws(UnitError) {
+    let (number, unit) = try UnitError.split(text, kind: "size", units: Self.units.map(\.name), example: "512KiB")
+    let size = Self.units.first { $0.name == unit }?.size ?? 1
+    let amount = number * Double(size)
+    guard amount <= Double(Self.largest.count) else {
+      throw UnitError(problem: "the size `\(text)` is too large", hint: "the largest is 1073741824GiB")
+    }
+    self.init(Int64(amount.rounded()))
+  }
+}
+
+extension Bytes: CustomStringConvertible {
+  /// The amount for a person: `742 B`, `512 KiB`, `23.1 MiB`, `1.50 GiB`; never rounded up into the next unit's place.
+  package var description: String {
+    let magnitude = Double(count.magnitude)
+    let sign = count < 0 ? "-" : ""
+    switch magnitude {
+    case ..<1024: return "\(count) B"
+    case ..<(1024 * 1024): return sign + Decimals.text(magnitude / 1024, places: count % 1024 == 0 ? 0 : 1) + " KiB"
+    case ..<(1024 * 1024 * 1024): return sign + Decimals.text(magnitude / 1_048_576, places: 1) + " MiB"
+    default: return sign + Decimals.text(magnitude / 1_073_741_824, places: 2) + " GiB"
+    }
+  }
+}
