@@ -5,6 +5,8 @@ package struct Scenario: Sendable, Equatable {
   package var description = ""
   package var tags: [String] = []
   package var target: Target
+  /// The folder in which everything but the target runs; an absolute path.
+  package var root = "/"
   /// Run before each repetition, unmeasured.
   package var setup: [Command] = []
   /// Run after each repetition, whatever became of it.
