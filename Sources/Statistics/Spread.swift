@@ -5,7 +5,7 @@ package enum Spread {
     quantile(values, 0.5)
   }
 
-  /// The value below which a share of the values lies, by linear interpolation (Hyndman and Fan's type 7).
+  /// The value below which a share (0 to 1) of the values lies, by linear interpolation (Hyndman and Fan 1996, type 7).
   package static func quantile(_ values: [Double], _ share: Double) -> Double? {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()
@@ -13,5 +13,22 @@ package enum Spread {
     let lower = Int(position)
     guard lower + 1 < sorted.count else { return sorted[lower] }
     return sorted[lower] + (sorted[lower + 1] - sorted[lower]) * (position - Double(lower))
+  }
+
+  /// The median distance from the median, times 1.4826: an estimate of the standard deviation of normal values that
+  /// one outlier cannot move (Hampel 1974).
+  package static func scaledDeviation(_ values: [Double]) -> Double? {
+    guard let center = median(values), let deviation = median(values.map { abs($0 - center) }) else { return nil }
+    return 1.4826 * deviation
+  }
+
+  /// How far the values lie apart: the middle half's width from five values on, since a single outlier says little
+  /// of the rest, and the whole width below that.
+  package static func width(_ values: [Double]) -> Double? {
+    guard let low = values.min(), let high = values.max() else { return nil }
+    guard values.count >= 5, let lower = quantile(values, 0.25), let upper = quantile(values, 0.75) else {
+      return high - low
+    }
+    return upper - lower
   }
 }

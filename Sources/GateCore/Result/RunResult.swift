@@ -152,10 +152,13 @@ package struct RepetitionResult: Sendable, Equatable {
     self.notes = notes
   }
 
-  /// All figures under the names that a gate uses, those of phases too.
+  /// All figures under the names that a gate uses, those of phases too; of a phase that came more than once, the
+  /// highest.
   package var allMetrics: [MetricName: Double] {
     phases.reduce(into: metrics) { all, phase in
-      for (metric, value) in phase.metrics { all[.phase(phase.name, metric)] = value }
+      for (metric, value) in phase.metrics {
+        all.merge([.phase(phase.name, metric): value], uniquingKeysWith: max)
+      }
     }
   }
 }

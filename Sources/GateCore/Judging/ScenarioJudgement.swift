@@ -1,0 +1,233 @@
+import FoundationEssentials
+
+/// What a scenario's figures are compared with.
+package enum Reference: Sendable, Equatable {
+  case baseline(Baseline)
+  /// None is stored for this environment.
+  case missing
+  /// The nearest stored baseline is of another environment.
+  case otherEnvironment(name: String, differences: [Fingerprint.Difference])
+}
+
+/// One scenario's measurements, ready to be judged.
+package struct ScenarioMeasurements: Sendable, Equatable {
+  package var name: ScenarioName
+  package var environment: EnvironmentInfo
+  package var gate: Gate
+  /// The counted repetitions.
+  package var repetitions: [RepetitionResult]
+  package var composition: Composition?
+  package var growthIsPerIteration: Bool
+  /// Why a repetition, a warm-up included, cannot count.
+  package var failure: Failure?
+  /// Whether an unknown hand killed a target: then nothing is known, and nothing has failed.
+  package var wasKilled: Bool
+  package var notes: [String]
+
+  package init(
+    name: ScenarioName,
+    environment: EnvironmentInfo,
+    gate: Gate,
+    repetitions: [RepetitionResult],
+    composition: Composition? = nil,
+    growthIsPerIteration: Bool = false,
+    failure: Failure? = nil,
+    wasKilled: Bool = false,
+    notes: [String] = []
+  ) {
+    self.name = name
+    self.environment = environment
+    self.gate = gate
+    self.repetitions = repetitions
+    self.composition = composition
+    self.growthIsPerIteration = growthIsPerIteration
+    self.failure = failure
+    self.wasKilled = wasKilled
+    self.notes = notes
+  }
+
+  /// Judges the measurements: the same values give the same verdict on any machine.
+  ///
+  /// - Parameter allowsMissingBaseline: whether a metric without a baseline is skipped instead of being `no-baseline`.
+  package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
+    var result = ScenarioResult(
+      name: name,
+      verdict: .pass,
+      environment: environment,
+      gate: gate,
+      repetitions: repetitions,
+      currentComposition: composition,
+      failure: failure,
+      notes: notes,
+      growthIsPerIteration: growthIsPerIteration
+    )
+    guard failure == nil else {
+      result.verdict = wasKilled ? .inconclusive : .failed
+      return result
+    }
+    guard !repetitions.isEmpty else {
+      result.verdict = .inconclusive
+      result.notes.append("there is no counted repetition")
+      return result
+    }
+    judgeMetrics(of: &result, against: reference, missing: allowsMissingBaseline ? .skipped : .noBaseline)
+    return result
+  }
+
+  private func judgeMetrics(of result: inout ScenarioResult, against reference: Reference, missing: Verdict) {
+    var baseline: Baseline?
+    switch reference {
+    case .baseline(let found):
+      baseline = found
+      result.baselineComposition = found.composition
+    case .missing:
+      break
+    case .otherEnvironment(let name, let differences):
+      result.notes.append(Self.note(onOther: name, differences))
+    }
+    for rule in gate.rules where rule.severity != .off {
+      let (metric, note) = judge(rule, baseline, missing: missing)
+      if let metric { result.metrics.append(metric) }
+      if let note { result.notes.append(note) }
+    }
+    if result.metrics.isEmpty {
+      result.notes.append("nothing was judged: every metric of its gate is off")
+    }
+    let counting = result.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass }
+    result.verdict = Verdict.combined(counting)
+    if let baseline { result.notes += softDifferences(from: baseline, result.verdict) }
+  }
+
+  private func judge(
+    _ rule: GateRule,
+    _ baseline: Baseline?,
+    missing: Verdict
+  ) -> (metric: MetricResult?, note: String?) {
+    let metric = rule.metric
+    let values = repetitions.compactMap { $0.allMetrics[metric] }
+    let old = baseline?.metrics[metric].flatMap { $0.isEmpty ? nil : $0 }
+    let unit = metric.unit(perIteration: growthIsPerIteration)
+    guard values.count * 2 > repetitions.count else {
+      return unavailable(rule, unit: unit, baseline: baseline, had: old != nil)
+    }
+    if gate.isStandard, metric != .peakRSS, baseline != nil, old == nil {
+      return (nil, "\(metric) is not judged: the baseline had no steady state")
+    }
+    let judgement = MetricJudgement(
+      rule: rule,
+      unit: unit,
+      current: values,
+      baseline: old,
+      missingBaseline: missing
+    )
+    var result = judgement.result
+    if baseline == nil, result.verdict == missing { result.reason = "there is no baseline for this environment" }
+    return (result, nil)
+  }
+
+  /// A metric that most repetitions lack is inconclusive where a gate or the baseline asks for it.
+  private func unavailable(
+    _ rule: GateRule,
+    unit: String,
+    baseline: Baseline?,
+    had: Bool
+  ) -> (metric: MetricResult?, note: String?) {
+    let metric = rule.metric
+    let why = whyUnavailable(metric)
+    if gate.isStandard, metric != .peakRSS, !had {
+      return (nil, "\(metric) is not judged: \(why)")
+    }
+    let result = MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: "\(metric) cannot be had: \(why)")
+    return (result, nil)
+  }
+
+  private func whyUnavailable(_ metric: MetricName) -> String {
+    if metric.text.hasPrefix("phase."), !repetitions.contains(where: { !$0.phases.isEmpty }) {
+      return "no phase was started"
+    }
+    switch metric {
+    case .peakRSS, .treePeak: return "no sample of the main process was taken"
+    default: return "resident memory never became steady; a longer scenario may show it"
+    }
+  }
+
+  private static func note(onOther name: String, _ differences: [Fingerprint.Difference]) -> String {
+    let fields = differences.filter(\.field.isHard)
+    let list = (fields.isEmpty ? differences : fields).map(\.forPeople).joined(separator: ", ")
+    let detail = list.isEmpty ? "" : "; what differs from it (baseline → here): \(list)"
+    return "the nearest baseline is of the environment \(name)\(detail)"
+  }
+
+  private func softDifferences(from baseline: Baseline, _ verdict: Verdict) -> [String] {
+    let differences = environment.fingerprint.differences(fromBaseline: baseline.fingerprint)
+    guard !differences.isEmpty else { return [] }
+    let list = differences.map(\.forPeople).joined(separator: ", ")
+    let lead = verdict == .pass ? "compared across another environment" : "the environment changed, too"
+    return ["\(lead) (baseline → here): \(list)"]
+  }
+}
+
+extension Fingerprint.Difference {
+  /// The difference for a person, as in `cpus 2 → 4`.
+  package var forPeople: String {
+    "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)"
+  }
+}
+
+extension Baseline {
+  /// Whether figures of this environment may be compared with the baseline's.
+  package func isComparable(to environment: EnvironmentInfo, ignoring ignored: Set<Fingerprint.Field>) -> Bool {
+    environment.fingerprint.differences(fromBaseline: fingerprint)
+      .allSatisfy { !$0.field.isHard || ignored.contains($0.field) }
+  }
+
+  /// A scenario's measurements as what later ones are compared with.
+  package init(of result: ScenarioResult, approved: Approval) {
+    let names = Set(result.repetitions.flatMap { $0.allMetrics.keys })
+    let columns = names.map { name in (name, result.repetitions.compactMap { $0.allMetrics[name] }) }
+    self.init(
+      scenario: result.name,
+      environment: result.environment.name,
+      fingerprint: result.environment.fingerprint,
+      metrics: Dictionary(uniqueKeysWithValues: columns),
+      composition: result.currentComposition,
+      approved: approved
+    )
+  }
+}
+
+extension ScenarioMeasurements {
+  /// The measurements that a result holds, to be judged again.
+  package init(of result: ScenarioResult) {
+    self.init(
+      name: result.name,
+      environment: result.environment,
+      gate: result.gate,
+      repetitions: result.repetitions,
+      composition: result.currentComposition,
+      growthIsPerIteration: result.growthIsPerIteration,
+      failure: result.failure,
+      wasKilled: result.failure != nil && result.verdict == .inconclusive
+    )
+  }
+
+  /// A baseline's values as measurements, judged by the standard gate.
+  package init(of baseline: Baseline) {
+    let count = baseline.metrics.values.map(\.count).max() ?? 0
+    let repetitions = (0..<count).map { index in
+      RepetitionResult(
+        end: End(.exited, code: 0),
+        duration: .zero,
+        processes: 0,
+        metrics: baseline.metrics.compactMapValues { index < $0.count ? $0[index] : nil }
+      )
+    }
+    self.init(
+      name: baseline.scenario,
+      environment: EnvironmentInfo(name: baseline.environment, fingerprint: baseline.fingerprint),
+      gate: .standard,
+      repetitions: repetitions,
+      composition: baseline.composition
+    )
+  }
+}

@@ -1,0 +1,152 @@
+import Statistics
+
+/// A curve in equal stretches of time: their medians and their maxima.
+struct BinnedCurve {
+  /// The middle of each stretch, in seconds since exec.
+  let times: [Double]
+  let medians: [Double]
+
+  /// Cuts a window of readings into n = min(200, max(40, readings / 5)) stretches.
+  ///
+  /// A stretch without a reading holds the level before it. nil for fewer than 10 readings, which have no shape.
+  init?(_ readings: [(time: Duration, value: Double)], within window: ClosedRange<Duration>) {
+    let inside = readings.filter { window.contains($0.time) }
+    let length = (window.upperBound - window.lowerBound).inSeconds
+    guard inside.count >= 10, length > 0 else { return nil }
+    let count = min(200, max(40, inside.count / 5))
+    var bins = [[Double]](repeating: [], count: count)
+    for reading in inside {
+      let share = (reading.time - window.lowerBound).inSeconds / length
+      bins[min(count - 1, Int(share * Double(count)))].append(reading.value)
+    }
+    var level = inside[0].value
+    medians = bins.map { bin in
+      level = Spread.median(bin) ?? level
+      return level
+    }
+    times = (0..<count).map { window.lowerBound.inSeconds + (Double($0) + 0.5) / Double(count) * length }
+  }
+
+  /// The deviation from the level that never counts as movement (a few dozen pages come and go in any process).
+  static let quietBand = Double(Bytes.kibibytes(256).count)
+
+  /// The first stretch of the steady state; nil where there is none.
+  var steadyStart: Int? {
+    SteadyState.start(of: medians, floor: Self.quietBand)
+  }
+}
+
+extension Recording {
+  /// The figures that this repetition yields; a metric that cannot be had is missing.
+  package func result() -> RepetitionResult {
+    RepetitionResult(
+      end: end,
+      duration: duration,
+      processes: processes.count,
+      metrics: wholeRunMetrics,
+      phases: phases,
+      widestGap: widestGap,
+      notes: notes + markNotes
+    )
+  }
+
+  /// Growth is per iteration where there are enough iterations for a slope, else per second.
+  package var growthIsPerIteration: Bool {
+    iterationLevels.count >= Self.fewestIterations
+  }
+
+  /// A slope over fewer turns is mostly the noise of single pages.
+  private static let fewestIterations = 10
+
+  /// A slope per second over a shorter steady state is mostly the noise of single pages.
+  private static let shortestGrowthWindow = 0.5
+
+  private var wholeRunMetrics: [MetricName: Double] {
+    var metrics: [MetricName: Double] = [:]
+    metrics[.peakRSS] = peak
+    metrics[.treePeak] = samples.map(\.tree).max().map { Double($0.count) }
+    let window = Duration.zero...max(.zero, stopRequested ?? duration)
+    let curve = BinnedCurve(residents, within: window)
+    if let curve, let start = curve.steadyStart, let level = Spread.median(Array(curve.medians[start...])) {
+      metrics[.steadyRSS] = level.rounded()
+      metrics[.spike] = spike(above: level, from: curve.times[start], to: window.upperBound)
+      metrics[.growth] = growthPerSecond(curve, from: start)
+    }
+    if growthIsPerIteration { metrics[.growth] = growthPerIteration }
+    metrics[.treeSteady] = Self.steadyLevel(samples.map { ($0.time, Double($0.tree.count)) }, within: window)
+    return metrics
+  }
+
+  private static func steadyLevel(
+    _ readings: [(time: Duration, value: Double)],
+    within window: ClosedRange<Duration>
+  ) -> Double? {
+    guard let curve = BinnedCurve(readings, within: window), let start = curve.steadyStart else { return nil }
+    return Spread.median(Array(curve.medians[start...]))?.rounded()
+  }
+
+  private var residents: [(time: Duration, value: Double)] {
+    samples.compactMap { sample in sample.main.map { (sample.time, Double($0.resident.count)) } }
+  }
+
+  /// The highest of all high-water marks and readings of the main process.
+  ///
+  /// The kernel's mark alone may be up to CPUs × 31 pages low after memory was given back, since it is kept by an
+  /// inexact read of per-CPU counters (kernel commit f1a7941243c1); a reading is exact.
+  private var peak: Double? {
+    let seen = samples.compactMap { $0.main.map { max($0.peak, $0.resident) } } + processes.filter(\.isMain).map(\.peak)
+    return seen.max().map { Double($0.count) }.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// The highest resident memory in a window: the high-water mark where it rose there, else the highest reading.
+  private func highest(in window: ClosedRange<Duration>) -> Double? {
+    let inside = samples.filter { window.contains($0.time) }.compactMap(\.main)
+    guard let before = inside.first?.peak, let reading = inside.map(\.resident).max() else { return nil }
+    let mark = inside.map(\.peak).max() ?? before
+    return Double(max(reading, mark > before ? mark : reading).count)
+  }
+
+  private func spike(above level: Double, from start: Double, to end: Duration) -> Double {
+    let begin = min(Duration.seconds(start), end)
+    return max(0, (highest(in: begin...end) ?? level) - level).rounded()
+  }
+
+  private func growthPerSecond(_ curve: BinnedCurve, from start: Int) -> Double? {
+    let times = Array(curve.times[start...])
+    guard let first = times.first, let last = times.last, last - first >= Self.shortestGrowthWindow else { return nil }
+    return Slope.theilSen(x: times, y: Array(curve.medians[start...]))
+  }
+
+  private var iterationLevels: [Double] {
+    marks.compactMap { mark in mark.event == .iteration ? mark.resident.map { Double($0.count) } : nil }
+  }
+
+  private var growthPerIteration: Double? {
+    let levels = iterationLevels
+    let start = SteadyState.start(of: levels, floor: BinnedCurve.quietBand) ?? levels.count / 2
+    let kept = Array(levels[start...])
+    return Slope.theilSen(x: kept.indices.map(Double.init), y: kept)
+  }
+
+  private var phases: [RepetitionResult.Phase] {
+    let starts = marks.compactMap { mark -> (name: String, time: Duration)? in
+      guard case .phase(let name) = mark.event else { return nil }
+      return (name, mark.time)
+    }
+    let finish = max(stopRequested ?? duration, starts.last?.time ?? .zero)
+    let readings = residents
+    return starts.enumerated().map { index, start in
+      let window = start.time...max(start.time, index + 1 < starts.count ? starts[index + 1].time : finish)
+      var metrics: [MetricName: Double] = [:]
+      metrics[.peakRSS] = highest(in: window)
+      metrics[.steadyRSS] = Self.steadyLevel(readings, within: window)
+      return RepetitionResult.Phase(name: start.name, metrics: metrics)
+    }
+  }
+
+  private var markNotes: [String] {
+    guard unknownMarks > 0 else { return [] }
+    let lines = unknownMarks == 1 ? "1 line" : "\(unknownMarks) lines"
+    return ["\(lines) written to HIGHWATER_MARKS could not be understood"]
+  }
+}

@@ -1,0 +1,41 @@
+/// Where a curve becomes steady, and how it goes on from there.
+package enum SteadyState {
+  /// The index of the first value that belongs to the steady state, by a scan backwards; nil where there is none.
+  ///
+  /// With m the median of the last half and s its ``Spread/scaledDeviation(_:)``, the curve is steady from the last
+  /// value of the first half that lies further from m than max(3 s, 1 % of m, `floor`). Beside MSER-5 (White 1997) it
+  /// finds the end of an exponential or stepwise warm-up with a median error of one value instead of four and more.
+  ///
+  /// - Parameters:
+  ///   - curve: medians of equal stretches of time; fewer than 8 have no steady state.
+  ///   - floor: the deviation that never counts, in the curve's unit.
+  package static func start(of curve: [Double], floor: Double) -> Int? {
+    guard curve.count >= 8 else { return nil }
+    let half = curve.count / 2
+    let lastHalf = Array(curve[half...])
+    guard let level = Spread.median(lastHalf), let deviation = Spread.scaledDeviation(lastHalf) else { return nil }
+    let band = max(3 * deviation, 0.01 * abs(level), floor)
+    guard let last = curve[..<half].lastIndex(where: { abs($0 - level) > band }) else { return 0 }
+    return last + 1 < half ? last + 1 : nil
+  }
+}
+
+/// Slopes that outliers cannot bend.
+package enum Slope {
+  /// The median of the slopes of all pairs of points (Theil 1950, Sen 1968); nil for fewer than two distinct x.
+  ///
+  /// The cost grows with the square of the count; a curve is thinned to 400 points first.
+  package static func theilSen(x: [Double], y: [Double]) -> Double? {
+    let count = min(x.count, y.count)
+    let stride = max(1, (count + 399) / 400)
+    let kept = Swift.stride(from: 0, to: count, by: stride).map { $0 }
+    var slopes: [Double] = []
+    slopes.reserveCapacity(kept.count * kept.count / 2)
+    for (position, first) in kept.enumerated() {
+      for second in kept[(position + 1)...] where x[second] != x[first] {
+        slopes.append((y[second] - y[first]) / (x[second] - x[first]))
+      }
+    }
+    return Spread.median(slopes)
+  }
+}
