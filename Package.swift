@@ -57,6 +57,7 @@ let package = Package(
       swiftSettings: houseRules()
     ),
     // Tests
+    tests(of: "Statistics"),
     tests(of: "GateCore"),
   ]
 )

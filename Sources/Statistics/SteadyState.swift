@@ -6,9 +6,8 @@ package enum SteadyState {
   /// value of the first half that lies further from m than max(3 s, 1 % of m, `floor`). Beside MSER-5 (White 1997) it
   /// finds the end of an exponential or stepwise warm-up with a median error of one value instead of four and more.
   ///
-  /// - Parameters:
-  ///   - curve: medians of equal stretches of time; fewer than 8 have no steady state.
-  ///   - floor: the deviation that never counts, in the curve's unit.
+  /// `curve` holds medians of equal stretches of time; fewer than 8 have no steady state. `floor` is the deviation
+  /// that never counts, in the curve's unit.
   package static func start(of curve: [Double], floor: Double) -> Int? {
     guard curve.count >= 8 else { return nil }
     let half = curve.count / 2

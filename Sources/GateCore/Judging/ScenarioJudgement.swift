@@ -48,7 +48,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
 
   /// Judges the measurements: the same values give the same verdict on any machine.
   ///
-  /// - Parameter allowsMissingBaseline: whether a metric without a baseline is skipped instead of being `no-baseline`.
+  /// Where `allowsMissingBaseline` is true, a metric without a baseline is skipped instead of being `no-baseline`.
   package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
     var result = ScenarioResult(
       name: name,
@@ -95,7 +95,10 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
     let counting = result.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass }
     result.verdict = Verdict.combined(counting)
-    if let baseline { result.notes += softDifferences(from: baseline, result.verdict) }
+    if let note = baseline.flatMap(noteOnEnvironment) {
+      // A changed environment is the first suspect of a changed figure.
+      result.notes.insert(note, at: result.verdict == .pass ? result.notes.endIndex : 0)
+    }
   }
 
   private func judge(
@@ -158,12 +161,11 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     return "the nearest baseline is of the environment \(name)\(detail)"
   }
 
-  private func softDifferences(from baseline: Baseline, _ verdict: Verdict) -> [String] {
+  private func noteOnEnvironment(of baseline: Baseline) -> String? {
     let differences = environment.fingerprint.differences(fromBaseline: baseline.fingerprint)
-    guard !differences.isEmpty else { return [] }
+    guard !differences.isEmpty else { return nil }
     let list = differences.map(\.forPeople).joined(separator: ", ")
-    let lead = verdict == .pass ? "compared across another environment" : "the environment changed, too"
-    return ["\(lead) (baseline → here): \(list)"]
+    return "the environment is not the baseline's (baseline → here): \(list)"
   }
 }
 

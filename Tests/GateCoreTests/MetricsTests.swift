@@ -1,0 +1,139 @@
+import GateCore
+import Testing
+
+/// Recordings with a known shape: one reading each 10 ms.
+enum Curves {
+  static func recording(
+    _ level: (Double) -> Double,
+    seconds: Double = 4,
+    peak: Int64 = 0,
+    marks: [Mark] = [],
+    stopAt: Double? = nil
+  ) -> Recording {
+    var mark = 0.0
+    let samples = (0..<Int(seconds * 100)).map { index in
+      let resident = level(Double(index) / 100)
+      mark = max(mark, resident)
+      let bytes = Bytes(Int64(resident))
+      return Sample(
+        time: .milliseconds(index * 10),
+        main: MemoryFigures(
+          resident: bytes, peak: max(Bytes(Int64(mark)), Bytes(peak)), anonymous: bytes, file: .zero, shared: .zero
+        ),
+        tree: Bytes(2 * bytes.count),
+        processes: 2
+      )
+    }
+    return Recording(
+      samples: samples,
+      marks: marks,
+      end: End(.exited, code: 0),
+      duration: .seconds(seconds),
+      stopRequested: stopAt.map { .seconds($0) }
+    )
+  }
+
+  static let mebibyte = 1_048_576.0
+}
+
+@Suite("Metrics of a recording")
+struct MetricsTests {
+  let mebibyte = Curves.mebibyte
+
+  @Test("A plateau yields its level as peak and steady state, no growth and no spike")
+  func plateau() {
+    let metrics = Curves.recording { _ in 20 * mebibyte }.result().metrics
+    #expect(metrics[.peakRSS] == 20 * mebibyte)
+    #expect(metrics[.steadyRSS] == 20 * mebibyte)
+    #expect(metrics[.growth] == 0)
+    #expect(metrics[.spike] == 0)
+    #expect(metrics[.treePeak] == 40 * mebibyte)
+    #expect(metrics[.treeSteady] == 40 * mebibyte)
+  }
+
+  @Test("A mark of the kernel above every reading is the peak")
+  func markAboveReadings() {
+    let recording = Curves.recording({ _ in 20 * mebibyte }, peak: 50 << 20)
+    #expect(recording.result().metrics[.peakRSS] == 50 * mebibyte)
+  }
+
+  @Test("A reading above the kernel's mark is the peak, since the mark may lag by some pages")
+  func readingAboveMark() {
+    var recording = Curves.recording { _ in 20 * mebibyte }
+    recording.samples[5].main?.peak = Bytes(0)
+    recording.samples[5].main?.resident = .mebibytes(30)
+    #expect(recording.result().metrics[.peakRSS] == 30 * mebibyte)
+  }
+
+  @Test("After a warm-up the steady level is that of the plateau")
+  func warmUp() throws {
+    let metrics = Curves.recording { $0 < 1 ? (5 + 15 * $0) * mebibyte : 20 * mebibyte }.result().metrics
+    #expect(metrics[.steadyRSS] == 20 * mebibyte)
+  }
+
+  @Test("A step late in the run leaves no steady state, so neither level, growth nor spike")
+  func noSteadyState() {
+    let metrics = Curves.recording { $0 < 2.5 ? 5 * mebibyte : 20 * mebibyte }.result().metrics
+    #expect(metrics[.steadyRSS] == nil)
+    #expect(metrics[.growth] == nil)
+    #expect(metrics[.spike] == nil)
+    #expect(metrics[.peakRSS] == 20 * mebibyte)
+  }
+
+  @Test("A slow leak grows by its rate per second")
+  func leak() throws {
+    let growth = try #require(Curves.recording { 20 * mebibyte + $0 * 100_000 }.result().metrics[.growth])
+    #expect(abs(growth - 100_000) < 500)
+  }
+
+  @Test("A spike in the steady state is its height above the level")
+  func spike() {
+    let metrics = Curves.recording { (2.50..<2.52).contains($0) ? 50 * mebibyte : 20 * mebibyte }.result().metrics
+    #expect(metrics[.spike] == 30 * mebibyte)
+    #expect(metrics[.steadyRSS] == 20 * mebibyte)
+  }
+
+  @Test("What a target does after it was asked to stop is part of its peak, not of its steady state")
+  func stopping() {
+    let metrics = Curves.recording({ $0 < 3 ? 20 * mebibyte : 60 * mebibyte }, stopAt: 2.995).result().metrics
+    #expect(metrics[.steadyRSS] == 20 * mebibyte)
+    #expect(metrics[.peakRSS] == 60 * mebibyte)
+    #expect(metrics[.spike] == 0)
+  }
+
+  @Test("With iterations growth is per iteration, from the levels at the marks")
+  func iterations() throws {
+    let marks = (0..<100).map { turn in
+      Mark(
+        time: .milliseconds(turn * 40),
+        event: .iteration,
+        resident: Bytes(20 << 20) + Bytes(Int64(turn) * 1300)
+      )
+    }
+    let recording = Curves.recording({ _ in 20 * mebibyte }, marks: marks)
+    #expect(recording.growthIsPerIteration)
+    #expect(recording.result().metrics[.growth] == 1300)
+  }
+
+  @Test("Each phase has its own peak, and one that came twice the higher of both")
+  func phases() {
+    let marks = [
+      Mark(time: .zero, event: .phase("load")),
+      Mark(time: .seconds(1), event: .phase("serve")),
+      Mark(time: .seconds(3), event: .phase("load")),
+    ]
+    let result = Curves.recording(
+      { $0 < 1 ? 10 * mebibyte : $0 < 3 ? 20 * mebibyte : 15 * mebibyte }, marks: marks
+    ).result()
+    #expect(result.phases.map(\.name) == ["load", "serve", "load"])
+    #expect(result.allMetrics[.phase("load", .peakRSS)] == 20 * mebibyte)
+    #expect(result.phases[2].metrics[.peakRSS] == 15 * mebibyte)
+    #expect(result.allMetrics[.phase("serve", .peakRSS)] == 20 * mebibyte)
+    #expect(result.allMetrics[.phase("serve", .steadyRSS)] == 20 * mebibyte)
+  }
+
+  @Test("A repetition without samples yields no metric")
+  func empty() {
+    #expect(Recording(end: End(.exited, code: 0)).result().metrics.isEmpty)
+  }
+}

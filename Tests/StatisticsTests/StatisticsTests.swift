@@ -1,0 +1,99 @@
+import Testing
+
+@testable import Statistics
+
+@Suite("Spread of plain numbers")
+struct SpreadTests {
+  @Test("The median is the middle value, or the mean of the middle two")
+  func median() {
+    #expect(Spread.median([3, 1, 2]) == 2)
+    #expect(Spread.median([4, 1, 2, 3]) == 2.5)
+    #expect(Spread.median([]) == nil)
+  }
+
+  @Test("Quantiles interpolate between neighbours", arguments: [(0.0, 10.0), (0.25, 20), (0.5, 30), (0.9, 46), (1, 50)])
+  func quantile(share: Double, expected: Double) throws {
+    let value = try #require(Spread.quantile([50, 10, 40, 20, 30], share))
+    #expect(abs(value - expected) < 1e-9)
+  }
+
+  @Test("One outlier among ten does not widen the spread, and among three it does")
+  func width() {
+    #expect(Spread.width([10, 10, 10, 10, 10, 10, 10, 10, 10, 9999]) == 0)
+    #expect(Spread.width([10, 10, 9999]) == 9989)
+    #expect(Spread.width([]) == nil)
+  }
+
+  @Test("The scaled deviation of 1…9 is 1.4826 × 2")
+  func deviation() {
+    #expect(Spread.scaledDeviation(Array(1...9).map(Double.init)) == 1.4826 * 2)
+  }
+}
+
+@Suite("Steady state")
+struct SteadyStateTests {
+  @Test("A flat curve is steady from its start")
+  func flat() {
+    #expect(SteadyState.start(of: Array(repeating: 5, count: 40), floor: 0) == 0)
+  }
+
+  @Test("A warm-up by stairs ends where its last stair ends")
+  func stairs() {
+    let curve = (0..<100).map { $0 < 10 ? 10.0 : $0 < 30 ? 60 : 100 }
+    #expect(SteadyState.start(of: curve, floor: 0.5) == 30)
+  }
+
+  @Test("A step in the second half leaves no steady state")
+  func lateStep() {
+    let curve = (0..<100).map { $0 < 49 ? 10.0 : 100 }
+    #expect(SteadyState.start(of: curve, floor: 0.5) == 49)
+    let later = (0..<100).map { $0 < 50 ? 10.0 : 100 }
+    #expect(SteadyState.start(of: later, floor: 0.5) == nil)
+  }
+
+  @Test("Moves below the floor do not count, and too short a curve has no steady state")
+  func floor() {
+    let curve = (0..<40).map { $0 < 10 ? 990.0 : 1000 }
+    #expect(SteadyState.start(of: curve, floor: 20) == 0)
+    #expect(SteadyState.start(of: [1, 1, 1, 1, 1, 1, 1], floor: 20) == nil)
+  }
+}
+
+@Suite("Slopes and shifts")
+struct SlopeAndShiftTests {
+  @Test("A slope is exact on a line and unmoved by a few outliers")
+  func slope() {
+    let x = (0..<50).map(Double.init)
+    var y = x.map { 3 * $0 + 7 }
+    #expect(Slope.theilSen(x: x, y: y) == 3)
+    y[10] = 1e9
+    y[11] = -1e9
+    #expect(Slope.theilSen(x: x, y: y) == 3)
+    #expect(Slope.theilSen(x: [1, 1], y: [2, 3]) == nil)
+    #expect(Slope.theilSen(x: (0..<5000).map(Double.init), y: (0..<5000).map { 2 * Double($0) }) == 2)
+  }
+
+  /// The cuts of the exact rank-sum distribution at 5 % and 1 % a side.
+  @Test(
+    "The rank cut follows the exact distribution",
+    arguments: [
+      (3, 3, 0.05, 1), (5, 5, 0.05, 5), (5, 10, 0.05, 12), (10, 10, 0.05, 28), (20, 10, 0.05, 63),
+      (3, 3, 0.01, 0), (5, 5, 0.01, 2), (10, 10, 0.01, 20),
+    ]
+  )
+  func rankCut(first: Int, second: Int, perSide: Double, expected: Int) {
+    #expect(Shift.rankCut(first, second, perSide: perSide) == expected)
+    #expect(Shift.rankCut(second, first, perSide: perSide) == expected)
+  }
+
+  @Test("The interval of a pure shift holds it, and is a point where all values agree")
+  func interval() throws {
+    #expect(Shift.interval(from: [10, 10, 10, 10, 10], to: [13, 13, 13, 13, 13]) == 3...3)
+    let base = [1.0, 2, 3, 4, 5, 6, 7, 8]
+    let shift = try #require(Shift.interval(from: base, to: base.map { $0 + 100 }))
+    #expect(shift.contains(100))
+    #expect(shift.lowerBound > 93 && shift.upperBound < 107)
+    #expect(Shift.interval(from: [], to: [1]) == nil)
+    #expect(Shift.interval(from: [1], to: [4]) == 3...3)
+  }
+}
