@@ -1,7 +1,36 @@
 import ArgumentParser
 import GateCore
+import GateRunner
 
-@main
+/// The command line: every word of it is parsed here, and no other place ends the process.
 struct Highwater: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "highwater", version: Tool.version)
+  static let configuration = CommandConfiguration(
+    commandName: "highwater",
+    abstract: "Fails a build when a program's memory rises.",
+    discussion: """
+      Highwater runs scripted scenarios of a program, reads the kernel's figures for its whole process tree, compares \
+      peak and steady resident memory with baselines that the team approved, and answers by exit code.
+
+      A first round, in a folder with a highwater.yml:
+        highwater validate            # is the project file sound?
+        highwater check               # runs all; exit code 5, since there is no baseline yet
+        highwater approve             # what was measured becomes the baseline: commit it
+        highwater check               # from now on: 0 is pass, 1 is a regression
+
+      Without a project file: highwater record -- COMMAND [ARG…]
+
+      Exit codes: 0 pass · 1 regression · 2 usage · 3 failed · 4 inconclusive · 5 no-baseline · 6 delivery · \
+      130/143 interrupted
+      """,
+    version: "\(Tool.name) \(Tool.version)",
+    subcommands: [
+      CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, ValidateCommand.self,
+    ]
+  )
+}
+
+/// A command that carries out a use case.
+protocol UseCaseCommand: ParsableCommand {
+  var console: ConsoleOptions { get }
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode
 }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Statistics
 
 /// Measurements of one scenario in one environment that the team approved.
 package struct Baseline: Sendable, Equatable {
@@ -42,5 +43,12 @@ package struct Baseline: Sendable, Equatable {
     self.metrics = metrics
     self.composition = composition
     self.approved = approved
+  }
+}
+
+extension Baseline {
+  /// The median of each metric's values.
+  package var medians: [MetricName: Double] {
+    metrics.compactMapValues(Spread.median)
   }
 }

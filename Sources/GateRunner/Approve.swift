@@ -1,0 +1,108 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateReports
+
+/// Makes measured results the baseline.
+package struct Approve {
+  package var options = SharedOptions()
+  package var selection: [String] = []
+  /// A result file of another machine, instead of the last check's.
+  package var from: String?
+  package var reason: String?
+
+  package init() {}
+
+  /// Writes a baseline for each scenario of the result that may be one.
+  ///
+  /// - Returns: `pass`, or `failed` where a scenario that was asked for cannot be approved.
+  package func run(in workplace: Workplace) throws -> ExitCode {
+    let project = try options.loadProject(in: workplace, webhooksNeeded: false)
+    let result = try loadResult(project, workplace)
+    let selected = result.scenarios.filter { scenario in
+      selection.isEmpty || selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
+    }
+    try checkSelection(selected, in: result, project)
+    let store = BaselineStore(folder: project.baselines)
+    let build = BuildContext(variables: workplace.variables, root: project.root)
+    var changes: [ApprovalChange] = []
+    for scenario in selected {
+      guard workplace.interruption.signal == nil else { return workplace.interruptedCode ?? .interrupted }
+      changes.append(try approve(scenario, of: result, into: store, project, by: build.person, workplace))
+    }
+    workplace.console.print(ApprovalReport.text(changes, style: workplace.console.style()))
+    return changes.contains(where: \.isSkipped) ? .failed : .pass
+  }
+
+  private func loadResult(_ project: Project, _ workplace: Workplace) throws -> RunResult {
+    let path = from.map(workplace.absolute) ?? ArtifactsFolder(path: project.artifacts).resultPath
+    do {
+      return try ResultFile.decode(try SafeFile.read(path, atMost: ResultFile.largest), path: path)
+    } catch where from == nil && error.isNotFound {
+      throw RunnerError(
+        problem: "there is no result to approve", place: path,
+        hint: "run `highwater check` first, or name a result file with `--from`"
+      )
+    }
+  }
+
+  private func tags(of scenario: ScenarioResult, _ project: Project) -> [String] {
+    project.scenarios.first { $0.name == scenario.name }?.tags ?? []
+  }
+
+  private func checkSelection(_ selected: [ScenarioResult], in result: RunResult, _ project: Project) throws {
+    let missing = selection.filter { word in
+      !selected.contains { Selection.matches(word, $0.name.text, tags(of: $0, project)) }
+    }
+    guard missing.isEmpty, !selected.isEmpty else {
+      let measured = result.scenarios.map(\.name.text).prefix(8).joined(separator: ", ")
+      throw RunnerError(
+        (missing.isEmpty ? ["*"] : missing).map { word in
+          Complaint(
+            place: from, problem: "the result has no scenario `\(word)`",
+            hint: measured.isEmpty ? "it is empty" : "it has \(measured)"
+          )
+        }
+      )
+    }
+  }
+
+  private func approve(
+    _ scenario: ScenarioResult,
+    of result: RunResult,
+    into store: BaselineStore,
+    _ project: Project,
+    by person: String,
+    _ workplace: Workplace
+  ) throws -> ApprovalChange {
+    var baseline = Baseline(
+      of: scenario,
+      approved: Baseline.Approval(
+        at: workplace.now(), by: person, commit: result.run.commit, reason: reason, run: result.run.id
+      )
+    )
+    if let name = project.environment.name { baseline.environment = name }
+    var change = ApprovalChange(
+      scenario: scenario.name, environment: baseline.environment,
+      path: store.path(scenario.name, baseline.environment), after: baseline.medians
+    )
+    if let reason = scenario.reasonAgainstApproval {
+      change.outcome = .skipped(reason)
+      return change
+    }
+    // A broken baseline is what an approval replaces, so it tells no medians and stops nothing.
+    change.before = ((try? store.load(scenario.name, environment: baseline.environment)) ?? nil)?.medians ?? [:]
+    change.outcome = ApprovalChange.Outcome(try store.save(baseline))
+    return change
+  }
+}
+
+extension ScenarioResult {
+  /// Why this must not become a baseline; nil where it may.
+  fileprivate var reasonAgainstApproval: String? {
+    if let failure { return "it failed: \(failure.subject): \(failure.problem)" }
+    if repetitions.isEmpty { return "it has no repetition" }
+    if repetitions.allSatisfy({ $0.metrics[.peakRSS] == nil }) { return "it has no peak_rss" }
+    return nil
+  }
+}

@@ -1,0 +1,35 @@
+import GateCore
+import GateFiles
+
+/// What the CI system or the checkout says of the build under test.
+struct BuildContext {
+  let commit: String?
+  let branch: String?
+  let buildURL: String?
+  /// Who runs this: for approvals.
+  let person: String
+
+  /// Reads the usual variables of CI systems, then the checkout.
+  init(variables: [String: String], root: String) {
+    func first(_ names: String...) -> String? {
+      names.lazy.compactMap { variables[$0] }.first { !$0.isEmpty }.map { String($0.prefix(1000)) }
+    }
+    let checkout = GitCheckout(containing: root)
+    commit = first("HIGHWATER_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "GIT_COMMIT") ?? checkout?.commit
+    branch =
+      first(
+        "HIGHWATER_BRANCH", "GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "GIT_BRANCH"
+      ) ?? checkout?.branch
+    buildURL =
+      first("HIGHWATER_BUILD_URL", "CI_JOB_URL", "BUILDKITE_BUILD_URL", "BUILD_URL") ?? Self.gitHubRun(variables)
+    person = first("HIGHWATER_APPROVER", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_AUTHOR", "USER") ?? "unknown"
+  }
+
+  /// GitHub gives the parts of the address only.
+  private static func gitHubRun(_ variables: [String: String]) -> String? {
+    guard let server = variables["GITHUB_SERVER_URL"], let repository = variables["GITHUB_REPOSITORY"],
+      let run = variables["GITHUB_RUN_ID"]
+    else { return nil }
+    return "\(server)/\(repository)/actions/runs/\(run)"
+  }
+}

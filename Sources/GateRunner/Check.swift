@@ -1,0 +1,106 @@
+package import GateCore
+import GateFiles
+import GateProbe
+
+/// The gate: runs scenarios, judges them against their baselines, reports and notifies.
+package struct Check {
+  package var options = SharedOptions()
+  /// Names, `tag:NAME`, or patterns with `*`; empty is all.
+  package var selection: [String] = []
+  /// Instead of what the scenarios say.
+  package var repetitions: Int?
+  package var notifies = true
+  /// Whether a message that could not be delivered makes an exit code of its own.
+  package var requiresDelivery = false
+  package var allowsMissingBaseline = false
+
+  package init() {}
+
+  /// Runs the gate and says how it went.
+  ///
+  /// - Returns: the exit code of the contract.
+  /// - Throws: `ExplainedError` for bad input; what becomes of a target is a verdict, not an error.
+  package func run(in workplace: Workplace) throws -> ExitCode {
+    let project = try loadProject(workplace)
+    let scenarios = try Selection(words: selection).scenarios(of: project)
+    let artifacts = ArtifactsFolder(path: project.artifacts)
+    try artifacts.prepare()
+    let lock = try artifacts.lock()
+    defer { withExtendedLifetime(lock) {} }
+    let probe = Probe(interruption: workplace.interruption, environment: workplace.variables)
+    let plans = try CheckPlan.plans(for: scenarios, of: project, fingerprint: probe.fingerprint)
+
+    let begin = ContinuousClock.now
+    var run = RunInfo(
+      startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: project.root)
+    )
+    guard let results = try results(of: plans, with: probe, into: artifacts, workplace.console),
+      workplace.interruption.signal == nil
+    else {
+      workplace.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
+      return workplace.interruptedCode ?? .interrupted
+    }
+    run.duration = ContinuousClock.now - begin
+    // A result of several environments is named after the one that most machines share: no isolation asked for.
+    let environment = plans.map(\.environment).min { $0.name.count < $1.name.count } ?? plans[0].environment
+    let conclusion = CheckConclusion(
+      result: RunResult(run: run, environment: environment, scenarios: results),
+      project: project,
+      artifacts: artifacts,
+      check: self,
+      workplace: workplace
+    )
+    return try conclusion.carryOut()
+  }
+
+  private func loadProject(_ workplace: Workplace) throws -> Project {
+    var project = try options.loadProject(in: workplace, webhooksNeeded: notifies)
+    if !notifies { project.webhooks = [] }
+    return project
+  }
+
+  /// Measures and judges one scenario after the other; nil where an interruption ended the run.
+  private func results(
+    of plans: [CheckPlan],
+    with probe: Probe,
+    into artifacts: ArtifactsFolder,
+    _ console: Console
+  ) throws -> [ScenarioResult]? {
+    var results: [ScenarioResult] = []
+    for (index, plan) in plans.enumerated() {
+      let scenario = plan.scenario
+      console.show(.scenarioStarted(name: scenario.name, index: index + 1, of: plans.count))
+      try artifacts.clear(scenario.name)
+      let run = ScenarioRun(
+        scenario: scenario,
+        environment: plan.environment,
+        repetitions: repetitions ?? scenario.repetitions.count(hasBaseline: plan.hasBaseline),
+        show: console.show
+      )
+      let measured = try run.measure { scenario, number in
+        let recording = probe.measure(scenario, output: artifacts.outputPath(scenario.name, number))
+        if let recording, number >= 1 {
+          try SafeFile.write(RecordingFile.encode(recording), to: artifacts.recordingPath(scenario.name, number))
+        }
+        return recording
+      }
+      guard let measured else { return nil }
+      let result = measured.judged(against: plan.reference, allowsMissingBaseline: allowsMissingBaseline)
+      console.show(.scenarioFinished(result))
+      results.append(result)
+    }
+    return results
+  }
+}
+
+extension SharedOptions {
+  /// Finds and reads the project file; options go before what it says.
+  func loadProject(in workplace: Workplace, webhooksNeeded: Bool) throws -> Project {
+    let file = try ProjectFile.locate(explicit: config, from: workplace.workingDirectory)
+    var project = try ProjectFile.load(file, environment: workplace.variables, webhooksNeeded: webhooksNeeded)
+    if let baselines { project.baselines = workplace.absolute(baselines) }
+    if let artifacts { project.artifacts = workplace.absolute(artifacts) }
+    if let environment { project.environment.name = environment }
+    return project
+  }
+}

@@ -1,0 +1,73 @@
+import GateCore
+import GateFiles
+
+/// One scenario, where it runs, and what it will be compared with.
+struct CheckPlan {
+  let scenario: Scenario
+  let environment: EnvironmentInfo
+  let reference: Reference
+
+  /// Whether figures can be compared: then fewer repetitions are needed than for a new baseline.
+  var hasBaseline: Bool {
+    if case .baseline = reference { true } else { false }
+  }
+
+  /// Finds every baseline before the first target starts, so that a broken file costs no minutes.
+  ///
+  /// - Throws: the complaints about all baselines that cannot be read.
+  static func plans(
+    for scenarios: [Scenario],
+    of project: Project,
+    fingerprint: (Scenario) -> Fingerprint
+  ) throws(RunnerError) -> [CheckPlan] {
+    let store = BaselineStore(folder: project.baselines)
+    var complaints: [Complaint] = []
+    let plans = scenarios.compactMap { scenario -> CheckPlan? in
+      let environment = project.environment.info(for: fingerprint(scenario))
+      do {
+        let reference = try store.reference(for: scenario.name, environment, ignoring: project.environment.ignoredFields)
+        return CheckPlan(scenario: scenario, environment: environment, reference: reference)
+      } catch {
+        complaints += error.complaints
+        return nil
+      }
+    }
+    guard complaints.isEmpty else { throw RunnerError(complaints) }
+    return plans
+  }
+}
+
+extension EnvironmentRule {
+  /// The environment with the name under which the team keeps its baselines.
+  func info(for fingerprint: Fingerprint) -> EnvironmentInfo {
+    EnvironmentInfo(name: name ?? fingerprint.derivedName(ignoring: ignoredFields), fingerprint: fingerprint)
+  }
+}
+
+extension BaselineStore {
+  /// What a scenario in this environment is to be compared with.
+  fileprivate func reference(
+    for scenario: ScenarioName,
+    _ environment: EnvironmentInfo,
+    ignoring ignored: Set<Fingerprint.Field>
+  ) throws(FileError) -> Reference {
+    if let baseline = try load(scenario, environment: environment.name) {
+      guard !baseline.isComparable(to: environment, ignoring: ignored) else { return .baseline(baseline) }
+      return Self.other(baseline, environment)
+    }
+    // A broken baseline of another environment is no reason to stop: nothing would be compared with it.
+    let others = environments(of: scenario).compactMap { name in (try? load(scenario, environment: name)) ?? nil }
+    func hardDifferences(_ baseline: Baseline) -> Int {
+      environment.fingerprint.differences(fromBaseline: baseline.fingerprint).filter(\.field.isHard).count
+    }
+    guard let nearest = others.min(by: { hardDifferences($0) < hardDifferences($1) }) else { return .missing }
+    return Self.other(nearest, environment)
+  }
+
+  private static func other(_ baseline: Baseline, _ environment: EnvironmentInfo) -> Reference {
+    .otherEnvironment(
+      name: baseline.environment,
+      differences: environment.fingerprint.differences(fromBaseline: baseline.fingerprint)
+    )
+  }
+}

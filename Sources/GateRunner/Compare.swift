@@ -1,0 +1,93 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateReports
+
+/// Judges two result or baseline files as `check` would have.
+package struct Compare {
+  package var base: String
+  package var current: String
+  package var options = SharedOptions()
+  package var allowsMissingBaseline = false
+
+  package init(base: String, current: String) {
+    self.base = base
+    self.current = current
+  }
+
+  /// Judges each scenario of the current file against the one of the same name in the base file.
+  package func run(in workplace: Workplace) throws -> ExitCode {
+    let before = try Figures(path: workplace.absolute(base), shown: base)
+    let after = try Figures(path: workplace.absolute(current), shown: current)
+    var scenarios = after.measurements.map { measurements in
+      measurements.judged(
+        against: reference(for: measurements, in: before), allowsMissingBaseline: allowsMissingBaseline
+      )
+    }
+    let vanished = before.baselines.map(\.scenario).filter { name in !scenarios.contains { $0.name == name } }
+    if !vanished.isEmpty, !scenarios.isEmpty {
+      scenarios[0].notes.append("only the base has: \(vanished.map(\.text).joined(separator: ", "))")
+    }
+    var run = after.run ?? RunInfo(startingAt: workplace.now(), BuildContext(variables: [:], root: "/"))
+    run.duration = .zero
+    let result = RunResult(run: run, environment: after.environment, scenarios: scenarios)
+    try tell(result, workplace)
+    return result.verdict.exitCode
+  }
+
+  private func reference(for measurements: ScenarioMeasurements, in before: Figures) -> Reference {
+    guard let baseline = before.baselines.first(where: { $0.scenario == measurements.name }) else { return .missing }
+    guard baseline.isComparable(to: measurements.environment, ignoring: []) else {
+      let fingerprint = measurements.environment.fingerprint
+      return .otherEnvironment(
+        name: baseline.environment, differences: fingerprint.differences(fromBaseline: baseline.fingerprint)
+      )
+    }
+    return .baseline(baseline)
+  }
+
+  private func tell(_ result: RunResult, _ workplace: Workplace) throws {
+    let console = workplace.console
+    switch options.json {
+    case nil: break
+    case "-":
+      return console.print(String(decoding: ResultFile.encode(result), as: UTF8.self))
+    case let path?: try SafeFile.write(ResultFile.encode(result), to: workplace.absolute(path))
+    }
+    let context = SummaryContext(
+      isComparison: true, isVerbose: console.volume == .verbose, isQuiet: console.volume == .quiet
+    )
+    console.print(SummaryReport.text(result, style: console.style(), context: context))
+  }
+}
+
+/// What a result file or a baseline file holds, in both roles.
+private struct Figures {
+  let baselines: [Baseline]
+  let measurements: [ScenarioMeasurements]
+  let environment: EnvironmentInfo
+  let run: RunInfo?
+
+  init(path: String, shown: String) throws {
+    let bytes = try SafeFile.read(path, atMost: ResultFile.largest)
+    guard BaselineFile.isOne(bytes) else {
+      let result = try ResultFile.decode(bytes, path: shown)
+      guard !result.scenarios.isEmpty else {
+        throw RunnerError(problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")
+      }
+      run = result.run
+      environment = result.environment
+      measurements = result.scenarios.map(ScenarioMeasurements.init(of:))
+      let approval = Baseline.Approval(
+        at: result.run.startedAt, by: "", commit: result.run.commit, reason: nil, run: result.run.id
+      )
+      baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0, approved: approval) }
+      return
+    }
+    let baseline = try BaselineFile.decode(bytes, path: shown)
+    run = nil
+    baselines = [baseline]
+    measurements = [ScenarioMeasurements(of: baseline)]
+    environment = measurements[0].environment
+  }
+}

@@ -1,0 +1,113 @@
+package import GateCore
+import GateReports
+import Glibc
+import Synchronization
+
+/// The terminal, or what stands in its place: data goes to standard output, talk to standard error.
+package final class Console: Sendable {
+  /// How much is said.
+  package enum Volume: Sendable {
+    case quiet, normal, verbose
+  }
+
+  /// When words are coloured.
+  package enum Colour: String, Sendable, CaseIterable {
+    case auto, always, never
+  }
+
+  private struct State {
+    var hasProgressLine = false
+    var outputFailed = false
+  }
+
+  package let volume: Volume
+  private let colour: Colour
+  private let variables: [String: String]
+  private let state = Mutex(State())
+
+  package init(volume: Volume = .normal, colour: Colour = .auto, variables: [String: String]) {
+    self.volume = volume
+    self.colour = colour
+    self.variables = variables
+  }
+
+  /// The style for a text on one of the two streams.
+  func style(onOutput: Bool = true) -> TerminalStyle {
+    let descriptor = onOutput ? STDOUT_FILENO : STDERR_FILENO
+    return TerminalStyle(width: width(of: descriptor), colour: usesColour(descriptor))
+  }
+
+  /// `NO_COLOR` is honoured wherever colour was not asked for by the option (no-color.org).
+  private func usesColour(_ descriptor: CInt) -> Bool {
+    switch colour {
+    case .always: true
+    case .never: false
+    case .auto:
+      isatty(descriptor) == 1 && variables["NO_COLOR", default: ""].isEmpty && variables["TERM"] != "dumb"
+    }
+  }
+
+  private func width(of descriptor: CInt) -> Int {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 else { return 80 }
+    return min(Int(size.ws_col), 200)
+  }
+
+  /// Writes data to standard output; a reader that went away is no error, as with any filter.
+  package func print(_ text: String) {
+    clearProgress()
+    write(text, to: STDOUT_FILENO)
+  }
+
+  /// Says a line on standard error, unless the console is quiet.
+  package func say(_ text: String) {
+    guard volume != .quiet else { return }
+    clearProgress()
+    write(text + "\n", to: STDERR_FILENO)
+  }
+
+  /// Says what went wrong on standard error, even where the console is quiet.
+  package func complain(_ error: any ExplainedError) {
+    clearProgress()
+    for complaint in error.complaints {
+      write(TerminalText.safe(complaint.description, keepingLineBreaks: true) + "\n", to: STDERR_FILENO)
+    }
+  }
+
+  /// Shows how far a run is: one line that renews itself on a terminal, and finished scenarios elsewhere.
+  func show(_ progress: Progress) {
+    guard volume != .quiet else { return }
+    if isatty(STDERR_FILENO) == 1, variables["TERM"] != "dumb" {
+      write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: STDERR_FILENO)
+      state.withLock { $0.hasProgressLine = true }
+    } else if case .scenarioFinished = progress {
+      write(ProgressReport.line(progress, style: style(onOutput: false)) + "\n", to: STDERR_FILENO)
+    }
+  }
+
+  func clearProgress() {
+    let had = state.withLock { state in
+      defer { state.hasProgressLine = false }
+      return state.hasProgressLine
+    }
+    if had { write("\r\u{1b}[K", to: STDERR_FILENO) }
+  }
+
+  private func write(_ text: String, to descriptor: CInt) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard written > 0 else {
+        state.withLock { $0.outputFailed = $0.outputFailed || errno != EPIPE }
+        return
+      }
+      rest = rest.dropFirst(written)
+    }
+  }
+
+  /// Whether something could not be written for another reason than a reader that went away, as on a full disk.
+  package var hasFailed: Bool {
+    state.withLock { $0.outputFailed }
+  }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateProbe
+import GateReports
+
+/// Measures one command, without a project file and without a baseline.
+package struct Record {
+  /// The program and its arguments; not empty.
+  package var command: [String]
+  package var options = SharedOptions()
+  package var repetitions = 1
+  package var interval: Duration?
+  package var timeout: Duration?
+  /// Whether what the target printed is shown on standard error.
+  package var showsOutput = false
+
+  package init(command: [String]) {
+    self.command = command
+  }
+
+  /// Runs the command and prints its figures.
+  ///
+  /// - Returns: `pass`, or `failed` where the command did not end with exit code 0.
+  package func run(in workplace: Workplace) throws -> ExitCode {
+    let scenario = scenario(in: workplace)
+    let probe = Probe(interruption: workplace.interruption, environment: workplace.variables)
+    let rule = EnvironmentRule(name: options.environment)
+    let scratch = try ScratchFolder(variables: workplace.variables)
+    let begin = ContinuousClock.now
+    var run = RunInfo(
+      startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: workplace.workingDirectory)
+    )
+    let scenarioRun = ScenarioRun(
+      scenario: scenario, environment: rule.info(for: probe.fingerprint(for: scenario)), repetitions: repetitions,
+      show: workplace.console.show
+    )
+    var last: Recording?
+    let measured = try scenarioRun.measure { scenario, number in
+      let output = "\(scratch.path)/\(number).log"
+      last = probe.measure(scenario, output: output)
+      if showsOutput { workplace.console.pass(output) }
+      return last
+    }
+    workplace.console.clearProgress()
+    guard let measured else {
+      workplace.console.say("interrupted: the target is stopped")
+      return workplace.interruptedCode ?? .interrupted
+    }
+    run.duration = ContinuousClock.now - begin
+    let result = measured.judged(against: .missing, allowsMissingBaseline: true)
+    try tell(RunResult(run: run, environment: result.environment, scenarios: [result]), last, workplace)
+    return result.verdict.exitCode
+  }
+
+  /// The command as a scenario; it sees the whole environment, as it would from a shell.
+  private func scenario(in workplace: Workplace) -> Scenario {
+    let folder = workplace.workingDirectory
+    let program = command[0].split(separator: "/").last.map(String.init) ?? command[0]
+    var scenario = Scenario(
+      name: ScenarioName(PlainName.isValid(program) ? program : "command"),
+      target: Target(command: .arguments(command), workingDirectory: folder)
+    )
+    scenario.root = folder
+    scenario.target.inheritedEnvironment = workplace.variables.keys.sorted()
+    scenario.until = .exit
+    scenario.warmup = repetitions > 1 ? 1 : 0
+    scenario.repetitions = .fixed(repetitions)
+    scenario.timeout = timeout ?? .seconds(24 * 3600)
+    if let interval { scenario.interval = interval }
+    return scenario
+  }
+
+  private func tell(_ result: RunResult, _ recording: Recording?, _ workplace: Workplace) throws {
+    let console = workplace.console
+    switch options.json {
+    case nil: break
+    case "-":
+      return console.print(String(decoding: ResultFile.encode(result), as: UTF8.self))
+    case let path?: try SafeFile.write(ResultFile.encode(result), to: workplace.absolute(path))
+    }
+    console.print(RecordReport.text(result.scenarios[0], recording: recording, style: console.style()))
+  }
+}

@@ -1,0 +1,78 @@
+import GateCore
+
+/// Runs one repetition; nil where an interruption ended it.
+typealias Measuring = (_ scenario: Scenario, _ number: Int) throws -> Recording?
+
+/// All repetitions of one scenario, one after the other.
+struct ScenarioRun {
+  let scenario: Scenario
+  let environment: EnvironmentInfo
+  /// Counted repetitions.
+  let repetitions: Int
+  let show: (Progress) -> Void
+
+  /// Runs warm-ups and repetitions until all are done or one cannot count.
+  ///
+  /// - Returns: the measurements, or nil where an interruption ended the run.
+  func measure(by measuring: Measuring) throws -> ScenarioMeasurements? {
+    var measurements = ScenarioMeasurements(
+      name: scenario.name, environment: environment, gate: scenario.gate, repetitions: []
+    )
+    var counted: [(recording: Recording, peak: Double)] = []
+    for number in (1 - scenario.warmup)...max(1, repetitions) {
+      show(.repetition(scenario: scenario.name, number: max(number, 1), of: repetitions, isWarmup: number < 1))
+      guard let recording = try measuring(scenario, number) else { return nil }
+      if let failure = failure(of: recording, number: number) {
+        measurements.failure = failure
+        measurements.wasKilled = recording.failure == nil && recording.end.kind == .killed
+      }
+      if number >= 1 {
+        let result = recording.result()
+        measurements.repetitions.append(result)
+        counted.append((recording, result.metrics[.peakRSS] ?? 0))
+      }
+      guard measurements.failure == nil else { break }
+    }
+    measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.recording.growthIsPerIteration)
+    measurements.composition = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
+    measurements.notes = notes(of: counted.map(\.recording))
+    return measurements
+  }
+
+  /// Why a repetition cannot count; nil where it can.
+  private func failure(of recording: Recording, number: Int) -> Failure? {
+    let which = number >= 1 ? "repetition \(number) of \(repetitions)" : "warm-up \(number + scenario.warmup)"
+    if var failure = recording.failure {
+      failure.subject = "\(which), \(failure.subject)"
+      return failure
+    }
+    guard !scenario.accepts(recording.end) else { return nil }
+    return Failure(
+      subject: which,
+      problem: "the target ended as \(recording.end.forPeople), and \(expectation) was expected",
+      place: scenario.place,
+      output: recording.outputTail
+    )
+  }
+
+  private var expectation: String {
+    guard let expect = scenario.expect else {
+      return scenario.ending == .steps ? "exit code 0 or SIG\(scenario.stop.signal.name)" : "exit code 0"
+    }
+    let exits = expect.exits.map { "exit code \($0)" }
+    return (exits + expect.signals.map { "SIG\($0.name)" }).joined(separator: " or ")
+  }
+
+  /// What several repetitions had to say alike is said once.
+  private func notes(of recordings: [Recording]) -> [String] {
+    var counts: [(note: String, count: Int)] = []
+    for note in recordings.flatMap({ Set($0.notes).sorted() }) {
+      if let index = counts.firstIndex(where: { $0.note == note }) {
+        counts[index].count += 1
+      } else {
+        counts.append((note, 1))
+      }
+    }
+    return counts.prefix(20).map { $0.count > 1 ? "\($0.note) (in \($0.count) repetitions)" : $0.note }
+  }
+}

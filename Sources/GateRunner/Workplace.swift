@@ -1,0 +1,62 @@
+package import FoundationEssentials
+package import GateCore
+
+/// The world in which a use case runs: where it stands, what it was told by its environment, whom it talks to.
+package struct Workplace: Sendable {
+  package var workingDirectory: String
+  /// The environment variables of this process.
+  package var variables: [String: String]
+  package var console: Console
+  package var interruption: Interruption
+  package var now: @Sendable () -> Date
+
+  package init(
+    workingDirectory: String,
+    variables: [String: String],
+    console: Console,
+    interruption: Interruption = Interruption(),
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.workingDirectory = workingDirectory
+    self.variables = variables
+    self.console = console
+    self.interruption = interruption
+    self.now = now
+  }
+
+  /// The path made absolute, from the working directory.
+  func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : "\(workingDirectory)/\(path)"
+  }
+
+  /// The exit code of a run that a signal ended; nil where none did.
+  var interruptedCode: ExitCode? {
+    interruption.signal.map { $0 == .int ? .interrupted : .terminated }
+  }
+}
+
+/// The options that several commands share (CONTRACT section 2).
+package struct SharedOptions: Sendable, Equatable {
+  package var config: String?
+  package var baselines: String?
+  package var artifacts: String?
+  /// A name for this class of machines.
+  package var environment: String?
+  /// Where the result file goes besides the artifacts; `-` is standard output.
+  package var json: String?
+
+  package init() {}
+}
+
+/// A use case that cannot go on.
+package struct RunnerError: ExplainedError, Equatable {
+  package let complaints: [Complaint]
+
+  package init(_ complaints: [Complaint]) {
+    self.complaints = complaints
+  }
+
+  package init(problem: String, place: String? = nil, hint: String? = nil) {
+    self.init([Complaint(place: place, problem: problem, hint: hint)])
+  }
+}

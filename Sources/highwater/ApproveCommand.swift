@@ -1,0 +1,44 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct ApproveCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "approve",
+    abstract: "Makes measured results the baseline; measures nothing.",
+    discussion: """
+      Takes the last check on this machine, or a result file of another one (a CI artifact), and writes one baseline a \
+      scenario. Commit them: a review of the diff is the approval that the team sees. Equal figures change no byte.
+
+        highwater approve redis-load --reason "larger cache, agreed in #123"
+        highwater approve --from result.json
+      """
+  )
+
+  @Argument(help: ArgumentHelp("Scenarios to approve; none is all of the result.", valueName: "name"))
+  var names: [String] = []
+
+  @Option(help: ArgumentHelp("A result file instead of the last check.", valueName: "result"), completion: .file(extensions: ["json"]))
+  var from: String?
+
+  @Option(help: ArgumentHelp("Why the change is wanted; kept in the baseline.", valueName: "text"))
+  var reason: String?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    if let reason, reason.utf8.count > 4096 { throw ValidationError("--reason takes at most 4096 bytes") }
+  }
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    var approve = Approve()
+    approve.options = project.shared
+    approve.options.environment = environment.name
+    approve.selection = names
+    approve.from = from
+    approve.reason = reason
+    return try approve.run(in: workplace)
+  }
+}

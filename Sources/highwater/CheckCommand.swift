@@ -1,0 +1,58 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct CheckCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "The gate: runs scenarios and judges them against their baselines.",
+    discussion: """
+      Runs all scenarios, or those that are named. A NAME is a scenario, the plain name of a matrix, a pattern with *, \
+      or tag:NAME.
+
+        highwater check                       # all
+        highwater check redis-load tag:fast   # some
+        highwater check --json - | jq .verdict
+
+      The result is kept in ARTIFACTS/result.json; `highwater approve` makes a baseline of it.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
+  var names: [String] = []
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var repetitions: RepetitionsOption
+  @OptionGroup var result: ResultOption
+
+  @Flag(help: "Count a scenario without a baseline as skipped instead of failing with 5.")
+  var allowMissingBaseline = false
+
+  @Flag(help: "Send no webhook; their variables need not be set.")
+  var noNotify = false
+
+  @Flag(help: "Exit with 6 where all is well but a webhook could not be delivered.")
+  var requireDelivery = false
+
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard !(noNotify && requireDelivery) else {
+      throw ValidationError("--no-notify and --require-delivery exclude each other")
+    }
+  }
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    var check = Check()
+    check.options = project.shared
+    check.options.environment = environment.name
+    check.options.json = result.path
+    check.selection = names
+    check.repetitions = repetitions.count
+    check.notifies = !noNotify
+    check.requiresDelivery = requireDelivery
+    check.allowsMissingBaseline = allowMissingBaseline
+    return try check.run(in: workplace)
+  }
+}

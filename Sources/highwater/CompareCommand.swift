@@ -1,0 +1,36 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct CompareCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare",
+    abstract: "Judges two result or baseline files, as check would have.",
+    discussion: """
+      The gate of the current file counts; a baseline file is judged by the standard gate.
+
+        highwater compare main/result.json .highwater/result.json
+        highwater compare baselines/load/linux-x86_64-2cpu-sampled.json result.json
+      """
+  )
+
+  @Argument(help: ArgumentHelp("What to compare with.", valueName: "base.json"), completion: .file(extensions: ["json"]))
+  var base: String
+
+  @Argument(help: ArgumentHelp("What to judge.", valueName: "current.json"), completion: .file(extensions: ["json"]))
+  var current: String
+
+  @OptionGroup var result: ResultOption
+
+  @Flag(help: "Count a scenario that the base lacks as skipped instead of failing with 5.")
+  var allowMissingBaseline = false
+
+  @OptionGroup var console: ConsoleOptions
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    var compare = Compare(base: base, current: current)
+    compare.options.json = result.path
+    compare.allowsMissingBaseline = allowMissingBaseline
+    return try compare.run(in: workplace)
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import FoundationEssentials
+import GateCore
+import GateRunner
+import Glibc
+
+@main
+enum Main {
+  static func main() {
+    let interruption = Interruption()
+    SignalWatch.start(for: interruption)
+    exit(run(Array(CommandLine.arguments.dropFirst()), interruption).rawValue)
+  }
+
+  private static func run(_ arguments: [String], _ interruption: Interruption) -> GateCore.ExitCode {
+    let variables = ProcessInfo.processInfo.environment
+    let command: any ParsableCommand
+    do {
+      command = try Highwater.parseAsRoot(arguments)
+    } catch {
+      return report(error, variables)
+    }
+    guard let useCase = command as? any UseCaseCommand else {
+      return report(CleanExit.helpRequest(type(of: command)), variables)
+    }
+    let workplace = Workplace(
+      workingDirectory: FileManager.default.currentDirectoryPath,
+      variables: variables,
+      console: useCase.console.console(variables: variables),
+      interruption: interruption
+    )
+    do {
+      return try useCase.carryOut(in: workplace)
+    } catch let error as any ExplainedError {
+      workplace.console.complain(error)
+    } catch {
+      workplace.console.complain(RunnerError(problem: "\(error)"))
+    }
+    return workplace.interruptedCode ?? .usage
+  }
+
+  /// Help and version are data; everything else that the parser says is talk about a wrong command line.
+  private static func report(_ error: any Error, _ variables: [String: String]) -> GateCore.ExitCode {
+    let message = Highwater.fullMessage(for: error)
+    let console = Console(variables: variables)
+    guard Highwater.exitCode(for: error) == .success else {
+      console.say(message)
+      return .usage
+    }
+    console.print(message + "\n")
+    return .pass
+  }
+}

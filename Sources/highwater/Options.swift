@@ -1,0 +1,97 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+extension Console.Colour: ExpressibleByArgument {}
+
+/// How much is said, and in which colours.
+struct ConsoleOptions: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Say only what failed, and the verdict.")
+  var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Show every repetition and every metric.")
+  var verbose = false
+
+  @Option(help: ArgumentHelp("Colour the words: auto, always or never. NO_COLOR is honoured.", valueName: "when"))
+  var color = Console.Colour.auto
+
+  func validate() throws {
+    guard !(quiet && verbose) else { throw ValidationError("--quiet and --verbose exclude each other") }
+  }
+
+  func console(variables: [String: String]) -> Console {
+    Console(volume: quiet ? .quiet : verbose ? .verbose : .normal, colour: color, variables: variables)
+  }
+}
+
+/// Where the project's files are.
+struct ProjectOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The project file; else highwater.yml, .highwater.yml or ci/highwater.yml here or in a parent folder.",
+      valueName: "file"
+    ),
+    completion: .file(extensions: ["yml", "yaml"])
+  )
+  var config: String?
+
+  @Option(help: ArgumentHelp("The folder of approved baselines.", valueName: "folder"), completion: .directory)
+  var baselines: String?
+
+  @Option(help: ArgumentHelp("The folder for results, recordings and outputs.", valueName: "folder"), completion: .directory)
+  var artifacts: String?
+
+  var shared: SharedOptions {
+    var options = SharedOptions()
+    options.config = config
+    options.baselines = baselines
+    options.artifacts = artifacts
+    return options
+  }
+}
+
+/// Which class of machines this one belongs to.
+struct EnvironmentOption: ParsableArguments {
+  @Option(
+    name: .customLong("environment"),
+    help: ArgumentHelp("A name for this class of machines, instead of the one made from its fingerprint.", valueName: "name")
+  )
+  var name: String?
+
+  func validate() throws {
+    if let name, !PlainName.isValid(name) {
+      throw ValidationError("`\(name.prefix(40))` is no name of an environment: write \(PlainName.rule)")
+    }
+  }
+}
+
+/// Where the result file goes.
+struct ResultOption: ParsableArguments {
+  @Option(
+    name: .customLong("json"),
+    help: ArgumentHelp("Write the result file here, too; - is standard output.", valueName: "file"), completion: .file()
+  )
+  var path: String?
+}
+
+/// A count of repetitions that a run may be asked for.
+struct RepetitionsOption: ParsableArguments {
+  @Option(name: .customLong("repetitions"), help: ArgumentHelp("How often to run, instead of what the file says.", valueName: "n"))
+  var count: Int?
+
+  func validate() throws {
+    if let count, !(1...Repetitions.most).contains(count) {
+      throw ValidationError("--repetitions takes a number from 1 to \(Repetitions.most)")
+    }
+  }
+}
+
+/// A span of time, as in the project file.
+struct TimeArgument: ExpressibleByArgument {
+  let duration: Duration
+
+  init?(argument: String) {
+    guard let duration = try? Duration(parsing: argument), duration > .zero else { return nil }
+    self.duration = duration
+  }
+}

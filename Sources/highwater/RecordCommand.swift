@@ -1,0 +1,52 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct RecordCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Measures one command, without a project file.",
+    discussion: """
+      Runs the command and prints its peak, steady level, growth and a small curve. What it prints is not shown unless \
+      --show-output asks for it.
+
+        highwater record -- sqlite3 big.db 'select count(*) from t'
+        highwater record --repetitions 10 -- python3 job.py
+      """
+  )
+
+  @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
+  var command: [String] = []
+
+  @OptionGroup var repetitions: RepetitionsOption
+  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var result: ResultOption
+
+  @Option(help: ArgumentHelp("Time between samples, such as 5ms.", valueName: "time"))
+  var interval: TimeArgument?
+
+  @Option(help: ArgumentHelp("Stop the command after this time, such as 10m.", valueName: "time"))
+  var timeout: TimeArgument?
+
+  @Flag(help: "Show on standard error what the command printed.")
+  var showOutput = false
+
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard !command.isEmpty else {
+      throw ValidationError("no command to measure; write it after --, as in `highwater record -- ls -l`")
+    }
+  }
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    var record = Record(command: command)
+    record.options.environment = environment.name
+    record.options.json = result.path
+    record.repetitions = repetitions.count ?? 1
+    record.interval = interval?.duration
+    record.timeout = timeout?.duration
+    record.showsOutput = showOutput
+    return try record.run(in: workplace)
+  }
+}
