@@ -70,7 +70,7 @@ struct Fields {
       )
     }
     if present.isEmpty, mentioned.isDisjoint(with: keys) {
-      context.complain("\(owner) needs one of \(Shown.list(keys))", at: place)
+      context.complain("\(owner) needs \(keys.count > 1 ? "one of " : "")\(Shown.list(keys))", at: place)
     }
     return present.count == 1 ? present.first : nil
   }
@@ -81,7 +81,7 @@ struct Fields {
     known: [String],
     in context: ReadingContext
   ) {
-    let nearest = NearMiss.closest(to: key.text, among: known)
+    let nearest = context.findings.isFull ? nil : NearMiss.closest(to: key.text, among: known)
     let hint =
       if key.text == "<<" {
         "merge keys are not part of YAML 1.2; `defaults:` shares what scenarios have in common"

@@ -9,13 +9,18 @@ final class Findings {
 
   private var found: [(place: SourcePlace, complaint: Complaint)] = []
   private var known: Set<String> = []
+  private var areSomeLeftOut = false
   /// Files in the order in which they were read.
   private var files: [String] = []
 
   /// Adds a complaint; the same one at the same place counts once, as where many scenarios share the defaults.
   func add(_ problem: String, at place: SourcePlace, hint: String? = nil) {
     let complaint = Complaint(place: place.description, problem: problem, hint: hint)
-    guard found.count < Self.most, known.insert(complaint.description).inserted else { return }
+    guard !isFull else {
+      areSomeLeftOut = true
+      return
+    }
+    guard known.insert(complaint.description).inserted else { return }
     if !files.contains(place.file) { files.append(place.file) }
     found.append((place, complaint))
   }
@@ -34,6 +39,9 @@ final class Findings {
 
   var isEmpty: Bool { found.isEmpty }
 
+  /// Whether nothing more is listed, so that hints need not be made either.
+  var isFull: Bool { found.count >= Self.most }
+
   /// All complaints in the order of the files and their lines.
   var sorted: [Complaint] {
     let order = Dictionary(uniqueKeysWithValues: files.enumerated().map { ($1, $0) })
@@ -42,7 +50,8 @@ final class Findings {
       return (order[one.file] ?? 0, one.line, one.column, left.offset)
         < (order[other.file] ?? 0, other.line, other.column, right.offset)
     }
-    return ordered.map(\.element.complaint)
+    let rest = Complaint(problem: "there are more errors than the \(Self.most) listed here")
+    return ordered.map(\.element.complaint) + (areSomeLeftOut ? [rest] : [])
   }
 }
 

@@ -26,12 +26,15 @@ struct GateReader {
 
   private func metric(_ key: YAMLValue.Key) -> MetricName? {
     if let metric = MetricName(parsing: key.text) { return metric }
-    let names = MetricName.wholeRun.map(\.text)
-    let hint = Self.nearest(to: key.text).map { "did you mean `\($0)`?" }
+    let ofPhase = "`phase.NAME.peak_rss` and `phase.NAME.steady_rss`"
+    let all =
+      key.text.hasPrefix("phase.")
+      ? "the metrics of a phase are \(ofPhase)"
+      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), and of a phase \(ofPhase)"
     context.complain(
       "there is no metric `\(Shown.text(key.text))`",
       at: key.place,
-      hint: hint ?? "the metrics are \(Shown.list(names)), and of a phase `phase.NAME.peak_rss`, `phase.NAME.steady_rss`"
+      hint: Self.nearest(to: key.text).map { "did you mean `\($0)`?" } ?? all
     )
     return nil
   }
@@ -45,7 +48,7 @@ struct GateReader {
     let phase = parts[1..<(parts.count - 1)].joined(separator: ".")
     let names = MetricName.perPhase.map(\.text)
     guard PlainName.isValid(phase), parts[0] == "phase" || NearMiss.closest(to: String(parts[0]), among: ["phase"]) != nil,
-      let metric = names.first(where: { $0 == last }) ?? NearMiss.closest(to: String(last), among: names)
+      let metric = names.first(where: { !last.isEmpty && $0.hasPrefix(last) }) ?? NearMiss.closest(to: String(last), among: names)
     else { return nil }
     return "phase.\(phase).\(metric)"
   }

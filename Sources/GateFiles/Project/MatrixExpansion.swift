@@ -43,8 +43,12 @@ struct MatrixExpansion {
       context.complain("`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
       return nil
     }
-    guard case .sequence(let items) = entry.value.content, !items.isEmpty else {
+    guard case .sequence(let items) = entry.value.content else {
       context.expected("a list of values", as: axis, not: entry.value, example: "matrix: {\(axis): [1, 50]}")
+      return nil
+    }
+    if items.isEmpty {
+      context.complain("`\(axis)` has no values", at: entry.value.place, hint: "such as `matrix: {\(axis): [1, 50]}`")
       return nil
     }
     var values: [String] = []
@@ -120,7 +124,7 @@ struct MatrixExpansion {
       } else {
         let nearest = NearMiss.closest(to: name, among: member.map(\.axis))
         context.complain(
-          "the matrix has no `\(Shown.text(name))`, which `{{\(Shown.text(name))}}` asks for",
+          "the matrix has no axis `\(Shown.text(name))` for `{{\(Shown.text(name))}}`",
           at: place,
           hint: nearest.map { "did you mean `{{\($0)}}`?" } ?? "it has \(Shown.list(member.map(\.axis)))"
         )

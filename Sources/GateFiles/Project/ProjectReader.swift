@@ -20,9 +20,8 @@ struct ProjectReader {
 
   /// - Parameter file: the absolute path of the project file.
   func project(_ value: YAMLValue, file: String) -> Project? {
-    guard let fields = Fields(value, of: "a project file", known: Self.keys, example: "version: 1", in: context) else {
-      return nil
-    }
+    guard let fields = Fields(value, of: "a project file", known: Self.keys, nullable: ["history"], example: "version: 1", in: context)
+    else { return nil }
     checkVersion(fields, isRequired: true)
     var project = Project(
       file: file,
@@ -35,6 +34,8 @@ struct ProjectReader {
     fields.take("artifacts", into: &project.artifacts) { context.path($0, as: "artifacts", example: "artifacts: a") }
     if fields["history"]?.scalar == "off" {
       project.history = nil
+    } else if fields["history"]?.isNull == true {
+      context.complain("the key `history` has no value", at: fields.place(of: "history"), hint: "`history: off` for none")
     } else {
       fields.take("history", into: &project.history) { context.path($0, as: "history", example: "history: off") }
     }

@@ -56,12 +56,16 @@ extension ReadingContext {
     return text
   }
 
-  func integer(_ value: YAMLValue, as name: String, in range: ClosedRange<Int>) -> Int? {
-    let what = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+  func integer(_ value: YAMLValue, as name: String, in range: ClosedRange<Int>, example: Int = 1) -> Int? {
     guard case .scalar(let text, let style) = value.content, style != .quoted,
       text.utf8.count <= 20, let number = Int(text), range.contains(number)
     else {
-      expected(what, as: name, not: value, example: "\(name): \(max(1, range.lowerBound))")
+      let isNumberInQuotes = value.isQuoted && value.scalar.flatMap { Int($0) } != nil
+      complain(
+        "`\(name)` must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(value.found)",
+        at: value.place,
+        hint: isNumberInQuotes ? "a number stands without quotes" : "such as `\(name): \(example)`"
+      )
       return nil
     }
     return number

@@ -33,7 +33,7 @@ struct ScenarioReader {
 
   /// Reads `defaults` for the complaints alone, so that each counts once, and one that every scenario overrides too.
   func checkDefaults(_ value: YAMLValue) {
-    guard let fields = fields(value, of: "the mapping `defaults`", known: Self.sharedKeys) else { return }
+    guard let fields = fields(value, of: "`defaults`", known: Self.sharedKeys) else { return }
     _ = apply(
       fields,
       to: Scenario(name: ScenarioName("defaults"), target: Target(command: .shell(":"), workingDirectory: "/"))
@@ -114,7 +114,7 @@ struct ScenarioReader {
     else { return nil }
     var end = ExpectedEnd()
     fields.take("exit", into: &end.exits) { value in
-      context.oneOrMore(value, as: "exit") { context.integer($0, as: "exit", in: 0...255) }
+      context.oneOrMore(value, as: "exit") { context.integer($0, as: "exit", in: 0...255, example: 0) }
     }
     fields.take("signal", into: &end.signals) { value in
       context.oneOrMore(value, as: "signal") { context.signal($0, as: "signal") }

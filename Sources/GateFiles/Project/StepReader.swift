@@ -87,7 +87,7 @@ struct StepReader {
     var client = Step.Client(command: command)
     fields.take("within", into: &client.within) { context.patience($0, as: "within", example: "within: 60s") }
     fields.take("exit", into: &client.exits) { value in
-      context.oneOrMore(value, as: "exit") { context.integer($0, as: "exit", in: 0...255) }
+      context.oneOrMore(value, as: "exit") { context.integer($0, as: "exit", in: 0...255, example: 0) }
     }
     return client
   }
@@ -152,7 +152,7 @@ extension StepReader {
     fields.take("method", into: &call.method, method)
     fields.take("body", into: &call.body) { context.text($0, as: "body", example: "body: text") }
     fields.take("headers", into: &call.headers, headers)
-    fields.take("expect", into: &call.expectedStatus) { context.integer($0, as: "expect", in: 100...599) }
+    fields.take("expect", into: &call.expectedStatus) { context.integer($0, as: "expect", in: 100...599, example: 200) }
     fields.take("times", into: &call.times) { context.integer($0, as: "times", in: 1...Self.mostTurns) }
     return call
   }

@@ -67,9 +67,9 @@ private struct Walk {
     let place = place(of: node)
     visited += 1
     guard visited <= YAMLDocument.mostValues else {
-      let problem = "the file holds more than \(YAMLDocument.mostValues) values once its aliases are written out"
+      let problem = "the file holds more than \(YAMLDocument.mostValues) values, with its aliases written out"
       throw ProjectError(
-        Complaint(place: (branch ?? place).description, problem: problem, hint: "use fewer aliases (`*name`)")
+        Complaint(place: (branch ?? place).description, problem: problem, hint: "split it, or use fewer aliases")
       )
     }
     guard level <= YAMLDocument.mostLevels else { throw YAMLDocument.tooDeep(at: place.description) }
@@ -211,7 +211,8 @@ private struct SyntaxFault {
     if problem.hasPrefix("Maximum nesting level") {
       return "values are nested more than \(YAMLDocument.mostLevels) deep here"
     }
-    guard let context, !problem.contains("another document") else { return "this is not YAML: \(problem)" }
+    if problem == "but found another document" { return "the file holds a second document" }
+    guard let context else { return "this is not YAML: \(problem)" }
     return "this is not YAML: \(problem) \(context.text)"
   }
 
@@ -221,8 +222,9 @@ private struct SyntaxFault {
       return "indent with spaces; YAML takes no tabs"
     }
     return switch problem {
-    case "found undefined alias": "a text that starts with `*` needs quotes"
-    case "but found another document": "a project file is one document: remove the second `---`"
+    case "found undefined alias", "did not find expected alphabetic or numeric character":
+      "a text that starts with `*` or `&` needs quotes"
+    case "but found another document": "remove the line `---` before it"
     case "mapping values are not allowed in this context": "a text with `: ` in it needs quotes"
     case "found character that cannot start any token": "a text that starts with `%`, `@` or a backtick needs quotes"
     default: context.flatMap { $0.mark.line == line ? nil : "it begins at line \($0.mark.line), column \($0.mark.column)" }
