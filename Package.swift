@@ -59,5 +59,6 @@ let package = Package(
     // Tests
     tests(of: "Statistics"),
     tests(of: "GateCore"),
+    tests(of: "GateFiles"),
   ]
 )

@@ -1,0 +1,98 @@
+import GateCore
+
+/// The complaints that reading a project has gathered so far.
+///
+/// A class, since every reader of one project adds to the same list.
+final class Findings {
+  /// More would help nobody, and a hostile file could name millions.
+  static let most = 1000
+
+  private var found: [(place: SourcePlace, complaint: Complaint)] = []
+  private var known: Set<String> = []
+  private var areSomeLeftOut = false
+  /// Files in the order in which they were read.
+  private var files: [String] = []
+
+  /// Adds a complaint; the same one at the same place counts once, as where many scenarios share the defaults.
+  func add(_ problem: String, at place: SourcePlace, hint: String? = nil) {
+    let complaint = Complaint(place: place.description, problem: problem, hint: hint)
+    guard !isFull else {
+      areSomeLeftOut = true
+      return
+    }
+    guard known.insert(complaint.description).inserted else { return }
+    if !files.contains(place.file) { files.append(place.file) }
+    found.append((place, complaint))
+  }
+
+  /// Adds what was wrong with a file as a whole.
+  func add(_ error: ProjectError, of file: String) {
+    for complaint in error.complaints where known.insert(complaint.description).inserted {
+      found.append((SourcePlace(file: file, line: 0, column: 0), complaint))
+    }
+  }
+
+  /// Fixes a file's position among the files before anything is found in it.
+  func willRead(_ file: String) {
+    if !files.contains(file) { files.append(file) }
+  }
+
+  var isEmpty: Bool { found.isEmpty }
+
+  /// Whether nothing more is listed, so that hints need not be made either.
+  var isFull: Bool { found.count >= Self.most }
+
+  /// All complaints in the order of the files and their lines.
+  var sorted: [Complaint] {
+    let order = Dictionary(uniqueKeysWithValues: files.enumerated().map { ($1, $0) })
+    let ordered = found.enumerated().sorted { left, right in
+      let (one, other) = (left.element.place, right.element.place)
+      return (order[one.file] ?? 0, one.line, one.column, left.offset)
+        < (order[other.file] ?? 0, other.line, other.column, right.offset)
+    }
+    let rest = Complaint(problem: "there are more errors than the \(Self.most) listed here")
+    return ordered.map(\.element.complaint) + (areSomeLeftOut ? [rest] : [])
+  }
+}
+
+/// The user's own text as a message may show it.
+enum Shown {
+  /// At most 60 characters; what moves the cursor, hides or reorders text stands as `\u{…}`.
+  static func text(_ text: some StringProtocol) -> String {
+    var result = ""
+    var count = 0
+    for scalar in text.unicodeScalars {
+      guard count < 60 else { return result + "…" }
+      result += isHarmless(scalar) ? String(scalar) : escape(scalar)
+      count += 1
+    }
+    return result
+  }
+
+  /// Several words for a hint, each in backticks.
+  static func list(_ words: [String]) -> String {
+    words.map { "`\($0)`" }.joined(separator: ", ")
+  }
+
+  /// Whether a text holds characters that no name, unit or path needs.
+  static func hasHarmful(_ text: some StringProtocol) -> Bool {
+    text.unicodeScalars.contains { !isHarmless($0) }
+  }
+
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return (0x20...0x7e).contains(scalar.value) }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
+    default: return true
+    }
+  }
+
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\n": "\\n"
+    case "\t": "\\t"
+    case "\r": "\\r"
+    default: "\\u{\(String(scalar.value, radix: 16))}"
+    }
+  }
+}

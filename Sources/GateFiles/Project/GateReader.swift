@@ -1,0 +1,139 @@
+import GateCore
+
+/// Reads `gate`.
+struct GateReader {
+  let context: ReadingContext
+
+  func gate(_ value: YAMLValue) -> Gate? {
+    guard case .mapping(let entries) = value.content else {
+      context.expected("a mapping", as: "gate", not: value, example: "gate: {peak_rss: 3%}")
+      return nil
+    }
+    guard !entries.isEmpty else {
+      context.complain("`gate` judges nothing", at: value.place, hint: "name a metric, or leave `gate` out")
+      return nil
+    }
+    var rules: [GateRule] = []
+    for entry in entries {
+      guard let metric = metric(entry.key), let rule = rule(entry.value, for: metric) else { continue }
+      if rules.contains(where: { $0.metric == metric }) {
+        context.complain("the metric `\(metric)` stands twice in one `gate`", at: entry.key.place)
+      }
+      rules.append(rule)
+    }
+    return Gate(rules: rules)
+  }
+
+  private func metric(_ key: YAMLValue.Key) -> MetricName? {
+    if let metric = MetricName(parsing: key.text) { return metric }
+    let ofPhase = "`phase.NAME.peak_rss` and `phase.NAME.steady_rss`"
+    let all =
+      key.text.hasPrefix("phase.")
+      ? "the metrics of a phase are \(ofPhase)"
+      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), and of a phase \(ofPhase)"
+    context.complain(
+      "there is no metric `\(Shown.text(key.text))`",
+      at: key.place,
+      hint: Self.nearest(to: key.text).map { "did you mean `\($0)`?" } ?? all
+    )
+    return nil
+  }
+
+  /// The metric that was meant, that of a phase too.
+  private static func nearest(to text: String) -> String? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count >= 3, let last = parts.last else {
+      return NearMiss.closest(to: text, among: MetricName.wholeRun.map(\.text))
+    }
+    let phase = parts[1..<(parts.count - 1)].joined(separator: ".")
+    let names = MetricName.perPhase.map(\.text)
+    guard PlainName.isValid(phase), parts[0] == "phase" || NearMiss.closest(to: String(parts[0]), among: ["phase"]) != nil,
+      let metric = names.first(where: { !last.isEmpty && $0.hasPrefix(last) }) ?? NearMiss.closest(to: String(last), among: names)
+    else { return nil }
+    return "phase.\(phase).\(metric)"
+  }
+
+  private func rule(_ value: YAMLValue, for metric: MetricName) -> GateRule? {
+    if value.isNull {
+      context.complain("the metric `\(metric)` has no tolerance", at: value.place, hint: "such as `\(metric): 3%`")
+      return nil
+    }
+    if case .mapping = value.content { return describedRule(value, for: metric) }
+    if value.scalar == GateRule.Severity.off.rawValue {
+      return GateRule(metric: metric, tolerance: Self.standardTolerance(of: metric), severity: .off)
+    }
+    return tolerance(value, as: metric.text).map { GateRule(metric: metric, tolerance: $0) }
+  }
+
+  private func describedRule(_ value: YAMLValue, for metric: MetricName) -> GateRule? {
+    guard
+      let fields = Fields(
+        value, of: "a rule of `gate`", known: ["tolerance", "limit", "on"], example: "\(metric): {tolerance: 3%}",
+        in: context
+      )
+    else { return nil }
+    var rule = GateRule(metric: metric, tolerance: nil)
+    fields.take("limit", into: &rule.limit) { context.bytes($0, as: "limit", example: "limit: 200MiB") }
+    fields.take("on", into: &rule.severity) { context.choice($0, as: "on") }
+    if fields["limit"] == nil { rule.tolerance = Self.standardTolerance(of: metric) }
+    fields.take("tolerance", into: &rule.tolerance) { tolerance($0, as: "tolerance") }
+    if fields["limit"] == nil, fields["tolerance"] == nil, rule.tolerance == nil, rule.severity != .off {
+      context.complain(
+        "the rule of `\(metric)` has neither a limit nor a tolerance",
+        at: value.place,
+        hint: "such as `\(metric): {limit: 1KiB}`"
+      )
+    }
+    return rule
+  }
+
+  /// The tolerance of a rule that gives none; a rate has no level that could be a share of anything.
+  private static func standardTolerance(of metric: MetricName) -> Tolerance? {
+    metric == .growth ? nil : .standard
+  }
+
+  /// `3%`, `512KiB`, `auto`, or a share and an amount in a list.
+  private func tolerance(_ value: YAMLValue, as name: String) -> Tolerance? {
+    if value.scalar == "auto" { return .automatic }
+    guard case .sequence(let items) = value.content else {
+      return bound(value, as: name).map { Tolerance.bounds(relative: $0.relative, absolute: $0.absolute) }
+    }
+    let bounds = items.compactMap { bound($0, as: name) }
+    guard bounds.count == items.count else { return nil }
+    let (shares, amounts) = (bounds.compactMap(\.relative), bounds.compactMap(\.absolute))
+    guard !bounds.isEmpty, shares.count <= 1, amounts.count <= 1 else {
+      context.complain(
+        "`\(name)` must be one share and one amount at most",
+        at: value.place,
+        hint: "such as `\(name): [3%, 512KiB]`"
+      )
+      return nil
+    }
+    return .bounds(relative: shares.first, absolute: amounts.first)
+  }
+
+  private func bound(_ value: YAMLValue, as name: String) -> (relative: Percent?, absolute: Bytes?)? {
+    let example = "\(name): [3%, 512KiB]"
+    guard let text = value.scalar else {
+      context.expected("a share or a size", as: name, not: value, example: example)
+      return nil
+    }
+    if text.hasSuffix("%") {
+      return context.quantity(value, as: name, kind: "a percentage", example: example, Percent.init(parsing:))
+        .map { (relative: $0, absolute: nil) }
+    }
+    guard Double(text) == nil else {
+      context.complain(
+        "the tolerance `\(Shown.text(text))` has no unit",
+        at: value.place,
+        hint: "write a share such as `3%`, a size such as `512KiB`, both as `[3%, 512KiB]`, or `auto`"
+      )
+      return nil
+    }
+    guard text.utf8.first.map({ (0x30...0x39).contains($0) }) ?? false else {
+      context.expected("a share, a size, `auto` or `off`", as: name, not: value, example: example)
+      return nil
+    }
+    return context.bytes(value, as: name, example: example).map { (relative: nil, absolute: $0) }
+  }
+}

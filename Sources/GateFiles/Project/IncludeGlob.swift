@@ -1,0 +1,75 @@
+import GateCore
+import Glibc
+
+/// Finds the files that `include` names.
+struct IncludeGlob {
+  /// Files that a project may include.
+  static let mostFiles = 100
+
+  let context: ReadingContext
+
+  /// The files of all patterns, each once: in the order of the patterns, and of one pattern sorted by name.
+  ///
+  /// - Parameter projectFile: an absolute path; the project file itself is left out where a pattern matches it.
+  func files(_ value: YAMLValue, besides projectFile: String) -> [String] {
+    let patterns = context.list(value, as: "include", example: "include: [scenarios/*.yml]") { item in
+      pattern(item).map { (text: $0, place: item.place, source: item.scalar ?? "") }
+    }
+    var files: [String] = []
+    for pattern in patterns ?? [] {
+      let matches = Self.matches(of: pattern.text, root: context.root)
+      if matches.isEmpty {
+        context.complain("no file matches `\(Shown.text(pattern.source))`", at: pattern.place)
+      }
+      for match in matches where match != projectFile && !files.contains(match) {
+        guard isInside(match) else {
+          context.complain(
+            "`\(Shown.text(pattern.source))` leads out of the project's folder",
+            at: pattern.place,
+            hint: "included files lie in the folder with `.git`"
+          )
+          break
+        }
+        guard files.count < Self.mostFiles else {
+          context.complain("more than \(Self.mostFiles) files are included", at: pattern.place)
+          return files
+        }
+        files.append(match)
+      }
+    }
+    return files
+  }
+
+  /// An absolute pattern that lies inside the root.
+  private func pattern(_ value: YAMLValue) -> String? {
+    guard let pattern = context.path(value, as: "include", example: "include: [scenarios/*.yml]") else { return nil }
+    guard PathText.isInside(pattern, folder: context.root), pattern != context.root else {
+      context.complain(
+        "`\(Shown.text(value.scalar ?? ""))` leads out of the project's folder",
+        at: value.place,
+        hint: "included files lie in the folder with `.git`"
+      )
+      return nil
+    }
+    return pattern
+  }
+
+  /// Whether a file lies inside the root once its links are followed.
+  private func isInside(_ file: String) -> Bool {
+    guard let file = PathText.resolved(file), let root = PathText.resolved(context.root) else { return false }
+    return PathText.isInside(file, folder: root)
+  }
+
+  /// The files that match, by glob(7); the root's own name is no pattern.
+  private static func matches(of pattern: String, root: String) -> [String] {
+    let special: Set<Character> = ["*", "?", "[", "]", "\\"]
+    let escaped = root.map { special.contains($0) ? "\\\($0)" : String($0) }.joined()
+    var found = glob_t()
+    defer { globfree(&found) }
+    guard glob(escaped + pattern.dropFirst(root == "/" ? 0 : root.count), GLOB_NOSORT, nil, &found) == 0 else {
+      return []
+    }
+    let paths = (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
+    return paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+}

@@ -1,0 +1,115 @@
+import GateCore
+
+/// `${NAME}` in a text, replaced from the environment.
+///
+/// `$${` stands for `${` itself. A variable that is empty counts as unset: that is how CI systems hand out a secret
+/// that a build may not have.
+struct Interpolation: Equatable {
+  private(set) var text = ""
+  /// The variables that are not set, in the order of the text.
+  private(set) var missing: [String] = []
+  /// What follows a `${` that is no variable, as in `${a-b}`.
+  private(set) var malformed: String?
+
+  init(of source: String, environment: [String: String]) {
+    var rest = source[...]
+    while let dollar = rest.firstRange(of: "${") {
+      let before = rest[..<dollar.lowerBound]
+      if before.hasSuffix("$") {
+        text += before.dropLast() + "${"
+        rest = rest[dollar.upperBound...]
+        continue
+      }
+      text += before
+      let name = rest[dollar.upperBound...].prefix { $0 != "}" }
+      guard Self.isVariable(name), name.endIndex < rest.endIndex else {
+        malformed = "${" + name + (name.endIndex < rest.endIndex ? "}" : "")
+        return
+      }
+      if let value = environment[String(name)], !value.isEmpty { text += value } else { missing.append(String(name)) }
+      rest = rest[name.endIndex...].dropFirst()
+    }
+    text += rest
+  }
+
+  private static func isVariable(_ name: Substring) -> Bool {
+    let bytes = name.utf8
+    guard let first = bytes.first, !(0x30...0x39).contains(first) else { return false }
+    return bytes.allSatisfy {
+      (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0) || $0 == 0x5f
+    }
+  }
+}
+
+extension ReadingContext {
+  /// A text with its variables replaced; complains of those that are not set, and never shows the value of one.
+  func interpolated(_ text: String, at place: SourcePlace) -> String? {
+    let result = Interpolation(of: text, environment: environment)
+    if let malformed = result.malformed {
+      complain(
+        "`\(Shown.text(malformed))` is not a variable",
+        at: place,
+        hint: "write `${NAME}`, or `$${` for the characters `${` themselves"
+      )
+      return nil
+    }
+    for name in result.missing {
+      complain(
+        "the environment variable `\(Shown.text(name))` is not set, or is empty",
+        at: place,
+        hint: "set it where highwater runs"
+      )
+    }
+    return result.missing.isEmpty ? result.text : nil
+  }
+
+  /// An absolute path, from one that may start at the root and may have variables.
+  func path(_ value: YAMLValue, as name: String, example: String) -> String? {
+    guard let text = line(value, as: name, example: example), let full = interpolated(text, at: value.place) else {
+      return nil
+    }
+    guard !Shown.hasHarmful(full), full.utf8.count <= 4000 else {
+      complain("`\(name)` is no path once its variables are replaced", at: value.place)
+      return nil
+    }
+    return PathText.absolute(full, from: root)
+  }
+
+  /// An address of a web server.
+  func address(_ value: YAMLValue, as name: String) -> String? {
+    guard let text = line(value, as: name, example: "\(name): http://127.0.0.1:8080/") else { return nil }
+    guard let full = interpolated(text, at: value.place) else { return nil }
+    guard Self.isWebAddress(full) else {
+      complain(
+        "`\(name)` is not the address of a web server",
+        at: value.place,
+        hint: "it starts with `http://` or `https://` and a host, and has no blanks"
+      )
+      return nil
+    }
+    return full
+  }
+
+  /// Whether a text is `http://` or `https://`, a host, perhaps a port from 1 to 65535, and anything without blanks.
+  static func isWebAddress(_ text: String) -> Bool {
+    guard text.utf8.count <= 8000, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return false }
+    let lowered = text.lowercased()
+    guard let scheme = ["http://", "https://"].first(where: { lowered.hasPrefix($0) }) else { return false }
+    let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    let server = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    let isLiteral = server.hasPrefix("[")
+    let host = isLiteral ? server.prefix { $0 != "]" }.dropFirst() : server.prefix { $0 != ":" }
+    let rest = server.dropFirst(isLiteral ? host.count + 2 : host.count)
+    guard !host.isEmpty, !isLiteral || server.contains("]") else { return false }
+    return rest.isEmpty || rest == ":" || rest.hasPrefix(":") && Port.number(rest.dropFirst()) != nil
+  }
+}
+
+/// Ports of TCP.
+enum Port {
+  /// The number from 1 to 65535 that a text of digits means.
+  static func number(_ text: some StringProtocol) -> Int? {
+    guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text).flatMap { (1...65535).contains($0) ? $0 : nil }
+  }
+}

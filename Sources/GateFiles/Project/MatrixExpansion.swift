@@ -1,0 +1,140 @@
+import GateCore
+
+/// The members of a scenario's `matrix`, and the scenario's text with `{{axis}}` replaced for each.
+struct MatrixExpansion {
+  /// One value of one axis.
+  typealias Choice = (axis: String, value: String)
+
+  /// A matrix may not make more scenarios than a project may have.
+  static let mostMembers = ProjectReader.mostScenarios
+
+  let context: ReadingContext
+
+  /// Every combination, the last axis changing fastest; nil, with complaints, where the matrix is not sound.
+  func members(of matrix: YAMLValue) -> [[Choice]]? {
+    guard case .mapping(let axes) = matrix.content, !axes.isEmpty else {
+      context.expected("a mapping of lists", as: "matrix", not: matrix, example: "matrix: {clients: [1, 50]}")
+      return nil
+    }
+    let lists = axes.compactMap(values)
+    guard lists.count == axes.count, Set(lists.map(\.axis)).count == axes.count else { return nil }
+    let count = lists.reduce(1) { product, list in
+      let (next, overflow) = product.multipliedReportingOverflow(by: list.values.count)
+      return overflow ? .max : next
+    }
+    guard count <= Self.mostMembers else {
+      context.complain("the matrix makes more than \(Self.mostMembers) scenarios", at: matrix.place)
+      return nil
+    }
+    return lists.reduce([[]]) { members, list in
+      members.flatMap { member in list.values.map { member + [(list.axis, $0)] } }
+    }
+  }
+
+  /// The name of a member, as in `load[clients=1,size=big]`.
+  static func name(of base: String, member: [Choice]) -> String {
+    guard !member.isEmpty else { return base }
+    return "\(base)[\(member.map { "\($0.axis)=\($0.value)" }.joined(separator: ","))]"
+  }
+
+  private func values(_ entry: YAMLValue.Entry) -> (axis: String, values: [String])? {
+    let axis = entry.key.text
+    guard PlainName.isValid(axis) else {
+      context.complain("`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
+      return nil
+    }
+    guard case .sequence(let items) = entry.value.content else {
+      context.expected("a list of values", as: axis, not: entry.value, example: "matrix: {\(axis): [1, 50]}")
+      return nil
+    }
+    if items.isEmpty {
+      context.complain("`\(axis)` has no values", at: entry.value.place, hint: "such as `matrix: {\(axis): [1, 50]}`")
+      return nil
+    }
+    var values: [String] = []
+    for item in items {
+      guard let value = self.value(item, of: axis) else { return nil }
+      guard !values.contains(value) else {
+        context.complain("the value `\(Shown.text(value))` stands twice in `\(axis)`", at: item.place)
+        return nil
+      }
+      values.append(value)
+      guard values.count <= Self.mostMembers else {
+        context.complain("the matrix makes more than \(Self.mostMembers) scenarios", at: entry.key.place)
+        return nil
+      }
+    }
+    return (axis, values)
+  }
+
+  private func value(_ item: YAMLValue, of axis: String) -> String? {
+    guard let text = item.scalar else {
+      context.expected("a list of texts and numbers", as: axis, not: item, example: "matrix: {\(axis): [1, 50]}")
+      return nil
+    }
+    guard (1...100).contains(text.utf8.count), !Shown.hasHarmful(text) else {
+      context.complain(
+        "`\(Shown.text(text))` cannot be a value of `\(axis)`",
+        at: item.place,
+        hint: "a value becomes part of the scenario's name: 1 to 100 bytes, and no control characters"
+      )
+      return nil
+    }
+    return text
+  }
+
+  /// The value with `{{axis}}` replaced in each of its texts, keys too; complains of axes that the matrix has not.
+  func filled(_ value: YAMLValue, with member: [Choice]) -> YAMLValue {
+    switch value.content {
+    case .scalar(let text, let style):
+      guard let filled = filled(text, at: value.place, with: member) else { return value }
+      return YAMLValue(.scalar(filled, filled == text ? style : .filled), at: value.place)
+    case .sequence(let items):
+      return YAMLValue(.sequence(items.map { self.filled($0, with: member) }), at: value.place)
+    case .mapping(let entries):
+      let filled = entries.map { entry in
+        let text = self.filled(entry.key.text, at: entry.key.place, with: member) ?? entry.key.text
+        return YAMLValue.Entry(
+          key: .init(text: text, place: entry.key.place),
+          value: self.filled(entry.value, with: member)
+        )
+      }
+      return YAMLValue(.mapping(filled), at: value.place)
+    }
+  }
+
+  /// nil where nothing stands in double braces, which is nearly everywhere.
+  private func filled(_ text: String, at place: SourcePlace, with member: [Choice]) -> String? {
+    guard Self.hasPlaceholder(text) else { return nil }
+    var result = ""
+    var rest = text[...]
+    while let open = rest.firstRange(of: "{{") {
+      result += rest[..<open.lowerBound]
+      rest = rest[open.lowerBound...]
+      guard let close = rest.firstRange(of: "}}") else { break }
+      let name = rest[open.upperBound..<close.lowerBound].filter { $0 != " " }
+      guard PlainName.isValid(name) else {
+        // Braces of some other language: they stay.
+        result += "{{"
+        rest = rest.dropFirst(2)
+        continue
+      }
+      if let choice = member.first(where: { $0.axis == name }) {
+        result += choice.value
+      } else {
+        let nearest = NearMiss.closest(to: name, among: member.map(\.axis))
+        context.complain(
+          "the matrix has no axis `\(Shown.text(name))` for `{{\(Shown.text(name))}}`",
+          at: place,
+          hint: nearest.map { "did you mean `{{\($0)}}`?" } ?? "it has \(Shown.list(member.map(\.axis)))"
+        )
+      }
+      rest = rest[close.upperBound...]
+    }
+    return result + rest
+  }
+
+  static func hasPlaceholder(_ text: String) -> Bool {
+    text.utf8.contains(UInt8(ascii: "{")) && text.contains("{{")
+  }
+}

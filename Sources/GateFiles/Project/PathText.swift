@@ -1,0 +1,75 @@
+import Glibc
+
+/// Paths as text: nothing here asks the disk, but for ``exists(_:)``, ``resolved(_:)`` and the working directory.
+enum PathText {
+  /// The absolute path, without `.`, `..` and doubled slashes; `..` is taken by the letter, not through links.
+  static func absolute(_ path: String, from folder: String) -> String {
+    var parts: [Substring] = []
+    for part in (path.hasPrefix("/") ? path : "\(folder)/\(path)").split(separator: "/") {
+      switch part {
+      case ".": continue
+      case "..": _ = parts.popLast()
+      default: parts.append(part)
+      }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// The folder of an absolute path; nil for `/`.
+  static func parent(of path: String) -> String? {
+    guard path != "/", let slash = path.lastIndex(of: "/") else { return nil }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Whether an absolute path is the folder or lies in it.
+  static func isInside(_ path: String, folder: String) -> Bool {
+    folder == "/" || path == folder || path.hasPrefix(folder + "/")
+  }
+
+  /// An absolute path as seen from a folder, with `..` where needed.
+  static func relative(_ path: String, to folder: String) -> String {
+    let (target, start) = (path.split(separator: "/"), folder.split(separator: "/"))
+    let shared = zip(target, start).prefix { $0 == $1 }.count
+    let parts = Array(repeating: "..", count: start.count - shared) + target.dropFirst(shared).map(String.init)
+    return parts.isEmpty ? "." : parts.joined(separator: "/")
+  }
+
+  /// How messages name a file: from the working directory where that is shorter, else as given.
+  static func shown(_ path: String, from workingDirectory: String) -> String {
+    let short = relative(absolute(path, from: workingDirectory), to: workingDirectory)
+    return Shown.path(short.utf8.count <= path.utf8.count ? short : path)
+  }
+
+  static func exists(_ path: String) -> Bool {
+    access(path, F_OK) == 0
+  }
+
+  /// The path with every link followed; nil where there is no such file.
+  static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// The working directory; `/` where it has been removed.
+  static var workingDirectory: String {
+    resolved(".") ?? "/"
+  }
+
+  /// The folder with `.git`, from a folder upwards; a file `.git` counts, as a worktree has one.
+  static func repositoryRoot(above folder: String) -> String? {
+    var current: String? = folder
+    while let folder = current {
+      if exists(absolute(".git", from: folder)) { return folder }
+      current = parent(of: folder)
+    }
+    return nil
+  }
+}
+
+extension Shown {
+  /// A path in full, with what could confuse a terminal escaped.
+  static func path(_ path: String) -> String {
+    hasHarmful(path) ? path.map { text(String($0)) }.joined() : path
+  }
+}

@@ -1,0 +1,88 @@
+package import GateCore
+
+/// The project file, `highwater.yml`.
+package enum ProjectFile {
+  /// The names under which a project file is looked for, in this order (CONTRACT section 1).
+  static let names = ["highwater.yml", ".highwater.yml", "ci/highwater.yml"]
+
+  /// Finds the project file.
+  ///
+  /// It is searched in the working directory, then in each parent up to the repository's root. Outside a repository
+  /// parents are not searched: a file in `/tmp` or `/` may be anyone's.
+  ///
+  /// - Parameters:
+  ///   - explicit: the path that the user named; it is not searched for, and need not exist yet.
+  ///   - workingDirectory: an absolute path.
+  /// - Returns: an absolute path.
+  package static func locate(
+    explicit: String?,
+    from workingDirectory: String
+  ) throws(ProjectError) -> String {
+    if let explicit { return PathText.absolute(explicit, from: workingDirectory) }
+    let start = PathText.absolute(workingDirectory, from: "/")
+    let root = PathText.repositoryRoot(above: start) ?? start
+    var current: String? = start
+    while let folder = current {
+      for name in names {
+        let path = PathText.absolute(name, from: folder)
+        if PathText.exists(path) { return path }
+      }
+      current = folder == root ? nil : PathText.parent(of: folder)
+    }
+    let places = root == start ? "in `\(Shown.path(start))`" : "from `\(Shown.path(start))` up to `\(Shown.path(root))`"
+    throw ProjectError(
+      Complaint(
+        problem: "there is no project file \(places)",
+        hint: "write `highwater.yml` there, or name a file with `--config FILE`"
+      )
+    )
+  }
+
+  /// Reads a project file and the files that it includes.
+  ///
+  /// - Parameters:
+  ///   - path: absolute, or from the working directory.
+  ///   - environment: where `${NAME}` is taken from.
+  ///   - webhooksNeeded: whether a variable of a webhook that is not set is an error; if not, that webhook is left out.
+  /// - Throws: every complaint about the files, not just the first.
+  package static func load(
+    _ path: String,
+    environment: [String: String],
+    webhooksNeeded: Bool = true
+  ) throws(ProjectError) -> Project {
+    try load(
+      path,
+      environment: environment,
+      webhooksNeeded: webhooksNeeded,
+      workingDirectory: PathText.workingDirectory
+    )
+  }
+
+  static func load(
+    _ path: String,
+    environment: [String: String],
+    webhooksNeeded: Bool = true,
+    workingDirectory: String
+  ) throws(ProjectError) -> Project {
+    let file = PathText.absolute(path, from: workingDirectory)
+    let name = PathText.shown(path, from: workingDirectory)
+    guard let value = try YAMLDocument.parse(ProjectText.read(file, name: name), name: name) else {
+      throw ProjectError(Complaint(place: name, problem: "the file is empty", hint: "start it with `version: 1`"))
+    }
+    let folder = PathText.parent(of: file) ?? "/"
+    let findings = Findings()
+    findings.willRead(name)
+    let reader = ProjectReader(
+      context: ReadingContext(
+        findings: findings,
+        root: PathText.repositoryRoot(above: folder) ?? folder,
+        environment: environment
+      ),
+      webhooksNeeded: webhooksNeeded,
+      workingDirectory: workingDirectory
+    )
+    let project = reader.project(value, file: file)
+    guard let project, findings.isEmpty else { throw ProjectError(findings.sorted) }
+    return project
+  }
+}

@@ -1,0 +1,200 @@
+import GateCore
+
+/// What every reader of one project shares: where complaints go, and what paths and `${NAME}` are resolved against.
+struct ReadingContext {
+  let findings: Findings
+  /// The folder that relative paths start from.
+  let root: String
+  let environment: [String: String]
+
+  func complain(_ problem: String, at place: SourcePlace, hint: String? = nil) {
+    findings.add(problem, at: place, hint: hint)
+  }
+
+  /// Says that a value is of the wrong kind.
+  func expected(_ what: String, as name: String, not value: YAMLValue, example: String) {
+    complain("`\(name)` must be \(what), not \(value.found)", at: value.place, hint: "such as `\(example)`")
+  }
+}
+
+// Every function below reads one value, and complains and returns nil where it is not of the kind. `name` is the key
+// that messages name.
+extension ReadingContext {
+  /// A text of any length, lines and characters, but without NUL, which no argument and no path can hold.
+  func text(_ value: YAMLValue, as name: String, example: String) -> String? {
+    guard let text = value.scalar else {
+      expected("a text", as: name, not: value, example: example)
+      return nil
+    }
+    guard !text.utf8.contains(0) else {
+      complain("`\(name)` must not hold the character U+0", at: value.place)
+      return nil
+    }
+    return text
+  }
+
+  /// A text of one line that is not empty and holds nothing invisible.
+  func line(_ value: YAMLValue, as name: String, example: String) -> String? {
+    guard let text = text(value, as: name, example: example) else { return nil }
+    guard !text.isEmpty else {
+      complain("`\(name)` must not be empty", at: value.place, hint: "such as `\(example)`")
+      return nil
+    }
+    guard !Shown.hasHarmful(text) else {
+      complain("`\(name)` must not hold control characters: `\(Shown.text(text))`", at: value.place)
+      return nil
+    }
+    return text
+  }
+
+  func plainName(_ value: YAMLValue, as name: String, example: String) -> String? {
+    guard let text = line(value, as: name, example: example) else { return nil }
+    guard PlainName.isValid(text) else {
+      complain("`\(Shown.text(text))` is not a name", at: value.place, hint: "a name is \(PlainName.rule)")
+      return nil
+    }
+    return text
+  }
+
+  func integer(_ value: YAMLValue, as name: String, in range: ClosedRange<Int>, example: Int = 1) -> Int? {
+    guard case .scalar(let text, let style) = value.content, style != .quoted,
+      text.utf8.count <= 20, let number = Int(text), range.contains(number)
+    else {
+      let isNumberInQuotes = value.isQuoted && value.scalar.flatMap { Int($0) } != nil
+      complain(
+        "`\(name)` must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(value.found)",
+        at: value.place,
+        hint: isNumberInQuotes ? "a number stands without quotes" : "such as `\(name): \(example)`"
+      )
+      return nil
+    }
+    return number
+  }
+
+  func duration(
+    _ value: YAMLValue,
+    as name: String,
+    from least: Duration = .zero,
+    to most: Duration = .seconds(24 * 3600),
+    example: String
+  ) -> Duration? {
+    guard let duration = quantity(value, as: name, kind: "a duration", example: example, Duration.init(parsing:))
+    else { return nil }
+    guard (least...most).contains(duration) else {
+      let bounds = "from \(least.forPeople) to \(most == .seconds(86_400) ? "24 h" : most.forPeople)"
+      complain("`\(name)` must be \(bounds), not `\(Shown.text(value.scalar ?? ""))`", at: value.place)
+      return nil
+    }
+    return duration
+  }
+
+  /// A duration that is longer than nothing: how long to wait at most.
+  func patience(_ value: YAMLValue, as name: String, example: String) -> Duration? {
+    duration(value, as: name, from: .milliseconds(1), example: example)
+  }
+
+  func bytes(_ value: YAMLValue, as name: String, example: String) -> Bytes? {
+    quantity(value, as: name, kind: "a size", example: example, Bytes.init(parsing:))
+  }
+
+  /// A number with its unit.
+  func quantity<Quantity>(
+    _ value: YAMLValue,
+    as name: String,
+    kind: String,
+    example: String,
+    _ parse: (String) throws(UnitError) -> Quantity
+  ) -> Quantity? {
+    guard value.scalar != nil else {
+      expected(kind, as: name, not: value, example: example)
+      return nil
+    }
+    guard let text = line(value, as: name, example: example) else { return nil }
+    do {
+      return try parse(text)
+    } catch {
+      complain(error.problem, at: value.place, hint: error.hint)
+      return nil
+    }
+  }
+
+  /// One of a few words.
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    _ value: YAMLValue,
+    as name: String,
+    _: Choice.Type = Choice.self
+  ) -> Choice? where Choice.RawValue == String {
+    word(value, as: name, among: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
+  }
+
+  func word(_ value: YAMLValue, as name: String, among words: [String]) -> String? {
+    if let text = value.scalar, words.contains(text) { return text }
+    let nearest = value.scalar.flatMap { NearMiss.closest(to: $0, among: words) }
+    complain(
+      "`\(name)` must be one of \(Shown.list(words)), not \(value.found)",
+      at: value.place,
+      hint: nearest.map { "did you mean `\($0)`?" }
+    )
+    return nil
+  }
+
+  func signal(_ value: YAMLValue, as name: String) -> Signal? {
+    guard let text = line(value, as: name, example: "\(name): TERM") else { return nil }
+    if let signal = Signal(name: text) { return signal }
+    let upper = text.uppercased()
+    let plain = upper.hasPrefix("SIG") ? String(upper.dropFirst(3)) : upper
+    let meant = Signal(name: plain)?.name ?? NearMiss.closest(to: plain, among: Signal.allNames)
+    complain(
+      "there is no signal `\(Shown.text(text))`",
+      at: value.place,
+      hint: meant.map { "did you mean `\($0)`?" } ?? "write its name, such as `TERM`, `HUP` or `USR1`"
+    )
+    return nil
+  }
+
+  func pattern(_ value: YAMLValue, as name: String, example: String) -> Pattern? {
+    guard let text = text(value, as: name, example: example) else { return nil }
+    guard !text.isEmpty else {
+      complain("`\(name)` must not be empty", at: value.place, hint: "such as `\(example)`")
+      return nil
+    }
+    guard text.utf8.count <= 1000 else {
+      complain("the regular expression in `\(name)` is longer than 1000 bytes", at: value.place)
+      return nil
+    }
+    do {
+      return try Pattern(parsing: text)
+    } catch {
+      complain(
+        "`\(Shown.text(text))` is not a regular expression: \(Shown.text("\(error)"))",
+        at: value.place,
+        hint: #"a character such as `(` or `[` that stands for itself is written `\(` or `\[`"#
+      )
+      return nil
+    }
+  }
+
+  /// A list, each item read by `item`; items that are wrong are left out.
+  func list<Item>(
+    _ value: YAMLValue,
+    as name: String,
+    example: String,
+    _ item: (YAMLValue) -> Item?
+  ) -> [Item]? {
+    guard case .sequence(let values) = value.content else {
+      expected("a list", as: name, not: value, example: example)
+      return nil
+    }
+    return values.compactMap(item)
+  }
+
+  /// A single value or a list of at least one.
+  func oneOrMore<Item>(_ value: YAMLValue, as name: String, _ item: (YAMLValue) -> Item?) -> [Item]? {
+    guard case .sequence(let values) = value.content else { return item(value).map { [$0] } }
+    guard !values.isEmpty else {
+      complain("`\(name)` must not be an empty list", at: value.place)
+      return nil
+    }
+    return values.compactMap(item)
+  }
+}

@@ -1,0 +1,224 @@
+import GateCore
+
+/// Reads what a scenario says, but for its name and its matrix.
+struct ScenarioReader {
+  static let keys = [
+    "name", "description", "tags", "target", "setup", "teardown", "ready", "steps", "stop", "until", "expect",
+    "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate",
+  ]
+
+  /// What `defaults` may say: all that two scenarios can have in common.
+  static let sharedKeys = keys.filter { !["name", "target", "matrix"].contains($0) }
+
+  let context: ReadingContext
+
+  /// Reads a scenario whose defaults are merged and whose matrix is filled in; nil where its target is not sound.
+  func scenario(_ value: YAMLValue, named name: ScenarioName) -> Scenario? {
+    guard let fields = fields(value, of: "a scenario", known: Self.keys) else { return nil }
+    if !fields.mentions("target") {
+      context.complain("a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
+    }
+    guard let target = fields["target"].flatMap({ TargetReader(context: context).target($0) }) else {
+      // The rest is read for its complaints only.
+      _ = apply(fields, to: Scenario(name: name, target: Target(command: .shell(":"), workingDirectory: "/")))
+      return nil
+    }
+    var scenario = Scenario(name: name, target: target)
+    scenario.place = value.place
+    scenario.root = context.root
+    scenario = apply(fields, to: scenario)
+    if scenario.target.input != .pipe { refuseSends(in: scenario.steps) }
+    return scenario
+  }
+
+  /// Reads `defaults` for the complaints alone, so that each counts once, and one that every scenario overrides too.
+  func checkDefaults(_ value: YAMLValue) {
+    guard let fields = fields(value, of: "`defaults`", known: Self.sharedKeys) else { return }
+    _ = apply(
+      fields,
+      to: Scenario(name: ScenarioName("defaults"), target: Target(command: .shell(":"), workingDirectory: "/"))
+    )
+  }
+
+  private func fields(_ value: YAMLValue, of owner: String, known: [String]) -> Fields? {
+    let example = owner == "a scenario" ? "- name: load" : "defaults: {warmup: 1}"
+    return Fields(value, of: owner, known: known, example: example, in: context)
+  }
+
+  private func apply(_ fields: Fields, to original: Scenario) -> Scenario {
+    var scenario = original
+    applyWords(fields, to: &scenario)
+    applyScript(fields, to: &scenario)
+    applyMeasuring(fields, to: &scenario)
+    return scenario
+  }
+
+  private func applyWords(_ fields: Fields, to scenario: inout Scenario) {
+    fields.take("description", into: &scenario.description) {
+      context.text($0, as: "description", example: "description: One client fills it")
+    }
+    fields.take("tags", into: &scenario.tags) { value in
+      context.list(value, as: "tags", example: "tags: [server]") {
+        context.plainName($0, as: "tags", example: "tags: [server]")
+      }
+    }
+  }
+
+  private func applyScript(_ fields: Fields, to scenario: inout Scenario) {
+    fields.take("setup", into: &scenario.setup) { commands($0, as: "setup") }
+    fields.take("teardown", into: &scenario.teardown) { commands($0, as: "teardown") }
+    fields.take("ready", into: &scenario.ready) { ReadinessReader(context: context).readiness($0) }
+    fields.take("steps", into: &scenario.steps) { StepReader(context: context).steps($0) }
+    fields.take("stop", into: &scenario.stop, stop)
+    fields.take("until", into: &scenario.until) { context.choice($0, as: "until", Ending.self) }
+    fields.take("expect", into: &scenario.expect, expectedEnd)
+    fields.take("timeout", into: &scenario.timeout) {
+      context.patience($0, as: "timeout", example: "timeout: 5m")
+    }
+  }
+
+  private func applyMeasuring(_ fields: Fields, to scenario: inout Scenario) {
+    fields.take("repetitions", into: &scenario.repetitions, repetitions)
+    fields.take("warmup", into: &scenario.warmup) { context.integer($0, as: "warmup", in: 0...100) }
+    fields.take("interval", into: &scenario.interval) {
+      context.duration($0, as: "interval", from: .milliseconds(1), to: .seconds(10), example: "interval: 10ms")
+    }
+    fields.take("memory-limit", into: &scenario.memoryLimit, memoryLimit)
+    fields.take("isolation", into: &scenario.isolation) { IsolationReader(context: context).isolation($0) }
+    fields.take("gate", into: &scenario.gate) { GateReader(context: context).gate($0) }
+  }
+
+  private func commands(_ value: YAMLValue, as name: String) -> [Command]? {
+    context.list(value, as: name, example: "\(name): [[mkdir, -p, run]]") {
+      context.command($0, as: name)
+    }
+  }
+
+  private func stop(_ value: YAMLValue) -> StopRule? {
+    guard
+      let fields = Fields(
+        value, of: "`stop`", known: ["signal", "within"], example: "stop: {signal: TERM, within: 10s}", in: context
+      )
+    else { return nil }
+    var rule = StopRule()
+    fields.take("signal", into: &rule.signal) { context.signal($0, as: "signal") }
+    fields.take("within", into: &rule.within) { context.patience($0, as: "within", example: "within: 10s") }
+    return rule
+  }
+
+  private func expectedEnd(_ value: YAMLValue) -> ExpectedEnd? {
+    guard
+      let fields = Fields(
+        value, of: "`expect`", known: ["exit", "signal"], example: "expect: {exit: 0}", in: context
+      )
+    else { return nil }
+    var end = ExpectedEnd()
+    fields.take("exit", into: &end.exits) { value in
+      context.oneOrMore(value, as: "exit") { context.integer($0, as: "exit", in: 0...255, example: 0) }
+    }
+    fields.take("signal", into: &end.signals) { value in
+      context.oneOrMore(value, as: "signal") { context.signal($0, as: "signal") }
+    }
+    if case .mapping(let all) = value.content, all.isEmpty {
+      context.complain("`expect` accepts no end", at: value.place, hint: "such as `expect: {exit: 0}`")
+    }
+    return end
+  }
+
+  private func repetitions(_ value: YAMLValue) -> Repetitions? {
+    guard case .mapping = value.content else {
+      return context.integer(value, as: "repetitions", in: 1...Repetitions.most).map(Repetitions.fixed)
+    }
+    guard
+      let fields = Fields(
+        value, of: "`repetitions`", known: ["min", "max"], example: "repetitions: {min: 5, max: 20}", in: context
+      )
+    else { return nil }
+    var (least, most): (Int?, Int?)
+    fields.take("min", into: &least) { context.integer($0, as: "min", in: 1...Repetitions.most) }
+    fields.take("max", into: &most) { context.integer($0, as: "max", in: 1...Repetitions.most) }
+    if let least, let most, least > most {
+      context.complain("`min` is larger than `max`: \(least) and \(most)", at: fields.place(of: "min"))
+    }
+    return .adaptive(min: least ?? min(5, most ?? 5), max: most ?? max(20, least ?? 20))
+  }
+
+  private func memoryLimit(_ value: YAMLValue) -> Bytes? {
+    guard let limit = context.bytes(value, as: "memory-limit", example: "memory-limit: 512MiB") else { return nil }
+    guard limit > .zero else {
+      context.complain("`memory-limit` must be more than nothing", at: value.place)
+      return nil
+    }
+    return limit
+  }
+
+  /// Complains of each `send` whose target does not read from a pipe.
+  private func refuseSends(in steps: [Step]) {
+    for step in steps {
+      switch step.action {
+      case .send:
+        guard let place = step.place else { continue }
+        context.complain(
+          "`send` needs a target whose standard input is a pipe",
+          at: place,
+          hint: "add `stdin: pipe` to the `target`"
+        )
+      case .repeat(_, let inner): refuseSends(in: inner)
+      default: continue
+      }
+    }
+  }
+}
+
+/// Reads `isolation`.
+struct IsolationReader {
+  /// `CPU_SETSIZE` of sched_setaffinity(2), less one.
+  static let lastCPU = 1023
+
+  let context: ReadingContext
+
+  func isolation(_ value: YAMLValue) -> Isolation? {
+    guard
+      let fields = Fields(
+        value, of: "`isolation`", known: ["aslr", "thp", "cpus", "tracer"], example: "isolation: {aslr: off}",
+        in: context
+      )
+    else { return nil }
+    var isolation = Isolation()
+    fields.take("aslr", into: &isolation.randomAddresses) {
+      context.word($0, as: "aslr", among: ["on", "off"]).map { $0 == "on" }
+    }
+    fields.take("thp", into: &isolation.hugePages) { context.choice($0, as: "thp") }
+    fields.take("cpus", into: &isolation.cpus, cpus)
+    fields.take("tracer", into: &isolation.tracer) { context.choice($0, as: "tracer") }
+    return isolation
+  }
+
+  /// `"0-1,3"`, a number, or a list of numbers; sorted, each once.
+  private func cpus(_ value: YAMLValue) -> [Int]? {
+    if case .sequence = value.content {
+      return context.oneOrMore(value, as: "cpus") { context.integer($0, as: "cpus", in: 0...Self.lastCPU) }
+        .map { Set($0).sorted() }
+    }
+    guard let text = context.line(value, as: "cpus", example: #"cpus: "0-1,3""#) else { return nil }
+    var cpus: Set<Int> = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false).map(Self.number)
+      guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last else {
+        context.complain(
+          "`\(Shown.text(text))` is not a list of CPUs",
+          at: value.place,
+          hint: #"numbers from 0 to \#(Self.lastCPU) and ranges, such as `cpus: "0-1,3"`"#
+        )
+        return nil
+      }
+      cpus.formUnion(first...last)
+    }
+    return cpus.sorted()
+  }
+
+  private static func number(_ text: Substring) -> Int? {
+    guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text).flatMap { $0 <= lastCPU ? $0 : nil }
+  }
+}

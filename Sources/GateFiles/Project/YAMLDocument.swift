@@ -1,0 +1,261 @@
+import GateCore
+private import Yams
+
+/// One YAML file as values with places: the only door to the YAML parser.
+///
+/// The parser copies what an alias stands for, so that nine lines can stand for a billion values. Nothing here hashes,
+/// compares or prints a node of its, and the walk over them is bounded.
+enum YAMLDocument {
+  /// The values that a file may hold with its aliases written out.
+  ///
+  /// A scenario of 20 lines has some 60, so 1,000 of them stay far below; a bomb is found out in a tenth of a second.
+  static let mostValues = 200_000
+
+  /// How deep values may be nested; eight `repeat` in each other need 23.
+  static let mostLevels = 64
+
+  /// No single text of a file needs more; a larger input belongs into a file of its own.
+  static let mostTextBytes = 256 << 10
+
+  /// Reads a text.
+  ///
+  /// - Parameter name: what places call the file.
+  /// - Returns: nil for a file of blanks and comments.
+  static func parse(_ text: String, name: String) throws(ProjectError) -> YAMLValue? {
+    if let disarmed = AliasText.disarmed(text) {
+      // The parser hashes keys, and would not come back from hashing an alias to a bomb.
+      let root = try compose(disarmed, name: name)
+      try root.map { node throws(ProjectError) in try AliasKeys(text: text, file: name).check(node, level: 0) }
+    }
+    guard let root = try compose(text, name: name) else { return nil }
+    var walk = Walk(file: name)
+    return try walk.value(of: root, level: 0)
+  }
+
+  /// Composes without the rules that guess types: those hold 40 regular expressions, and `on` would be a boolean.
+  private static func compose(_ text: String, name: String) throws(ProjectError) -> Node? {
+    do {
+      return try Yams.compose(yaml: text, .basic, .default, .utf8)
+    } catch let error as YamlError {
+      throw ProjectError(SyntaxFault(text: text, file: name).complaint(for: error))
+    } catch {
+      throw ProjectError(Complaint(place: name, problem: "cannot be read as YAML: \(error)"))
+    }
+  }
+
+  fileprivate static func tooDeep(at place: String) -> ProjectError {
+    ProjectError(Complaint(place: place, problem: "values are nested more than \(mostLevels) deep here"))
+  }
+
+  fileprivate static func badKey(at place: String) -> ProjectError {
+    ProjectError(Complaint(place: place, problem: "a key must be plain text, not a list, a mapping or an alias"))
+  }
+}
+
+/// The walk that turns the parser's nodes into values, within limits.
+private struct Walk {
+  let file: String
+  private var visited = 0
+  /// Where the value of the root's current key stands: for a bomb the place that a person can look at.
+  private var branch: SourcePlace?
+
+  init(file: String) {
+    self.file = file
+  }
+
+  mutating func value(of node: Node, level: Int) throws(ProjectError) -> YAMLValue {
+    let place = place(of: node)
+    visited += 1
+    guard visited <= YAMLDocument.mostValues else {
+      let problem = "the file holds more than \(YAMLDocument.mostValues) values, with its aliases written out"
+      throw ProjectError(
+        Complaint(place: (branch ?? place).description, problem: problem, hint: "split it, or use fewer aliases")
+      )
+    }
+    guard level <= YAMLDocument.mostLevels else { throw YAMLDocument.tooDeep(at: place.description) }
+    switch node {
+    case .scalar(let scalar):
+      return YAMLValue(try content(of: scalar, at: place), at: place)
+    case .sequence(let sequence):
+      try refuseTag(sequence.tag, at: place)
+      var items: [YAMLValue] = []
+      for item in sequence { items.append(try value(of: item, level: level + 1)) }
+      return YAMLValue(.sequence(items), at: place)
+    case .mapping(let mapping):
+      try refuseTag(mapping.tag, at: place)
+      return YAMLValue(.mapping(try entries(of: mapping, level: level)), at: place)
+    case .alias:
+      preconditionFailure("the parser replaces aliases by what they stand for unless it is told otherwise")
+    }
+  }
+
+  private mutating func entries(of mapping: Node.Mapping, level: Int) throws(ProjectError) -> [YAMLValue.Entry] {
+    var entries: [YAMLValue.Entry] = []
+    for (key, value) in mapping {
+      let place = place(of: key)
+      if level == 0 { branch = place }
+      guard case .scalar(let scalar) = key else { throw YAMLDocument.badKey(at: place.description) }
+      guard case .scalar(let text, _) = try content(of: scalar, at: place) else { continue }
+      entries.append(
+        YAMLValue.Entry(key: .init(text: text, place: place), value: try self.value(of: value, level: level + 1))
+      )
+    }
+    return entries
+  }
+
+  private func content(of scalar: Node.Scalar, at place: SourcePlace) throws(ProjectError) -> YAMLValue.Content {
+    try refuseTag(scalar.tag, at: place)
+    guard scalar.string.utf8.count <= YAMLDocument.mostTextBytes else {
+      throw ProjectError(
+        Complaint(
+          place: place.description,
+          problem: "this text is longer than 256 KiB",
+          hint: "put it into a file of its own; the target's input can be `stdin: {file: path}`"
+        )
+      )
+    }
+    let isPlain = scalar.style == .plain && scalar.tag.rawValue != "tag:yaml.org,2002:str"
+    return .scalar(scalar.string, isPlain ? .plain : .quoted)
+  }
+
+  /// Lets pass the core tags, which say nothing new, and the absence of one.
+  private func refuseTag(_ tag: Tag, at place: SourcePlace) throws(ProjectError) {
+    let core = ["str", "int", "float", "bool", "null", "seq", "map"].map { "tag:yaml.org,2002:\($0)" }
+    guard !tag.rawValue.isEmpty, tag.rawValue != "!", !core.contains(tag.rawValue) else { return }
+    throw ProjectError(
+      Complaint(
+        place: place.description,
+        problem: "the tag `\(Shown.text(tag.rawValue))` means nothing in a project file",
+        hint: "a text that starts with `!` needs quotes"
+      )
+    )
+  }
+
+  private func place(of node: Node) -> SourcePlace {
+    SourcePlace(file: file, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+  }
+}
+
+/// The check of a disarmed text that no key is a collection or an alias.
+private struct AliasKeys {
+  let file: String
+  private let lines: [Substring.UnicodeScalarView]
+
+  init(text: String, file: String) {
+    self.file = file
+    lines = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" }
+      .map { Substring($0).unicodeScalars }
+  }
+
+  func check(_ node: Node, level: Int) throws(ProjectError) {
+    guard level <= YAMLDocument.mostLevels else { throw YAMLDocument.tooDeep(at: place(of: node)) }
+    switch node {
+    case .scalar, .alias:
+      return
+    case .sequence(let items):
+      for item in items { try check(item, level: level + 1) }
+    case .mapping(let mapping):
+      for (key, value) in mapping {
+        guard case .scalar(let scalar) = key, !wasAlias(scalar) else {
+          throw YAMLDocument.badKey(at: place(of: key))
+        }
+        try check(value, level: level + 1)
+      }
+    }
+  }
+
+  private func wasAlias(_ scalar: Node.Scalar) -> Bool {
+    guard let mark = scalar.mark, scalar.style == .plain, scalar.string.hasPrefix("_"), mark.line <= lines.count else {
+      return false
+    }
+    return lines[mark.line - 1].dropFirst(mark.column - 1).first == "*"
+  }
+
+  private func place(of node: Node) -> String {
+    "\(file):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)"
+  }
+}
+
+/// A fault of the YAML syntax in our words.
+private struct SyntaxFault {
+  let text: String
+  let file: String
+
+  func complaint(for error: YamlError) -> Complaint {
+    switch error {
+    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      return Complaint(
+        place: "\(file):\(mark.line):\(mark.column)",
+        problem: words(for: problem, context: context),
+        hint: hint(for: problem, context: context, line: mark.line)
+      )
+    case .duplicatedKeysInMapping(let keys, let context):
+      let list = Shown.list(keys.sorted().prefix(10).map { Shown.text($0) })
+      return Complaint(
+        place: "\(file):\(context.mark.line):\(context.mark.column)",
+        problem: keys.count == 1 ? "the key \(list) stands twice in one mapping" : "keys stand twice in one mapping: \(list)",
+        hint: "remove one of them"
+      )
+    case .reader(let problem, let offset, _, _):
+      let before = text.prefix(offset ?? 0)
+      let line = before.count { $0.isNewline } + 1
+      let column = before.count - (before.lastIndex { $0.isNewline }.map { before.distance(from: before.startIndex, to: $0) + 1 } ?? 0)
+      return Complaint(place: "\(file):\(line):\(column + 1)", problem: "this is not YAML: \(problem)")
+    default:
+      return Complaint(place: file, problem: "cannot be read as YAML: \(error)")
+    }
+  }
+
+  private func words(for problem: String, context: YamlError.Context?) -> String {
+    if problem.hasPrefix("Maximum nesting level") {
+      return "values are nested more than \(YAMLDocument.mostLevels) deep here"
+    }
+    if problem == "but found another document" { return "the file holds a second document" }
+    guard let context else { return "this is not YAML: \(problem)" }
+    return "this is not YAML: \(problem) \(context.text)"
+  }
+
+  private func hint(for problem: String, context: YamlError.Context?, line: Int) -> String? {
+    let lines = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
+    if line <= lines.count, lines[line - 1].prefix(while: { $0 == " " || $0 == "\t" }).contains("\t") {
+      return "indent with spaces; YAML takes no tabs"
+    }
+    return switch problem {
+    case "found undefined alias", "did not find expected alphabetic or numeric character":
+      "a text that starts with `*` or `&` needs quotes"
+    case "but found another document": "remove the line `---` before it"
+    case "mapping values are not allowed in this context": "a text with `: ` in it needs quotes"
+    case "found character that cannot start any token": "a text that starts with `%`, `@` or a backtick needs quotes"
+    default: context.flatMap { $0.mark.line == line ? nil : "it begins at line \($0.mark.line), column \($0.mark.column)" }
+    }
+  }
+}
+
+/// A text whose aliases are made plain words, place for place, so that it can be composed without them.
+private enum AliasText {
+  /// The text with `_` for the star of whatever may be an alias; nil where no alias can be in it.
+  ///
+  /// Stars in quotes, comments and shell lines change too: what is read here is the shape only.
+  static func disarmed(_ text: String) -> String? {
+    var bytes = Array(text.utf8)
+    guard bytes.contains(UInt8(ascii: "&")) else { return nil }
+    var changed = false
+    for index in bytes.indices.dropLast()
+    where bytes[index] == UInt8(ascii: "*") && isNameByte(bytes[index + 1]) {
+      bytes[index] = UInt8(ascii: "_")
+      changed = true
+    }
+    return changed ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  /// What libyaml takes as part of an anchor's name (`IS_ALPHA` in yaml_private.h).
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import GateCore
+
+/// A value of a YAML file and where it stands, free of anchors, tags and the parser's own types.
+struct YAMLValue: Sendable {
+  enum Style: Sendable, Equatable {
+    case plain, quoted
+    /// A text into which a value of a matrix was put; it may be read as a number, but never as nothing.
+    case filled
+  }
+
+  enum Content: Sendable {
+    case scalar(String, Style)
+    case sequence([YAMLValue])
+    case mapping([Entry])
+  }
+
+  struct Entry: Sendable {
+    var key: Key
+    var value: YAMLValue
+  }
+
+  struct Key: Sendable {
+    var text: String
+    var place: SourcePlace
+  }
+
+  let place: SourcePlace
+  let content: Content
+  /// What reading it costs: the values in it, and one more for each 64 bytes of text.
+  let weight: Int
+
+  init(_ content: Content, at place: SourcePlace) {
+    self.place = place
+    self.content = content
+    switch content {
+    case .scalar(let text, _): weight = 1 + text.utf8.count / 64
+    case .sequence(let items): weight = items.reduce(1) { $0 + $1.weight }
+    case .mapping(let entries): weight = entries.reduce(1) { $0 + 1 + $1.key.text.utf8.count / 64 + $1.value.weight }
+    }
+  }
+
+  /// Whether the value is YAML's null: nothing at all, `~`, or `null` without quotes (YAML 1.2.2, section 10.3.2).
+  var isNull: Bool {
+    guard case .scalar(let text, .plain) = content else { return false }
+    return ["", "~", "null", "Null", "NULL"].contains(text)
+  }
+
+  /// The text of a scalar that is not null.
+  var scalar: String? {
+    guard case .scalar(let text, _) = content, !isNull else { return nil }
+    return text
+  }
+
+  /// Whether the value is a text in quotes, which is no number.
+  var isQuoted: Bool {
+    guard case .scalar(_, .quoted) = content else { return false }
+    return true
+  }
+
+  /// Whether `{{axis}}` may stand in one of the texts.
+  var hasPlaceholder: Bool {
+    switch content {
+    case .scalar(let text, _): MatrixExpansion.hasPlaceholder(text)
+    case .sequence(let items): items.contains(where: \.hasPlaceholder)
+    case .mapping(let entries):
+      entries.contains { MatrixExpansion.hasPlaceholder($0.key.text) || $0.value.hasPlaceholder }
+    }
+  }
+
+  /// The value in the words of a message: what was found where something else was expected.
+  var found: String {
+    switch content {
+    case .scalar(_, .quoted): "the text `\(Shown.text(scalar ?? ""))`"
+    case .scalar(let text, _): isNull ? "nothing" : "`\(Shown.text(text))`"
+    case .sequence: "a list"
+    case .mapping: "a mapping"
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import FoundationEssentials
+import GateCore
+import Testing
+
+@testable import GateFiles
+
+@Suite("Project files that mean harm, or come from other machines")
+struct HostileFileTests {
+  static let target = "    target: {shell: 'true'}\n"
+
+  private func verdict(_ text: String) throws -> String {
+    try ProjectFolder(files: ["highwater.yml": text]).verdict()
+  }
+
+  private func verdict(bytes: [UInt8]) throws -> String {
+    let folder = try ProjectFolder()
+    try folder.write("highwater.yml", bytes: bytes)
+    return folder.verdict()
+  }
+
+  /// Lines of nine aliases each to the line before.
+  private static func bomb(levels: Int) -> String {
+    let names = (0..<levels).map { "n\($0)" }
+    let first = "\(names[0]): &\(names[0]) [\(Array(repeating: "lol", count: 9).joined(separator: ","))]\n"
+    return zip(names, names.dropFirst()).reduce(first) { text, pair in
+      text + "\(pair.1): &\(pair.1) [\(Array(repeating: "*\(pair.0)", count: 9).joined(separator: ","))]\n"
+    }
+  }
+
+  @Test("A bomb of aliases ends in one error", .timeLimit(.minutes(1)))
+  func aliasBomb() throws {
+    #expect(
+      try verdict(Self.bomb(levels: 9)) == """
+        highwater.yml:6:1: error: the file holds more than 200000 values, with its aliases written out
+          hint: split it, or use fewer aliases
+        """
+    )
+  }
+
+  @Test(
+    "A bomb as a key is not even hashed",
+    .timeLimit(.minutes(1)),
+    arguments: ["*n21 : 1\n", "? *n21\n: 1\n", "? [*n21]\n: 1\n", "{*n21 : 1, b: 2}: 1\n", "x: [{*n21 : 1}]\n"]
+  )
+  func aliasBombAsKey(line: String) throws {
+    let verdict = try verdict(Self.bomb(levels: 22) + line)
+    #expect(verdict.hasSuffix("error: a key must be plain text, not a list, a mapping or an alias"))
+    #expect(verdict.hasPrefix("highwater.yml:23:"))
+  }
+
+  @Test("An alias stands for what its anchor holds, in values and beside shell globs")
+  func soundAliases() throws {
+    let folder = try ProjectFolder(
+      files: [
+        "highwater.yml": """
+          version: 1
+          scenarios:
+            - name: one
+              target: &target {shell: "ls *.yml & wait"}
+            - {name: two, target: *target}
+          """
+      ]
+    )
+    let scenarios = try folder.load().scenarios
+    #expect(scenarios.map(\.target.command) == [.shell("ls *.yml & wait"), .shell("ls *.yml & wait")])
+  }
+
+  @Test("Deep nesting is an error, however deep", .timeLimit(.minutes(1)), arguments: [65, 900, 1_200, 500_000])
+  func deepNesting(levels: Int) throws {
+    for (open, close) in [("[", "]"), ("{a: ", "}"), ("[*x, ", "]")] where levels * open.utf8.count < 4_000_000 {
+      let anchor = open.contains("*") ? "x: &x 1\n" : ""
+      let verdict = try verdict(
+        anchor + "a: " + String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)
+      )
+      #expect(verdict.hasSuffix(": error: values are nested more than 64 deep here"), "\(open)")
+    }
+  }
+
+  @Test("A file of more than 4 MiB is not read")
+  func largeFile() throws {
+    #expect(
+      try verdict(bytes: Array(repeating: UInt8(ascii: "#"), count: 10_000_000)) == """
+        highwater.yml: error: is larger than 4 MiB
+          hint: split its scenarios over several files, and `include` those
+        """
+    )
+  }
+
+  @Test("A single text has its limit too")
+  func longText() throws {
+    #expect(
+      try verdict("version: 1\nbaselines: \(String(repeating: "x", count: 300_000))\n") == """
+        highwater.yml:2:12: error: this text is longer than 256 KiB
+          hint: put it into a file of its own; the target's input can be `stdin: {file: path}`
+        """
+    )
+  }
+
+  @Test("Of very many errors the first thousand are listed, and that there are more")
+  func manyErrors() throws {
+    let keys = (0..<3000).map { "k\($0): 1\n" }.joined()
+    let folder = try ProjectFolder(files: ["highwater.yml": keys])
+    let error = #expect(throws: ProjectError.self) { try folder.load() }
+    #expect(error?.complaints.count == 1001)
+    #expect(error?.complaints.last?.problem == "there are more errors than the 1000 listed here")
+  }
+
+  @Test(
+    "What is not UTF-8 text is told with its place",
+    arguments: [
+      ([0x61, 0x3a, 0x20, 0x31, 0x0a, 0x62, 0xff], "highwater.yml:2:2: error: the file is not UTF-8 from here on"),
+      ([0xff, 0xfe, 0x61, 0x00], "highwater.yml:1:1: error: the file is not UTF-8 from here on"),
+      ([0x61, 0xc3], "highwater.yml:1:2: error: the file is not UTF-8 from here on"),
+    ] as [([UInt8], String)]
+  )
+  func notUTF8(bytes: [UInt8], expected: String) throws {
+    #expect(try verdict(bytes: bytes) == "\(expected)\n  hint: save it as UTF-8")
+  }
+
+  @Test(
+    "Control characters have no place in a file",
+    arguments: [("\u{1b}", "1B"), ("\u{0}", "0"), ("\u{7f}", "7F")]
+  )
+  func controlCharacter(character: String, code: String) throws {
+    #expect(
+      try verdict("version: 1\n# ä\(character)[31m\n") == """
+        highwater.yml:2:4: error: the character U+\(code) may not stand in a YAML file
+          hint: write it in double quotes as an escape, such as `"\\x1b"`
+        """
+    )
+  }
+
+  @Test("Windows' line ends and a byte order mark change no place")
+  func otherEditors() throws {
+    let text = "version: 1\nscenarios:\n  - name: load\n    timeout: 5\n\(Self.target)"
+    let expected = """
+      highwater.yml:4:14: error: the duration `5` has no unit
+        hint: write one of ms, s, m, h, such as `10s`
+      """
+    #expect(try verdict(text) == expected)
+    #expect(try verdict(text.replacing("\n", with: "\r\n")) == expected)
+    #expect(try verdict("\u{feff}" + text) == expected)
+    #expect(
+      try verdict("\u{feff}version: 2\n").hasPrefix("highwater.yml:1:10: error: `version` must be 1, not `2`")
+    )
+  }
+
+  @Test(
+    "Regular expressions of every kind are taken or refused, and crash nothing",
+    .timeLimit(.minutes(1)),
+    arguments: [
+      String(repeating: "(", count: 990), String(repeating: "[", count: 990), "a{1,99999999}", "a{2,1}",
+      "(?<a>x)(?<a>y)", #"\x{110000}"#, #"\u{FFFFFFFF}"#, "[z-a]", "(?|a)", #"\p{Foo}"#, #"\"#, "(?<=a)b", #"\99"#,
+      String(repeating: "a", count: 1001),
+    ]
+  )
+  func brokenPatterns(pattern: String) throws {
+    let quoted = "'" + pattern + "'"
+    let folder = try ProjectFolder(scenarioLines: "target: {shell: 'true'}\nready: {log: \(quoted)}")
+    let verdict = folder.verdict()
+    #expect(verdict.hasPrefix("highwater.yml:5:18: error: "))
+    #expect(verdict.contains("regular expression"))
+  }
+}
+
+@Suite("What stands in the place of a project file")
+struct UnreadableFileTests {
+  @Test("There is no file")
+  func missing() throws {
+    #expect(try ProjectFolder().verdict() == "highwater.yml: error: there is no such file")
+  }
+
+  @Test("A folder stands there")
+  func folder() throws {
+    let folder = try ProjectFolder()
+    try folder.makeFolder("highwater.yml")
+    #expect(
+      folder.verdict() == """
+        highwater.yml: error: is a folder, not a file
+          hint: name the project file in it
+        """
+    )
+  }
+
+  @Test("A FIFO or a device is not waited for", .timeLimit(.minutes(1)))
+  func pipe() throws {
+    let folder = try ProjectFolder()
+    try #require(makeFIFO("\(folder.path)/highwater.yml"))
+    #expect(folder.verdict() == "highwater.yml: error: is not a regular file")
+    let error = #expect(throws: ProjectError.self) { try ProjectFile.load("/dev/zero", environment: [:]) }
+    #expect(error?.complaints.map(\.problem) == ["is not a regular file"])
+  }
+
+  @Test("A file that the kernel will not give is told with the kernel's reason")
+  func unreadable() throws {
+    // Reading another process's memory map from offset 0 fails with EIO for anyone, root too.
+    let error = #expect(throws: ProjectError.self) { try ProjectFile.load("/proc/self/mem", environment: [:]) }
+    #expect(error?.complaints.map(\.problem) == ["cannot be read: Input/output error"])
+  }
+
+  @Test("A link in a circle is told as such")
+  func circle() throws {
+    let folder = try ProjectFolder()
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder.path)/highwater.yml", withDestinationPath: "highwater.yml"
+    )
+    #expect(folder.verdict() == "highwater.yml: error: cannot be read: Too many levels of symbolic links")
+  }
+}
