@@ -42,15 +42,12 @@ package struct ArtifactsFolder: Sendable, Equatable {
   ///
   /// The lock is the kernel's (`flock(2)` on the file `lock`), so that it ends with the process, however that ends.
   package func lock() throws(FileError) -> FolderLock {
-    let isTaken: Bool
-    let descriptor: Descriptor
     do throws(SystemError) {
-      descriptor = try Descriptor.open("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
-      isTaken = try !descriptor.tryLock()
+      let descriptor = try Descriptor.open("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
+      if try descriptor.tryLock() { return FolderLock(descriptor) }
     } catch {
       throw error.whileWriting("\(path)/lock")
     }
-    guard isTaken else { return FolderLock(descriptor) }
     throw FileError(
       code: .locked, path: path, problem: "another run is using this folder for its artifacts",
       hint: "wait for it to end, or give this one a folder of its own with `--artifacts`"
