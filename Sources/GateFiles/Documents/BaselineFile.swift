@@ -1,0 +1,154 @@
+package import GateCore
+import FoundationEssentials
+
+/// Baseline files (`highwater.baseline/1`, CONTRACT section 4).
+package enum BaselineFile {
+  /// The most bytes of a baseline that are read: a thousand repetitions of ten metrics have a fifth of it.
+  package static let largest = 1 << 20
+
+  /// The baseline as JSON; equal figures make equal bytes, but for what is said of the approval.
+  package static func encode(_ baseline: Baseline) -> [UInt8] {
+    JSONText.encode(BaselineDocument(baseline))
+  }
+
+  /// - Parameter path: the file's, for messages.
+  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Baseline {
+    let hint = "take the file from version control, or make it again with `highwater approve`"
+    return try JSONText.decode(BaselineDocument.self, from: bytes, path: path, hint: hint).baseline
+  }
+}
+
+private struct BaselineDocument: Codable {
+  let baseline: Baseline
+
+  init(_ baseline: Baseline) {
+    self.baseline = baseline
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    try DocumentSchema.baseline.check(fields)
+    baseline = Baseline(
+      scenario: ScenarioName(try fields.name("scenario")),
+      environment: try fields.name("environment"),
+      fingerprint: try fields.value("fingerprint", as: FingerprintDocument.self).fingerprint,
+      metrics: try fields.value("metrics", as: SeriesDocument.self).series,
+      composition: try fields.valueIfAny("composition", as: CompositionDocument.self)?.composition,
+      approved: try fields.value("approved", as: ApprovalDocument.self).approval
+    )
+    if baseline.metrics.isEmpty { throw fields.fault("metrics", "has no figures") }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(DocumentSchema.baseline.text, forKey: "schema")
+    try fields.encode(baseline.scenario.text, forKey: "scenario")
+    try fields.encode(baseline.environment, forKey: "environment")
+    try fields.encode(FingerprintDocument(baseline.fingerprint), forKey: "fingerprint")
+    try fields.encode(SeriesDocument(baseline.metrics), forKey: "metrics")
+    try fields.encode(CompositionDocument(baseline.composition), forKey: "composition")
+    try fields.encode(ApprovalDocument(baseline.approved), forKey: "approved")
+  }
+}
+
+/// The values of each metric, one for each repetition.
+private struct SeriesDocument: Codable {
+  let series: [MetricName: [Double]]
+
+  init(_ series: [MetricName: [Double]]) {
+    self.series = series
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    var series: [MetricName: [Double]] = [:]
+    for name in fields.names {
+      guard let metric = MetricName(parsing: name) else { continue }
+      series[metric] = try fields.values(of: metric)
+    }
+    self.series = series
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    for (metric, values) in series {
+      let finite = values.filter(\.isFinite).map { Figure($0, of: metric) }
+      if !finite.isEmpty { try fields.encode(finite, forKey: JSONName(metric.text)) }
+    }
+  }
+}
+
+/// Who approved a baseline, when and why.
+private struct ApprovalDocument: Codable {
+  let approval: Baseline.Approval
+
+  init(_ approval: Baseline.Approval) {
+    self.approval = approval
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    guard let instant = try fields.instantIfAny("at") else { throw fields.fault("at", "is missing") }
+    approval = Baseline.Approval(
+      at: instant,
+      by: try fields.text("by"),
+      commit: try fields.textIfAny("commit"),
+      reason: try fields.textIfAny("reason"),
+      run: try fields.text("run")
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(Timestamp.text(of: approval.at), forKey: "at")
+    try fields.encode(approval.by.boundedStart, forKey: "by")
+    try fields.encodeOrNull(approval.commit?.boundedStart, forKey: "commit")
+    try fields.encodeOrNull(approval.reason?.boundedStart, forKey: "reason")
+    try fields.encode(approval.run.boundedStart, forKey: "run")
+  }
+}
+
+extension JSONFields {
+  /// The values of one metric: at least one, at most as many as there can be repetitions.
+  fileprivate func values(of metric: MetricName) throws -> [Double] {
+    let key = JSONName(metric.text)
+    let values = try list(key, of: NumberDocument.self, atMost: DocumentLimit.repetitions).map(\.number)
+    if values.isEmpty { throw fault(key, "has no values") }
+    for (index, value) in values.enumerated() {
+      guard let problem = Self.problem(with: value, of: metric) else { continue }
+      throw DocumentFault(path: fault(key, "").path + [ListIndex(index)], problem: problem)
+    }
+    return values
+  }
+}
+
+/// A number in a list.
+private struct NumberDocument: Decodable {
+  let number: Double
+
+  init(from decoder: any Decoder) throws {
+    do {
+      number = try decoder.singleValueContainer().decode(Double.self)
+    } catch DecodingError.dataCorrupted {
+      throw DocumentFault(path: decoder.codingPath, problem: "is too large a number")
+    }
+  }
+}
+
+/// A place in a list.
+private struct ListIndex: CodingKey {
+  let intValue: Int?
+  var stringValue: String { intValue.map { "\($0)" } ?? "" }
+
+  init(_ index: Int) {
+    intValue = index
+  }
+
+  init?(intValue: Int) {
+    self.init(intValue)
+  }
+
+  init?(stringValue: String) {
+    nil
+  }
+}

@@ -1,0 +1,203 @@
+/// The most that a document may hold; beyond it somebody made the file to do harm.
+enum DocumentLimit {
+  /// The bytes of one text.
+  static let text = 65_536
+  static let scenarios = 10_000
+  static let repetitions = 1000
+  /// Phases, rules, notes and judged metrics of one scenario or repetition.
+  static let list = 10_000
+  /// The bytes of a scenario's name; those of a matrix are longer than plain ones.
+  static let name = 400
+  /// Amounts of memory and rates: 1 EiB (2^60), as ``Bytes/largest``.
+  static let amount = 1_152_921_504_606_846_976.0
+  /// Seconds: some 30 years.
+  static let seconds = 1e9
+}
+
+/// One object of a document, read with checks.
+///
+/// A key that nobody asks for is ignored, so that a later version may add some; `null` is as if the key were missing.
+struct JSONFields {
+  private let container: KeyedDecodingContainer<JSONName>
+
+  init(_ decoder: any Decoder) throws {
+    container = try decoder.container(keyedBy: JSONName.self)
+  }
+
+  init(_ container: KeyedDecodingContainer<JSONName>) {
+    self.container = container
+  }
+
+  var names: [String] { container.allKeys.map(\.stringValue) }
+
+  func has(_ key: JSONName) -> Bool {
+    container.contains(key) && (try? container.decodeNil(forKey: key)) != true
+  }
+
+  func value<Value: Decodable>(_ key: JSONName, as type: Value.Type = Value.self) throws -> Value {
+    try container.decode(type, forKey: key)
+  }
+
+  func valueIfAny<Value: Decodable>(_ key: JSONName, as type: Value.Type = Value.self) throws -> Value? {
+    try container.decodeIfPresent(type, forKey: key)
+  }
+
+  func flag(_ key: JSONName) throws -> Bool {
+    try container.decodeIfPresent(Bool.self, forKey: key) ?? false
+  }
+
+  func list<Element: Decodable>(
+    _ key: JSONName,
+    of type: Element.Type = Element.self,
+    atMost most: Int = DocumentLimit.list
+  ) throws -> [Element] {
+    var elements = try container.nestedUnkeyedContainer(forKey: key)
+    try refuse(elements.count, above: most, of: key)
+    var values: [Element] = []
+    values.reserveCapacity(elements.count ?? 0)
+    while !elements.isAtEnd {
+      values.append(try elements.decode(type))
+    }
+    return values
+  }
+
+  func listIfAny<Element: Decodable>(
+    _ key: JSONName,
+    of type: Element.Type = Element.self,
+    atMost most: Int = DocumentLimit.list
+  ) throws -> [Element] {
+    has(key) ? try list(key, of: type, atMost: most) : []
+  }
+
+  /// The objects of a list, each as `read` makes something of it.
+  func objects<Value>(
+    _ key: JSONName,
+    atMost most: Int,
+    read: (JSONFields) throws -> Value
+  ) throws -> [Value] {
+    var elements = try container.nestedUnkeyedContainer(forKey: key)
+    try refuse(elements.count, above: most, of: key)
+    var values: [Value] = []
+    while !elements.isAtEnd {
+      values.append(try read(JSONFields(try elements.nestedContainer(keyedBy: JSONName.self))))
+    }
+    return values
+  }
+
+  private func refuse(_ count: Int?, above most: Int, of key: JSONName) throws {
+    guard let count, count > most else { return }
+    throw fault(key, "has \(count) entries, and \(most) are the most")
+  }
+
+  func fault(_ key: JSONName, _ problem: String, hint: String? = nil) -> DocumentFault {
+    DocumentFault(path: container.codingPath + [key], problem: problem, hint: hint)
+  }
+}
+
+// MARK: - Texts
+
+extension JSONFields {
+  func text(_ key: JSONName) throws -> String {
+    let text = try container.decode(String.self, forKey: key)
+    guard text.utf8.count <= DocumentLimit.text else {
+      throw fault(key, "has \(text.utf8.count) bytes, and \(DocumentLimit.text) are the most")
+    }
+    return text
+  }
+
+  func textIfAny(_ key: JSONName) throws -> String? {
+    has(key) ? try text(key) : nil
+  }
+
+  /// A text that is shown on a line of its own or becomes a part of a path.
+  func name(_ key: JSONName, atMost most: Int = DocumentLimit.name) throws -> String {
+    let text = try text(key)
+    if text.isEmpty { throw fault(key, "is empty") }
+    if text.utf8.count > most { throw fault(key, "has \(text.utf8.count) bytes, and \(most) are the most") }
+    if text.unicodeScalars.contains(where: \.isControl) { throw fault(key, "holds a control character") }
+    return text
+  }
+
+  /// A text out of a fixed list.
+  func choice<Value>(_ key: JSONName, as type: Value.Type = Value.self) throws -> Value
+  where Value: RawRepresentable<String>, Value: CaseIterable {
+    let text = try text(key)
+    guard let value = Value(rawValue: text) else {
+      let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
+      throw fault(key, "has an unknown value `\(DocumentFault.shown(text))`", hint: "it is one of \(known)")
+    }
+    return value
+  }
+
+  func choiceIfAny<Value>(_ key: JSONName, as type: Value.Type = Value.self) throws -> Value?
+  where Value: RawRepresentable<String>, Value: CaseIterable {
+    has(key) ? try choice(key, as: type) : nil
+  }
+}
+
+// MARK: - Numbers
+
+extension JSONFields {
+  func number(_ key: JSONName, in range: ClosedRange<Double>) throws -> Double {
+    let number: Double
+    do {
+      number = try container.decode(Double.self, forKey: key)
+    } catch DecodingError.dataCorrupted {
+      throw fault(key, "is too large a number")
+    }
+    if let problem = Self.problem(with: number, in: range) { throw fault(key, problem) }
+    return number
+  }
+
+  func numberIfAny(_ key: JSONName, in range: ClosedRange<Double>) throws -> Double? {
+    has(key) ? try number(key, in: range) : nil
+  }
+
+  func whole(_ key: JSONName, in range: ClosedRange<Int64>) throws -> Int64 {
+    if let exact = try? container.decode(Int64.self, forKey: key), range.contains(exact) { return exact }
+    let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound))
+    guard let whole = Int64(exactly: number) else { throw fault(key, "is not a whole number") }
+    return whole
+  }
+
+  func wholeIfAny(_ key: JSONName, in range: ClosedRange<Int64>) throws -> Int64? {
+    has(key) ? try whole(key, in: range) : nil
+  }
+
+  /// What is wrong with a number; nil if nothing is.
+  static func problem(with number: Double, in range: ClosedRange<Double>) -> String? {
+    guard number.isFinite, number.magnitude <= DocumentLimit.amount else { return "is too large a number" }
+    if range.contains(number) { return nil }
+    if number < 0, range.lowerBound == 0 { return "is negative" }
+    return number < range.lowerBound ? "is too small a number" : "is too large a number"
+  }
+}
+
+// MARK: - Writing
+
+extension KeyedEncodingContainer<JSONName> {
+  /// Writes a value, or `null`: readers find every key of the contract.
+  mutating func encodeOrNull(_ value: (some Encodable)?, forKey key: JSONName) throws {
+    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+  }
+}
+
+extension String {
+  /// The text, cut so that a reader with ``DocumentLimit/text`` takes it.
+  var boundedStart: String { bounded(prefix(DocumentLimit.text)) }
+
+  /// The last part of the text that a reader with ``DocumentLimit/text`` takes.
+  var boundedEnd: String { bounded(suffix(DocumentLimit.text)) }
+
+  private func bounded(_ part: @autoclosure () -> Substring) -> String {
+    guard utf8.count > DocumentLimit.text else { return self }
+    // A character may have many bytes; cutting by characters first and by scalars then keeps the text valid.
+    var cut = part().unicodeScalars
+    let fromStart = cut.startIndex == startIndex
+    while cut.reduce(0, { $0 + UTF8.width($1) }) > DocumentLimit.text {
+      let excess = max(1, cut.count / 16)
+      cut = fromStart ? cut.dropLast(excess) : cut.dropFirst(excess)
+    }
+    return String(cut)
+  }
+}

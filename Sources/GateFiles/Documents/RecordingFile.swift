@@ -1,0 +1,113 @@
+package import GateCore
+
+/// Recording files (`.hwrec`): all that was seen of one repetition, in a compact binary form.
+///
+/// The file is `HWREC`, a byte of the version, the parts of the recording in a fixed order (see ``encode(_:)``), and
+/// the CRC-32 of all before. It is made for this program's own reports; what others should read is the result file.
+package enum RecordingFile {
+  /// The most bytes of a recording that are read.
+  package static let largest = 64 << 20
+  /// The most samples of a recording: at one each 10 ms, those of 23 hours.
+  package static let mostSamples = 1 << 23
+  static let mostMarks = 1 << 22
+  static let mostProcesses = 1 << 20
+  /// The most bytes of one text.
+  static let longestText = 1 << 20
+
+  private static let magic = Array("HWREC".utf8)
+  private static let version: UInt8 = 1
+
+  /// The recording as bytes.
+  ///
+  /// Samples, marks and processes beyond the most that are read are left out, which a note says.
+  package static func encode(_ recording: Recording) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.append(magic + [version])
+    writer.append(recording.rung.rawValue)
+    SampleColumns.write(Array(recording.samples.prefix(mostSamples)), to: &writer)
+    writer.append(Array(recording.marks.filter(\.isFinite).prefix(mostMarks))) { $0.append($1) }
+    writer.append(Array(recording.processes.prefix(mostProcesses))) { $0.append($1) }
+    writer.append(recording.composition) { $0.append($1) }
+    writer.append(recording.end)
+    writer.append(recording.failure) { $0.append($1) }
+    writer.append(recording.duration.nanoseconds)
+    writer.append(recording.stopRequested?.nanoseconds) { $0.append($1) }
+    writer.append(recording.widestGap.nanoseconds)
+    writer.append(count: recording.unknownMarks)
+    writer.append(cut: recording.outputTail)
+    writer.append(notes(of: recording)) { $0.append(cut: $1) }
+    return writer.bytes + Checksum.bytes(of: writer.bytes)
+  }
+
+  /// Reads a recording; bytes that are none, or a damaged one, are an error and nothing worse.
+  ///
+  /// - Parameter path: the file's, for messages.
+  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Recording {
+    guard bytes.starts(with: magic), bytes.count > magic.count else {
+      throw FileError(code: .malformed, path: path, problem: "is not a recording", hint: "name a `.hwrec` file")
+    }
+    guard bytes[magic.count] == version else {
+      throw FileError(
+        code: .wrongSchema,
+        path: path,
+        problem: "is a recording of version \(bytes[magic.count]), and this version of \(Tool.name) reads \(version)",
+        hint: "use the version of \(Tool.name) that wrote it, or a newer one"
+      )
+    }
+    do throws(ByteFault) {
+      let content = bytes.dropLast(4)
+      guard Array(bytes.suffix(4)) == Checksum.bytes(of: content) else { throw .damaged }
+      var reader = ByteReader(Array(content.dropFirst(magic.count + 1)))
+      let recording = try reader.recording()
+      guard reader.remaining == 0 else { throw .damaged }
+      return recording
+    } catch {
+      throw FileError(
+        code: .malformed, path: path, problem: error.problem, hint: "remove it; the next check writes a new one"
+      )
+    }
+  }
+
+  private static func notes(of recording: Recording) -> [String] {
+    let parts = [
+      ("samples", recording.samples.count - mostSamples),
+      ("marks", recording.marks.count - mostMarks),
+      ("processes", recording.processes.count - mostProcesses),
+    ]
+    let left = parts.filter { $0.1 > 0 }.map { "the last \($0.1) \($0.0) did not fit into the recording" }
+    return recording.notes.prefix(DocumentLimit.list - left.count) + left
+  }
+}
+
+extension Mark {
+  /// Whether readers take its number, if it has one.
+  fileprivate var isFinite: Bool {
+    guard case .value(_, let number, _) = event else { return true }
+    return number.isFinite
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func recording() throws(ByteFault) -> Recording {
+    guard let rung = Rung(rawValue: try text()) else { throw .damaged }
+    let samples = try SampleColumns.read(from: &self)
+    let marks = try list(atMost: RecordingFile.mostMarks) { reader throws(ByteFault) in try reader.mark() }
+    let processes = try list(atMost: RecordingFile.mostProcesses) { reader throws(ByteFault) in try reader.process() }
+    let composition = try optional { reader throws(ByteFault) in try reader.composition() }
+    return Recording(
+      rung: rung,
+      samples: samples,
+      marks: marks,
+      processes: processes,
+      composition: composition,
+      end: try end(),
+      failure: try optional { reader throws(ByteFault) in try reader.failure() },
+      duration: try duration(),
+      stopRequested: try optional { reader throws(ByteFault) in try reader.duration() },
+      widestGap: try duration(),
+      unknownMarks: try count(atMost: 1 << 62),
+      outputTail: try text(),
+      notes: try list(atMost: DocumentLimit.list) { reader throws(ByteFault) in try reader.text() }
+    )
+  }
+}

@@ -1,0 +1,133 @@
+import GateCore
+
+/// One repetition of a result file.
+struct RepetitionDocument: Codable {
+  let repetition: RepetitionResult
+
+  init(_ repetition: RepetitionResult) {
+    self.repetition = repetition
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    repetition = RepetitionResult(
+      end: try fields.valueIfAny("end", as: EndDocument.self)?.end ?? End(.unknown),
+      duration: try fields.secondsIfAny("durationSeconds") ?? .zero,
+      processes: Int(try fields.wholeIfAny("processes", in: 0...(1 << 30)) ?? 0),
+      metrics: try fields.value("metrics", as: FiguresDocument.self).figures,
+      phases: try fields.listIfAny("phases", of: PhaseDocument.self).map(\.phase),
+      widestGap: try fields.secondsIfAny("widestGapSeconds") ?? .zero,
+      notes: try fields.notes()
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(EndDocument(repetition.end), forKey: "end")
+    try fields.encode(repetition.duration.asSeconds, forKey: "durationSeconds")
+    try fields.encode(repetition.processes, forKey: "processes")
+    try fields.encode(FiguresDocument(repetition.metrics), forKey: "metrics")
+    try fields.encode(repetition.phases.map(PhaseDocument.init), forKey: "phases")
+    try fields.encode(repetition.widestGap.asSeconds, forKey: "widestGapSeconds")
+    try fields.encode(repetition.notes.map(\.boundedStart), forKey: "notes")
+  }
+}
+
+/// The figures of one phase, beside its name.
+struct PhaseDocument: Codable {
+  let phase: RepetitionResult.Phase
+
+  init(_ phase: RepetitionResult.Phase) {
+    self.phase = phase
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    phase = RepetitionResult.Phase(
+      name: try fields.name("name"),
+      metrics: try fields.figures { name in MetricName.perPhase.first { $0.text == name } }
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(phase.metrics)
+    try fields.encode(phase.name, forKey: "name")
+  }
+}
+
+/// How a repetition's target ended.
+struct EndDocument: Codable {
+  let end: End
+
+  init(_ end: End) {
+    self.end = end
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    var signal: Signal?
+    if let name = try fields.textIfAny("signal") {
+      signal = Signal(spelled: name)
+      if signal == nil { throw fields.fault("signal", "is no signal: `\(DocumentFault.shown(name))`") }
+    }
+    end = End(
+      try fields.choice("kind"),
+      code: try fields.wholeIfAny("code", in: -(1 << 31)...(1 << 32)).map { Int($0) },
+      signal: signal,
+      proof: try fields.textIfAny("proof"),
+      detail: try fields.textIfAny("detail")
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(end.kind.rawValue, forKey: "kind")
+    try fields.encodeIfPresent(end.code, forKey: "code")
+    try fields.encodeIfPresent(end.signal?.name, forKey: "signal")
+    try fields.encodeIfPresent(end.proof?.boundedStart, forKey: "proof")
+    try fields.encodeIfPresent(end.detail?.boundedStart, forKey: "detail")
+  }
+}
+
+extension Signal {
+  /// Reads what ``Signal/name`` writes, real-time signals and bare numbers too.
+  init?(spelled text: String) {
+    if let named = Signal(name: text) {
+      self = named
+      return
+    }
+    let realTime = text.hasPrefix("RTMIN+")
+    guard let number = Int32(realTime ? text.dropFirst(6) : text[...]), (0...64).contains(number) else { return nil }
+    self.init(number: realTime ? 34 + number : number)
+  }
+}
+
+extension Duration {
+  /// The span in seconds, as JSON has it; a span below zero is none.
+  var asSeconds: Double { max(0, inSeconds) }
+}
+
+extension JSONFields {
+  func secondsIfAny(_ key: JSONName) throws -> Duration? {
+    try numberIfAny(key, in: 0...DocumentLimit.seconds).map { .nanoseconds(Int64(($0 * 1e9).rounded())) }
+  }
+
+  func notes() throws -> [String] {
+    guard has("notes") else { return [] }
+    return try list("notes", of: TextDocument.self).map(\.text)
+  }
+}
+
+/// A text in a list.
+struct TextDocument: Decodable {
+  let text: String
+
+  init(from decoder: any Decoder) throws {
+    text = try decoder.singleValueContainer().decode(String.self)
+    guard text.utf8.count <= DocumentLimit.text else {
+      let problem = "has \(text.utf8.count) bytes, and \(DocumentLimit.text) are the most"
+      throw DocumentFault(path: decoder.codingPath, problem: problem)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import GateCore
+
+/// One scenario, as a result file writes it.
+struct ScenarioDocument: Encodable {
+  let scenario: ScenarioResult
+
+  init(_ scenario: ScenarioResult) {
+    self.scenario = scenario
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(scenario.name.text, forKey: "name")
+    try fields.encode(scenario.verdict.rawValue, forKey: "verdict")
+    try fields.encode(EnvironmentDocument(scenario.environment), forKey: "environment")
+    try fields.encode(GateDocument(scenario.gate), forKey: "gate")
+    try fields.encode(scenario.repetitions.map(RepetitionDocument.init), forKey: "repetitions")
+    try fields.encode(scenario.metrics.map(MetricDocument.init), forKey: "metrics")
+    var composition = fields.nestedContainer(keyedBy: JSONName.self, forKey: "composition")
+    try composition.encode(CompositionDocument(scenario.baselineComposition), forKey: "baseline")
+    try composition.encode(CompositionDocument(scenario.currentComposition), forKey: "current")
+    try fields.encodeIfPresent(scenario.failure.map(FailureDocument.init), forKey: "failure")
+    try fields.encode(scenario.notes.map(\.boundedStart), forKey: "notes")
+    try fields.encode(GrowthUnit(perIteration: scenario.growthIsPerIteration).rawValue, forKey: "growthPer")
+  }
+}
+
+extension ScenarioResult {
+  /// Reads a scenario, which is `skipped` where the file does not say how it was judged.
+  ///
+  /// - Parameter environment: the run's, for a scenario that names none of its own.
+  init(_ fields: JSONFields, in environment: EnvironmentInfo) throws {
+    let composition = try fields.valueIfAny("composition", as: CompositionsDocument.self)
+    let growth = try fields.choiceIfAny("growthPer", as: GrowthUnit.self)
+    self.init(
+      name: ScenarioName(try fields.name("name")),
+      verdict: try fields.choiceIfAny("verdict") ?? .skipped,
+      environment: try fields.valueIfAny("environment", as: EnvironmentDocument.self)?.environment ?? environment,
+      gate: try fields.valueIfAny("gate", as: GateDocument.self)?.gate ?? .standard,
+      repetitions: try fields.list("repetitions", of: RepetitionDocument.self, atMost: DocumentLimit.repetitions)
+        .map(\.repetition),
+      metrics: try fields.listIfAny("metrics", of: MetricDocument.self).map(\.result),
+      baselineComposition: composition?.baseline,
+      currentComposition: composition?.current,
+      failure: try fields.valueIfAny("failure", as: FailureDocument.self)?.failure,
+      notes: try fields.notes(),
+      growthIsPerIteration: growth == .iteration
+    )
+  }
+}
+
+/// What growth is counted by (`growthPer`).
+private enum GrowthUnit: String, CaseIterable {
+  case iteration, second
+
+  init(perIteration: Bool) {
+    self = perIteration ? .iteration : .second
+  }
+}
+
+private struct CompositionsDocument: Decodable {
+  let baseline: Composition?
+  let current: Composition?
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    baseline = try fields.valueIfAny("baseline", as: CompositionDocument.self)?.composition
+    current = try fields.valueIfAny("current", as: CompositionDocument.self)?.composition
+  }
+}
+
+/// Why a scenario failed; the place is an object, since a file's name may hold colons.
+private struct FailureDocument: Codable {
+  let failure: Failure
+
+  init(_ failure: Failure) {
+    self.failure = failure
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    failure = Failure(
+      subject: try fields.text("subject"),
+      problem: try fields.text("problem"),
+      place: try fields.valueIfAny("place", as: PlaceDocument.self)?.place,
+      output: try fields.textIfAny("output") ?? ""
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(failure.subject.boundedStart, forKey: "subject")
+    try fields.encode(failure.problem.boundedStart, forKey: "problem")
+    try fields.encodeIfPresent(failure.place.map(PlaceDocument.init), forKey: "place")
+    try fields.encode(failure.output.boundedEnd, forKey: "output")
+  }
+}
+
+private struct PlaceDocument: Codable {
+  let place: SourcePlace
+
+  init(_ place: SourcePlace) {
+    self.place = place
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    place = SourcePlace(
+      file: try fields.text("file"),
+      line: Int(try fields.whole("line", in: 0...(1 << 40))),
+      column: Int(try fields.whole("column", in: 0...(1 << 40)))
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(place.file.boundedStart, forKey: "file")
+    try fields.encode(place.line, forKey: "line")
+    try fields.encode(place.column, forKey: "column")
+  }
+}

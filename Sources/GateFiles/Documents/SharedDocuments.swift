@@ -1,0 +1,131 @@
+import GateCore
+
+/// A schema's name and version, which each document says first of itself.
+struct DocumentSchema {
+  let name: String
+  let version: Int
+
+  static let result = DocumentSchema(name: "highwater.result", version: 1)
+  static let baseline = DocumentSchema(name: "highwater.baseline", version: 1)
+
+  var text: String { "\(name)/\(version)" }
+
+  /// Refuses a document of another kind, or of a version whose keys may mean something else.
+  func check(_ fields: JSONFields) throws {
+    let found = try fields.text("schema")
+    guard found != text else { return }
+    let shown = DocumentFault.shown(found)
+    guard found.hasPrefix("\(name)/") else {
+      throw DocumentFault(code: .wrongSchema, problem: "has the schema `\(shown)`, not `\(text)`")
+    }
+    throw DocumentFault(
+      code: .wrongSchema,
+      problem: "has the schema `\(shown)`, and this version of \(Tool.name) reads `\(text)`",
+      hint: "use the version of \(Tool.name) that wrote it, or a newer one"
+    )
+  }
+}
+
+/// What memory figures depend on, under the names of ``Fingerprint/Field``.
+struct FingerprintDocument: Codable {
+  let fingerprint: Fingerprint
+
+  init(_ fingerprint: Fingerprint) {
+    self.fingerprint = fingerprint
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    func soft(_ field: Fingerprint.Field) throws -> String {
+      try fields.textIfAny(JSONName(field.rawValue)) ?? ""
+    }
+    fingerprint = Fingerprint(
+      architecture: try fields.text("architecture"),
+      pageSize: Int(try fields.whole("pageSize", in: 1...(1 << 30))),
+      cpus: Int(try fields.whole("cpus", in: 1...(1 << 20))),
+      aslr: try fields.text("aslr"),
+      thp: try fields.text("thp"),
+      measurement: try fields.text("measurement"),
+      memoryLimit: try fields.amountIfAny("memoryLimit"),
+      kernel: try soft(.kernel),
+      libc: try soft(.libc),
+      allocator: try soft(.allocator),
+      swap: try soft(.swap),
+      environmentHash: try soft(.environmentHash)
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    for field in Fingerprint.Field.allCases {
+      let (key, text) = (JSONName(field.rawValue), fingerprint.text(of: field))
+      switch field {
+      case .pageSize: try fields.encode(fingerprint.pageSize, forKey: key)
+      case .cpus: try fields.encode(fingerprint.cpus, forKey: key)
+      case .memoryLimit: try fields.encodeIfPresent(fingerprint.memoryLimit?.count, forKey: key)
+      default: if field.isHard || !text.isEmpty { try fields.encode(text, forKey: key) }
+      }
+    }
+  }
+}
+
+struct EnvironmentDocument: Codable {
+  let environment: EnvironmentInfo
+
+  init(_ environment: EnvironmentInfo) {
+    self.environment = environment
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    environment = EnvironmentInfo(
+      name: try fields.name("name"),
+      fingerprint: try fields.value("fingerprint", as: FingerprintDocument.self).fingerprint
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(environment.name, forKey: "name")
+    try fields.encode(FingerprintDocument(environment.fingerprint), forKey: "fingerprint")
+  }
+}
+
+/// What resident memory consists of; an empty object is none.
+struct CompositionDocument: Codable {
+  let composition: Composition?
+
+  init(_ composition: Composition?) {
+    self.composition = composition
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    let (anonymous, file) = (try fields.amountIfAny("anon"), try fields.amountIfAny("file"))
+    let (shared, stack) = (try fields.amountIfAny("shmem"), try fields.amountIfAny("stack"))
+    let heap = try fields.amountIfAny("heap")
+    guard [anonymous, file, shared, stack, heap].contains(where: { $0 != nil }) else {
+      composition = nil
+      return
+    }
+    composition = Composition(
+      anonymous: anonymous ?? .zero, file: file ?? .zero, shared: shared ?? .zero, stack: stack, heap: heap
+    )
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    guard let composition else { return }
+    try fields.encode(composition.anonymous.count, forKey: "anon")
+    try fields.encode(composition.file.count, forKey: "file")
+    try fields.encode(composition.shared.count, forKey: "shmem")
+    try fields.encodeIfPresent(composition.stack?.count, forKey: "stack")
+    try fields.encodeIfPresent(composition.heap?.count, forKey: "heap")
+  }
+}
+
+extension JSONFields {
+  func amountIfAny(_ key: JSONName) throws -> Bytes? {
+    try wholeIfAny(key, in: 0...Bytes.largest.count).map { Bytes($0) }
+  }
+}

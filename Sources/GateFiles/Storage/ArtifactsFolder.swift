@@ -1,0 +1,109 @@
+package import GateCore
+import Glibc
+
+/// The folder in which a check leaves its result, recordings and outputs.
+package struct ArtifactsFolder: Sendable, Equatable {
+  package let path: String
+
+  package init(path: String) {
+    self.path = path
+  }
+
+  package var result: String { "\(path)/result.json" }
+
+  /// Where notifications wait that could not be delivered.
+  package var outbox: String { "\(path)/outbox" }
+
+  /// The recording of one repetition.
+  package func recording(of scenario: ScenarioName, repetition: Int) -> String {
+    "\(path)/\(Kind.recordings.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.recordings.suffix)"
+  }
+
+  /// What the target of one repetition printed.
+  package func output(of scenario: ScenarioName, repetition: Int) -> String {
+    "\(path)/\(Kind.output.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.output.suffix)"
+  }
+
+  /// Makes the folder where it is missing, and makes sure that files can be written to it.
+  package func prepare() throws(FileError) {
+    try SafeFile.makeFolder(path)
+    let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
+    do throws(SystemError) {
+      let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+      defer { unlink(probe) }
+      // A full disk still makes files, but takes no bytes.
+      try file.write([0])
+    } catch {
+      throw error.whileWriting(path)
+    }
+  }
+
+  /// Keeps other runs out of this folder until the lock goes.
+  ///
+  /// The lock is the kernel's (`flock(2)` on the file `lock`), so that it ends with the process, however that ends.
+  package func lock() throws(FileError) -> FolderLock {
+    do throws(SystemError) {
+      let descriptor = try Descriptor.open("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
+      if try descriptor.tryLock() { return FolderLock(descriptor) }
+    } catch {
+      throw error.whileWriting("\(path)/lock")
+    }
+    throw FileError(
+      code: .locked, path: path, problem: "another run is using this folder for its artifacts",
+      hint: "wait for it to end, or give this one a folder of its own with `--artifacts`"
+    )
+  }
+
+  /// Removes the recordings and outputs that an earlier run left of a scenario.
+  ///
+  /// Only files of our own names go, and a symbolic link in the place of one of our folders is refused, so that
+  /// nothing outside is touched.
+  package func clear(_ scenario: ScenarioName) throws(FileError) {
+    for kind in Kind.allCases {
+      let folder = "\(path)/\(kind.rawValue)/\(scenario.pathComponent)"
+      do throws(SystemError) {
+        let kindFolder = try Descriptor.open(path, O_RDONLY | O_DIRECTORY).openFolder(kind.rawValue)
+        let scenarioFolder = try kindFolder.openFolder(scenario.pathComponent)
+        for name in try scenarioFolder.names() where kind.owns(name) {
+          try scenarioFolder.remove(name)
+        }
+      } catch where error.number == ENOENT {
+        continue
+      } catch where [ELOOP, ENOTDIR].contains(error.number) {
+        throw FileError(
+          code: .notAFile, path: folder, problem: "is not a folder, or leads out of the artifacts by a symbolic link",
+          hint: "remove what is in its place"
+        )
+      } catch {
+        throw error.whileWriting(folder)
+      }
+    }
+  }
+
+  private enum Kind: String, CaseIterable {
+    case recordings, output
+
+    var suffix: String {
+      switch self {
+      case .recordings: ".hwrec"
+      case .output: ".log"
+      }
+    }
+
+    /// Whether a file's name is a repetition's number and the kind's suffix.
+    func owns(_ name: String) -> Bool {
+      guard name.hasSuffix(suffix) else { return false }
+      let number = name.utf8.dropLast(suffix.utf8.count)
+      return !number.isEmpty && number.count <= 6 && number.allSatisfy { (0x30...0x39).contains($0) }
+    }
+  }
+}
+
+/// The right to use an artifacts folder alone, until it goes out of scope.
+package struct FolderLock: ~Copyable, Sendable {
+  private let descriptor: Descriptor
+
+  init(_ descriptor: consuming Descriptor) {
+    self.descriptor = descriptor
+  }
+}

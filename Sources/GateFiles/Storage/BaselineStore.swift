@@ -1,0 +1,97 @@
+package import GateCore
+import Glibc
+
+/// The folder of approved baselines, one file for each scenario and environment.
+///
+/// The folder itself may be a symbolic link; names of scenarios and environments never lead out of it.
+package struct BaselineStore: Sendable, Equatable {
+  /// What became of a baseline that was to be saved.
+  package enum SaveOutcome: Sendable, Equatable {
+    /// The file had the same figures already; not a byte of it has changed.
+    case unchanged
+    case created, replaced
+  }
+
+  package let folder: String
+
+  package init(folder: String) {
+    self.folder = folder
+  }
+
+  /// `<folder>/<scenario>/<environment>.json`.
+  package func path(_ scenario: ScenarioName, _ environment: String) -> String {
+    "\(folder)/\(scenario.pathComponent)/\(FileName.component(for: environment)).json"
+  }
+
+  /// Reads a baseline.
+  ///
+  /// - Returns: nil where there is no such file.
+  /// - Throws: also where the file is the baseline of something else.
+  package func load(_ scenario: ScenarioName, environment: String) throws(FileError) -> Baseline? {
+    let path = path(scenario, environment)
+    let bytes: [UInt8]
+    do throws(FileError) {
+      bytes = try SafeFile.read(path, atMost: BaselineFile.largest)
+    } catch where error.code == .notFound {
+      return nil
+    }
+    let baseline = try BaselineFile.decode(bytes, path: path)
+    try check(baseline.scenario.text, is: scenario.text, key: "scenario", path: path)
+    try check(baseline.environment, is: environment, key: "environment", path: path)
+    return baseline
+  }
+
+  /// The environments for which the scenario has a baseline, sorted; a file that cannot be read goes by its name.
+  package func environments(of scenario: ScenarioName) -> [String] {
+    let folder = "\(folder)/\(scenario.pathComponent)"
+    guard let names = try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).names() else { return [] }
+    return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map { name in
+      let path = "\(folder)/\(name)"
+      let bytes = try? SafeFile.read(path, atMost: BaselineFile.largest)
+      let baseline = bytes.flatMap { try? BaselineFile.decode($0, path: path) }
+      guard let baseline, self.path(scenario, baseline.environment) == path else { return String(name.dropLast(5)) }
+      return baseline.environment
+    }
+    .sorted()
+  }
+
+  /// Writes a baseline, unless the file holds the same figures already: then the approval stays the older one.
+  ///
+  /// A file that cannot be understood is replaced, since to approve again is how it heals.
+  ///
+  /// - Throws: also where the baseline could not be read again, as one without figures.
+  package func save(_ baseline: Baseline) throws(FileError) -> SaveOutcome {
+    let path = path(baseline.scenario, baseline.environment)
+    let bytes = BaselineFile.encode(baseline)
+    let written = try BaselineFile.decode(bytes, path: path)
+    let existing: Baseline?
+    do throws(FileError) {
+      existing = try load(baseline.scenario, environment: baseline.environment)
+      if let existing, existing.hasFigures(of: written) { return .unchanged }
+    } catch where [.malformed, .wrongSchema, .tooLarge].contains(error.code) {
+      try SafeFile.write(bytes, to: path)
+      return .replaced
+    }
+    try SafeFile.write(bytes, to: path)
+    return existing == nil ? .created : .replaced
+  }
+
+  private func check(_ found: String, is asked: String, key: String, path: String) throws(FileError) {
+    guard found != asked else { return }
+    throw FileError(
+      code: .malformed,
+      path: path,
+      problem: "`\(key)` is `\(DocumentFault.shown(found))`, and the file stands where `\(asked)` belongs",
+      hint: "move it to where it belongs, or make it again with `highwater approve`"
+    )
+  }
+}
+
+extension Baseline {
+  /// Whether all is equal but who approved it, when and why.
+  fileprivate func hasFigures(of other: Baseline) -> Bool {
+    var plain = self
+    plain.approved = other.approved
+    return plain == other
+  }
+}

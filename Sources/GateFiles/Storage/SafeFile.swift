@@ -1,0 +1,147 @@
+import Glibc
+
+/// Reading files that a stranger may have put there, and writing files that must be whole whatever happens.
+package enum SafeFile {
+  /// Reads a whole regular file.
+  ///
+  /// A folder, pipe, socket or device is refused, and opening one has no effect and never waits.
+  ///
+  /// - Throws: also where the file has more than `most` bytes.
+  package static func read(_ path: String, atMost most: Int) throws(FileError) -> [UInt8] {
+    try checkSpelling(path)
+    do throws(SystemError) {
+      let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+      // The kernel's own answer to opening what has no bytes to read.
+      guard case .regular(let size) = try file.kind() else { throw SystemError(number: ENXIO) }
+      let bytes = size > most ? nil : try file.read(atMost: most + 1, expecting: size)
+      if let bytes, bytes.count <= most { return bytes }
+    } catch {
+      throw error.whileReading(path)
+    }
+    throw FileError(
+      code: .tooLarge, path: path, problem: "is larger than \(sizeForPeople(most)), the most that is read here",
+      hint: "check that this is the file you mean"
+    )
+  }
+
+  /// Writes a file so that it is either the old one or the new one, whole, even if the machine stops in between.
+  ///
+  /// The bytes go to a new file in the same folder, are synced, and take the place of the old file at once. Missing
+  /// folders are made. The mode is 0644 less the umask. A symbolic link at `path` is replaced, not followed; a folder,
+  /// pipe or device there is refused.
+  package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
+    try checkSpelling(path)
+    try refuseSpecialFile(path)
+    let folder = folder(of: path)
+    try makeFolder(folder)
+    let temporary = try writeTemporary(bytes, in: folder, for: path)
+    do throws(SystemError) {
+      _ = try retrying { rename(temporary, path) }
+    } catch {
+      unlink(temporary)
+      throw error.whileWriting(path)
+    }
+    try synchronizeFolder(folder, for: path)
+  }
+
+  /// Makes a folder and those above it, where they are missing.
+  package static func makeFolder(_ path: String) throws(FileError) {
+    try checkSpelling(path)
+    do throws(SystemError) {
+      switch try Descriptor.kind(of: path, followingLinks: true) {
+      case .folder?: return
+      case nil: break
+      default: throw SystemError(number: ENOTDIR)
+      }
+    } catch {
+      throw error.whileWriting(path)
+    }
+    let parent = folder(of: path)
+    if parent != path { try makeFolder(parent) }
+    guard mkdir(path, 0o777) != 0 else { return }
+    let error = SystemError.last
+    // Another process may have made it since; what is there instead of a folder shows in what follows.
+    if error.number != EEXIST { throw error.whileWriting(path) }
+  }
+
+  /// The folder of a path by its text, as `dirname(3)` has it.
+  static func folder(of path: String) -> String {
+    let trimmed = path.reversed().drop { $0 == "/" }
+    let parent = trimmed.drop { $0 != "/" }.drop { $0 == "/" }
+    guard parent.isEmpty else { return String(parent.reversed()) }
+    return path.hasPrefix("/") ? "/" : "."
+  }
+
+  /// A C string ends at its first zero, so a path with one would name another file.
+  private static func checkSpelling(_ path: String) throws(FileError) {
+    guard path.isEmpty || path.utf8.contains(0) else { return }
+    throw FileError(
+      code: .notFound, path: path.replacing("\0", with: "\u{FFFD}"),
+      problem: path.isEmpty ? "the path is empty" : "the path holds a zero byte"
+    )
+  }
+
+  /// A rename would put a plain file in the place of `/dev/null` or of a pipe.
+  private static func refuseSpecialFile(_ path: String) throws(FileError) {
+    let kind: Descriptor.Kind?
+    do throws(SystemError) {
+      kind = try Descriptor.kind(of: path, followingLinks: true)
+    } catch where error.number == ELOOP {
+      return
+    } catch {
+      throw error.whileWriting(path)
+    }
+    switch kind {
+    case .regular?, .link?, nil: return
+    case .folder?:
+      throw FileError(code: .notAFile, path: path, problem: "is a folder, not a file", hint: "name a file in it")
+    case .other?:
+      throw FileError(
+        code: .notAFile, path: path, problem: "is a pipe or a device, not a file",
+        hint: "name a file, or `-` for standard output"
+      )
+    }
+  }
+
+  /// Writes a new file that nobody else can have prepared.
+  private static func writeTemporary(
+    _ bytes: [UInt8],
+    in folder: String,
+    for path: String
+  ) throws(FileError) -> String {
+    var random = SystemRandomNumberGenerator()
+    let temporary = "\(folder)/.highwater-\(String(random.next(), radix: 16)).tmp"
+    do throws(SystemError) {
+      let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o644)
+      do throws(SystemError) {
+        try file.write(bytes)
+        try file.synchronize()
+      } catch {
+        unlink(temporary)
+        throw error
+      }
+    } catch {
+      throw error.whileWriting(path)
+    }
+    return temporary
+  }
+
+  /// Makes the rename last; file systems that cannot sync a folder are left alone.
+  private static func synchronizeFolder(_ folder: String, for path: String) throws(FileError) {
+    do throws(SystemError) {
+      try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize()
+    } catch where [EINVAL, ENOTSUP, EACCES].contains(error.number) {
+      return
+    } catch {
+      throw error.whileWriting(path)
+    }
+  }
+
+  private static func sizeForPeople(_ bytes: Int) -> String {
+    switch bytes {
+    case (1 << 20)... where bytes % (1 << 20) == 0: "\(bytes >> 20) MiB"
+    case (1 << 10)... where bytes % (1 << 10) == 0: "\(bytes >> 10) KiB"
+    default: "\(bytes) bytes"
+    }
+  }
+}
