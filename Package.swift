@@ -60,5 +60,6 @@ let package = Package(
     tests(of: "Statistics"),
     tests(of: "GateCore"),
     tests(of: "GateFiles"),
+    tests(of: "GateProbe", with: ["CLinux"]),
   ]
 )
