@@ -59,5 +59,6 @@ let package = Package(
     // Tests
     tests(of: "GateCore"),
     tests(of: "MarkerProtocol"),
+    tests(of: "GateProbe", with: ["CLinux"]),
   ]
 )

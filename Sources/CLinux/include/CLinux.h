@@ -1,3 +1,137 @@
+/// The Linux calls that Swift cannot spell, and the code that must run between `fork` and `exec`.
+///
+/// Everything that runs in a forked child uses async-signal-safe calls only (signal-safety(7)), since the runner has
+/// threads: another thread may have held any lock at the moment of the fork.
+
 #ifndef HW_CLINUX_H
 #define HW_CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// MARK: - Starting programs
+
+/// What went on when a start failed.
+enum hw_stage {
+  HW_STAGE_SHEPHERD = 1,
+  HW_STAGE_GROUP,
+  HW_STAGE_DIRECTORY,
+  HW_STAGE_INPUT,
+  HW_STAGE_OUTPUT,
+  HW_STAGE_ADDRESSES,
+  HW_STAGE_HUGE_PAGES,
+  HW_STAGE_CPUS,
+  HW_STAGE_EXEC,
+};
+
+/// What a shepherd has to say.
+enum hw_news {
+  /// The program was executed; `pid` is its process.
+  HW_NEWS_STARTED = 1,
+  /// The program could not be executed: `stage`, and errno in `value`.
+  HW_NEWS_FAILED,
+  /// Process `pid` ended with the wait status `value`.
+  HW_NEWS_ENDED,
+  /// Process `pid` could not be killed.
+  HW_NEWS_SURVIVOR,
+  /// The last record: nothing is left but what was reported as a survivor.
+  HW_NEWS_DONE,
+};
+
+/// One message of a shepherd; far below PIPE_BUF, so that each is written and read whole (pipe(7)).
+struct hw_record {
+  int32_t news;
+  int32_t pid;
+  int32_t value;
+  int32_t stage;
+  /// CLOCK_MONOTONIC in nanoseconds.
+  int64_t time;
+};
+
+/// Everything that a start needs, made ready before the fork.
+struct hw_plan {
+  /// A path; nothing is searched.
+  const char *_Nonnull program;
+  char *_Nullable const *_Nonnull arguments;
+  char *_Nullable const *_Nonnull environment;
+  const char *_Nonnull directory;
+  /// Standard input; -1 is /dev/null.
+  int input;
+  /// Standard output and error.
+  int output;
+  int fixed_addresses;
+  int no_huge_pages;
+  /// A mask for sched_setaffinity(2); NULL leaves the CPUs as they are.
+  const void *_Nullable cpus;
+  size_t cpus_size;
+};
+
+/// The runner's ends of a shepherd's pipes; both are closed on exec.
+struct hw_shepherd {
+  pid_t pid;
+  /// A byte or the end of file has the shepherd kill all that is below it.
+  int control;
+  /// Yields `hw_record`s; not blocking.
+  int report;
+};
+
+/// Forks a shepherd that starts the program; 0, or the errno of what failed in the caller.
+///
+/// The first record tells whether the program was executed. Why C: the shepherd lives between fork and exec.
+int hw_shepherd_start(const struct hw_plan *_Nonnull plan, struct hw_shepherd *_Nonnull started);
+
+// MARK: - Process trees
+
+/// A process and the parent under which it was found.
+struct hw_process {
+  pid_t pid;
+  pid_t parent;
+};
+
+/// Lists the living and dead descendants of `root` that are not yet reaped; returns how many were stored.
+///
+/// Uses the `children` files of proc(5), which may miss a process whose sibling ends meanwhile, and may show one twice
+/// that gets a new parent meanwhile. Where the kernel has no such files, falls back to a scan of /proc. It allocates
+/// nothing, so that it serves the shepherd, and a sampler's loop.
+int hw_descendants(pid_t root, struct hw_process *_Nonnull found, int capacity);
+
+/// Lists the descendants of `root` by the parents in all `/proc/<pid>/stat`; see `hw_descendants`.
+int hw_descendants_by_scan(pid_t root, struct hw_process *_Nonnull found, int capacity);
+
+/// The parent of a process, or -1 where there is no such process.
+pid_t hw_parent(pid_t pid);
+
+// MARK: - Calls without a wrapper in every libc
+
+/// pidfd_open(2); -1 and errno on failure.
+int hw_pidfd_open(pid_t pid);
+
+/// pidfd_send_signal(2); -1 and errno on failure.
+int hw_pidfd_send_signal(int descriptor, int signal);
+
+/// Whether two processes share one memory: 1, 0, or -1 where the kernel does not tell (kcmp(2)).
+int hw_shares_memory(pid_t one, pid_t other);
+
+/// Whether the addresses of a program that this thread starts can be made fixed (personality(2)).
+///
+/// Container runtimes commonly refuse it by a seccomp filter.
+int hw_can_fix_addresses(void);
+
+/// Whether the path names a regular file that may be executed: 0, or an errno.
+int hw_executable(const char *_Nonnull path);
+
+/// Makes a pipe that is closed on exec: the reading end, then the writing end; 0, or -1 and errno.
+///
+/// Why C: pipe2(2) is declared under _GNU_SOURCE only.
+int hw_pipe(int ends[_Nonnull 2]);
+
+/// Stores the mask of the CPUs that this thread may use; 0, or -1 and errno.
+///
+/// Why C: sched_getaffinity(2) is declared under _GNU_SOURCE only.
+int hw_affinity(void *_Nonnull mask, size_t size);
+
+/// Waits for one child to end and forgets it.
+void hw_reap(pid_t pid);
+
 #endif

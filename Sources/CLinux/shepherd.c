@@ -1,0 +1,325 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/// How long a shepherd tries to kill what is below it.
+#define PATIENCE_NANOSECONDS INT64_C(5000000000)
+
+/// How many processes one round of killing reaches; what is beyond is reached by the next round.
+#define ROUND_CAPACITY 8192
+
+/// A shepherd's state; it lives in the forked process only.
+struct shepherd {
+  const struct hw_plan *plan;
+  pid_t self;
+  int control;
+  int report;
+  /// Readable when a child has ended.
+  int children;
+  /// 0 until all is to be killed; then the instant at which to give up.
+  int64_t deadline;
+};
+
+/// The list of a round of killing; in the zeroed part of the image, so that it costs nothing until it is used.
+static struct hw_process herd[ROUND_CAPACITY];
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// MARK: - The program
+
+/// What became of the start, written by the child into the memory that it shares with the shepherd until exec.
+struct start_failure {
+  volatile int stage;
+  volatile int code;
+};
+
+/// Ends the child of a failed start.
+static _Noreturn void fail(struct start_failure *failure, int stage) {
+  failure->code = errno;
+  failure->stage = stage;
+  _exit(127);
+}
+
+/// Puts the standard descriptors in place; what they are made from may itself have one of their numbers.
+static void connect_streams(const struct hw_plan *plan, struct start_failure *failure) {
+  int input = plan->input >= 0 ? fcntl(plan->input, F_DUPFD_CLOEXEC, 3) : -1;
+  if (plan->input < 0) {
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) input = fcntl(null, F_DUPFD_CLOEXEC, 3);
+  }
+  if (input < 0) fail(failure, HW_STAGE_INPUT);
+  int output = fcntl(plan->output, F_DUPFD_CLOEXEC, 3);
+  if (output < 0) fail(failure, HW_STAGE_OUTPUT);
+  if (dup2(input, 0) < 0) fail(failure, HW_STAGE_INPUT);
+  if (dup2(output, 1) < 0 || dup2(output, 2) < 0) fail(failure, HW_STAGE_OUTPUT);
+}
+
+/// Becomes the program. Runs in the memory of the shepherd (vfork), so it may only make calls.
+static _Noreturn void become_program(const struct shepherd *shepherd, struct start_failure *failure) {
+  const struct hw_plan *plan = shepherd->plan;
+  // Dies with its shepherd, should somebody kill that one. The shepherd has one thread, so "the parent thread" of
+  // prctl(2) is the shepherd itself.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != shepherd->self) _exit(127);
+  if (setpgid(0, 0) != 0) fail(failure, HW_STAGE_GROUP);
+  if (chdir(plan->directory) != 0) fail(failure, HW_STAGE_DIRECTORY);
+  connect_streams(plan, failure);
+  if (plan->fixed_addresses) {
+    int persona = personality(0xffffffff);
+    if (persona < 0 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0) fail(failure, HW_STAGE_ADDRESSES);
+  }
+  if (plan->no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) fail(failure, HW_STAGE_HUGE_PAGES);
+  if (plan->cpus != NULL && sched_setaffinity(0, plan->cpus_size, plan->cpus) != 0) fail(failure, HW_STAGE_CPUS);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  execve(plan->program, plan->arguments, plan->environment);
+  fail(failure, HW_STAGE_EXEC);
+}
+
+/// Starts the program; its pid, or -1 where there is no process at all.
+///
+/// `vfork`, since a fork would copy the runner's page tables once more, and because it returns only after exec.
+static __attribute__((noinline)) pid_t start_program(struct shepherd *shepherd, struct start_failure *failure) {
+  pid_t pid = vfork();
+  if (pid == 0) become_program(shepherd, failure);
+  return pid;
+}
+
+// MARK: - Killing
+
+/// Kills a process that is not the shepherd's own child.
+///
+/// Its parent may reap it at any time, and its number may be given to a stranger. So it is pinned first, and then
+/// looked at: a pinned process that still lives is the one that was looked at.
+static void kill_pinned(struct hw_process process, pid_t self) {
+  int pin = hw_pidfd_open(process.pid);
+  if (pin < 0) return;
+  pid_t parent = hw_parent(process.pid);
+  if (parent == process.parent || parent == self) hw_pidfd_send_signal(pin, SIGKILL);
+  close(pin);
+}
+
+/// Sends SIGKILL to everything below the shepherd; orphans become its children and are found by the next round.
+static void kill_round(const struct shepherd *shepherd) {
+  int count = hw_descendants(shepherd->self, herd, ROUND_CAPACITY);
+  for (int at = 0; at < count; at++) {
+    // Only the shepherd reaps its children, so their numbers cannot have been given to others.
+    if (herd[at].parent == shepherd->self) {
+      kill(herd[at].pid, SIGKILL);
+    } else {
+      kill_pinned(herd[at], shepherd->self);
+    }
+  }
+}
+
+static void start_killing(struct shepherd *shepherd) {
+  if (shepherd->deadline == 0) shepherd->deadline = now() + PATIENCE_NANOSECONDS;
+  kill_round(shepherd);
+}
+
+// MARK: - Reporting
+
+/// Writes a record. Where the pipe is full it waits for the runner, yet still heeds the control pipe.
+static void tell(struct shepherd *shepherd, struct hw_record record) {
+  record.time = now();
+  while (write(shepherd->report, &record, sizeof record) < 0) {
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return;  // the runner is gone
+    struct pollfd wanted[2] = {
+      {.fd = shepherd->report, .events = POLLOUT},
+      {.fd = shepherd->deadline == 0 ? shepherd->control : -1, .events = POLLIN},
+    };
+    poll(wanted, 2, shepherd->deadline == 0 ? -1 : 20);
+    if (wanted[1].revents != 0 || shepherd->deadline != 0) start_killing(shepherd);
+    if (shepherd->deadline != 0 && now() > shepherd->deadline) return;
+  }
+}
+
+/// Reaps and reports every child that has ended; 0 when there is no child any more.
+static int reap(struct shepherd *shepherd) {
+  for (;;) {
+    int status = 0;
+    pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
+    if (pid == 0) return 1;
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid < 0) return 0;
+    tell(shepherd, (struct hw_record){.news = HW_NEWS_ENDED, .pid = pid, .value = status});
+  }
+}
+
+static _Noreturn void leave(struct shepherd *shepherd) {
+  tell(shepherd, (struct hw_record){.news = HW_NEWS_DONE});
+  _exit(0);
+}
+
+/// Takes the pending SIGCHLD; one reading takes all, since standard signals do not queue.
+static void forget_signal(int descriptor) {
+  struct signalfd_siginfo ended;
+  while (read(descriptor, &ended, sizeof ended) < 0 && errno == EINTR) continue;
+}
+
+/// Waits until nothing is left, or until all that is left could not be killed.
+static _Noreturn void watch(struct shepherd *shepherd) {
+  while (reap(shepherd)) {
+    struct pollfd wanted[2] = {
+      {.fd = shepherd->children, .events = POLLIN},
+      {.fd = shepherd->deadline == 0 ? shepherd->control : -1, .events = POLLIN},
+    };
+    // An orphan that comes to the shepherd announces itself by no signal: look again soon while killing.
+    poll(wanted, 2, shepherd->deadline == 0 ? -1 : 2);
+    if (wanted[0].revents != 0) forget_signal(shepherd->children);
+    if (wanted[1].revents != 0) start_killing(shepherd);
+    if (shepherd->deadline == 0) continue;
+    if (!reap(shepherd)) break;
+    kill_round(shepherd);
+    if (now() < shepherd->deadline) continue;
+    int count = hw_descendants(shepherd->self, herd, ROUND_CAPACITY);
+    for (int at = 0; at < count; at++) {
+      tell(shepherd, (struct hw_record){.news = HW_NEWS_SURVIVOR, .pid = herd[at].pid});
+    }
+    break;
+  }
+  leave(shepherd);
+}
+
+// MARK: - Becoming a shepherd
+
+/// Closes the descriptors from `first` to `last`.
+static void close_between(unsigned first, unsigned last) {
+  if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
+  struct rlimit limit;
+  unsigned end = 1u << 20;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end) end = (unsigned)limit.rlim_cur;
+  for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++) close((int)descriptor);
+}
+
+/// Closes every descriptor but those few; other shepherds' pipes must not be held open by this one.
+static void close_all_but(int *kept, int count) {
+  for (int at = 1; at < count; at++) {
+    for (int left = at; left > 0 && kept[left - 1] > kept[left]; left--) {
+      int swapped = kept[left];
+      kept[left] = kept[left - 1];
+      kept[left - 1] = swapped;
+    }
+  }
+  unsigned next = 0;
+  for (int at = 0; at < count; at++) {
+    if (kept[at] < 0) continue;
+    if ((unsigned)kept[at] > next) close_between(next, (unsigned)kept[at] - 1);
+    next = (unsigned)kept[at] + 1;
+  }
+  close_between(next, ~0u);
+}
+
+/// Gives every signal its default effect; all stay blocked, so that only SIGKILL can end a shepherd.
+///
+/// By the bare call: libc's own refuses the signals 32 and 33, which it uses itself, though an ignored one would reach
+/// the program. All zero is SIG_DFL without flags, whatever the order of the kernel's fields.
+static void reset_signals(void) {
+  static const uint64_t standard[8];
+  for (int signal = 1; signal <= 64; signal++) syscall(SYS_rt_sigaction, signal, standard, NULL, sizeof(uint64_t));
+}
+
+/// Leaves the runner's session, and becomes the one to whom orphans below it come.
+static int settle_down(struct shepherd *shepherd) {
+  prctl(PR_SET_NAME, "hw-shepherd");
+  if (setsid() < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return -1;
+  sigset_t ended;
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);
+  shepherd->children = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+  return shepherd->children < 0 ? -1 : 0;
+}
+
+static _Noreturn void be_shepherd(struct shepherd *shepherd) {
+  const struct hw_plan *plan = shepherd->plan;
+  int kept[] = {shepherd->control, shepherd->report, plan->input, plan->output};
+  close_all_but(kept, sizeof kept / sizeof kept[0]);
+  reset_signals();
+  shepherd->self = getpid();
+  struct start_failure failure = {.stage = HW_STAGE_SHEPHERD};
+  pid_t program = -1;
+  if (settle_down(shepherd) == 0) {
+    failure.stage = 0;
+    program = start_program(shepherd, &failure);
+  }
+  if (program < 0) failure = (struct start_failure){.stage = HW_STAGE_SHEPHERD, .code = errno};
+  // Whoever reads the program's output must see its end, and whoever feeds it must see that nobody reads.
+  if (plan->input >= 0) close(plan->input);
+  close(plan->output);
+  if (failure.stage != 0) {
+    if (program > 0) hw_reap(program);
+    tell(shepherd, (struct hw_record){.news = HW_NEWS_FAILED, .value = failure.code, .stage = failure.stage});
+    _exit(0);
+  }
+  tell(shepherd, (struct hw_record){.news = HW_NEWS_STARTED, .pid = program});
+  if (chdir("/") != 0) _exit(126);
+  watch(shepherd);
+}
+
+// MARK: - In the runner
+
+/// Forks; all signals are blocked meanwhile, so that no handler of the runner can run in the child.
+static pid_t fork_quietly(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t pid = _Fork();
+  int code = errno;
+  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = code;
+  return pid;
+}
+
+static void close_pair(const int pair[2]) {
+  close(pair[0]);
+  close(pair[1]);
+}
+
+int hw_shepherd_start(const struct hw_plan *plan, struct hw_shepherd *started) {
+  int control[2], report[2];
+  if (pipe2(control, O_CLOEXEC) != 0) return errno;
+  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0) {
+    int code = errno;
+    close_pair(control);
+    return code;
+  }
+  pid_t pid = fork_quietly();
+  if (pid == 0) {
+    struct shepherd shepherd = {.plan = plan, .control = control[0], .report = report[1]};
+    be_shepherd(&shepherd);
+  }
+  int code = errno;
+  close(control[0]);
+  close(report[1]);
+  if (pid < 0) {
+    close(control[1]);
+    close(report[0]);
+    return code;
+  }
+  *started = (struct hw_shepherd){.pid = pid, .control = control[1], .report = report[0]};
+  return 0;
+}

@@ -1,0 +1,225 @@
+import GateCore
+import Synchronization
+
+/// A program that was started, with everything that it starts in turn.
+///
+/// The program's parent is a *shepherd*, a process of ours that inherits whatever is orphaned below it. It kills the
+/// family when it is asked to, and when the runner is gone for whatever reason, so that nothing outlives the runner.
+/// Should somebody kill the shepherd itself, the program dies with it (`PR_SET_PDEATHSIG`), and the runner kills what
+/// it finds of the rest: the processes of the shepherd's session, and those that it has seen as members.
+///
+/// Every method may be called from any thread.
+final class Family: Sendable {
+  /// A living process of the family.
+  struct Member: Sendable, Equatable {
+    let pid: Int32
+    let parent: Int32
+    /// The name of its program (`comm`), at most 15 bytes.
+    let command: String
+  }
+
+  private struct Ending {
+    let status: WaitStatus
+    let time: MonotonicTime
+  }
+
+  private struct State {
+    var endings: [Int32: Ending] = [:]
+    var survivors: [Int32] = []
+    var isDone = false
+    var isOver = false
+    /// By pid, the start tick of each process that was seen as a member.
+    var seen: [Int32: UInt64] = [:]
+  }
+
+  /// The most endings that are kept, so that a program that leaves orphans for ever costs no memory for ever.
+  private static let mostEndings = 16_384
+
+  /// How long the shepherd may take to kill everything: its own 5 s, and some for a machine under load.
+  private static let patience = Duration.seconds(8)
+
+  /// The process of the program; its number may be another's once its ending was reported.
+  let leader: Int32
+  /// The program's parent.
+  var shepherd: Int32 { handle.pid }
+  /// The instant after the program was executed.
+  let startedAt: MonotonicTime
+  /// Becomes readable when there is news for ``collect()``, and stays so once the family is dispersed.
+  var reportDescriptor: Int32 { handle.report }
+
+  private let handle: LinuxCalls.Shepherd
+  private let state = Mutex(State())
+
+  /// Starts the program, and returns when it was executed.
+  ///
+  /// - Throws: what could not be done; no process is left then.
+  init(starting request: LaunchRequest) throws(LaunchError) {
+    let path = try ProgramSearch.path(of: request)
+    let handle = try LinuxCalls.startShepherd(for: request, path: path)
+    switch Self.firstNews(from: handle) {
+    case .started(let pid, let time)?:
+      self.handle = handle
+      leader = pid
+      startedAt = time
+    case .failed(let stage, let code)?:
+      Self.dismiss(handle)
+      throw LaunchError(stage, code: code, request: request)
+    default:
+      Self.dismiss(handle)
+      throw LaunchError(.shepherd, code: LinuxCalls.Code.inputOutput, request: request)
+    }
+  }
+
+  deinit {
+    disperse()
+    LinuxCalls.close(handle.control)
+    LinuxCalls.close(handle.report)
+  }
+
+  /// The record that tells of the start; nil where the shepherd ended without one.
+  ///
+  /// What follows it must not be lost, so the descriptor is read record by record.
+  private static func firstNews(from handle: LinuxCalls.Shepherd) -> LinuxCalls.News? {
+    while true {
+      _ = LinuxCalls.waitForInput(on: handle.report, atMost: .seconds(3600))
+      guard let news = LinuxCalls.news(from: handle.report, atMost: 1) else { return nil }
+      if let first = news.first { return first }
+    }
+  }
+
+  private static func dismiss(_ handle: LinuxCalls.Shepherd) {
+    LinuxCalls.close(handle.control)
+    LinuxCalls.close(handle.report)
+    LinuxCalls.reap(handle.pid)
+  }
+}
+
+// MARK: - What has ended
+
+extension Family {
+  /// Takes in the news that have come, without waiting.
+  func collect() {
+    let orphans = state.withLock { state -> [Int32: UInt64]? in
+      drain(&state) ? state.seen : nil
+    }
+    if let orphans { Orphans(session: shepherd, known: orphans).kill() }
+  }
+
+  /// How a process ended; nil while it lives, and for one that another process of the family waited for.
+  ///
+  /// It is known of the leader, and of orphans (daemons), as of the last ``collect()``.
+  func ending(of pid: Int32) -> WaitStatus? {
+    state.withLock { $0.endings[pid]?.status }
+  }
+
+  /// When a process was found to have ended, where ``ending(of:)`` is known.
+  func endTime(of pid: Int32) -> MonotonicTime? {
+    state.withLock { $0.endings[pid]?.time }
+  }
+
+  /// Whether nothing is left of the family, as of the last ``collect()``.
+  var isDispersed: Bool {
+    state.withLock { $0.isOver }
+  }
+
+  /// Whether somebody has killed the shepherd, so that endings may be unknown.
+  var hasLostShepherd: Bool {
+    state.withLock { $0.isOver && !$0.isDone }
+  }
+
+  /// Waits for news, at most for `limit`, and takes them in.
+  func collect(waitingAtMost limit: Duration) {
+    _ = LinuxCalls.waitForInput(on: reportDescriptor, atMost: limit)
+    collect()
+  }
+
+  /// Reads all that has come; whether the shepherd was found to be lost just now.
+  private func drain(_ state: inout State) -> Bool {
+    while !state.isOver {
+      guard let news = LinuxCalls.news(from: handle.report) else {
+        state.isOver = true
+        LinuxCalls.reap(handle.pid)
+        return !state.isDone
+      }
+      guard !news.isEmpty else { return false }
+      for item in news { note(item, in: &state) }
+    }
+    return false
+  }
+
+  private func note(_ news: LinuxCalls.News, in state: inout State) {
+    switch news {
+    case .ended(let pid, let status, let time):
+      if state.endings.count >= Self.mostEndings {
+        state.endings = state.endings.filter { $0.key == leader }
+      }
+      // The first ending of the leader's number is the leader's; a later one is a stranger's that got the number.
+      if pid != leader || state.endings[pid] == nil { state.endings[pid] = Ending(status: status, time: time) }
+      state.seen[pid] = nil
+    case .survivor(let pid): state.survivors.append(pid)
+    case .done: state.isDone = true
+    case .started, .failed: break
+    }
+  }
+}
+
+// MARK: - What lives
+
+extension Family {
+  /// The living processes of the family, without the shepherd.
+  ///
+  /// One that is born or gets a new parent meanwhile may be missing.
+  func members() -> [Member] {
+    guard !isDispersed else { return [] }
+    var pids: Set<Int32> = []
+    let found = LinuxCalls.descendants(of: shepherd).filter { pids.insert($0.pid).inserted }
+    let alive = found.compactMap { ProcessStat(of: $0.pid) }.filter(\.isAlive)
+    state.withLock { state in
+      for process in alive { state.seen[process.pid] = process.startTick }
+    }
+    return alive.map { Member(pid: $0.pid, parent: $0.parent, command: $0.command) }
+  }
+
+  /// Whether a living or dead, not yet reaped process is of the family.
+  func isMember(_ pid: Int32) -> Bool {
+    guard pid > 1, pid != shepherd, !isDispersed else { return false }
+    // A parent that ends between two steps leaves the walk outside; the orphan is the shepherd's child by then.
+    return (0..<3).contains { _ in leadsToShepherd(pid) }
+  }
+
+  private func leadsToShepherd(_ pid: Int32) -> Bool {
+    var ancestor = pid
+    while let parent = LinuxCalls.parent(of: ancestor), parent > 1 {
+      if parent == shepherd { return true }
+      ancestor = parent
+    }
+    return false
+  }
+
+  /// Sends a signal to a process of the family; false where it is none, or has gone.
+  ///
+  /// It cannot hit a stranger that was given the number of a process that has ended.
+  @discardableResult
+  func send(_ signal: Signal, to pid: Int32) -> Bool {
+    LinuxCalls.send(signal.number, to: pid, where: isMember)
+  }
+
+  /// Kills all that is left of the family, and waits until it is gone.
+  ///
+  /// - Returns: The processes that could not be killed, for example since they belong to another user; normally none.
+  @discardableResult
+  func disperse() -> [Int32] {
+    collect()
+    let deadline = MonotonicTime.now() + Self.patience
+    if !isDispersed { LinuxCalls.askToDisperse(handle) }
+    while !isDispersed, MonotonicTime.now() < deadline {
+      collect(waitingAtMost: deadline - MonotonicTime.now())
+    }
+    // A shepherd that does not answer: its death takes the program along, and makes the rest orphans to be killed.
+    if !isDispersed {
+      LinuxCalls.killChild(shepherd)
+      while !isDispersed { collect(waitingAtMost: .milliseconds(100)) }
+    }
+    return state.withLock { $0.survivors }
+  }
+}

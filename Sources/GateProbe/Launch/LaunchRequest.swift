@@ -1,0 +1,31 @@
+import GateCore
+
+/// A program to start, and all that it starts with.
+struct LaunchRequest: Sendable {
+  /// The program and its arguments. A program without a slash is looked for in the `PATH` of `environment`.
+  var words: [String]
+  /// All of the program's environment; nothing is added to it.
+  var environment: [String: String]
+  var workingDirectory: String
+  /// The descriptor for standard input, which stays the caller's; nil is `/dev/null`.
+  var input: Int32?
+  /// The descriptor for standard output and error, which stays the caller's.
+  var output: Int32
+  var isolation: Isolation
+
+  init(
+    words: [String],
+    environment: [String: String],
+    workingDirectory: String,
+    input: Int32? = nil,
+    output: Int32,
+    isolation: Isolation = Isolation()
+  ) {
+    self.words = words
+    self.environment = environment
+    self.workingDirectory = workingDirectory
+    self.input = input
+    self.output = output
+    self.isolation = isolation
+  }
+}

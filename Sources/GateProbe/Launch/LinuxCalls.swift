@@ -1,0 +1,273 @@
+import CLinux
+import GateCore
+import Glibc
+
+/// The door to the calls of Linux: the only file that knows the C room, with values on this side of it.
+enum LinuxCalls {
+  /// The error numbers that are told apart.
+  enum Code {
+    static let noSuchFile = ENOENT
+    static let accessDenied = EACCES
+    static let notExecutableFormat = ENOEXEC
+    static let tooBig = E2BIG
+    static let invalid = EINVAL
+    static let inputOutput = EIO
+  }
+
+  /// The runner's side of a shepherd that was forked.
+  struct Shepherd: Sendable {
+    let pid: Int32
+    let control: Int32
+    let report: Int32
+  }
+
+  /// What a shepherd reports.
+  enum News: Sendable, Equatable {
+    case started(Int32, at: MonotonicTime)
+    case failed(LaunchError.Stage, code: Int32)
+    case ended(Int32, WaitStatus, at: MonotonicTime)
+    case survivor(Int32)
+    case done
+  }
+
+  static func monotonicNanoseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// What the system says of an error number, in lower case as our messages are.
+  static func words(forError code: Int32) -> String {
+    guard let text = strerror(code) else { return "error \(code)" }
+    let words = String(cString: text)
+    return words.prefix(1).lowercased() + words.dropFirst()
+  }
+
+  /// 0 where the path names a file that may be executed, else the error number.
+  static func executability(of path: String) -> Int32 {
+    hw_executable(path)
+  }
+
+  static var canFixAddresses: Bool {
+    hw_can_fix_addresses() == 1
+  }
+}
+
+// MARK: - Starting
+
+extension LinuxCalls {
+  /// Forks a shepherd for the request, whose program is the file at `path`.
+  static func startShepherd(
+    for request: LaunchRequest,
+    path: String
+  ) throws(LaunchError) -> Shepherd {
+    let settings = request.environment.map { "\($0.key)=\($0.value)" }.sorted()
+    guard !(request.words + settings + [request.workingDirectory]).contains(where: { $0.utf8.contains(0) }) else {
+      let problem = "cannot execute `\(request.words[0])`: an argument or variable holds a zero byte"
+      throw LaunchError(.arguments, code: Code.invalid, problem: problem)
+    }
+    let fixed = !request.isolation.randomAddresses && canFixAddresses
+    let mask = try affinityMask(for: request)
+    var started = hw_shepherd()
+    let code = withCStrings(request.words) { arguments in
+      withCStrings(settings) { environment in
+        path.withCString { program in
+          request.workingDirectory.withCString { directory in
+            mask.withUnsafeBytes { cpus in
+              var plan = hw_plan(
+                program: program, arguments: arguments, environment: environment, directory: directory,
+                input: request.input ?? -1, output: request.output, fixed_addresses: fixed ? 1 : 0,
+                no_huge_pages: request.isolation.hugePages == .off ? 1 : 0,
+                cpus: mask.isEmpty ? nil : cpus.baseAddress, cpus_size: cpus.count
+              )
+              return hw_shepherd_start(&plan, &started)
+            }
+          }
+        }
+      }
+    }
+    guard code == 0 else { throw LaunchError(.shepherd, code: code, request: request) }
+    return Shepherd(pid: started.pid, control: started.control, report: started.report)
+  }
+
+  /// The bits that sched_setaffinity(2) wants; empty where every CPU may be used.
+  private static func affinityMask(for request: LaunchRequest) throws(LaunchError) -> [UInt] {
+    guard let cpus = request.isolation.cpus else { return [] }
+    guard let last = cpus.max(), last < 8192, cpus.allSatisfy({ $0 >= 0 }) else {
+      throw LaunchError(.cpus, code: Code.invalid, request: request)
+    }
+    var mask = [UInt](repeating: 0, count: last / UInt.bitWidth + 1)
+    for cpu in cpus { mask[cpu / UInt.bitWidth] |= 1 << UInt(cpu % UInt.bitWidth) }
+    return mask
+  }
+
+  /// Lends the texts as an array of C strings that ends in a null pointer.
+  private static func withCStrings<Value>(
+    _ texts: [String],
+    _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Value
+  ) -> Value {
+    var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeMutableBufferPointer { buffer in
+      guard let base = buffer.baseAddress else { preconditionFailure("the array holds at least the null pointer") }
+      return body(base)
+    }
+  }
+
+  /// The CPUs that this thread may use, in order.
+  static func usableCPUs() -> [Int] {
+    var mask = [UInt](repeating: 0, count: 8192 / UInt.bitWidth)
+    let status = mask.withUnsafeMutableBytes { bytes in
+      bytes.baseAddress.map { hw_affinity($0, bytes.count) }
+    }
+    guard status == 0 else { return Array(0..<Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+    return (0..<8192).filter { mask[$0 / UInt.bitWidth] & (1 << UInt($0 % UInt.bitWidth)) != 0 }
+  }
+}
+
+// MARK: - Talking with a shepherd
+
+extension LinuxCalls {
+  /// Reads the records that have come; nil at the end of the file.
+  static func news(from report: Int32, atMost limit: Int = 128) -> [News]? {
+    withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
+      let size = records.count * MemoryLayout<hw_record>.stride
+      var count: Int
+      repeat { count = read(report, records.baseAddress, size) } while count < 0 && errno == EINTR
+      guard count != 0 else { return nil }
+      return records.prefix(max(0, count) / MemoryLayout<hw_record>.stride).compactMap(News.init)
+    }
+  }
+
+  /// Waits until the descriptor can be read or has no writer any more, at most for `limit`; whether it can.
+  static func waitForInput(on descriptor: Int32, atMost limit: Duration) -> Bool {
+    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let milliseconds = max(0, min(limit.nanoseconds / 1_000_000, 3_600_000))
+    return poll(&wanted, 1, Int32(milliseconds)) > 0
+  }
+
+  /// Asks a shepherd to kill everything below it; it is woken should somebody have stopped it.
+  static func askToDisperse(_ shepherd: Shepherd) {
+    var byte: UInt8 = 1
+    // The pipe is never full: this is written at most a few times. A shepherd that has gone gives EPIPE.
+    withoutBrokenPipeSignal { _ = write(shepherd.control, &byte, 1) }
+    kill(shepherd.pid, SIGCONT)
+  }
+
+  /// Has `body` write to a pipe whose reader may have gone, without the signal that this would send.
+  private static func withoutBrokenPipeSignal(_ body: () -> Void) {
+    var broken = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&broken)
+    sigaddset(&broken, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &broken, &before)
+    body()
+    var atOnce = timespec(tv_sec: 0, tv_nsec: 0)
+    if sigismember(&before, SIGPIPE) == 0 { while sigtimedwait(&broken, nil, &atOnce) == SIGPIPE {} }
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
+
+  /// Waits for a child of ours to end.
+  static func reap(_ pid: Int32) {
+    hw_reap(pid)
+  }
+
+  /// Kills a child of ours that was not yet reaped.
+  static func killChild(_ pid: Int32) {
+    kill(pid, SIGKILL)
+  }
+
+  /// A pipe whose ends no program inherits; nil where no descriptor is left.
+  static func pipe() -> (reading: Int32, writing: Int32)? {
+    withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2) { ends in
+      guard let base = ends.baseAddress, hw_pipe(base) == 0 else { return nil }
+      return (ends[0], ends[1])
+    }
+  }
+
+  static func close(_ descriptor: Int32) {
+    _ = Glibc.close(descriptor)
+  }
+}
+
+extension LinuxCalls.News {
+  /// nil for a record of a kind that is not known.
+  init?(_ record: hw_record) {
+    let time = MonotonicTime(nanoseconds: record.time)
+    switch UInt32(bitPattern: record.news) {
+    case HW_NEWS_STARTED.rawValue: self = .started(record.pid, at: time)
+    case HW_NEWS_FAILED.rawValue: self = .failed(LaunchError.Stage(hw_stage(UInt32(record.stage))), code: record.value)
+    case HW_NEWS_ENDED.rawValue: self = .ended(record.pid, WaitStatus(raw: record.value), at: time)
+    case HW_NEWS_SURVIVOR.rawValue: self = .survivor(record.pid)
+    case HW_NEWS_DONE.rawValue: self = .done
+    default: return nil
+    }
+  }
+}
+
+extension LaunchError.Stage {
+  fileprivate init(_ stage: hw_stage) {
+    switch stage {
+    case HW_STAGE_GROUP: self = .group
+    case HW_STAGE_DIRECTORY: self = .directory
+    case HW_STAGE_INPUT: self = .input
+    case HW_STAGE_OUTPUT: self = .output
+    case HW_STAGE_ADDRESSES: self = .addresses
+    case HW_STAGE_HUGE_PAGES: self = .hugePages
+    case HW_STAGE_CPUS: self = .cpus
+    case HW_STAGE_EXEC: self = .execution
+    default: self = .shepherd
+    }
+  }
+}
+
+// MARK: - Other processes
+
+extension LinuxCalls {
+  /// The descendants of a process that are not yet reaped, each with the parent under which it was found.
+  ///
+  /// May miss some while processes end, see proc(5); may then also name one twice.
+  static func descendants(of root: Int32, capacity: Int = 8192) -> [(pid: Int32, parent: Int32)] {
+    withUnsafeTemporaryAllocation(of: hw_process.self, capacity: capacity) { found in
+      guard let base = found.baseAddress else { return [] }
+      let count = Int(hw_descendants(root, base, Int32(capacity)))
+      return found.prefix(count).map { ($0.pid, $0.parent) }
+    }
+  }
+
+  /// The same by the parents that all processes of the machine name: slower, and for kernels without `children` files.
+  static func descendantsByScan(of root: Int32, capacity: Int = 32_768) -> [(pid: Int32, parent: Int32)] {
+    withUnsafeTemporaryAllocation(of: hw_process.self, capacity: capacity) { found in
+      guard let base = found.baseAddress else { return [] }
+      let count = Int(hw_descendants_by_scan(root, base, Int32(capacity)))
+      return found.prefix(count).map { ($0.pid, $0.parent) }
+    }
+  }
+
+  /// The parent of a process; nil where there is no such process.
+  static func parent(of pid: Int32) -> Int32? {
+    let parent = hw_parent(pid)
+    return parent < 0 ? nil : parent
+  }
+
+  /// Whether two processes share one memory, as after vfork(2); nil where the kernel does not tell.
+  static func sharesMemory(_ one: Int32, _ other: Int32) -> Bool? {
+    let answer = hw_shares_memory(one, other)
+    return answer < 0 ? nil : answer == 1
+  }
+
+  /// Sends a signal to the process that `isWanted` was asked about, never to one that got its number meanwhile.
+  ///
+  /// The process is pinned by a descriptor before the question. Kernels before 5.3, and filters that refuse
+  /// pidfd_open(2), leave a gap of microseconds between question and signal.
+  static func send(_ signal: Int32, to pid: Int32, where isWanted: (Int32) -> Bool) -> Bool {
+    guard pid > 0 else { return false }
+    let pin = hw_pidfd_open(pid)
+    guard pin >= 0 else {
+      guard errno == ENOSYS || errno == EPERM, isWanted(pid) else { return false }
+      return kill(pid, signal) == 0
+    }
+    defer { close(pin) }
+    return isWanted(pid) && hw_pidfd_send_signal(pin, signal) == 0
+  }
+}
