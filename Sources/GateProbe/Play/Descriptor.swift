@@ -38,7 +38,7 @@ final class Descriptor: Sendable {
 
   /// Writes once what there is room for; a reader that has gone is `.failed(EPIPE)` and sends no signal.
   func write(_ bytes: some Collection<UInt8>) -> Writing {
-    PipeSignal.withheld {
+    SignalMask.withoutPipeSignal {
       while true {
         let count = Array(bytes).withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
         if count >= 0 { return .bytes(count) }
@@ -50,6 +50,8 @@ final class Descriptor: Sendable {
 }
 
 extension Descriptor {
+  typealias Pair = (reader: Descriptor, writer: Descriptor)
+
   /// A pipe, closed on exec; its ends block unless asked otherwise.
   ///
   /// The Glibc module has no `pipe2`: a program that is started between the two calls would inherit the ends, but
@@ -57,7 +59,7 @@ extension Descriptor {
   static func pipe(
     readerBlocks: Bool = true,
     writerBlocks: Bool = true
-  ) throws(SystemError) -> (reader: Descriptor, writer: Descriptor) {
+  ) throws(SystemError) -> Pair {
     var ends: [Int32] = [-1, -1]
     _ = try SystemError.check(Glibc.pipe(&ends), "create a pipe")
     let pair = (reader: Descriptor(owning: ends[0]), writer: Descriptor(owning: ends[1]))
@@ -74,25 +76,6 @@ extension Descriptor {
 
   private func stopBlocking() throws(SystemError) {
     _ = try SystemError.check(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), "set up a pipe")
-  }
-}
-
-/// SIGPIPE, which the kernel sends to a thread that writes to a pipe without readers (pipe(7)).
-private enum PipeSignal {
-  /// Runs `body` with the signal kept from this thread, and swallows the one that `body` may have caused.
-  ///
-  /// The process's own disposition stays as it is: `highwater … | head` has to end quietly by it.
-  static func withheld<Value>(_ body: () -> Value) -> Value {
-    var only = sigset_t()
-    var before = sigset_t()
-    sigemptyset(&only)
-    sigaddset(&only, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &only, &before)
-    let value = body()
-    var noTime = timespec()
-    while sigtimedwait(&only, nil, &noTime) == SIGPIPE {}
-    pthread_sigmask(SIG_SETMASK, &before, nil)
-    return value
   }
 }
 

@@ -17,6 +17,10 @@ enum Halt: Error, Equatable {
   init(_ error: SystemError) {
     self = .failed(error.problem)
   }
+
+  init(_ error: LaunchError) {
+    self = .failed(error.problem + (error.hint.map { " (\($0))" } ?? ""))
+  }
 }
 
 /// A part of a repetition, for messages.

@@ -47,7 +47,7 @@ final class Listener: Sendable {
       return state.catchUpsAsked
     }
     orders.raise()
-    let deadline = Deadline.after(.seconds(2))
+    let deadline = MonotonicTime.after(.seconds(2))
     while state.withLock({ $0.catchUpsDone }) < number, !deadline.hasPassed {
       Polling.wait(toRead: [caughtUp.descriptor], atMost: deadline.remaining)
       caughtUp.lower()

@@ -14,13 +14,13 @@ final class MarkList: Sendable {
   }
 
   private let state = Mutex(State())
-  private let start: Deadline
+  private let start: MonotonicTime
   private let resident: @Sendable () -> Bytes?
 
   /// - Parameters:
   ///   - start: the instant of the target's exec.
   ///   - resident: reads the main process's resident memory at once.
-  init(since start: Deadline, resident: @escaping @Sendable () -> Bytes?) {
+  init(since start: MonotonicTime, resident: @escaping @Sendable () -> Bytes?) {
     self.start = start
     self.resident = resident
   }
@@ -53,12 +53,12 @@ final class MarkList: Sendable {
     }
   }
 
-  private static func append(_ event: Mark.Event, _ resident: Bytes?, since start: Deadline, to state: inout State) {
+  private static func append(_ event: Mark.Event, _ resident: Bytes?, since start: MonotonicTime, to state: inout State) {
     guard state.marks.count < most else {
       state.dropped += 1
       return
     }
-    state.marks.append(Mark(time: .now - start, event: event, resident: resident))
+    state.marks.append(Mark(time: .now() - start, event: event, resident: resident))
   }
 }
 

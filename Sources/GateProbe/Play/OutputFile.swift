@@ -38,6 +38,6 @@ struct OutputFile: Sendable {
 
   private mutating func giveUp(because code: Int32) {
     descriptor = nil
-    problem = "the target's output is not kept whole: \(SystemError.words(for: code))"
+    problem = "the target's output is not kept whole: \(LinuxCalls.words(forError: code))"
   }
 }

@@ -18,14 +18,8 @@ final class PosixThread: Sendable {
   }
 
   private static func create(_ body: Unmanaged<Body>) -> (thread: pthread_t, code: Int32) {
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    // A new thread inherits the mask of its creator (pthread_sigmask(3)).
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     var thread = pthread_t()
-    let code = pthread_create(&thread, nil, runBody, body.toOpaque())
+    let code = SignalMask.withoutAny { pthread_create(&thread, nil, runBody, body.toOpaque()) }
     if code != 0 { body.release() }
     return (thread, code)
   }

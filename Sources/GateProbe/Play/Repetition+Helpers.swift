@@ -56,7 +56,7 @@ extension Repetition {
   /// Runs a helper in the scenario's root; what it leaves running lives on until the repetition's end.
   func runHelper(
     _ command: Command,
-    until deadline: Deadline,
+    until deadline: MonotonicTime,
     of run: TargetRun?,
     atTargetEnd: AtTargetEnd
   ) throws(Halt) -> HelperEnd {
@@ -94,20 +94,18 @@ extension Repetition {
   private func startHelper(_ command: Command, output channel: OutputChannel) throws(Halt) -> Family {
     var isolation = Isolation()
     isolation.randomAddresses = true
-    do throws(SystemError) {
-      let output = try Descriptor.pipe(readerBlocks: false)
-      let family = try withExtendedLifetime(output.writer) { () throws(SystemError) in
-        try Family.start(
-          LaunchRequest(
-            words: command.words,
-            environment: settings.environment,
-            workingDirectory: scenario.root,
-            input: nil,
-            output: output.writer.number,
-            isolation: isolation
-          )
-        )
-      }
+    let output: Descriptor.Pair
+    do throws(SystemError) { output = try Descriptor.pipe(readerBlocks: false) } catch { throw Halt(error) }
+    defer { withExtendedLifetime(output.writer) {} }
+    let request = LaunchRequest(
+      words: command.words,
+      environment: settings.environment,
+      workingDirectory: scenario.root,
+      output: output.writer.number,
+      isolation: isolation
+    )
+    do throws(LaunchError) {
+      let family = try Family(starting: request)
       listener.add(.reading(output.reader) { channel.append($0) })
       return family
     } catch {

@@ -22,7 +22,7 @@ extension Repetition {
   ///   - run: the target, where there is one.
   /// - Returns: the value; nil when the deadline has passed.
   func watch<Value>(
-    until deadline: Deadline,
+    until deadline: MonotonicTime,
     pause: Duration = .seconds(1),
     on readers: [Int32] = [],
     toWrite writers: [Int32] = [],
@@ -48,7 +48,7 @@ extension Repetition {
   }
 
   /// Halts at an interruption; where it is not heeded, what is under way gets 10 s more in all.
-  private func hurried(_ deadline: Deadline) throws(Halt) -> Deadline {
+  private func hurried(_ deadline: MonotonicTime) throws(Halt) -> MonotonicTime {
     guard interruption.signal != nil else { return deadline }
     if heedsInterruption { throw .interrupted }
     let hurry = hurryDeadline ?? .after(.seconds(10))

@@ -1,4 +1,5 @@
 import GateCore
+import Glibc
 
 /// One repetition of a scenario, from its setup to its teardown; belongs to the thread that plays it.
 final class Repetition {
@@ -20,7 +21,7 @@ final class Repetition {
   /// False while what was started is being ended: that is not cut short, only hurried.
   var heedsInterruption = true
   /// By when all must be over after an interruption.
-  var hurryDeadline: Deadline?
+  var hurryDeadline: MonotonicTime?
   private var folder: PrivateFolder?
 
   /// What does not follow from the scenario alone.
@@ -96,6 +97,8 @@ final class Repetition {
 // MARK: - Starting the target
 
 extension Repetition {
+  private typealias Input = (reader: Descriptor?, writer: Descriptor?)
+
   private func refuseWhatCannotBeDone() throws(Halt) {
     if scenario.memoryLimit != nil {
       throw .failed("memory-limit needs a memory cgroup, which this version cannot make; leave the key out")
@@ -108,51 +111,52 @@ extension Repetition {
   private func startTarget() throws(Halt) -> TargetRun {
     try checkNotReadyYet()
     underWay = Part(subject: "start `\(scenario.target.command)`", place: scenario.place)
+    let (folder, output, input) = try openChannels()
+    let family = try launch(input: input.reader, output: output.writer, marksPath: folder.marksPath)
+    return follow(family, output: output.reader, input: input.writer, marks: folder.marks)
+  }
+
+  private func openChannels() throws(Halt) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
     do throws(SystemError) {
       let folder = try PrivateFolder(in: settings.temporaryFolder)
       self.folder = folder
-      let output = try Descriptor.pipe(readerBlocks: false)
-      let input = try openInput()
-      let family = try start(input: input.reader, output: output.writer, marksPath: folder.marksPath)
-      return follow(family, output: output.reader, input: input.writer, marks: folder.marks)
+      return (folder, try Descriptor.pipe(readerBlocks: false), try openInput())
     } catch {
       throw Halt(error)
     }
   }
 
   /// The target's standard input, and the end that we write to; none of either where it is `/dev/null`.
-  private func openInput() throws(SystemError) -> (reader: Descriptor?, writer: Descriptor?) {
+  private func openInput() throws(SystemError) -> Input {
     switch scenario.target.input {
     case .null: return (nil, nil)
-    case .file(let path): return (try Descriptor.open(path, OpenFlags.readOnly), nil)
+    case .file(let path): return (try Descriptor.open(path, O_RDONLY), nil)
     case .pipe, .text:
       let pipe = try Descriptor.pipe(writerBlocks: false)
       return (pipe.reader, pipe.writer)
     }
   }
 
-  private func start(input: Descriptor?, output: Descriptor, marksPath: String) throws(SystemError) -> Family {
+  private func launch(input: Descriptor?, output: Descriptor, marksPath: String) throws(Halt) -> Family {
     var environment = settings.environment
     environment["HIGHWATER_MARKS"] = marksPath
-    return try withExtendedLifetime((input, output)) { () throws(SystemError) in
-      try Family.start(
-        LaunchRequest(
-          words: scenario.target.command.words,
-          environment: environment,
-          workingDirectory: scenario.target.workingDirectory,
-          input: input?.number,
-          output: output.number,
-          isolation: scenario.isolation
-        )
-      )
-    }
+    let request = LaunchRequest(
+      words: scenario.target.command.words,
+      environment: environment,
+      workingDirectory: scenario.target.workingDirectory,
+      input: input?.number,
+      output: output.number,
+      isolation: scenario.isolation
+    )
+    defer { withExtendedLifetime((input, output)) {} }
+    do throws(LaunchError) { return try Family(starting: request) } catch { throw Halt(error) }
   }
 
   /// Begins to sample and to listen.
   private func follow(_ family: Family, output: Descriptor, input: Descriptor?, marks: Descriptor) -> TargetRun {
     let sampler = Sampler(family: family, interval: scenario.interval, main: scenario.target.main)
     sampler.start()
-    let start = Deadline(nanoseconds: family.startedAt.nanoseconds)
+    let start = family.startedAt
     let list = MarkList(since: start) { sampler.residentNow() }
     let channel = OutputChannel(copiedTo: settings.outputFile, news: scenario.looksAtOutput ? news : nil)
     listener.add(.reading(output) { channel.append($0) })

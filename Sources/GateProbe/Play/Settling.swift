@@ -10,6 +10,8 @@ struct Settling: Equatable {
   /// The window: 1 s, or as long as 20 samples take.
   static let window = Duration.seconds(1)
   static let fewestSamples = 20
+  /// More than a window holds at the densest, 1 ms apart.
+  static let mostSamples = 4096
   private static let stretches = 10
 
   /// How far the medians lie apart.

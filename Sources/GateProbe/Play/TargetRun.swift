@@ -7,9 +7,9 @@ final class TargetRun {
   let output: OutputChannel
   let marks: MarkList
   /// The instant of exec.
-  let start: Deadline
+  let start: MonotonicTime
   /// When the scenario's timeout passes.
-  let deadline: Deadline
+  let deadline: MonotonicTime
   /// The writer of the target's standard input, where steps write to it.
   var input: Descriptor?
   /// Where the next `expect` begins to search.
@@ -19,15 +19,15 @@ final class TargetRun {
   /// How the main process ended; nil while it lives, and where nobody told.
   private(set) var status: EndEvidence.Status?
   /// When the end of the main process was seen.
-  private(set) var endedAt: Deadline?
+  private(set) var endedAt: MonotonicTime?
   private let hasMainRule: Bool
   /// When the main process was seen to be gone, its status unknown.
-  private var goneSince: Deadline?
+  private var goneSince: MonotonicTime?
   /// Whether the leader lived when the main process was last seen.
   private var leaderLivedWithMain = true
-  private var nextMemberCheck = Deadline(nanoseconds: 0)
+  private var nextMemberCheck = MonotonicTime(nanoseconds: 0)
 
-  init(family: Family, sampler: Sampler, output: OutputChannel, marks: MarkList, start: Deadline, scenario: Scenario) {
+  init(family: Family, sampler: Sampler, output: OutputChannel, marks: MarkList, start: MonotonicTime, scenario: Scenario) {
     self.family = family
     self.sampler = sampler
     self.output = output
@@ -45,7 +45,7 @@ final class TargetRun {
   }
 
   /// Time since exec.
-  var age: Duration { .now - start }
+  var age: Duration { .now() - start }
 
   /// Takes in what has become known of the processes.
   func refresh() {
@@ -91,21 +91,21 @@ extension TargetRun {
       if let leader, leaderLivedWithMain {
         end(with: leader)
       } else if (goneSince + Self.statusGrace).hasPassed || family.isDispersed {
-        endedAt = .now
+        endedAt = .now()
       }
     } else if nextMemberCheck.hasPassed {
       nextMemberCheck = .after(Self.memberCheckPause)
       if family.members().contains(where: { $0.pid == main }) {
         leaderLivedWithMain = leader == nil
       } else {
-        goneSince = .now
+        goneSince = .now()
       }
     }
   }
 
   private func end(with status: WaitStatus) {
     self.status = EndEvidence.Status(status)
-    endedAt = .now
+    endedAt = .now()
   }
 }
 

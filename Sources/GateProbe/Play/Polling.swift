@@ -1,40 +1,18 @@
 import GateCore
 import Glibc
 
-/// An instant of the monotonic clock that something has to be done by.
-struct Deadline: Comparable {
-  let nanoseconds: Int64
-
-  static func < (lhs: Deadline, rhs: Deadline) -> Bool {
-    lhs.nanoseconds < rhs.nanoseconds
+extension MonotonicTime {
+  static func after(_ time: Duration) -> MonotonicTime {
+    now() + time
   }
 
-  static var now: Deadline {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Deadline(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-  }
-
-  static func after(_ time: Duration) -> Deadline {
-    now + time
-  }
-
-  static func + (lhs: Deadline, rhs: Duration) -> Deadline {
-    let (sum, overflow) = lhs.nanoseconds.addingReportingOverflow(rhs.nanoseconds)
-    return Deadline(nanoseconds: overflow ? .max : sum)
-  }
-
-  static func - (lhs: Deadline, rhs: Deadline) -> Duration {
-    .nanoseconds(lhs.nanoseconds - rhs.nanoseconds)
-  }
-
-  /// What is left of the time; zero once it has passed.
+  /// What is left of the time until this instant; zero once it has passed.
   var remaining: Duration {
-    max(self - .now, .zero)
+    max(self - .now(), .zero)
   }
 
   var hasPassed: Bool {
-    self <= .now
+    self <= .now()
   }
 }
 
