@@ -60,6 +60,7 @@ let package = Package(
     tests(of: "Statistics"),
     tests(of: "GateCore"),
     tests(of: "GateFiles"),
+    tests(of: "MarkerProtocol"),
     tests(of: "GateProbe", with: ["CLinux"]),
   ]
 )

@@ -1,4 +1,85 @@
-/// One line that a target sends to the gate.
-package enum MarkerMessage: Equatable {
-  case phase(String), mark(String), iteration
+/// One line that a target sends to the gate: `phase NAME`, `mark NAME`, `iteration` or `value NAME NUMBER UNIT`.
+///
+/// A NAME is a letter or digit, then at most 99 of `A-Z a-z 0-9 . _ -`; a NUMBER is a finite decimal number; a UNIT is
+/// 1 to 20 of `A-Z a-z 0-9 . _ - / %`. Words are separated by spaces or tabs. A line has at most 512 bytes with its
+/// newline, which one `write` to a pipe keeps whole (PIPE_BUF in pipe(7) is 4096; POSIX promises 512).
+package enum MarkerMessage: Sendable, Equatable {
+  /// Starts a phase; the one before ends.
+  case phase(String)
+  case mark(String)
+  /// One turn of the work that growth is counted by.
+  case iteration
+  case value(name: String, number: Double, unit: String)
+
+  /// The most bytes of a line, its newline included.
+  package static let longestLine = 512
+}
+
+// MARK: - Reading
+
+extension MarkerMessage {
+  /// Reads one line, without its newline.
+  ///
+  /// - Returns: nil where the line is no message, or is longer than a message may be.
+  package init?(parsing line: some Collection<UInt8>) {
+    guard line.count < Self.longestLine else { return nil }
+    let words = Self.words(of: line)
+    guard let verb = words.first else { return nil }
+    switch (verb, words.count) {
+    case ("phase", 2) where MarkerWord.isName(words[1]): self = .phase(words[1])
+    case ("mark", 2) where MarkerWord.isName(words[1]): self = .mark(words[1])
+    case ("iteration", 1): self = .iteration
+    case ("value", 4) where MarkerWord.isName(words[1]) && MarkerWord.isUnit(words[3]):
+      guard let number = MarkerWord.number(words[2]) else { return nil }
+      self = .value(name: words[1], number: number, unit: words[3])
+    default: return nil
+    }
+  }
+
+  /// The words of a line; a carriage return at its end is not part of the last one.
+  private static func words(of line: some Collection<UInt8>) -> [String] {
+    line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }.map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+// MARK: - Writing
+
+extension MarkerMessage {
+  /// The line with its newline, ready for one `write`; nil where a name, number or unit breaks the rules.
+  package var line: [UInt8]? {
+    let text: String? =
+      switch self {
+      case .phase(let name): MarkerWord.isName(name) ? "phase \(name)" : nil
+      case .mark(let name): MarkerWord.isName(name) ? "mark \(name)" : nil
+      case .iteration: "iteration"
+      case .value(let name, let number, let unit):
+        MarkerWord.isName(name) && number.isFinite && MarkerWord.isUnit(unit) ? "value \(name) \(number) \(unit)" : nil
+      }
+    return text.map { Array($0.utf8) + [0x0a] }
+  }
+}
+
+/// The rules for single words of a line.
+private enum MarkerWord {
+  static func isName(_ word: String) -> Bool {
+    let bytes = word.utf8
+    guard let first = bytes.first, isAlphanumeric(first), bytes.count <= 100 else { return false }
+    return bytes.allSatisfy { isAlphanumeric($0) || $0 == 0x2e || $0 == 0x5f || $0 == 0x2d }
+  }
+
+  static func isUnit(_ word: String) -> Bool {
+    let others = Set("._-/%".utf8)
+    return (1...20).contains(word.utf8.count) && word.utf8.allSatisfy { isAlphanumeric($0) || others.contains($0) }
+  }
+
+  /// Reads a decimal number; the words `nan` and `inf` and hexadecimal numbers, which `Double` would take, are none.
+  static func number(_ word: String) -> Double? {
+    let allowed = Set("0123456789.+-eE".utf8)
+    guard word.utf8.allSatisfy(allowed.contains), let number = Double(word), number.isFinite else { return nil }
+    return number
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+  }
 }

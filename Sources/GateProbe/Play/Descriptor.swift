@@ -1,0 +1,106 @@
+import Glibc
+
+/// An open file descriptor, closed with its last owner.
+final class Descriptor: Sendable {
+  enum Reading: Equatable {
+    case bytes(Int)
+    case nothingYet
+    /// All writers have closed, or the file cannot be read any more.
+    case end
+  }
+
+  enum Writing: Equatable {
+    case bytes(Int)
+    case full
+    case failed(Int32)
+  }
+
+  let number: Int32
+
+  init(owning number: Int32) {
+    self.number = number
+  }
+
+  deinit {
+    close(number)
+  }
+
+  /// Reads once what is there; a signal in between does not count as a failure.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+    while true {
+      let count = Glibc.read(number, buffer.baseAddress, buffer.count)
+      if count > 0 { return .bytes(count) }
+      if count == 0 { return .end }
+      if errno == EINTR { continue }
+      return errno == EAGAIN ? .nothingYet : .end
+    }
+  }
+
+  /// Writes once what there is room for; a reader that has gone is `.failed(EPIPE)` and sends no signal.
+  func write(_ bytes: some Collection<UInt8>) -> Writing {
+    SignalMask.withoutPipeSignal {
+      while true {
+        let count = Array(bytes).withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+        if count >= 0 { return .bytes(count) }
+        if errno == EINTR { continue }
+        return errno == EAGAIN ? .full : .failed(errno)
+      }
+    }
+  }
+}
+
+extension Descriptor {
+  typealias Pair = (reader: Descriptor, writer: Descriptor)
+
+  /// A pipe, closed on exec; its ends block unless asked otherwise.
+  ///
+  /// The Glibc module has no `pipe2`: a program that is started between the two calls would inherit the ends, but
+  /// programs are only started by way of a shepherd, which closes what is not its own.
+  static func pipe(
+    readerBlocks: Bool = true,
+    writerBlocks: Bool = true
+  ) throws(SystemError) -> Pair {
+    var ends: [Int32] = [-1, -1]
+    _ = try SystemError.check(Glibc.pipe(&ends), "create a pipe")
+    let pair = (reader: Descriptor(owning: ends[0]), writer: Descriptor(owning: ends[1]))
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    if !readerBlocks { try pair.reader.stopBlocking() }
+    if !writerBlocks { try pair.writer.stopBlocking() }
+    return pair
+  }
+
+  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) -> Descriptor {
+    let number = try SystemError.check(Glibc.open(path, flags | O_CLOEXEC, mode), "open `\(path)`")
+    return Descriptor(owning: number)
+  }
+
+  private func stopBlocking() throws(SystemError) {
+    _ = try SystemError.check(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), "set up a pipe")
+  }
+}
+
+/// A flag that a thread can wait for together with other descriptors.
+///
+/// A pipe with at most a few bytes in it: an `eventfd` would do, but the Glibc module does not show it to Swift.
+final class Wakeup: Sendable {
+  private let reader: Descriptor
+  private let writer: Descriptor
+
+  init() throws(SystemError) {
+    (reader, writer) = try Descriptor.pipe(readerBlocks: false, writerBlocks: false)
+  }
+
+  /// Readable while the flag is up.
+  var descriptor: Int32 { reader.number }
+
+  /// Puts the flag up; never blocks, and may be called from any thread.
+  func raise() {
+    _ = writer.write(CollectionOfOne(1))
+  }
+
+  func lower() {
+    withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { buffer in
+      while case .bytes = reader.read(into: buffer) {}
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import GateCore
+import HTTPTransfer
+
+/// The runner's own requests to the target; connections are kept from one to the next.
+final class HTTPClient {
+  private let session = HTTPSession()
+
+  /// - Parameter isCancelled: asked several times a second while the answer is awaited.
+  /// - Returns: the status of the answer, or why none came, in words that hold no credentials.
+  func status(of request: HTTPRequest, isCancelled: @escaping () -> Bool) -> Result<Int, HTTPFailure> {
+    do throws(HTTPFailure) {
+      return .success(try session.send(request, isCancelled: isCancelled).status)
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension HTTPRequest {
+  init(_ call: Step.HTTPCall, within time: Duration) {
+    self.init(
+      url: call.url,
+      method: call.method,
+      headers: call.headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
+      body: call.body.map { Array($0.utf8) }
+    )
+    totalTimeout = min(totalTimeout, max(time, .milliseconds(1)))
+    connectTimeout = min(connectTimeout, totalTimeout)
+  }
+}

@@ -1,0 +1,31 @@
+import GateCore
+
+/// Why the script of a repetition did not go on; what was under way is kept by the repetition.
+enum Halt: Error, Equatable {
+  /// In the words of a failure, with the last output of the program that failed.
+  case failed(String, output: String = "")
+  /// The target ended before it should have.
+  case targetEnded
+  /// The target was not up in time; in the words of an end's detail.
+  case notReady(String)
+  /// The scenario's timeout has passed.
+  case outOfTime
+  /// The runner was asked to end.
+  case interrupted
+
+  /// A call to the kernel that failed is a failure of the part that needed it.
+  init(_ error: SystemError) {
+    self = .failed(error.problem)
+  }
+
+  init(_ error: LaunchError) {
+    self = .failed(error.problem + (error.hint.map { " (\($0))" } ?? ""))
+  }
+}
+
+/// A part of a repetition, for messages.
+struct Part: Equatable {
+  /// As in ``step 3 of 7 `run: redis-cli ping` ``.
+  let subject: String
+  var place: SourcePlace?
+}

@@ -1,0 +1,74 @@
+import GateCore
+import MarkerProtocol
+import Synchronization
+
+/// The marks of one repetition, from its steps and from the target itself, in the order of time.
+final class MarkList: Sendable {
+  /// What bounds the memory that a target can make the runner use: 100 000 marks take about 10 MB.
+  static let most = 100_000
+
+  private struct State {
+    var marks: [Mark] = []
+    var reader = MarkerReader()
+    var dropped = 0
+  }
+
+  private let state = Mutex(State())
+  private let start: MonotonicTime
+  private let resident: @Sendable () -> Bytes?
+
+  /// - Parameters:
+  ///   - start: the instant of the target's exec.
+  ///   - resident: reads the main process's resident memory at once.
+  init(since start: MonotonicTime, resident: @escaping @Sendable () -> Bytes?) {
+    self.start = start
+    self.resident = resident
+  }
+
+  /// Records a mark of the script.
+  func add(_ event: Mark.Event) {
+    let resident = resident()
+    state.withLock { Self.append(event, resident, since: start, to: &$0) }
+  }
+
+  /// Records the marks in what the target wrote.
+  func read(_ bytes: ArraySlice<UInt8>) {
+    let resident = resident()
+    state.withLock { state in
+      var events: [Mark.Event] = []
+      state.reader.read(bytes) { events.append(Mark.Event($0)) }
+      for event in events { Self.append(event, resident, since: start, to: &state) }
+    }
+  }
+
+  /// What was recorded; to be called once, when nothing comes any more.
+  ///
+  /// - Parameter end: the target's end; a mark that was read a moment later is put there.
+  func finish(at end: Duration) -> (marks: [Mark], unknownLines: Int, note: String?) {
+    state.withLock { state in
+      state.reader.finish()
+      let marks = state.marks.map { Mark(time: min($0.time, end), event: $0.event, resident: $0.resident) }
+      let note = state.dropped > 0 ? "\(state.dropped) marks were dropped: at most \(Self.most) are kept" : nil
+      return (marks, state.reader.unknownLines, note)
+    }
+  }
+
+  private static func append(_ event: Mark.Event, _ resident: Bytes?, since start: MonotonicTime, to state: inout State) {
+    guard state.marks.count < most else {
+      state.dropped += 1
+      return
+    }
+    state.marks.append(Mark(time: .now() - start, event: event, resident: resident))
+  }
+}
+
+extension Mark.Event {
+  init(_ message: MarkerMessage) {
+    switch message {
+    case .phase(let name): self = .phase(name)
+    case .mark(let name): self = .mark(name)
+    case .iteration: self = .iteration
+    case .value(let name, let number, let unit): self = .value(name: name, number: number, unit: unit)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import GateCore
+
+extension Repetition {
+  /// How long a target has, when the runner is interrupted, before it is killed.
+  private static let interruptedGrace = Duration.seconds(2)
+  /// How long a killed process may take to be gone; one that the kernel holds up may never be.
+  private static let killTime = Duration.seconds(5)
+  /// How long what outlives the main process has to end by itself.
+  private static let afterglow = Duration.milliseconds(200)
+
+  /// What the script came to.
+  private struct Outcome {
+    var failure: Failure?
+    var action = EndEvidence.RunnerAction.none
+  }
+
+  /// Plays the script with a target that has just been started, until nothing is left of it.
+  func measure(_ run: TargetRun) -> Recording {
+    let outcome = perform(run)
+    let duration = (run.endedAt ?? .now()) - run.start
+    let report = run.sampler.stop()
+    if case .timeout = outcome.action {} else { noteSurvivors(of: run) }
+    noteImmortals(run.family.disperse())
+    run.refresh()
+    listener.catchUp()
+    let marks = run.marks.finish(at: duration)
+    return Recording(
+      samples: report.samples,
+      marks: marks.marks,
+      processes: report.processes,
+      composition: report.composition,
+      end: End(deciding: run.evidence(outcome.action)),
+      failure: outcome.failure,
+      duration: duration,
+      stopRequested: run.stopRequested,
+      widestGap: report.widestGap,
+      unknownMarks: marks.unknownLines,
+      outputTail: run.output.tail.text,
+      notes: report.notes + [marks.note, run.output.fileProblem].compactMap(\.self)
+    )
+  }
+
+  private func perform(_ run: TargetRun) -> Outcome {
+    do throws(Halt) {
+      try awaitReadiness(of: run)
+      try playSteps(run)
+      underWay = Part(subject: "end", place: scenario.place)
+      if scenario.ending == .exit {
+        try awaitEnd(of: run)
+      } else {
+        underWay = Part(subject: "stop", place: scenario.place)
+        try stop(run, within: scenario.stop.within)
+      }
+      return Outcome(action: run.stopRequested == nil ? .none : .stop)
+    } catch {
+      return windUp(run, after: error)
+    }
+  }
+
+  /// Without a script that could still write to it, the target's standard input is closed: `cat` ends by that.
+  private func awaitEnd(of run: TargetRun) throws(Halt) {
+    run.input = nil
+    while try watch(until: run.deadline, of: run, atTargetEnd: .goOn, { run.hasEnded ? () : nil }) == nil {}
+  }
+
+  /// Ends the target after the script has halted.
+  private func windUp(_ run: TargetRun, after halt: Halt) -> Outcome {
+    var outcome = Outcome(failure: failure(for: halt, of: run))
+    if case .notReady(let detail) = halt { outcome.action = .timeout(detail) }
+    if halt == .outOfTime { outcome.action = .timeout("did not end within \(scenario.timeout.forPeople)") }
+    end(run, after: halt)
+    if outcome.action == .none, run.stopRequested != nil { outcome.action = .stop }
+    return outcome
+  }
+
+  private func end(_ run: TargetRun, after halt: Halt) {
+    do throws(Halt) {
+      if halt != .outOfTime, halt != .interrupted { return try stop(run, within: scenario.stop.within) }
+    } catch {
+      return end(run, after: error)
+    }
+    heedsInterruption = false
+    if halt == .interrupted {
+      try? stop(run, within: min(Self.interruptedGrace, scenario.stop.within))
+    } else {
+      run.sampler.takeComposition()
+      try? kill(run)
+    }
+    heedsInterruption = true
+  }
+
+  /// Asks the target to end, and kills it when it does not.
+  private func stop(_ run: TargetRun, within grace: Duration) throws(Halt) {
+    run.refresh()
+    guard !run.hasEnded else { return }
+    run.sampler.takeComposition()
+    run.stopRequested = run.stopRequested ?? run.age
+    let signal = scenario.stop.signal
+    if run.send(signal) {
+      run.input = nil
+      let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .goOn) { run.hasEnded ? () : nil }
+      if ended != nil { return }
+      notes.append("did not end within \(grace.forPeople) of SIG\(signal.name) and was killed")
+    }
+    try kill(run)
+  }
+
+  /// Kills the main process, or everything where there is none, and waits until it has gone.
+  private func kill(_ run: TargetRun) throws(Halt) {
+    run.refresh()
+    if !run.send(.kill) { noteImmortals(run.family.disperse()) }
+    _ = try watch(until: .after(Self.killTime), of: run, atTargetEnd: .goOn) {
+      run.hasEnded || run.family.isDispersed ? () : nil
+    }
+  }
+
+  /// Names what lives on after the main process has ended; it is killed then.
+  private func noteSurvivors(of run: TargetRun) {
+    let deadline = MonotonicTime.after(Self.afterglow)
+    var left: [Family.Member] = []
+    repeat {
+      run.family.collect()
+      left = run.family.isDispersed ? [] : run.family.members()
+      if left.isEmpty { return }
+      Polling.wait(toRead: [run.family.reportDescriptor], atMost: min(Self.tick, deadline.remaining))
+    } while !deadline.hasPassed
+    let shown = left.prefix(5).map { "\($0.command) (pid \($0.pid))".spellingOutControls }.joined(separator: ", ")
+    let more = left.count > 5 ? " …" : ""
+    let subject = left.count == 1 ? "1 process outlived the target and was" : "\(left.count) processes outlived the target and were"
+    notes.append("\(subject) killed: \(shown)\(more)")
+  }
+}
+
+// MARK: - Words
+
+extension Repetition {
+  /// What a halt means for the part that was under way.
+  func failure(for halt: Halt, of run: TargetRun?) -> Failure {
+    var output = run?.output.tail.text ?? ""
+    let problem: String
+    switch halt {
+    case .failed(let words, let ofProgram):
+      problem = words
+      output = ofProgram
+    case .targetEnded:
+      let isReadiness = underWay.subject.hasPrefix("ready") || underWay.subject.hasPrefix("start")
+      problem = "\(run?.endForPeople ?? "the target ended") \(isReadiness ? "before it was ready" : "during the step")"
+    case .notReady(let detail): problem = detail
+    case .outOfTime: problem = "was under way when the scenario's timeout of \(scenario.timeout.forPeople) passed"
+    case .interrupted: problem = "was interrupted"
+    }
+    return Failure(subject: underWay.subject, problem: problem, place: underWay.place, output: output)
+  }
+}
+
+extension TargetRun {
+  /// As in `the target ended (exited with code 0)`.
+  var endForPeople: String {
+    "the target ended" + (status.map { " (\($0.forPeople))" } ?? "")
+  }
+}

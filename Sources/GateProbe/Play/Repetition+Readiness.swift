@@ -1,0 +1,132 @@
+import GateCore
+import Glibc
+import HTTPTransfer
+
+extension Repetition {
+  /// How long a daemon may take to show its main process where no `ready` says it.
+  private static let mainProcessTime = Duration.seconds(30)
+  private static let commandPause = Duration.milliseconds(100)
+  /// How long a single try to connect may take; servers on this machine answer at once.
+  private static let connectTime = Duration.milliseconds(500)
+
+  /// Waits until the target is up, and its main process known.
+  func awaitReadiness(of run: TargetRun) throws(Halt) {
+    let deadline = MonotonicTime.after(scenario.ready?.within ?? Self.mainProcessTime)
+    if let ready = scenario.ready {
+      underWay = Part(subject: "ready `\(ready.condition.forPeople)`", place: scenario.place)
+      guard try isReady(ready.condition, by: deadline, run) else {
+        throw .notReady("not ready within \(ready.within.forPeople)")
+      }
+    }
+    try awaitMainProcess(of: run, by: deadline)
+  }
+
+  private func awaitMainProcess(of run: TargetRun, by deadline: MonotonicTime) throws(Halt) {
+    guard let main = scenario.target.main else { return }
+    underWay = Part(subject: "start `\(scenario.target.command)`", place: scenario.place)
+    let found = try watch(until: deadline, pause: Self.tick, of: run) { run.main }
+    guard found == nil else { return }
+    let patience = (scenario.ready?.within ?? Self.mainProcessTime).forPeople
+    throw .notReady("the main process did not appear within \(patience): \(main.forPeople)")
+  }
+
+  private func isReady(
+    _ condition: Readiness.Condition,
+    by deadline: MonotonicTime,
+    _ run: TargetRun
+  ) throws(Halt) -> Bool {
+    switch condition {
+    case .log(let pattern):
+      var search = OutputSearch(for: pattern, from: .init())
+      return try watch(until: deadline, on: [news.descriptor], of: run) {
+        news.lower()
+        return run.output.look(with: &search)
+      } != nil
+    case .delay(let time):
+      let end = min(.after(time), deadline)
+      _ = try watch(until: end, of: run) { nil as Void? }
+      return time <= (scenario.ready?.within ?? time)
+    case .command(let command):
+      return try watch(until: deadline, pause: Self.commandPause, of: run) { () throws(Halt) -> Void? in
+        let end = try runHelper(command, until: deadline, of: run, atTargetEnd: .halt)
+        return end == .ended(.exited(0), output: "") ? () : nil
+      } != nil
+    case .tcp, .unix, .http, .file:
+      return try watch(until: deadline, pause: Self.tick, of: run) { isAnswered(condition, by: deadline) ? () : nil }
+        != nil
+    }
+  }
+
+  /// Tries once whether somebody answers.
+  private func isAnswered(_ condition: Readiness.Condition, by deadline: MonotonicTime) -> Bool {
+    let time = min(Self.connectTime, deadline.remaining)
+    switch condition {
+    case .tcp(let host, let port): return Connection.isAccepted(host: host, port: port, within: time)
+    case .unix(let path): return Connection.isAccepted(atSocket: path, within: time)
+    case .file(let path): return access(path, F_OK) == 0
+    case .http(let url): return httpStatus(of: url, within: deadline.remaining).map((200...399).contains) ?? false
+    case .log, .command, .delay: return false
+    }
+  }
+
+  /// The status of an answer to a GET; nil where none comes.
+  private func httpStatus(of url: String, within time: Duration) -> Int? {
+    let request = HTTPRequest(.init(url: url), within: min(time, .seconds(5)))
+    let interruption = self.interruption
+    return try? httpClient().status(of: request) { interruption.signal != nil }.get()
+  }
+
+  func httpClient() -> HTTPClient {
+    let client = client ?? HTTPClient()
+    self.client = client
+    return client
+  }
+}
+
+// MARK: - Before the start
+
+extension Repetition {
+  /// Fails where the sign of readiness is there before the target is started: it would be taken for the target's own.
+  func checkNotReadyYet() throws(Halt) {
+    guard let condition = scenario.ready?.condition else { return }
+    underWay = Part(subject: "ready `\(condition.forPeople)`", place: scenario.place)
+    let deadline = MonotonicTime.after(.seconds(1))
+    switch condition {
+    case .tcp(_, let port) where isAnswered(condition, by: deadline):
+      throw .failed("port \(port) is already taken by another process")
+    case .unix(let path) where isAnswered(condition, by: deadline):
+      throw .failed("the socket `\(path)` is already taken by another process")
+    case .http(let url) where httpStatus(of: url, within: .seconds(1)) != nil:
+      throw .failed("`\(HTTPAddress.withoutCredentials(url))` is already answered by another process")
+    case .file(let path) where isAnswered(condition, by: deadline):
+      throw .failed("the file `\(path)` is there before the start; remove it in `setup`")
+    default: return
+    }
+  }
+}
+
+extension Readiness.Condition {
+  /// The condition as it stands in the file.
+  var forPeople: String {
+    switch self {
+    case .log(let pattern): "log: \(pattern)"
+    case .tcp("127.0.0.1", let port), .tcp("localhost", let port): "tcp: \(port)"
+    case .tcp(let host, let port): "tcp: \(host):\(port)"
+    case .unix(let path): "unix: \(path)"
+    case .http(let url): "http: \(HTTPAddress.withoutCredentials(url))"
+    case .file(let path): "file: \(path)"
+    case .command(let command): "command: \(command)"
+    case .delay(let time): "delay: \(time.forPeople)"
+    }
+  }
+}
+
+extension Target.MainProcess {
+  /// The rule as it stands in the file.
+  fileprivate var forPeople: String {
+    switch self {
+    case .pidfile(let path): "pidfile `\(path)`"
+    case .name(let pattern): "name `\(pattern)`"
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import GateCore
+import HTTPTransfer
+
+extension Repetition {
+  /// Plays the script.
+  func playSteps(_ run: TargetRun) throws(Halt) {
+    try play(scenario.steps, in: "", isLast: true, run)
+  }
+
+  /// Plays a list of steps.
+  ///
+  /// - Parameters:
+  ///   - prefix: of each step's name in messages.
+  ///   - isLast: whether the script is over after them.
+  private func play(_ steps: [Step], in prefix: String, isLast: Bool, _ run: TargetRun) throws(Halt) {
+    for (index, step) in steps.enumerated() {
+      let name = "\(prefix)step \(index + 1) of \(steps.count)"
+      try play(step, named: name, isLast: isLast && index == steps.count - 1, run)
+    }
+  }
+
+  private func play(_ step: Step, named name: String, isLast: Bool, _ run: TargetRun) throws(Halt) {
+    underWay = Part(subject: "\(name) `\(step)`".spellingOutControls, place: step.place)
+    run.refresh()
+    if run.hasEnded {
+      guard scenario.ending == .exit, step.isPassive else { throw .failed("\(run.endForPeople) before the step") }
+      noteUnplayed()
+      return
+    }
+    if case .repeat(let times, let steps) = step.action {
+      try play(steps, times: times, in: name, isLast: isLast, run)
+      return
+    }
+    do throws(Halt) {
+      try perform(step.action, mayOutlive: isLast || scenario.ending == .exit, run)
+    } catch .targetEnded where step.isPassive && (isLast || scenario.ending == .exit) {
+      if !isLast { noteUnplayed() }
+    }
+  }
+
+  /// A turn that holds another `repeat` is no iteration by itself: its own work would be counted twice.
+  private func play(_ steps: [Step], times: Int, in name: String, isLast: Bool, _ run: TargetRun) throws(Halt) {
+    let isInnermost = !steps.contains { if case .repeat = $0.action { true } else { false } }
+    for turn in stride(from: 1, through: times, by: 1) {
+      try play(steps, in: "\(name), turn \(turn) of \(times), ", isLast: isLast && turn == times, run)
+      run.refresh()
+      if run.hasEnded, scenario.ending == .exit, steps.allSatisfy(\.isPassive) { return noteUnplayed() }
+      if isInnermost { run.marks.add(.iteration) }
+    }
+  }
+
+  private func noteUnplayed() {
+    let note = "the target ended before the script did: steps from `\(underWay.subject)` on were not played"
+    if !notes.contains(where: { $0.hasPrefix("the target ended before the script did") }) { notes.append(note) }
+  }
+
+  /// - Parameter mayOutlive: whether the step may be finished though the target has ended.
+  private func perform(_ action: Step.Action, mayOutlive: Bool, _ run: TargetRun) throws(Halt) {
+    switch action {
+    case .phase(let name): run.marks.add(.phase(name))
+    case .mark(let name): run.marks.add(.mark(name))
+    case .wait(let time): _ = try watch(until: .after(time), of: run) { nil as Void? }
+    case .settle(let time): try settle(within: time, run)
+    case .signal(let signal): try send(signal, to: run)
+    case .send(let text): try send(text, to: run)
+    case .expectOutput(let pattern, let time): try expect(pattern, within: time, run)
+    case .http(let call): try send(call, mayOutlive: mayOutlive, run)
+    case .run(let client):
+      let time = min(client.within ?? scenario.timeout, scenario.timeout)
+      try require(
+        client.command, exits: client.exits, within: time, of: run, atTargetEnd: mayOutlive ? .goOn : .halt)
+    case .repeat: preconditionFailure("a repeat is unfolded before its steps are performed")
+    }
+  }
+}
+
+extension Step {
+  /// Whether nothing is missed where the target has ended before it.
+  fileprivate var isPassive: Bool {
+    switch action {
+    case .phase, .mark, .wait, .settle: true
+    case .run, .http, .send, .expectOutput, .signal: false
+    case .repeat(_, let steps): steps.allSatisfy(\.isPassive)
+    }
+  }
+}
+
+// MARK: - The steps
+
+extension Repetition {
+  private func send(_ signal: Signal, to run: TargetRun) throws(Halt) {
+    guard run.send(signal) else { throw .failed("the target has gone, and cannot get a signal") }
+  }
+
+  /// Looks for the pattern in what came after the last match of an `expect`, or from the start: output that comes
+  /// before the step begins counts. What `ready: {log: …}` found is not used up by it.
+  private func expect(_ pattern: Pattern, within time: Duration, _ run: TargetRun) throws(Halt) {
+    var search = OutputSearch(for: pattern, from: run.searchPosition)
+    let match = try watch(until: .after(time), on: [news.descriptor], of: run) {
+      news.lower()
+      return run.output.look(with: &search)
+    }
+    guard let match else {
+      let lost = run.output.hasDropped ? " (only the latest output was searched, since there is so much)" : ""
+      throw .failed("no such output within \(time.forPeople)\(lost)", output: run.output.tail.text)
+    }
+    run.searchPosition = match
+    run.output.forget(before: match)
+  }
+
+  /// Writes the text to the target's standard input, however long it takes the target to read it.
+  private func send(_ text: String, to run: TargetRun) throws(Halt) {
+    guard let input = run.input else { throw .failed("the target has no `stdin: pipe` to send to") }
+    var rest = Array(text.utf8)[...]
+    _ = try watch(until: run.deadline, toWrite: [input.number], of: run) { () throws(Halt) -> Void? in
+      switch input.write(rest.prefix(65_536)) {
+      case .bytes(let count): rest = rest.dropFirst(count)
+      case .full: break
+      case .failed: throw .failed("the target has closed its standard input")
+      }
+      return rest.isEmpty ? () : nil
+    }
+  }
+
+  private func settle(within time: Duration, _ run: TargetRun) throws(Halt) {
+    let start = run.age
+    var latest: Settling?
+    let steady: Void? = try watch(until: .after(time), pause: .milliseconds(50), of: run) { () -> Void? in
+      latest = Settling(of: run.sampler.recent(Settling.mostSamples), since: start)
+      return latest?.isSteady == true ? () : nil
+    }
+    guard steady == nil else { return }
+    guard let latest else {
+      throw .failed("too few samples within \(time.forPeople) to see resident memory settle: it takes 20, and 1 s")
+    }
+    throw .failed("resident memory did not settle within \(time.forPeople) (moved \(latest.moved) in the last second)")
+  }
+
+  private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(Halt) {
+    let url = HTTPAddress.withoutCredentials(call.url)
+    for turn in stride(from: 1, through: call.times, by: 1) {
+      let answer = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [interruption] in
+        run.refresh()
+        return interruption.signal != nil || (run.hasEnded && !mayOutlive)
+      }
+      let problem: String
+      switch answer {
+      case .success(let status) where call.accepts(status): continue
+      case .success(let status):
+        problem = "answered with status \(status) (expected \(call.expectedStatus.map(String.init) ?? "200 to 299"))"
+      case .failure(let failure): problem = failure.problem
+      }
+      try checkGoingOn(run, mayOutlive: mayOutlive)
+      let which = call.times > 1 ? " at request \(turn) of \(call.times)" : ""
+      throw .failed("`\(url)`: \(problem)\(which)", output: run.output.tail.text)
+    }
+  }
+
+  /// Halts where something other than the request itself made it fail.
+  private func checkGoingOn(_ run: TargetRun, mayOutlive: Bool) throws(Halt) {
+    if interruption.signal != nil { throw .interrupted }
+    if run.deadline.hasPassed { throw .outOfTime }
+    if run.hasEnded, !mayOutlive { throw .targetEnded }
+  }
+}
+
+extension Step.HTTPCall {
+  fileprivate func accepts(_ status: Int) -> Bool {
+    expectedStatus.map { $0 == status } ?? (200...299).contains(status)
+  }
+}

@@ -1,0 +1,197 @@
+import GateCore
+import Glibc
+
+/// One repetition of a scenario, from its setup to its teardown; belongs to the thread that plays it.
+final class Repetition {
+  let scenario: Scenario
+  let settings: Settings
+  let interruption: Interruption
+  /// Raised when the runner is asked to end.
+  let interrupted: Wakeup
+  /// Raised when the target printed something that patterns may be looked for in.
+  let news: Wakeup
+  let listener: Listener
+  /// What is being done, for the message if it fails.
+  var underWay: Part
+  /// Programs that setup and steps started and that left something running.
+  var lingering: [Family] = []
+  var notes: [String] = []
+  /// Made where the first request is sent.
+  var client: HTTPClient?
+  /// False while what was started is being ended: that is not cut short, only hurried.
+  var heedsInterruption = true
+  /// By when all must be over after an interruption.
+  var hurryDeadline: MonotonicTime?
+  private var folder: PrivateFolder?
+
+  /// What does not follow from the scenario alone.
+  struct Settings {
+    /// The environment of every program that is started; the target's has the marks FIFO in addition.
+    var environment: [String: String]
+    var temporaryFolder: String
+    /// The file that the target's output is copied to.
+    var outputFile: String?
+  }
+
+  init(
+    of scenario: Scenario,
+    settings: Settings,
+    interruption: Interruption,
+    interrupted: Wakeup
+  ) throws(SystemError) {
+    self.scenario = scenario
+    self.settings = settings
+    self.interruption = interruption
+    self.interrupted = interrupted
+    news = try Wakeup()
+    listener = try Listener()
+    underWay = Part(subject: "start", place: scenario.place)
+  }
+
+  /// Plays the scenario once; whatever happens to the target is part of the recording.
+  func play() -> Recording {
+    var recording: Recording
+    do throws(Halt) {
+      try refuseWhatCannotBeDone()
+      try startListening()
+    } catch {
+      return notStarted(because: error)
+    }
+    do throws(Halt) {
+      try runSetup()
+      recording = measure(try startTarget())
+    } catch {
+      recording = notStarted(because: error)
+    }
+    tearDown(after: &recording)
+    recording.notes += notes
+    return recording
+  }
+
+  private func startListening() throws(Halt) {
+    do throws(SystemError) { try listener.start() } catch { throw Halt(error) }
+  }
+
+  private func tearDown(after recording: inout Recording) {
+    let failure = runTeardown()
+    if recording.failure == nil { recording.failure = failure }
+    for family in lingering { noteImmortals(family.disperse()) }
+    lingering = []
+    listener.stop()
+    folder?.remove()
+  }
+
+  private func notStarted(because halt: Halt) -> Recording {
+    let failure = failure(for: halt, of: nil)
+    let detail = underWay.subject.hasPrefix("setup") ? "setup failed" : failure.problem
+    return Recording(end: End(deciding: EndEvidence(startError: detail)), failure: failure)
+  }
+
+  /// Names processes that no SIGKILL ended.
+  func noteImmortals(_ survivors: [Int32]) {
+    guard !survivors.isEmpty else { return }
+    notes.append("could not be killed: process \(survivors.map(String.init).joined(separator: ", "))")
+  }
+}
+
+// MARK: - Starting the target
+
+extension Repetition {
+  private typealias Input = (reader: Descriptor?, writer: Descriptor?)
+
+  private func refuseWhatCannotBeDone() throws(Halt) {
+    if scenario.memoryLimit != nil {
+      throw .failed("memory-limit needs a memory cgroup, which this version cannot make; leave the key out")
+    }
+    if scenario.isolation.tracer == .on {
+      throw .failed("tracer: on cannot be had, since this version measures by sampling; write `tracer: auto`")
+    }
+  }
+
+  private func startTarget() throws(Halt) -> TargetRun {
+    try checkNotReadyYet()
+    underWay = Part(subject: "start `\(scenario.target.command)`", place: scenario.place)
+    let (folder, output, input) = try openChannels()
+    let family = try launch(input: input.reader, output: output.writer, marksPath: folder.marksPath)
+    return follow(family, output: output.reader, input: input.writer, marks: folder.marks)
+  }
+
+  private func openChannels() throws(Halt) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
+    do throws(SystemError) {
+      let folder = try PrivateFolder(in: settings.temporaryFolder)
+      self.folder = folder
+      return (folder, try Descriptor.pipe(readerBlocks: false), try openInput())
+    } catch {
+      throw Halt(error)
+    }
+  }
+
+  /// The target's standard input, and the end that we write to; none of either where it is `/dev/null`.
+  private func openInput() throws(SystemError) -> Input {
+    switch scenario.target.input {
+    case .null: return (nil, nil)
+    case .file(let path): return (try Descriptor.open(path, O_RDONLY), nil)
+    case .pipe, .text:
+      let pipe = try Descriptor.pipe(writerBlocks: false)
+      return (pipe.reader, pipe.writer)
+    }
+  }
+
+  private func launch(input: Descriptor?, output: Descriptor, marksPath: String) throws(Halt) -> Family {
+    var environment = settings.environment
+    environment["HIGHWATER_MARKS"] = marksPath
+    let request = LaunchRequest(
+      words: scenario.target.command.words,
+      environment: environment,
+      workingDirectory: scenario.target.workingDirectory,
+      input: input?.number,
+      output: output.number,
+      isolation: scenario.isolation
+    )
+    defer { withExtendedLifetime((input, output)) {} }
+    do throws(LaunchError) { return try Family(starting: request) } catch { throw Halt(error) }
+  }
+
+  /// Begins to sample and to listen.
+  private func follow(_ family: Family, output: Descriptor, input: Descriptor?, marks: Descriptor) -> TargetRun {
+    let sampler = Sampler(family: family, interval: scenario.interval, main: scenario.target.main)
+    sampler.start()
+    let start = family.startedAt
+    let list = MarkList(since: start) { sampler.residentNow() }
+    let channel = OutputChannel(copiedTo: settings.outputFile, news: scenario.looksAtOutput ? news : nil)
+    listener.add(.reading(output) { channel.append($0) })
+    listener.add(.reading(marks) { list.read($0) })
+    let run = TargetRun(
+      family: family,
+      sampler: sampler,
+      output: channel,
+      marks: list,
+      start: start,
+      scenario: scenario
+    )
+    if case .text(let text) = scenario.target.input, let input {
+      listener.add(.writing(input, Array(text.utf8)[...]))
+    } else {
+      run.input = input
+    }
+    return run
+  }
+}
+
+extension Scenario {
+  /// Whether any part of the script looks for patterns in the target's output.
+  fileprivate var looksAtOutput: Bool {
+    if case .log = ready?.condition { return true }
+    return steps.contains(where: \.looksAtOutput)
+  }
+}
+
+extension Step {
+  fileprivate var looksAtOutput: Bool {
+    switch action {
+    case .expectOutput: true
+    case .repeat(_, let steps): steps.contains(where: \.looksAtOutput)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package import GateCore
+
+/// Plays scenarios on this machine, and measures the memory of their targets.
+package struct Probe: Sendable {
+  private let interruption: Interruption
+  private let environment: [String: String]
+
+  /// Makes a probe.
+  ///
+  /// - Parameters:
+  ///   - interruption: what ends a repetition early.
+  ///   - environment: the runner's own, for `PATH`, `HOME`, `TMPDIR` and what targets inherit by name.
+  package init(interruption: Interruption, environment: [String: String]) {
+    self.interruption = interruption
+    self.environment = environment
+  }
+
+  /// What the figures of a scenario's target depend on, on this machine.
+  package func fingerprint(for scenario: Scenario) -> Fingerprint {
+    Machine.fingerprint(for: scenario, environment: environment)
+  }
+
+  /// Plays a scenario once, on the caller's thread, and returns what was seen; what befalls the target is a result.
+  ///
+  /// - Parameter outputFile: where the target's output is copied to, at most 16 MiB of it; its folder must exist.
+  /// - Returns: nil where the runner was asked to end: everything was stopped then, and the teardown was run.
+  package func measure(_ scenario: Scenario, output outputFile: String?) -> Recording? {
+    let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
+    let settings = Repetition.Settings(
+      environment: variables,
+      temporaryFolder: environment["TMPDIR"] ?? "/tmp",
+      outputFile: outputFile
+    )
+    let recording: Recording
+    do throws(SystemError) {
+      let interrupted = try Wakeup()
+      let repetition = try Repetition(
+        of: scenario,
+        settings: settings,
+        interruption: interruption,
+        interrupted: interrupted
+      )
+      recording = interruption.whileWatching(with: { interrupted.raise() }, body: { repetition.play() })
+    } catch {
+      let failure = Failure(subject: "start", problem: error.problem, place: scenario.place)
+      recording = Recording(end: End(.startFailed, detail: error.problem), failure: failure)
+    }
+    return interruption.signal == nil ? recording : nil
+  }
+}

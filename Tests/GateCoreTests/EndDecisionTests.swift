@@ -1,0 +1,104 @@
+import GateCore
+import Testing
+
+@Suite("How a target ended")
+struct EndDecisionTests {
+  private func end(
+    _ status: EndEvidence.Status?,
+    action: EndEvidence.RunnerAction = .none,
+    sent: Set<Signal> = [],
+    lines: [String] = []
+  ) -> End {
+    End(deciding: EndEvidence(status: status, runnerAction: action, sentSignals: sent, lastLines: lines))
+  }
+
+  @Test("A target that never started says why, whatever else is known")
+  func startFailed() {
+    let evidence = EndEvidence(startError: "cannot execute `x`", status: .exited(0), runnerAction: .stop)
+    #expect(End(deciding: evidence) == End(.startFailed, detail: "cannot execute `x`"))
+  }
+
+  @Test("An exit code stays what it is", arguments: [0, 1, 3, 126, 127, 128, 200, 255])
+  func exited(code: Int) {
+    #expect(end(.exited(code)) == End(.exited, code: code))
+  }
+
+  @Test("An exit code by which a shell tells of a signal comes with a hint", arguments: [(137, "KILL"), (143, "TERM")])
+  func fromShell(code: Int, name: String) throws {
+    let end = end(.exited(code))
+    #expect(end.kind == .exited)
+    #expect(try #require(end.detail).contains("SIG\(name)"))
+  }
+
+  @Test(
+    "A signal that nobody of ours sent has its own kind",
+    arguments: [
+      ("HUP", .signaled), ("INT", .signaled), ("QUIT", .signaled), ("ILL", .trap), ("TRAP", .trap), ("ABRT", .abort),
+      ("BUS", .crash), ("FPE", .crash), ("KILL", .killed), ("USR1", .signaled), ("SEGV", .crash), ("USR2", .signaled),
+      ("PIPE", .signaled), ("ALRM", .signaled), ("TERM", .signaled), ("XCPU", .signaled), ("XFSZ", .signaled),
+      ("SYS", .crash),
+    ] as [(String, End.Kind)]
+  )
+  func signaled(name: String, kind: End.Kind) throws {
+    let signal = try #require(Signal(name: name))
+    let decided = end(.signaled(signal, coreDumped: false))
+    #expect(decided.kind == kind)
+    #expect(decided.signal == signal)
+    #expect(decided.code == nil)
+  }
+
+  @Test("A SIGKILL of unknown origin says so, and our own one is a stop")
+  func killed() {
+    #expect(end(.signaled(.kill, coreDumped: false)).detail == "killed by an unknown hand (SIGKILL)")
+    let ours = end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term, .kill])
+    #expect(ours == End(.stopped, signal: .kill))
+    #expect(end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term]).kind == .killed)
+  }
+
+  @Test("A stopped target keeps its exit code or the signal that stopped it")
+  func stopped() {
+    #expect(end(.exited(7), action: .stop, sent: [.term]) == End(.stopped, code: 7))
+    #expect(end(.exited(143), action: .stop, sent: [.term]) == End(.stopped, code: 143))
+    #expect(end(.signaled(.term, coreDumped: false), action: .stop, sent: [.term]) == End(.stopped, signal: .term))
+    #expect(end(nil, action: .stop, sent: [.term]).kind == .stopped)
+  }
+
+  @Test("A crash while being stopped is a crash")
+  func crashWhileStopping() {
+    #expect(end(.signaled(.segv, coreDumped: false), action: .stop, sent: [.term]) == End(.crash, signal: .segv))
+  }
+
+  @Test("A signal that a step sent ends the target as a stop, and its exit code as its own end")
+  func stepSignal() {
+    let usr1 = Signal(number: 10)
+    #expect(end(.signaled(usr1, coreDumped: false), sent: [usr1]) == End(.stopped, signal: usr1))
+    #expect(end(.exited(0), sent: [usr1]) == End(.exited, code: 0))
+  }
+
+  @Test("A timeout counts more than how the target ended by it")
+  func timeout() {
+    let decided = end(.signaled(.kill, coreDumped: false), action: .timeout("not ready within 10 s"), sent: [.kill])
+    #expect(decided == End(.timeout, detail: "not ready within 10 s"))
+  }
+
+  @Test("An abort is an allocation failure only where the output says how much could not be had")
+  func allocation() {
+    let line = "x/x.swift:1: Fatal error: failed to allocate 10485792 bytes of memory with alignment 8"
+    let decided = end(.signaled(.abrt, coreDumped: true), lines: ["before", line, "after"])
+    #expect(decided == End(.allocationFailure, signal: .abrt, proof: line))
+    let vague = ["failed to allocate bytes", "failed to allocate 12 buffers", "cannot allocate 5 bytes"]
+    #expect(end(.signaled(.abrt, coreDumped: false), lines: vague) == End(.abort, signal: .abrt))
+  }
+
+  @Test("A trap tells the runtime's last fatal error")
+  func trap() {
+    let lines = ["Fatal error: old", "main/x.swift:3: Fatal error: Index out of range", "*** backtrace"]
+    #expect(end(.signaled(.ill, coreDumped: false), lines: lines).detail == lines[1])
+    #expect(end(.signaled(.trap, coreDumped: true)).detail == "core dumped")
+  }
+
+  @Test("An end that nobody saw is unknown")
+  func unknown() {
+    #expect(end(nil).kind == .unknown)
+  }
+}

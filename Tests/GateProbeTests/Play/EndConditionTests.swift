@@ -1,0 +1,116 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("How a repetition ends", .timeLimit(.minutes(5)))
+struct EndConditionTests {
+  let stage = Stage()
+
+  @Test("An exit code is the end's code", arguments: [0, 1, 3, 77, 126, 127, 137, 143, 255])
+  func exited(code: Int) throws {
+    let recording = try stage.play(stage.scenario("exit \(code)"))
+    #expect(recording.end.kind == .exited)
+    #expect(recording.end.code == code)
+    #expect(recording.failure == nil)
+    #expect(recording.notes == [])
+  }
+
+  @Test(
+    "A signal that ends the target decides the kind",
+    arguments: [
+      ("HUP", .signaled), ("INT", .signaled), ("QUIT", .signaled), ("ILL", .trap), ("TRAP", .trap), ("ABRT", .abort),
+      ("BUS", .crash), ("FPE", .crash), ("KILL", .killed), ("USR1", .signaled), ("SEGV", .crash), ("USR2", .signaled),
+      ("PIPE", .signaled), ("ALRM", .signaled), ("TERM", .signaled), ("XCPU", .signaled), ("SYS", .crash),
+    ] as [(String, End.Kind)]
+  )
+  func signaled(name: String, kind: End.Kind) throws {
+    let recording = try stage.play(stage.scenario("ulimit -c 0; kill -s \(name) $$; sleep 1000"))
+    #expect(recording.end.kind == kind)
+    #expect(recording.end.signal?.name == name)
+    #expect(recording.failure == nil)
+  }
+
+  @Test("A real fault of memory is a crash")
+  func fault() throws {
+    let recording = try stage.play(stage.scenario("ulimit -c 0; exec python3 -c 'import ctypes; ctypes.string_at(0)'"))
+    #expect(recording.end.kind == .crash)
+    #expect(recording.end.signal == .segv)
+  }
+
+  @Test("An abort after a refused allocation is told apart")
+  func allocation() throws {
+    let line = "Fatal error: failed to allocate 10485792 bytes of memory with alignment 16"
+    let recording = try stage.play(stage.scenario("ulimit -c 0; echo '\(line)' >&2; kill -ABRT $$; sleep 1000"))
+    #expect(recording.end == End(.allocationFailure, signal: .abrt, proof: line))
+    #expect(recording.outputTail == line)
+  }
+
+  @Test("A trap tells the last fatal error of the output")
+  func trap() throws {
+    let recording = try stage.play(stage.scenario("ulimit -c 0; echo 'a.swift:1: Fatal error: x'; kill -ILL $$; sleep 9"))
+    #expect(recording.end == End(.trap, signal: .ill, detail: "a.swift:1: Fatal error: x"))
+  }
+
+  @Test("A target that takes too long is killed with its children")
+  func timeout() throws {
+    var scenario = stage.scenario("trap '' TERM; sleep 1000 & sleep 1000")
+    scenario.timeout = .milliseconds(300)
+    let recording = try stage.play(scenario)
+    #expect(recording.end == End(.timeout, detail: "did not end within 300 ms"))
+    #expect(recording.failure?.subject == "end")
+    #expect(recording.duration >= .milliseconds(300))
+    #expect(!scenario.accepts(recording.end))
+  }
+
+  @Test("A timeout names the step that was under way")
+  func timeoutInStep() throws {
+    var scenario = stage.scenario("sleep 1000")
+    scenario.timeout = .milliseconds(300)
+    scenario.steps = [Step(.mark("a")), Step(.wait(.seconds(100)))]
+    let recording = try stage.play(scenario)
+    #expect(recording.end.kind == .timeout)
+    #expect(recording.failure?.subject == "step 2 of 2 `wait: 1 min 40 s`")
+    #expect(recording.failure?.problem.contains("timeout of 300 ms") == true)
+  }
+
+  @Test("A program that is not there fails the start")
+  func missing() throws {
+    let recording = try stage.play(stage.scenario(.arguments(["no-such-program-here"])))
+    #expect(recording.end.kind == .startFailed)
+    #expect(recording.failure?.subject == "start `no-such-program-here`")
+    #expect(recording.failure?.problem.contains("no such program") == true)
+  }
+
+  @Test("A folder that is not there fails the start")
+  func missingFolder() throws {
+    var scenario = stage.scenario("true")
+    scenario.target.workingDirectory = stage.path("none")
+    let recording = try stage.play(scenario)
+    #expect(recording.end.kind == .startFailed)
+    #expect(recording.end.detail?.contains("cannot enter the folder") == true)
+  }
+
+  @Test("An input file that is not there fails the start")
+  func missingInput() throws {
+    var scenario = stage.scenario("cat")
+    scenario.target.input = .file(stage.path("none"))
+    let recording = try stage.play(scenario)
+    #expect(recording.end.kind == .startFailed)
+    #expect(recording.failure?.problem == "cannot open `\(stage.path("none"))`: no such file or directory")
+  }
+
+  @Test("What this version cannot do is refused before anything is started")
+  func refused() throws {
+    var limited = stage.scenario("true")
+    limited.memoryLimit = .mebibytes(100)
+    limited.setup = [.shell("touch made")]
+    #expect(try stage.play(limited).end.detail?.hasPrefix("memory-limit needs a memory cgroup") == true)
+    #expect(!stage.household.output.contains("made"))
+    var traced = stage.scenario("true")
+    traced.isolation.tracer = .on
+    let recording = try stage.play(traced)
+    #expect(recording.end.kind == .startFailed)
+    #expect(recording.failure?.problem.contains("tracer") == true)
+  }
+}

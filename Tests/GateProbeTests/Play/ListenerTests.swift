@@ -1,0 +1,56 @@
+import Synchronization
+import Testing
+
+@testable import GateProbe
+
+@Suite("The listening thread", .timeLimit(.minutes(2)))
+struct ListenerTests {
+  private final class Basket: Sendable {
+    let bytes = Mutex<[UInt8]>([])
+
+    func take(_ piece: ArraySlice<UInt8>) { bytes.withLock { $0 += piece } }
+    var count: Int { bytes.withLock { $0.count } }
+  }
+
+  @Test("After a catch-up all that was written before has been received")
+  func catchUp() throws {
+    let listener = try Listener()
+    try listener.start()
+    defer { listener.stop() }
+    let pipes = try (0..<5).map { _ in try Descriptor.pipe(readerBlocks: false) }
+    let baskets = pipes.map { _ in Basket() }
+    for (pipe, basket) in zip(pipes, baskets) { listener.add(.reading(pipe.reader) { basket.take($0) }) }
+    for round in 1...50 {
+      for pipe in pipes { _ = pipe.writer.write([UInt8](repeating: 1, count: 1000)) }
+      listener.catchUp()
+      #expect(baskets.map(\.count) == Array(repeating: round * 1000, count: 5))
+    }
+  }
+
+  @Test("A text larger than the pipe is written as it is read, then the pipe is closed")
+  func writing() throws {
+    let listener = try Listener()
+    try listener.start()
+    defer { listener.stop() }
+    let basket = Basket()
+    let text = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0) }
+    do {
+      let pipe = try Descriptor.pipe(readerBlocks: false, writerBlocks: false)
+      listener.add(.writing(pipe.writer, text[...]))
+      listener.add(.reading(pipe.reader) { basket.take($0) })
+    }
+    #expect(eventually { basket.count == text.count })
+    #expect(basket.bytes.withLock { $0 == text })
+  }
+
+  @Test("A text that nobody reads stops nothing, and no SIGPIPE comes")
+  func noReader() throws {
+    let listener = try Listener()
+    try listener.start()
+    let writer = try Descriptor.pipe(writerBlocks: false).writer
+    #expect(writer.write([1]) == .failed(32))
+    listener.add(.writing(writer, [UInt8](repeating: 1, count: 100_000)[...]))
+    listener.catchUp()
+    listener.stop()
+  }
+}
