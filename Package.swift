@@ -58,5 +58,6 @@ let package = Package(
     ),
     // Tests
     tests(of: "GateCore"),
+    tests(of: "GateReports", with: ["GateCore"]),
   ]
 )
