@@ -58,6 +58,11 @@ let package = Package(
     ),
     // Tests
     tests(of: "GateCore"),
-    tests(of: "GateReports", with: ["GateCore"]),
+    .testTarget(
+      name: "GateReportsTests",
+      dependencies: ["GateReports", "GateCore"],
+      exclude: ["Golden"],
+      swiftSettings: houseRules()
+    ),
   ]
 )

@@ -113,7 +113,7 @@ struct SummaryReportTests {
       Fixture.result([Fixture.regressed]), style: TerminalStyle(width: 200), context: context
     )
     #expect(
-      text.contains("highwater approve --reason why --config 'ci/my file.yml' 'redis-load[clients=50]'\n")
+      text.contains("highwater approve --config 'ci/my file.yml' 'redis-load[clients=50]'\n")
     )
     #expect(text.contains("highwater check --verbose --config 'ci/my file.yml' 'redis-load[clients=50]'\n"))
   }

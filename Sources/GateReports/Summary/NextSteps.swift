@@ -21,7 +21,7 @@ struct NextSteps {
     if let advice { page.paragraph(advice, indent: 2) }
     if !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck {
       let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
-      page.paragraph("on another machine: fetch \(file) of this build and add `--from FILE`", indent: 2)
+      page.paragraph("on another machine: fetch \(file) of this build and add `--from\(Figures.space)FILE`", indent: 2)
     }
   }
 
@@ -41,20 +41,20 @@ struct NextSteps {
     case .lastCheck: source = []
     case .file(let path): source = ["--from", path]
     }
-    let purposes: [(Verdict, String, [String])] = [
-      (.regression, "if this rise is intended, make it the new baseline:", ["--reason", "why"]),
-      (.noBaseline, "if these figures are sound, make them the first baseline:", []),
-      (.improved, "to hold the improvement, make it the new baseline:", []),
+    let purposes: [(Verdict, String)] = [
+      (.regression, "if this rise is intended, make it the new baseline (`--reason TEXT` tells others why):"),
+      (.noBaseline, "if these figures are sound, make them the first baseline:"),
+      (.improved, "to hold the improvement, make it the new baseline:"),
     ]
-    return purposes.flatMap { verdict, purpose, options in
-      steps(purpose, ["approve"] + source + options, for: names(verdict))
+    return purposes.flatMap { verdict, purpose in
+      steps(purpose, ["approve"] + source, for: names(verdict))
     }
   }
 
   private var closerLooks: [Step] {
     guard context.command == .check, context.detail == .normal else { return [] }
     let names = names(.regression) + names(.failed) + names(.inconclusive)
-    return steps("to see every repetition:", ["check", "--verbose"], for: names)
+    return steps("to look closer:", ["check", "--verbose"], for: names)
   }
 
   /// A command for the names; where there are too many for one line of a person's attention, for the first of them.
@@ -72,9 +72,9 @@ struct NextSteps {
     let unsure = result.scenarios.filter { $0.verdict == .inconclusive }
     let noisy = unsure.flatMap(\.metrics).filter { $0.verdict == .inconclusive && $0.change != nil }
     guard !noisy.isEmpty else { return nil }
-    let count = noisy.compactMap(\.current?.count).max() ?? 0
+    let count = unsure.map(\.repetitions.count).reduce(noisy.compactMap(\.current?.count).max() ?? 0, max)
     let more = min(max(count * 2, 10), Repetitions.most)
-    let repeated = "more repetitions (`--repetitions \(more)`, or `repetitions:` in the file)"
+    let repeated = "more repetitions (`--repetitions\(Figures.space)\(more)`, or `repetitions:` in the file)"
     let relative = noisy.compactMap { metric in metric.detectable.map { (metric, $0) } }.max { $0.1 < $1.1 }
     let tolerance = relative.map { metric, detectable in
       "a tolerance of \(Figures.amount(detectable, unit: metric.unit)) or more"

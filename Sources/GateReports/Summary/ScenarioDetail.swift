@@ -12,7 +12,7 @@ struct ScenarioDetail {
     writeHeading(to: &page)
     if scenario.verdict == .failed { writeFailure(to: &page) }
     if scenario.verdict == .noBaseline { writeMissingBaseline(to: &page) }
-    MetricTable(metrics: shownMetrics, indent: 2).write(to: &page)
+    MetricTable(scenario: scenario, metrics: shownMetrics, indent: 2).write(to: &page)
     for metric in scenario.metrics {
       guard let text = sentence(for: metric) else { continue }
       page.paragraph(text, indent: 2, label: page.style.unicode ? "• " : "* ")
@@ -65,7 +65,7 @@ struct ScenarioDetail {
       if let place = failure.place { page.line("  at \(TerminalText.safe(place.description))") }
     }
     if let end, scenario.failure?.problem.contains(end.forPeople) != true {
-      page.paragraph("the target ended so: " + TerminalText.safe(end.forPeople), indent: 2)
+      page.paragraph("target ended: " + TerminalText.safe(end.forPeople), indent: 2)
     }
     if let proof = end?.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "proof: ") }
     writeOutput(to: &page)

@@ -24,19 +24,18 @@ struct Table {
   var columns: [Column]
   var rows: [[Cell]] = []
 
-  /// The least that the first column is cut to.
-  private static let leastFirst = 12
-
   /// The table's lines, the titles first; the first column is cut in its middle where the rest needs the room.
   ///
+  /// - Parameters:
+  ///   - leastFirst: The least that the first column is cut to.
   /// - Returns: nil where the table is too wide all the same.
-  func lines(indent: Int, style: TerminalStyle) -> [String]? {
+  func lines(indent: Int, style: TerminalStyle, leastFirst: Int = 12) -> [String]? {
     var widths = columns.indices.map { index in
       rows.map { TerminalText.columns($0[index].text) }.reduce(TerminalText.columns(columns[index].title), max)
     }
     let gaps = columns.dropFirst().map(\.gap).reduce(0, +)
     let others = widths.dropFirst().reduce(indent + gaps, +)
-    guard let first = widths.first, others + min(first, Self.leastFirst) <= style.width else { return nil }
+    guard let first = widths.first, others + min(first, leastFirst) <= style.width else { return nil }
     widths[0] = min(first, style.width - others)
     let head = columns.map { Cell($0.title, .faint) }
     let hasTitles = columns.contains { !$0.title.isEmpty }
