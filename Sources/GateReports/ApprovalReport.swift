@@ -49,7 +49,7 @@ package enum ApprovalReport {
     let ordered = MetricName.wholeRun.filter(names.contains) + phases
     let isNew = change.before.isEmpty
     func amount(_ value: Double?, _ metric: MetricName) -> Table.Cell {
-      Table.Cell(value.map { Figures.plainAmount($0, unit: metric.isWholeBytes ? "bytes" : "bytes/second") } ?? "none")
+      Table.Cell(value.map { Figures.plainAmount($0, unit: metric.unit(perIteration: false)) } ?? "none")
     }
     var columns = [Table.Column(title: "", side: .left), .init(title: "")]
     if !isNew { columns += [.init(title: "", gap: 1), .init(title: "", gap: 1), .init(title: ""), .init(title: "")] }
@@ -59,15 +59,17 @@ package enum ApprovalReport {
         let (before, after) = (change.before[metric], change.after[metric])
         let label = Table.Cell(TerminalText.safe(metric.text))
         guard !isNew else { return [label, amount(after, metric)] }
-        return [label, amount(before, metric), "to", amount(after, metric)] + difference(before, after)
+        return [label, amount(before, metric), "to", amount(after, metric)] + difference(of: metric, before, after)
       }
     )
   }
 
-  private static func difference(_ before: Double?, _ after: Double?) -> [Table.Cell] {
+  private static func difference(of metric: MetricName, _ before: Double?, _ after: Double?) -> [Table.Cell] {
     guard let before, let after, before != after else { return ["", ""] }
     let percent = before == 0 ? nil : (after - before) / before * 100
-    return [Table.Cell(Figures.difference(after - before)), Table.Cell(Figures.percent(percent))]
+    let unit = metric.unit(perIteration: false)
+    let text = Figures.difference(after - before, unit: unit).dropLast(Figures.suffix(of: unit).count)
+    return [Table.Cell(String(text)), Table.Cell(Figures.percent(percent))]
   }
 
   private static func counts(_ changes: [ApprovalChange]) -> String {

@@ -21,7 +21,7 @@ package enum ProgressReport {
     case .repetitionStarted(let repetition):
       (repetition.scenario, "  \(count(repetition))")
     case .repetitionFinished(let repetition, let peak, let duration):
-      (repetition.scenario, "  \(count(repetition))  \(peak.map { "\($0)" } ?? "no peak")  \(duration.forPeople)")
+      (repetition.scenario, "  \(count(repetition))  \(peak.map { "\($0)" } ?? "no peak")  \(Figures.time(duration))")
     case .scenarioFinished(let scenario):
       (scenario.name, "")
     }
@@ -33,12 +33,17 @@ package enum ProgressReport {
 
   private static func finished(_ scenario: ScenarioResult, style: TerminalStyle) -> String {
     let head = scenario.verdict.heading(style)
-    let figures = mainFigure(of: scenario).map { "  \($0)" } ?? ""
-    let room = max(8, style.width - 3 - TerminalText.columns(head) - TerminalText.columns(figures))
+    let free = style.width - 3 - TerminalText.columns(head)
+    let figure = mainFigure(of: scenario).map { "  \($0)" } ?? ""
+    // Of a narrow line the name gets what there is: without it the figure says nothing.
+    let figures = TerminalText.columns(figure) + leastName <= free ? figure : ""
+    let room = free - TerminalText.columns(figures)
     let name = TerminalText.cut(TerminalText.safe(scenario.name.text), to: room, at: .middle, mark: style.ellipsis)
     let line = style.painted(head, scenario.verdict.tone) + "  " + name + figures
     return String(line.map { $0 == Figures.space ? " " : $0 })
   }
+
+  private static let leastName = 10
 
   /// The worst metric, or why the scenario failed in short.
   private static func mainFigure(of scenario: ScenarioResult) -> String? {

@@ -18,7 +18,7 @@ struct RecordReportTests {
       let peak = Bytes.mebibytes(Int64(index) * 8 + 28)
       return ProcessRecord(
         id: Int32(index + 4000), parent: index == 0 ? 3999 : 4000, command: index == 0 ? "sh" : "worker",
-        isMain: index == 0, peak: peak, firstSeen: .milliseconds(index * 100),
+        isMain: index == 0, peak: peak, firstSeen: .milliseconds(index * 20),
         lastSeen: .milliseconds(1190)
       )
     }

@@ -18,7 +18,7 @@ struct FigureList {
     let titles = repeated ? ["", "median", "range", ""] : ["", "", "", ""]
     let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
       .map { Table.Column(title: $0, side: $1) }
-    let rows = Self.shown.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
+    let rows = Self.shown.filter { isShown($0.metric) }.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
     let processes = processRow(page.style)
     let table = Table(columns: columns, rows: rows + [processes])
     let narrow = Table(columns: Array(columns.dropLast()), rows: (rows + [processes]).map { Array($0.dropLast()) })
@@ -29,6 +29,11 @@ struct FigureList {
         page.paragraph(row.prefix(3).map(\.text).joined(separator: " "), indent: 2)
       }
     }
+  }
+
+  /// What is nearly always there is told of where it is missing, too.
+  private func isShown(_ metric: MetricName) -> Bool {
+    [.peakRSS, .steadyRSS, .treePeak].contains(metric) || scenario.figure(of: metric) != nil
   }
 
   private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
@@ -49,7 +54,7 @@ struct FigureList {
   }
 
   private func missing(_ metric: MetricName) -> String {
-    [.steadyRSS, .growth, .spike, .treeSteady].contains(metric) ? "no steady state was seen" : "could not be read"
+    metric == .steadyRSS ? "no steady state was seen" : "could not be read"
   }
 
   private func phaseRows(_ style: TerminalStyle) -> [[Table.Cell]] {

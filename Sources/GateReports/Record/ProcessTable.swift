@@ -26,7 +26,7 @@ struct ProcessTable {
   }
 
   private func row(_ process: ProcessRecord, style: TerminalStyle) -> [Table.Cell] {
-    let seen = "\(process.firstSeen.forPeople) \(style.dash) \(process.lastSeen.forPeople)"
+    let seen = "\(Figures.time(process.firstSeen)) \(style.dash) \(Figures.time(process.lastSeen))"
     return [
       Table.Cell(TerminalText.safe(process.command)), Table.Cell("\(process.id)"), Table.Cell("\(process.parent)"),
       Table.Cell(Figures.amount(process.peak)), Table.Cell(Figures.glued(seen)),

@@ -60,7 +60,7 @@ package enum RecordReport {
     var notes = scenario.notes + scenario.repetitions.flatMap(\.notes) + (recording?.notes ?? [])
     if let recording { notes += remarks(on: recording) }
     var seen: Set<String> = []
-    page.gap()
+    if !notes.isEmpty { page.gap() }
     for note in notes where seen.insert(note).inserted {
       page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ")
     }
@@ -72,8 +72,8 @@ package enum RecordReport {
     let children = recording.processes.filter { !$0.isMain }
     if let main, let child = children.max(by: { $0.peak < $1.peak }), child.peak > main.peak {
       remarks.append(
-        "process \(child.id) (\(child.command)) held \(child.peak), more than the main process (\(main.peak)); "
-          + "peak, steady and growth are of the main process, tree_peak is of all"
+        "process \(child.id) (\(child.command)) held \(Figures.amount(child.peak)), more than the main process "
+          + "(\(Figures.amount(main.peak))); peak, steady and growth are of the main process, tree_peak is of all"
       )
     }
     if recording.unknownMarks > 0 {

@@ -79,6 +79,7 @@ struct NextSteps {
     let tolerance = relative.map { metric, detectable in
       "a tolerance of \(Figures.amount(detectable, unit: metric.unit)) or more"
     }
-    return "to decide what is inconclusive: \(repeated), or \(tolerance ?? "a larger tolerance")"
+    let measured = context.command == .check ? repeated : "record both again with more repetitions"
+    return "to decide what is inconclusive: \(measured), or \(tolerance ?? "a larger tolerance")"
   }
 }

@@ -40,8 +40,12 @@ enum Figures {
     }
   }
 
+  /// A span of time; below a millisecond in its fractions, since not every terminal shows a `µ`.
   static func time(_ duration: Duration) -> String {
-    glued(duration.forPeople)
+    guard duration > .zero, duration < .milliseconds(1) else {
+      return duration == .zero ? "0\(space)s" : glued(duration.forPeople)
+    }
+    return Decimals.text(duration.inSeconds * 1000, places: 3) + "\(space)ms"
   }
 
   static func amount(_ bytes: Bytes) -> String {
