@@ -62,5 +62,11 @@ let package = Package(
     tests(of: "GateFiles"),
     tests(of: "MarkerProtocol"),
     tests(of: "GateProbe", with: ["CLinux"]),
+    .testTarget(
+      name: "GateReportsTests",
+      dependencies: ["GateReports", "GateCore"],
+      exclude: ["Golden"],
+      swiftSettings: houseRules()
+    ),
   ]
 )

@@ -1,0 +1,83 @@
+package import GateCore
+
+/// What `approve` says of the baselines that it wrote.
+package enum ApprovalReport {
+  package static func text(_ changes: [ApprovalChange], style: TerminalStyle) -> String {
+    var page = Page(style)
+    for change in changes {
+      write(change, to: &page)
+    }
+    page.gap()
+    page.paragraph(counts(changes), indent: 0, tone: .strong)
+    if changes.contains(where: { $0.outcome == .created || $0.outcome == .replaced }) {
+      page.paragraph("commit the changed files, so that every later check is held against them", indent: 0)
+    }
+    return page.text
+  }
+
+  private static func write(_ change: ApprovalChange, to page: inout Page) {
+    let style = page.style
+    let (word, tone) = heading(change.outcome)
+    let name = TerminalText.safe(change.scenario.text)
+    let room = style.width - 11
+    page.line(
+      style.painted(TerminalText.padded(word, to: 9), tone) + "  "
+        + style.painted(TerminalText.cut(name, to: room, at: .middle, mark: style.ellipsis), .strong)
+    )
+    switch change.outcome {
+    case .created, .replaced:
+      page.lines(figures(change).lines(indent: 11, style: style) ?? figures(change).lines(indent: 2, style: style) ?? [])
+      page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
+    case .unchanged: break
+    case .skipped(let reason): page.paragraph(TerminalText.safe(reason), indent: 11)
+    }
+  }
+
+  private static func heading(_ outcome: ApprovalChange.Outcome) -> (String, Tone) {
+    switch outcome {
+    case .created: ("created", .good)
+    case .replaced: ("replaced", .good)
+    case .unchanged: ("unchanged", .faint)
+    case .skipped: ("skipped", .unsure)
+    }
+  }
+
+  /// The medians before and after, in the order in which metrics are shown.
+  private static func figures(_ change: ApprovalChange) -> Table {
+    let names = Set(change.before.keys).union(change.after.keys)
+    let phases = names.filter { !MetricName.wholeRun.contains($0) }.sorted()
+    let ordered = MetricName.wholeRun.filter(names.contains) + phases
+    let isNew = change.before.isEmpty
+    func amount(_ value: Double?, _ metric: MetricName) -> Table.Cell {
+      Table.Cell(value.map { Figures.plainAmount($0, unit: metric.unit(perIteration: false)) } ?? "none")
+    }
+    var columns = [Table.Column(title: "", side: .left), .init(title: "")]
+    if !isNew { columns += [.init(title: "", gap: 1), .init(title: "", gap: 1), .init(title: ""), .init(title: "")] }
+    return Table(
+      columns: columns,
+      rows: ordered.map { metric in
+        let (before, after) = (change.before[metric], change.after[metric])
+        let label = Table.Cell(TerminalText.safe(metric.text))
+        guard !isNew else { return [label, amount(after, metric)] }
+        return [label, amount(before, metric), "to", amount(after, metric)] + difference(of: metric, before, after)
+      }
+    )
+  }
+
+  private static func difference(of metric: MetricName, _ before: Double?, _ after: Double?) -> [Table.Cell] {
+    guard let before, let after, before != after else { return ["", ""] }
+    let percent = before == 0 ? nil : (after - before) / before * 100
+    let unit = metric.unit(perIteration: false)
+    let text = Figures.difference(after - before, unit: unit).dropLast(Figures.suffix(of: unit).count)
+    return [Table.Cell(String(text)), Table.Cell(Figures.percent(percent))]
+  }
+
+  private static func counts(_ changes: [ApprovalChange]) -> String {
+    let words = changes.map { heading($0.outcome).0 }
+    let parts = ["created", "replaced", "unchanged", "skipped"].compactMap { word -> String? in
+      let count = words.count { $0 == word }
+      return count == 0 ? nil : "\(count)\(Figures.space)\(word)"
+    }
+    return parts.isEmpty ? "nothing to approve" : "baselines: " + parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,90 @@
+package import GateCore
+
+/// What `validate` says of a sound project: what would run, and how it would be judged.
+package enum ListingReport {
+  package static func text(_ project: Project, style: TerminalStyle) -> String {
+    var page = Page(style)
+    for scenario in project.scenarios {
+      write(scenario, to: &page)
+      page.gap()
+    }
+    if project.scenarios.isEmpty { page.paragraph("no scenarios: nothing would run", indent: 0, tone: .unsure) }
+    if !project.webhooks.isEmpty {
+      // Addresses stay out: in some services the address alone is the credential.
+      let kinds = project.webhooks.map { "\($0.format.rawValue)\(Figures.space)(on \($0.occasion.rawValue))" }
+      page.paragraph(kinds.joined(separator: ", "), indent: 0, label: "webhooks   ")
+    }
+    page.line(style.painted("baselines", .faint) + "  " + TerminalText.safe(project.baselines))
+    page.line(TerminalText.safe(project.file) + ": valid, " + Figures.count(project.scenarios.count, "scenario"))
+    return page.text
+  }
+
+  private static func write(_ scenario: Scenario, to page: inout Page) {
+    let tags = scenario.tags.isEmpty ? "" : "  [" + scenario.tags.joined(separator: ", ") + "]"
+    page.paragraph(TerminalText.safe(scenario.name.text + tags), indent: 0, tone: .strong)
+    if !scenario.description.isEmpty { page.paragraph(TerminalText.safe(scenario.description), indent: 2) }
+    let command = TerminalText.safe(words(of: scenario.target.command))
+    page.line("  " + page.style.painted("runs     ", .faint) + cut(command, margin: 11, style: page.style))
+    page.paragraph(script(of: scenario), indent: 2, label: "script   ")
+    page.paragraph(repeats(of: scenario), indent: 2, label: "repeats  ")
+    for (index, rule) in scenario.gate.rules.enumerated() {
+      let text = TerminalText.safe(rule.metric.text) + ": " + rule.forPeople
+      page.paragraph(text, indent: 2, label: index == 0 ? "gate     " : "         ")
+    }
+    if scenario.gate.rules.isEmpty { page.paragraph("nothing is judged", indent: 2, label: "gate     ") }
+  }
+
+  private static func cut(_ text: String, margin: Int, style: TerminalStyle) -> String {
+    TerminalText.cut(text, to: style.width - margin, mark: style.ellipsis)
+  }
+
+  private static func words(of command: Command) -> String {
+    switch command {
+    case .arguments(let words): words.map(ShellWords.quoted).joined(separator: " ")
+    case .shell(let line): line
+    }
+  }
+
+  private static func script(of scenario: Scenario) -> String {
+    let steps = Figures.count(count(scenario.steps), "step")
+    let setup = scenario.setup.isEmpty ? [] : [Figures.count(scenario.setup.count, "setup command")]
+    let ready = scenario.ready.map { ["waits for \(words(for: $0.condition)) (\(Figures.time($0.within)))"] } ?? []
+    let ending: String
+    switch scenario.ending {
+    case .exit: ending = "until it ends by itself"
+    case .steps: ending = "then stopped by SIG\(scenario.stop.signal.name)"
+    }
+    let body = scenario.steps.isEmpty ? [] : [steps]
+    return TerminalText.safe((setup + ready + body + [ending]).joined(separator: ", "))
+  }
+
+  /// Every step that would be played once; the turns of a `repeat` count by its own steps.
+  private static func count(_ steps: [Step]) -> Int {
+    steps.reduce(0) { total, step in
+      guard case .repeat(_, let inner) = step.action else { return total + 1 }
+      return total + 1 + count(inner)
+    }
+  }
+
+  private static func words(for condition: Readiness.Condition) -> String {
+    switch condition {
+    case .log(let pattern): "`\(pattern)` in its output"
+    case .tcp(let host, let port): "port \(host):\(port)"
+    case .unix(let path): "socket \(path)"
+    case .http(let url): HTTPAddress.withoutCredentials(url)
+    case .file(let path): "file \(path)"
+    case .command(let command): "`\(command)` to succeed"
+    case .delay(let time): Figures.time(time) + " to pass"
+    }
+  }
+
+  private static func repeats(of scenario: Scenario) -> String {
+    let times: String
+    switch scenario.repetitions {
+    case .fixed(let count): times = Figures.count(count, "time")
+    case .adaptive(let least, let most): times = "\(least) to \(Figures.count(most, "time"))"
+    }
+    let warmup = scenario.warmup == 0 ? "" : " after \(Figures.count(scenario.warmup, "warm-up"))"
+    return "\(times)\(warmup), each at most \(Figures.time(scenario.timeout))"
+  }
+}

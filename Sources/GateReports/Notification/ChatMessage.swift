@@ -1,0 +1,117 @@
+import GateCore
+
+/// What a chat is told of a run, before any service's own markup.
+struct ChatMessage {
+  /// A piece of a line.
+  enum Span: Equatable {
+    /// Words of our own, which no markup can hide in.
+    case plain(String)
+    /// Text from outside: shown as code, so that nothing in it is read as markup.
+    case code(String)
+  }
+
+  struct Link: Equatable {
+    var title: String
+    var url: String
+  }
+
+  enum Mood: Equatable {
+    case good, bad, unsure
+  }
+
+  var title: String
+  var summary: String
+  var mood: Mood
+  /// Branch, commit and environment.
+  var facts: [Span]
+  /// One line for each scenario worth telling of, the gravest first.
+  var lines: [[Span]]
+  /// Scenarios worth telling of for which there was no room.
+  var left: Int
+  var links: [Link]
+}
+
+extension ChatMessage {
+  /// More than a screenful is not read in a chat.
+  private static let mostLines = 15
+
+  init(
+    _ result: RunResult,
+    state: (ScenarioResult) -> ScenarioState,
+    links: (build: String?, report: String?),
+    exitCode: ExitCode
+  ) {
+    title = "\(Tool.name): \(exitCode.name)"
+    summary = summaryLine(result)
+    switch exitCode {
+    case .pass: mood = .good
+    case .inconclusive, .noBaseline, .delivery, .interrupted, .terminated: mood = .unsure
+    case .regression, .failed, .usage: mood = .bad
+    }
+    facts = Self.facts(result)
+    let order: [Verdict] = [.regression, .failed, .noBaseline, .inconclusive, .improved, .pass]
+    let telling = result.scenarios.filter { scenario in
+      scenario.verdict == .pass ? state(scenario) == .recovered : scenario.verdict != .skipped
+    }
+    let sorted = order.flatMap { verdict in telling.filter { $0.verdict == verdict } }
+    lines = sorted.prefix(Self.mostLines).map { Self.line($0, state: state($0)) }
+    left = sorted.count - lines.count
+    self.links = [("Build", links.build), ("Report", links.report)].compactMap { title, url in
+      url.flatMap { Self.isSafe($0) ? Link(title: title, url: $0) : nil }
+    }
+  }
+
+  private static func facts(_ result: RunResult) -> [Span] {
+    var spans: [Span] = []
+    if let branch = result.run.branch { spans += [.plain("on "), .code(bounded(branch)), .plain(", ")] }
+    if let commit = result.run.commit { spans += [.plain("commit "), .code(bounded(commit, to: 12)), .plain(", ")] }
+    return spans + [.plain("environment "), .code(bounded(result.environment.name))]
+  }
+
+  private static func line(_ scenario: ScenarioResult, state: ScenarioState) -> [Span] {
+    var spans: [Span] = [.code(bounded(scenario.name.text)), .plain(" \(words(scenario.verdict, state))")]
+    if scenario.verdict == .failed {
+      let why = scenario.failure.map { "\($0.subject): \($0.problem)" } ?? scenario.repetitions.last?.end.forPeople
+      return spans + (why.map { [.plain(": "), .code(bounded($0))] } ?? [])
+    }
+    for (index, metric) in scenario.metrics.filter({ $0.verdict != .pass }).prefix(2).enumerated() {
+      spans += [.plain(index == 0 ? ": " : "; "), .code(bounded(metric.rule.metric.text))]
+      spans.append(.plain(" " + figures(metric)))
+    }
+    return spans
+  }
+
+  private static func words(_ verdict: Verdict, _ state: ScenarioState) -> String {
+    switch state {
+    case .new: "\(verdict.rawValue) (new)"
+    case .still: "\(verdict.rawValue) (still)"
+    case .recovered: "recovered"
+    case .ok: verdict.rawValue
+    }
+  }
+
+  private static func figures(_ metric: MetricResult) -> String {
+    let now = metric.current.map { Figures.amount($0.median, unit: metric.unit) } ?? "could not be had"
+    guard let baseline = metric.baseline else { return now }
+    let change = metric.change.map { " (\(Figures.difference($0.absolute, unit: metric.unit)))" } ?? ""
+    return "\(Figures.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"
+  }
+
+  /// The text made harmless, on one line, in at most so many characters and four times as many bytes.
+  static func bounded(_ text: String, to limit: Int = 80) -> String {
+    let safe = TerminalText.safe(String(text.prefix(limit * 2)))
+    var bytes = 0
+    let kept = safe.prefix(limit).prefix { character in
+      bytes += character.utf8.count
+      return bytes <= limit * 4
+    }
+    return kept.isEmpty ? "?" : kept.count < safe.count || safe.count < text.count ? kept + "…" : String(kept)
+  }
+
+  /// Whether an address may become a link: web only, and without what could end a link's markup.
+  private static func isSafe(_ url: String) -> Bool {
+    guard url.hasPrefix("https://") || url.hasPrefix("http://"), url.utf8.count <= 1000 else { return false }
+    let refused = Set("<>|\"'`()[]{}\\^ ".utf8)
+    return url.utf8.allSatisfy { (0x21...0x7e).contains($0) && !refused.contains($0) }
+  }
+}

@@ -1,0 +1,77 @@
+import GateCore
+
+/// The figures of a recorded command, each with what it means.
+struct FigureList {
+  let scenario: ScenarioResult
+
+  private static let shown: [(metric: MetricName, name: String, meaning: String)] = [
+    (.peakRSS, "peak", "the most it held (VmHWM)"),
+    (.steadyRSS, "steady", "after warm-up"),
+    (.growth, "growth", "in steady state"),
+    (.spike, "spike", "above the steady level"),
+    (.treePeak, "tree peak", "sum over all processes"),
+    (.treeSteady, "tree steady", "sum, after warm-up"),
+  ]
+
+  func write(to page: inout Page) {
+    let repeated = scenario.repetitions.count > 1
+    let titles = repeated ? ["", "median", "range", ""] : ["", "", "", ""]
+    let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
+      .map { Table.Column(title: $0, side: $1) }
+    let rows = Self.shown.filter { isShown($0.metric) }.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
+    let processes = processRow(page.style)
+    let table = Table(columns: columns, rows: rows + [processes])
+    let narrow = Table(columns: Array(columns.dropLast()), rows: (rows + [processes]).map { Array($0.dropLast()) })
+    if let lines = table.lines(indent: 2, style: page.style) ?? narrow.lines(indent: 2, style: page.style) {
+      page.lines(lines)
+    } else {
+      for row in rows + [processes] {
+        page.paragraph(row.prefix(3).map(\.text).joined(separator: " "), indent: 2)
+      }
+    }
+  }
+
+  /// What is nearly always there is told of where it is missing, too.
+  private func isShown(_ metric: MetricName) -> Bool {
+    [.peakRSS, .steadyRSS, .treePeak].contains(metric) || scenario.figure(of: metric) != nil
+  }
+
+  private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
+    let unit = metric.unit(perIteration: scenario.growthIsPerIteration)
+    let per = Figures.suffix(of: unit)
+    let label = Table.Cell(per.isEmpty ? name : name + (per == "/iteration" ? "/iter" : per))
+    guard let figure = scenario.figure(of: metric) else {
+      return [label, .init(style.dash, .faint), "", .init(missing(metric), .faint)]
+    }
+    func amount(_ value: Double) -> String { Figures.plainAmount(value, unit: unit) }
+    let range = "\(amount(figure.lowest)) \(style.dash) \(amount(figure.highest))"
+    let isPartial = figure.count < scenario.repetitions.count
+    let note = isPartial ? "\(meaning); in \(figure.count) of \(scenario.repetitions.count)" : meaning
+    return [
+      label, .init(amount(figure.median), .strong), .init(figure.count > 1 ? Figures.glued(range) : ""),
+      .init(note, .faint),
+    ]
+  }
+
+  private func missing(_ metric: MetricName) -> String {
+    metric == .steadyRSS ? "no steady state was seen" : "could not be read"
+  }
+
+  private func phaseRows(_ style: TerminalStyle) -> [[Table.Cell]] {
+    var names: [String] = []
+    for phase in scenario.repetitions.flatMap(\.phases) where !names.contains(phase.name) { names.append(phase.name) }
+    return names.map { name in
+      let safe = TerminalText.safe(name)
+      return row(.phase(name, .peakRSS), "peak in \(safe)", "the most in this phase", style: style)
+    }
+  }
+
+  private func processRow(_ style: TerminalStyle) -> [Table.Cell] {
+    guard let figure = RepeatedFigure(scenario.repetitions.map { Double($0.processes) }) else {
+      return ["processes", .init(style.dash, .faint), "", ""]
+    }
+    let range = figure.lowest == figure.highest ? "" : "\(Int(figure.lowest)) \(style.dash) \(Int(figure.highest))"
+    let median = Decimals.text(figure.median, places: figure.median == figure.median.rounded() ? 0 : 1)
+    return ["processes", .init(median, .strong), .init(Figures.glued(range)), .init("in the tree", .faint)]
+  }
+}

@@ -1,0 +1,73 @@
+import GateCore
+
+/// What a metric's verdict means, in one or two sentences.
+struct MetricSentence {
+  let metric: MetricResult
+  let spread: RepeatedFigure?
+
+  /// nil where the table says it all.
+  var text: String? {
+    switch metric.verdict {
+    case .pass, .skipped, .failed: nil
+    case .regression: regression
+    case .improved: improvement
+    case .inconclusive: inconclusive
+    case .noBaseline: nil
+    }
+  }
+
+  private var name: String { TerminalText.safe(metric.rule.metric.text) }
+
+  private func amount(_ value: Double) -> String {
+    Figures.amount(value, unit: metric.unit)
+  }
+
+  private var regression: String {
+    var parts: [String] = []
+    if let limit = metric.rule.limit, let now = metric.current?.median, now > Double(limit.count) {
+      let excess = amount(now - Double(limit.count))
+      parts.append("\(name) is \(amount(now)), \(excess) above its limit of \(amount(Double(limit.count)))")
+    }
+    if let change = metric.change, let allowed = metric.allowed, change.absolute > allowed {
+      parts.append("\(name) rose by \(amount(change.absolute))\(share(change)), and \(allowance(allowed))")
+    }
+    if parts.isEmpty { parts.append(metric.reason.isEmpty ? "\(name) is worse" : TerminalText.safe(metric.reason)) }
+    if metric.isWarning { parts.append("it only warns (`on: warn`)") }
+    return parts.joined(separator: "; ")
+  }
+
+  private var improvement: String? {
+    guard let change = metric.change, change.absolute < 0 else { return reason }
+    let fall = "\(name) fell by \(amount(-change.absolute))\(share(change))"
+    guard let allowed = metric.allowed, -change.absolute > allowed else { return fall }
+    return "\(fall), more than its tolerance of \(amount(allowed))"
+  }
+
+  private var inconclusive: String? {
+    guard let change = metric.change, let allowed = metric.allowed, let spread else {
+      return metric.current == nil ? reason ?? "\(name) could not be had" : reason
+    }
+    let interval =
+      "the true change of \(name) lies between \(Figures.difference(change.low, unit: metric.unit)) and "
+      + "\(Figures.difference(change.high, unit: metric.unit)) (95\(Figures.space)%), and \(allowance(allowed))"
+    let values =
+      "its \(Figures.count(spread.count, "value")) \(spread.count == 1 ? "is" : "range from") \(amount(spread.lowest))"
+      + (spread.count == 1 ? "" : " to \(amount(spread.highest))")
+    return ([interval, values] + (reason.map { [$0] } ?? [])).joined(separator: "; ")
+  }
+
+  private var reason: String? {
+    metric.reason.isEmpty ? nil : "\(name): " + TerminalText.safe(metric.reason)
+  }
+
+  private func share(_ change: MetricResult.Change) -> String {
+    change.percent.map { " (\(Figures.percent($0)))" } ?? ""
+  }
+
+  /// What the tolerance lets through, with the rule that says so.
+  private func allowance(_ allowed: Double) -> String {
+    let rule = metric.rule.tolerance?.forPeople ?? ""
+    let text = amount(allowed)
+    return rule.isEmpty || rule == text ? "\(text) is allowed" : "\(text) is allowed (\(rule))"
+  }
+}

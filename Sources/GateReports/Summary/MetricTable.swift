@@ -1,0 +1,113 @@
+import GateCore
+
+/// The metrics of one scenario as a table: against their baselines, or by themselves where there is none.
+struct MetricTable {
+  let scenario: ScenarioResult
+  let metrics: [MetricResult]
+  let indent: Int
+
+  private var hasBaseline: Bool { metrics.contains { $0.baseline != nil } }
+
+  /// Uncut names matter more than the column of what is allowed, which the sentences below the table repeat.
+  func write(to page: inout Page) {
+    guard !metrics.isEmpty else { return }
+    let style = page.style
+    let tables = hasBaseline ? [comparison(style, .shown), comparison(style, .left)] : [measurement(style)]
+    let uncut = tables.lazy.compactMap { $0.lines(indent: indent, style: style, leastFirst: .max) }.first
+    let cut = { tables.lazy.compactMap { $0.lines(indent: indent, style: style) }.first }
+    if let lines = uncut ?? cut() {
+      page.lines(lines)
+    } else {
+      writeStacked(to: &page)
+    }
+  }
+
+  private enum AllowedColumn {
+    case shown, left
+  }
+
+  private func comparison(_ style: TerminalStyle, _ allowed: AllowedColumn) -> Table {
+    let columns: [Table.Column] = [
+      .init(title: "metric", side: .left), .init(title: "baseline"), .init(title: "", gap: 1),
+      .init(title: "now", gap: 1), .init(title: "change"), .init(title: ""),
+    ]
+    let rows = metrics.map { metric in
+      let tone = metric.verdict == .pass ? nil : metric.verdict.tone
+      let baseline = metric.baseline.map { Figures.plainAmount($0.median, unit: metric.unit) } ?? ""
+      let cells = [
+        Table.Cell(metric.label), .init(baseline), .init(baseline.isEmpty ? "" : style.arrow, .faint),
+        .init(now(metric, style)), .init(metric.change.map { Self.signed($0.absolute, metric) } ?? "", tone),
+        .init(Figures.percent(metric.change?.percent), tone),
+      ]
+      let limit = allowed == .shown ? [Table.Cell(allowedText(metric, style), .faint)] : []
+      return cells + limit + [.init(word(metric), tone)]
+    }
+    let last = Table.Column(title: "", side: .left)
+    return Table(columns: columns + (allowed == .shown ? [.init(title: "allowed"), last] : [last]), rows: rows)
+  }
+
+  private func measurement(_ style: TerminalStyle) -> Table {
+    let rows = metrics.map { metric -> [Table.Cell] in
+      let tone = metric.verdict == .pass ? nil : metric.verdict.tone
+      return [
+        Table.Cell(metric.label), .init(now(metric, style)), .init(range(of: metric, style)), .init(word(metric), tone),
+      ]
+    }
+    return Table(
+      columns: [
+        .init(title: "metric", side: .left), .init(title: "now"), .init(title: "range", side: .left),
+        .init(title: "", side: .left),
+      ],
+      rows: rows
+    )
+  }
+
+  private func now(_ metric: MetricResult, _ style: TerminalStyle) -> String {
+    metric.current.map { Figures.plainAmount($0.median, unit: metric.unit) } ?? style.dash
+  }
+
+  private func range(of metric: MetricResult, _ style: TerminalStyle) -> String {
+    guard let figure = scenario.figure(of: metric.rule.metric), figure.count > 1 else { return "" }
+    let ends = [figure.lowest, figure.highest].map { Figures.plainAmount($0, unit: metric.unit) }
+    return ends.joined(separator: " \(style.dash) ") + " (\(figure.count) repetitions)"
+  }
+
+  /// The rise that the tolerance lets through; where there is none, the limit.
+  private func allowedText(_ metric: MetricResult, _ style: TerminalStyle) -> String {
+    if let allowed = metric.allowed { return Self.signed(allowed, metric) }
+    return metric.rule.limit.map { (style.unicode ? "≤ " : "<= ") + Figures.amount($0) } ?? ""
+  }
+
+  /// A difference without what it is counted per, which the label says.
+  private static func signed(_ value: Double, _ metric: MetricResult) -> String {
+    let text = Figures.difference(value, unit: metric.unit)
+    return String(text.dropLast(Figures.suffix(of: metric.unit).count))
+  }
+
+  /// The verdict, where it is not what the reader takes for granted.
+  private func word(_ metric: MetricResult) -> String {
+    if metric.isWarning { return "warning" }
+    let isKnown = metric.verdict == .pass || (metric.verdict == .noBaseline && !hasBaseline)
+    return isKnown ? "" : metric.verdict.rawValue
+  }
+
+  private func writeStacked(to page: inout Page) {
+    for metric in metrics {
+      let verdict = word(metric)
+      page.paragraph(
+        metric.label + (verdict.isEmpty ? "" : ": \(verdict)"), indent: indent,
+        tone: metric.verdict == .pass ? nil : metric.verdict.tone
+      )
+      page.paragraph(stacked(metric, page.style).joined(separator: ", "), indent: indent + 2)
+    }
+  }
+
+  private func stacked(_ metric: MetricResult, _ style: TerminalStyle) -> [String] {
+    let now = metric.current.map { Figures.amount($0.median, unit: metric.unit) } ?? "unknown"
+    let before = metric.baseline.map { "\(Figures.amount($0.median, unit: metric.unit)) \(style.arrow) " } ?? ""
+    let change = metric.change.map { [Figures.difference($0.absolute, unit: metric.unit)] } ?? []
+    let percent = metric.change?.percent.map { [Figures.percent($0)] } ?? []
+    let allowed = allowedText(metric, style)
+    return [before + now] + change + percent + (allowed.isEmpty ? [] : ["allowed " + allowed])
+  }
+}

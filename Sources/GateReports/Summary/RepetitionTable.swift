@@ -1,0 +1,45 @@
+import GateCore
+
+/// Every repetition of a scenario with its figures.
+struct RepetitionTable {
+  let scenario: ScenarioResult
+  let indent: Int
+
+  /// Shows as many metrics as fit, the main ones first.
+  func write(to page: inout Page) {
+    let names = metrics
+    for count in stride(from: names.count, through: 0, by: -1) {
+      guard let lines = table(names.prefix(count)).lines(indent: indent, style: page.style) else { continue }
+      page.lines(lines)
+      return
+    }
+  }
+
+  private var metrics: [MetricName] {
+    let had = Set(scenario.repetitions.flatMap(\.allMetrics.keys))
+    let judged = scenario.metrics.map(\.rule.metric).filter(had.contains)
+    let rest = MetricName.wholeRun.filter { had.contains($0) && !judged.contains($0) }
+    return judged + rest
+  }
+
+  private func table(_ metrics: ArraySlice<MetricName>) -> Table {
+    let columns: [Table.Column] =
+      [.init(title: "repetition"), .init(title: "time")]
+      + metrics.map { .init(title: TerminalText.safe($0.text)) } + [.init(title: "end", side: .left)]
+    let rows = scenario.repetitions.enumerated().map { index, repetition in
+      let values = repetition.allMetrics
+      let figures = metrics.map { metric in
+        let unit = metric.unit(perIteration: scenario.growthIsPerIteration)
+        return Table.Cell(values[metric].map { Figures.plainAmount($0, unit: unit) } ?? "")
+      }
+      let head = [Table.Cell("\(index + 1)"), Table.Cell(Figures.time(repetition.duration))]
+      return head + figures + [Table.Cell(TerminalText.cut(Self.end(repetition), to: 24, mark: ""))]
+    }
+    return Table(columns: columns, rows: rows)
+  }
+
+  private static func end(_ repetition: RepetitionResult) -> String {
+    let end = repetition.end
+    return TerminalText.safe(End(end.kind, code: end.code, signal: end.signal).forPeople)
+  }
+}

@@ -1,0 +1,123 @@
+import GateCore
+
+/// One scenario of the summary, told in full.
+struct ScenarioDetail {
+  let scenario: ScenarioResult
+  let context: SummaryContext
+
+  /// How many of the last lines of output are shown.
+  private var outputLines: Int { context.detail == .verbose ? 40 : 12 }
+
+  func write(to page: inout Page) {
+    writeHeading(to: &page)
+    if scenario.verdict == .failed { writeFailure(to: &page) }
+    if scenario.verdict == .noBaseline { writeMissingBaseline(to: &page) }
+    MetricTable(scenario: scenario, metrics: shownMetrics, indent: 2).write(to: &page)
+    for metric in scenario.metrics {
+      guard let text = sentence(for: metric) else { continue }
+      page.paragraph(text, indent: 2, label: page.style.unicode ? "• " : "* ")
+    }
+    writeComposition(to: &page)
+    if context.detail == .verbose { writeRepetitions(to: &page) }
+    for note in notes { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
+  }
+
+  private func writeHeading(to page: inout Page) {
+    let style = page.style
+    let head = scenario.verdict.heading(style)
+    let name = TerminalText.safe(scenario.name.text)
+    if TerminalText.columns(head) + 2 + TerminalText.columns(name) <= style.width {
+      page.line(style.painted(head, scenario.verdict.tone) + "  " + style.painted(name, .strong))
+    } else {
+      page.line(style.painted(head, scenario.verdict.tone))
+      page.paragraph(name, indent: 2, tone: .strong)
+    }
+  }
+
+  /// A failed scenario's figures mean little; they are shown only on demand.
+  private var shownMetrics: [MetricResult] {
+    scenario.verdict == .failed && context.detail != .verbose
+      ? [] : scenario.metrics.filter { $0.rule.severity != .off || context.detail == .verbose }
+  }
+
+  private func sentence(for metric: MetricResult) -> String? {
+    guard scenario.verdict != .failed, metric.rule.severity != .off else { return nil }
+    var text = MetricSentence(metric: metric, spread: scenario.figure(of: metric.rule.metric)).text
+    if context.detail == .verbose, let detectable = metric.detectable {
+      let smallest = "a change of \(Figures.amount(detectable, unit: metric.unit)) would have been seen"
+      text = (text ?? TerminalText.safe(metric.rule.metric.text)) + (text == nil ? ": " : "; ") + smallest
+    }
+    return text
+  }
+
+  private var notes: [String] {
+    guard context.detail == .verbose else { return scenario.notes }
+    var seen = Set(scenario.notes)
+    return scenario.notes + scenario.repetitions.flatMap(\.notes).filter { seen.insert($0).inserted }
+  }
+
+  // MARK: Failed
+
+  private func writeFailure(to page: inout Page) {
+    let end = scenario.repetitions.last?.end
+    if let failure = scenario.failure {
+      page.paragraph(TerminalText.safe("\(failure.subject): \(failure.problem)"), indent: 2, tone: .bad)
+      if let place = failure.place { page.line("  at \(TerminalText.safe(place.description))") }
+    }
+    if let end, scenario.failure?.problem.contains(end.forPeople) != true {
+      page.paragraph("target ended: " + TerminalText.safe(end.forPeople), indent: 2)
+    }
+    if let proof = end?.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "proof: ") }
+    writeOutput(to: &page)
+  }
+
+  private func writeOutput(to page: inout Page) {
+    let lines = OutputTail.lines(scenario.failure?.output ?? "")
+    let shown = lines.suffix(outputLines)
+    let style = page.style
+    if shown.count < lines.count {
+      page.paragraph("the last \(shown.count) of \(lines.count) lines of output kept here:", indent: 2, tone: .faint)
+    } else if !shown.isEmpty {
+      page.paragraph("its last output:", indent: 2, tone: .faint)
+    }
+    let bar = style.unicode ? "│ " : "| "
+    for line in shown {
+      page.line("  " + style.painted(bar, .faint) + TerminalText.cut(line, to: style.width - 4, mark: style.ellipsis))
+    }
+    if let path = context.outputs[scenario.name] ?? context.outputFolder {
+      page.line("  " + style.painted("whole output: ", .faint) + TerminalText.safe(path))
+    }
+  }
+
+  // MARK: No baseline
+
+  private func writeMissingBaseline(to page: inout Page) {
+    let isMissing = scenario.metrics.allSatisfy { $0.baseline == nil }
+    let environment = TerminalText.safe(scenario.environment.name)
+    page.paragraph(
+      isMissing ? "no baseline for the environment \(environment)" : "some metrics have no baseline yet", indent: 2
+    )
+  }
+
+  // MARK: What changed, and every repetition
+
+  private func writeComposition(to page: inout Page) {
+    guard [.regression, .improved].contains(scenario.verdict), let before = scenario.baselineComposition,
+      let now = scenario.currentComposition
+    else { return }
+    let kinds: [(String, Bytes?, Bytes?)] = [
+      ("anonymous", before.anonymous, now.anonymous), ("file", before.file, now.file),
+      ("shared", before.shared, now.shared), ("heap", before.heap, now.heap), ("stack", before.stack, now.stack),
+    ]
+    let changes = kinds.compactMap { name, before, now -> String? in
+      guard let before, let now, before != now else { return nil }
+      return "\(name)\(Figures.space)\(Figures.difference(Double((now - before).count)))"
+    }
+    guard !changes.isEmpty else { return }
+    page.paragraph(changes.joined(separator: ", "), indent: 2, label: "by kind: ")
+  }
+
+  private func writeRepetitions(to page: inout Page) {
+    RepetitionTable(scenario: scenario, indent: 2).write(to: &page)
+  }
+}

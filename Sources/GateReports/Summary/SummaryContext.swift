@@ -1,0 +1,61 @@
+package import GateCore
+
+/// What a summary says beyond the result itself.
+package struct SummaryContext: Sendable, Equatable {
+  package enum Detail: Sendable, CaseIterable {
+    /// Only the line of counts and the name of the exit code.
+    case quiet
+    case normal
+    /// Also every repetition, and the metrics that pass.
+    case verbose
+  }
+
+  package enum Command: Sendable, CaseIterable {
+    case check, compare
+  }
+
+  /// How the figures of this result could become the baseline.
+  package enum Approval: Sendable, Equatable {
+    /// Not at all: no hint is given.
+    case unavailable
+    /// `highwater approve` takes them from the last check.
+    case lastCheck
+    /// `highwater approve --from FILE`.
+    case file(String)
+  }
+
+  package var command: Command
+  package var detail: Detail
+  /// The exit code that the last line names; it may differ from the verdict's own, as with a missing baseline that is
+  /// allowed.
+  package var exitCode: ExitCode
+  /// Where the result file is.
+  package var resultPath: String?
+  /// The folder that holds the whole output of targets and clients.
+  package var outputFolder: String?
+  /// The file with a scenario's whole output, where it is known.
+  package var outputs: [ScenarioName: String]
+  /// Options that a command in a hint must repeat, as in `["--config", "ci/other.yml"]`.
+  package var options: [String]
+  package var approval: Approval
+
+  package init(
+    command: Command = .check,
+    detail: Detail = .normal,
+    exitCode: ExitCode,
+    resultPath: String? = nil,
+    outputFolder: String? = nil,
+    outputs: [ScenarioName: String] = [:],
+    options: [String] = [],
+    approval: Approval = .lastCheck
+  ) {
+    self.command = command
+    self.detail = detail
+    self.exitCode = exitCode
+    self.resultPath = resultPath
+    self.outputFolder = outputFolder
+    self.outputs = outputs
+    self.options = options
+    self.approval = approval
+  }
+}

@@ -1,0 +1,113 @@
+/// Text as a terminal shows it: made harmless, measured, cut, padded and wrapped.
+package enum TerminalText {
+  /// The text with everything escaped that could move the cursor, change a colour or reorder what is read.
+  ///
+  /// Control characters become `\n`, `\x1b` and the like; invisible format characters, among them those that change the
+  /// direction of writing, become `\u{202e}`; the joiner of emoji stays. A heap of combining marks is cut, since it
+  /// would cover other lines.
+  package static func safe(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch (scalar, scalar.properties.generalCategory) {
+      case ("\n", _): result += "\\n"
+      case ("\r", _): result += "\\r"
+      case ("\t", _): result += "\\t"
+      case (_, .control): result += "\\x" + hexadecimal(scalar, digits: 2)
+      case ("\u{200d}", _): result.unicodeScalars.append(scalar)
+      case (_, .format), (_, .lineSeparator), (_, .paragraphSeparator):
+        result += "\\u{\(hexadecimal(scalar, digits: 4))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    guard result.contains(where: { $0.unicodeScalars.count > mostScalars }) else { return result }
+    return result.reduce(into: "") { $0.unicodeScalars.append(contentsOf: $1.unicodeScalars.prefix(mostScalars)) }
+  }
+
+  /// Enough for a family of four with skin tones.
+  private static let mostScalars = 11
+
+  private static func hexadecimal(_ scalar: Unicode.Scalar, digits: Int) -> String {
+    let text = String(scalar.value, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
+  }
+
+  /// How many columns the text takes: one for each character, two for wide East Asian ones and most emoji.
+  static func columns(_ text: some StringProtocol) -> Int {
+    text.reduce(0) { $0 + columns($1) }
+  }
+
+  private static func columns(_ character: Character) -> Int {
+    guard let first = character.unicodeScalars.first, first.value >= 0x1100 else { return 1 }
+    return wide.contains { $0.contains(first.value) } || character.unicodeScalars.contains("\u{fe0f}") ? 2 : 1
+  }
+
+  /// The blocks that are wide throughout (Unicode Standard Annex 11, East Asian Width).
+  private static let wide: [ClosedRange<UInt32>] = [
+    0x1100...0x115f, 0x2e80...0x303e, 0x3041...0xa4cf, 0xa960...0xa97c, 0xac00...0xd7a3, 0xf900...0xfaff,
+    0xfe30...0xfe6f, 0xff00...0xff60, 0xffe0...0xffe6, 0x1f300...0x1f64f, 0x1f680...0x1f6ff, 0x1f900...0x1faff,
+    0x20000...0x3fffd,
+  ]
+
+  enum Cut {
+    case end, middle
+  }
+
+  /// The text in at most so many columns, with the mark where something was left out.
+  static func cut(_ text: String, to limit: Int, at place: Cut = .end, mark: String) -> String {
+    guard columns(text) > limit else { return text }
+    let room = max(0, limit - columns(mark))
+    let tail = place == .end ? 0 : room / 2
+    let end = String(fitting(text.reversed(), in: tail).reversed())
+    return String(fitting(Array(text), in: room - tail)) + mark + end
+  }
+
+  private static func fitting(_ characters: [Character], in limit: Int) -> [Character] {
+    var used = 0
+    return Array(
+      characters.prefix { character in
+        used += columns(character)
+        return used <= limit
+      }
+    )
+  }
+
+  enum Side {
+    case left, right
+  }
+
+  /// The text with spaces up to the width; text that is wider stays as it is.
+  static func padded(_ text: String, to width: Int, on side: Side = .left) -> String {
+    let spaces = String(repeating: " ", count: max(0, width - columns(text)))
+    return side == .left ? text + spaces : spaces + text
+  }
+
+  /// The text in lines of at most so many columns, broken at spaces; a longer word is broken where it must be.
+  ///
+  /// No-break spaces hold a figure and its unit together.
+  static func wrapped(_ text: String, to width: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if !line.isEmpty, columns(line) + 1 + columns(word) <= width {
+        line += " " + word
+        continue
+      }
+      if !line.isEmpty { lines.append(line) }
+      let pieces = broken(String(word), to: width)
+      lines += pieces.dropLast()
+      line = pieces.last ?? ""
+    }
+    return line.isEmpty ? lines : lines + [line]
+  }
+
+  private static func broken(_ word: String, to width: Int) -> [String] {
+    var pieces: [String] = []
+    var rest = Array(word)
+    while !rest.isEmpty {
+      let piece = fitting(rest, in: max(2, width))
+      pieces.append(String(piece))
+      rest.removeFirst(piece.count)
+    }
+    return pieces
+  }
+}

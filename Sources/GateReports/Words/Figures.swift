@@ -1,0 +1,136 @@
+import GateCore
+
+/// Figures in words; the spaces within a figure are no-break spaces until the line is written.
+enum Figures {
+  static let space: Character = "\u{a0}"
+
+  /// An amount in a metric's unit, as in `23.1 MiB` or `1.2 KiB/iteration`.
+  static func amount(_ value: Double, unit: String = "bytes") -> String {
+    plainAmount(value, unit: unit) + suffix(of: unit)
+  }
+
+  /// A difference of two amounts with its sign, as in `+1.2 MiB`; no sign where it shows as zero.
+  static func difference(_ value: Double, unit: String = "bytes") -> String {
+    let text = amount(value, unit: unit)
+    return value > 0 && text.contains { ("1"..."9").contains($0) } ? "+" + text : text
+  }
+
+  /// A share of the baseline with its sign, as in `+5.3 %`; empty where there is none.
+  static func percent(_ value: Double?) -> String {
+    guard let value, value.isFinite else { return "" }
+    let text = Decimals.text(value, places: value.magnitude < 1000 ? 1 : 0)
+    return (value > 0 && text != "0.0" ? "+" + text : text) + "\(space)%"
+  }
+
+  /// The amount without what it is counted per.
+  static func plainAmount(_ value: Double, unit: String) -> String {
+    guard value.isFinite, value.magnitude < 1e18 else { return "unknown" }
+    if unit != "bytes", value.magnitude < 1024, value != value.rounded() {
+      return Decimals.text(value, places: 1) + "\(space)B"
+    }
+    return glued(Bytes(Int64(value.rounded())).description)
+  }
+
+  /// What a unit is counted per, as in `/s`; empty for plain bytes.
+  static func suffix(of unit: String) -> String {
+    switch unit {
+    case "bytes/second": "/s"
+    case "bytes/iteration": "/iteration"
+    default: ""
+    }
+  }
+
+  /// A span of time; below a millisecond in its fractions, since not every terminal shows a `µ`.
+  static func time(_ duration: Duration) -> String {
+    guard duration > .zero, duration < .milliseconds(1) else {
+      return duration == .zero ? "0\(space)s" : glued(duration.forPeople)
+    }
+    return Decimals.text(duration.inSeconds * 1000, places: 3) + "\(space)ms"
+  }
+
+  static func amount(_ bytes: Bytes) -> String {
+    glued(bytes.description)
+  }
+
+  /// The number and the noun, as in `1 scenario` or `3 scenarios`.
+  static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+    "\(number)\(space)" + (number == 1 ? noun : plural ?? noun + "s")
+  }
+
+  static func glued(_ text: String) -> String {
+    String(text.map { $0 == " " ? space : $0 })
+  }
+}
+
+extension Tolerance {
+  /// The tolerance as it was asked for, as in `3 %, at least 512 KiB`.
+  var forPeople: String {
+    switch self {
+    case .automatic: "auto, from the baseline's own spread"
+    case .bounds(let relative?, let absolute?):
+      "\(Self.text(relative)), at least \(Figures.amount(absolute))"
+    case .bounds(let relative?, nil): Self.text(relative)
+    case .bounds(nil, let absolute?): Figures.amount(absolute)
+    case .bounds(nil, nil): "none"
+    }
+  }
+
+  /// As many decimal places as the file's own figure has, at most two.
+  private static func text(_ percent: Percent) -> String {
+    let places = (0...2).first { Double(Decimals.text(percent.value, places: $0)) == percent.value } ?? 2
+    return Decimals.text(percent.value, places: places) + "\(Figures.space)%"
+  }
+}
+
+extension GateRule {
+  /// The rule in a few words, as in `3 %, at least 512 KiB; limit 200 MiB; warns only`.
+  var forPeople: String {
+    var parts = tolerance.map { [$0.forPeople] } ?? []
+    if let limit { parts.append("limit \(Figures.amount(limit))") }
+    switch severity {
+    case .fail: break
+    case .warn: parts.append("warns only")
+    case .off: parts.append("off")
+    }
+    return parts.isEmpty ? "shown, not judged" : parts.joined(separator: "; ")
+  }
+}
+
+extension MetricResult {
+  /// Whether it is worse than it may be, under a rule that only warns.
+  var isWarning: Bool {
+    verdict == .regression && rule.severity == .warn
+  }
+
+  /// The metric's name as tables show it: the rate of growth carries what it is counted per.
+  var label: String {
+    let suffix = unit == "bytes/iteration" ? "/iter" : Figures.suffix(of: unit)
+    return TerminalText.safe(rule.metric.text) + suffix
+  }
+}
+
+/// The values that one metric had in the repetitions of a scenario.
+struct RepeatedFigure: Equatable {
+  let median: Double
+  let lowest: Double
+  let highest: Double
+  let count: Int
+
+  /// nil where there are no values.
+  init?(_ values: [Double]) {
+    let sorted = values.filter(\.isFinite).sorted()
+    guard let lowest = sorted.first, let highest = sorted.last else { return nil }
+    let middle = sorted.count / 2
+    self.median = sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    self.lowest = lowest
+    self.highest = highest
+    self.count = sorted.count
+  }
+}
+
+extension ScenarioResult {
+  /// The values of a metric in all repetitions that have it.
+  func figure(of metric: MetricName) -> RepeatedFigure? {
+    RepeatedFigure(repetitions.compactMap { $0.allMetrics[metric] })
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import GateCore
+import GateReports
+import Testing
+
+@Suite("What webhooks are sent")
+struct NotificationBodyTests {
+  private static let links = (build: "https://ci.example/builds/17" as String?, report: nil as String?)
+
+  private static func json(
+    _ scenarios: [ScenarioResult],
+    _ format: Webhook.Format,
+    states: [ScenarioName: ScenarioState] = [:],
+    links: (build: String?, report: String?) = links,
+    exitCode: ExitCode = .regression
+  ) throws -> [String: Any] {
+    let bytes = NotificationBody.bytes(
+      Fixture.result(scenarios), states: states, format: format, links: links, exitCode: exitCode
+    )
+    return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+  }
+
+  /// As many scenarios as nobody reads, each with the longest and worst of names.
+  private static let crowd = (1...500).map { number in
+    var scenario = number % 2 == 0 ? Fixture.hostile : Fixture.crashed
+    scenario.name = ScenarioName("\(number)" + Fixture.hostileName + String(repeating: "漢&<`", count: 200))
+    scenario.failure?.problem = Fixture.hostileName + String(repeating: "👩‍👩‍👧‍👦", count: 300)
+    return scenario
+  }
+
+  private static var hostileRun: RunResult {
+    var result = Fixture.result(crowd)
+    result.run.branch = "<!channel>`@everyone\n" + String(repeating: "&", count: 500)
+    result.run.commit = "<!here>"
+    result.environment.name = "[x](http://evil)"
+    return result
+  }
+
+  private static func hostile(_ format: Webhook.Format) throws -> (bytes: [UInt8], object: [String: Any]) {
+    let bytes = NotificationBody.bytes(
+      hostileRun, states: [:], format: format,
+      links: (build: "https://x.example/a|b>c", report: "javascript:alert(1)"), exitCode: .regression
+    )
+    return (bytes, try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]))
+  }
+
+  @Test("The JSON is that of the golden file")
+  func golden() throws {
+    let scenarios = [Fixture.regressed, Fixture.passing("a"), Fixture.crashed, Fixture.withoutBaseline]
+    let states = [ScenarioName("a"): ScenarioState.recovered, ScenarioName("api-server"): .still]
+    let object = try Self.json(scenarios, .json, states: states)
+    let data = try JSONSerialization.data(
+      withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    )
+    try Golden.expect(String(decoding: data, as: UTF8.self) + "\n", "notification.json")
+  }
+
+  @Test("The JSON holds what the contract lists, and bytes are integers")
+  func contract() throws {
+    let bytes = NotificationBody.bytes(
+      Fixture.result([Fixture.regressed, Fixture.passing("a")]), states: [:], format: .json, links: Self.links,
+      exitCode: .regression
+    )
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.contains(#""median":24379392"#))
+    #expect(text.contains(#""tolerance":{"absolute":524288,"limit":null,"percent":3}"#))
+    #expect(text.contains(#""median":4915.2"#))
+    #expect(text.contains(#""startedAt":"2026-01-02T03:04:05.678Z""#))
+    let object = try Self.json([Fixture.regressed, Fixture.passing("a")], .json)
+    let keys = ["schema", "verdict", "exitCode", "run", "environment", "summary", "scenarios", "links"]
+    #expect(Set(object.keys) == Set(keys))
+    #expect(object["schema"] as? String == "highwater.notification/1")
+    #expect(object["exitCode"] as? Int == 1)
+    #expect(object["summary"] as? String == "1 of 2 scenarios regressed")
+    #expect(object["links"] as? [String: String] == ["build": "https://ci.example/builds/17"])
+    let scenarios = try #require(object["scenarios"] as? [[String: Any]])
+    #expect(scenarios.map { $0["state"] as? String } == ["new", "ok"])
+    let metrics = scenarios.map { ($0["metrics"] as? [[String: Any]] ?? []).map { $0["name"] as? String } }
+    #expect(metrics == [["peak_rss", "growth"], []])
+  }
+
+  @Test("Names pass through JSON unchanged, and figures that are no numbers do no harm")
+  func oddJSON() throws {
+    var scenario = Fixture.hostile
+    scenario.metrics[0].current = .init(median: .nan, count: 1)
+    scenario.metrics[0].change = .init(absolute: .infinity, percent: .nan, low: -.infinity, high: 1e300)
+    let object = try Self.json([scenario], .json)
+    let scenarios = try #require(object["scenarios"] as? [[String: Any]])
+    #expect(scenarios.first?["name"] as? String == Fixture.hostileName)
+  }
+
+  @Test("Each chat message is that of the golden file", arguments: [Webhook.Format.slack, .teams, .discord])
+  func chat(format: Webhook.Format) throws {
+    let scenarios = [
+      Fixture.passing("fine"), Fixture.regressed, Fixture.passing("back"), Fixture.crashed, Fixture.improved,
+    ]
+    let object = try Self.json(scenarios, format, states: [ScenarioName("back"): .recovered])
+    let data = try JSONSerialization.data(
+      withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    )
+    try Golden.expect(String(decoding: data, as: UTF8.self) + "\n", "chat-\(format.rawValue).json")
+  }
+
+  @Test("Slack: 500 hostile scenarios stay within the limits and mention nobody")
+  func slack() throws {
+    let (bytes, object) = try Self.hostile(.slack)
+    let blocks = try #require(object["blocks"] as? [[String: Any]])
+    #expect(blocks.count <= 50)
+    let texts = blocks.compactMap { ($0["text"] as? [String: Any])?["text"] as? String }
+    #expect(texts.count == blocks.count)
+    #expect(texts.filter { $0.utf16.count > 3000 || $0.isEmpty } == [])
+    #expect(texts[0].count <= 150)
+    #expect(texts.last == "… and 485 more")
+    let all = texts + [try #require(object["text"] as? String)]
+    #expect(all.filter { $0.contains("<") || $0.contains(">") } == [])
+    #expect(all.filter { $0.count { $0 == "`" } % 2 != 0 } == [])
+    #expect(bytes.count < 100_000)
+  }
+
+  @Test("Teams: 500 hostile scenarios stay within 28 KB, and text from outside is never Markdown")
+  func teams() throws {
+    let (bytes, object) = try Self.hostile(.teams)
+    #expect(bytes.count < 28_000)
+    let attachments = try #require(object["attachments"] as? [[String: Any]])
+    let card = try #require(attachments.first?["content"] as? [String: Any])
+    #expect(attachments.first?["contentType"] as? String == "application/vnd.microsoft.card.adaptive")
+    #expect(card["type"] as? String == "AdaptiveCard")
+    #expect(card["actions"] == nil)
+    let body = try #require(card["body"] as? [[String: Any]])
+    let blocks = body.filter { $0["type"] as? String == "TextBlock" }.compactMap { $0["text"] as? String }
+    #expect(blocks == ["highwater: regression"])
+  }
+
+  @Test("Discord: 500 hostile scenarios stay within the limits and mention nobody")
+  func discord() throws {
+    let (_, object) = try Self.hostile(.discord)
+    let content = try #require(object["content"] as? String)
+    #expect(content.utf16.count <= 2000)
+    #expect(!content.contains("@"))
+    let embeds = try #require(object["embeds"] as? [[String: Any]])
+    #expect(embeds.count == 1)
+    let title = try #require(embeds.first?["title"] as? String)
+    let description = try #require(embeds.first?["description"] as? String)
+    #expect(title.utf16.count <= 256)
+    #expect(description.utf16.count <= 4096)
+    #expect(content.utf16.count + title.utf16.count + description.utf16.count <= 6000)
+    #expect(description.count { $0 == "`" } % 2 == 0)
+    #expect(!description.contains("](https://x.example"))
+    let mentions = try #require(object["allowed_mentions"] as? [String: Any])
+    #expect((mentions["parse"] as? [Any])?.isEmpty == true)
+  }
+
+  @Test("Every format answers for a run of nothing", arguments: Webhook.Format.allCases)
+  func nothing(format: Webhook.Format) throws {
+    #expect(try !Self.json([], format, exitCode: .pass).isEmpty)
+  }
+}

@@ -1,0 +1,174 @@
+import GateCore
+import GateReports
+import Testing
+
+@Suite("The summary on the terminal")
+struct SummaryReportTests {
+  static let cases: [(name: String, result: RunResult, context: SummaryContext)] = [
+    ("all-pass", Fixture.result(["redis-load", "json-parse", "a"].map { Fixture.passing($0) }), context(.pass)),
+    ("regression", Fixture.result([Fixture.regressed, Fixture.passing("json-parse")]), context(.regression)),
+    ("improvement", Fixture.result([Fixture.improved, Fixture.passing("redis-load")]), context(.pass)),
+    ("crash", Fixture.result([Fixture.crashed]), context(.failed)),
+    ("failed-step", Fixture.result([Fixture.failedStep]), context(.failed)),
+    ("inconclusive", Fixture.result([Fixture.inconclusive]), context(.inconclusive)),
+    ("no-baseline", Fixture.result([Fixture.withoutBaseline]), context(.noBaseline)),
+    ("other-environment", Fixture.result([Fixture.otherEnvironment]), context(.noBaseline)),
+    ("warning", Fixture.result([Fixture.warned]), context(.pass)),
+    ("matrix", Fixture.result(Fixture.matrix + [Fixture.regressed]), context(.regression)),
+    ("hostile", Fixture.result([Fixture.hostile]), context(.regression)),
+    ("mixed", Fixture.result(everything), context(.regression)),
+    ("verbose", Fixture.result([Fixture.regressed, Fixture.passing("a")]), verbose(context(.regression))),
+    ("compare", Fixture.result([Fixture.regressed], run: local), comparison),
+    ("empty", Fixture.result([]), context(.pass)),
+  ]
+
+  static let everything = [
+    Fixture.passing("tiny"), Fixture.regressed, Fixture.improved, Fixture.crashed, Fixture.failedStep,
+    Fixture.inconclusive, Fixture.withoutBaseline, Fixture.warned,
+    Fixture.scenario("later", .skipped, notes: ["the run was interrupted before it"]),
+  ]
+
+  private static var local: RunInfo {
+    var run = Fixture.run
+    run.buildURL = nil
+    return run
+  }
+
+  private static let comparison = SummaryContext(
+    command: .compare, exitCode: .regression, approval: .file("out/current run.json")
+  )
+
+  private static func context(_ exitCode: ExitCode) -> SummaryContext {
+    SummaryContext(
+      exitCode: exitCode, resultPath: ".highwater/result.json", outputFolder: ".highwater/output",
+      outputs: [ScenarioName("api-server"): ".highwater/output/api-server.3.log"]
+    )
+  }
+
+  private static func verbose(_ context: SummaryContext) -> SummaryContext {
+    var context = context
+    context.detail = .verbose
+    return context
+  }
+
+  @Test("Reads as the golden files show", arguments: cases)
+  func golden(name: String, result: RunResult, context: SummaryContext) throws {
+    try Golden.expect(SummaryReport.text(result, style: TerminalStyle(), context: context), "summary-\(name).txt")
+  }
+
+  @Test("Keeps to its width, but for words to copy", arguments: cases, [40, 60, 80, 120])
+  func width(of subject: (name: String, result: RunResult, context: SummaryContext), columns: Int) {
+    let text = SummaryReport.text(
+      subject.result, style: TerminalStyle(width: columns), context: subject.context
+    )
+    for line in text.split(separator: "\n") where Terminal.columns(line) > columns {
+      let words = line.drop { $0 == " " }
+      let isOneWord = !words.contains(" ") || words.hasPrefix("'") || words.hasPrefix("$'")
+      let isCommandOrPath = isOneWord || words.hasSuffix("\\") || words.contains(".highwater/") || words.contains("--from")
+      #expect(isCommandOrPath, "\(columns) columns: \(line)")
+    }
+  }
+
+  @Test("At 80 columns every line fits where no name is long", arguments: cases.filter { $0.name != "hostile" })
+  func fits(name: String, result: RunResult, context: SummaryContext) {
+    let text = SummaryReport.text(result, style: TerminalStyle(), context: context)
+    #expect(text.split(separator: "\n").filter { Terminal.columns($0) > 80 } == [])
+  }
+
+  @Test("Colour changes nothing but colour", arguments: cases)
+  func colour(name: String, result: RunResult, context: SummaryContext) {
+    let plain = SummaryReport.text(result, style: TerminalStyle(), context: context)
+    let coloured = SummaryReport.text(result, style: TerminalStyle(colour: true), context: context)
+    #expect(!plain.contains("\u{1b}"))
+    #expect(coloured.contains("\u{1b}["))
+    #expect(Terminal.withoutColour(coloured) == plain)
+  }
+
+  @Test("Without Unicode, what the report itself writes is ASCII", arguments: cases.filter { $0.name != "hostile" })
+  func ascii(name: String, result: RunResult, context: SummaryContext) {
+    let text = SummaryReport.text(result, style: TerminalStyle(unicode: false), context: context)
+    #expect(text.filter { !$0.isASCII } == "")
+  }
+
+  @Test("The last word of the last line is the exit code's name", arguments: ExitCode.allCases)
+  func lastLine(exitCode: ExitCode) {
+    for detail in SummaryContext.Detail.allCases {
+      let context = SummaryContext(detail: detail, exitCode: exitCode)
+      let text = SummaryReport.text(Fixture.result([Fixture.passing("a")]), style: TerminalStyle(), context: context)
+      #expect(text.hasSuffix("\nhighwater: \(exitCode.name)\n"))
+    }
+  }
+
+  @Test("Quiet leaves the count and the name")
+  func quiet() {
+    let context = SummaryContext(detail: .quiet, exitCode: .regression, resultPath: "x")
+    let text = SummaryReport.text(Fixture.result([Fixture.regressed]), style: TerminalStyle(), context: context)
+    #expect(text == "1 of 1 scenario regressed\nhighwater: regression\n")
+  }
+
+  @Test("Hints repeat the options, and quote what a shell would read")
+  func hints() {
+    let context = SummaryContext(exitCode: .regression, options: ["--config", "ci/my file.yml"])
+    let text = SummaryReport.text(
+      Fixture.result([Fixture.regressed]), style: TerminalStyle(width: 200), context: context
+    )
+    #expect(
+      text.contains("highwater approve --config 'ci/my file.yml' 'redis-load[clients=50]'\n")
+    )
+    #expect(text.contains("highwater check --verbose --config 'ci/my file.yml' 'redis-load[clients=50]'\n"))
+  }
+
+  @Test("Where nothing can be approved, no command says so")
+  func noApproval() {
+    let context = SummaryContext(exitCode: .regression, approval: .unavailable)
+    let text = SummaryReport.text(Fixture.result([Fixture.regressed]), style: TerminalStyle(), context: context)
+    #expect(!text.contains("approve"))
+  }
+
+  @Test("Hundreds of regressions give a command for the first few, and say so")
+  func many() {
+    let scenarios = (1...500).map { number in
+      var scenario = Fixture.regressed
+      scenario.name = ScenarioName("s\(number)")
+      return scenario
+    }
+    let context = SummaryContext(exitCode: .regression)
+    let text = SummaryReport.text(Fixture.result(scenarios), style: TerminalStyle(), context: context)
+    #expect(text.contains("(here for the first 6 of 500):"))
+    #expect(text.hasSuffix("500 of 500 scenarios regressed\nhighwater: regression\n"))
+  }
+
+  @Test("Nothing from outside reaches the terminal as a control or a change of direction")
+  func hostile() {
+    var scenario = Fixture.hostile
+    scenario.verdict = .failed
+    scenario.failure = Failure(
+      subject: "step \u{1b}]0;x\u{7}", problem: "\u{202e}bad", place: nil, output: "\u{1b}[2Jcleared\rover\u{8}\n"
+    )
+    for subject in [Fixture.hostile, scenario] {
+      let context = SummaryContext(exitCode: .regression, resultPath: "a\u{1b}b", outputFolder: "c\u{1b}d")
+      let text = SummaryReport.text(Fixture.result([subject]), style: TerminalStyle(), context: context)
+      let kinds: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator]
+      #expect(text.unicodeScalars.filter { $0 != "\n" && kinds.contains($0.properties.generalCategory) }.isEmpty)
+    }
+  }
+
+  @Test(
+    "The line of counts tells the gravest first",
+    arguments: [
+      ([], "no scenarios"), ([.pass], "1 scenario passes"), ([.pass, .pass], "2 scenarios pass"),
+      ([.pass, .improved], "2 scenarios pass, 1 of them improved"), ([.improved], "1 scenario passes, improved"),
+      ([.regression, .pass, .regression], "2 of 3 scenarios regressed"),
+      ([.failed, .inconclusive, .pass], "1 of 3 scenarios failed, 1 inconclusive"),
+      ([.noBaseline], "1 of 1 scenario has no baseline"),
+      ([.noBaseline, .noBaseline, .failed], "1 of 3 scenarios failed, 2 without a baseline"),
+      ([.inconclusive, .inconclusive, .skipped], "2 of 3 scenarios are inconclusive, 1 skipped"),
+      ([.regression, .improved, .failed], "1 of 3 scenarios regressed, 1 failed, 1 improved"),
+      ([.pass, .skipped], "1 scenario passes, 1 skipped"), ([.skipped], "1 scenario skipped"),
+    ] as [([Verdict], String)]
+  )
+  func counts(verdicts: [Verdict], text: String) {
+    let scenarios = verdicts.enumerated().map { Fixture.scenario("s\($0)", $1) }
+    #expect(summaryLine(Fixture.result(scenarios)) == text)
+  }
+}
