@@ -31,14 +31,15 @@ package struct Approve {
       changes.append(try approve(scenario, of: result, into: store, project, by: build.person, workplace))
     }
     workplace.console.print(ApprovalReport.text(changes, style: workplace.console.style()))
-    return changes.contains(where: \.isSkipped) ? .failed : .pass
+    let wasSkipped = changes.contains { if case .skipped = $0.outcome { true } else { false } }
+    return wasSkipped ? .failed : .pass
   }
 
   private func loadResult(_ project: Project, _ workplace: Workplace) throws -> RunResult {
-    let path = from.map(workplace.absolute) ?? ArtifactsFolder(path: project.artifacts).resultPath
+    let path = from.map(workplace.absolute) ?? ArtifactsFolder(path: project.artifacts).result
     do {
       return try ResultFile.decode(try SafeFile.read(path, atMost: ResultFile.largest), path: path)
-    } catch where from == nil && error.isNotFound {
+    } catch let error as FileError where from == nil && error.code == .notFound {
       throw RunnerError(
         problem: "there is no result to approve", place: path,
         hint: "run `highwater check` first, or name a result file with `--from`"
@@ -84,15 +85,20 @@ package struct Approve {
     if let name = project.environment.name { baseline.environment = name }
     var change = ApprovalChange(
       scenario: scenario.name, environment: baseline.environment,
-      path: store.path(scenario.name, baseline.environment), after: baseline.medians
+      path: store.path(scenario.name, baseline.environment), outcome: .unchanged, after: baseline.medians
     )
     if let reason = scenario.reasonAgainstApproval {
-      change.outcome = .skipped(reason)
+      change.outcome = .skipped(reason: reason)
       return change
     }
     // A broken baseline is what an approval replaces, so it tells no medians and stops nothing.
     change.before = ((try? store.load(scenario.name, environment: baseline.environment)) ?? nil)?.medians ?? [:]
-    change.outcome = ApprovalChange.Outcome(try store.save(baseline))
+    change.outcome =
+      switch try store.save(baseline) {
+      case .created: .created
+      case .replaced: .replaced
+      case .unchanged: .unchanged
+      }
     return change
   }
 }

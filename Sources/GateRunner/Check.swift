@@ -50,7 +50,7 @@ package struct Check {
       check: self,
       workplace: workplace
     )
-    return try conclusion.carryOut()
+    return conclusion.carryOut()
   }
 
   private func loadProject(_ workplace: Workplace) throws -> Project {
@@ -69,7 +69,7 @@ package struct Check {
     var results: [ScenarioResult] = []
     for (index, plan) in plans.enumerated() {
       let scenario = plan.scenario
-      console.show(.scenarioStarted(name: scenario.name, index: index + 1, of: plans.count))
+      console.show(.scenarioStarted(scenario.name, index: index + 1, of: plans.count))
       try artifacts.clear(scenario.name)
       let run = ScenarioRun(
         scenario: scenario,
@@ -78,9 +78,9 @@ package struct Check {
         show: console.show
       )
       let measured = try run.measure { scenario, number in
-        let recording = probe.measure(scenario, output: artifacts.outputPath(scenario.name, number))
+        let recording = probe.measure(scenario, output: artifacts.output(of: scenario.name, repetition: number))
         if let recording, number >= 1 {
-          try SafeFile.write(RecordingFile.encode(recording), to: artifacts.recordingPath(scenario.name, number))
+          try SafeFile.write(RecordingFile.encode(recording), to: artifacts.recording(of: scenario.name, repetition: number))
         }
         return recording
       }
@@ -94,6 +94,12 @@ package struct Check {
 }
 
 extension SharedOptions {
+  /// The options that a command must be given again to mean the same project.
+  var repeated: [String] {
+    let pairs = [("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--environment", environment)]
+    return pairs.flatMap { name, value in value.map { [name, $0] } ?? [] }
+  }
+
   /// Finds and reads the project file; options go before what it says.
   func loadProject(in workplace: Workplace, webhooksNeeded: Bool) throws -> Project {
     let file = try ProjectFile.locate(explicit: config, from: workplace.workingDirectory)

@@ -13,27 +13,27 @@ struct CheckConclusion {
   let workplace: Workplace
 
   /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
-  func carryOut() throws -> ExitCode {
+  func carryOut() -> ExitCode {
     let previous = PreviousVerdicts(of: artifacts)
-    let verdict = result.verdict.exitCode
-    var lost: [Complaint] = []
+    var lost: FileError?
     do {
       try write()
-    } catch let error as FileError {
-      lost = error.complaints
+    } catch {
+      lost = error
     }
     let delivered = notify(comparedWith: previous)
-    workplace.console.clearProgress()
-    printSummary()
-    if !lost.isEmpty { workplace.console.complain(RunnerError(lost)) }
-    if verdict != .pass { return verdict }
-    if !lost.isEmpty || workplace.console.hasFailed { return .failed }
-    return delivered || !check.requiresDelivery ? .pass : .delivery
+    var exitCode = result.verdict.exitCode
+    if exitCode == .pass {
+      exitCode = lost != nil ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
+    }
+    printSummary(exitCode)
+    if let lost { workplace.console.complain(lost) }
+    return exitCode == .pass && workplace.console.hasFailed ? .failed : exitCode
   }
 
-  private func write() throws {
+  private func write() throws(FileError) {
     let bytes = ResultFile.encode(result)
-    try SafeFile.write(bytes, to: artifacts.resultPath)
+    try SafeFile.write(bytes, to: artifacts.result)
     switch check.options.json {
     case nil: break
     case "-": workplace.console.print(String(decoding: bytes, as: UTF8.self))
@@ -41,41 +41,42 @@ struct CheckConclusion {
     }
   }
 
-  private func printSummary() {
+  private func printSummary(_ exitCode: ExitCode) {
+    let console = workplace.console
+    var context = SummaryContext(exitCode: exitCode, resultPath: artifacts.result)
+    context.detail = console.detail
+    context.outputFolder = "\(artifacts.path)/output"
+    context.options = check.options.repeated
+    for scenario in result.scenarios where scenario.failure != nil {
+      context.outputs[scenario.name] = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+    }
     let goesToOutput = check.options.json != "-"
-    let context = SummaryContext(
-      resultPath: artifacts.resultPath,
-      outputPath: { artifacts.outputPath($0, $1) },
-      config: check.options.config,
-      isVerbose: workplace.console.volume == .verbose,
-      isQuiet: workplace.console.volume == .quiet
-    )
-    let style = workplace.console.style(onOutput: goesToOutput)
-    let text = SummaryReport.text(result, style: style, context: context)
-    if goesToOutput { workplace.console.print(text) } else { workplace.console.say(text) }
+    let text = SummaryReport.text(result, style: console.style(onOutput: goesToOutput), context: context)
+    if goesToOutput { console.print(text) } else { console.say(text) }
   }
 
   /// Sends what the webhooks ask for; true where every message arrived.
   private func notify(comparedWith previous: PreviousVerdicts) -> Bool {
-    let states = Dictionary(
-      uniqueKeysWithValues: result.scenarios.map { ($0.name, ScenarioState(previous: previous[$0.name], current: $0.verdict)) }
-    )
-    var random = SystemRandomNumberGenerator()
-    let messages = project.webhooks.filter { webhook in
-      ScenarioState.isWorthTelling(webhook.occasion, verdict: result.verdict, states: Array(states.values))
-    }.map { webhook in
-      OutgoingMessage(
-        webhook: webhook,
-        event: "check",
-        deliveryID: RunIdentifier.make(at: workplace.now(), random: &random),
-        body: NotificationBody.bytes(
-          result, states: states, format: webhook.format, links: (build: result.run.buildURL, report: nil),
-          exitCode: result.verdict.exitCode
-        )
-      )
-    }
     guard !project.webhooks.isEmpty else { return true }
-    let postman = Postman(outbox: artifacts.outboxPath, interruption: workplace.interruption)
+    let exitCode = result.verdict.exitCode
+    let states = result.scenarios.reduce(into: [:]) { states, scenario in
+      states[scenario.name] = ScenarioState(scenario.verdict, after: previous[scenario.name])
+    }
+    var random = SystemRandomNumberGenerator()
+    let messages = project.webhooks
+      .filter { $0.occasion.isWorthTelling(exitCode: exitCode, states: states.values) }
+      .map { webhook in
+        OutgoingMessage(
+          webhook: webhook,
+          event: "check",
+          deliveryID: RunIdentifier.make(at: workplace.now(), random: &random),
+          body: NotificationBody.bytes(
+            result, states: states, format: webhook.format, links: (build: result.run.buildURL, report: nil),
+            exitCode: exitCode
+          )
+        )
+      }
+    let postman = Postman(outbox: artifacts.outbox, interruption: workplace.interruption)
     let reports = postman.deliver(messages, webhooks: project.webhooks)
     for report in reports where !report.isDelivered { workplace.console.say("warning: \(report.forPeople)") }
     return reports.allSatisfy(\.isDelivered)
@@ -88,8 +89,8 @@ struct PreviousVerdicts {
 
   /// Reads the last result; one that cannot be read tells nothing.
   init(of artifacts: ArtifactsFolder) {
-    let bytes = try? SafeFile.read(artifacts.resultPath, atMost: ResultFile.largest)
-    let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.resultPath) }
+    let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
+    let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }
     verdicts = Dictionary(result?.scenarios.map { ($0.name, $0.verdict) } ?? [], uniquingKeysWith: { first, _ in first })
   }
 

@@ -55,7 +55,7 @@ package struct Compare {
     case let path?: try SafeFile.write(ResultFile.encode(result), to: workplace.absolute(path))
     }
     let context = SummaryContext(
-      isComparison: true, isVerbose: console.volume == .verbose, isQuiet: console.volume == .quiet
+      command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
     )
     console.print(SummaryReport.text(result, style: console.style(), context: context))
   }
@@ -70,7 +70,7 @@ private struct Figures {
 
   init(path: String, shown: String) throws {
     let bytes = try SafeFile.read(path, atMost: ResultFile.largest)
-    guard BaselineFile.isOne(bytes) else {
+    guard BaselineFile.claims(bytes) else {
       let result = try ResultFile.decode(bytes, path: shown)
       guard !result.scenarios.isEmpty else {
         throw RunnerError(problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")

@@ -31,6 +31,15 @@ package final class Console: Sendable {
     self.variables = variables
   }
 
+  /// How much a summary tells.
+  var detail: SummaryContext.Detail {
+    switch volume {
+    case .quiet: .quiet
+    case .normal: .normal
+    case .verbose: .verbose
+    }
+  }
+
   /// The style for a text on one of the two streams.
   func style(onOutput: Bool = true) -> TerminalStyle {
     let descriptor = onOutput ? STDOUT_FILENO : STDERR_FILENO
@@ -69,8 +78,8 @@ package final class Console: Sendable {
   /// Says what went wrong on standard error, even where the console is quiet.
   package func complain(_ error: any ExplainedError) {
     clearProgress()
-    for complaint in error.complaints {
-      write(TerminalText.safe(complaint.description, keepingLineBreaks: true) + "\n", to: STDERR_FILENO)
+    for line in error.complaints.flatMap({ $0.description.split(separator: "\n") }) {
+      write(TerminalText.safe(String(line)) + "\n", to: STDERR_FILENO)
     }
   }
 
@@ -80,11 +89,18 @@ package final class Console: Sendable {
     if isatty(STDERR_FILENO) == 1, variables["TERM"] != "dumb" {
       write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: STDERR_FILENO)
       state.withLock { $0.hasProgressLine = true }
-    } else if case .scenarioFinished = progress {
+    } else if progress.isLasting {
       write(ProgressReport.line(progress, style: style(onOutput: false)) + "\n", to: STDERR_FILENO)
     }
   }
 
+  /// Hands a text on to standard error as it is, whoever wrote it.
+  func pass(_ text: String) {
+    clearProgress()
+    write(text, to: STDERR_FILENO)
+  }
+
+  /// Wipes the line that shows how far a run is.
   func clearProgress() {
     let had = state.withLock { state in
       defer { state.hasProgressLine = false }

@@ -39,7 +39,9 @@ package struct Record {
     let measured = try scenarioRun.measure { scenario, number in
       let output = "\(scratch.path)/\(number).log"
       last = probe.measure(scenario, output: output)
-      if showsOutput { workplace.console.pass(output) }
+      if showsOutput, let bytes = try? SafeFile.read(output, atMost: 1 << 30) {
+        workplace.console.pass(String(decoding: bytes, as: UTF8.self))
+      }
       return last
     }
     workplace.console.clearProgress()

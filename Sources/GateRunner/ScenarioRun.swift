@@ -20,7 +20,8 @@ struct ScenarioRun {
     )
     var counted: [(recording: Recording, peak: Double)] = []
     for number in (1 - scenario.warmup)...max(1, repetitions) {
-      show(.repetition(scenario: scenario.name, number: max(number, 1), of: repetitions, isWarmup: number < 1))
+      let progress = progress(at: number)
+      show(.repetitionStarted(progress))
       guard let recording = try measuring(scenario, number) else { return nil }
       if let failure = failure(of: recording, number: number) {
         measurements.failure = failure
@@ -30,6 +31,8 @@ struct ScenarioRun {
         let result = recording.result()
         measurements.repetitions.append(result)
         counted.append((recording, result.metrics[.peakRSS] ?? 0))
+        let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
+        show(.repetitionFinished(progress, peak: peak, duration: recording.duration))
       }
       guard measurements.failure == nil else { break }
     }
@@ -37,6 +40,17 @@ struct ScenarioRun {
     measurements.composition = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
     measurements.notes = notes(of: counted.map(\.recording))
     return measurements
+  }
+
+  /// Counted repetitions have numbers from 1; warm-ups end at 0.
+  private func progress(at number: Int) -> Progress.Repetition {
+    let isWarmup = number < 1
+    return Progress.Repetition(
+      scenario: scenario.name,
+      number: isWarmup ? number + scenario.warmup : number,
+      of: isWarmup ? scenario.warmup : repetitions,
+      isWarmup: isWarmup
+    )
   }
 
   /// Why a repetition cannot count; nil where it can.

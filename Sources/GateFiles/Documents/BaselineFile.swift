@@ -6,6 +6,11 @@ package enum BaselineFile {
   /// The most bytes of a baseline that are read: a thousand repetitions of ten metrics have a fifth of it.
   package static let largest = 1 << 20
 
+  /// Whether a file means to be a baseline, by its size and the schema that it names; ``decode(_:path:)`` says more.
+  package static func claims(_ bytes: [UInt8]) -> Bool {
+    bytes.count <= largest && bytes.firstRange(of: Array("\"highwater.baseline/".utf8)) != nil
+  }
+
   /// The baseline as JSON; equal figures make equal bytes, but for what is said of the approval.
   package static func encode(_ baseline: Baseline) -> [UInt8] {
     JSONText.encode(BaselineDocument(baseline))
