@@ -26,7 +26,8 @@ package enum ApprovalReport {
     )
     switch change.outcome {
     case .created, .replaced:
-      page.lines(figures(change).lines(indent: 11, style: style) ?? figures(change).lines(indent: 2, style: style) ?? [])
+      let figures = figures(change)
+      page.lines(figures.lines(indent: 11, style: style) ?? figures.lines(indent: 2, style: style) ?? [])
       page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
     case .unchanged: break
     case .skipped(let reason): page.paragraph(TerminalText.safe(reason), indent: 11)

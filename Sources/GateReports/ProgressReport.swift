@@ -48,7 +48,7 @@ package enum ProgressReport {
   /// The worst metric, or why the scenario failed in short.
   private static func mainFigure(of scenario: ScenarioResult) -> String? {
     if scenario.verdict == .failed {
-      return scenario.repetitions.last.map { TerminalText.cut(TerminalText.safe($0.end.kind.rawValue), to: 20, mark: "") }
+      return scenario.repetitions.last?.end.kind.rawValue
     }
     let telling = scenario.metrics.first { $0.verdict == scenario.verdict } ?? scenario.metrics.first
     guard let telling, let current = telling.current else { return nil }

@@ -94,7 +94,8 @@ enum Fixture {
     scenario(
       name, .pass,
       metrics: [
-        metric(.peakRSS, from: peak - 98_304, to: peak), metric(.steadyRSS, from: peak - 1_000_000, to: peak - 1_024_000),
+        metric(.peakRSS, from: peak - 98_304, to: peak),
+        metric(.steadyRSS, from: peak - 1_000_000, to: peak - 1_024_000),
       ],
       repetitions: repetitions(peak: peak, steady: peak - 1_024_000)
     )
@@ -112,10 +113,12 @@ enum Fixture {
       repetitions: repetitions(peak: 24_379_392, steady: 22_642_688)
     )
     scenario.baselineComposition = Composition(
-      anonymous: Bytes(19_000_000), file: Bytes(4_000_000), shared: .zero, stack: Bytes(135_168), heap: Bytes(12_000_000)
+      anonymous: Bytes(19_000_000), file: Bytes(4_000_000), shared: .zero, stack: Bytes(135_168),
+      heap: Bytes(12_000_000)
     )
     scenario.currentComposition = Composition(
-      anonymous: Bytes(20_258_291), file: Bytes(4_052_429), shared: .zero, stack: Bytes(135_168), heap: Bytes(13_258_291)
+      anonymous: Bytes(20_258_291), file: Bytes(4_052_429), shared: .zero, stack: Bytes(135_168),
+      heap: Bytes(13_258_291)
     )
     return scenario
   }
@@ -132,7 +135,8 @@ enum Fixture {
   }
 
   static var crashed: ScenarioResult {
-    let output = (1...20).map { "GET /items/\($0) 200\n" }.joined()
+    let output =
+      (1...20).map { "GET /items/\($0) 200\n" }.joined()
       + "\u{1b}[31merror:\u{1b}[0m assertion failed: index < count\n\tat table.c:118\nSegmentation fault\r\n"
     return scenario(
       "api-server", .failed,

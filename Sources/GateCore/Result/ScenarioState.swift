@@ -48,11 +48,8 @@ extension Verdict {
 }
 
 extension Webhook.Occasion {
-  /// Whether a run is announced to a webhook of this kind.
-  ///
-  /// - Parameters:
-  ///   - exitCode: The run's exit code; `failure` tells of every one that is not 0.
-  ///   - states: The states of the run's scenarios; `change` tells of trouble that began or ended.
+  /// Whether a run is announced to a webhook of this kind: `failure` tells of every exit code that is not 0, `change`
+  /// of trouble that began or ended.
   package func isWorthTelling(exitCode: ExitCode, states: some Sequence<ScenarioState>) -> Bool {
     switch self {
     case .always: true

@@ -64,7 +64,9 @@ extension ChatMessage {
   private static func facts(_ result: RunResult) -> [Span] {
     var spans: [Span] = []
     if let branch = result.run.branch { spans += [.plain("on "), .code(bounded(branch)), .plain(", ")] }
-    if let commit = result.run.commit { spans += [.plain("commit "), .code(bounded(commit, to: 12)), .plain(", ")] }
+    if let commit = result.run.commit {
+      spans += [.plain("commit "), .code(bounded(String(commit.prefix(12)))), .plain(", ")]
+    }
     return spans + [.plain("environment "), .code(bounded(result.environment.name))]
   }
 
@@ -92,7 +94,9 @@ extension ChatMessage {
 
   private static func figures(_ metric: MetricResult) -> String {
     let now = metric.current.map { Figures.amount($0.median, unit: metric.unit) } ?? "could not be had"
-    guard let baseline = metric.baseline else { return now }
+    guard let baseline = metric.baseline else {
+      return now + (metric.rule.limit.map { ", limit \(Figures.amount($0))" } ?? "")
+    }
     let change = metric.change.map { " (\(Figures.difference($0.absolute, unit: metric.unit)))" } ?? ""
     return "\(Figures.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"
   }

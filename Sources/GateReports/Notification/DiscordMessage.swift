@@ -7,7 +7,11 @@ enum DiscordMessage {
   private static let longestDescription = 3800
 
   static func json(_ message: ChatMessage) -> JSONValue {
-    ["content": .string("\(message.title) – \(message.summary)"), "embeds": [embed(message)], "allowed_mentions": ["parse": []]]
+    [
+      "content": .string("\(message.title) – \(message.summary)"),
+      "embeds": [embed(message)],
+      "allowed_mentions": ["parse": []],
+    ]
   }
 
   private static func embed(_ message: ChatMessage) -> JSONValue {

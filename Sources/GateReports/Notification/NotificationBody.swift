@@ -3,9 +3,14 @@ package import GateCore
 
 /// What a webhook is sent of a finished check (CONTRACT section 5).
 package enum NotificationBody {
+  /// The body in the webhook's format.
+  ///
   /// - Parameters:
+  ///   - result: The finished run.
   ///   - states: Of each scenario; one that is missing is taken to be good before.
+  ///   - format: Who reads it.
   ///   - links: Where people can read more; a chat shows only `http` and `https` addresses.
+  ///   - exitCode: The code that the run ends with.
   /// - Returns: JSON in UTF-8, within the limits of the service that reads the format.
   package static func bytes(
     _ result: RunResult,

@@ -115,9 +115,12 @@ extension NotificationJSON {
 
 extension NotificationJSON.Run {
   init(_ run: RunInfo) {
+    // The format cuts what is below a millisecond, and a `Date` holds .678 as .67799…: a quarter more is safe.
+    let milliseconds = (run.startedAt.timeIntervalSince1970 * 1000).rounded() + 0.25
+    let startedAt = Date(timeIntervalSince1970: milliseconds / 1000)
     self.init(
       id: run.id,
-      startedAt: Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(run.startedAt),
+      startedAt: Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(startedAt),
       durationSeconds: run.duration.inSeconds,
       commit: run.commit,
       branch: run.branch,

@@ -57,9 +57,9 @@ struct Curve {
       let head = "  " + TerminalText.padded(label, to: width, on: .right) + " " + axis
       page.line(style.painted(head, .faint) + line(row: row))
     }
-    let corner = style.unicode ? "└" + String(repeating: "─", count: heights.count) : "+" + String(repeating: "-", count: heights.count)
+    let floor = String(repeating: style.unicode ? "─" : "-", count: heights.count)
     let indent = String(repeating: " ", count: width + 3)
-    page.line(style.painted(indent + corner, .faint))
+    page.line(style.painted(indent + (style.unicode ? "└" : "+") + floor, .faint))
     let end = Figures.time(span)
     let start = TerminalText.padded("0\(Figures.space)s", to: heights.count - TerminalText.columns(end))
     page.line(style.painted(indent + " " + start + end, .faint))

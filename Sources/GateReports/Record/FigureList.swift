@@ -18,7 +18,8 @@ struct FigureList {
     let titles = repeated ? ["", "median", "range", ""] : ["", "", "", ""]
     let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
       .map { Table.Column(title: $0, side: $1) }
-    let rows = Self.shown.filter { isShown($0.metric) }.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
+    let whole = Self.shown.filter { isShown($0.metric) }
+    let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
     let processes = processRow(page.style)
     let table = Table(columns: columns, rows: rows + [processes])
     let narrow = Table(columns: Array(columns.dropLast()), rows: (rows + [processes]).map { Array($0.dropLast()) })

@@ -2,9 +2,13 @@ package import GateCore
 
 /// What `record` says of one command.
 package enum RecordReport {
+  /// The report of one command.
+  ///
   /// - Parameters:
   ///   - scenario: The command's repetitions; with several, medians and ranges are shown.
   ///   - recording: The repetition whose curve, memory and processes are shown; nil leaves them out.
+  ///   - style: What the terminal can show.
+  /// - Returns: Lines that each end in a newline.
   package static func text(_ scenario: ScenarioResult, recording: Recording?, style: TerminalStyle) -> String {
     var page = Page(style)
     writeHeading(of: scenario, recording: recording, to: &page)

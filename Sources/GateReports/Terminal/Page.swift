@@ -59,7 +59,9 @@ struct Page {
 
 /// Words of a command line as a person may copy them into a shell.
 enum ShellWords {
-  private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
+  private static let plain = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars
+  )
 
   /// The word, quoted for a POSIX shell where it must be.
   ///

@@ -27,6 +27,8 @@ struct Table {
   /// The table's lines, the titles first; the first column is cut in its middle where the rest needs the room.
   ///
   /// - Parameters:
+  ///   - indent: Spaces before each line.
+  ///   - style: What the terminal can show.
   ///   - leastFirst: The least that the first column is cut to.
   /// - Returns: nil where the table is too wide all the same.
   func lines(indent: Int, style: TerminalStyle, leastFirst: Int = 12) -> [String]? {
