@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@Suite("The command line")
+struct CommandLineTests {
+  @Test("`--version` names the tool and its version on standard output")
+  func version() throws {
+    let outcome = try Gate.run("--version", in: TemporaryProject())
+    #expect(outcome.output == "highwater 0.1.0\n")
+    #expect(outcome.code == 0)
+    #expect(outcome.errors.isEmpty)
+  }
+
+  @Test("Help is data: it goes to standard output, and the exit code is 0", arguments: [
+    ["--help"], ["check", "--help"], ["record", "--help"], ["approve", "--help"], ["compare", "--help"],
+    ["validate", "--help"], [],
+  ])
+  func help(arguments: [String]) throws {
+    let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
+    #expect(outcome.code == 0)
+    #expect(outcome.output.contains("USAGE: highwater"))
+    #expect(outcome.errors.isEmpty)
+  }
+
+  @Test("A wrong command line ends with 2, and says on standard error what was wrong", arguments: [
+    (["--nonsense"], "nonsense"), (["chekc"], "chekc"), (["check", "--repetitions", "0"], "from 1 to 1000"),
+    (["check", "--repetitions", "many"], "many"), (["check", "--quiet", "--verbose"], "exclude each other"),
+    (["check", "--color", "pink"], "pink"), (["check", "--no-notify", "--require-delivery"], "exclude each other"),
+    (["record"], "no command to measure"), (["record", "--interval", "5", "--", "true"], "interval"),
+    (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "no name of an environment"),
+    (["check", "--junit", "x.xml"], "junit"), (["trend"], "trend"),
+  ])
+  func usage(arguments: [String], expected: String) throws {
+    let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
+    #expect(outcome.code == 2)
+    #expect(outcome.errors.contains(expected), "\(outcome.errors)")
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test("Without a project file every command that needs one ends with 2 and says where it looked", arguments: [
+    "check", "approve", "validate",
+  ])
+  func noProject(command: String) throws {
+    let outcome = try Gate.run(command, in: TemporaryProject())
+    #expect(outcome.code == 2)
+    #expect(outcome.errors.contains("highwater.yml"))
+  }
+
+  @Test("Completion scripts are made for the usual shells", arguments: ["bash", "zsh", "fish"])
+  func completion(shell: String) throws {
+    let outcome = try Gate.run("--generate-completion-script", shell, in: TemporaryProject())
+    #expect(outcome.code == 0)
+    #expect(outcome.output.contains("allow-missing-baseline"))
+  }
+
+  @Test("An unknown scenario is named with the nearest known one")
+  func unknownScenario() throws {
+    let project = try TemporaryProject("""
+      version: 1
+      scenarios: [{name: redis-load, target: {command: ["true"]}}]
+      """)
+    let outcome = try Gate.run("check", "redis-laod", in: project)
+    #expect(outcome.code == 2)
+    #expect(outcome.errors.contains("no scenario matches `redis-laod`"))
+    #expect(outcome.errors.contains("did you mean `redis-load`?"))
+  }
+}
