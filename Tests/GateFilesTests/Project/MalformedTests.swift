@@ -25,11 +25,12 @@ struct MalformedTests {
   @Test(
     "Every fault is told with its place, and what would heal it",
     arguments: [
-      Malformed.syntax, Malformed.scenarios, Malformed.targets, Malformed.scripts, Malformed.gates, Malformed.projects,
+      Malformed.syntax, Malformed.scenarios, Malformed.measuring, Malformed.targets, Malformed.scripts,
+      Malformed.gates, Malformed.projects,
     ].flatMap(\.self)
   )
   func complaints(malformed: Malformed) throws {
-    let folder = try ProjectFolder(files: ["highwater.yml": malformed.yaml])
+    let folder = try ProjectFolder(files: ["highwater.yml": malformed.yaml + "\n"])
     #expect(folder.verdict(environment: Self.environment) == malformed.expected)
   }
 }

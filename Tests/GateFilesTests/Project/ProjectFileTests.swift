@@ -1,0 +1,260 @@
+import FoundationEssentials
+import GateCore
+import Testing
+
+@testable import GateFiles
+
+@Suite("Finding the project file")
+struct LocateTests {
+  @Test("The first of its three names counts, in the working directory before its parents")
+  func order() throws {
+    let folder = try ProjectFolder(files: ["ci/highwater.yml": "", "a/b/x": ""])
+    func located(from sub: String) throws -> String {
+      String(try ProjectFile.locate(explicit: nil, from: "\(folder.path)\(sub)").dropFirst(folder.path.count))
+    }
+    #expect(try located(from: "/a/b") == "/ci/highwater.yml")
+    try folder.write(".highwater.yml", "")
+    #expect(try located(from: "/a/b") == "/.highwater.yml")
+    try folder.write("highwater.yml", "")
+    #expect(try located(from: "/a/b/") == "/highwater.yml")
+    try folder.write("a/ci/highwater.yml", "")
+    #expect(try located(from: "/a/b") == "/a/ci/highwater.yml")
+    #expect(try located(from: "") == "/highwater.yml")
+  }
+
+  @Test("The search ends at the repository's root")
+  func ends() throws {
+    let folder = try ProjectFolder(files: ["highwater.yml": "", "inner/.git": "gitdir: elsewhere", "inner/a/x": ""])
+    let error = #expect(throws: ProjectError.self) {
+      try ProjectFile.locate(explicit: nil, from: "\(folder.path)/inner/a")
+    }
+    #expect(
+      error?.description.replacing(folder.path, with: "ROOT") == """
+        error: there is no project file from `ROOT/inner/a` up to `ROOT/inner`
+          hint: write `highwater.yml` there, or name a file with `--config FILE`
+        """
+    )
+  }
+
+  @Test("Outside a repository the parents are not searched")
+  func noRepository() throws {
+    let folder = try ProjectFolder(isRepository: false, files: ["highwater.yml": "", "a/x": ""])
+    let error = #expect(throws: ProjectError.self) {
+      try ProjectFile.locate(explicit: nil, from: "\(folder.path)/a")
+    }
+    #expect(error?.complaints.first?.problem == "there is no project file in `\(folder.path)/a`")
+  }
+
+  @Test("A named file is taken from the working directory, and not searched for")
+  func explicit() throws {
+    #expect(try ProjectFile.locate(explicit: "../x.yml", from: "/a/b") == "/a/x.yml")
+    #expect(try ProjectFile.locate(explicit: "/c/./x.yml", from: "/a/b") == "/c/x.yml")
+  }
+}
+
+@Suite("Loading the project file")
+struct LoadTests {
+  static let smallest = "version: 1\nscenarios:\n  - name: load\n    target: {command: [sleep, 1]}\n"
+
+  @Test("What it leaves out has the contract's defaults")
+  func defaults() throws {
+    let folder = try ProjectFolder(files: ["highwater.yml": Self.smallest])
+    var scenario = Scenario(
+      name: ScenarioName("load"),
+      target: Target(command: .arguments(["sleep", "1"]), workingDirectory: folder.path)
+    )
+    scenario.root = folder.path
+    scenario.place = SourcePlace(file: "highwater.yml", line: 3, column: 5)
+    #expect(
+      try folder.load()
+        == Project(
+          file: "\(folder.path)/highwater.yml",
+          root: folder.path,
+          baselines: "\(folder.path)/baselines",
+          history: "\(folder.path)/.highwater/history.sqlite",
+          artifacts: "\(folder.path)/.highwater",
+          scenarios: [scenario]
+        )
+    )
+  }
+
+  @Test("Paths start at the repository's root, not at the file; variables stand in them")
+  func paths() throws {
+    let folder = try ProjectFolder(
+      files: [
+        "deep/ci/highwater.yml": """
+          baselines: ../${TEAM}/./b//c
+          history: "off"
+          artifacts: /tmp/$${x}
+          \(Self.smallest)
+          """
+      ]
+    )
+    let project = try folder.load("deep/ci/highwater.yml", environment: ["TEAM": "core"])
+    #expect(project.root == folder.path)
+    #expect(project.baselines == PathText.absolute("../core/b/c", from: folder.path))
+    #expect(project.history == nil)
+    #expect(project.artifacts == "/tmp/${x}")
+    #expect(project.scenarios.first?.place?.file == "deep/ci/highwater.yml")
+  }
+
+  @Test("Without a repository the root is the file's own folder")
+  func rootWithoutRepository() throws {
+    let folder = try ProjectFolder(isRepository: false, files: ["ci/highwater.yml": Self.smallest])
+    #expect(try folder.load("ci/highwater.yml").root == "\(folder.path)/ci")
+  }
+
+  @Test("A webhook whose variables are not set is left out where nobody is told anyway")
+  func webhooksNotNeeded() throws {
+    let hooks = """
+      webhooks:
+        - {url: "${A}/x", on: failure, format: slack}
+        - {url: "https://h/${B}"}
+        - {url: "https://h/", secret: "${C}"}
+        - {url: "https://h/", on: change}
+      """
+    let folder = try ProjectFolder(files: ["highwater.yml": "\(hooks)\n\(Self.smallest)"])
+    let environment = ["A": "http://host:8080", "C": ""]
+    let project = try folder.load(environment: environment, webhooksNeeded: false)
+    #expect(project.webhooks.map(\.reference) == ["${A}/x", "https://h/"])
+    #expect(project.webhooks.map(\.url.exposed) == ["http://host:8080/x", "https://h/"])
+    #expect(project.webhooks.map(\.format) == [.slack, .json])
+    #expect(project.webhooks.map(\.occasion) == [.failure, .change])
+    let error = #expect(throws: ProjectError.self) { try folder.load(environment: environment) }
+    #expect(error?.complaints.map(\.problem) == ["B", "C"].map { "the environment variable `\($0)` is not set, or is empty" })
+  }
+
+  @Test("The value of a variable is never shown")
+  func secrets() throws {
+    let hooks = "webhooks: [{url: '${A}'}, {url: 'http://${A}:x/'}]\nhistory: ${A}\n"
+    let folder = try ProjectFolder(files: ["highwater.yml": hooks + Self.smallest])
+    let verdict = folder.verdict(environment: ["A": "pass word\u{1b}"])
+    #expect(verdict.split(separator: "\n").count == 5)
+    #expect(!verdict.contains("pass"))
+  }
+
+  @Test("An environment has a name, and hard fields to look past")
+  func environmentRule() throws {
+    let folder = try ProjectFolder(
+      files: ["highwater.yml": "environment: {name: ci-runner, ignore: [cpus, memoryLimit]}\n" + Self.smallest]
+    )
+    #expect(
+      try folder.load().environment == EnvironmentRule(name: "ci-runner", ignoredFields: [.cpus, .memoryLimit])
+    )
+  }
+
+  @Test("A thousand scenarios are no problem, nor is a matrix of two thousand", .timeLimit(.minutes(2)))
+  func many() throws {
+    let body = """
+          tags: [server, slow]
+          target: {command: [redis-server, --port, 7001], env: {A: b, C: d}, stdin: pipe}
+          setup: [[mkdir, -p, run], "rm -rf run"]
+          ready: {log: "Ready to accept", within: 10s}
+          steps: [{phase: load}, {run: [client, -q]}, {wait: 2s}, {repeat: {times: 9, steps: [{send: x}]}}]
+          gate: {peak_rss: [3%, 512KiB], steady_rss: {tolerance: 3%, limit: 200MiB}}
+
+      """
+    let scenarios = (0..<1000).map { "  - name: s\($0)\n\(body)" }.joined()
+    let axis = (0..<50).map(String.init).joined(separator: ",")
+    let matrix = "  - name: m\n    matrix: {a: [\(axis)], b: [\(axis.prefix(109))]}\n\(body)"
+    let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\nscenarios:\n\(scenarios)\(matrix)"])
+    #expect(try folder.load().scenarios.count == 1000 + 50 * 40)
+  }
+
+  @Test("More scenarios than there may be are one error")
+  func tooMany() throws {
+    let axis = (0..<70).map(String.init).joined(separator: ",")
+    let matrices = (0..<2).map {
+      "  - {name: m\($0), matrix: {a: [\(axis)], b: [\(axis)]}, target: {shell: x}}\n"
+    }
+    let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\nscenarios:\n\(matrices.joined())"])
+    #expect(
+      folder.verdict() == """
+        highwater.yml:4:5: error: the project is too large: more than 5000 scenarios, or 750000 values in them
+          hint: split the suite over several project files
+        """
+    )
+  }
+}
+
+@Suite("Files that a project includes")
+struct IncludeTests {
+  static func scenario(_ name: String) -> String { "scenarios: [{name: \(name), target: {shell: x}}]\n" }
+
+  @Test("They follow the file's own scenarios, pattern by pattern, sorted by name, each once")
+  func order() throws {
+    let folder = try ProjectFolder(
+      files: [
+        "highwater.yml": "version: 1\ninclude: [\"s/*.yml\", s/a.yml, \"h*.yml\", \"${DIR}/z.yml\"]\n" + Self.scenario("own"),
+        "s/b.yml": Self.scenario("b"), "s/a.yml": "version: 1\n" + Self.scenario("a"), "t/z.yml": Self.scenario("z"),
+      ]
+    )
+    #expect(try folder.load(environment: ["DIR": "t"]).scenarios.map(\.name.text) == ["own", "a", "b", "z"])
+  }
+
+  @Test("The defaults of the project are theirs too")
+  func defaults() throws {
+    let folder = try ProjectFolder(
+      files: ["highwater.yml": "version: 1\ndefaults: {warmup: 7}\ninclude: [a.yml]\n", "a.yml": Self.scenario("a")]
+    )
+    #expect(try folder.load().scenarios.map(\.warmup) == [7])
+  }
+
+  @Test("Faults are listed file by file, each with its own name")
+  func faults() throws {
+    let folder = try ProjectFolder(
+      files: [
+        "highwater.yml": "version: 1\ninclude: [\"*.inc\"]\nscenarios: [{name: twice, target: {shell: x}, warmup: x}]\n",
+        "a.inc": "include: [x]\nscenarios: [{name: twice, target: {shell: x}}]\n",
+        "b.inc": "scenarios: [\n", "c.inc": "", "d.inc": "version: 1\n", "e.inc": "scenarios: {a: b}\n",
+      ]
+    )
+    #expect(
+      folder.verdict() == """
+        highwater.yml:3:55: error: `warmup` must be a whole number from 0 to 100, not `x`
+          hint: such as `warmup: 1`
+        a.inc:1:1: error: no included file has the key `include`
+          hint: its keys are `version`, `scenarios`
+        a.inc:2:13: error: the scenario `twice` exists twice
+          hint: the first is at highwater.yml:3:13
+        b.inc:2:1: error: this is not YAML: did not find expected node content while parsing a flow node
+        c.inc:1:1: error: the file is empty
+          hint: an included file has a list `scenarios:`
+        d.inc:1:1: error: an included file needs a list `scenarios:`
+        e.inc:1:12: error: `scenarios` must be a list, not a mapping
+          hint: such as `scenarios: [{name: load, …}]`
+        """
+    )
+  }
+
+  @Test("No link leads out of the project's folder")
+  func link() throws {
+    let outside = try ProjectFolder(files: ["a.yml": Self.scenario("a")])
+    let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\ninclude: [in/a.yml]\n"])
+    try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/in", withDestinationPath: outside.path)
+    #expect(
+      folder.verdict() == """
+        highwater.yml:2:11: error: `in/a.yml` leads out of the project's folder
+          hint: included files lie in the folder with `.git`
+        """
+    )
+  }
+
+  @Test("A hundred files may be included, one more may not")
+  func tooMany() throws {
+    let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\ninclude: [\"s/*\"]\n"])
+    for index in 0..<100 { try folder.write("s/\(index).yml", Self.scenario("s\(index)")) }
+    #expect(try folder.load().scenarios.count == 100)
+    try folder.write("s/x.yml", Self.scenario("x"))
+    #expect(folder.verdict() == "highwater.yml:2:11: error: more than 100 files are included")
+  }
+
+  @Test("A folder whose own name is a pattern is itself only")
+  func patternInRoot() throws {
+    let folder = try ProjectFolder(
+      isRepository: false,
+      files: ["[a]*/highwater.yml": "version: 1\ninclude: [\"s*\"]\n", "[a]*/s.yml": Self.scenario("s")]
+    )
+    #expect(try folder.load("[a]*/highwater.yml").scenarios.map(\.name.text) == ["s"])
+  }
+}

@@ -1,0 +1,256 @@
+import GateCore
+import Testing
+
+@testable import GateFiles
+
+/// The only scenario of a file with these lines.
+private func scenario(_ lines: String, environment: [String: String] = [:]) throws -> Scenario {
+  try #require(try ProjectFolder(scenarioLines: lines).load(environment: environment).scenarios.first)
+}
+
+@Suite("Reading a scenario")
+struct ScenarioReaderTests {
+  static let target = "target: {shell: x, stdin: pipe}\n"
+
+  @Test(
+    "Repetitions are a number, or bounds of which each has its default",
+    arguments: [
+      ("3", Repetitions.fixed(3)), ("{min: 7, max: 9}", .adaptive(min: 7, max: 9)),
+      ("{min: 30}", .adaptive(min: 30, max: 30)), ("{max: 3}", .adaptive(min: 3, max: 3)),
+      ("{min: 6}", .adaptive(min: 6, max: 20)), ("1000", .fixed(1000)),
+    ]
+  )
+  func repetitions(text: String, expected: Repetitions) throws {
+    #expect(try scenario(Self.target + "repetitions: \(text)").repetitions == expected)
+  }
+
+  @Test(
+    "A server is a port of this machine, or a host and a port",
+    arguments: [
+      ("7001", "127.0.0.1", 7001), ("'7001'", "127.0.0.1", 7001), ("db.local:1", "db.local", 1),
+      ("'[::1]:65535'", "::1", 65535),
+    ]
+  )
+  func server(text: String, host: String, port: Int) throws {
+    #expect(try scenario(Self.target + "ready: {tcp: \(text)}").ready == Readiness(.tcp(host: host, port: port)))
+  }
+
+  @Test("Other servers are refused", arguments: ["0", "-1", "h:", "':1'", "a:b:1", "'[::1]'", "h:65536", "'[]:1'", "1.5"])
+  func badServer(text: String) throws {
+    #expect(throws: ProjectError.self) { try scenario(Self.target + "ready: {tcp: \(text)}") }
+  }
+
+  @Test("Every other condition of readiness")
+  func conditions() throws {
+    func ready(_ text: String) throws -> Readiness.Condition? {
+      try scenario(Self.target + "ready: {\(text)}", environment: ["P": "8080"]).ready?.condition
+    }
+    #expect(try ready("http: 'http://h:${P}/'") == .http("http://h:8080/"))
+    #expect(try ready("unix: /run/../tmp/s.sock") == .unix("/tmp/s.sock"))
+    #expect(try ready("file: '/tmp/${P}'") == .file("/tmp/8080"))
+    #expect(try ready("command: [test, -e, '${P}']") == .command(.arguments(["test", "-e", "${P}"])))
+    #expect(try ready("command: 'test -e ${P}'") == .command(.shell("test -e ${P}")))
+    #expect(try ready("delay: 0s") == .delay(.zero))
+  }
+
+  @Test(
+    "CPUs are a list of numbers and ranges",
+    arguments: [("0", [0]), ("'0'", [0]), ("'0-2,5,1'", [0, 1, 2, 5]), ("[3, 1, 3]", [1, 3]), ("1023", [1023])]
+  )
+  func cpus(text: String, expected: [Int]) throws {
+    #expect(try scenario(Self.target + "isolation: {cpus: \(text)}").isolation.cpus == expected)
+  }
+
+  @Test("Words that other readers of YAML take for booleans are words")
+  func words() throws {
+    let read = try scenario(
+      """
+      target: {command: [echo, yes, no, on, off, true, 7001, 1.50, 0x1F]}
+      description: on
+      isolation: {aslr: on, thp: off, tracer: off}
+      gate: {peak_rss: {limit: 1MiB, on: off}}
+      """
+    )
+    #expect(read.target.command == .arguments(["echo", "yes", "no", "on", "off", "true", "7001", "1.50", "0x1F"]))
+    #expect(read.description == "on")
+    #expect(read.isolation.randomAddresses)
+    #expect(read.isolation.hugePages == .off)
+    #expect(read.isolation.tracer == .off)
+    #expect(read.gate.rules.map(\.severity) == [.off])
+  }
+
+  @Test("The target's input is nothing, a pipe, a file or a text")
+  func inputs() throws {
+    func input(_ text: String) throws -> Target.Input { try scenario("target: {shell: x, stdin: \(text)}").target.input }
+    #expect(try input("null") == .null)
+    #expect(try input("'null'") == .null)
+    #expect(try input("pipe") == .pipe)
+    #expect(try input("{file: /a/b}") == .file("/a/b"))
+    #expect(try input(#"{text: "a\nb"}"#) == .text("a\nb"))
+  }
+
+  @Test("What belongs to the target or to a shell keeps its `${X}`")
+  func untouched() throws {
+    let read = try scenario(
+      """
+      target: {shell: 'echo ${X}', env: {A: '${X}'}, stdin: {text: '${X}'}}
+      setup: ['echo ${X}', [echo, '${X}']]
+      steps: [{run: 'echo ${X}'}]
+      """
+    )
+    #expect(read.target.command == .shell("echo ${X}"))
+    #expect(read.target.environment == ["A": "${X}"])
+    #expect(read.target.input == .text("${X}"))
+    #expect(read.setup == [.shell("echo ${X}"), .arguments(["echo", "${X}"])])
+    #expect(read.steps.map(\.action) == [.run(Step.Client(command: .shell("echo ${X}")))])
+  }
+
+  @Test("The long form of a client, and the defaults of steps")
+  func steps() throws {
+    let read = try scenario(
+      Self.target + """
+        steps:
+          - run: {command: [x], within: 60s, exit: [0, 3]}
+          - settle: {}
+          - expect: {output: x}
+          - http: {url: 'http://${H}/', headers: {Authorization: 'Bearer ${T}'}}
+        """,
+      environment: ["H": "h", "T": "t"]
+    )
+    var call = Step.HTTPCall(url: "http://h/")
+    call.headers = ["Authorization": "Bearer t"]
+    #expect(
+      try read.steps.map(\.action) == [
+        .run(Step.Client(command: .arguments(["x"]), within: .seconds(60), exits: [0, 3])),
+        .settle(within: .seconds(10)),
+        .expectOutput(Pattern(parsing: "x"), within: .seconds(10)),
+        .http(call),
+      ]
+    )
+  }
+
+  @Test("Turns are counted through every level, and do not overflow")
+  func turns() {
+    func loop(_ times: Int, _ steps: [Step]) -> Step { Step(.repeat(times: times, steps: steps)) }
+    let mark = Step(.mark("m"))
+    #expect(StepReader.turns(of: []) == 0)
+    #expect(StepReader.turns(of: [mark, loop(3, [mark, loop(2, [mark])])]) == 10)
+    let huge = (0..<8).reduce([mark]) { steps, _ in [loop(1_000_000, steps)] }
+    #expect(StepReader.turns(of: huge + huge) == .max)
+  }
+
+  @Test(
+    "A rule of the gate in each of its forms",
+    arguments: [
+      ("peak_rss: auto", GateRule(metric: .peakRSS, tolerance: .automatic)),
+      ("peak_rss: 512KiB", GateRule(metric: .peakRSS, tolerance: .bounds(relative: nil, absolute: .kibibytes(512)))),
+      ("peak_rss: [512KiB, 3%]", GateRule(metric: .peakRSS, tolerance: .standard)),
+      ("peak_rss: off", GateRule(metric: .peakRSS, tolerance: .standard, severity: .off)),
+      ("peak_rss: {on: warn}", GateRule(metric: .peakRSS, tolerance: .standard, severity: .warn)),
+      ("peak_rss: {limit: 1MiB}", GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(1))),
+      ("growth: {tolerance: auto}", GateRule(metric: .growth, tolerance: .automatic)),
+      ("growth: off", GateRule(metric: .growth, tolerance: nil, severity: .off)),
+      (
+        "phase.a.b.steady_rss: 0%",
+        GateRule(metric: .phase("a.b", .steadyRSS), tolerance: .bounds(relative: Percent(0), absolute: nil))
+      ),
+    ]
+  )
+  func gateRule(text: String, expected: GateRule) throws {
+    #expect(try scenario(Self.target + "gate: {\(text)}").gate == Gate(rules: [expected]))
+  }
+}
+
+@Suite("What scenarios have in common, and in what they differ")
+struct MatrixAndDefaultsTests {
+  private func scenarios(_ text: String) throws -> [Scenario] {
+    try ProjectFolder(files: ["highwater.yml": "version: 1\n\(text)\n"]).load().scenarios
+  }
+
+  @Test("A scenario's own value replaces the whole default, but in gate and isolation key by key")
+  func merging() throws {
+    let read = try scenarios(
+      """
+      defaults:
+        warmup: 3
+        tags: [a]
+        stop: {signal: INT, within: 1s}
+        gate: {peak_rss: 1%, steady_rss: 2%}
+        isolation: {aslr: on, cpus: "1"}
+      scenarios:
+        - {name: one, target: {shell: x}}
+        - name: two
+          target: {shell: x}
+          warmup: 0
+          tags: []
+          stop: {signal: HUP}
+          gate: {spike: 3%, peak_rss: 4%}
+          isolation: {aslr: off}
+      """
+    )
+    func share(_ value: Double) -> Tolerance { .bounds(relative: Percent(value), absolute: nil) }
+    #expect(read.map(\.warmup) == [3, 0])
+    #expect(read.map(\.tags) == [["a"], []])
+    #expect(read.map(\.stop) == [StopRule(signal: .int, within: .seconds(1)), StopRule(signal: .hup)])
+    #expect(read.map(\.isolation.randomAddresses) == [true, false])
+    #expect(read.map(\.isolation.cpus) == [[1], [1]])
+    #expect(read.map { $0.gate.rules.map(\.metric) } == [[.peakRSS, .steadyRSS], [.peakRSS, .steadyRSS, .spike]])
+    #expect(read.map { $0.gate.rules.first?.tolerance } == [share(1), share(4)])
+  }
+
+  @Test("A matrix makes a scenario for each combination, in the order of the file")
+  func names() throws {
+    let read = try scenarios(
+      "scenarios: [{name: m, target: {shell: x}, matrix: {b: [2, 'x y'], a: [on, 1.0]}}, {name: n, target: {shell: x}}]"
+    )
+    #expect(read.map(\.name.text) == ["m[b=2,a=on]", "m[b=2,a=1.0]", "m[b=x y,a=on]", "m[b=x y,a=1.0]", "n"])
+  }
+
+  @Test("`{{axis}}` is replaced in every text, keys and defaults too; a number stays one")
+  func filled() throws {
+    let read = try scenarios(
+      """
+      defaults: {interval: "{{n}}ms", tags: ["t{{ n }}"]}
+      scenarios:
+        - name: m
+          matrix: {n: [2, 3], V: [A]}
+          warmup: "{{n}}"
+          target: {command: [x, "{{n}}{{n}}", "{{.Go}} {{ #if }} {{"], env: {"{{V}}_{{n}}": "{{V}}"}}
+          steps: [{repeat: {times: "{{n}}", steps: [{mark: "m{{n}}"}]}}]
+      """
+    )
+    #expect(read.map(\.warmup) == [2, 3])
+    #expect(read.map(\.interval) == [.milliseconds(2), .milliseconds(3)])
+    #expect(read.map(\.tags) == [["t2"], ["t3"]])
+    #expect(read.first?.target.command == .arguments(["x", "22", "{{.Go}} {{ #if }} {{"]))
+    #expect(read.map(\.target.environment) == [["A_2": "A"], ["A_3": "A"]])
+    #expect(read.last?.steps.map(\.description) == ["repeat: 3 times"])
+  }
+
+  @Test("Without a matrix double braces are left alone")
+  func noMatrix() throws {
+    let read = try scenarios("scenarios: [{name: m, target: {shell: 'echo {{x}}'}}]")
+    #expect(read.first?.target.command == .shell("echo {{x}}"))
+  }
+
+  @Test("A fault of the defaults is told once, and one that every scenario overrides is told too")
+  func faultsOfDefaults() throws {
+    let folder = try ProjectFolder(
+      files: [
+        "highwater.yml": """
+          version: 1
+          defaults: {warmup: x, timeout: 1}
+          scenarios: [{name: a, target: {shell: x}, warmup: 1}, {name: b, target: {shell: x}, warmup: 1}]
+          """
+      ]
+    )
+    #expect(
+      folder.verdict() == """
+        highwater.yml:2:20: error: `warmup` must be a whole number from 0 to 100, not `x`
+          hint: such as `warmup: 1`
+        highwater.yml:2:32: error: the duration `1` has no unit
+          hint: write one of ms, s, m, h, such as `10s`
+        """
+    )
+  }
+}
