@@ -184,20 +184,18 @@ extension KeyedEncodingContainer<JSONName> {
 
 extension String {
   /// The text, cut so that a reader with ``DocumentLimit/text`` takes it.
-  var boundedStart: String { bounded(prefix(DocumentLimit.text)) }
+  var boundedStart: String {
+    guard utf8.count > DocumentLimit.text else { return self }
+    var end = utf8.index(startIndex, offsetBy: DocumentLimit.text)
+    while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+    return String(self[..<end])
+  }
 
   /// The last part of the text that a reader with ``DocumentLimit/text`` takes.
-  var boundedEnd: String { bounded(suffix(DocumentLimit.text)) }
-
-  private func bounded(_ part: @autoclosure () -> Substring) -> String {
+  var boundedEnd: String {
     guard utf8.count > DocumentLimit.text else { return self }
-    // A character may have many bytes; cutting by characters first and by scalars then keeps the text valid.
-    var cut = part().unicodeScalars
-    let fromStart = cut.startIndex == startIndex
-    while cut.reduce(0, { $0 + UTF8.width($1) }) > DocumentLimit.text {
-      let excess = max(1, cut.count / 16)
-      cut = fromStart ? cut.dropLast(excess) : cut.dropFirst(excess)
-    }
-    return String(cut)
+    var start = utf8.index(endIndex, offsetBy: -DocumentLimit.text)
+    while start.samePosition(in: unicodeScalars) == nil { start = utf8.index(after: start) }
+    return String(self[start...])
   }
 }

@@ -1,0 +1,157 @@
+import FoundationEssentials
+import GateCore
+
+/// Values that use every field of the documents.
+enum DocumentExamples {
+  static let fingerprint = Fingerprint(
+    architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
+    memoryLimit: .mebibytes(512), kernel: "6.18.2", libc: "glibc 2.36", allocator: "MALLOC_ARENA_MAX=2", swap: "off",
+    environmentHash: "00f1a2b3c4d5e6f7"
+  )
+
+  static let environment = EnvironmentInfo(name: "linux-x86_64-2cpu-sampled", fingerprint: fingerprint)
+
+  /// 2026-01-02T03:04:05.678Z.
+  static let instant = Date(timeIntervalSince1970: 1_767_323_045.678)
+
+  static let result = RunResult(
+    run: RunInfo(
+      id: "019b7c9e-5a2e-7000-8000-00000000002a", startedAt: instant, duration: .milliseconds(12_345),
+      commit: "9437a5f", branch: "feature/faster-load", buildURL: "https://ci.example/builds/7?tab=log"
+    ),
+    environment: environment,
+    scenarios: [regression, failed, leaking]
+  )
+
+  private static let regression = ScenarioResult(
+    name: ScenarioName("redis-load[clients=50]"),
+    verdict: .regression,
+    environment: environment,
+    repetitions: [
+      RepetitionResult(
+        end: End(.exited, code: 0), duration: .microseconds(1_234_567), processes: 1,
+        metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136, .growth: 12.5, .treePeak: 24_207_360],
+        phases: [.init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136])],
+        widestGap: .nanoseconds(10_400_321), notes: ["the target was stopped"]
+      )
+    ],
+    metrics: [
+      MetricResult(
+        rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: .regression,
+        baseline: .init(median: 23_000_000, count: 5), current: .init(median: 24_207_360, count: 5),
+        change: .init(absolute: 1_207_360, percent: 5.25, low: 1_100_000, high: 1_300_000),
+        allowed: 690_000, detectable: 120_000, reason: "1.2 MiB more is above the tolerance of 673.8 KiB"
+      ),
+      MetricResult(
+        rule: GateRule(metric: .steadyRSS, tolerance: .automatic, limit: .mebibytes(200), severity: .warn),
+        unit: "bytes", verdict: .inconclusive, reason: "no steady state"
+      ),
+    ],
+    baselineComposition: Composition(
+      anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, stack: .kibibytes(132), heap: .mebibytes(12)
+    ),
+    currentComposition: Composition(anonymous: .mebibytes(17), file: .mebibytes(4), shared: .kibibytes(4)),
+    notes: ["the kernel is another one than the baseline's"]
+  )
+
+  private static let failed = ScenarioResult(
+    name: ScenarioName("crasher"),
+    verdict: .failed,
+    environment: environment,
+    gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(64))]),
+    repetitions: [
+      RepetitionResult(
+        end: End(.crash, signal: .segv, proof: "wait status 139", detail: "in step 2"), duration: .zero, processes: 2,
+        metrics: [:]
+      ),
+      RepetitionResult(end: End(.killed, signal: Signal(number: 37)), duration: .zero, processes: 1, metrics: [:]),
+    ],
+    failure: Failure(
+      subject: "step 2 `run: client`", problem: "exited with code 3",
+      place: SourcePlace(file: "/srv/app: two/highwater.yml", line: 7, column: 5),
+      output: "first\n\ttab \"quoted\" \\ / \u{1b}[31mred\u{1b}[0m\u{2028}ä€🎈\n"
+    )
+  )
+
+  private static let leaking = ScenarioResult(
+    name: ScenarioName("leak"),
+    verdict: .pass,
+    environment: EnvironmentInfo(name: "my machines", fingerprint: fingerprint),
+    gate: Gate(
+      rules: [
+        GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
+        GateRule(
+          metric: .phase("load", .peakRSS), tolerance: .bounds(relative: Percent(0.5), absolute: nil), severity: .off
+        ),
+      ]
+    ),
+    metrics: [
+      MetricResult(
+        rule: GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)), unit: "bytes/iteration", verdict: .pass,
+        baseline: .init(median: 0, count: 5), current: .init(median: -0.125, count: 5),
+        change: .init(absolute: -0.125, percent: nil, low: -1.5, high: 1.25), reason: "below its limit"
+      )
+    ],
+    growthIsPerIteration: true
+  )
+
+  static let baseline = Baseline(
+    scenario: ScenarioName("redis-load[clients=50]"),
+    environment: "linux-x86_64-2cpu-sampled",
+    fingerprint: fingerprint,
+    metrics: [
+      .peakRSS: [24_207_360, 24_211_456, 24_203_264], .steadyRSS: [23_003_136, 23_003_136, 23_007_232],
+      .growth: [0.5, -0.25, 0], .phase("load", .peakRSS): [24_207_360, 24_211_456, 24_203_264],
+    ],
+    composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
+    approved: Baseline.Approval(
+      at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
+      run: "019b7c9e-5a2e-7000-8000-00000000002a"
+    )
+  )
+
+  /// A recording of a server that fills a cache, with all that can be in a recording.
+  static let recording = Recording(
+    samples: (0..<200).map { index in
+      let anonymous = Bytes.kibibytes(4 * Int64(300 + min(index, 90) * 7))
+      let resident = anonymous + .mebibytes(3) + .kibibytes(8)
+      return Sample(
+        time: .nanoseconds(Int64(index) * 10_000_000 + Int64(index * index % 37) * 1013),
+        main: index < 2 || index == 150 || index > 195
+          ? nil
+          : MemoryFigures(
+            resident: resident, peak: resident + .kibibytes(index > 120 ? 512 : 0), anonymous: anonymous,
+            file: .mebibytes(3), shared: .kibibytes(8)
+          ),
+        tree: resident + (index > 60 ? .mebibytes(2) : .zero),
+        processes: index > 60 ? 2 : 1
+      )
+    },
+    marks: [
+      Mark(time: .milliseconds(20), event: .phase("load"), resident: .mebibytes(5)),
+      Mark(time: .nanoseconds(123_456_789), event: .iteration),
+      Mark(time: .milliseconds(500), event: .value(name: "keys", number: -1.5e300, unit: "1/s")),
+      Mark(time: .milliseconds(900), event: .mark("filled")),
+    ],
+    processes: [
+      ProcessRecord(
+        id: 4242, parent: 1, command: "redis-server", isMain: true, peak: .mebibytes(7), firstSeen: .zero,
+        lastSeen: .milliseconds(1990)
+      )
+    ],
+    composition: Composition(
+      anonymous: .mebibytes(4), file: .mebibytes(3), shared: .kibibytes(8), stack: .kibibytes(132), heap: .mebibytes(2)
+    ),
+    end: End(.stopped, signal: .term, proof: "wait status 15", detail: "as asked"),
+    failure: Failure(
+      subject: "teardown 1", problem: "exited with code 1", place: SourcePlace(file: "x.yml", line: 3, column: 1),
+      output: "rm: ä\n"
+    ),
+    duration: .nanoseconds(1_999_999_999),
+    stopRequested: .milliseconds(1980),
+    widestGap: .microseconds(12_345),
+    unknownMarks: 3,
+    outputTail: "Ready to accept\n",
+    notes: ["one", ""]
+  )
+}

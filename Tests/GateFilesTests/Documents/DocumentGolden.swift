@@ -1,0 +1,28 @@
+import FoundationEssentials
+import Testing
+
+/// Files beside the tests that show a document as people and programs get it.
+///
+/// `HIGHWATER_UPDATE_GOLDEN=1` writes them anew; the change is then read as a diff.
+enum DocumentGolden {
+  private static func path(_ name: String) -> String {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(components: "Golden", name).path
+  }
+
+  static func expect(
+    _ bytes: [UInt8],
+    toBe name: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let path = path(name)
+    if ProcessInfo.processInfo.environment["HIGHWATER_UPDATE_GOLDEN"] == "1" {
+      try Data(bytes).write(to: URL(filePath: path), options: .atomic)
+    }
+    let expected = try Data(contentsOf: URL(filePath: path))
+    #expect(
+      String(decoding: bytes, as: UTF8.self) == String(decoding: expected, as: UTF8.self),
+      sourceLocation: sourceLocation
+    )
+  }
+}

@@ -1,0 +1,299 @@
+import GateCore
+import Testing
+
+@testable import GateFiles
+
+/// A document that somebody spoiled, and the message that must come of it.
+struct SpoiledDocument: Sendable, CustomTestStringConvertible {
+  let what: String
+  let text: String
+  let code: FileError.Code
+  let message: String
+
+  init(_ what: String, _ text: String, _ code: FileError.Code = .malformed, _ message: String) {
+    (self.what, self.text, self.code, self.message) = (what, text, code, message)
+  }
+
+  var testDescription: String { what }
+}
+
+@Suite("Broken and hostile documents")
+struct HostileDocumentTests {
+  @Test("A spoiled baseline is refused with a message that tells where and what", arguments: spoiledBaselines)
+  func baseline(_ spoiled: SpoiledDocument) throws {
+    let error = try #require(throws: FileError.self) {
+      try BaselineFile.decode(Array(spoiled.text.utf8), path: "b.json")
+    }
+    #expect(error.complaints.map(\.description) == [spoiled.message] && error.code == spoiled.code)
+  }
+
+  @Test("A spoiled result is refused with a message that tells where and what", arguments: spoiledResults)
+  func result(_ spoiled: SpoiledDocument) throws {
+    let error = try #require(throws: FileError.self) {
+      try ResultFile.decode(Array(spoiled.text.utf8), path: "r.json")
+    }
+    #expect(error.complaints.map(\.description) == [spoiled.message] && error.code == spoiled.code)
+  }
+
+  @Test("A baseline cut at any byte is an error, and never a smaller baseline")
+  func cutBaseline() {
+    let whole = BaselineFile.encode(DocumentExamples.baseline)
+    for length in 0..<whole.count - 2 {
+      #expect(throws: FileError.self, "cut to \(length) bytes") {
+        try BaselineFile.decode(Array(whole.prefix(length)), path: "b.json")
+      }
+    }
+  }
+
+  @Test("Flipped bits in a result are an error or another result, and never a trap")
+  func flippedResult() {
+    let whole = ResultFile.encode(DocumentExamples.result)
+    var random = SmallRandom(seed: 7)
+    for _ in 0..<400 {
+      var bytes = whole
+      for _ in 0...Int.random(in: 0...2, using: &random) {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
+      }
+      _ = try? ResultFile.decode(bytes, path: "r.json")
+    }
+  }
+
+  @Test("Ten megabytes of nesting are refused without being followed", arguments: ["[", "{\"a\":"])
+  func nesting(opening: String) throws {
+    let text = "{\"x\":" + String(repeating: opening, count: 10_000_000 / opening.utf8.count)
+    let error = try #require(throws: FileError.self) { try ResultFile.decode(Array(text.utf8), path: "r.json") }
+    #expect(error.problem == "is nested deeper than 32 levels")
+  }
+
+  @Test("Bytes that are no UTF-8 are refused")
+  func notUTF8() throws {
+    let text = String(decoding: BaselineFile.encode(DocumentExamples.baseline), as: UTF8.self)
+    let bytes = Array(text.utf8).map { $0 == UInt8(ascii: "<") ? 0xff : $0 }
+    #expect(throws: FileError.self) { try BaselineFile.decode(bytes, path: "b.json") }
+  }
+
+  @Test("A name that steers the terminal is shown without what steers")
+  func terminal() throws {
+    let text = #"{"schema": "highwater.result/\u001b[31m9"}"#
+    let error = try #require(throws: FileError.self) { try ResultFile.decode(Array(text.utf8), path: "r.json") }
+    #expect(error.problem.hasPrefix("has the schema `highwater.result/\u{FFFD}[31m9`"))
+  }
+}
+
+/// Pseudo-random numbers that are the same in each run (SplitMix64, Steele, Lea and Flood 2014).
+struct SmallRandom: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+// MARK: - Baselines
+
+private let sound = """
+  {"schema": "highwater.baseline/1", "scenario": "load", "environment": "ci",
+   "fingerprint": {"architecture": "arm64", "pageSize": 4096, "cpus": 4, "aslr": "off", "thp": "never", "measurement": "sampled"},
+   "metrics": {"peak_rss": [4096, 8192]}, "composition": {},
+   "approved": {"at": "2026-01-02T03:04:05.678Z", "by": "ada", "run": "r1"}}
+  """
+
+private let baselineHint = "\n  hint: take the file from version control, or make it again with `highwater approve`"
+
+private func baseline(_ what: String, _ old: String, _ new: String, _ problem: String) -> SpoiledDocument {
+  SpoiledDocument(what, sound.replacing(old, with: new), "b.json: error: \(problem)\(baselineHint)")
+}
+
+extension SpoiledDocument {
+  fileprivate init(_ what: String, _ text: String, _ message: String) {
+    self.init(what, text, .malformed, message)
+  }
+}
+
+private let spoiledBaselines: [SpoiledDocument] = [
+  SpoiledDocument("empty", "", "b.json: error: is empty\(baselineHint)"),
+  SpoiledDocument("blank", " \n", "b.json: error: is empty\(baselineHint)"),
+  SpoiledDocument("not JSON", "peak: 3", "b.json:1:1: error: is not a JSON object\(baselineHint)"),
+  SpoiledDocument("a list", "[1]", "b.json:1:1: error: is not a JSON object\(baselineHint)"),
+  SpoiledDocument(
+    "cut", String(sound.prefix(200)), "b.json:2:131: error: ends in the middle: it is cut short\(baselineHint)"
+  ),
+  SpoiledDocument(
+    "two values", sound + "{}", "b.json:4:75: error: is not valid JSON\(baselineHint)"
+  ),
+  SpoiledDocument(
+    "merge conflict", "{\n<<<<<<< HEAD\n\"schema\": 1\n=======\n>>>>>>> topic\n}",
+    "b.json: error: holds conflict marks of a merge\n  hint: settle the conflict: take one side whole, or approve again"
+  ),
+  SpoiledDocument(
+    "a later version", sound.replacing("baseline/1", with: "baseline/2"), .wrongSchema,
+    """
+    b.json: error: has the schema `highwater.baseline/2`, and this version of highwater reads `highwater.baseline/1`
+      hint: use the version of highwater that wrote it, or a newer one
+    """
+  ),
+  SpoiledDocument(
+    "a result", sound.replacing("baseline/1", with: "result/1"), .wrongSchema,
+    "b.json: error: has the schema `highwater.result/1`, not `highwater.baseline/1`\(baselineHint)"
+  ),
+  baseline("no schema", "\"schema\": \"highwater.baseline/1\",", "", "`schema` is missing"),
+  baseline("schema no text", "\"highwater.baseline/1\"", "1", "`schema` is not a text"),
+  baseline("scenario empty", "\"load\"", "\"\"", "`scenario` is empty"),
+  baseline("scenario null", "\"load\"", "null", "`scenario` is null and not a text"),
+  baseline("line feed in a name", "\"load\"", "\"a\\nb\"", "`scenario` holds a control character"),
+  baseline("escape in a name", "\"ci\"", "\"\\u001b]0;x\"", "`environment` holds a control character"),
+  baseline(
+    "name too long", "\"load\"", "\"\(String(repeating: "x", count: 401))\"",
+    "`scenario` has 401 bytes, and 400 are the most"
+  ),
+  baseline("no fingerprint", "\"fingerprint\"", "\"print\"", "`fingerprint` is missing"),
+  baseline("no architecture", "\"architecture\"", "\"arch\"", "`fingerprint.architecture` is missing"),
+  baseline("page size zero", "4096,", "0,", "`fingerprint.pageSize` is too small a number"),
+  baseline("half a CPU", "\"cpus\": 4", "\"cpus\": 0.5", "`fingerprint.cpus` is too small a number"),
+  baseline("four and a half CPUs", "\"cpus\": 4", "\"cpus\": 4.5", "`fingerprint.cpus` is not a whole number"),
+  baseline("CPUs a text", "\"cpus\": 4", "\"cpus\": \"4\"", "`fingerprint.cpus` is not a number"),
+  baseline("metrics a list", "{\"peak_rss\": [4096, 8192]}", "[]", "`metrics` is not an object"),
+  baseline("no metrics", "\"peak_rss\"", "\"peak\"", "`metrics` has no figures"),
+  baseline("no values", "[4096, 8192]", "[]", "`metrics.peak_rss` has no values"),
+  baseline("values no list", "[4096, 8192]", "4096", "`metrics.peak_rss` is not a list"),
+  baseline("negative bytes", "8192", "-8192", "`metrics.peak_rss[1]` is negative"),
+  baseline("half a byte", "8192", "8192.5", "`metrics.peak_rss[1]` is not a whole number of bytes"),
+  baseline("beyond 1 EiB", "8192", "1152921504606846977000", "`metrics.peak_rss[1]` is too large a number"),
+  baseline("beyond all numbers", "8192", "1e999", "`metrics.peak_rss[1]` is too large a number"),
+  baseline("a text as a value", "8192", "\"8192\"", "`metrics.peak_rss[1]` is not a number"),
+  baseline("null as a value", "8192", "null", "`metrics.peak_rss[1]` is null and not a number"),
+  baseline(
+    "too many values", "[4096", "[" + String(repeating: "1,", count: 1000) + "1",
+    "`metrics.peak_rss` has 1002 entries, and 1000 are the most"
+  ),
+  SpoiledDocument("not a number", sound.replacing("8192", with: "NaN"), "b.json:3:32: error: is not valid JSON\(baselineHint)"),
+  baseline("negative composition", "{},", "{\"anon\": -1},", "`composition.anon` is negative"),
+  baseline("no approval", "\"approved\"", "\"accepted\"", "`approved` is missing"),
+  baseline("approved by nobody", "\"by\"", "\"from\"", "`approved.by` is missing"),
+  SpoiledDocument(
+    "approved some day", sound.replacing("2026-01-02T03:04:05.678Z", with: "some day"),
+    "b.json: error: `approved.at` is no instant: `some day`\n  hint: write it as in `2026-01-02T03:04:05.678Z`"
+  ),
+  baseline(
+    "a reason without end", "\"by\"", "\"reason\": \"\(String(repeating: "x", count: 65_537))\", \"by\"",
+    "`approved.reason` has 65537 bytes, and 65536 are the most"
+  ),
+]
+
+// MARK: - Results
+
+private let soundResult = """
+  {"schema": "highwater.result/1", "run": {"id": "r1", "startedAt": "2026-01-02T03:04:05Z", "durationSeconds": 3},
+   "environment": {"name": "ci", "fingerprint": {"architecture": "arm64", "pageSize": 4096, "cpus": 4, "aslr": "off", "thp": "never", "measurement": "sampled"}},
+   "scenarios": [{"name": "a", "repetitions": []}, {"name": "b", "verdict": "pass", "repetitions": [
+     {"end": {"kind": "signaled", "signal": "TERM"}, "processes": 1, "metrics": {"peak_rss": 4096, "growth": -0.5},
+      "phases": [{"name": "load", "peak_rss": 4096}]}],
+    "gate": {"rules": [{"metric": "peak_rss", "percent": 3, "on": "fail"}]},
+    "metrics": [{"name": "peak_rss", "verdict": "pass", "baseline": {"median": 4096, "count": 1}}]}]}
+  """
+
+private let resultHint = "\n  hint: name a result file, as `highwater check --json FILE` writes it"
+
+private func result(_ what: String, _ old: String, _ new: String, _ problem: String) -> SpoiledDocument {
+  SpoiledDocument(what, soundResult.replacing(old, with: new), "r.json: error: \(problem)\(resultHint)")
+}
+
+private let spoiledResults: [SpoiledDocument] = [
+  SpoiledDocument(
+    "a later version", soundResult.replacing("result/1", with: "result/2"), .wrongSchema,
+    """
+    r.json: error: has the schema `highwater.result/2`, and this version of highwater reads `highwater.result/1`
+      hint: use the version of highwater that wrote it, or a newer one
+    """
+  ),
+  SpoiledDocument(
+    "a baseline", sound, .wrongSchema,
+    "r.json: error: has the schema `highwater.baseline/1`, not `highwater.result/1`\(resultHint)"
+  ),
+  result("no run", "\"run\":", "\"ran\":", "`run` is missing"),
+  result("no id", "\"id\"", "\"uid\"", "`run.id` is missing"),
+  result("negative duration", ": 3}", ": -3}", "`run.durationSeconds` is negative"),
+  result("endless duration", ": 3}", ": 1e300}", "`run.durationSeconds` is too large a number"),
+  result("no scenarios", "\"scenarios\"", "\"tests\"", "`scenarios` is missing"),
+  result("a text as scenario", "{\"name\": \"a\", \"repetitions\": []}", "\"a\"", "`scenarios[0]` is not an object"),
+  result("no name", "\"name\": \"b\"", "\"title\": \"b\"", "`scenarios[1].name` is missing"),
+  result(
+    "one name twice", "\"name\": \"b\"", "\"name\": \"a\"", "`scenarios` has `a` twice, the second time as entry 1"
+  ),
+  result(
+    "repetitions a number", "\"repetitions\": []", "\"repetitions\": 5", "`scenarios[0].repetitions` is not a list"
+  ),
+  result(
+    "no metrics", "\"metrics\": {\"peak_rss\"", "\"figures\": {\"peak_rss\"",
+    "`scenarios[1].repetitions[0].metrics` is missing"
+  ),
+  result(
+    "negative peak", "\"peak_rss\": 4096, \"growth\"", "\"peak_rss\": -1, \"growth\"",
+    "`scenarios[1].repetitions[0].metrics.peak_rss` is negative"
+  ),
+  result(
+    "endless growth", "-0.5", "-1e30", "`scenarios[1].repetitions[0].metrics.growth` is too large a number"
+  ),
+  result(
+    "growth true", "-0.5", "true", "`scenarios[1].repetitions[0].metrics.growth` is not a number"
+  ),
+  result(
+    "peak of a phase a text", "\"load\", \"peak_rss\": 4096", "\"load\", \"peak_rss\": \"4 KiB\"",
+    "`scenarios[1].repetitions[0].phases[0].peak_rss` is not a number"
+  ),
+  SpoiledDocument(
+    "an unknown end", soundResult.replacing("signaled", with: "vanished"),
+    """
+    r.json: error: `scenarios[1].repetitions[0].end.kind` has an unknown value `vanished`
+      hint: it is one of exited, signaled, oom, allocation-failure, trap, abort, crash, timeout, stopped, start-failed, \
+    killed, unknown
+    """
+  ),
+  result("an unknown signal", "TERM", "TERMINATE", "`scenarios[1].repetitions[0].end.signal` is no signal: `TERMINATE`"),
+  SpoiledDocument(
+    "an unknown verdict", soundResult.replacing("\"b\", \"verdict\": \"pass\"", with: "\"b\", \"verdict\": \"good\""),
+    """
+    r.json: error: `scenarios[1].verdict` has an unknown value `good`
+      hint: it is one of pass, improved, regression, failed, inconclusive, no-baseline, skipped
+    """
+  ),
+  SpoiledDocument(
+    "an unknown severity", soundResult.replacing("\"on\": \"fail\"", with: "\"on\": \"panic\""),
+    """
+    r.json: error: `scenarios[1].gate.rules[0].on` has an unknown value `panic`
+      hint: it is one of fail, warn, off
+    """
+  ),
+  result(
+    "a tolerance beyond sense", "\"percent\": 3", "\"percent\": 1e9",
+    "`scenarios[1].gate.rules[0].percent` is too large a number"
+  ),
+  result(
+    "no verdict of a metric", "\"peak_rss\", \"verdict\"", "\"peak_rss\", \"judged\"",
+    "`scenarios[1].metrics[0].verdict` is missing"
+  ),
+  result(
+    "a median of nothing", "\"median\": 4096, ", "", "`scenarios[1].metrics[0].baseline.median` is missing"
+  ),
+  result(
+    "too many repetitions", "\"repetitions\": []",
+    "\"repetitions\": [\(String(repeating: "{\"metrics\":{}},", count: 1000)){\"metrics\":{}}]",
+    "`scenarios[0].repetitions` has 1001 entries, and 1000 are the most"
+  ),
+  result(
+    "too many scenarios", "\"scenarios\": [", "\"scenarios\": [" + String(repeating: "{},", count: 9_999),
+    "`scenarios` has 10001 entries, and 10000 are the most"
+  ),
+  result(
+    "a note without end", "\"repetitions\": []",
+    "\"notes\": [\"x\", \"\(String(repeating: "x", count: 65_537))\"], \"repetitions\": []",
+    "`scenarios[0].notes[1]` has 65537 bytes, and 65536 are the most"
+  ),
+]

@@ -1,0 +1,116 @@
+import FoundationEssentials
+import GateCore
+import Testing
+
+@testable import GateFiles
+
+@Suite("Result files")
+struct ResultFileTests {
+  private let encoded = ResultFile.encode(DocumentExamples.result)
+
+  @Test("A result that is written and read again is the same")
+  func roundTrip() throws {
+    #expect(try ResultFile.decode(encoded, path: "result.json") == DocumentExamples.result)
+  }
+
+  @Test("A result that is read and written again has the same bytes")
+  func byteRoundTrip() throws {
+    #expect(ResultFile.encode(try ResultFile.decode(encoded, path: "result.json")) == encoded)
+  }
+
+  @Test("The file looks as its golden copy, with every key of the contract")
+  func golden() throws {
+    try DocumentGolden.expect(encoded, toBe: "result.json")
+  }
+
+  @Test("Keys are sorted in every object, and one newline ends the file")
+  func layout() throws {
+    let text = String(decoding: encoded, as: UTF8.self)
+    #expect(text.hasSuffix("}\n") && !text.hasSuffix("\n\n"))
+    let top = text.split(separator: "\n").filter { $0.hasPrefix("  \"") }.map { $0.split(separator: "\"")[1] }
+    #expect(top == ["environment", "exitCode", "run", "scenarios", "schema", "tool", "verdict"])
+  }
+
+  @Test("Figures that JSON cannot say are left out, and half bytes are rounded away from zero")
+  func unusualFigures() throws {
+    var result = DocumentExamples.result
+    result.scenarios[0].repetitions[0].metrics = [.peakRSS: .nan, .steadyRSS: 10.5, .growth: .infinity, .spike: 0]
+    result.scenarios[0].metrics[0].change = .init(absolute: -2.5, percent: 33.333333, low: -.infinity, high: 0)
+    result.scenarios[0].metrics[0].detectable = .nan
+    let read = try ResultFile.decode(ResultFile.encode(result), path: "result.json")
+    #expect(read.scenarios[0].repetitions[0].metrics == [.steadyRSS: 11, .spike: 0])
+    #expect(read.scenarios[0].metrics[0].change == .init(absolute: -3, percent: 33.33, low: -3, high: 0))
+    #expect(read.scenarios[0].metrics[0].detectable == nil)
+  }
+
+  @Test("A text beyond 64 KiB is cut, the output at its start and others at their end, and stays readable")
+  func longTexts() throws {
+    var result = DocumentExamples.result
+    result.scenarios[1].failure?.output = "first" + String(repeating: "ä€🎈", count: 20_000) + "last"
+    result.scenarios[1].notes = ["first" + String(repeating: "e\u{301}\u{302}", count: 60_000) + "last"]
+    let read = try ResultFile.decode(ResultFile.encode(result), path: "result.json").scenarios[1]
+    let output = try #require(read.failure?.output)
+    #expect(output.hasSuffix("🎈last") && !output.hasPrefix("first") && output.utf8.count <= 65_536)
+    #expect(read.notes[0].hasPrefix("firste\u{301}\u{302}") && read.notes[0].utf8.count <= 65_536)
+  }
+
+  @Test("A file by another program needs only the contract's needed keys")
+  func minimal() throws {
+    let text = """
+      {"schema": "highwater.result/1", "run": {"id": "r1"},
+       "environment": {"name": "ci", "fingerprint": {"architecture": "arm64", "pageSize": 16384, "cpus": 4,
+         "aslr": "on", "thp": "never", "measurement": "sampled"}},
+       "scenarios": [{"name": "x", "repetitions": [{"metrics": {"peak_rss": 4096}}]}]}
+      """
+    let read = try ResultFile.decode(Array(text.utf8), path: "result.json")
+    #expect(read.run.id == "r1" && read.environment.fingerprint.kernel == "" && read.verdict == .skipped)
+    let scenario = try #require(read.scenarios.first)
+    #expect(scenario.environment == read.environment && scenario.gate == .standard)
+    #expect(scenario.repetitions[0].metrics == [.peakRSS: 4096] && scenario.repetitions[0].end == End(.unknown))
+  }
+
+  @Test("The example of the contract is read")
+  func contract() throws {
+    let text = """
+      {
+        "schema": "highwater.result/1",
+        "tool": {"name": "highwater", "version": "0.1.0"},
+        "run": {"id": "UUIDv7", "startedAt": "2026-01-02T03:04:05.678Z", "durationSeconds": 12.3, "commit": "…", "branch": "main", "buildURL": "…"},
+        "environment": {"name": "…", "fingerprint": {"architecture": "x86_64", "kernel": "6.18", "pageSize": 4096, "libc": "glibc 2.36", "cpus": 2, "thp": "madvise", "aslr": "off", "measurement": "traced"}},
+        "verdict": "regression", "exitCode": 1,
+        "scenarios": [{
+          "name": "redis-load", "verdict": "regression",
+          "repetitions": [{"end": {"kind": "exited", "code": 0}, "durationSeconds": 1.2, "processes": 1,
+                           "metrics": {"peak_rss": 24207360, "steady_rss": 23000000, "growth": 0.0, "tree_peak": 24207360},
+                           "phases": [{"name": "load", "peak_rss": 24207360, "steady_rss": 23000000}], "notes": []}],
+          "metrics": [{"name": "peak_rss", "unit": "bytes", "verdict": "regression",
+                       "baseline": {"median": 23000000, "count": 5}, "current": {"median": 24207360, "count": 5},
+                       "change": {"absolute": 1207360, "percent": 5.2, "low": 1100000, "high": 1300000},
+                       "tolerance": {"percent": 3, "absolute": 524288, "limit": null}, "detectable": 120000}],
+          "composition": {"baseline": {"anon": 0, "file": 0, "shmem": 0, "stack": 0, "heap": 0}, "current": {}}
+        }]
+      }
+      """
+    let scenario = try ResultFile.decode(Array(text.utf8), path: "result.json").scenarios[0]
+    #expect(scenario.verdict == .regression && scenario.metrics[0].rule.tolerance == .standard)
+    #expect(scenario.repetitions[0].allMetrics[.phase("load", .steadyRSS)] == 23_000_000)
+    #expect(scenario.baselineComposition?.stack == .zero && scenario.currentComposition == nil)
+  }
+
+  @Test("Keys and metrics of a later version are passed over")
+  func laterVersion() throws {
+    let text = String(decoding: encoded, as: UTF8.self)
+      .replacing("\"peak_rss\" : 24207360", with: "\"cpu_seconds\": {\"user\": 1.5}, \"peak_rss\": 24207360")
+      .replacing("\"schema\" :", with: "\"sandbox\": [[1], {\"x\": null}], \"schema\":")
+    #expect(text.contains("cpu_seconds") && text.contains("sandbox"))
+    #expect(try ResultFile.decode(Array(text.utf8), path: "result.json") == DocumentExamples.result)
+  }
+
+  @Test("One scenario may stand in a merged file once for each environment")
+  func merged() throws {
+    var result = DocumentExamples.result
+    result.scenarios = [result.scenarios[0], result.scenarios[0]]
+    result.scenarios[1].environment.name = "another"
+    #expect(try ResultFile.decode(ResultFile.encode(result), path: "result.json") == result)
+  }
+}

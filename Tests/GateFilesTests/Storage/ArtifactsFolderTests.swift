@@ -1,0 +1,142 @@
+import FoundationEssentials
+import GateCore
+import Glibc
+import Testing
+
+@testable import GateFiles
+
+@Suite("The artifacts folder")
+struct ArtifactsFolderTests {
+  private let scratch: ScratchFolder
+  private let folder: ArtifactsFolder
+  private let scenario = ScenarioName("load[file=a/b]")
+
+  init() throws {
+    scratch = try ScratchFolder()
+    folder = ArtifactsFolder(path: "\(scratch.path)/deep/.highwater")
+  }
+
+  @Test("Everything has its place in the folder")
+  func places() {
+    #expect(folder.result == "\(folder.path)/result.json" && folder.outbox == "\(folder.path)/outbox")
+    #expect(
+      folder.recording(of: scenario, repetition: 3) == "\(folder.path)/recordings/load[file=a%2Fb]/3.hwrec"
+    )
+    #expect(folder.output(of: scenario, repetition: 12) == "\(folder.path)/output/load[file=a%2Fb]/12.log")
+  }
+
+  @Test("It is made where it is missing, and preparing it leaves nothing in it")
+  func prepare() throws {
+    try folder.prepare()
+    try folder.prepare()
+    #expect(try scratch.names(in: "deep/.highwater") == [])
+  }
+
+  @Test("A file in its place is an error that names it")
+  func fileInTheWay() throws {
+    let path = try scratch.put("", at: "deep/.highwater")
+    let error = try #require(throws: FileError.self) { try folder.prepare() }
+    #expect(error.code == .notWritable && error.path == path)
+  }
+
+  @Test("A folder that takes no files is an error that names it")
+  func notWritable() throws {
+    let error = try #require(throws: FileError.self) { try ArtifactsFolder(path: "/proc/self").prepare() }
+    #expect(error.code == .notWritable && error.path == "/proc/self")
+  }
+
+  @Test("A full disk is told before anything is measured", .enabled(if: SmallDisk.isAllowed, "needs the right to mount"))
+  func fullDisk() throws {
+    let disk = try SmallDisk(at: "\(scratch.path)/disk")
+    try SafeFile.write([UInt8](repeating: 1, count: 65_536), to: "\(disk.path)/filler")
+    let error = try #require(throws: FileError.self) { try ArtifactsFolder(path: disk.path).prepare() }
+    #expect(error.code == .noSpace)
+    #expect(try scratch.names(in: "disk") == ["filler"])
+  }
+
+  @Test("Two runs cannot use it at a time, and one can after the other")
+  func lock() throws {
+    try folder.prepare()
+    do {
+      let lock = try folder.lock()
+      let error = try #require(throws: FileError.self) { _ = try folder.lock() }
+      #expect(error.code == .locked)
+      #expect(
+        error.complaints.map(\.description) == [
+          """
+          \(folder.path): error: another run is using this folder for its artifacts
+            hint: wait for it to end, or give this one a folder of its own with `--artifacts`
+          """
+        ]
+      )
+      withExtendedLifetime(lock) {}
+    }
+    _ = try folder.lock()
+  }
+
+  @Test("The lock is held until the end of its scope, even where nobody names it any more")
+  func lockScope() throws {
+    try folder.prepare()
+    let lock = try folder.lock()
+    #expect(throws: FileError.self) { _ = try folder.lock() }
+    _ = lock
+    #expect(throws: FileError.self) { _ = try folder.lock() }
+  }
+
+  @Test("A link in the place of the lock is not followed")
+  func lockLink() throws {
+    try folder.prepare()
+    try #require(symlink("\(scratch.path)/outside", "\(folder.path)/lock") == 0)
+    #expect(throws: FileError.self) { _ = try folder.lock() }
+    #expect(try scratch.names() == ["deep"])
+  }
+
+  @Test("Clearing removes recordings and outputs of that scenario, and nothing else")
+  func clear() throws {
+    try folder.prepare()
+    let base = "deep/.highwater"
+    for name in ["1.hwrec", "20.hwrec", "notes.txt", "x.hwrec", "1.hwrec.bak", ".hwrec", "1.log"] {
+      _ = try scratch.put("x", at: "\(base)/recordings/load[file=a%2Fb]/\(name)")
+    }
+    for path in ["output/load[file=a%2Fb]/1.log", "recordings/other/1.hwrec", "result.json"] {
+      _ = try scratch.put("x", at: "\(base)/\(path)")
+    }
+    try folder.clear(scenario)
+    #expect(
+      try scratch.names(in: "\(base)/recordings/load[file=a%2Fb]")
+        == [".hwrec", "1.hwrec.bak", "1.log", "notes.txt", "x.hwrec"]
+    )
+    #expect(try scratch.names(in: "\(base)/output/load[file=a%2Fb]") == [])
+    #expect(try scratch.names(in: "\(base)/recordings/other") == ["1.hwrec"])
+    #expect(try scratch.names(in: base) == ["output", "recordings", "result.json"])
+  }
+
+  @Test("Clearing what was never there is fine")
+  func clearNothing() throws {
+    try folder.clear(scenario)
+    try folder.prepare()
+    try folder.clear(scenario)
+  }
+
+  @Test("Clearing follows no symbolic link out of the folder", arguments: ["recordings", "recordings/load[file=a%2Fb]"])
+  func clearLink(place: String) throws {
+    _ = try scratch.put("precious", at: "outside/1.hwrec")
+    _ = try scratch.put("precious", at: "outside/load[file=a%2Fb]/1.hwrec")
+    try SafeFile.makeFolder(SafeFile.folder(of: "\(folder.path)/\(place)"))
+    try #require(symlink("\(scratch.path)/outside", "\(folder.path)/\(place)") == 0)
+    let error = try #require(throws: FileError.self) { try folder.clear(scenario) }
+    #expect(error.code == .notAFile)
+    #expect(try scratch.text(of: "outside/1.hwrec") == "precious")
+    #expect(try scratch.text(of: "outside/load[file=a%2Fb]/1.hwrec") == "precious")
+  }
+
+  @Test("Clearing removes a link among the recordings, not what it leads to")
+  func clearFileLink() throws {
+    let precious = try scratch.put("precious", at: "outside")
+    try SafeFile.makeFolder("\(folder.path)/recordings/load[file=a%2Fb]")
+    try #require(symlink(precious, folder.recording(of: scenario, repetition: 1)) == 0)
+    try folder.clear(scenario)
+    #expect(try scratch.text(of: "outside") == "precious")
+    #expect(try scratch.names(in: "deep/.highwater/recordings/load[file=a%2Fb]") == [])
+  }
+}

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import GateCore
+import Glibc
+import Testing
+
+@testable import GateFiles
+
+@Suite("The folder of baselines")
+struct BaselineStoreTests {
+  private let scratch: ScratchFolder
+  private let store: BaselineStore
+  private let baseline = DocumentExamples.baseline
+
+  init() throws {
+    scratch = try ScratchFolder()
+    store = BaselineStore(folder: "\(scratch.path)/baselines")
+  }
+
+  private func loaded() throws -> Baseline? {
+    try store.load(baseline.scenario, environment: baseline.environment)
+  }
+
+  private var path: String { store.path(baseline.scenario, baseline.environment) }
+
+  @Test("Where nothing was approved there is no baseline, and no error")
+  func missing() throws {
+    #expect(try loaded() == nil)
+    #expect(store.environments(of: baseline.scenario) == [])
+  }
+
+  @Test("A baseline is saved under its scenario and environment, and loaded again")
+  func save() throws {
+    #expect(try store.save(baseline) == .created)
+    #expect(try scratch.names(in: "baselines/redis-load[clients=50]") == ["linux-x86_64-2cpu-sampled.json"])
+    #expect(try loaded() == baseline)
+  }
+
+  @Test("Equal figures that are approved again change no byte, whoever approves them and why")
+  func unchanged() throws {
+    _ = try store.save(baseline)
+    let before = try scratch.text(of: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json")
+    var again = baseline
+    again.approved = .init(at: .now, by: "Grace", commit: nil, reason: "once more", run: "another")
+    #expect(try store.save(again) == .unchanged)
+    #expect(try scratch.text(of: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json") == before)
+    #expect(try loaded()?.approved == baseline.approved)
+  }
+
+  @Test(
+    "Any other figure, environment or composition replaces the file",
+    arguments: [
+      { $0.metrics[.peakRSS]?[0] += 4096 }, { $0.metrics[.growth] = nil }, { $0.composition = nil },
+      { $0.fingerprint.kernel = "6.19" }, { $0.metrics[.peakRSS]?.reverse() },
+    ] as [@Sendable (inout Baseline) -> Void]
+  )
+  func replaced(change: @Sendable (inout Baseline) -> Void) throws {
+    _ = try store.save(baseline)
+    var changed = baseline
+    change(&changed)
+    #expect(try store.save(changed) == .replaced)
+    #expect(try loaded() == changed)
+  }
+
+  @Test("A broken file is an error to load, and healed by approving again", arguments: ["", "{", "{\"schema\": \"x/1\"}"])
+  func broken(text: String) throws {
+    _ = try scratch.put(text, at: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json")
+    #expect(throws: FileError.self) { try loaded() }
+    #expect(try store.save(baseline) == .replaced)
+    #expect(try loaded() == baseline)
+  }
+
+  @Test("A file that stands where another baseline belongs is malformed")
+  func misplaced() throws {
+    _ = try store.save(baseline)
+    let name = ScenarioName("redis-save")
+    let misplaced = store.path(name, baseline.environment)
+    try SafeFile.write(BaselineFile.encode(baseline), to: misplaced)
+    let error = try #require(throws: FileError.self) {
+      try store.load(name, environment: baseline.environment)
+    }
+    #expect(error.code == .malformed)
+    #expect(
+      error.complaints.map(\.description) == [
+        """
+        \(misplaced): error: `scenario` is `redis-load[clients=50]`, and the file stands where `redis-save` belongs
+          hint: move it to where it belongs, or make it again with `highwater approve`
+        """
+      ]
+    )
+    try SafeFile.write(BaselineFile.encode(baseline), to: store.path(baseline.scenario, "mine"))
+    #expect(throws: FileError.self) { try store.load(baseline.scenario, environment: "mine") }
+  }
+
+  @Test(
+    "No name leads out of the folder",
+    arguments: ["../../x", "..", ".", "/etc/passwd", "a/b", "a\u{0}b", "", "~", String(repeating: "x/", count: 200)]
+  )
+  func hostileNames(name: String) throws {
+    for path in [store.path(ScenarioName(name), "ci"), store.path(ScenarioName("load"), name)] {
+      #expect(path.hasPrefix(store.folder + "/"))
+      let parts = path.dropFirst(store.folder.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+      #expect(parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && $0.utf8.count < 256 })
+    }
+    var hostile = baseline
+    hostile.scenario = ScenarioName(name)
+    _ = try? store.save(hostile)
+    #expect(try scratch.names().allSatisfy { $0 == "baselines" })
+  }
+
+  @Test("A baseline that could not be read again is not written")
+  func unreadable() throws {
+    var empty = baseline
+    empty.metrics = [.peakRSS: []]
+    let error = try #require(throws: FileError.self) { try store.save(empty) }
+    #expect(error.problem == "`metrics` has no figures")
+    #expect(try scratch.names() == [])
+  }
+
+  @Test("The environments of a scenario are told by their names, and broken files by those of the files")
+  func environments() throws {
+    for name in ["zoo", "arm64 box", "ci/2"] {
+      var other = baseline
+      other.environment = name
+      _ = try store.save(other)
+    }
+    _ = try scratch.put("{", at: "baselines/redis-load[clients=50]/broken.json")
+    _ = try scratch.put("{", at: "baselines/redis-load[clients=50]/README.md")
+    _ = try scratch.put("{", at: "baselines/redis-load[clients=50]/.highwater-1.tmp")
+    #expect(store.environments(of: baseline.scenario) == ["arm64 box", "broken", "ci/2", "zoo"])
+  }
+
+  @Test("The folder may be a symbolic link")
+  func link() throws {
+    try #require(mkdir("\(scratch.path)/elsewhere", 0o700) == 0)
+    try #require(symlink("\(scratch.path)/elsewhere", store.folder) == 0)
+    #expect(try store.save(baseline) == .created)
+    #expect(try loaded() == baseline)
+    #expect(try scratch.names(in: "elsewhere") == ["redis-load[clients=50]"])
+  }
+
+  @Test("A baseline beyond 1 MiB is not read, and not replaced by loading")
+  func tooLarge() throws {
+    _ = try store.save(baseline)
+    try SafeFile.write([UInt8](repeating: 0x20, count: (1 << 20) + 1), to: path)
+    let error = try #require(throws: FileError.self) { try loaded() }
+    #expect(error.problem == "is larger than 1 MiB, the most that is read here")
+  }
+}
