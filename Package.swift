@@ -68,5 +68,7 @@ let package = Package(
       exclude: ["Golden"],
       swiftSettings: houseRules()
     ),
+    tests(of: "GateProbe", with: ["CLinux", "shepherd-fixture"]),
+    .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
   ]
 )
