@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 // The numbers are the same on every architecture (pidfd_open since Linux 5.3); old headers lack them.
@@ -43,6 +46,21 @@ int hw_executable(const char *path) {
   if (!S_ISREG(status.st_mode)) return EACCES;
   return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
+
+int hw_sleep_until(int64_t instant, int wake) {
+  for (;;) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    int64_t left = instant - ((int64_t)time.tv_sec * 1000000000 + time.tv_nsec);
+    if (left < 0) left = 0;
+    struct timespec limit = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+    struct pollfd wanted = {.fd = wake, .events = POLLIN};
+    int ready = ppoll(&wanted, 1, &limit, NULL);
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
+}
+
+void hw_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 int hw_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 

@@ -121,6 +121,14 @@ int hw_can_fix_addresses(void);
 /// Whether the path names a regular file that may be executed: 0, or an errno.
 int hw_executable(const char *_Nonnull path);
 
+/// Sleeps until an instant of CLOCK_MONOTONIC in nanoseconds, or until `wake` can be read; 1 where it could.
+///
+/// Why C: ppoll(2), whose limit is finer than a millisecond, is declared under _GNU_SOURCE only.
+int hw_sleep_until(int64_t instant, int wake);
+
+/// Names the calling thread; at most 15 bytes (pthread_setname_np(3)).
+void hw_name_thread(const char *_Nonnull name);
+
 /// Makes a pipe that is closed on exec: the reading end, then the writing end; 0, or -1 and errno.
 ///
 /// Why C: pipe2(2) is declared under _GNU_SOURCE only.

@@ -221,6 +221,53 @@ extension LaunchError.Stage {
   }
 }
 
+// MARK: - Threads
+
+extension LinuxCalls {
+  /// Sleeps until the instant, or until the descriptor can be read; whether it can.
+  static func sleep(until instant: MonotonicTime, wakingOn descriptor: Int32) -> Bool {
+    hw_sleep_until(instant.nanoseconds, descriptor) == 1
+  }
+
+  /// The time that the CPU has spent on this thread, in nanoseconds.
+  static func threadNanoseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// Runs the body on a thread of its own; nil where none can be made.
+  static func startThread(named name: StaticString, _ body: @escaping @Sendable () -> Void) -> pthread_t? {
+    let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+    var thread = pthread_t()
+    let code = pthread_create(&thread, nil, { context in
+      guard let context else { return nil }
+      let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+      start.name.withUTF8Buffer { bytes in
+        bytes.baseAddress?.withMemoryRebound(to: CChar.self, capacity: bytes.count + 1) { hw_name_thread($0) }
+      }
+      start.body()
+      return nil
+    }, start.toOpaque())
+    guard code == 0 else {
+      start.release()
+      return nil
+    }
+    return thread
+  }
+}
+
+/// What a new thread starts with.
+private final class ThreadStart {
+  let name: StaticString
+  let body: @Sendable () -> Void
+
+  init(name: StaticString, body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.body = body
+  }
+}
+
 // MARK: - Other processes
 
 extension LinuxCalls {
@@ -232,6 +279,30 @@ extension LinuxCalls {
       guard let base = found.baseAddress else { return [] }
       let count = Int(hw_descendants(root, base, Int32(capacity)))
       return found.prefix(count).map { ($0.pid, $0.parent) }
+    }
+  }
+
+  /// The room that a walk needs, made once, so that a repeated walk allocates nothing.
+  struct WalkBuffer: ~Copyable {
+    private let found: UnsafeMutableBufferPointer<hw_process>
+
+    init(capacity: Int) {
+      found = .allocate(capacity: capacity)
+    }
+
+    deinit {
+      found.deallocate()
+    }
+
+    /// Finds the descendants anew; how many there are. See ``descendants(of:capacity:)``.
+    func fill(from root: Int32) -> Int {
+      guard let base = found.baseAddress else { return 0 }
+      return Int(hw_descendants(root, base, Int32(found.count)))
+    }
+
+    /// One of the descendants that were found last, and the parent under which it was.
+    subscript(at: Int) -> (pid: Int32, parent: Int32) {
+      (found[at].pid, found[at].parent)
     }
   }
 

@@ -1,0 +1,101 @@
+package import GateCore
+import Glibc
+
+/// What is known of the machine and of how targets run on it.
+package enum Machine {
+  /// The environment that a scenario's figures are measured in.
+  ///
+  /// - Parameter environment: The runner's own variables, from which the target's are made.
+  package static func fingerprint(for scenario: Scenario, environment: [String: String]) -> Fingerprint {
+    let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
+    let system = systemNames()
+    return Fingerprint(
+      architecture: system.machine,
+      pageSize: PageSize.bytes,
+      cpus: usableCPUs(of: scenario.isolation),
+      aslr: addressesAreRandom(for: scenario.isolation) ? "on" : "off",
+      thp: scenario.isolation.hugePages == .off ? "off" : hugePages(),
+      measurement: Rung.sampled.rawValue,
+      memoryLimit: scenario.memoryLimit,
+      kernel: system.release,
+      libc: libc(),
+      allocator: allocatorSettings(in: variables),
+      swap: hasSwap() ? "on" : "off",
+      environmentHash: environmentHash(of: variables)
+    )
+  }
+
+  /// `uname -m` and `uname -r`.
+  private static func systemNames() -> (machine: String, release: String) {
+    var names = utsname()
+    guard uname(&names) == 0 else { return ("unknown", "unknown") }
+    return (text(of: &names.machine), text(of: &names.release))
+  }
+
+  private static func text<Field>(of field: inout Field) -> String {
+    withUnsafeBytes(of: &field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  private static func usableCPUs(of isolation: Isolation) -> Int {
+    let usable = Set(LinuxCalls.usableCPUs())
+    guard let wanted = isolation.cpus else { return usable.count }
+    return usable.intersection(wanted).count
+  }
+
+  /// Random where the scenario wants it, and where the machine does not let us switch it off; never where the machine
+  /// has it off (`kernel.randomize_va_space`, proc_sys_kernel(5)).
+  private static func addressesAreRandom(for isolation: Isolation) -> Bool {
+    let setting = SmallFile.text(at: "/proc/sys/kernel/randomize_va_space")
+    guard setting?.first != "0" else { return false }
+    return isolation.randomAddresses || !LinuxCalls.canFixAddresses
+  }
+
+  /// The mode in brackets, as in `always [madvise] never`; `never` for kernels without huge pages.
+  private static func hugePages() -> String {
+    guard let modes = SmallFile.text(at: "/sys/kernel/mm/transparent_hugepage/enabled") else { return "never" }
+    return modes.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("[") }
+      .map { String($0.dropFirst().dropLast()) } ?? "never"
+  }
+
+  /// As in `glibc 2.36`, asked of the C library that is loaded (confstr(3)).
+  private static func libc() -> String {
+    let bytes = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
+      let size = buffer.withMemoryRebound(to: CChar.self) { confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress, $0.count) }
+      filled = size > 0 && size <= buffer.count ? size - 1 : 0
+    }
+    return bytes.isEmpty ? "unknown" : String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The first line of the table is its head.
+  private static func hasSwap() -> Bool {
+    (SmallFile.text(at: "/proc/swaps") ?? "").split(separator: "\n").count > 1
+  }
+}
+
+// MARK: - The target's variables
+
+extension Machine {
+  /// Names of variables that allocators obey (mallopt(3), ld.so(8)).
+  private static func isAllocatorSetting(_ name: String) -> Bool {
+    name.hasPrefix("MALLOC_") || name == "GLIBC_TUNABLES" || name == "LD_PRELOAD"
+  }
+
+  /// As in `GLIBC_TUNABLES=… MALLOC_ARENA_MAX=1`, sorted; a long value stands as its hash.
+  static func allocatorSettings(in variables: [String: String]) -> String {
+    variables.filter { isAllocatorSetting($0.key) }.sorted { $0.key < $1.key }
+      .map { name, value in
+        let isLong = value.utf8.count > 60
+        return "\(name)=\(isLong ? StableHash.hexadecimal(of: value) : value)"
+      }
+      .joined(separator: " ")
+  }
+
+  /// Names that differ between machines or runs without telling anything about memory.
+  private static let unhashedNames: Set = ["HIGHWATER_MARKS", "PATH", "HOME", "TMPDIR"]
+
+  /// One hash over all variables, so that a difference shows without their values.
+  static func environmentHash(of variables: [String: String]) -> String {
+    let lines = variables.filter { !unhashedNames.contains($0.key) }.map { "\($0.key)=\($0.value)" }.sorted()
+    return StableHash.hexadecimal(of: lines.joined(separator: "\n"))
+  }
+}

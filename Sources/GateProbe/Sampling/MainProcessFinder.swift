@@ -1,0 +1,44 @@
+import GateCore
+
+/// Finds the process that a scenario calls the main one, where it is not the one that was started.
+struct MainProcessFinder {
+  private let family: Family
+  private let rule: Target.MainProcess
+  /// Compiled once, by the thread that uses it.
+  private let pattern: Regex<AnyRegexOutput>?
+
+  init(family: Family, rule: Target.MainProcess) {
+    self.family = family
+    self.rule = rule
+    switch rule {
+    case .name(let pattern): self.pattern = pattern.compiled()
+    case .pidfile: pattern = nil
+    }
+  }
+
+  /// The main process; nil as long as there is none.
+  ///
+  /// A pidfile counts once it names a member of the family, so that one left by an earlier run does no harm. Of the
+  /// processes whose name matches, the one with the lowest number is taken.
+  func find() -> Int32? {
+    switch rule {
+    case .pidfile(let path):
+      guard let text = SmallFile.text(at: path, atMost: 64), let pid = Self.number(in: text) else { return nil }
+      return family.isMember(pid) ? pid : nil
+    case .name:
+      return family.members().sorted { $0.pid < $1.pid }.first(where: matches)?.pid
+    }
+  }
+
+  private static func number(in text: String) -> Int32? {
+    Int32(text.drop { $0.isWhitespace }.prefix { $0.isASCII && $0.isNumber })
+  }
+
+  private func matches(_ member: Family.Member) -> Bool {
+    guard let pattern else { return false }
+    if member.command.firstMatch(of: pattern) != nil { return true }
+    guard let words = SmallFile.bytes(at: "/proc/\(member.pid)/cmdline") else { return false }
+    let line = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+    return line.firstMatch(of: pattern) != nil
+  }
+}

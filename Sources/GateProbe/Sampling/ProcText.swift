@@ -1,0 +1,68 @@
+import GateCore
+
+/// Reads the kernel's texts byte by byte, since the sampler's loop must not allocate.
+enum ProcText {
+  /// The resident memory in `/proc/<pid>/statm`: the second number, in pages. Zero for a process that has ended.
+  static func residentPages(inStatm text: UnsafeRawBufferPointer) -> Int64 {
+    var at = 0
+    while at < text.count, text[at] != UInt8(ascii: " ") { at += 1 }
+    return number(in: text, at: at)
+  }
+
+  /// The memory lines of `/proc/<pid>/status`.
+  ///
+  /// - Returns: nil where the text has no `VmRSS`: the process is a zombie, or its first thread has ended.
+  static func figures(inStatus text: UnsafeRawBufferPointer) -> MemoryFigures? {
+    var resident: Int64?
+    var (peak, anonymous, file, shared): (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
+    var start = 0
+    while start < text.count {
+      let first = text[start]
+      // Of some sixty lines only those that start with V or R are looked at.
+      if first == UInt8(ascii: "V") || first == UInt8(ascii: "R") {
+        if let value = value(of: "VmRSS:", in: text, at: start) { resident = value }
+        if let value = value(of: "VmHWM:", in: text, at: start) { peak = value }
+        if let value = value(of: "RssAnon:", in: text, at: start) { anonymous = value }
+        if let value = value(of: "RssFile:", in: text, at: start) { file = value }
+        if let value = value(of: "RssShmem:", in: text, at: start) {
+          shared = value
+          break
+        }
+      }
+      start = endOfLine(in: text, at: start) + 1
+    }
+    guard let resident else { return nil }
+    return MemoryFigures(
+      resident: .kibibytes(resident), peak: .kibibytes(peak), anonymous: .kibibytes(anonymous),
+      file: .kibibytes(file), shared: .kibibytes(shared)
+    )
+  }
+
+  /// The number behind a key, where the line that starts at `start` has that key.
+  static func value(of key: StaticString, in text: UnsafeRawBufferPointer, at start: Int) -> Int64? {
+    let count = key.utf8CodeUnitCount
+    guard start + count <= text.count else { return nil }
+    let expected = key.utf8Start
+    for at in 0..<count where text[start + at] != expected[at] { return nil }
+    return number(in: text, at: start + count)
+  }
+
+  /// The number at a place, behind any spaces and tabs; zero where there is none.
+  static func number(in text: UnsafeRawBufferPointer, at start: Int) -> Int64 {
+    var at = start
+    while at < text.count, text[at] == UInt8(ascii: " ") || text[at] == UInt8(ascii: "\t") { at += 1 }
+    var value: Int64 = 0
+    while at < text.count, case let digit = text[at] &- UInt8(ascii: "0"), digit <= 9 {
+      value = value &* 10 &+ Int64(digit)
+      at += 1
+    }
+    return value
+  }
+
+  /// Where the line ends: at its line feed, or at the end of the text.
+  static func endOfLine(in text: UnsafeRawBufferPointer, at start: Int) -> Int {
+    var at = start
+    while at < text.count, text[at] != UInt8(ascii: "\n") { at += 1 }
+    return at
+  }
+}

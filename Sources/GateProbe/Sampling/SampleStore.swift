@@ -1,0 +1,106 @@
+import GateCore
+import Glibc
+
+/// The samples of a repetition, in a bounded room that is made once.
+///
+/// When it is full it keeps one of each two, the one in which the main process was larger, and from then on stores
+/// one of twice as many readings. So a repetition of any length keeps between half the room and all of it, and every
+/// maximum stays.
+struct SampleStore: ~Copyable {
+  /// A sample without indirection: 64 bytes, so that the standard room is 4 MiB at most.
+  struct Reading {
+    var time: Int64
+    /// Negative where the main process could not be read.
+    var resident: Int64
+    var peak: Int64
+    var anonymous: Int64
+    var file: Int64
+    var shared: Int64
+    var tree: Int64
+    var processes: Int64
+  }
+
+  /// How many samples the standard room holds.
+  static let standardCapacity = 65_536
+
+  private let room: UnsafeMutableBufferPointer<Reading>
+  private(set) var count = 0
+  /// How many readings make one sample.
+  private(set) var stride = 1
+  private var pending: Reading?
+  private var pendingCount = 0
+
+  /// Makes the room; the system gives it memory only as far as it is used, since fresh pages are mapped untouched.
+  init(capacity: Int = standardCapacity) {
+    room = .allocate(capacity: capacity)
+  }
+
+  deinit {
+    room.deallocate()
+  }
+
+  mutating func append(_ reading: Reading) {
+    pending = pending.map { Self.higher($0, reading) } ?? reading
+    pendingCount += 1
+    if pendingCount >= stride { flush() }
+  }
+
+  /// Stores what was taken in since the last sample.
+  mutating func flush() {
+    guard let reading = pending else { return }
+    if count == room.count { thin() }
+    room[count] = reading
+    count += 1
+    pending = nil
+    pendingCount = 0
+  }
+
+  private mutating func thin() {
+    var kept = 0
+    for first in Swift.stride(from: 0, to: count, by: 2) {
+      room[kept] = first + 1 < count ? Self.higher(room[first], room[first + 1]) : room[first]
+      kept += 1
+    }
+    count = kept
+    stride *= 2
+  }
+
+  /// The one in which the main process was larger, with the larger tree and the higher mark of the two.
+  private static func higher(_ one: Reading, _ other: Reading) -> Reading {
+    var kept = other.resident > one.resident ? other : one
+    kept.peak = max(one.peak, other.peak)
+    if max(one.tree, other.tree) > kept.tree {
+      kept.tree = max(one.tree, other.tree)
+      kept.processes = one.tree > other.tree ? one.processes : other.processes
+    }
+    return kept
+  }
+
+  /// The last `limit` samples, in the order of time.
+  func last(_ limit: Int) -> [Sample] {
+    (max(0, count - limit)..<count).map { Sample(room[$0]) }
+  }
+
+  /// The last figures of the main process.
+  var lastFigures: MemoryFigures? {
+    for at in (0..<count).reversed() {
+      if let figures = Sample(room[at]).main { return figures }
+    }
+    return nil
+  }
+}
+
+extension Sample {
+  fileprivate init(_ reading: SampleStore.Reading) {
+    let main =
+      reading.resident < 0
+      ? nil
+      : MemoryFigures(
+        resident: Bytes(reading.resident), peak: Bytes(reading.peak), anonymous: Bytes(reading.anonymous),
+        file: Bytes(reading.file), shared: Bytes(reading.shared)
+      )
+    self.init(
+      time: .nanoseconds(reading.time), main: main, tree: Bytes(reading.tree), processes: Int(reading.processes)
+    )
+  }
+}
