@@ -1,0 +1,175 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("Waiting for a target to be ready", .timeLimit(.minutes(5)))
+struct ReadinessTests {
+  let stage = Stage()
+
+  /// Plays a target that is waited for, then marks the instant.
+  private func play(_ scenario: Scenario, ready: Readiness.Condition, within: Duration = .seconds(30)) throws
+    -> Recording
+  {
+    var scenario = scenario
+    scenario.ready = Readiness(ready, within: within)
+    scenario.steps = [Step(.mark("ready"))]
+    return try stage.play(scenario)
+  }
+
+  private func expectReady(_ recording: Recording, at location: SourceLocation = #_sourceLocation) {
+    #expect(recording.failure == nil, sourceLocation: location)
+    #expect(recording.events == [.mark("ready")], sourceLocation: location)
+    #expect(recording.end.kind == .stopped, sourceLocation: location)
+  }
+
+  @Test("A line of the output")
+  func log() throws {
+    let ready = Readiness.Condition.log(try Pattern(parsing: "port [0-9]+$"))
+    expectReady(try play(stage.scenario("echo starting; sleep 0.2; echo 'on port 12'; exec sleep 1000"), ready: ready))
+  }
+
+  @Test("A line without its newline")
+  func prompt() throws {
+    expectReady(try play(stage.scenario("printf '> '; exec sleep 1000"), ready: .log(try Pattern(parsing: "^> "))))
+  }
+
+  @Test("A port that accepts", arguments: ["127.0.0.1", "localhost"])
+  func tcp(host: String) throws {
+    let port = try Stage.freePort()
+    let server = stage.python(
+      """
+      import socket, time
+      time.sleep(0.2)
+      s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(('127.0.0.1', \(port)))
+      s.listen(); open('listening', 'w').close(); time.sleep(1000)
+      """)
+    expectReady(try play(server, ready: .tcp(host: host, port: port)))
+    #expect(access(stage.path("listening")))
+  }
+
+  @Test("A socket in the file system, also where a dead one lies about")
+  func unix() throws {
+    let path = stage.path("socket")
+    var server = stage.python(
+      """
+      import socket, time, os
+      time.sleep(0.2); os.unlink('socket')
+      s = socket.socket(socket.AF_UNIX); s.bind('socket'); s.listen(); time.sleep(1000)
+      """)
+    server.setup = [.arguments(["python3", "-c", "import socket; socket.socket(socket.AF_UNIX).bind('socket')"])]
+    expectReady(try play(server, ready: .unix(path)))
+  }
+
+  @Test("An HTTP server that answers well", arguments: ["", "file.txt"])
+  func http(path: String) throws {
+    let port = try Stage.freePort()
+    let line = "echo hello > file.txt; sleep 0.2; exec python3 -m http.server -b 127.0.0.1 \(port)"
+    expectReady(try play(stage.scenario(line), ready: .http("http://127.0.0.1:\(port)/\(path)")))
+  }
+
+  @Test("An HTTP server that answers with an error is not ready")
+  func httpError() throws {
+    let port = try Stage.freePort()
+    let server = stage.scenario("exec python3 -m http.server -b 127.0.0.1 \(port)")
+    let recording = try play(server, ready: .http("http://127.0.0.1:\(port)/none"), within: .seconds(2))
+    #expect(recording.end == End(.timeout, detail: "not ready within 2.0 s"))
+  }
+
+  @Test("A file that appears")
+  func file() throws {
+    expectReady(try play(stage.scenario("sleep 0.2; touch up; exec sleep 1000"), ready: .file(stage.path("up"))))
+  }
+
+  @Test("A command that succeeds at last")
+  func command() throws {
+    let check = Command.shell("echo try >> tries; test -e up")
+    expectReady(try play(stage.scenario("sleep 0.4; touch up; exec sleep 1000"), ready: .command(check)))
+    #expect(stage.text("tries").split(separator: "\n").count > 1)
+  }
+
+  @Test("Time that passes")
+  func delay() throws {
+    let recording = try play(stage.scenario("exec sleep 1000"), ready: .delay(.milliseconds(300)))
+    expectReady(recording)
+    #expect(recording.marks.allSatisfy { $0.time >= .milliseconds(300) })
+  }
+
+  @Test(
+    "A target that does not get ready in time is a timeout",
+    arguments: [
+      .tcp(host: "127.0.0.1", port: 1), .unix("/nowhere/socket"),
+      .file("/nowhere/file"), .command(.shell("exit 1")), .command(.shell("sleep 1000")), .delay(.seconds(1000)),
+      .http("http://127.0.0.1:1/"),
+    ] as [Readiness.Condition]
+  )
+  func late(condition: Readiness.Condition) throws {
+    let recording = try play(stage.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
+    #expect(recording.end == End(.timeout, detail: "not ready within 300 ms"))
+    #expect(recording.failure?.subject == "ready `\(condition.forPeople)`")
+    #expect(recording.failure?.output == "up")
+    #expect(recording.events == [])
+  }
+
+  @Test("A line that never comes is a timeout")
+  func silent() throws {
+    let condition = Readiness.Condition.log(try Pattern(parsing: "never"))
+    let recording = try play(stage.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
+    #expect(recording.end == End(.timeout, detail: "not ready within 300 ms"))
+  }
+
+  @Test("A target that ends first was never ready")
+  func ended() throws {
+    let never = try Pattern(parsing: "never")
+    let recording = try play(stage.scenario("echo oops; exit 3"), ready: .log(never))
+    #expect(recording.end == End(.exited, code: 3))
+    #expect(recording.failure?.problem == "the target ended (exited with code 3) before it was ready")
+    #expect(recording.failure?.output == "oops")
+  }
+
+  @Test("What a target printed just before its end still makes it ready")
+  func lastWords() throws {
+    var scenario = stage.scenario("echo ready; exit 0")
+    scenario.ready = Readiness(.log(try Pattern(parsing: "ready")))
+    let recording = try stage.play(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end == End(.exited, code: 0))
+  }
+
+  @Test("A port, socket, URL or file that is taken before the start fails it, and the target is not started")
+  func taken() throws {
+    let other = Stage()
+    let port = try Stage.freePort()
+    let socket = other.path("socket")
+    var holder = other.python(
+      """
+      import socket, time, threading, http.server
+      u = socket.socket(socket.AF_UNIX); u.bind('socket'); u.listen()
+      s = http.server.HTTPServer(('127.0.0.1', \(port)), http.server.SimpleHTTPRequestHandler)
+      print('up'); s.serve_forever()
+      """)
+    holder.ready = Readiness(.log(try Pattern(parsing: "up")))
+    let conditions: [(Readiness.Condition, String)] = [
+      (.tcp(host: "127.0.0.1", port: port), "port \(port) is already taken by another process"),
+      (.unix(socket), "the socket `\(socket)` is already taken by another process"),
+      (.http("http://u:p@127.0.0.1:\(port)/x"), "`http://127.0.0.1:\(port)/x` is already answered by another process"),
+      (.file(socket), "the file `\(socket)` is there before the start; remove it in `setup`"),
+    ]
+    let family = try Family(
+      starting: LaunchRequest(
+        words: holder.target.command.words, environment: other.household.environment, workingDirectory: other.folder,
+        output: 2))
+    try #require(eventually { Connection.isAccepted(host: "127.0.0.1", port: port, within: .seconds(1)) })
+    for (condition, problem) in conditions {
+      let recording = try play(stage.scenario("touch started"), ready: condition)
+      #expect(recording.end == End(.startFailed, detail: problem))
+      #expect(recording.failure?.problem == problem)
+    }
+    #expect(!access(stage.path("started")))
+    family.disperse()
+  }
+
+  private func access(_ path: String) -> Bool {
+    SmallFile.bytes(at: path) != nil
+  }
+}

@@ -1,0 +1,117 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("Real servers", .timeLimit(.minutes(5)))
+struct ServerTests {
+  let stage = Stage()
+
+  @Test("A key-value server is filled by its client in phases, and stopped", .enabled(if: Tool.exists("redis-server")))
+  func redis() throws {
+    let port = "\(try Stage.freePort())"
+    var scenario = stage.scenario(.arguments(["redis-server", "--port", port, "--save", "", "--appendonly", "no"]))
+    scenario.ready = Readiness(.log(try Pattern(parsing: "Ready to accept connections")))
+    let client = { (line: String) in Step(.run(.init(command: .shell("redis-cli -p \(port) \(line)")))) }
+    scenario.steps = [
+      Step(.phase("load")), client("debug populate 20000 key 100"),
+      Step(.phase("use")), Step(.repeat(times: 5, steps: [client("get key:7")])), client("ping | grep PONG"),
+    ]
+    let recording = try stage.play(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end == End(.stopped, code: 0))
+    #expect(recording.events == [.phase("load"), .phase("use")] + Array(repeating: .iteration, count: 5))
+    let resident = recording.marks.compactMap { $0.resident?.count }
+    #expect(resident.count == 7)
+    #expect(resident[1] > resident[0] + 1_000_000, "20 000 keys take room")
+  }
+
+  @Test("A server that its last step shuts down has ended by itself", .enabled(if: Tool.exists("redis-server")))
+  func shutdown() throws {
+    let socket = stage.path("redis.sock")
+    var scenario = stage.scenario(.arguments(["redis-server", "--port", "0", "--unixsocket", socket, "--save", ""]))
+    scenario.ready = Readiness(.unix(socket))
+    scenario.steps = [Step(.run(.init(command: .arguments(["redis-cli", "-s", socket, "shutdown", "nosave"]))))]
+    let recording = try stage.play(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end.code == 0)
+  }
+
+  @Test(
+    "A daemon is measured and stopped by its pidfile, and its workers go with it",
+    .enabled(if: Tool.exists("nginx"))
+  )
+  func nginx() throws {
+    let port = try Stage.freePort()
+    let settings = stage.household.file(
+      "nginx.conf",
+      """
+      daemon on; worker_processes 2; pid \(stage.path("nginx.pid")); error_log \(stage.path("error.log"));
+      events {}
+      http { access_log off; server { listen 127.0.0.1:\(port); location / { return 200 hello; } } }
+      """)
+    var scenario = stage.scenario(.arguments(["nginx", "-p", stage.folder, "-c", settings, "-e", stage.path("e.log")]))
+    scenario.target.main = .pidfile(stage.path("nginx.pid"))
+    scenario.ready = Readiness(.http("http://127.0.0.1:\(port)/"))
+    var call = Step.HTTPCall(url: "http://127.0.0.1:\(port)/")
+    call.times = 50
+    scenario.steps = [Step(.http(call))]
+    scenario.stop.signal = Signal(number: 3)
+    let recording = try stage.play(scenario)
+    #expect(recording.failure == nil, "\(recording.outputTail)")
+    #expect(recording.end == End(.stopped, code: 0))
+    #expect(recording.notes == [])
+  }
+
+  @Test("A daemon's own end is its end, also with another's pidfile about")
+  func daemonEnds() throws {
+    var scenario = stage.scenario("(setsid sh -c 'echo $$ > d.pid; sleep 0.5; exit 6' &); exit 0")
+    scenario.target.main = .pidfile(stage.path("d.pid"))
+    scenario.until = .exit
+    scenario.setup = [.shell("echo 1 > d.pid")]
+    let recording = try stage.play(scenario)
+    #expect(recording.end == End(.exited, code: 6))
+    #expect(recording.failure == nil)
+  }
+
+  @Test("A daemon whose pidfile never comes fails the start")
+  func noPidfile() throws {
+    var scenario = stage.scenario("(setsid sleep 1000 &); exit 0")
+    scenario.target.main = .pidfile(stage.path("d.pid"))
+    scenario.ready = Readiness(.delay(.milliseconds(10)), within: .milliseconds(500))
+    let recording = try stage.play(scenario)
+    let path = stage.path("d.pid")
+    #expect(recording.failure?.problem == "the main process did not appear within 500 ms: pidfile `\(path)`")
+    #expect(recording.end.kind == .timeout)
+  }
+
+  @Test("A daemon's starter that fails is the end", arguments: [1, 3])
+  func starterFails(code: Int) throws {
+    var scenario = stage.scenario("echo no; exit \(code)")
+    scenario.target.main = .pidfile(stage.path("d.pid"))
+    scenario.ready = Readiness(.file(stage.path("up")))
+    let recording = try stage.play(scenario)
+    #expect(recording.end == End(.exited, code: code))
+    #expect(recording.failure?.problem == "the target ended (exited with code \(code)) before it was ready")
+  }
+
+  @Test("The main process below a wrapper is found by its name and stopped")
+  func wrapper() throws {
+    var scenario = stage.scenario("sleep 1000; exit 0")
+    scenario.target.main = .name(try Pattern(parsing: "^sleep"))
+    scenario.ready = Readiness(.delay(.milliseconds(1)))
+    scenario.steps = [Step(.mark("a"))]
+    let recording = try stage.play(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end.kind == .stopped)
+  }
+}
+
+/// Whether a program that not every machine has is there.
+enum Tool {
+  static func exists(_ name: String) -> Bool {
+    let environment = ["PATH": TargetEnvironment.standardPath]
+    let request = LaunchRequest(words: [name], environment: environment, workingDirectory: "/", output: 1)
+    return (try? ProgramSearch.path(of: request)) != nil
+  }
+}
