@@ -26,7 +26,8 @@ struct HTTPFailureTests {
     #expect(fault(HTTPRequest(url: url))?.code == .badURL)
   }
 
-  @Test("Nothing but http and https is spoken", arguments: ["file:///etc/passwd", "ftp://h/x", "gopher://h", "dict://h"])
+  @Test(
+    "Nothing but http and https is spoken", arguments: ["file:///etc/passwd", "ftp://h/x", "gopher://h", "dict://h"])
   func scheme(url: String) {
     let code = fault(HTTPRequest(url: url))?.code
     #expect(code == .unsupportedScheme || url.hasPrefix("file") && code == .badURL)
@@ -34,7 +35,9 @@ struct HTTPFailureTests {
 
   @Test(
     "Headers and methods that would start another line are refused without sending",
-    arguments: [("X", "a\r\nY: b"), ("X", "a\nb"), ("X\r\nY", "a"), ("X Y", "a"), ("", "a"), ("X", "a\u{0}b"), ("X:", "")]
+    arguments: [
+      ("X", "a\r\nY: b"), ("X", "a\nb"), ("X\r\nY", "a"), ("X Y", "a"), ("", "a"), ("X", "a\u{0}b"), ("X:", ""),
+    ]
   )
   func badHeader(name: String, value: String) throws {
     let server = try LoopbackServer()
@@ -60,7 +63,9 @@ struct HTTPFailureTests {
     #expect(failure?.problem == "no address is known for the host `nothing.invalid`")
   }
 
-  @Test("A server that never answers, or never comes to an end, is left when the time is over", arguments: ["silent", "trickle"])
+  @Test(
+    "A server that never answers, or never comes to an end, is left when the time is over",
+    arguments: ["silent", "trickle"])
   func timeout(path: String) throws {
     let server = try LoopbackServer()
     var request = HTTPRequest(url: server.url("/\(path)"))

@@ -34,7 +34,9 @@ struct HTTPSessionTests {
     #expect(try HTTPSession().send(request).body == body)
   }
 
-  @Test("Methods arrive as they are, also those that have a meaning for libcurl", arguments: ["GET", "DELETE", "HEAD", "POST"])
+  @Test(
+    "Methods arrive as they are, also those that have a meaning for libcurl",
+    arguments: ["GET", "DELETE", "HEAD", "POST"])
   func methods(method: String) throws {
     let server = try LoopbackServer()
     let answer = try HTTPSession().send(HTTPRequest(url: server.url("/status/202"), method: method))

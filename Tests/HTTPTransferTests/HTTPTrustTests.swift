@@ -69,8 +69,10 @@ struct HTTPTrustTests {
     await #expect(processExitsWith: .success) {
       let certificates = try Certificates()
       let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
+      unsetenv("CURL_CA_BUNDLE")
       setenv("SSL_CERT_FILE", certificates.authority, 1)
-      let answer = try HTTPSession().send(HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost")))
+      let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
+      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
       try #require(answer.status == 200)
     }
   }
@@ -82,7 +84,8 @@ struct HTTPTrustTests {
       let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
       setenv("SSL_CERT_FILE", "/nonexistent", 1)
       setenv("CURL_CA_BUNDLE", certificates.authority, 1)
-      let answer = try HTTPSession().send(HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost")))
+      let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
+      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
       try #require(answer.status == 200)
     }
   }
@@ -92,8 +95,11 @@ struct HTTPTrustTests {
     await #expect(processExitsWith: .success) {
       let certificates = try Certificates()
       let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
+      unsetenv("CURL_CA_BUNDLE")
+      unsetenv("SSL_CERT_FILE")
       setenv("SSL_CERT_DIR", try certificates.hashedDirectory(), 1)
-      let answer = try HTTPSession().send(HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost")))
+      let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
+      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
       try #require(answer.status == 200)
     }
   }
@@ -106,6 +112,8 @@ struct ProxyTests {
     await #expect(processExitsWith: .success) {
       let proxy = try LoopbackServer(isProxy: true)
       let server = try LoopbackServer()
+      unsetenv("NO_PROXY")
+      unsetenv("no_proxy")
       setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
       let answer = try HTTPSession().send(HTTPRequest(url: "http://hooks.example/x"))
       try #require(answer.body == Array("by proxy: http://hooks.example/x".utf8))
@@ -120,6 +128,8 @@ struct ProxyTests {
       let certificates = try Certificates()
       let proxy = try LoopbackServer(isProxy: true)
       let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
+      unsetenv("NO_PROXY")
+      unsetenv("no_proxy")
       setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
       let session = HTTPSession(trust: HTTPTrust(file: certificates.authority))
       let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"), headers: [("X-Key", "k")])
@@ -133,8 +143,12 @@ struct ProxyTests {
   @Test("A dead proxy is pointed at, without its password")
   func dead() async {
     await #expect(processExitsWith: .success) {
+      unsetenv("NO_PROXY")
+      unsetenv("no_proxy")
       setenv("http_proxy", "http://user:secret@127.0.0.1:1", 1)
-      let failure = #expect(throws: HTTPFailure.self) { try HTTPSession().send(HTTPRequest(url: "http://hooks.example/")) }
+      let failure = #expect(throws: HTTPFailure.self) {
+        try HTTPSession().send(HTTPRequest(url: "http://hooks.example/"))
+      }
       try #require(failure?.code == .refused)
       try #require(failure?.problem.hasSuffix("(the environment names a proxy)") == true)
       try #require(failure?.problem.contains("secret") == false)

@@ -84,9 +84,9 @@ package final class LoopbackServer: Sendable {
 
   /// The requests whose answers are over by now.
   package func readLog() throws -> [Visit] {
-    guard let log = FileManager.default.contents(atPath: folder.path("log")) else { return [] }
-    let complete = log.prefix(through: log.lastIndex(of: 0x0a) ?? log.startIndex)
-    return try complete.split(separator: 0x0a).map { line in
+    let log = FileManager.default.contents(atPath: folder.path("log")) ?? Data()
+    guard let end = log.lastIndex(of: 0x0a) else { return [] }
+    return try log[...end].split(separator: 0x0a).map { line in
       let decoder = JSONDecoder()
       decoder.dataDecodingStrategy = .base64
       return try decoder.decode(Visit.self, from: line)
