@@ -58,6 +58,14 @@ let package = Package(
     ),
     // Tests
     tests(of: "Statistics"),
+    .target(
+      name: "LoopbackServers",
+      path: "Tests/LoopbackServers",
+      exclude: ["loopback.py"],
+      swiftSettings: houseRules()
+    ),
+    tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
+    tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
     tests(of: "GateCore"),
     tests(of: "GateFiles"),
     tests(of: "MarkerProtocol"),
