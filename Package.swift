@@ -69,7 +69,6 @@ let package = Package(
     tests(of: "GateCore"),
     tests(of: "GateFiles"),
     tests(of: "MarkerProtocol"),
-    tests(of: "GateProbe", with: ["CLinux"]),
     .testTarget(
       name: "GateReportsTests",
       dependencies: ["GateReports", "GateCore"],

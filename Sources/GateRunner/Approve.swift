@@ -39,7 +39,8 @@ package struct Approve {
     let path = from.map(workplace.absolute) ?? ArtifactsFolder(path: project.artifacts).result
     do {
       return try ResultFile.decode(try SafeFile.read(path, atMost: ResultFile.largest), path: path)
-    } catch let error as FileError where from == nil && error.code == .notFound {
+    } catch let error {
+      guard from == nil, error.code == .notFound else { throw error }
       throw RunnerError(
         problem: "there is no result to approve", place: path,
         hint: "run `highwater check` first, or name a result file with `--from`"

@@ -22,14 +22,14 @@ struct CheckPlan {
   ) throws(RunnerError) -> [CheckPlan] {
     let store = BaselineStore(folder: project.baselines)
     var complaints: [Complaint] = []
-    let plans = scenarios.compactMap { scenario -> CheckPlan? in
+    var plans: [CheckPlan] = []
+    for scenario in scenarios {
       let environment = project.environment.info(for: fingerprint(scenario))
       do {
         let reference = try store.reference(for: scenario.name, environment, ignoring: project.environment.ignoredFields)
-        return CheckPlan(scenario: scenario, environment: environment, reference: reference)
+        plans.append(CheckPlan(scenario: scenario, environment: environment, reference: reference))
       } catch {
         complaints += error.complaints
-        return nil
       }
     }
     guard complaints.isEmpty else { throw RunnerError(complaints) }

@@ -30,7 +30,7 @@ package struct Workplace: Sendable {
   }
 
   /// The exit code of a run that a signal ended; nil where none did.
-  var interruptedCode: ExitCode? {
+  package var interruptedCode: ExitCode? {
     interruption.signal.map { $0 == .int ? .interrupted : .terminated }
   }
 }
