@@ -11,10 +11,8 @@ struct Fields {
 
   /// Takes a mapping, and complains of keys that are unknown, twice there, or without a value.
   ///
-  /// - Parameters:
-  ///   - owner: what the mapping is, as in "no scenario has the key `x`".
-  ///   - nullable: keys for which YAML's null means something.
-  /// - Returns: nil, with a complaint, where the value is no mapping.
+  /// nil, with a complaint, where the value is no mapping. `owner` says what the mapping is, as in "no scenario has the
+  /// key `x`"; for the `nullable` keys YAML's null means something.
   init?(
     _ value: YAMLValue,
     of owner: String,
@@ -33,7 +31,8 @@ struct Fields {
       if !known.contains(key) {
         Self.complainOfUnknown(entry.key, of: owner, known: known, in: context)
       } else if values[key] != nil {
-        context.complain("the key `\(key)` stands twice in one mapping", at: entry.key.place, hint: "remove one of them")
+        context.complain(
+          "the key `\(key)` stands twice in one mapping", at: entry.key.place, hint: "remove one of them")
       } else if entry.value.isNull, !nullable.contains(key) {
         context.complain("the key `\(key)` has no value", at: entry.key.place, hint: "write one, or remove the key")
       } else {
@@ -93,7 +92,9 @@ struct Fields {
 
   /// The owner without its article: "a scenario" is "scenario".
   private static func noun(of owner: String) -> String {
-    for article in ["a ", "an ", "the "] where owner.hasPrefix(article) { return String(owner.dropFirst(article.count)) }
+    for article in ["a ", "an ", "the "] where owner.hasPrefix(article) {
+      return String(owner.dropFirst(article.count))
+    }
     return owner
   }
 }

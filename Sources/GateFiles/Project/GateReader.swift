@@ -47,8 +47,10 @@ struct GateReader {
     }
     let phase = parts[1..<(parts.count - 1)].joined(separator: ".")
     let names = MetricName.perPhase.map(\.text)
-    guard PlainName.isValid(phase), parts[0] == "phase" || NearMiss.closest(to: String(parts[0]), among: ["phase"]) != nil,
-      let metric = names.first(where: { !last.isEmpty && $0.hasPrefix(last) }) ?? NearMiss.closest(to: String(last), among: names)
+    guard PlainName.isValid(phase),
+      parts[0] == "phase" || NearMiss.closest(to: String(parts[0]), among: ["phase"]) != nil,
+      let metric = names.first(where: { !last.isEmpty && $0.hasPrefix(last) })
+        ?? NearMiss.closest(to: String(last), among: names)
     else { return nil }
     return "phase.\(phase).\(metric)"
   }

@@ -10,7 +10,7 @@ struct IncludeGlob {
 
   /// The files of all patterns, each once: in the order of the patterns, and of one pattern sorted by name.
   ///
-  /// - Parameter projectFile: an absolute path; the project file itself is left out where a pattern matches it.
+  /// The project file itself, an absolute path, is left out where a pattern matches it.
   func files(_ value: YAMLValue, besides projectFile: String) -> [String] {
     let patterns = context.list(value, as: "include", example: "include: [scenarios/*.yml]") { item in
       pattern(item).map { (text: $0, place: item.place, source: item.scalar ?? "") }

@@ -66,10 +66,3 @@ enum PathText {
     return nil
   }
 }
-
-extension Shown {
-  /// A path in full, with what could confuse a terminal escaped.
-  static func path(_ path: String) -> String {
-    hasHarmful(path) ? path.map { text(String($0)) }.joined() : path
-  }
-}

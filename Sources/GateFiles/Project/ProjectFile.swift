@@ -14,6 +14,7 @@ package enum ProjectFile {
   ///   - explicit: the path that the user named; it is not searched for, and need not exist yet.
   ///   - workingDirectory: an absolute path.
   /// - Returns: an absolute path.
+  /// - Throws: where nothing was found, and what to do.
   package static func locate(
     explicit: String?,
     from workingDirectory: String
@@ -44,6 +45,7 @@ package enum ProjectFile {
   ///   - path: absolute, or from the working directory.
   ///   - environment: where `${NAME}` is taken from.
   ///   - webhooksNeeded: whether a variable of a webhook that is not set is an error; if not, that webhook is left out.
+  /// - Returns: the project, with every path absolute and every default filled in.
   /// - Throws: every complaint about the files, not just the first.
   package static func load(
     _ path: String,

@@ -6,9 +6,7 @@ enum ProjectText {
   /// 1,000 scenarios of 20 lines are half a mebibyte.
   static let mostBytes = 4 << 20
 
-  /// Reads a regular file as UTF-8, without a byte order mark.
-  ///
-  /// - Parameter name: what messages call the file.
+  /// Reads a regular file as UTF-8, without a byte order mark; messages call it `name`.
   static func read(_ path: String, name: String) throws(ProjectError) -> String {
     var bytes = try readBytes(path, name: name)
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }

@@ -94,7 +94,8 @@ struct StepReader {
 
   private func settle(_ value: YAMLValue) -> Step.Action? {
     guard
-      let fields = Fields(value, of: "a `settle` step", known: ["within"], example: "settle: {within: 10s}", in: context)
+      let fields = Fields(
+        value, of: "a `settle` step", known: ["within"], example: "settle: {within: 10s}", in: context)
     else { return nil }
     var within = Duration.seconds(10)
     fields.take("within", into: &within) { context.patience($0, as: "within", example: "within: 10s") }

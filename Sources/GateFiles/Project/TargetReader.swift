@@ -5,15 +5,10 @@ extension ReadingContext {
   ///
   /// Nothing in it is replaced from the environment: `${X}` belongs to the shell.
   func command(_ value: YAMLValue, as name: String) -> Command? {
-    switch value.content {
-    case .scalar where !value.isNull: shellLine(value, as: name).map(Command.shell)
-    case .sequence: arguments(value, as: name).map(Command.arguments)
-    default:
-      {
-        expected("a list of words or a shell line", as: name, not: value, example: "\(name): [sleep, 1]")
-        return nil
-      }()
-    }
+    if value.scalar != nil { return shellLine(value, as: name).map(Command.shell) }
+    if case .sequence = value.content { return arguments(value, as: name).map(Command.arguments) }
+    expected("a list of words or a shell line", as: name, not: value, example: "\(name): [sleep, 1]")
+    return nil
   }
 
   /// The words of a command without a shell; numbers and other scalars are taken as they are written.

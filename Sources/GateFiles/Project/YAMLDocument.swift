@@ -17,10 +17,7 @@ enum YAMLDocument {
   /// No single text of a file needs more; a larger input belongs into a file of its own.
   static let mostTextBytes = 256 << 10
 
-  /// Reads a text.
-  ///
-  /// - Parameter name: what places call the file.
-  /// - Returns: nil for a file of blanks and comments.
+  /// Reads a text, nil for one of blanks and comments; places call its file `name`.
   static func parse(_ text: String, name: String) throws(ProjectError) -> YAMLValue? {
     if let disarmed = AliasText.disarmed(text) {
       // The parser hashes keys, and would not come back from hashing an alias to a bomb.
@@ -143,7 +140,9 @@ private struct AliasKeys {
 
   init(text: String, file: String) {
     self.file = file
-    lines = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" }
+    // The line breaks that libyaml counts (`IS_BREAK` in yaml_private.h).
+    lines = text.replacing("\r\n", with: "\n").unicodeScalars
+      .split(omittingEmptySubsequences: false) { ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"].contains($0) }
       .map { Substring($0).unicodeScalars }
   }
 
@@ -165,9 +164,9 @@ private struct AliasKeys {
   }
 
   private func wasAlias(_ scalar: Node.Scalar) -> Bool {
-    guard let mark = scalar.mark, scalar.style == .plain, scalar.string.hasPrefix("_"), mark.line <= lines.count else {
-      return false
-    }
+    guard scalar.style == .plain, scalar.string.hasPrefix("_") else { return false }
+    // Without a place to look at, the worst is assumed.
+    guard let mark = scalar.mark, mark.line <= lines.count else { return true }
     return lines[mark.line - 1].dropFirst(mark.column - 1).first == "*"
   }
 
@@ -194,14 +193,14 @@ private struct SyntaxFault {
       let list = Shown.list(keys.sorted().prefix(10).map { Shown.text($0) })
       return Complaint(
         place: "\(file):\(context.mark.line):\(context.mark.column)",
-        problem: keys.count == 1 ? "the key \(list) stands twice in one mapping" : "keys stand twice in one mapping: \(list)",
+        problem: keys.count == 1
+          ? "the key \(list) stands twice in one mapping" : "keys stand twice in one mapping: \(list)",
         hint: "remove one of them"
       )
     case .reader(let problem, let offset, _, _):
-      let before = text.prefix(offset ?? 0)
-      let line = before.count { $0.isNewline } + 1
-      let column = before.count - (before.lastIndex { $0.isNewline }.map { before.distance(from: before.startIndex, to: $0) + 1 } ?? 0)
-      return Complaint(place: "\(file):\(line):\(column + 1)", problem: "this is not YAML: \(problem)")
+      let lines = text.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
+      let place = "\(file):\(lines.count):\((lines.last?.count ?? 0) + 1)"
+      return Complaint(place: place, problem: "this is not YAML: \(problem)")
     default:
       return Complaint(place: file, problem: "cannot be read as YAML: \(error)")
     }
@@ -227,7 +226,8 @@ private struct SyntaxFault {
     case "but found another document": "remove the line `---` before it"
     case "mapping values are not allowed in this context": "a text with `: ` in it needs quotes"
     case "found character that cannot start any token": "a text that starts with `%`, `@` or a backtick needs quotes"
-    default: context.flatMap { $0.mark.line == line ? nil : "it begins at line \($0.mark.line), column \($0.mark.column)" }
+    default:
+      context.flatMap { $0.mark.line == line ? nil : "it begins at line \($0.mark.line), column \($0.mark.column)" }
     }
   }
 }

@@ -70,6 +70,15 @@ struct ContractExampleTests {
 
   static let included = "scenarios:\n  - name: idle\n    target: {command: [sleep, 1]}\n"
 
+  /// The same without what makes no difference, so that each cut or change meets something.
+  static let withoutComments =
+    text.split(separator: "\n").map { line in
+      var line = line.firstRange(of: " #").map { line[..<$0.lowerBound] } ?? line
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+    .joined(separator: "\n") + "\n"
+
   private func folder(_ text: String) throws -> ProjectFolder {
     try ProjectFolder(files: ["highwater.yml": text, "scenarios/idle.yml": Self.included])
   }
@@ -110,7 +119,8 @@ struct ContractExampleTests {
     )
     idle.place = SourcePlace(file: "scenarios/idle.yml", line: 2, column: 5)
     idle.root = folder.path
-    let expected = try ["redis-load[clients=1]", "redis-load[clients=50]"].map { try load($0, in: folder.path) } + [idle]
+    let expected =
+      try ["redis-load[clients=1]", "redis-load[clients=50]"].map { try load($0, in: folder.path) } + [idle]
     #expect(project.scenarios.map(\.name) == expected.map(\.name))
     for (scenario, wanted) in zip(project.scenarios, expected) { #expect(scenario == wanted) }
   }
@@ -188,7 +198,7 @@ struct ContractExampleTests {
 
   @Test("Cut short after any byte it is a project or an error with a place, never a crash", .timeLimit(.minutes(5)))
   func truncated() throws {
-    let bytes = Array(Self.text.utf8)
+    let bytes = Array(Self.withoutComments.utf8)
     let folder = try folder("")
     var errors = 0
     for count in 0..<bytes.count {
@@ -205,7 +215,7 @@ struct ContractExampleTests {
 
   @Test("With any one byte changed it is a project or an error, never a crash", .timeLimit(.minutes(5)))
   func changed() throws {
-    let bytes = Array(Self.text.utf8)
+    let bytes = Array(Self.withoutComments.utf8)
     let folder = try folder("")
     // A fixed sequence (Knuth's MMIX generator), so that a failure can be looked at again.
     var state: UInt64 = 1
@@ -214,7 +224,7 @@ struct ContractExampleTests {
       return Int(state >> 33) % bound
     }
     let alphabet = Array("\n\t :-{}[],&*#?|>!%@`\"'\\$0aé\u{0}~<".utf8)
-    for _ in 0..<2000 {
+    for _ in 0..<1000 {
       var changed = bytes
       changed[next(bytes.count)] = alphabet[next(alphabet.count)]
       try folder.write("highwater.yml", bytes: changed)

@@ -28,7 +28,9 @@ struct InterpolationTests {
 
   @Test(
     "What is no variable is refused",
-    arguments: [("${", "${"), ("${}", "${}"), ("${A", "${A"), ("${A:-b}", "${A:-b}"), ("x${1}", "${1}"), ("${ A }", "${ A }")]
+    arguments: [
+      ("${", "${"), ("${}", "${}"), ("${A", "${A"), ("${A:-b}", "${A:-b}"), ("x${1}", "${1}"), ("${ A }", "${ A }"),
+    ]
   )
   func malformed(source: String, part: String) {
     #expect(Interpolation(of: source, environment: Self.environment).malformed == part)

@@ -10,9 +10,9 @@ extension Malformed {
           warmup: 1
       """#,
       is: #"""
-      highwater.yml:3:5: error: a scenario needs a `target`
-        hint: such as `target: {command: [sleep, 1]}`
-      """#
+        highwater.yml:3:5: error: a scenario needs a `target`
+          hint: such as `target: {command: [sleep, 1]}`
+        """#
     ),
     Malformed(
       "no name",
@@ -22,9 +22,9 @@ extension Malformed {
         - target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:3:5: error: a scenario has no `name`
-        hint: such as `name: load`
-      """#
+        highwater.yml:3:5: error: a scenario has no `name`
+          hint: such as `name: load`
+        """#
     ),
     Malformed(
       "a name that leads out",
@@ -35,9 +35,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:3:11: error: `../../x` is not a name
-        hint: a name is a letter or digit, then at most 99 of A-Z a-z 0-9 . _ -
-      """#
+        highwater.yml:3:11: error: `../../x` is not a name
+          hint: a name is a letter or digit, then at most 99 of A-Z a-z 0-9 . _ -
+        """#
     ),
     Malformed(
       "a name with an escape sequence",
@@ -48,8 +48,8 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:3:11: error: `name` must not hold control characters: `a\u{1b}[31m`
-      """#
+        highwater.yml:3:11: error: `name` must not hold control characters: `a\u{1b}[31m`
+        """#
     ),
     Malformed(
       "two scenarios of one name",
@@ -62,9 +62,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:5:5: error: the scenario `load` exists twice
-        hint: the first is at highwater.yml:3:5
-      """#
+        highwater.yml:5:5: error: the scenario `load` exists twice
+          hint: the first is at highwater.yml:3:5
+        """#
     ),
     Malformed(
       "an unknown key, nearly right",
@@ -76,9 +76,9 @@ extension Malformed {
           timout: 5m
       """#,
       is: #"""
-      highwater.yml:5:5: error: no scenario has the key `timout`
-        hint: did you mean `timeout`?
-      """#
+        highwater.yml:5:5: error: no scenario has the key `timout`
+          hint: did you mean `timeout`?
+        """#
     ),
     Malformed(
       "a bare number as a duration",
@@ -90,9 +90,9 @@ extension Malformed {
           timeout: 5
       """#,
       is: #"""
-      highwater.yml:5:14: error: the duration `5` has no unit
-        hint: write one of ms, s, m, h, such as `10s`
-      """#
+        highwater.yml:5:14: error: the duration `5` has no unit
+          hint: write one of ms, s, m, h, such as `10s`
+        """#
     ),
     Malformed(
       "a duration in an unknown unit",
@@ -104,9 +104,9 @@ extension Malformed {
           timeout: 5 minutes
       """#,
       is: #"""
-      highwater.yml:5:14: error: `minutes` is not a unit of duration
-        hint: write one of ms, s, m, h, such as `10s`
-      """#
+        highwater.yml:5:14: error: `minutes` is not a unit of duration
+          hint: write one of ms, s, m, h, such as `10s`
+        """#
     ),
     Malformed(
       "a negative duration",
@@ -118,9 +118,9 @@ extension Malformed {
           timeout: -1s
       """#,
       is: #"""
-      highwater.yml:5:14: error: `-1s` is not a duration
-        hint: write a number with a unit (ms, s, m, h), such as `10s`
-      """#
+        highwater.yml:5:14: error: `-1s` is not a duration
+          hint: write a number with a unit (ms, s, m, h), such as `10s`
+        """#
     ),
     Malformed(
       "a duration of nothing",
@@ -132,8 +132,8 @@ extension Malformed {
           timeout: 0s
       """#,
       is: #"""
-      highwater.yml:5:14: error: `timeout` must be from 1 ms to 24 h, not `0s`
-      """#
+        highwater.yml:5:14: error: `timeout` must be from 1 ms to 24 h, not `0s`
+        """#
     ),
     Malformed(
       "a list as a duration",
@@ -145,9 +145,9 @@ extension Malformed {
           timeout: [5m]
       """#,
       is: #"""
-      highwater.yml:5:14: error: `timeout` must be a duration, not a list
-        hint: such as `timeout: 5m`
-      """#
+        highwater.yml:5:14: error: `timeout` must be a duration, not a list
+          hint: such as `timeout: 5m`
+        """#
     ),
     Malformed(
       "a duration beyond a day",
@@ -159,8 +159,8 @@ extension Malformed {
           timeout: 25h
       """#,
       is: #"""
-      highwater.yml:5:14: error: `timeout` must be from 1 ms to 24 h, not `25h`
-      """#
+        highwater.yml:5:14: error: `timeout` must be from 1 ms to 24 h, not `25h`
+        """#
     ),
     Malformed(
       "an interval of nothing",
@@ -172,8 +172,8 @@ extension Malformed {
           interval: 0ms
       """#,
       is: #"""
-      highwater.yml:5:15: error: `interval` must be from 1 ms to 10 s, not `0ms`
-      """#
+        highwater.yml:5:15: error: `interval` must be from 1 ms to 10 s, not `0ms`
+        """#
     ),
   ]
 }

@@ -7,9 +7,9 @@ extension Malformed {
       # nothing yet
       """#,
       is: #"""
-      highwater.yml: error: the file is empty
-        hint: start it with `version: 1`
-      """#
+        highwater.yml: error: the file is empty
+          hint: start it with `version: 1`
+        """#
     ),
     Malformed(
       "a list instead of a mapping",
@@ -17,9 +17,9 @@ extension Malformed {
       - name: load
       """#,
       is: #"""
-      highwater.yml:1:1: error: a project file must be a mapping, not a list
-        hint: such as `version: 1`
-      """#
+        highwater.yml:1:1: error: a project file must be a mapping, not a list
+          hint: such as `version: 1`
+        """#
     ),
     Malformed(
       "a word",
@@ -27,9 +27,9 @@ extension Malformed {
       version
       """#,
       is: #"""
-      highwater.yml:1:1: error: a project file must be a mapping, not `version`
-        hint: such as `version: 1`
-      """#
+        highwater.yml:1:1: error: a project file must be a mapping, not `version`
+          hint: such as `version: 1`
+        """#
     ),
     Malformed(
       "no version",
@@ -39,9 +39,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:1:1: error: the file does not say its version
-        hint: add `version: 1`
-      """#
+        highwater.yml:1:1: error: the file does not say its version
+          hint: add `version: 1`
+        """#
     ),
     Malformed(
       "another version",
@@ -52,9 +52,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:1:10: error: `version` must be 1, not `2`
-        hint: this highwater reads version 1
-      """#
+        highwater.yml:1:10: error: `version` must be 1, not `2`
+          hint: this highwater reads version 1
+        """#
     ),
     Malformed(
       "a version in quotes",
@@ -65,9 +65,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:1:10: error: `version` must be 1, not the text `1`
-        hint: this highwater reads version 1
-      """#
+        highwater.yml:1:10: error: `version` must be 1, not the text `1`
+          hint: this highwater reads version 1
+        """#
     ),
     Malformed(
       "no scenarios",
@@ -75,9 +75,9 @@ extension Malformed {
       version: 1
       """#,
       is: #"""
-      highwater.yml:1:1: error: the project has no scenarios
-        hint: add a list `scenarios:`
-      """#
+        highwater.yml:1:1: error: the project has no scenarios
+          hint: add a list `scenarios:`
+        """#
     ),
     Malformed(
       "an empty list of scenarios",
@@ -86,9 +86,9 @@ extension Malformed {
       scenarios: []
       """#,
       is: #"""
-      highwater.yml:1:1: error: the project has no scenarios
-        hint: add a list `scenarios:`
-      """#
+        highwater.yml:1:1: error: the project has no scenarios
+          hint: add a list `scenarios:`
+        """#
     ),
     Malformed(
       "scenarios as a mapping",
@@ -98,9 +98,9 @@ extension Malformed {
         load: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:3:3: error: `scenarios` must be a list, not a mapping
-        hint: such as `scenarios: [{name: load, …}]`
-      """#
+        highwater.yml:3:3: error: `scenarios` must be a list, not a mapping
+          hint: such as `scenarios: [{name: load, …}]`
+        """#
     ),
     Malformed(
       "a scenario that is a word",
@@ -110,9 +110,9 @@ extension Malformed {
         - load
       """#,
       is: #"""
-      highwater.yml:3:5: error: a scenario must be a mapping, not `load`
-        hint: such as `- name: load`
-      """#
+        highwater.yml:3:5: error: a scenario must be a mapping, not `load`
+          hint: such as `- name: load`
+        """#
     ),
     Malformed(
       "an unknown key of the file",
@@ -121,9 +121,9 @@ extension Malformed {
       scenarois: []
       """#,
       is: #"""
-      highwater.yml:2:1: error: no project file has the key `scenarois`
-        hint: did you mean `scenarios`?
-      """#
+        highwater.yml:2:1: error: no project file has the key `scenarois`
+          hint: did you mean `scenarios`?
+        """#
     ),
     Malformed(
       "an unknown key with nothing like it",
@@ -132,9 +132,9 @@ extension Malformed {
       colour: red
       """#,
       is: #"""
-      highwater.yml:2:1: error: no project file has the key `colour`
-        hint: its keys are `version`, `baselines`, `history`, `artifacts`, `environment`, `include`, `defaults`, `webhooks`, `scenarios`
-      """#
+        highwater.yml:2:1: error: no project file has the key `colour`
+          hint: its keys are `version`, `baselines`, `history`, `artifacts`, `environment`, `include`, `defaults`, `webhooks`, `scenarios`
+        """#
     ),
     Malformed(
       "a key without a value",
@@ -146,9 +146,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:2:1: error: the key `baselines` has no value
-        hint: write one, or remove the key
-      """#
+        highwater.yml:2:1: error: the key `baselines` has no value
+          hint: write one, or remove the key
+        """#
     ),
     Malformed(
       "a tab as indentation",
@@ -158,9 +158,9 @@ extension Malformed {
       	- name: load
       """#,
       is: #"""
-      highwater.yml:3:1: error: this is not YAML: found character that cannot start any token while scanning for the next token
-        hint: indent with spaces; YAML takes no tabs
-      """#
+        highwater.yml:3:1: error: this is not YAML: found character that cannot start any token while scanning for the next token
+          hint: indent with spaces; YAML takes no tabs
+        """#
     ),
     Malformed(
       "an open bracket",
@@ -172,9 +172,9 @@ extension Malformed {
           warmup: 1
       """#,
       is: #"""
-      highwater.yml:5:5: error: this is not YAML: did not find expected ',' or ']' while parsing a flow sequence
-        hint: it begins at line 4, column 23
-      """#
+        highwater.yml:5:5: error: this is not YAML: did not find expected ',' or ']' while parsing a flow sequence
+          hint: it begins at line 4, column 23
+        """#
     ),
     Malformed(
       "an open quote",
@@ -184,9 +184,9 @@ extension Malformed {
       scenarios: []
       """#,
       is: #"""
-      highwater.yml:4:1: error: this is not YAML: found unexpected end of stream while scanning a quoted scalar
-        hint: it begins at line 2, column 12
-      """#
+        highwater.yml:4:1: error: this is not YAML: found unexpected end of stream while scanning a quoted scalar
+          hint: it begins at line 2, column 12
+        """#
     ),
     Malformed(
       "a colon in a text",
@@ -197,9 +197,9 @@ extension Malformed {
           description: one: two
       """#,
       is: #"""
-      highwater.yml:4:21: error: this is not YAML: mapping values are not allowed in this context
-        hint: a text with `: ` in it needs quotes
-      """#
+        highwater.yml:4:21: error: this is not YAML: mapping values are not allowed in this context
+          hint: a text with `: ` in it needs quotes
+        """#
     ),
     Malformed(
       "a text that starts with %",
@@ -208,9 +208,9 @@ extension Malformed {
       baselines: %b
       """#,
       is: #"""
-      highwater.yml:2:12: error: this is not YAML: found character that cannot start any token while scanning for the next token
-        hint: a text that starts with `%`, `@` or a backtick needs quotes
-      """#
+        highwater.yml:2:12: error: this is not YAML: found character that cannot start any token while scanning for the next token
+          hint: a text that starts with `%`, `@` or a backtick needs quotes
+        """#
     ),
     Malformed(
       "a glob without quotes",
@@ -220,9 +220,9 @@ extension Malformed {
         - *.yml
       """#,
       is: #"""
-      highwater.yml:3:6: error: this is not YAML: did not find expected alphabetic or numeric character while scanning an alias
-        hint: a text that starts with `*` or `&` needs quotes
-      """#
+        highwater.yml:3:6: error: this is not YAML: did not find expected alphabetic or numeric character while scanning an alias
+          hint: a text that starts with `*` or `&` needs quotes
+        """#
     ),
     Malformed(
       "an alias without an anchor",
@@ -231,9 +231,9 @@ extension Malformed {
       baselines: *b
       """#,
       is: #"""
-      highwater.yml:2:12: error: this is not YAML: found undefined alias
-        hint: a text that starts with `*` or `&` needs quotes
-      """#
+        highwater.yml:2:12: error: this is not YAML: found undefined alias
+          hint: a text that starts with `*` or `&` needs quotes
+        """#
     ),
     Malformed(
       "two documents",
@@ -243,9 +243,9 @@ extension Malformed {
       version: 1
       """#,
       is: #"""
-      highwater.yml:2:1: error: the file holds a second document
-        hint: remove the line `---` before it
-      """#
+        highwater.yml:2:1: error: the file holds a second document
+          hint: remove the line `---` before it
+        """#
     ),
     Malformed(
       "wrong indentation",
@@ -256,9 +256,9 @@ extension Malformed {
          warmup: 1
       """#,
       is: #"""
-      highwater.yml:4:4: error: this is not YAML: did not find expected '-' indicator while parsing a block collection
-        hint: it begins at line 3, column 3
-      """#
+        highwater.yml:4:4: error: this is not YAML: did not find expected '-' indicator while parsing a block collection
+          hint: it begins at line 3, column 3
+        """#
     ),
     Malformed(
       "a tag",
@@ -267,9 +267,9 @@ extension Malformed {
       baselines: !folder b
       """#,
       is: #"""
-      highwater.yml:2:12: error: the tag `!folder` means nothing in a project file
-        hint: a text that starts with `!` needs quotes
-      """#
+        highwater.yml:2:12: error: the tag `!folder` means nothing in a project file
+          hint: a text that starts with `!` needs quotes
+        """#
     ),
     Malformed(
       "a merge key",
@@ -282,9 +282,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:4:5: error: no scenario has the key `<<`
-        hint: merge keys are not part of YAML 1.2; `defaults:` shares what scenarios have in common
-      """#
+        highwater.yml:4:5: error: no scenario has the key `<<`
+          hint: merge keys are not part of YAML 1.2; `defaults:` shares what scenarios have in common
+        """#
     ),
     Malformed(
       "a list as a key",
@@ -294,8 +294,8 @@ extension Malformed {
       : 1
       """#,
       is: #"""
-      highwater.yml:2:3: error: a key must be plain text, not a list, a mapping or an alias
-      """#
+        highwater.yml:2:3: error: a key must be plain text, not a list, a mapping or an alias
+        """#
     ),
     Malformed(
       "an alias as a key",
@@ -304,8 +304,8 @@ extension Malformed {
       *v : 1
       """#,
       is: #"""
-      highwater.yml:2:1: error: a key must be plain text, not a list, a mapping or an alias
-      """#
+        highwater.yml:2:1: error: a key must be plain text, not a list, a mapping or an alias
+        """#
     ),
     Malformed(
       "a duplicate key",
@@ -318,9 +318,9 @@ extension Malformed {
           target: {command: [sleep, '1']}
       """#,
       is: #"""
-      highwater.yml:4:5: error: the key `warmup` stands twice in one mapping
-        hint: remove one of them
-      """#
+        highwater.yml:4:5: error: the key `warmup` stands twice in one mapping
+          hint: remove one of them
+        """#
     ),
     Malformed(
       "two duplicate keys",
@@ -331,9 +331,9 @@ extension Malformed {
       history: off
       """#,
       is: #"""
-      highwater.yml:2:1: error: keys stand twice in one mapping: `history`, `version`
-        hint: remove one of them
-      """#
+        highwater.yml:2:1: error: keys stand twice in one mapping: `history`, `version`
+          hint: remove one of them
+        """#
     ),
   ]
 }

@@ -10,9 +10,9 @@ extension Malformed {
           target: {command: redis-server --port 7001}
       """#,
       is: #"""
-      highwater.yml:4:23: error: `command` must be a list of words, not `redis-server --port 7001`
-        hint: such as `command: [sleep, 1]`; a line for the shell is `shell: "…"`
-      """#
+        highwater.yml:4:23: error: `command` must be a list of words, not `redis-server --port 7001`
+          hint: such as `command: [sleep, 1]`; a line for the shell is `shell: "…"`
+        """#
     ),
     Malformed(
       "a command and a shell",
@@ -23,8 +23,8 @@ extension Malformed {
           target: {command: [sleep], shell: sleep 1}
       """#,
       is: #"""
-      highwater.yml:4:32: error: a target has `command`, `shell`, but takes one of them only
-      """#
+        highwater.yml:4:32: error: a target has `command`, `shell`, but takes one of them only
+        """#
     ),
     Malformed(
       "an empty command",
@@ -35,9 +35,9 @@ extension Malformed {
           target: {command: []}
       """#,
       is: #"""
-      highwater.yml:4:23: error: `command` names no program
-        hint: such as `command: [sleep, 1]`
-      """#
+        highwater.yml:4:23: error: `command` names no program
+          hint: such as `command: [sleep, 1]`
+        """#
     ),
     Malformed(
       "a missing word",
@@ -48,9 +48,9 @@ extension Malformed {
           target: {command: [sleep, ~]}
       """#,
       is: #"""
-      highwater.yml:4:31: error: a word of `command` is missing
-        hint: write "" for an empty word
-      """#
+        highwater.yml:4:31: error: a word of `command` is missing
+          hint: write "" for an empty word
+        """#
     ),
     Malformed(
       "neither command nor shell",
@@ -61,8 +61,8 @@ extension Malformed {
           target: {cwd: .}
       """#,
       is: #"""
-      highwater.yml:4:13: error: a target needs one of `command`, `shell`
-      """#
+        highwater.yml:4:13: error: a target needs one of `command`, `shell`
+        """#
     ),
     Malformed(
       "an unknown input",
@@ -73,9 +73,9 @@ extension Malformed {
           target: {shell: cat, stdin: inherit}
       """#,
       is: #"""
-      highwater.yml:4:33: error: `stdin` must be `null`, `pipe`, `{file: path}` or `{text: "…"}`, not `inherit`
-        hint: such as `stdin: pipe`
-      """#
+        highwater.yml:4:33: error: `stdin` must be `null`, `pipe`, `{file: path}` or `{text: "…"}`, not `inherit`
+          hint: such as `stdin: pipe`
+        """#
     ),
     Malformed(
       "a variable without a value",
@@ -86,11 +86,11 @@ extension Malformed {
           target: {shell: env, env: {A: , B: [1]}}
       """#,
       is: #"""
-      highwater.yml:4:32: error: the variable `A` has no value
-        hint: write "" for an empty one
-      highwater.yml:4:40: error: `B` must be a text, not a list
-        hint: such as `B: text`
-      """#
+        highwater.yml:4:32: error: the variable `A` has no value
+          hint: write "" for an empty one
+        highwater.yml:4:40: error: `B` must be a text, not a list
+          hint: such as `B: text`
+        """#
     ),
     Malformed(
       "a variable that is ours",
@@ -101,11 +101,11 @@ extension Malformed {
           target: {shell: env, inherit-env: [HIGHWATER_MARKS, A=B]}
       """#,
       is: #"""
-      highwater.yml:4:40: error: `HIGHWATER_MARKS` is set by highwater itself
-        hint: remove it
-      highwater.yml:4:57: error: `A=B` is not the name of a variable
-        hint: a name has no `=` and no control characters, such as `JAVA_HOME`
-      """#
+        highwater.yml:4:40: error: `HIGHWATER_MARKS` is set by highwater itself
+          hint: remove it
+        highwater.yml:4:57: error: `A=B` is not the name of a variable
+          hint: a name has no `=` and no control characters, such as `JAVA_HOME`
+        """#
     ),
     Malformed(
       "two ways to find the main process",
@@ -116,8 +116,8 @@ extension Malformed {
           target: {shell: d, main: {pidfile: a, name: b}}
       """#,
       is: #"""
-      highwater.yml:4:43: error: `main` has `pidfile`, `name`, but takes one of them only
-      """#
+        highwater.yml:4:43: error: `main` has `pidfile`, `name`, but takes one of them only
+        """#
     ),
     Malformed(
       "a NUL in an argument",
@@ -128,8 +128,8 @@ extension Malformed {
           target: {command: ["a\0b"]}
       """#,
       is: #"""
-      highwater.yml:4:24: error: `command` must not hold the character U+0
-      """#
+        highwater.yml:4:24: error: `command` must not hold the character U+0
+        """#
     ),
     Malformed(
       "stdin from two sources",
@@ -140,8 +140,8 @@ extension Malformed {
           target: {shell: cat, stdin: {file: a, text: b}}
       """#,
       is: #"""
-      highwater.yml:4:43: error: `stdin` has `file`, `text`, but takes one of them only
-      """#
+        highwater.yml:4:43: error: `stdin` has `file`, `text`, but takes one of them only
+        """#
     ),
     Malformed(
       "a setup that is one text",
@@ -153,9 +153,9 @@ extension Malformed {
           setup: mkdir run
       """#,
       is: #"""
-      highwater.yml:5:12: error: `setup` must be a list, not `mkdir run`
-        hint: such as `setup: [[mkdir, -p, run]]`
-      """#
+        highwater.yml:5:12: error: `setup` must be a list, not `mkdir run`
+          hint: such as `setup: [[mkdir, -p, run]]`
+        """#
     ),
     Malformed(
       "an empty shell line",
@@ -167,11 +167,11 @@ extension Malformed {
           teardown: ["  ", []]
       """#,
       is: #"""
-      highwater.yml:5:16: error: `teardown` must not be empty
-        hint: such as `teardown: sleep 1`
-      highwater.yml:5:22: error: `teardown` names no program
-        hint: such as `teardown: [sleep, 1]`
-      """#
+        highwater.yml:5:16: error: `teardown` must not be empty
+          hint: such as `teardown: sleep 1`
+        highwater.yml:5:22: error: `teardown` names no program
+          hint: such as `teardown: [sleep, 1]`
+        """#
     ),
   ]
 }

@@ -9,7 +9,7 @@ final class ProjectFolder {
   /// An absolute path without links.
   let path: String
 
-  /// - Parameter isRepository: whether there is a `.git` in it.
+  /// Makes the folder, with a `.git` in it where it is to be a repository.
   init(isRepository: Bool = true, files: [String: String] = [:]) throws {
     let folder = FileManager.default.temporaryDirectory.path + "/highwater-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -63,7 +63,8 @@ extension ProjectFolder {
   /// A folder whose project file is one scenario with the lines given, indented as its keys.
   convenience init(scenarioLines: String) throws {
     let lines = scenarioLines.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
-    try self.init(files: ["highwater.yml": "version: 1\nscenarios:\n  - name: load\n\(lines.joined(separator: "\n"))\n"])
+    try self.init(files: ["highwater.yml": "version: 1\nscenarios:\n  - name: load\n\(lines.joined(separator: "\n"))\n"]
+    )
   }
 }
 

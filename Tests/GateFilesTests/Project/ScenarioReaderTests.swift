@@ -35,7 +35,8 @@ struct ScenarioReaderTests {
     #expect(try scenario(Self.target + "ready: {tcp: \(text)}").ready == Readiness(.tcp(host: host, port: port)))
   }
 
-  @Test("Other servers are refused", arguments: ["0", "-1", "h:", "':1'", "a:b:1", "'[::1]'", "h:65536", "'[]:1'", "1.5"])
+  @Test(
+    "Other servers are refused", arguments: ["0", "-1", "h:", "':1'", "a:b:1", "'[::1]'", "h:65536", "'[]:1'", "1.5"])
   func badServer(text: String) throws {
     #expect(throws: ProjectError.self) { try scenario(Self.target + "ready: {tcp: \(text)}") }
   }
@@ -81,7 +82,9 @@ struct ScenarioReaderTests {
 
   @Test("The target's input is nothing, a pipe, a file or a text")
   func inputs() throws {
-    func input(_ text: String) throws -> Target.Input { try scenario("target: {shell: x, stdin: \(text)}").target.input }
+    func input(_ text: String) throws -> Target.Input {
+      try scenario("target: {shell: x, stdin: \(text)}").target.input
+    }
     #expect(try input("null") == .null)
     #expect(try input("'null'") == .null)
     #expect(try input("pipe") == .pipe)
@@ -238,10 +241,10 @@ struct MatrixAndDefaultsTests {
     let folder = try ProjectFolder(
       files: [
         "highwater.yml": """
-          version: 1
-          defaults: {warmup: x, timeout: 1}
-          scenarios: [{name: a, target: {shell: x}, warmup: 1}, {name: b, target: {shell: x}, warmup: 1}]
-          """
+        version: 1
+        defaults: {warmup: x, timeout: 1}
+        scenarios: [{name: a, target: {shell: x}, warmup: 1}, {name: b, target: {shell: x}, warmup: 1}]
+        """
       ]
     )
     #expect(

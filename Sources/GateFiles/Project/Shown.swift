@@ -1,0 +1,48 @@
+/// The user's own text as a message may show it.
+enum Shown {
+  /// At most 60 characters; what moves the cursor, hides or reorders text stands as `\u{…}`.
+  static func text(_ text: some StringProtocol) -> String {
+    var result = ""
+    var count = 0
+    for scalar in text.unicodeScalars {
+      guard count < 60 else { return result + "…" }
+      result += isHarmless(scalar) ? String(scalar) : escape(scalar)
+      count += 1
+    }
+    return result
+  }
+
+  /// Several words for a hint, each in backticks.
+  static func list(_ words: [String]) -> String {
+    words.map { "`\($0)`" }.joined(separator: ", ")
+  }
+
+  /// Whether a text holds characters that no name, unit or path needs.
+  static func hasHarmful(_ text: some StringProtocol) -> Bool {
+    text.unicodeScalars.contains { !isHarmless($0) }
+  }
+
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return (0x20...0x7e).contains(scalar.value) }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
+    default: return true
+    }
+  }
+
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\n": "\\n"
+    case "\t": "\\t"
+    case "\r": "\\r"
+    default: "\\u{\(String(scalar.value, radix: 16))}"
+    }
+  }
+}
+
+extension Shown {
+  /// A path in full, with what could confuse a terminal escaped.
+  static func path(_ path: String) -> String {
+    hasHarmful(path) ? path.map { text(String($0)) }.joined() : path
+  }
+}

@@ -1,0 +1,123 @@
+import GateCore
+
+/// The scenarios of a project as they come together.
+struct Suite {
+  let context: ReadingContext
+  private let defaults: [YAMLValue.Entry]
+  private(set) var scenarios: [Scenario] = []
+  private var places: [ScenarioName: SourcePlace] = [:]
+  private var weight = 0
+  private var isFull = false
+
+  init(context: ReadingContext, defaults: YAMLValue?) {
+    self.context = context
+    self.defaults = defaults.map { Self.checked($0, context: context) } ?? []
+  }
+
+  var isEmpty: Bool { places.isEmpty }
+
+  mutating func add(_ list: YAMLValue) {
+    guard case .sequence(let items) = list.content else {
+      context.expected("a list", as: "scenarios", not: list, example: "scenarios: [{name: load, …}]")
+      return
+    }
+    for item in items where !isFull { addMembers(of: item) }
+  }
+
+  /// The defaults' entries that are sound as keys; each of their faults is complained of once, here.
+  private static func checked(_ value: YAMLValue, context: ReadingContext) -> [YAMLValue.Entry] {
+    guard case .mapping(let entries) = value.content else {
+      context.expected("a mapping", as: "defaults", not: value, example: "defaults: {warmup: 1}")
+      return []
+    }
+    // What holds `{{axis}}` has no meaning before a matrix fills it.
+    let now = entries.filter { !$0.value.hasPlaceholder }
+    ScenarioReader(context: context).checkDefaults(YAMLValue(.mapping(now), at: value.place))
+    return entries.filter { ScenarioReader.sharedKeys.contains($0.key.text) && !$0.value.isNull }
+  }
+
+  private mutating func addMembers(of item: YAMLValue) {
+    guard case .mapping(let own) = item.content else {
+      context.complain(
+        "a scenario must be a mapping, not \(item.found)", at: item.place, hint: "such as `- name: load`")
+      return
+    }
+    let base = baseName(own, at: item.place)
+    let merged = Self.merged(own, over: defaults)
+    let matrix = own.first { $0.key.text == "matrix" && !$0.value.isNull }?.value
+    let expansion = MatrixExpansion(context: context)
+    guard let members = matrix.map({ expansion.members(of: $0) }) ?? [[]] else {
+      // The scenario is read as it stands, for its other complaints.
+      _ = ScenarioReader(context: context).scenario(
+        YAMLValue(.mapping(merged.filter { !$0.value.hasPlaceholder }), at: item.place), named: ScenarioName(base ?? "")
+      )
+      return
+    }
+    // What has no value stays, to be complained of where all keys are.
+    let rest = merged.filter { !["matrix", "name"].contains($0.key.text) || $0.value.isNull }
+    let body = YAMLValue(.mapping(rest), at: item.place)
+    for member in members where !isFull {
+      let filled = member.isEmpty ? body : expansion.filled(body, with: member)
+      add(filled, named: MatrixExpansion.name(of: base ?? "scenario", member: member), isNamed: base != nil)
+    }
+  }
+
+  private mutating func add(_ value: YAMLValue, named text: String, isNamed: Bool) {
+    weight += value.weight
+    guard places.count < ProjectReader.mostScenarios, weight <= ProjectReader.mostScenarioValues else {
+      isFull = true
+      context.complain(
+        "the project is too large: more than \(ProjectReader.mostScenarios) scenarios,"
+          + " or \(ProjectReader.mostScenarioValues) values in them",
+        at: value.place,
+        hint: "split the suite over several project files"
+      )
+      return
+    }
+    let name = ScenarioName(text)
+    if isNamed { register(name, at: value.place) }
+    if let scenario = ScenarioReader(context: context).scenario(value, named: name) { scenarios.append(scenario) }
+  }
+
+  private mutating func register(_ name: ScenarioName, at place: SourcePlace) {
+    if name.text.utf8.count > 400 {
+      context.complain("the name `\(Shown.text(name.text))` is longer than 400 bytes with its matrix", at: place)
+    }
+    if let first = places[name] {
+      context.complain(
+        "the scenario `\(Shown.text(name.text))` exists twice", at: place, hint: "the first is at \(first)")
+    } else {
+      places[name] = place
+    }
+  }
+
+  private func baseName(_ entries: [YAMLValue.Entry], at place: SourcePlace) -> String? {
+    guard let entry = entries.first(where: { $0.key.text == "name" }) else {
+      context.complain("a scenario has no `name`", at: place, hint: "such as `name: load`")
+      return nil
+    }
+    // A name without a value is complained of where all keys are.
+    guard !entry.value.isNull else { return nil }
+    return context.plainName(entry.value, as: "name", example: "name: load")
+  }
+
+  /// A scenario's own keys over the defaults: its value replaces the whole default, but in `gate` and `isolation` key
+  /// by key, since those are lists of independent settings.
+  private static func merged(_ own: [YAMLValue.Entry], over defaults: [YAMLValue.Entry]) -> [YAMLValue.Entry] {
+    guard !defaults.isEmpty else { return own }
+    var result = own
+    for shared in defaults {
+      guard let index = result.firstIndex(where: { $0.key.text == shared.key.text }) else {
+        result.append(shared)
+        continue
+      }
+      guard ["gate", "isolation"].contains(shared.key.text),
+        case .mapping(let base) = shared.value.content, case .mapping(let changes) = result[index].value.content
+      else { continue }
+      let kept = base.map { entry in changes.first { $0.key.text == entry.key.text } ?? entry }
+      let added = changes.filter { change in !base.contains { $0.key.text == change.key.text } }
+      result[index].value = YAMLValue(.mapping(kept + added), at: result[index].value.place)
+    }
+    return result
+  }
+}
