@@ -70,7 +70,7 @@ package struct Check {
     for (index, plan) in plans.enumerated() {
       let scenario = plan.scenario
       console.show(.scenarioStarted(scenario.name, index: index + 1, of: plans.count))
-      try artifacts.clear(scenario.name)
+      try artifacts.makeRoom(for: scenario.name)
       let run = ScenarioRun(
         scenario: scenario,
         environment: plan.environment,
@@ -78,7 +78,8 @@ package struct Check {
         show: console.show
       )
       let measured = try run.measure { scenario, number in
-        let recording = probe.measure(scenario, output: artifacts.output(of: scenario.name, repetition: number))
+        let output = artifacts.output(of: scenario.name, repetition: number)
+        let recording = probe.measure(scenario, output: output)
         if let recording, number >= 1 {
           try SafeFile.write(RecordingFile.encode(recording), to: artifacts.recording(of: scenario.name, repetition: number))
         }

@@ -27,7 +27,7 @@ struct ScenarioReader {
     scenario.place = value.place
     scenario.root = context.root
     scenario = apply(fields, to: scenario)
-    if scenario.target.input != .pipe { refuseSends(in: scenario.steps) }
+    connectSends(of: &scenario, at: value.place)
     return scenario
   }
 
@@ -152,21 +152,30 @@ struct ScenarioReader {
     return limit
   }
 
-  /// Complains of each `send` whose target does not read from a pipe.
-  private func refuseSends(in steps: [Step]) {
+  /// Gives a target that is sent text a pipe to read it from, and complains where it reads from elsewhere.
+  private func connectSends(of scenario: inout Scenario, at place: SourcePlace) {
+    guard let send = firstSend(in: scenario.steps) else { return }
+    switch scenario.target.input {
+    case .null, .pipe: scenario.target.input = .pipe
+    case .file, .text:
+      context.complain(
+        "`send` needs a target whose standard input is a pipe",
+        at: send.place ?? place,
+        hint: "write `stdin: pipe` in the `target`"
+      )
+    }
+  }
+
+  private func firstSend(in steps: [Step]) -> Step? {
     for step in steps {
       switch step.action {
-      case .send:
-        guard let place = step.place else { continue }
-        context.complain(
-          "`send` needs a target whose standard input is a pipe",
-          at: place,
-          hint: "add `stdin: pipe` to the `target`"
-        )
-      case .repeat(_, let inner): refuseSends(in: inner)
+      case .send: return step
+      case .repeat(_, let inner):
+        if let send = firstSend(in: inner) { return send }
       default: continue
       }
     }
+    return nil
   }
 }
 

@@ -54,6 +54,14 @@ package struct ArtifactsFolder: Sendable, Equatable {
     )
   }
 
+  /// Makes the folders that a scenario's files go to, without those of an earlier run.
+  package func makeRoom(for scenario: ScenarioName) throws(FileError) {
+    try clear(scenario)
+    for kind in Kind.allCases {
+      try SafeFile.makeFolder("\(path)/\(kind.rawValue)/\(scenario.pathComponent)")
+    }
+  }
+
   /// Removes the recordings and outputs that an earlier run left of a scenario.
   ///
   /// Only files of our own names go, and a symbolic link in the place of one of our folders is refused, so that

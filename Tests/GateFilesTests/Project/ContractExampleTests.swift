@@ -83,19 +83,9 @@ struct ContractExampleTests {
     try ProjectFolder(files: ["highwater.yml": text, "scenarios/idle.yml": Self.included])
   }
 
-  @Test("It shows every key at once, and so a `send` to a target without a pipe: the one thing that is said of it")
-  func letterForLetter() throws {
-    #expect(
-      try folder(Self.text).verdict(environment: Self.environment) == """
-        highwater.yml:31:9: error: `send` needs a target whose standard input is a pipe
-          hint: add `stdin: pipe` to the `target`
-        """
-    )
-  }
-
-  @Test("With the pipe it means exactly this")
+  @Test("Letter for letter it means exactly this; a target that is sent text gets a pipe")
   func exactValue() throws {
-    let folder = try folder(Self.text.replacing("stdin: null", with: "stdin: pipe"))
+    let folder = try folder(Self.text)
     let project = try folder.load(environment: Self.environment)
     #expect(project.file == "\(folder.path)/highwater.yml")
     #expect(project.root == folder.path)

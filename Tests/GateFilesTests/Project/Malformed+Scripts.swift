@@ -120,13 +120,13 @@ extension Malformed {
       version: 1
       scenarios:
         - name: load
-          target: {command: [sleep, '1']}
+          target: {command: [sleep, '1'], stdin: {text: x}}
           steps:
             - send: "quit\n"
       """#,
       is: #"""
         highwater.yml:6:9: error: `send` needs a target whose standard input is a pipe
-          hint: add `stdin: pipe` to the `target`
+          hint: write `stdin: pipe` in the `target`
         """#
     ),
     Malformed(
