@@ -145,7 +145,7 @@ struct SafeFileTests {
     #expect(try scratch.names() == [])
   }
 
-  @Test("A full disk makes a clear error and leaves the old file whole", .enabled(if: SmallDisk.isAllowed, "needs the right to mount"))
+  @Test("A full disk makes a clear error and leaves the old file whole", .mayMount)
   func fullDisk() throws {
     let disk = try SmallDisk(at: file("disk"))
     try SafeFile.write(Array("old".utf8), to: "\(disk.path)/b.json")
@@ -164,7 +164,7 @@ struct SafeFileTests {
     #expect(try scratch.names(in: "disk") == ["b.json"])
   }
 
-  @Test("A disk that is mounted read-only makes a clear error", .enabled(if: SmallDisk.isAllowed, "needs the right to mount"))
+  @Test("A disk that is mounted read-only makes a clear error", .mayMount)
   func readOnlyDisk() throws {
     let disk = try SmallDisk(at: file("disk"))
     try disk.makeReadOnly()
@@ -201,6 +201,11 @@ struct SafeFileTests {
   func folder(path: String, folder: String) {
     #expect(SafeFile.folder(of: path) == folder)
   }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Runs a test where this process may mount a small disk.
+  static var mayMount: Self { .enabled(if: SmallDisk.isAllowed, "needs the right to mount") }
 }
 
 /// A disk of 64 KiB in memory, mounted on a folder while the value lives.
