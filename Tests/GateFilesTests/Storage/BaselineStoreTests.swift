@@ -148,29 +148,4 @@ struct BaselineStoreTests {
     let error = try #require(throws: FileError.self) { try loaded() }
     #expect(error.problem == "is larger than 1 MiB, the most that is read here")
   }
-
-  @Test("A process that is killed while it saves leaves the one baseline or the other, whole", .timeLimit(.minutes(3)))
-  func killed() async throws {
-    var other = baseline
-    other.metrics[.peakRSS] = (0..<900).map { Double(24_207_360 + 4096 * $0) }
-    _ = try store.save(baseline)
-    for microseconds in stride(from: 500 as UInt32, to: 20_000, by: 1500) {
-      let folder = store.folder
-      await #expect(processExitsWith: .signal(SIGALRM)) {
-        [folder = folder as String, microseconds = microseconds as UInt32] in
-        var other = DocumentExamples.baseline
-        other.metrics[.peakRSS] = (0..<900).map { Double(24_207_360 + 4096 * $0) }
-        let store = BaselineStore(folder: folder)
-        // Nobody handles the alarm, so that it ends the process in the middle of whatever it does.
-        ualarm(microseconds, 0)
-        while true {
-          _ = try store.save(other)
-          _ = try store.save(DocumentExamples.baseline)
-        }
-      }
-      let found = try loaded()
-      #expect(found == baseline || found == other)
-    }
-    #expect(store.environments(of: baseline.scenario) == [baseline.environment])
-  }
 }
