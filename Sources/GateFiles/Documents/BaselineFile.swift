@@ -16,7 +16,7 @@ package enum BaselineFile {
     JSONText.encode(BaselineDocument(baseline))
   }
 
-  /// - Parameter path: the file's, for messages.
+  /// Reads a baseline; the path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Baseline {
     let hint = "take the file from version control, or make it again with `highwater approve`"
     return try JSONText.decode(BaselineDocument.self, from: bytes, path: path, hint: hint).baseline

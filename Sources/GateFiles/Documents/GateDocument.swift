@@ -10,7 +10,8 @@ struct GateDocument: Codable {
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
-    gate = Gate(rules: try fields.list("rules", of: RuleDocument.self).map(\.rule), isStandard: try fields.flag("standard"))
+    let rules = try fields.list("rules", of: RuleDocument.self).map(\.rule)
+    gate = Gate(rules: rules, isStandard: try fields.flag("standard"))
   }
 
   func encode(to encoder: any Encoder) throws {

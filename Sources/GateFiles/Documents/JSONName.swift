@@ -43,8 +43,8 @@ struct DocumentFault: Error {
 
   /// A text of the file as a message may show it: short, and without characters that steer a terminal.
   static func shown(_ text: String) -> String {
-    let visible = String(String.UnicodeScalarView(text.unicodeScalars.prefix(80).map { $0.isControl ? "\u{FFFD}" : $0 }))
-    return text.unicodeScalars.count > 80 ? visible + "…" : visible
+    let visible = text.unicodeScalars.prefix(80).map { $0.isControl ? "\u{FFFD}" : $0 }
+    return String(String.UnicodeScalarView(visible)) + (text.unicodeScalars.count > 80 ? "…" : "")
   }
 }
 

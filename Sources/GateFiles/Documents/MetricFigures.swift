@@ -15,7 +15,7 @@ struct Figure: Encodable {
   let value: Double
   let isWhole: Bool
 
-  /// - Parameter value: a finite number.
+  /// Takes a finite number.
   init(_ value: Double, of metric: MetricName) {
     self.value = value
     isWhole = metric.isKnownInBytes

@@ -16,7 +16,7 @@ enum Column {
     }
   }
 
-  /// - Parameter count: how many numbers there are; the caller has bounded it.
+  /// Reads as many numbers as there are; the caller has bounded the count.
   static func read(_ count: Int, from reader: inout ByteReader) throws(ByteFault) -> [Int64] {
     let unit = units[try reader.count(atMost: units.count - 1)]
     var numbers: [Int64] = []

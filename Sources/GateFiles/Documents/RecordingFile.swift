@@ -39,9 +39,7 @@ package enum RecordingFile {
     return writer.bytes + Checksum.bytes(of: writer.bytes)
   }
 
-  /// Reads a recording; bytes that are none, or a damaged one, are an error and nothing worse.
-  ///
-  /// - Parameter path: the file's, for messages.
+  /// Reads a recording; bytes that are none, or a damaged one, are an error and nothing worse; the path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Recording {
     guard bytes.starts(with: magic), bytes.count > magic.count else {
       throw FileError(code: .malformed, path: path, problem: "is not a recording", hint: "name a `.hwrec` file")

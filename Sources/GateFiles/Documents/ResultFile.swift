@@ -11,15 +11,13 @@ package enum ResultFile {
   /// Amounts of memory are rounded to whole bytes and percentages to two decimals; figures that are not finite are
   /// left out, and texts are cut at 64 KiB.
   package static func encode(_ result: RunResult) -> [UInt8] {
-    JSONText.encode(ResultDocument(result))
+    JSONText.encode(ResultDocument(result), filling: "scenarios", with: result.scenarios.map(ScenarioDocument.init))
   }
 
   /// Reads a result that this or a later minor version wrote, or another program by the contract.
   ///
   /// Needed are `schema`, `run.id`, the environment's name and fingerprint, and for each scenario `name` and
-  /// `repetitions[].metrics`. A repetition without `end` ended in a way that is not known.
-  ///
-  /// - Parameter path: the file's, for messages.
+  /// `repetitions[].metrics`. A repetition without `end` ended in a way that is not known. The path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> RunResult {
     let hint = "name a result file, as `highwater check --json FILE` writes it"
     return try JSONText.decode(ResultDocument.self, from: bytes, path: path, hint: hint).result
@@ -60,7 +58,8 @@ private struct ResultDocument: Codable {
     try fields.encode(EnvironmentDocument(result.environment), forKey: "environment")
     try fields.encode(verdict.rawValue, forKey: "verdict")
     try fields.encode(verdict.exitCode.rawValue, forKey: "exitCode")
-    try fields.encode(result.scenarios.map(ScenarioDocument.init), forKey: "scenarios")
+    // They are filled in one by one.
+    try fields.encode([String](), forKey: "scenarios")
   }
 }
 

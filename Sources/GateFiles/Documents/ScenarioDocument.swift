@@ -28,7 +28,7 @@ struct ScenarioDocument: Encodable {
 extension ScenarioResult {
   /// Reads a scenario, which is `skipped` where the file does not say how it was judged.
   ///
-  /// - Parameter environment: the run's, for a scenario that names none of its own.
+  /// `environment` is the run's, for a scenario that names none of its own.
   init(_ fields: JSONFields, in environment: EnvironmentInfo) throws {
     let composition = try fields.valueIfAny("composition", as: CompositionsDocument.self)
     let growth = try fields.choiceIfAny("growthPer", as: GrowthUnit.self)

@@ -15,8 +15,8 @@ enum Timestamp {
     let instant = Int64(max(0, min(Double(latest), milliseconds)))
     let (days, time) = instant.quotientAndRemainder(dividingBy: millisecondsPerDay)
     let (year, month, day) = civil(fromDays: days)
-    let clock = [(time / 3_600_000, 2), (time / 60_000 % 60, 2), (time / 1000 % 60, 2)].map(padded).joined(separator: ":")
-    let calendar = [(year, 4), (month, 2), (day, 2)].map(padded).joined(separator: "-")
+    let calendar = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+    let clock = [time / 3_600_000, time / 60_000 % 60, time / 1000 % 60].map { padded($0, 2) }.joined(separator: ":")
     return "\(calendar)T\(clock).\(padded(time % 1000, 3))Z"
   }
 
@@ -55,7 +55,9 @@ enum Timestamp {
     if zone.elementsEqual("Z".utf8) { return 0 }
     let parts = Array(zone)
     guard parts.count == 6, parts[3] == UInt8(ascii: ":"), "+-".utf8.contains(parts[0]) else { return nil }
-    guard let hours = number(parts[1..<3], in: 0...23), let minutes = number(parts[4..<6], in: 0...59) else { return nil }
+    guard
+      let hours = number(parts[1..<3], in: 0...23), let minutes = number(parts[4..<6], in: 0...59)
+    else { return nil }
     return (parts[0] == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes)
   }
 

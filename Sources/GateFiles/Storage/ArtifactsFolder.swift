@@ -75,9 +75,9 @@ package struct ArtifactsFolder: Sendable, Equatable {
         for name in try scenarioFolder.names() where kind.owns(name) {
           try scenarioFolder.remove(name)
         }
-      } catch where error.number == ENOENT {
+      } catch let error where error.number == ENOENT {
         continue
-      } catch where [ELOOP, ENOTDIR].contains(error.number) {
+      } catch let error where [ELOOP, ENOTDIR].contains(error.number) {
         throw FileError(
           code: .notAFile, path: folder, problem: "is not a folder, or leads out of the artifacts by a symbolic link",
           hint: "remove what is in its place"

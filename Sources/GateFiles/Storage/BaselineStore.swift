@@ -32,7 +32,7 @@ package struct BaselineStore: Sendable, Equatable {
     let bytes: [UInt8]
     do throws(FileError) {
       bytes = try SafeFile.read(path, atMost: BaselineFile.largest)
-    } catch where error.code == .notFound {
+    } catch let error where error.code == .notFound {
       return nil
     }
     let baseline = try BaselineFile.decode(bytes, path: path)
@@ -68,7 +68,7 @@ package struct BaselineStore: Sendable, Equatable {
     do throws(FileError) {
       existing = try load(baseline.scenario, environment: baseline.environment)
       if let existing, existing.hasFigures(of: written) { return .unchanged }
-    } catch where [.malformed, .wrongSchema, .tooLarge].contains(error.code) {
+    } catch let error where [.malformed, .wrongSchema, .tooLarge].contains(error.code) {
       try SafeFile.write(bytes, to: path)
       return .replaced
     }

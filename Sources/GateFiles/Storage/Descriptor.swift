@@ -69,7 +69,7 @@ struct Descriptor: ~Copyable, Sendable {
     var facts = stat()
     do {
       _ = try retrying { followingLinks ? stat(path, &facts) : lstat(path, &facts) }
-    } catch where error.number == ENOENT {
+    } catch let error where error.number == ENOENT {
       return nil
     }
     return kind(of: facts)
@@ -137,7 +137,7 @@ struct Descriptor: ~Copyable, Sendable {
     do {
       _ = try retrying { flock(number, LOCK_EX | LOCK_NB) }
       return true
-    } catch where error.number == EWOULDBLOCK {
+    } catch let error where error.number == EWOULDBLOCK {
       return false
     }
   }

@@ -86,7 +86,7 @@ package enum SafeFile {
     let kind: Descriptor.Kind?
     do throws(SystemError) {
       kind = try Descriptor.kind(of: path, followingLinks: true)
-    } catch where error.number == ELOOP {
+    } catch let error where error.number == ELOOP {
       return
     } catch {
       throw error.whileWriting(path)
@@ -130,7 +130,7 @@ package enum SafeFile {
   private static func synchronizeFolder(_ folder: String, for path: String) throws(FileError) {
     do throws(SystemError) {
       try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize()
-    } catch where [EINVAL, ENOTSUP, EACCES].contains(error.number) {
+    } catch let error where [EINVAL, ENOTSUP, EACCES].contains(error.number) {
       return
     } catch {
       throw error.whileWriting(path)

@@ -24,7 +24,10 @@ struct SystemError: Error, Equatable {
     case ENOTDIR:
       FileError(code: .notFound, path: path, problem: "no such file: a part of the path is not a folder")
     case EACCES, EPERM:
-      FileError(code: .unreadable, path: path, problem: "cannot be read: permission denied", hint: "check its owner and mode")
+      FileError(
+        code: .unreadable, path: path, problem: "cannot be read: permission denied",
+        hint: "check its owner and mode"
+      )
     case ENXIO, ENODEV:
       Self.notRegular(path)
     default:

@@ -66,15 +66,18 @@ struct RecordingFileTests {
     }
   }
 
-  @Test("Changed bytes with a checksum to match are an error or a recording in bounds", arguments: 1...8 as ClosedRange<UInt64>)
+  @Test(
+    "Changed bytes with a checksum to match are an error or a recording in bounds",
+    arguments: 1...8 as ClosedRange<UInt64>
+  )
   func forged(seed: UInt64) {
     let whole = RecordingFile.encode(DocumentExamples.recording).dropLast(4)
     var random = SmallRandom(seed: seed)
     for _ in 0..<1000 {
       var bytes = Array(whole)
       for _ in 0...Int.random(in: 0...3, using: &random) {
-        bytes[Int.random(in: 6..<bytes.count, using: &random)] = [0, 1, 0x7f, 0x80, 0xff].randomElement(using: &random)
-          ?? .random(in: 0...255, using: &random)
+        let telling = [0, 1, 0x7f, 0x80, 0xff, UInt8.random(in: 0...255, using: &random)]
+        bytes[Int.random(in: 6..<bytes.count, using: &random)] = telling.randomElement(using: &random) ?? 0
       }
       guard let recording = try? RecordingFile.decode(Self.sealed(bytes), path: "1.hwrec") else { continue }
       #expect(recording.samples.allSatisfy { (Bytes.zero...Bytes.largest).contains($0.tree) })
@@ -144,7 +147,7 @@ struct RecordingFileTests {
     let (low, high) = (Bytes.zero, Bytes.largest)
     let isOdd = index % 2 == 1
     return Sample(
-      time: .nanoseconds(isOdd || index > 2 ? 1 << 62 : Int64(index)),
+      time: .nanoseconds(index > 1 ? 1 << 62 : Int64(index)),
       main: index == 4
         ? nil
         : MemoryFigures(

@@ -54,6 +54,14 @@ struct ResultFileTests {
     #expect(read.notes[0].hasPrefix("firste\u{301}\u{302}") && read.notes[0].utf8.count <= 65_536)
   }
 
+  @Test("Every signal is read as it is written, and with `SIG` where it has a name")
+  func signals() {
+    for number in 1...64 as ClosedRange<Int32> {
+      #expect(Signal(spelled: Signal(number: number).name)?.number == number)
+    }
+    #expect(Signal(spelled: "SIGSEGV") == .segv && Signal(spelled: "RTMIN+99") == nil && Signal(spelled: "") == nil)
+  }
+
   @Test("A file by another program needs only the contract's needed keys")
   func minimal() throws {
     let text = """

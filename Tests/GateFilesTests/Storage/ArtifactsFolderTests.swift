@@ -45,7 +45,7 @@ struct ArtifactsFolderTests {
     #expect(error.code == .notWritable && error.path == "/proc/self")
   }
 
-  @Test("A full disk is told before anything is measured", .enabled(if: SmallDisk.isAllowed, "needs the right to mount"))
+  @Test("A full disk is told before anything is measured", .mayMount)
   func fullDisk() throws {
     let disk = try SmallDisk(at: "\(scratch.path)/disk")
     try SafeFile.write([UInt8](repeating: 1, count: 65_536), to: "\(disk.path)/filler")
@@ -118,7 +118,10 @@ struct ArtifactsFolderTests {
     try folder.clear(scenario)
   }
 
-  @Test("Clearing follows no symbolic link out of the folder", arguments: ["recordings", "recordings/load[file=a%2Fb]"])
+  @Test(
+    "Clearing follows no symbolic link out of the folder",
+    arguments: ["recordings", "recordings/load[file=a%2Fb]"]
+  )
   func clearLink(place: String) throws {
     _ = try scratch.put("precious", at: "outside/1.hwrec")
     _ = try scratch.put("precious", at: "outside/load[file=a%2Fb]/1.hwrec")

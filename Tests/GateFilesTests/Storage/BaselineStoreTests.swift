@@ -61,7 +61,10 @@ struct BaselineStoreTests {
     #expect(try loaded() == changed)
   }
 
-  @Test("A broken file is an error to load, and healed by approving again", arguments: ["", "{", "{\"schema\": \"x/1\"}"])
+  @Test(
+    "A broken file is an error to load, and healed by approving again",
+    arguments: ["", "{", "{\"schema\": \"x/1\"}"]
+  )
   func broken(text: String) throws {
     _ = try scratch.put(text, at: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json")
     #expect(throws: FileError.self) { try loaded() }

@@ -145,7 +145,7 @@ struct SafeFileTests {
     #expect(try scratch.names() == [])
   }
 
-  @Test("A full disk makes a clear error and leaves the old file whole", .enabled(if: SmallDisk.isAllowed, "needs the right to mount"))
+  @Test("A full disk makes a clear error and leaves the old file whole", .mayMount)
   func fullDisk() throws {
     let disk = try SmallDisk(at: file("disk"))
     try SafeFile.write(Array("old".utf8), to: "\(disk.path)/b.json")
@@ -164,7 +164,7 @@ struct SafeFileTests {
     #expect(try scratch.names(in: "disk") == ["b.json"])
   }
 
-  @Test("A disk that is mounted read-only makes a clear error", .enabled(if: SmallDisk.isAllowed, "needs the right to mount"))
+  @Test("A disk that is mounted read-only makes a clear error", .mayMount)
   func readOnlyDisk() throws {
     let disk = try SmallDisk(at: file("disk"))
     try disk.makeReadOnly()
@@ -172,25 +172,23 @@ struct SafeFileTests {
     #expect(error.code == .notWritable && error.problem == "cannot be written: read-only file system")
   }
 
-  @Test("Readers beside a writer see one whole file or the other", .timeLimit(.minutes(1)))
-  func readersBesideWriter() async throws {
-    let path = file("shared.json")
-    let (small, large) = ([UInt8](repeating: 1, count: 10), [UInt8](repeating: 2, count: 200_000))
-    try SafeFile.write(small, to: path)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        for _ in 0..<30 {
-          try SafeFile.write(large, to: path)
-          try SafeFile.write(small, to: path)
+  @Test("A process that is killed while it writes leaves the one file or the other, whole", .timeLimit(.minutes(3)))
+  func killed() async throws {
+    let path = file("b.json")
+    try SafeFile.write([UInt8](repeating: 1, count: 4 << 20), to: path)
+    for microseconds in stride(from: 500 as UInt32, to: 40_000, by: 2700) {
+      await #expect(processExitsWith: .signal(SIGALRM)) {
+        [path = path as String, microseconds = microseconds as UInt32] in
+        let (first, second) = ([UInt8](repeating: 1, count: 4 << 20), [UInt8](repeating: 2, count: 4 << 20))
+        // Nobody handles the alarm, so that it ends the process in the middle of whatever it does.
+        ualarm(microseconds, 0)
+        while true {
+          try SafeFile.write(second, to: path)
+          try SafeFile.write(first, to: path)
         }
       }
-      group.addTask {
-        for _ in 0..<200 {
-          let seen = try SafeFile.read(path, atMost: 1 << 20)
-          #expect(seen == small || seen == large)
-        }
-      }
-      try await group.waitForAll()
+      let found = try SafeFile.read(path, atMost: 8 << 20)
+      #expect(found.count == 4 << 20 && Set(found).count == 1, "\(found.count) bytes")
     }
   }
 
@@ -201,6 +199,11 @@ struct SafeFileTests {
   func folder(path: String, folder: String) {
     #expect(SafeFile.folder(of: path) == folder)
   }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Runs a test where this process may mount a small disk.
+  static var mayMount: Self { .enabled(if: SmallDisk.isAllowed, "needs the right to mount") }
 }
 
 /// A disk of 64 KiB in memory, mounted on a folder while the value lives.
