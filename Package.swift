@@ -16,11 +16,12 @@ func room(_ name: String, over dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: houseRules())
 }
 
-/// The tests of one module, in the folder `Tests/<module>Tests`.
-func tests(of name: String, with dependencies: [Target.Dependency] = []) -> Target {
+/// The tests of one module, in the folder `Tests/<module>Tests`; golden files there are data that tests read by path.
+func tests(of name: String, with dependencies: [Target.Dependency] = [], golden: Bool = false) -> Target {
   .testTarget(
     name: "\(name)Tests",
     dependencies: [.target(name: name)] + dependencies,
+    exclude: golden ? ["Golden"] : [],
     swiftSettings: houseRules()
   )
 }
@@ -58,24 +59,21 @@ let package = Package(
     ),
     // Tests
     tests(of: "Statistics"),
+    tests(of: "MarkerProtocol"),
+    tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
+    tests(of: "GateCore"),
+    tests(of: "GateFiles", with: ["GateCore"], golden: true),
+    tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
+    tests(of: "GateReports", with: ["GateCore"], golden: true),
+    tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
+    .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),
+    // What tests start
+    .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
     .target(
       name: "LoopbackServers",
       path: "Tests/LoopbackServers",
       exclude: ["loopback.py"],
       swiftSettings: houseRules()
     ),
-    tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
-    tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
-    tests(of: "GateCore"),
-    tests(of: "GateFiles"),
-    tests(of: "MarkerProtocol"),
-    .testTarget(
-      name: "GateReportsTests",
-      dependencies: ["GateReports", "GateCore"],
-      exclude: ["Golden"],
-      swiftSettings: houseRules()
-    ),
-    tests(of: "GateProbe", with: ["CLinux", "shepherd-fixture"]),
-    .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
   ]
 )
