@@ -47,7 +47,9 @@ final class MarkList: Sendable {
   func finish(at end: Duration) -> (marks: [Mark], unknownLines: Int, note: String?) {
     state.withLock { state in
       state.reader.finish()
-      let marks = state.marks.map { Mark(time: min($0.time, end), event: $0.event, resident: $0.resident) }
+      var marks: [Mark] = []
+      swap(&marks, &state.marks)
+      for index in marks.indices where marks[index].time > end { marks[index].time = end }
       let note = state.dropped > 0 ? "\(state.dropped) marks were dropped: at most \(Self.most) are kept" : nil
       return (marks, state.reader.unknownLines, note)
     }

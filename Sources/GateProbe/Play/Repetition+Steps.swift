@@ -20,12 +20,14 @@ extension Repetition {
   }
 
   private func play(_ step: Step, named name: String, isLast: Bool, _ run: TargetRun) throws(Halt) {
-    underWay = Part(subject: "\(name) `\(step)`".spellingOutControls, place: step.place)
+    underWay = Part(.step, named: name, step.description, place: step.place)
     run.refresh()
     if run.hasEnded {
-      guard scenario.ending == .exit, step.isPassive else { throw .failed("\(run.endForPeople) before the step") }
-      noteUnplayed()
-      return
+      guard scenario.ending == .exit, step.isPassive else {
+        listener.catchUp()
+        throw .failed("\(run.endForPeople) before the step", output: run.output.tail.text)
+      }
+      return noteUnplayed()
     }
     if case .repeat(let times, let steps) = step.action {
       try play(steps, times: times, in: name, isLast: isLast, run)

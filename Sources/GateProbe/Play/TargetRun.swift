@@ -53,11 +53,11 @@ final class TargetRun {
     family.collect()
     let leader = family.ending(of: family.leader)
     if !hasMainRule {
-      if let leader { end(with: leader) }
+      if let leader { end(with: leader, of: family.leader) }
     } else if let main = sampler.mainProcess {
       refreshDaemon(main, leader: leader)
     } else if let leader, leader != .exited(0) || family.isDispersed {
-      end(with: leader)
+      end(with: leader, of: family.leader)
     }
   }
 
@@ -86,10 +86,10 @@ extension TargetRun {
   /// the leader follows at once, stands for it then, as with a shell that waits for its last command.
   private func refreshDaemon(_ main: Int32, leader: WaitStatus?) {
     if let status = family.ending(of: main) {
-      end(with: status)
+      end(with: status, of: main)
     } else if let goneSince {
       if let leader, leaderLivedWithMain {
-        end(with: leader)
+        end(with: leader, of: family.leader)
       } else if (goneSince + Self.statusGrace).hasPassed || family.isDispersed {
         endedAt = .now()
       }
@@ -103,9 +103,9 @@ extension TargetRun {
     }
   }
 
-  private func end(with status: WaitStatus) {
+  private func end(with status: WaitStatus, of pid: Int32) {
     self.status = EndEvidence.Status(status)
-    endedAt = .now()
+    endedAt = family.endTime(of: pid) ?? .now()
   }
 }
 
