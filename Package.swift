@@ -59,6 +59,7 @@ let package = Package(
     // Tests
     tests(of: "GateCore"),
     tests(of: "MarkerProtocol"),
-    tests(of: "GateProbe", with: ["CLinux"]),
+    tests(of: "GateProbe", with: ["CLinux", "shepherd-fixture"]),
+    .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
   ]
 )

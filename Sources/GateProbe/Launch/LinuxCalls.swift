@@ -61,11 +61,7 @@ extension LinuxCalls {
     for request: LaunchRequest,
     path: String
   ) throws(LaunchError) -> Shepherd {
-    let settings = request.environment.map { "\($0.key)=\($0.value)" }.sorted()
-    guard !(request.words + settings + [request.workingDirectory]).contains(where: { $0.utf8.contains(0) }) else {
-      let problem = "cannot execute `\(request.words[0])`: an argument or variable holds a zero byte"
-      throw LaunchError(.arguments, code: Code.invalid, problem: problem)
-    }
+    let settings = try settings(of: request)
     let fixed = !request.isolation.randomAddresses && canFixAddresses
     let mask = try affinityMask(for: request)
     var started = hw_shepherd()
@@ -88,6 +84,21 @@ extension LinuxCalls {
     }
     guard code == 0 else { throw LaunchError(.shepherd, code: code, request: request) }
     return Shepherd(pid: started.pid, control: started.control, report: started.report)
+  }
+
+  /// The environment as the kernel takes it, checked together with the words.
+  private static func settings(of request: LaunchRequest) throws(LaunchError) -> [String] {
+    let program = request.words.first ?? ""
+    if let name = request.environment.keys.first(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) {
+      let problem = "cannot execute `\(program)`: `\(name)` is no name of a variable"
+      throw LaunchError(.arguments, code: Code.invalid, problem: problem)
+    }
+    let settings = request.environment.map { "\($0.key)=\($0.value)" }.sorted()
+    guard !(request.words + settings + [request.workingDirectory]).contains(where: { $0.utf8.contains(0) }) else {
+      let problem = "cannot execute `\(program)`: an argument or variable holds a zero byte"
+      throw LaunchError(.arguments, code: Code.invalid, problem: problem)
+    }
+    return settings
   }
 
   /// The bits that sched_setaffinity(2) wants; empty where every CPU may be used.

@@ -34,9 +34,7 @@ struct Part: Equatable {
   let subject: String
   let place: SourcePlace?
 
-  /// - Parameters:
-  ///   - name: what stands before the text; nil is the kind's own name.
-  ///   - text: what is done, as in the project file; only its first line is shown.
+  /// Makes a subject of the name, or the kind's own one, and of the first line of what is done.
   init(_ kind: Kind, named name: String? = nil, _ text: String? = nil, place: SourcePlace?) {
     let line = text.map { text in
       let first = text.prefix { !$0.isNewline }.prefix(200)

@@ -43,7 +43,7 @@ final class MarkList: Sendable {
 
   /// What was recorded; to be called once, when nothing comes any more.
   ///
-  /// - Parameter end: the target's end; a mark that was read a moment later is put there.
+  /// A mark that was read a moment after the target's `end` is put there.
   func finish(at end: Duration) -> (marks: [Mark], unknownLines: Int, note: String?) {
     state.withLock { state in
       state.reader.finish()
@@ -55,7 +55,12 @@ final class MarkList: Sendable {
     }
   }
 
-  private static func append(_ event: Mark.Event, _ resident: Bytes?, since start: MonotonicTime, to state: inout State) {
+  private static func append(
+    _ event: Mark.Event,
+    _ resident: Bytes?,
+    since start: MonotonicTime,
+    to state: inout State
+  ) {
     guard state.marks.count < most else {
       state.dropped += 1
       return

@@ -128,8 +128,8 @@ extension Repetition {
     } while !deadline.hasPassed
     let shown = left.prefix(5).map { "\($0.command) (pid \($0.pid))".spellingOutControls }.joined(separator: ", ")
     let more = left.count > 5 ? " …" : ""
-    let subject = left.count == 1 ? "1 process outlived the target and was" : "\(left.count) processes outlived the target and were"
-    notes.append("\(subject) killed: \(shown)\(more)")
+    let (what, were) = left.count == 1 ? ("process", "was") : ("processes", "were")
+    notes.append("\(left.count) \(what) outlived the target and \(were) killed: \(shown)\(more)")
   }
 }
 

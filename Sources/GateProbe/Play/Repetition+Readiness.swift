@@ -48,8 +48,10 @@ extension Repetition {
       return time <= (scenario.ready?.within ?? time)
     case .command(let command):
       return try watch(until: deadline, pause: Self.commandPause, of: run) { () throws(Halt) -> Void? in
-        let end = try runHelper(command, until: deadline, of: run, atTargetEnd: .halt)
-        if case .ended(.exited(0), _) = end { return () } else { return nil }
+        guard case .ended(.exited(0), _) = try runHelper(command, until: deadline, of: run, atTargetEnd: .halt) else {
+          return nil
+        }
+        return ()
       } != nil
     case .tcp, .unix, .http, .file:
       return try watch(until: deadline, pause: Self.tick, of: run) {

@@ -157,19 +157,11 @@ extension Repetition {
   private func follow(_ family: Family, output: Descriptor, input: Descriptor?, marks: Descriptor) -> TargetRun {
     let sampler = Sampler(family: family, interval: scenario.interval, main: scenario.target.main)
     sampler.start()
-    let start = family.startedAt
-    let list = MarkList(since: start) { sampler.residentNow() }
+    let list = MarkList(since: family.startedAt) { sampler.residentNow() }
     let channel = OutputChannel(copiedTo: settings.outputFile, news: scenario.looksAtOutput ? news : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })
-    let run = TargetRun(
-      family: family,
-      sampler: sampler,
-      output: channel,
-      marks: list,
-      start: start,
-      scenario: scenario
-    )
+    let run = TargetRun(of: scenario, family: family, sampler: sampler, output: channel, marks: list)
     if case .text(let text) = scenario.target.input, let input {
       listener.add(.writing(input, Array(text.utf8)[...]))
     } else {

@@ -59,8 +59,9 @@ final class Sampler: Sendable {
     if let thread { pthread_join(thread, nil) }
     if let wake { LinuxCalls.close(wake.reading) }
     return state.withLock { state in
-      state.sweep(at: Self.age(of: family))
-      return state.report()
+      let time = Self.age(of: family)
+      state.sweep(at: time)
+      return state.report(at: time)
     }
   }
 

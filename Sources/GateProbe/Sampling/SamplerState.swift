@@ -46,7 +46,7 @@ struct SamplerState: ~Copyable {
     let process = TrackedProcess(
       pid: pid, parent: parent, time: time, keepsFile: tracked.count < Self.mostKeptFiles
     )
-    process.look()
+    process.look(at: time, isWatched: true, buffer: buffer)
     tracked.append(process)
     known.insert(pid)
     return process
@@ -123,7 +123,7 @@ extension SamplerState {
       add(walk[at].pid, parent: walk[at].parent, at: time)
     }
     for process in tracked {
-      process.look()
+      process.look(at: time, isWatched: process === main, buffer: buffer)
       if !process.isAlive { _ = process.goThroughLivingThread(buffer: buffer) }
     }
     guard isSearching, let pid = finder?.find() else { return }
@@ -135,8 +135,9 @@ extension SamplerState {
   }
 
   /// All that was seen; ends the recording.
-  mutating func report() -> SamplingReport {
+  mutating func report(at time: Int64) -> SamplingReport {
     store.flush()
+    for process in tracked { process.look(at: time, isWatched: true, buffer: buffer) }
     let records = gone + tracked.map { $0.record(isMain: $0 === main) }
     return SamplingReport(
       samples: store.last(.max),

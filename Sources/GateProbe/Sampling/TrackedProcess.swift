@@ -17,28 +17,33 @@ final class TrackedProcess {
 
   private var statm: ProcFile?
   private var status: ProcFile?
-  private var looks = 0
+  private let namePath: String
 
-  /// How often a process is looked at for the name of its program, which an exec soon after the fork changes.
-  private static let mostLooks = 6
+  /// How long a process is looked at for its name, its parent, and whose memory it uses, in nanoseconds: most that
+  /// are forked execute their program within microseconds, wrappers of interpreters within some 100 ms.
+  private static let youth: Int64 = 2_000_000_000
 
   init(pid: Int32, parent: Int32, time: Int64, keepsFile: Bool) {
     self.pid = pid
     self.parent = parent
     command = ""
+    namePath = "/proc/\(pid)/comm"
     firstSeen = time
     lastSeen = time
     statm = keepsFile ? ProcFile(path: "/proc/\(pid)/statm") : nil
   }
 
-  /// Looks at the name and the parent again, and at whose memory it uses; does nothing for one long known.
-  func look() {
-    guard looks < Self.mostLooks || borrowsMemory else { return }
-    looks += 1
-    if let stat = ProcessStat(of: pid) {
-      parent = stat.parent
-      command = stat.command
-    }
+  /// Looks again at the name of the program, which an exec changes, and if it is another, at the parent.
+  ///
+  /// A process that is long known is left alone, but for one that `isWatched`.
+  func look(at time: Int64, isWatched: Bool, buffer: UnsafeMutableRawBufferPointer) {
+    let isYoung = time - firstSeen < Self.youth
+    guard isYoung || isWatched, let file = ProcFile(path: namePath), let text = file.read(into: buffer) else { return }
+    let isSame = text.dropLast().elementsEqual(command.utf8)
+    if isSame && !borrowsMemory && time > firstSeen { return }
+    guard let stat = ProcessStat(of: pid) else { return }
+    parent = stat.parent
+    command = stat.command
     borrowsMemory = LinuxCalls.sharesMemory(pid, parent) == true
   }
 

@@ -123,7 +123,9 @@ struct StopTests {
   func untilExitEarly() throws {
     var scenario = stage.scenario("exit 0")
     scenario.until = .exit
-    scenario.steps = [Step(.wait(.seconds(20))), Step(.mark("a")), Step(.repeat(times: 1_000_000, steps: [Step(.mark("b"))]))]
+    scenario.steps = [
+      Step(.wait(.seconds(20))), Step(.mark("a")), Step(.repeat(times: 1_000_000, steps: [Step(.mark("b"))])),
+    ]
     let recording = try stage.play(scenario)
     #expect(recording.failure == nil)
     #expect(recording.playNotes.count == 1)

@@ -1,0 +1,43 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("The isolation of a program", .timeLimit(.minutes(2)))
+struct IsolationTests {
+  let household = Household()
+
+  private func output(_ script: String, _ isolation: Isolation) throws -> String {
+    let family = try Family(starting: household.request(["/bin/sh", "-c", script], isolation: isolation))
+    #expect(family.leaderEnding() == .exited(0))
+    return household.output
+  }
+
+  @Test("Addresses are fixed", .enabled(if: LinuxCalls.canFixAddresses))
+  func fixedAddresses() throws {
+    #expect(try output("cat /proc/$$/personality", Isolation()) == "00040000\n")
+  }
+
+  @Test("Addresses are random where that is asked for")
+  func randomAddresses() throws {
+    var isolation = Isolation()
+    isolation.randomAddresses = true
+    #expect(try output("cat /proc/$$/personality", isolation) == "00000000\n")
+  }
+
+  @Test("The CPUs are those asked for")
+  func cpus() throws {
+    let last = try #require(LinuxCalls.usableCPUs().last)
+    var isolation = Isolation()
+    isolation.cpus = [last]
+    #expect(try output("grep Cpus_allowed_list /proc/$$/status", isolation) == "Cpus_allowed_list:\t\(last)\n")
+  }
+
+  @Test("Huge pages are switched off", arguments: [Isolation.HugePages.off, .inherit])
+  func hugePages(mode: Isolation.HugePages) throws {
+    var isolation = Isolation()
+    isolation.hugePages = mode
+    let enabled = try output("grep THP_enabled /proc/$$/status", isolation)
+    #expect(enabled == "THP_enabled:\t\(mode == .off ? 0 : 1)\n")
+  }
+}

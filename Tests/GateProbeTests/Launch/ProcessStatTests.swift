@@ -1,0 +1,43 @@
+import Glibc
+import Testing
+
+@testable import GateProbe
+
+@Suite("Reading the kernel's line about a process")
+struct ProcessStatTests {
+  @Test(
+    "A name may hold spaces and parentheses",
+    arguments: ["sleep", "a b", "x) R 1 (y", "))) S 1", "(", ""]
+  )
+  func names(name: String) throws {
+    let text = "42 (\(name)) S 7 42 40 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 9999 1 2\n"
+    let stat = try #require(ProcessStat(parsing: Array(text.utf8)))
+    #expect(stat.command == name)
+    #expect(stat.pid == 42 && stat.parent == 7 && stat.session == 40)
+    #expect(stat.threads == 3 && stat.startTick == 9999)
+    #expect(stat.isAlive)
+  }
+
+  @Test("What is cut off tells nothing", arguments: ["", "42", "42 (a", "42 (a) S 7 42 40", ") 42 ("])
+  func cutOff(text: String) {
+    #expect(ProcessStat(parsing: Array(text.utf8)) == nil)
+  }
+
+  @Test("The parent of this process is known by both readers")
+  func ownParent() {
+    #expect(ProcessStat(of: getpid())?.parent == getppid())
+    #expect(LinuxCalls.parent(of: getpid()) == getppid())
+    #expect(LinuxCalls.parent(of: 0x3fff_ffff) == nil)
+  }
+
+  @Test("The walk through the children files and the scan of all processes find the same tree")
+  func walks() throws {
+    let household = Household()
+    let family = try household.shell("for n in 1 2 3; do sh -c 'sleep 1000 & sleep 1000 & wait' & done; wait")
+    #expect(eventually { family.members().count == 10 })
+    let walked = Set(LinuxCalls.descendants(of: family.shepherd).map(\.pid))
+    let scanned = Set(LinuxCalls.descendantsByScan(of: family.shepherd).map(\.pid))
+    #expect(walked.count == 10)
+    #expect(walked == scanned)
+  }
+}

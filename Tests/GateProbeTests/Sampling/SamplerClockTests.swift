@@ -1,0 +1,45 @@
+import Testing
+
+@testable import GateProbe
+
+@Suite("When readings are due")
+struct SamplerClockTests {
+  private static let millisecond: Int64 = 1_000_000
+
+  @Test("A hundredth of the age, from 1 ms to the interval, give or take a tenth", arguments: [0, 50, 500, 5000, 50_000] as [Int64])
+  func delay(age: Int64) {
+    var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
+    _ = clock.nextSweep(after: age * Self.millisecond, cost: 0)
+    let start = clock.nextSweep(after: age * Self.millisecond, cost: 0)
+    let next = clock.nextSweep(after: start, cost: 0)
+    let wanted = min(max(start / 100, Self.millisecond), 10 * Self.millisecond)
+    #expect(abs((next - start) - wanted) <= wanted / 10 + 1)
+  }
+
+  @Test("A sweep that costs much is repeated after fifty times that")
+  func cost() {
+    var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
+    let start = clock.nextSweep(after: 5000 * Self.millisecond, cost: 0)
+    let next = clock.nextSweep(after: start, cost: 2 * Self.millisecond)
+    #expect(next - start >= 90 * Self.millisecond)
+  }
+
+  @Test("What was missed is not made up for")
+  func late() {
+    var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
+    let first = clock.nextSweep(after: 5000 * Self.millisecond, cost: 0)
+    let late = clock.nextSweep(after: first + 500 * Self.millisecond, cost: 0)
+    #expect(late == first + 500 * Self.millisecond)
+    #expect(clock.nextSweep(after: late, cost: 0) >= late + 9 * Self.millisecond)
+  }
+
+  @Test("Mappings are read for a hundredth of the time at most, and once a second at most")
+  func compositions() {
+    var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
+    #expect(clock.nextComposition == 200 * Self.millisecond)
+    clock.composed(at: 0, took: Self.millisecond)
+    #expect(clock.nextComposition == 1000 * Self.millisecond)
+    clock.composed(at: 0, took: 50 * Self.millisecond)
+    #expect(clock.nextComposition == 5000 * Self.millisecond)
+  }
+}

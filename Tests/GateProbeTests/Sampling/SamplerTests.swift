@@ -1,0 +1,254 @@
+import GateCore
+import Glibc
+import Testing
+
+@testable import GateProbe
+
+@Suite("Sampling a family", .timeLimit(.minutes(5)))
+struct SamplerTests {
+  let household = Household()
+
+  /// Samples from the start of the family until its leader has ended.
+  private func report(of family: Family, main: Target.MainProcess? = nil) -> SamplingReport {
+    let sampler = Sampler(family: family, interval: .milliseconds(10), main: main)
+    sampler.start()
+    _ = family.leaderEnding()
+    return sampler.stop()
+  }
+
+  @Test("The highest mark seen of a program is the one that it has itself, within 1 %")
+  func peak() throws {
+    let family = try household.python(
+      """
+      import mmap, time
+      m = mmap.mmap(-1, 50 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+      for at in range(0, 50 << 20, 4096): m[at] = 1
+      time.sleep(0.3)
+      m.close()
+      time.sleep(0.1)
+      print([l for l in open('/proc/self/status') if l.startswith('VmHWM')][0].split()[1])
+      """)
+    let report = report(of: family)
+    let own = try #require(Int64(household.output.split(separator: "\n").last ?? ""))
+    let seen = try #require(report.samples.compactMap(\.main?.peak).max())
+    #expect(abs(seen.count - own * 1024) * 100 <= own * 1024, "seen \(seen), own \(own) KiB")
+    #expect(seen > .mebibytes(50))
+    let record = try #require(report.processes.first { $0.isMain })
+    #expect(record.id == family.leader && record.peak == seen && record.command.hasPrefix("python"))
+    // Once freed, the level falls while the mark stays.
+    let last = try #require(report.samples.compactMap(\.main).last)
+    #expect(last.resident < .mebibytes(40))
+    #expect(last.anonymous + last.file + last.shared == last.resident)
+  }
+
+  @Test("Samples come in the order of time, denser while the program is young")
+  func times() throws {
+    let family = try household.family("sleep", "0.5")
+    let report = report(of: family)
+    let times = report.samples.map(\.time)
+    #expect(times.count >= 10)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(report.widestGap > .zero)
+    let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+    #expect((gaps.max() ?? .zero) <= report.widestGap)
+  }
+
+  @Test("Even a program that does nothing has a sample")
+  func shortest() throws {
+    for _ in 0..<20 {
+      let family = try household.family("sleep", "0.01")
+      #expect(report(of: family).samples.contains { $0.main != nil })
+    }
+  }
+
+  @Test("Children count in the tree, not in the main process")
+  func children() throws {
+    let family = try household.python(
+      """
+      import os, subprocess, sys, time
+      code = "import time; b = bytearray(20 << 20); print('up', flush=True); time.sleep(1000)"
+      for n in range(3): subprocess.Popen([sys.executable, '-c', code])
+      time.sleep(1000)
+      """)
+    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    sampler.start()
+    #expect(eventually { household.output == "up\nup\nup\n" })
+    #expect(eventually { (sampler.recent(1).first?.tree ?? .zero) > .mebibytes(80) })
+    let last = try #require(sampler.recent(1).first)
+    #expect(last.processes == 4)
+    #expect(try #require(last.main).resident < .mebibytes(40))
+    #expect(try #require(sampler.residentNow()) < .mebibytes(40))
+    #expect(sampler.mainProcess == family.leader)
+    let report = sampler.stop()
+    #expect(report.processes.count >= 4)
+    #expect(report.processes.filter(\.isMain).map(\.id) == [family.leader])
+    #expect(report.processes.filter { $0.parent == family.leader && $0.peak > .mebibytes(20) }.count == 3)
+  }
+
+  @Test("A child between vfork and exec is not counted a second time")
+  func borrowedMemory() throws {
+    // The child of a vfork lives on its parent's memory until it executes; here it waits for a writer of a FIFO.
+    let source = household.file(
+      "borrower.c",
+      """
+      #define _GNU_SOURCE
+      #include <fcntl.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <unistd.h>
+      int main(int count, char **words) {
+        char *block = malloc(64 << 20);
+        memset(block, 1, 64 << 20);
+        if (vfork() == 0) { write(1, "up", 2); open(words[1], O_RDONLY); _exit(block[0] - 1); }
+        write(1, "down", 4);
+        pause();
+      }
+      """)
+    let program = household.folder + "/borrower"
+    let compiler = try household.family("cc", "-w", "-O1", "-o", program, source)
+    try #require(compiler.leaderEnding() == .exited(0), "\(household.output)")
+    let fifo = household.folder + "/fifo"
+    mkfifo(fifo, 0o600)
+    let family = try household.family(program, fifo)
+    #expect(eventually { household.output.contains("up") })
+    let sampler = Sampler(family: family, interval: .milliseconds(2), main: nil)
+    sampler.start()
+    #expect(eventually { sampler.recent(100).count == 100 })
+    let writer = open(fifo, O_WRONLY | O_NONBLOCK)
+    #expect(eventually { household.output.contains("down") })
+    close(writer)
+    let report = sampler.stop()
+    let tree = try #require(report.samples.map(\.tree).max())
+    #expect(tree > .mebibytes(64) && tree < .mebibytes(80), "the tree had \(tree)")
+    #expect(report.processes.count == 2)
+    #expect(report.processes.last?.peak == .zero)
+  }
+
+  @Test("The main process of a daemon is the one in its pidfile")
+  func pidfile() throws {
+    let path = household.file("daemon.pid", "1\n")
+    let family = try household.shell("(setsid sh -c 'sleep 0.1; echo $$ > daemon.pid; exec sleep 1000' &)")
+    let sampler = Sampler(family: family, interval: .milliseconds(10), main: .pidfile(path))
+    sampler.start()
+    #expect(sampler.residentNow() == nil, "what an earlier run left in the pidfile is no member")
+    #expect(eventually { sampler.mainProcess != nil })
+    #expect(sampler.mainProcess == family.members().first?.pid)
+    #expect(eventually { sampler.residentNow() != nil })
+    #expect(eventually { sampler.recent(1).first?.main != nil })
+    let report = sampler.stop()
+    #expect(report.samples.first?.main == nil, "as long as it is unknown there are no main figures")
+    #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
+  }
+
+  @Test("The main process is found by its name or its command line", arguments: ["^sleep$", "sleep 9[0-9]{2}$"])
+  func name(pattern: String) throws {
+    let family = try household.shell("sh -c 'sleep 987; :' & wait")
+    let sampler = Sampler(family: family, interval: .milliseconds(5), main: .name(try Pattern(parsing: pattern)))
+    sampler.start()
+    #expect(eventually { sampler.mainProcess != nil })
+    let main = sampler.mainProcess
+    let report = sampler.stop()
+    let found = try #require(report.processes.first { $0.isMain })
+    #expect(found.id == main)
+    // A shell whose command line ends so would match, too; its lines end otherwise.
+    #expect(found.command == "sleep")
+  }
+
+  @Test("A program that executes another keeps the higher of both marks")
+  func exec() throws {
+    let family = try household.python(
+      """
+      import os, time
+      b = bytearray(40 << 20); time.sleep(0.2)
+      os.execvp('sleep', ['sleep', '0.3'])
+      """)
+    let report = report(of: family)
+    let main = try #require(report.processes.first { $0.isMain })
+    #expect(main.peak > .mebibytes(40))
+    #expect(main.command == "sleep")
+    #expect(try #require(report.samples.compactMap(\.main).last).peak < .mebibytes(20))
+  }
+
+  @Test("A process whose first thread has ended is read through another thread")
+  func firstThreadEnded() throws {
+    let family = try household.python(
+      """
+      import ctypes, threading, time
+      b = bytearray(60 << 20)
+      threading.Thread(target=lambda: time.sleep(1000)).start()
+      time.sleep(0.05)
+      print('up', flush=True)
+      ctypes.CDLL(None).pthread_exit(None)
+      """)
+    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    sampler.start()
+    #expect(eventually { household.output == "up\n" && ProcessStat(of: family.leader)?.state == UInt8(ascii: "Z") })
+    usleep(300_000)
+    let resident = try #require(sampler.residentNow())
+    #expect(resident > .mebibytes(60))
+    let last = try #require(sampler.recent(1).first)
+    #expect(last.tree > .mebibytes(60) && last.processes == 1)
+    #expect(try #require(last.main).peak > .mebibytes(60))
+    _ = sampler.stop()
+  }
+
+  @Test("After the end of the main process its figures are missing, and the tree goes on")
+  func mainEnds() throws {
+    let family = try household.shell("sleep 1000 & sleep 0.2")
+    let sampler = Sampler(family: family, interval: .milliseconds(5), main: nil)
+    sampler.start()
+    #expect(family.leaderEnding() == .exited(0))
+    #expect(eventually { sampler.recent(1).first.map { $0.main == nil && $0.processes == 1 } ?? false })
+    #expect(sampler.mainProcess == family.leader)
+    #expect(sampler.residentNow() == nil)
+    let report = sampler.stop()
+    #expect(report.samples.first?.main != nil)
+    #expect(report.processes.count == 3)
+  }
+
+  @Test("A program that forks much is followed, and leaves no descriptor behind")
+  func forkHeavy() throws {
+    let family = try household.python(
+      """
+      import os, time
+      end = time.monotonic() + 1
+      while time.monotonic() < end:
+        for n in range(20):
+          if os.fork() == 0: time.sleep(0.01); os._exit(0)
+        for n in range(20): os.wait()
+      """)
+    let report = report(of: family)
+    #expect(report.processes.count > 20)
+    #expect((report.samples.map(\.processes).max() ?? 0) > 5)
+    #expect(report.processes.filter(\.isMain).count == 1)
+  }
+
+  @Test("What the memory consists of is known of a program that lived long enough")
+  func composition() throws {
+    let family = try household.python(
+      "import time; b = [bytes(1000) for n in range(30000)]; print('up', flush=True); time.sleep(1000)")
+    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    sampler.start()
+    #expect(eventually { household.output == "up\n" })
+    sampler.takeComposition()
+    let composition = try #require(sampler.stop().composition)
+    let heap = try #require(composition.heap)
+    let stack = try #require(composition.stack)
+    #expect(stack > .zero && stack < .mebibytes(1))
+    #expect(heap > .zero && heap + stack <= composition.anonymous)
+    #expect(composition.anonymous > .mebibytes(30))
+    #expect(composition.file > .mebibytes(1))
+    // The same process, read by the kernel's own sum.
+    let rollup = SmallFile.text(at: "/proc/\(family.leader)/smaps_rollup") ?? ""
+    let line = rollup.split(separator: "\n").first { $0.hasPrefix("Anonymous:") } ?? ""
+    let anonymous = try #require(Int64(line.split(separator: " ").dropFirst().first ?? ""))
+    #expect(composition.anonymous == .kibibytes(anonymous))
+  }
+
+  @Test("A program too short for a reading of its mappings has the composition of its last sample")
+  func shortComposition() throws {
+    let family = try household.family("sleep", "0.05")
+    let composition = try #require(report(of: family).composition)
+    #expect(composition.file > .zero && composition.heap == nil && composition.stack == nil)
+  }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import GateProbe
+
+/// The counter of the library that ``AllocationTests`` preloads; nil where it is not loaded.
+private var allocations: Int? {
+  dlsym(nil, "hw_test_allocations").map { $0.load(as: Int.self) }
+}
+
+@Suite("The sampler's loop, counted from within")
+struct SteadyLoopTests {
+  @Test("Readings allocate nothing", .enabled(if: allocations != nil, "needs the counting library"))
+  func allocatesNothing() throws {
+    let household = Household()
+    let family = try household.shell("sleep 1000 & sleep 1000 & wait")
+    let sampler = Sampler(family: family, interval: .milliseconds(1), main: nil)
+    sampler.start()
+    // Past the start, when processes are new, and the first reading of the mappings.
+    #expect(eventually { sampler.recent(1).first.map { $0.time > .milliseconds(400) } ?? false })
+    let before = (samples: sampler.recent(.max).count, allocations: try #require(allocations))
+    usleep(1_500_000)
+    let after = (samples: sampler.recent(.max).count, allocations: try #require(allocations))
+    _ = sampler.stop()
+    print("allocations:", after.allocations - before.allocations, "samples:", after.samples - before.samples)
+    #expect(after.samples - before.samples > 200)
+    // The reading of the mappings once a second allocates; one allocation in each sweep would make hundreds.
+    #expect((after.allocations - before.allocations) * 5 < after.samples - before.samples)
+  }
+}
+
+@Suite("Allocations of the sampler", .timeLimit(.minutes(5)))
+struct AllocationTests {
+  private static let counter = """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <pthread.h>
+    #include <string.h>
+    #include <sys/prctl.h>
+    long hw_test_allocations;
+    static void count(void) {
+      char name[16] = "";
+      prctl(PR_GET_NAME, name);
+      if (strcmp(name, "hw-sampler") == 0) __atomic_add_fetch(&hw_test_allocations, 1, __ATOMIC_RELAXED);
+    }
+    extern void *__libc_malloc(size_t);
+    extern void *__libc_calloc(size_t, size_t);
+    extern void *__libc_realloc(void *, size_t);
+    extern void *__libc_memalign(size_t, size_t);
+    void *malloc(size_t size) { count(); return __libc_malloc(size); }
+    void *calloc(size_t number, size_t size) { count(); return __libc_calloc(number, size); }
+    void *realloc(void *block, size_t size) { count(); return __libc_realloc(block, size); }
+    void *aligned_alloc(size_t edge, size_t size) { count(); return __libc_memalign(edge, size); }
+    int posix_memalign(void **block, size_t edge, size_t size) {
+      count();
+      return (*block = __libc_memalign(edge, size)) == 0 ? 12 : 0;
+    }
+    """
+
+  @Test("The loop allocates nothing while no process comes or goes")
+  func steadyLoop() throws {
+    let household = Household()
+    let source = household.file("counter.c", Self.counter)
+    let library = household.folder + "/counter.so"
+    let compiler = try household.family("cc", "-shared", "-fPIC", "-o", library, source)
+    try #require(compiler.leaderEnding() == .exited(0), "\(household.output)")
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    var request = household.request([tests, "--testing-library", "swift-testing", "--filter", "SteadyLoopTests"])
+    request.environment["LD_PRELOAD"] = library
+    let family = try Family(starting: request)
+    #expect(family.leaderEnding() == .exited(0), "\(household.output)")
+    print(household.output)
+    #expect(household.output.contains("Test \"Readings allocate nothing\" passed"), "\(household.output)")
+  }
+}
