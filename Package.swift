@@ -57,6 +57,14 @@ let package = Package(
       swiftSettings: houseRules()
     ),
     // Tests
+    .target(
+      name: "LoopbackServers",
+      path: "Tests/LoopbackServers",
+      exclude: ["loopback.py"],
+      swiftSettings: houseRules()
+    ),
+    tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
+    tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
     tests(of: "GateCore"),
     tests(of: "MarkerProtocol"),
     tests(of: "GateProbe", with: ["CLinux", "shepherd-fixture"]),

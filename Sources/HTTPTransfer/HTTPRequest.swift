@@ -43,7 +43,9 @@ extension HTTPRequest {
     }
   }
 
-  private static let tokenBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~".utf8)
+  private static let tokenBytes = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~".utf8
+  )
 
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 100 && text.utf8.allSatisfy(tokenBytes.contains)

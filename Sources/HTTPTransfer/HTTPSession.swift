@@ -14,7 +14,7 @@ package struct HTTPSession: ~Copyable {
   ///
   /// Every status is an answer, 404 and 302 too. The headers of an answer may have 128 KiB in all.
   ///
-  /// - Parameter isCancelled: asked several times a second; true ends the transfer with `.cancelled`.
+  /// `isCancelled` is asked several times a second; true ends the transfer with `.cancelled`.
   package func send(
     _ request: HTTPRequest,
     isCancelled: @escaping () -> Bool = { false }

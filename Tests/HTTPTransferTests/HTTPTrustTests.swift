@@ -1,0 +1,157 @@
+import Foundation
+import HTTPTransfer
+import LoopbackServers
+import Testing
+
+@Suite("Proof that a server is the right one")
+struct HTTPTrustTests {
+  private static let certificates = Result { try Certificates() }
+
+  private func code(
+    for names: String,
+    host: String,
+    days: Int = 2,
+    trusted: Bool = true
+  ) throws -> HTTPFailure.Code? {
+    let certificates = try Self.certificates.get()
+    let server = try LoopbackServer(certificate: certificates.identity(for: names, days: days))
+    let session = HTTPSession(trust: HTTPTrust(file: trusted ? certificates.authority : nil))
+    do {
+      let answer = try session.send(HTTPRequest(url: server.url("/echo", scheme: "https", host: host)))
+      return answer.status == 200 ? nil : .other
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test("A certificate from an authority that we were told to trust is good", arguments: ["localhost", "127.0.0.1"])
+  func good(host: String) throws {
+    #expect(try code(for: "DNS:localhost,IP:127.0.0.1", host: host) == nil)
+  }
+
+  @Test("One from an authority that nobody knows is not")
+  func unknownAuthority() throws {
+    #expect(try code(for: "DNS:localhost", host: "localhost", trusted: false) == .untrusted)
+  }
+
+  @Test("One for another host is not", arguments: [("DNS:example.org", "localhost"), ("DNS:localhost", "127.0.0.1")])
+  func otherHost(names: String, host: String) throws {
+    #expect(try code(for: names, host: host) == .untrusted)
+  }
+
+  @Test("One that is over is not")
+  func expired() throws {
+    #expect(try code(for: "DNS:localhost", host: "localhost", days: -1) == .untrusted)
+  }
+
+  @Test("The reason is told, and nothing of the URL but the server")
+  func words() throws {
+    let server = try LoopbackServer(certificate: try Self.certificates.get().identity(for: "DNS:localhost", days: -1))
+    let session = HTTPSession(trust: HTTPTrust(file: try Self.certificates.get().authority))
+    let failure = #expect(throws: HTTPFailure.self) {
+      try session.send(HTTPRequest(url: "https://user:secret@localhost:\(server.port)/path?token=t"))
+    }
+    #expect(
+      failure?.problem == "the certificate of localhost:\(server.port) is not trusted: "
+        + "SSL certificate problem: certificate has expired"
+    )
+  }
+
+  @Test("A file of certificates that is missing is named")
+  func missingFile() {
+    let session = HTTPSession(trust: HTTPTrust(file: "/nonexistent/ca.pem"))
+    let failure = #expect(throws: HTTPFailure.self) { try session.send(HTTPRequest(url: "https://localhost:1/")) }
+    #expect(failure?.code == .refused || failure?.problem.contains("/nonexistent/ca.pem") == true)
+  }
+
+  @Test("SSL_CERT_FILE is honoured")
+  func certFile() async {
+    await #expect(processExitsWith: .success) {
+      let certificates = try Certificates()
+      let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
+      unsetenv("CURL_CA_BUNDLE")
+      setenv("SSL_CERT_FILE", certificates.authority, 1)
+      let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
+      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
+      try #require(answer.status == 200)
+    }
+  }
+
+  @Test("CURL_CA_BUNDLE is honoured, before the others")
+  func bundle() async {
+    await #expect(processExitsWith: .success) {
+      let certificates = try Certificates()
+      let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
+      setenv("SSL_CERT_FILE", "/nonexistent", 1)
+      setenv("CURL_CA_BUNDLE", certificates.authority, 1)
+      let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
+      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
+      try #require(answer.status == 200)
+    }
+  }
+
+  @Test("SSL_CERT_DIR is honoured")
+  func certDirectory() async {
+    await #expect(processExitsWith: .success) {
+      let certificates = try Certificates()
+      let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
+      unsetenv("CURL_CA_BUNDLE")
+      unsetenv("SSL_CERT_FILE")
+      setenv("SSL_CERT_DIR", try certificates.hashedDirectory(), 1)
+      let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
+      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
+      try #require(answer.status == 200)
+    }
+  }
+}
+
+@Suite("Proxies of the environment")
+struct ProxyTests {
+  @Test("http_proxy is asked instead of the server, and NO_PROXY keeps it out")
+  func plain() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = try LoopbackServer(isProxy: true)
+      let server = try LoopbackServer()
+      unsetenv("NO_PROXY")
+      unsetenv("no_proxy")
+      setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      let answer = try HTTPSession().send(HTTPRequest(url: "http://hooks.example/x"))
+      try #require(answer.body == Array("by proxy: http://hooks.example/x".utf8))
+      setenv("NO_PROXY", "127.0.0.1", 1)
+      try #require(try HTTPSession().send(HTTPRequest(url: server.url("/status/200"))).body == Array("as asked".utf8))
+    }
+  }
+
+  @Test("https_proxy is only passed through: TLS is with the server itself")
+  func tunnel() async {
+    await #expect(processExitsWith: .success) {
+      let certificates = try Certificates()
+      let proxy = try LoopbackServer(isProxy: true)
+      let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
+      unsetenv("NO_PROXY")
+      unsetenv("no_proxy")
+      setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      let session = HTTPSession(trust: HTTPTrust(file: certificates.authority))
+      let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"), headers: [("X-Key", "k")])
+      try #require(try session.send(request).status == 200)
+      let seen = try proxy.visits(1)
+      try #require(seen.map(\.path) == ["localhost:\(server.port)"])
+      try #require(seen.allSatisfy { $0.headers["x-key"] == nil })
+    }
+  }
+
+  @Test("A dead proxy is pointed at, without its password")
+  func dead() async {
+    await #expect(processExitsWith: .success) {
+      unsetenv("NO_PROXY")
+      unsetenv("no_proxy")
+      setenv("http_proxy", "http://user:secret@127.0.0.1:1", 1)
+      let failure = #expect(throws: HTTPFailure.self) {
+        try HTTPSession().send(HTTPRequest(url: "http://hooks.example/"))
+      }
+      try #require(failure?.code == .refused)
+      try #require(failure?.problem.hasSuffix("(the environment names a proxy)") == true)
+      try #require(failure?.problem.contains("secret") == false)
+    }
+  }
+}
