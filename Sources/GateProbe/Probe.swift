@@ -22,8 +22,8 @@ package struct Probe: Sendable {
 
   /// Plays a scenario once, on the caller's thread, and returns what was seen; what befalls the target is a result.
   ///
-  /// - Parameter outputFile: where the target's output is copied to, at most 16 MiB of it; its folder must exist.
-  /// - Returns: nil where the runner was asked to end: everything was stopped then, and the teardown was run.
+  /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. The result is nil where
+  /// the runner was asked to end: everything was stopped then, and the teardown was run.
   package func measure(_ scenario: Scenario, output outputFile: String?) -> Recording? {
     let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
     let settings = Repetition.Settings(

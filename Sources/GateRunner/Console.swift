@@ -83,15 +83,11 @@ package final class Console: Sendable {
     }
   }
 
-  /// Shows how far a run is: one line that renews itself on a terminal, and finished scenarios elsewhere.
+  /// Shows how far a run is, on one line of a terminal that renews itself; nothing elsewhere.
   func show(_ progress: Progress) {
-    guard volume != .quiet else { return }
-    if isatty(STDERR_FILENO) == 1, variables["TERM"] != "dumb" {
-      write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: STDERR_FILENO)
-      state.withLock { $0.hasProgressLine = true }
-    } else if progress.isLasting {
-      write(ProgressReport.line(progress, style: style(onOutput: false)) + "\n", to: STDERR_FILENO)
-    }
+    guard volume != .quiet, isatty(STDERR_FILENO) == 1, variables["TERM"] != "dumb" else { return }
+    write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: STDERR_FILENO)
+    state.withLock { $0.hasProgressLine = true }
   }
 
   /// Hands a text on to standard error as it is, whoever wrote it.

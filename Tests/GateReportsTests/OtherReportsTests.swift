@@ -230,10 +230,4 @@ struct ProgressReportTests {
       #expect(controls == "")
     }
   }
-
-  @Test("Only a finished scenario is worth a line in a log")
-  func lasting() {
-    #expect(Progress.scenarioFinished(Fixture.improved).isLasting)
-    #expect(!Progress.scenarioStarted(Self.name, index: 1, of: 1).isLasting)
-  }
 }

@@ -77,8 +77,11 @@ extension End {
     case .kill:
       self.init(.killed, signal: signal, detail: "killed by an unknown hand (SIGKILL)")
     case .abrt:
-      let proof = lastLines.last(where: Self.tellsOfFailedAllocation)
-      self.init(proof == nil ? .abort : .allocationFailure, signal: signal, proof: proof, detail: proof == nil ? core : nil)
+      if let proof = lastLines.last(where: Self.tellsOfFailedAllocation) {
+        self.init(.allocationFailure, signal: signal, proof: proof)
+      } else {
+        self.init(.abort, signal: signal, detail: core)
+      }
     case .ill, .trap:
       self.init(.trap, signal: signal, detail: lastLines.last { $0.contains("Fatal error:") } ?? core)
     case .segv, .bus, .fpe, .sys:

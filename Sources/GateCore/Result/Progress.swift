@@ -22,9 +22,4 @@ package enum Progress: Sendable, Equatable {
   /// A repetition ended; the peak is nil where it could not be had.
   case repetitionFinished(Repetition, peak: Bytes?, duration: Duration)
   case scenarioFinished(ScenarioResult)
-
-  /// Whether it is worth a line of its own where lines cannot be overwritten.
-  package var isLasting: Bool {
-    if case .scenarioFinished = self { true } else { false }
-  }
 }

@@ -95,7 +95,9 @@ final class Wakeup: Sendable {
 
   /// Puts the flag up; never blocks, and may be called from any thread.
   func raise() {
-    _ = writer.write(CollectionOfOne(1))
+    var byte: UInt8 = 1
+    // Its reader is ours and open, so that there can be no SIGPIPE; where the pipe is full the flag is up already.
+    _ = Glibc.write(writer.number, &byte, 1)
   }
 
   func lower() {

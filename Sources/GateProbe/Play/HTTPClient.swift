@@ -5,8 +5,9 @@ import HTTPTransfer
 final class HTTPClient {
   private let session = HTTPSession()
 
-  /// - Parameter isCancelled: asked several times a second while the answer is awaited.
-  /// - Returns: the status of the answer, or why none came, in words that hold no credentials.
+  /// The status of the answer, or why none came, in words that hold no credentials.
+  ///
+  /// While the answer is awaited `isCancelled` is asked several times a second.
   func status(of request: HTTPRequest, isCancelled: @escaping () -> Bool) -> Result<Int, HTTPFailure> {
     do throws(HTTPFailure) {
       return .success(try session.send(request, isCancelled: isCancelled).status)

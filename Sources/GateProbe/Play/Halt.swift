@@ -25,7 +25,23 @@ enum Halt: Error, Equatable {
 
 /// A part of a repetition, for messages.
 struct Part: Equatable {
+  enum Kind: String {
+    case setup, ready, start, step, end, stop, teardown
+  }
+
+  let kind: Kind
   /// As in ``step 3 of 7 `run: redis-cli ping` ``.
   let subject: String
-  var place: SourcePlace?
+  let place: SourcePlace?
+
+  /// Makes a subject of the name, or the kind's own one, and of the first line of what is done.
+  init(_ kind: Kind, named name: String? = nil, _ text: String? = nil, place: SourcePlace?) {
+    let line = text.map { text in
+      let first = text.prefix { !$0.isNewline }.prefix(200)
+      return " `\(String(first).spellingOutControls)\(first.endIndex == text.endIndex ? "" : " …")`"
+    }
+    self.kind = kind
+    self.place = place
+    subject = (name ?? kind.rawValue) + (line ?? "")
+  }
 }

@@ -43,17 +43,24 @@ final class MarkList: Sendable {
 
   /// What was recorded; to be called once, when nothing comes any more.
   ///
-  /// - Parameter end: the target's end; a mark that was read a moment later is put there.
+  /// A mark that was read a moment after the target's `end` is put there.
   func finish(at end: Duration) -> (marks: [Mark], unknownLines: Int, note: String?) {
     state.withLock { state in
       state.reader.finish()
-      let marks = state.marks.map { Mark(time: min($0.time, end), event: $0.event, resident: $0.resident) }
+      var marks: [Mark] = []
+      swap(&marks, &state.marks)
+      for index in marks.indices where marks[index].time > end { marks[index].time = end }
       let note = state.dropped > 0 ? "\(state.dropped) marks were dropped: at most \(Self.most) are kept" : nil
       return (marks, state.reader.unknownLines, note)
     }
   }
 
-  private static func append(_ event: Mark.Event, _ resident: Bytes?, since start: MonotonicTime, to state: inout State) {
+  private static func append(
+    _ event: Mark.Event,
+    _ resident: Bytes?,
+    since start: MonotonicTime,
+    to state: inout State
+  ) {
     guard state.marks.count < most else {
       state.dropped += 1
       return

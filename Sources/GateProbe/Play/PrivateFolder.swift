@@ -8,7 +8,7 @@ struct PrivateFolder {
   /// The FIFO, open for reading and writing, so that it never comes to an end when a writer closes.
   let marks: Descriptor
 
-  /// - Parameter parent: an existing folder, as in `TMPDIR`.
+  /// Makes the folder in an existing one, as in `TMPDIR`.
   init(in parent: String) throws(SystemError) {
     var template = Array((parent + "/highwater-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {

@@ -13,7 +13,7 @@ extension Repetition {
 
   func runSetup() throws(Halt) {
     for command in scenario.setup {
-      underWay = Part(subject: "setup `\(command)`", place: scenario.place)
+      underWay = Part(.setup, "\(command)", place: scenario.place)
       try require(command, exits: [0], within: scenario.timeout)
     }
   }
@@ -25,7 +25,7 @@ extension Repetition {
     heedsInterruption = false
     var first: Failure?
     for command in scenario.teardown {
-      underWay = Part(subject: "teardown `\(command)`", place: scenario.place)
+      underWay = Part(.teardown, "\(command)", place: scenario.place)
       do throws(Halt) {
         try require(command, exits: [0], within: min(Self.teardownTime, scenario.timeout))
       } catch {
@@ -80,14 +80,10 @@ extension Repetition {
   }
 
   private func close(_ family: Family, status: WaitStatus?, _ channel: OutputChannel) -> HelperEnd {
-    guard let status else {
-      noteImmortals(family.disperse())
-      listener.catchUp()
-      return .late(output: channel.tail.text)
-    }
-    if !family.isDispersed { lingering.append(family) }
-    if status == .exited(0) { return .ended(.exited(0), output: "") }
+    if status == nil { noteImmortals(family.disperse()) }
     listener.catchUp()
+    guard let status else { return .late(output: channel.tail.text) }
+    if !family.isDispersed { lingering.append(family) }
     return .ended(EndEvidence.Status(status), output: channel.tail.text)
   }
 

@@ -44,11 +44,11 @@ extension Repetition {
     do throws(Halt) {
       try awaitReadiness(of: run)
       try playSteps(run)
-      underWay = Part(subject: "end", place: scenario.place)
+      underWay = Part(.end, place: scenario.place)
       if scenario.ending == .exit {
         try awaitEnd(of: run)
       } else {
-        underWay = Part(subject: "stop", place: scenario.place)
+        underWay = Part(.stop, place: scenario.place)
         try stop(run, within: scenario.stop.within)
       }
       return Outcome(action: run.stopRequested == nil ? .none : .stop)
@@ -94,9 +94,10 @@ extension Repetition {
     run.refresh()
     guard !run.hasEnded else { return }
     run.sampler.takeComposition()
-    run.stopRequested = run.stopRequested ?? run.age
     let signal = scenario.stop.signal
+    let age = run.age
     if run.send(signal) {
+      run.stopRequested = run.stopRequested ?? age
       run.input = nil
       let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .goOn) { run.hasEnded ? () : nil }
       if ended != nil { return }
@@ -108,6 +109,7 @@ extension Repetition {
   /// Kills the main process, or everything where there is none, and waits until it has gone.
   private func kill(_ run: TargetRun) throws(Halt) {
     run.refresh()
+    guard !run.hasEnded else { return }
     if !run.send(.kill) { noteImmortals(run.family.disperse()) }
     _ = try watch(until: .after(Self.killTime), of: run, atTargetEnd: .goOn) {
       run.hasEnded || run.family.isDispersed ? () : nil
@@ -126,8 +128,8 @@ extension Repetition {
     } while !deadline.hasPassed
     let shown = left.prefix(5).map { "\($0.command) (pid \($0.pid))".spellingOutControls }.joined(separator: ", ")
     let more = left.count > 5 ? " …" : ""
-    let subject = left.count == 1 ? "1 process outlived the target and was" : "\(left.count) processes outlived the target and were"
-    notes.append("\(subject) killed: \(shown)\(more)")
+    let (what, were) = left.count == 1 ? ("process", "was") : ("processes", "were")
+    notes.append("\(left.count) \(what) outlived the target and \(were) killed: \(shown)\(more)")
   }
 }
 
@@ -143,8 +145,8 @@ extension Repetition {
       problem = words
       output = ofProgram
     case .targetEnded:
-      let isReadiness = underWay.subject.hasPrefix("ready") || underWay.subject.hasPrefix("start")
-      problem = "\(run?.endForPeople ?? "the target ended") \(isReadiness ? "before it was ready" : "during the step")"
+      let when = underWay.kind == .step ? "during the step" : "before it was ready"
+      problem = "\(run?.endForPeople ?? "the target ended") \(when)"
     case .notReady(let detail): problem = detail
     case .outOfTime: problem = "was under way when the scenario's timeout of \(scenario.timeout.forPeople) passed"
     case .interrupted: problem = "was interrupted"

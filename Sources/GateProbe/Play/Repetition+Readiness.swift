@@ -13,7 +13,7 @@ extension Repetition {
   func awaitReadiness(of run: TargetRun) throws(Halt) {
     let deadline = MonotonicTime.after(scenario.ready?.within ?? Self.mainProcessTime)
     if let ready = scenario.ready {
-      underWay = Part(subject: "ready `\(ready.condition.forPeople)`", place: scenario.place)
+      underWay = Part(.ready, ready.condition.forPeople, place: scenario.place)
       guard try isReady(ready.condition, by: deadline, run) else {
         throw .notReady("not ready within \(ready.within.forPeople)")
       }
@@ -23,7 +23,7 @@ extension Repetition {
 
   private func awaitMainProcess(of run: TargetRun, by deadline: MonotonicTime) throws(Halt) {
     guard let main = scenario.target.main else { return }
-    underWay = Part(subject: "start `\(scenario.target.command)`", place: scenario.place)
+    underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
     let found = try watch(until: deadline, pause: Self.tick, of: run) { run.main }
     guard found == nil else { return }
     let patience = (scenario.ready?.within ?? Self.mainProcessTime).forPeople
@@ -48,32 +48,37 @@ extension Repetition {
       return time <= (scenario.ready?.within ?? time)
     case .command(let command):
       return try watch(until: deadline, pause: Self.commandPause, of: run) { () throws(Halt) -> Void? in
-        let end = try runHelper(command, until: deadline, of: run, atTargetEnd: .halt)
-        return end == .ended(.exited(0), output: "") ? () : nil
+        guard case .ended(.exited(0), _) = try runHelper(command, until: deadline, of: run, atTargetEnd: .halt) else {
+          return nil
+        }
+        return ()
       } != nil
     case .tcp, .unix, .http, .file:
-      return try watch(until: deadline, pause: Self.tick, of: run) { isAnswered(condition, by: deadline) ? () : nil }
-        != nil
+      return try watch(until: deadline, pause: Self.tick, of: run) {
+        isAnswered(condition, by: deadline, run) ? () : nil
+      } != nil
     }
   }
 
   /// Tries once whether somebody answers.
-  private func isAnswered(_ condition: Readiness.Condition, by deadline: MonotonicTime) -> Bool {
+  private func isAnswered(_ condition: Readiness.Condition, by deadline: MonotonicTime, _ run: TargetRun?) -> Bool {
     let time = min(Self.connectTime, deadline.remaining)
     switch condition {
     case .tcp(let host, let port): return Connection.isAccepted(host: host, port: port, within: time)
     case .unix(let path): return Connection.isAccepted(atSocket: path, within: time)
     case .file(let path): return access(path, F_OK) == 0
-    case .http(let url): return httpStatus(of: url, within: deadline.remaining).map((200...399).contains) ?? false
+    case .http(let url): return httpStatus(of: url, by: deadline, run).map((200...399).contains) ?? false
     case .log, .command, .delay: return false
     }
   }
 
   /// The status of an answer to a GET; nil where none comes.
-  private func httpStatus(of url: String, within time: Duration) -> Int? {
-    let request = HTTPRequest(.init(url: url), within: min(time, .seconds(5)))
-    let interruption = self.interruption
-    return try? httpClient().status(of: request) { interruption.signal != nil }.get()
+  private func httpStatus(of url: String, by deadline: MonotonicTime, _ run: TargetRun?) -> Int? {
+    let request = HTTPRequest(.init(url: url), within: deadline.remaining)
+    return try? httpClient().status(of: request) { [interruption] in
+      run?.refresh()
+      return interruption.signal != nil || run?.hasEnded == true
+    }.get()
   }
 
   func httpClient() -> HTTPClient {
@@ -89,16 +94,16 @@ extension Repetition {
   /// Fails where the sign of readiness is there before the target is started: it would be taken for the target's own.
   func checkNotReadyYet() throws(Halt) {
     guard let condition = scenario.ready?.condition else { return }
-    underWay = Part(subject: "ready `\(condition.forPeople)`", place: scenario.place)
+    underWay = Part(.ready, condition.forPeople, place: scenario.place)
     let deadline = MonotonicTime.after(.seconds(1))
     switch condition {
-    case .tcp(_, let port) where isAnswered(condition, by: deadline):
+    case .tcp(_, let port) where isAnswered(condition, by: deadline, nil):
       throw .failed("port \(port) is already taken by another process")
-    case .unix(let path) where isAnswered(condition, by: deadline):
+    case .unix(let path) where isAnswered(condition, by: deadline, nil):
       throw .failed("the socket `\(path)` is already taken by another process")
-    case .http(let url) where httpStatus(of: url, within: .seconds(1)) != nil:
+    case .http(let url) where httpStatus(of: url, by: deadline, nil) != nil:
       throw .failed("`\(HTTPAddress.withoutCredentials(url))` is already answered by another process")
-    case .file(let path) where isAnswered(condition, by: deadline):
+    case .file(let path) where isAnswered(condition, by: deadline, nil):
       throw .failed("the file `\(path)` is there before the start; remove it in `setup`")
     default: return
     }

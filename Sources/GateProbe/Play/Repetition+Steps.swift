@@ -7,11 +7,7 @@ extension Repetition {
     try play(scenario.steps, in: "", isLast: true, run)
   }
 
-  /// Plays a list of steps.
-  ///
-  /// - Parameters:
-  ///   - prefix: of each step's name in messages.
-  ///   - isLast: whether the script is over after them.
+  /// Plays a list of steps; `prefix` begins each one's name in messages, and `isLast` tells that they end the script.
   private func play(_ steps: [Step], in prefix: String, isLast: Bool, _ run: TargetRun) throws(Halt) {
     for (index, step) in steps.enumerated() {
       let name = "\(prefix)step \(index + 1) of \(steps.count)"
@@ -20,12 +16,14 @@ extension Repetition {
   }
 
   private func play(_ step: Step, named name: String, isLast: Bool, _ run: TargetRun) throws(Halt) {
-    underWay = Part(subject: "\(name) `\(step)`".spellingOutControls, place: step.place)
+    underWay = Part(.step, named: name, step.description, place: step.place)
     run.refresh()
     if run.hasEnded {
-      guard scenario.ending == .exit, step.isPassive else { throw .failed("\(run.endForPeople) before the step") }
-      noteUnplayed()
-      return
+      guard scenario.ending == .exit, step.isPassive else {
+        listener.catchUp()
+        throw .failed("\(run.endForPeople) before the step", output: run.output.tail.text)
+      }
+      return noteUnplayed()
     }
     if case .repeat(let times, let steps) = step.action {
       try play(steps, times: times, in: name, isLast: isLast, run)
@@ -54,7 +52,7 @@ extension Repetition {
     if !notes.contains(where: { $0.hasPrefix("the target ended before the script did") }) { notes.append(note) }
   }
 
-  /// - Parameter mayOutlive: whether the step may be finished though the target has ended.
+  /// Performs an action; `mayOutlive` tells that it may be finished though the target has ended.
   private func perform(_ action: Step.Action, mayOutlive: Bool, _ run: TargetRun) throws(Halt) {
     switch action {
     case .phase(let name): run.marks.add(.phase(name))
@@ -92,8 +90,9 @@ extension Repetition {
     guard run.send(signal) else { throw .failed("the target has gone, and cannot get a signal") }
   }
 
-  /// Looks for the pattern in what came after the last match of an `expect`, or from the start: output that comes
-  /// before the step begins counts. What `ready: {log: …}` found is not used up by it.
+  /// Looks for the pattern in what came after the last match of such a step, or from the start.
+  ///
+  /// So output counts that comes before the step begins. What `ready: {log: …}` found is not used up by it.
   private func expect(_ pattern: Pattern, within time: Duration, _ run: TargetRun) throws(Halt) {
     var search = OutputSearch(for: pattern, from: run.searchPosition)
     let match = try watch(until: .after(time), on: [news.descriptor], of: run) {

@@ -14,13 +14,8 @@ extension Repetition {
 
   /// Looks again and again until there is a value, halting at whatever ends the script.
   ///
-  /// - Parameters:
-  ///   - deadline: until when to look.
-  ///   - pause: the longest time between two looks.
-  ///   - readers: descriptors that tell of news by being readable.
-  ///   - writers: descriptors that tell of news by being writable.
-  ///   - run: the target, where there is one.
-  /// - Returns: the value; nil when the deadline has passed.
+  /// It looks whenever one of the readers or writers is ready, when there is news of the target, and after each
+  /// `pause` at the latest. The result is nil when the deadline has passed.
   func watch<Value>(
     until deadline: MonotonicTime,
     pause: Duration = .seconds(1),

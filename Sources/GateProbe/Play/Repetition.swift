@@ -45,7 +45,7 @@ final class Repetition {
     self.interrupted = interrupted
     news = try Wakeup()
     listener = try Listener()
-    underWay = Part(subject: "start", place: scenario.place)
+    underWay = Part(.start, place: scenario.place)
   }
 
   /// Plays the scenario once; whatever happens to the target is part of the recording.
@@ -83,7 +83,7 @@ final class Repetition {
 
   private func notStarted(because halt: Halt) -> Recording {
     let failure = failure(for: halt, of: nil)
-    let detail = underWay.subject.hasPrefix("setup") ? "setup failed" : failure.problem
+    let detail = underWay.kind == .setup ? "setup failed" : failure.problem
     return Recording(end: End(deciding: EndEvidence(startError: detail)), failure: failure)
   }
 
@@ -109,8 +109,9 @@ extension Repetition {
   }
 
   private func startTarget() throws(Halt) -> TargetRun {
+    if interruption.signal != nil { throw .interrupted }
     try checkNotReadyYet()
-    underWay = Part(subject: "start `\(scenario.target.command)`", place: scenario.place)
+    underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
     let (folder, output, input) = try openChannels()
     let family = try launch(input: input.reader, output: output.writer, marksPath: folder.marksPath)
     return follow(family, output: output.reader, input: input.writer, marks: folder.marks)
@@ -156,19 +157,11 @@ extension Repetition {
   private func follow(_ family: Family, output: Descriptor, input: Descriptor?, marks: Descriptor) -> TargetRun {
     let sampler = Sampler(family: family, interval: scenario.interval, main: scenario.target.main)
     sampler.start()
-    let start = family.startedAt
-    let list = MarkList(since: start) { sampler.residentNow() }
+    let list = MarkList(since: family.startedAt) { sampler.residentNow() }
     let channel = OutputChannel(copiedTo: settings.outputFile, news: scenario.looksAtOutput ? news : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })
-    let run = TargetRun(
-      family: family,
-      sampler: sampler,
-      output: channel,
-      marks: list,
-      start: start,
-      scenario: scenario
-    )
+    let run = TargetRun(of: scenario, family: family, sampler: sampler, output: channel, marks: list)
     if case .text(let text) = scenario.target.input, let input {
       listener.add(.writing(input, Array(text.utf8)[...]))
     } else {

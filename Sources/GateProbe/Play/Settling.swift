@@ -21,10 +21,7 @@ struct Settling: Equatable {
 
   var isSteady: Bool { moved <= band }
 
-  /// - Parameters:
-  ///   - samples: in the order of time.
-  ///   - start: samples before it say nothing of what comes now.
-  /// - Returns: nil while there are too few samples, or they cover less than the window.
+  /// Looks at samples in the order of time; nil while those since `start` are too few, or cover less than the window.
   init?(of samples: [Sample], since start: Duration) {
     let known = samples.compactMap { sample in
       sample.main.flatMap { sample.time >= start ? (time: sample.time, resident: $0.resident) : nil }

@@ -27,12 +27,12 @@ final class TargetRun {
   private var leaderLivedWithMain = true
   private var nextMemberCheck = MonotonicTime(nanoseconds: 0)
 
-  init(family: Family, sampler: Sampler, output: OutputChannel, marks: MarkList, start: MonotonicTime, scenario: Scenario) {
+  init(of scenario: Scenario, family: Family, sampler: Sampler, output: OutputChannel, marks: MarkList) {
     self.family = family
     self.sampler = sampler
     self.output = output
     self.marks = marks
-    self.start = start
+    start = family.startedAt
     deadline = start + scenario.timeout
     hasMainRule = scenario.target.main != nil
   }
@@ -53,11 +53,11 @@ final class TargetRun {
     family.collect()
     let leader = family.ending(of: family.leader)
     if !hasMainRule {
-      if let leader { end(with: leader) }
+      if let leader { end(with: leader, of: family.leader) }
     } else if let main = sampler.mainProcess {
       refreshDaemon(main, leader: leader)
     } else if let leader, leader != .exited(0) || family.isDispersed {
-      end(with: leader)
+      end(with: leader, of: family.leader)
     }
   }
 
@@ -81,15 +81,17 @@ extension TargetRun {
   private static let statusGrace = Duration.seconds(1)
   private static let memberCheckPause = Duration.milliseconds(50)
 
-  /// A main process that is not the leader is the shepherd's child only where its own parent ended before it: else
-  /// that parent takes the status, and all that is seen is that the process has gone. The leader's status, where
-  /// the leader follows at once, stands for it then, as with a shell that waits for its last command.
+  /// Takes in what has become of a main process that is not the leader.
+  ///
+  /// It is the shepherd's child only where its own parent ended before it: else that parent takes the status, and
+  /// all that is seen is that the process has gone. The leader's status, where the leader follows at once, stands
+  /// for it then, as with a shell that waits for its last command.
   private func refreshDaemon(_ main: Int32, leader: WaitStatus?) {
     if let status = family.ending(of: main) {
-      end(with: status)
+      end(with: status, of: main)
     } else if let goneSince {
       if let leader, leaderLivedWithMain {
-        end(with: leader)
+        end(with: leader, of: family.leader)
       } else if (goneSince + Self.statusGrace).hasPassed || family.isDispersed {
         endedAt = .now()
       }
@@ -103,9 +105,9 @@ extension TargetRun {
     }
   }
 
-  private func end(with status: WaitStatus) {
+  private func end(with status: WaitStatus, of pid: Int32) {
     self.status = EndEvidence.Status(status)
-    endedAt = .now()
+    endedAt = family.endTime(of: pid) ?? .now()
   }
 }
 

@@ -13,7 +13,7 @@ struct EndConditionTests {
     #expect(recording.end.kind == .exited)
     #expect(recording.end.code == code)
     #expect(recording.failure == nil)
-    #expect(recording.notes == [])
+    #expect(recording.playNotes == [])
   }
 
   @Test(
@@ -48,7 +48,8 @@ struct EndConditionTests {
 
   @Test("A trap tells the last fatal error of the output")
   func trap() throws {
-    let recording = try stage.play(stage.scenario("ulimit -c 0; echo 'a.swift:1: Fatal error: x'; kill -ILL $$; sleep 9"))
+    let recording = try stage.play(
+      stage.scenario("ulimit -c 0; echo 'a.swift:1: Fatal error: x'; kill -ILL $$; sleep 9"))
     #expect(recording.end == End(.trap, signal: .ill, detail: "a.swift:1: Fatal error: x"))
   }
 

@@ -131,9 +131,10 @@ struct ReadinessTests {
   func lastWords() throws {
     var scenario = stage.scenario("echo ready; exit 0")
     scenario.ready = Readiness(.log(try Pattern(parsing: "ready")))
+    // Whether it ends before it is asked to is up to the scheduler.
     let recording = try stage.play(scenario)
     #expect(recording.failure == nil)
-    #expect(recording.end == End(.exited, code: 0))
+    #expect([.exited, .stopped].contains(recording.end.kind))
   }
 
   @Test("A port, socket, URL or file that is taken before the start fails it, and the target is not started")

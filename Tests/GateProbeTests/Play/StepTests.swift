@@ -235,3 +235,49 @@ struct StepTests {
     """
   }
 }
+
+@Suite("Waiting until memory is steady", .timeLimit(.minutes(5)))
+struct SettleStepTests {
+  let stage = Stage()
+
+  private func play(_ program: String, within time: Duration) throws -> Recording {
+    var scenario = stage.python(program)
+    scenario.ready = Readiness(.log(try Pattern(parsing: "up")))
+    scenario.steps = [Step(.settle(within: time)), Step(.mark("settled"))]
+    return try stage.play(scenario)
+  }
+
+  @Test("A target that has grown is waited for")
+  func settles() throws {
+    let recording = try play(
+      """
+      import time
+      print('up'); blocks = []
+      for _ in range(40): blocks.append(bytearray(1 << 20)); time.sleep(0.02)
+      time.sleep(1000)
+      """, within: .seconds(60))
+    #expect(recording.failure == nil)
+    let mark = try #require(recording.marks.first?.resident)
+    #expect(mark > .mebibytes(40), "all of it was there when the step was over")
+    #expect(recording.marks.first.map { $0.time > .milliseconds(1800) } == true)
+  }
+
+  @Test("A target that keeps growing fails the step, which tells how fast")
+  func grows() throws {
+    let recording = try play(
+      """
+      import time
+      print('up'); blocks = []
+      while True: blocks.append(bytearray(100000)); time.sleep(0.01)
+      """, within: .seconds(2))
+    let problem = try #require(recording.failure?.problem)
+    #expect(problem.hasPrefix("resident memory did not settle within 2.0 s (moved "))
+    #expect(problem.hasSuffix(" MiB in the last second)"))
+  }
+
+  @Test("Too short a time to see it fails the step")
+  func tooShort() throws {
+    let recording = try play("print('up'); import time; time.sleep(1000)", within: .milliseconds(300))
+    #expect(recording.failure?.problem.hasPrefix("too few samples within 300 ms") == true)
+  }
+}

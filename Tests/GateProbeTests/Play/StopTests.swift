@@ -19,7 +19,7 @@ struct StopTests {
     let recording = try stopped(scenario)
     #expect(recording.end == End(.stopped, signal: .term))
     #expect(recording.failure == nil)
-    #expect(recording.notes == [])
+    #expect(recording.playNotes == [])
     #expect(recording.stopRequested != nil)
     #expect(scenario.accepts(recording.end))
   }
@@ -39,7 +39,7 @@ struct StopTests {
     scenario.stop.within = .milliseconds(300)
     let recording = try stopped(scenario)
     #expect(recording.end == End(.stopped, signal: .kill))
-    #expect(recording.notes == ["did not end within 300 ms of SIGTERM and was killed"])
+    #expect(recording.playNotes == ["did not end within 300 ms of SIGTERM and was killed"])
     #expect(recording.failure == nil)
   }
 
@@ -54,26 +54,26 @@ struct StopTests {
   func survivors() throws {
     let recording = try stage.play(stage.scenario("sleep 1000 & (setsid sleep 1001 &) ; exit 0"))
     #expect(recording.end == End(.exited, code: 0))
-    let note = try #require(recording.notes.first)
+    let note = try #require(recording.playNotes.first)
     #expect(note.hasPrefix("2 processes outlived the target and were killed: sleep (pid "))
-    #expect(recording.notes.count == 1)
+    #expect(recording.playNotes.count == 1)
   }
 
   @Test("A child that ends shortly after the target is not worth a note")
   func afterglow() throws {
-    #expect(try stage.play(stage.scenario("sleep 0.02 & exit 0")).notes == [])
+    #expect(try stage.play(stage.scenario("sleep 0.02 & exit 0")).playNotes == [])
   }
 
   @Test("A target that ends before the last step fails that step, whatever it is", arguments: ["mark", "run", "phase"])
   func endsEarly(kind: String) throws {
-    var scenario = stage.scenario("echo bye; exit 0")
+    var scenario = stage.scenario("while [ ! -e go ]; do sleep 0.01; done; echo bye; exit 0")
     let second: Step.Action =
       switch kind {
       case "mark": .mark("b")
       case "phase": .phase("b")
       default: .run(.init(command: .shell("true")))
       }
-    scenario.steps = [Step(.wait(.milliseconds(1))), Step(.run(.init(command: .shell("sleep 0.5")))), Step(second)]
+    scenario.steps = [Step(.run(.init(command: .shell("touch go; exec sleep 1000")))), Step(second)]
     let recording = try stage.play(scenario)
     #expect(recording.end == End(.exited, code: 0))
     #expect(recording.failure?.problem == "the target ended (exited with code 0) during the step")
@@ -88,7 +88,9 @@ struct StopTests {
       Step(.repeat(times: 1_000_000, steps: [Step(.mark("x"))])), Step(.mark("b")),
     ]
     let recording = try stage.play(scenario)
-    #expect(recording.failure?.problem.hasPrefix("the target ended (exited with code 5) before ") == true)
+    let problem = try #require(recording.failure?.problem)
+    #expect(problem.hasPrefix("the target ended (exited with code 5) "))
+    #expect(["before it was ready", "before the step", "during the step"].contains { problem.hasSuffix($0) })
     #expect(recording.end == End(.exited, code: 5))
   }
 
@@ -121,11 +123,13 @@ struct StopTests {
   func untilExitEarly() throws {
     var scenario = stage.scenario("exit 0")
     scenario.until = .exit
-    scenario.steps = [Step(.wait(.seconds(20))), Step(.mark("a")), Step(.repeat(times: 1_000_000, steps: [Step(.mark("b"))]))]
+    scenario.steps = [
+      Step(.wait(.seconds(20))), Step(.mark("a")), Step(.repeat(times: 1_000_000, steps: [Step(.mark("b"))])),
+    ]
     let recording = try stage.play(scenario)
     #expect(recording.failure == nil)
-    #expect(recording.notes.count == 1)
-    #expect(recording.notes.first?.contains("were not played") == true)
+    #expect(recording.playNotes.count == 1)
+    #expect(recording.playNotes.first?.contains("were not played") == true)
     scenario.steps.append(Step(.run(.init(command: .shell("true")))))
     #expect(try stage.play(scenario).failure?.subject == "step 4 of 4 `run: true`")
   }
@@ -150,7 +154,7 @@ struct StopTests {
       stage.scenario("seq 1 100000; echo err >&2; printf '\\033[31mred'"), output: stage.path("out.log"))
     #expect(stage.text("out.log").utf8.count == 588_895 + 4 + 8)
     #expect(recording.outputTail.hasSuffix("100000\nerr\n\\u{1b}[31mred"))
-    #expect(recording.notes == [])
+    #expect(recording.playNotes == [])
   }
 
   @Test("A target that floods its output is cut in the file, and goes on")
@@ -166,6 +170,6 @@ struct StopTests {
   func noOutputFile() throws {
     let recording = try stage.play(stage.scenario("echo a"), output: stage.path("none/out.log"))
     #expect(recording.end == End(.exited, code: 0))
-    #expect(recording.notes.first?.contains("the target's output is not kept") == true)
+    #expect(recording.playNotes.first?.contains("the target's output is not kept") == true)
   }
 }
