@@ -42,11 +42,14 @@ enum Gate {
   final class Running {
     let process = Process()
     private let streams: (output: URL, errors: URL)
+    /// Held, since its folder goes with it.
+    private let project: TemporaryProject
 
     fileprivate init(_ arguments: [String], in project: TemporaryProject, variables: [String: String]) throws {
+      self.project = project
       let name = UUID().uuidString
       streams = (project.url("\(name).out"), project.url("\(name).err"))
-      for url in [streams.output, streams.errors] { FileManager.default.createFile(atPath: url.path, contents: nil) }
+      for url in [streams.output, streams.errors] { try Data().write(to: url) }
       process.executableURL = URL(fileURLWithPath: Gate.binary)
       process.arguments = arguments
       process.currentDirectoryURL = URL(fileURLWithPath: project.path)
