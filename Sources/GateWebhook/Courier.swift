@@ -51,7 +51,9 @@ struct Courier: ~Copyable {
   /// A server that asks for more patience than there is time is not asked again.
   ///
   /// - Returns: how many attempts it took.
-  func deliver(_ message: OutgoingMessage, attempts: Int, until deadline: ContinuousClock.Instant) throws(Refusal) -> Int {
+  func deliver(_ message: OutgoingMessage, attempts: Int, until deadline: ContinuousClock.Instant) throws(Refusal)
+    -> Int
+  {
     for attempt in 1...max(1, attempts) {
       do {
         try send(message, until: deadline)
@@ -128,7 +130,8 @@ extension Refusal {
   }
 
   fileprivate func counted(_ attempts: Int) -> Refusal {
-    attempts < 2 ? self : Refusal(kind: kind, problem: "\(problem) (after \(attempts) attempts)", retryAfter: retryAfter)
+    attempts < 2
+      ? self : Refusal(kind: kind, problem: "\(problem) (after \(attempts) attempts)", retryAfter: retryAfter)
   }
 }
 

@@ -16,10 +16,10 @@ package struct DeliveryPolicy: Sendable, Equatable {
 
   package init() {}
 
-  /// A pause before the next attempt: random, from none to the doubled first one ("full jitter", M. Brooker,
-  /// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015), but not less than the server asked for.
+  /// A pause before the next attempt: random, and not less than the server asked for.
   ///
-  /// - Parameter attempt: how many attempts were made, from 1.
+  /// From none to the doubled first pause ("full jitter", M. Brooker, "Exponential Backoff And Jitter", AWS
+  /// Architecture Blog, 2015). Attempts count from 1.
   func pause(after attempt: Int, asked: Duration?) -> Duration {
     let longest = firstPause * (1 << min(max(attempt - 1, 0), 16))
     let chosen = Duration.nanoseconds(Int64.random(in: 0...max(0, longest.nanoseconds)))

@@ -90,7 +90,8 @@ struct DeliveryRound: ~Copyable {
       }
       let outcome: DeliveryReport.Outcome
       do {
-        outcome = .delivered(attempts: try courier.deliver(entry.letter.message(to: webhook), attempts: attempts, until: end))
+        outcome = .delivered(
+          attempts: try courier.deliver(entry.letter.message(to: webhook), attempts: attempts, until: end))
         outbox.remove(entry.name)
       } catch {
         outcome = .stored(problem: error.problem)
@@ -112,7 +113,8 @@ struct DeliveryRound: ~Copyable {
     let problem = "it belongs to no webhook of the project file"
     if Date.now.timeIntervalSince(entry.letter.createdAt) > Self.patience {
       outbox.remove(entry.name)
-      report("outbox", .lost(problem: "\(problem), and waited for 30 days"), entry.letter.deliveryID, wasFromOutbox: true)
+      report(
+        "outbox", .lost(problem: "\(problem), and waited for 30 days"), entry.letter.deliveryID, wasFromOutbox: true)
     } else if !entry.isKnownUnclaimed {
       outbox.markUnclaimed(entry)
       report("outbox", .stored(problem: problem), entry.letter.deliveryID, wasFromOutbox: true)

@@ -61,7 +61,8 @@ struct OutboxTests {
     )
     #expect(reports.last?.outcome == .delivered(attempts: 1))
     let outcome = try #require(reports.first?.outcome)
-    let expected = "it answered 404; and it could not be kept: the outbox `\(office.outbox)` cannot be made: Not a directory"
+    let expected =
+      "it answered 404; and it could not be kept: the outbox `\(office.outbox)` cannot be made: Not a directory"
     #expect(outcome == .lost(problem: expected))
   }
 

@@ -149,7 +149,8 @@ struct PostmanTests {
     let server = try LoopbackServer()
     office.policy.totalBudget = .seconds(8)
     let (slow, good) = (Webhook(server.url("/silent"), named: "slow"), Webhook(server.url("/echo"), named: "good"))
-    let first = office.deliver([OutgoingMessage(to: slow, id: "a"), OutgoingMessage(to: good, id: "b")], to: [slow, good])
+    let first = office.deliver(
+      [OutgoingMessage(to: slow, id: "a"), OutgoingMessage(to: good, id: "b")], to: [slow, good])
     #expect(first.map(\.isStored) == [true, false])
     let second = office.deliver([OutgoingMessage(to: good, id: "c")], to: [slow, good])
     #expect(second.map(\.wasFromOutbox) == [true, false])
