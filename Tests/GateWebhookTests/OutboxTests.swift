@@ -29,6 +29,29 @@ struct OutboxTests {
     #expect(office.deliver([], to: [webhook]).isEmpty)
   }
 
+  @Test("A run that is killed while it waits for an answer leaves its message behind")
+  func killed() async throws {
+    let (server, office) = (try LoopbackServer(), try PostOffice())
+    let (outbox, port) = (office.outbox, server.port)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [outbox = outbox as String, port = port as Int] in
+      Thread.detachNewThread {
+        // The message is on its way once its file is there.
+        while (try? FileManager.default.contentsOfDirectory(atPath: outbox).contains { $0.hasSuffix("a.json") }) != true
+        {
+          Thread.sleep(forTimeInterval: 0.01)
+        }
+        kill(getpid(), SIGKILL)
+      }
+      let postman = Postman(outbox: outbox, interruption: Interruption())
+      let webhook = Webhook("http://127.0.0.1:\(port)/silent")
+      _ = postman.deliver([OutgoingMessage(to: webhook, id: "a")], webhooks: [webhook])
+    }
+    let webhook = Webhook(server.url("/echo"))
+    let reports = office.deliver([], to: [webhook])
+    #expect(reports.map(\.deliveryID) == ["a"])
+    #expect(reports.map(\.outcome) == [.delivered(attempts: 1)])
+  }
+
   @Test("The folder and its files are ours alone")
   func permissions() throws {
     let office = try PostOffice()
