@@ -2,7 +2,9 @@ import GateCore
 
 /// A program to start, and all that it starts with.
 struct LaunchRequest: Sendable {
-  /// The program and its arguments. A program without a slash is looked for in the `PATH` of `environment`.
+  /// The program and its arguments.
+  ///
+  /// A program without a slash is looked for in the `PATH` of `environment`.
   var words: [String]
   /// All of the program's environment; nothing is added to it.
   var environment: [String: String]

@@ -62,22 +62,26 @@ extension LinuxCalls {
     path: String
   ) throws(LaunchError) -> Shepherd {
     let settings = try settings(of: request)
-    let fixed = !request.isolation.randomAddresses && canFixAddresses
     let mask = try affinityMask(for: request)
     var started = hw_shepherd()
     let code = withCStrings(request.words) { arguments in
       withCStrings(settings) { environment in
-        path.withCString { program in
-          request.workingDirectory.withCString { directory in
-            mask.withUnsafeBytes { cpus in
-              var plan = hw_plan(
-                program: program, arguments: arguments, environment: environment, directory: directory,
-                input: request.input ?? -1, output: request.output, fixed_addresses: fixed ? 1 : 0,
-                no_huge_pages: request.isolation.hugePages == .off ? 1 : 0,
-                cpus: mask.isEmpty ? nil : cpus.baseAddress, cpus_size: cpus.count
-              )
-              return hw_shepherd_start(&plan, &started)
-            }
+        withCStrings([path, request.workingDirectory]) { paths in
+          mask.withUnsafeBytes { cpus in
+            guard let program = paths[0], let directory = paths[1] else { return ENOMEM }
+            var plan = hw_plan(
+              program: program,
+              arguments: arguments,
+              environment: environment,
+              directory: directory,
+              input: request.input ?? -1,
+              output: request.output,
+              fixed_addresses: !request.isolation.randomAddresses && canFixAddresses ? 1 : 0,
+              no_huge_pages: request.isolation.hugePages == .off ? 1 : 0,
+              cpus: mask.isEmpty ? nil : cpus.baseAddress,
+              cpus_size: cpus.count
+            )
+            return hw_shepherd_start(&plan, &started)
           }
         }
       }
@@ -247,35 +251,11 @@ extension LinuxCalls {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Runs the body on a thread of its own; nil where none can be made.
-  static func startThread(named name: StaticString, _ body: @escaping @Sendable () -> Void) -> pthread_t? {
-    let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
-    var thread = pthread_t()
-    let code = pthread_create(&thread, nil, { context in
-      guard let context else { return nil }
-      let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
-      start.name.withUTF8Buffer { bytes in
-        bytes.baseAddress?.withMemoryRebound(to: CChar.self, capacity: bytes.count + 1) { hw_name_thread($0) }
-      }
-      start.body()
-      return nil
-    }, start.toOpaque())
-    guard code == 0 else {
-      start.release()
-      return nil
+  /// Names the calling thread, in at most 15 bytes.
+  static func nameThread(_ name: StaticString) {
+    name.withUTF8Buffer { bytes in
+      bytes.baseAddress?.withMemoryRebound(to: CChar.self, capacity: bytes.count + 1) { hw_name_thread($0) }
     }
-    return thread
-  }
-}
-
-/// What a new thread starts with.
-private final class ThreadStart {
-  let name: StaticString
-  let body: @Sendable () -> Void
-
-  init(name: StaticString, body: @escaping @Sendable () -> Void) {
-    self.name = name
-    self.body = body
   }
 }
 
@@ -305,7 +285,9 @@ extension LinuxCalls {
       found.deallocate()
     }
 
-    /// Finds the descendants anew; how many there are. See ``descendants(of:capacity:)``.
+    /// Finds the descendants anew; how many there are.
+    ///
+    /// See ``descendants(of:capacity:)``.
     func fill(from root: Int32) -> Int {
       guard let base = found.baseAddress else { return 0 }
       return Int(hw_descendants(root, base, Int32(found.count)))

@@ -40,7 +40,9 @@ struct ProcessStat: Sendable, Equatable {
     self.startTick = startTick
   }
 
-  /// Whether the process still runs. One whose first thread has ended is shown as a zombie while others go on.
+  /// Whether the process still runs.
+  ///
+  /// One whose first thread has ended is shown as a zombie while others go on.
   var isAlive: Bool {
     let isZombie = state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")
     return !isZombie || threads > 1

@@ -3,9 +3,7 @@ import Glibc
 
 /// What is known of the machine and of how targets run on it.
 package enum Machine {
-  /// The environment that a scenario's figures are measured in.
-  ///
-  /// - Parameter environment: The runner's own variables, from which the target's are made.
+  /// The environment that a scenario's figures are measured in; `environment` is the runner's own.
   package static func fingerprint(for scenario: Scenario, environment: [String: String]) -> Fingerprint {
     let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
     let system = systemNames()
@@ -60,7 +58,9 @@ package enum Machine {
   /// As in `glibc 2.36`, asked of the C library that is loaded (confstr(3)).
   private static func libc() -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
-      let size = buffer.withMemoryRebound(to: CChar.self) { confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress, $0.count) }
+      let size = buffer.withMemoryRebound(to: CChar.self) {
+        confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress, $0.count)
+      }
       filled = size > 0 && size <= buffer.count ? size - 1 : 0
     }
     return bytes.isEmpty ? "unknown" : String(decoding: bytes, as: UTF8.self)

@@ -74,7 +74,9 @@ struct MappingSums {
   private mutating func endLine() {
     guard let first = line.first else { return }
     // A mapping begins with its address in lower case; its figures begin with upper case.
-    if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(first) {
+    if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+      || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(first)
+    {
       count += 1
       kind = ends("[heap]") ? .heap : ends("[stack]") ? .stack : .other
     } else if kind != .other, let amount = line.withUnsafeBytes({ ProcText.value(of: "Rss:", in: $0, at: 0) }) {

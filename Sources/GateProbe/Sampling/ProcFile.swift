@@ -27,7 +27,9 @@ struct ProcFile: ~Copyable {
   /// Reads the file from `offset`.
   borrowing func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> UnsafeRawBufferPointer? {
     var count: Int
-    repeat { count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) } while count < 0 && errno == EINTR
+    repeat {
+      count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+    } while count < 0 && errno == EINTR
     return count < 0 ? nil : UnsafeRawBufferPointer(rebasing: buffer[..<count])
   }
 }

@@ -1,8 +1,11 @@
 import GateCore
+import Glibc
 
 /// Reads the kernel's texts byte by byte, since the sampler's loop must not allocate.
 enum ProcText {
-  /// The resident memory in `/proc/<pid>/statm`: the second number, in pages. Zero for a process that has ended.
+  /// The resident memory in `/proc/<pid>/statm`: the second number, in pages.
+  ///
+  /// Zero for a process that has ended.
   static func residentPages(inStatm text: UnsafeRawBufferPointer) -> Int64 {
     var at = 0
     while at < text.count, text[at] != UInt8(ascii: " ") { at += 1 }
@@ -57,6 +60,14 @@ enum ProcText {
       at += 1
     }
     return value
+  }
+
+  /// Whether the text is one line with these words.
+  static func isLine(_ text: UnsafeRawBufferPointer, _ words: String) -> Bool {
+    guard let start = text.baseAddress, text.count == words.utf8.count + 1 else { return false }
+    return words.utf8.withContiguousStorageIfAvailable { words in
+      words.baseAddress.map { memcmp(start, $0, words.count) == 0 } ?? true
+    } ?? false
   }
 
   /// Where the line ends: at its line feed, or at the end of the text.

@@ -22,7 +22,7 @@ final class Sampler: Sendable {
   private let state: Mutex<SamplerState>
   private let life = Mutex(Life())
 
-  /// - Parameter main: Which process is the main one; nil is the leader.
+  /// Makes the first reading; `main` says which process is the main one, nil being the leader.
   init(
     family: Family,
     interval: Duration,
@@ -41,11 +41,16 @@ final class Sampler: Sendable {
     LinuxCalls.monotonicNanoseconds() - family.startedAt.nanoseconds
   }
 
+  /// Starts the thread; where none can be made, the report says so in a note.
   func start() {
-    guard let pipe = LinuxCalls.pipe() else { return }
-    life.withLock { life in
-      life.wake = pipe
-      life.thread = LinuxCalls.startThread(named: "hw-sampler") { self.loop(wakingOn: pipe.reading) }
+    let hasThread = life.withLock { life in
+      life.wake = LinuxCalls.pipe()
+      guard let wake = life.wake?.reading else { return false }
+      life.thread = OwnThread.start(named: "hw-sampler") { self.loop(wakingOn: wake) }
+      return life.thread != nil
+    }
+    if !hasThread {
+      state.withLock { $0.remark("there were no readings but the first and the last, since no thread could be made") }
     }
   }
 
@@ -65,7 +70,9 @@ final class Sampler: Sendable {
     }
   }
 
-  /// The process id of the main process; nil while it is unknown. It stays when the process has ended.
+  /// The process id of the main process; nil while it is unknown.
+  ///
+  /// It stays when the process has ended.
   var mainProcess: Int32? {
     state.withLock { $0.main?.pid }
   }

@@ -2,7 +2,8 @@ import GateCore
 
 /// What a sampler knows, and how one turn of its loop adds to it.
 ///
-/// A turn in which no process is new or gone allocates nothing.
+/// A turn in which no process is new or gone allocates nothing. Hence `while` and no `for` in what each turn does: in a
+/// build without optimisation an iterator allocates.
 struct SamplerState: ~Copyable {
   /// How many processes have their files held open; many systems allow a process 1024 descriptors.
   private static let mostKeptFiles = 300
@@ -20,6 +21,7 @@ struct SamplerState: ~Copyable {
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
   private let walk = LinuxCalls.WalkBuffer(capacity: 8192)
   private var composition: Composition?
+  private var remarks: [String] = []
   private var lastReading: Int64?
   private var widestGap: Int64 = 0
 
@@ -60,7 +62,10 @@ extension SamplerState {
   mutating func sweep(at time: Int64) {
     var figures: MemoryFigures?
     var (tree, processes, ended): (Int64, Int64, Int) = (0, 0, 0)
-    for process in tracked {
+    var at = 0
+    while at < tracked.count {
+      let process = tracked[at]
+      at += 1
       if process === main { figures = mainFigures(at: time) }
       if process === main, let figures {
         tree += figures.resident.count
@@ -119,12 +124,18 @@ extension SamplerState {
 extension SamplerState {
   /// Looks for processes that are new, and for the main one.
   mutating func discover(at time: Int64) {
-    for at in 0..<walk.fill(from: family.shepherd) where !known.contains(walk[at].pid) {
-      add(walk[at].pid, parent: walk[at].parent, at: time)
+    var (at, count) = (0, walk.fill(from: family.shepherd))
+    while at < count {
+      let (pid, parent) = walk[at]
+      if !known.contains(pid) { add(pid, parent: parent, at: time) }
+      at += 1
     }
-    for process in tracked {
+    (at, count) = (0, tracked.count)
+    while at < count {
+      let process = tracked[at]
       process.look(at: time, isWatched: process === main, buffer: buffer)
       if !process.isAlive { _ = process.goThroughLivingThread(buffer: buffer) }
+      at += 1
     }
     guard isSearching, let pid = finder?.find() else { return }
     main = tracked.first { $0.pid == pid } ?? add(pid, parent: LinuxCalls.parent(of: pid) ?? 0, at: time)
@@ -132,6 +143,11 @@ extension SamplerState {
 
   mutating func take(_ composition: Composition?) {
     if let composition { self.composition = composition }
+  }
+
+  /// Adds a sentence to the report.
+  mutating func remark(_ sentence: String) {
+    remarks.append(sentence)
   }
 
   /// All that was seen; ends the recording.
@@ -142,16 +158,17 @@ extension SamplerState {
     return SamplingReport(
       samples: store.last(.max),
       processes: records.sorted { ($0.firstSeen, $0.id) < ($1.firstSeen, $1.id) },
-      composition: composition ?? store.lastFigures.map {
-        Composition(anonymous: $0.anonymous, file: $0.file, shared: $0.shared)
-      },
+      composition: composition
+        ?? store.lastFigures.map {
+          Composition(anonymous: $0.anonymous, file: $0.file, shared: $0.shared)
+        },
       widestGap: .nanoseconds(widestGap),
       notes: notes
     )
   }
 
   private var notes: [String] {
-    var notes: [String] = []
+    var notes = remarks
     if store.stride > 1 {
       notes.append("the repetition was long: of each \(store.stride) readings the highest was kept")
     }

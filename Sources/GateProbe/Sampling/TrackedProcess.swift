@@ -39,8 +39,7 @@ final class TrackedProcess {
   func look(at time: Int64, isWatched: Bool, buffer: UnsafeMutableRawBufferPointer) {
     let isYoung = time - firstSeen < Self.youth
     guard isYoung || isWatched, let file = ProcFile(path: namePath), let text = file.read(into: buffer) else { return }
-    let isSame = text.dropLast().elementsEqual(command.utf8)
-    if isSame && !borrowsMemory && time > firstSeen { return }
+    if ProcText.isLine(text, command) && !borrowsMemory && time > firstSeen { return }
     guard let stat = ProcessStat(of: pid) else { return }
     parent = stat.parent
     command = stat.command

@@ -30,7 +30,10 @@ struct FamilyTests {
     let family = try household.family("sleep", "1000")
     #expect(family.send(.term, to: family.leader))
     #expect(family.leaderEnding() == .signaled(15, coreDumped: false))
-    #expect(eventually { family.collect(); return family.isDispersed })
+    #expect(
+      eventually {
+        family.collect(); return family.isDispersed
+      })
     #expect(!family.send(.term, to: family.leader), "it has gone")
   }
 
@@ -127,7 +130,10 @@ struct FamilyTests {
     // Nobody collects: the pipe fills up.
     usleep(500_000)
     #expect(family.leaderEnding() == .exited(0))
-    #expect(eventually { family.collect(); return family.isDispersed })
+    #expect(
+      eventually {
+        family.collect(); return family.isDispersed
+      })
     #expect(household.processes == [])
   }
 
@@ -142,7 +148,10 @@ struct FamilyTests {
     let family = try household.shell("setsid sleep 1000 & sleep 1000 & echo ready; wait")
     #expect(eventually { household.output.contains("ready") && family.members().count == 3 })
     kill(family.shepherd, SIGKILL)
-    #expect(eventually { family.collect(); return family.isDispersed })
+    #expect(
+      eventually {
+        family.collect(); return family.isDispersed
+      })
     #expect(family.hasLostShepherd)
     #expect(eventually { household.processes == [] })
   }

@@ -124,7 +124,8 @@ struct LaunchErrorTests {
     #expect(household.processes == [])
   }
 
-  @Test("An entry of PATH that is empty or relative starts at the working directory", arguments: [":/none", ".", "sub"])
+  @Test(
+    "An entry of PATH that is empty or relative starts at the working directory", arguments: [":/none", ".", "sub"])
   func relativePath(path: String) throws {
     _ = household.file("prog", "#!/bin/sh\necho found\n", mode: 0o755)
     var request = household.request(["prog"])

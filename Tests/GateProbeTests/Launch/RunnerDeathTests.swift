@@ -26,7 +26,10 @@ struct RunnerDeathTests {
     #expect(family.leaderEnding() == .signaled(9, coreDumped: false))
     // What is looked at here was not dispersed by this test's own family.
     #expect(eventually { household.processes == [] }, "left: \(family.members())")
-    #expect(eventually { family.collect(); return family.isDispersed })
+    #expect(
+      eventually {
+        family.collect(); return family.isDispersed
+      })
   }
 
   @Test("As long as the runner lives, so do the programs that it has started")

@@ -67,7 +67,9 @@ struct MachineTests {
 
   @Test(
     "The hash of the environment is the same wherever the program lies and whoever runs it",
-    arguments: [("PATH", true), ("HOME", true), ("TMPDIR", true), ("HIGHWATER_MARKS", true), ("LANG", false), ("A", false)]
+    arguments: [
+      ("PATH", true), ("HOME", true), ("TMPDIR", true), ("HIGHWATER_MARKS", true), ("LANG", false), ("A", false),
+    ]
   )
   func hash(name: String, isSame: Bool) {
     let changed = fingerprint { $0.target.environment[name] = "/changed" }

@@ -9,7 +9,9 @@ struct ProcTextTests {
     Array(text.utf8).withUnsafeBytes(body)
   }
 
-  @Test("The resident pages are the second number", arguments: [("1234 567 89 1 0 2 0\n", 567), ("0 0 0 0 0 0 0\n", 0), ("12", 0), ("", 0)])
+  @Test(
+    "The resident pages are the second number",
+    arguments: [("1234 567 89 1 0 2 0\n", 567), ("0 0 0 0 0 0 0\n", 0), ("12", 0), ("", 0)])
   func statm(text: String, pages: Int64) {
     #expect(withBytes(text, ProcText.residentPages(inStatm:)) == pages)
   }

@@ -6,7 +6,9 @@ import Testing
 struct SamplerClockTests {
   private static let millisecond: Int64 = 1_000_000
 
-  @Test("A hundredth of the age, from 1 ms to the interval, give or take a tenth", arguments: [0, 50, 500, 5000, 50_000] as [Int64])
+  @Test(
+    "A hundredth of the age, from 1 ms to the interval, give or take a tenth",
+    arguments: [0, 50, 500, 5000, 50_000] as [Int64])
   func delay(age: Int64) {
     var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
     _ = clock.nextSweep(after: age * Self.millisecond, cost: 0)

@@ -53,12 +53,14 @@ struct SamplerTests {
     #expect((gaps.max() ?? .zero) <= report.widestGap)
   }
 
-  @Test("Even a program that does nothing has a sample")
-  func shortest() throws {
-    for _ in 0..<20 {
-      let family = try household.family("sleep", "0.01")
-      #expect(report(of: family).samples.contains { $0.main != nil })
-    }
+  @Test("The first reading is made before the thread starts, so that a short program has one")
+  func firstReading() throws {
+    let family = try household.family("sleep", "1000")
+    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    let first = try #require(sampler.recent(10).first)
+    #expect(sampler.recent(10).count == 1)
+    #expect(first.main != nil && first.processes == 1)
+    #expect(sampler.stop().samples.count == 2, "and a last one when it stops, started or not")
   }
 
   @Test("Children count in the tree, not in the main process")
