@@ -2,8 +2,8 @@ import GateCore
 
 /// Why the script of a repetition did not go on; what was under way is kept by the repetition.
 enum Halt: Error, Equatable {
-  /// In the words of a failure, with the last output of the program that failed.
-  case failed(String, output: String = "")
+  /// In the words of a failure, with what would heal it and the last output of the program that failed.
+  case failed(String, hint: String? = nil, output: String = "")
   /// The target ended before it should have.
   case targetEnded
   /// The target was not up in time; in the words of an end's detail.
@@ -19,7 +19,7 @@ enum Halt: Error, Equatable {
   }
 
   init(_ error: LaunchError) {
-    self = .failed(error.problem + (error.hint.map { " (\($0))" } ?? ""))
+    self = .failed(error.problem, hint: error.hint)
   }
 }
 

@@ -23,6 +23,7 @@ extension Repetition {
   /// - Returns: the first failure.
   func runTeardown() -> Failure? {
     heedsInterruption = false
+    hurryDeadline = nil
     var first: Failure?
     for command in scenario.teardown {
       underWay = Part(.teardown, "\(command)", place: scenario.place)

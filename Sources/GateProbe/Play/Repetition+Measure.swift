@@ -141,9 +141,12 @@ extension Repetition {
     var output = run?.output.tail.text ?? ""
     let problem: String
     switch halt {
-    case .failed(let words, let ofProgram):
-      problem = words
+    case .failed(let words, let hint, let ofProgram):
+      problem = words + (hint.map { " (\($0))" } ?? "")
       output = ofProgram
+    case .targetEnded where run?.main == nil && run?.status == .exited(0):
+      let rule = scenario.target.main.map(\.forPeople) ?? ""
+      problem = "the main process did not appear, and nothing of the target is left: \(rule)"
     case .targetEnded:
       let when = underWay.kind == .step ? "during the step" : "before it was ready"
       problem = "\(run?.endForPeople ?? "the target ended") \(when)"

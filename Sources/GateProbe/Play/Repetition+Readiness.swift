@@ -128,7 +128,7 @@ extension Readiness.Condition {
 
 extension Target.MainProcess {
   /// The rule as it stands in the file.
-  fileprivate var forPeople: String {
+  var forPeople: String {
     switch self {
     case .pidfile(let path): "pidfile `\(path)`"
     case .name(let pattern): "name `\(pattern)`"

@@ -20,7 +20,7 @@ final class Repetition {
   var client: HTTPClient?
   /// False while what was started is being ended: that is not cut short, only hurried.
   var heedsInterruption = true
-  /// By when all must be over after an interruption.
+  /// By when the target, and then the teardown, must be over after an interruption.
   var hurryDeadline: MonotonicTime?
   private var folder: PrivateFolder?
 
@@ -83,7 +83,8 @@ final class Repetition {
 
   private func notStarted(because halt: Halt) -> Recording {
     let failure = failure(for: halt, of: nil)
-    let detail = underWay.kind == .setup ? "setup failed" : failure.problem
+    var detail = failure.problem
+    if case .failed(let problem, _, _) = halt { detail = underWay.kind == .setup ? "setup failed" : problem }
     return Recording(end: End(deciding: EndEvidence(startError: detail)), failure: failure)
   }
 
@@ -100,11 +101,13 @@ extension Repetition {
   private typealias Input = (reader: Descriptor?, writer: Descriptor?)
 
   private func refuseWhatCannotBeDone() throws(Halt) {
+    underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
     if scenario.memoryLimit != nil {
-      throw .failed("memory-limit needs a memory cgroup, which this version cannot make; leave the key out")
+      let problem = "memory-limit needs a memory cgroup, which this version cannot make"
+      throw .failed(problem, hint: "leave `memory-limit` out, and limit what the gate accepts: `peak_rss: {limit: …}`")
     }
     if scenario.isolation.tracer == .on {
-      throw .failed("tracer: on cannot be had, since this version measures by sampling; write `tracer: auto`")
+      throw .failed("tracer: on cannot be had, since this version measures by sampling", hint: "write `tracer: auto`")
     }
   }
 

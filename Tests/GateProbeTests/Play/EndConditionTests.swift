@@ -106,8 +106,11 @@ struct EndConditionTests {
     var limited = stage.scenario("true")
     limited.memoryLimit = .mebibytes(100)
     limited.setup = [.shell("touch made")]
-    #expect(try stage.play(limited).end.detail?.hasPrefix("memory-limit needs a memory cgroup") == true)
-    #expect(!stage.household.output.contains("made"))
+    let refusal = try stage.play(limited)
+    #expect(
+      refusal.end == End(.startFailed, detail: "memory-limit needs a memory cgroup, which this version cannot make"))
+    #expect(refusal.failure?.problem.contains("leave `memory-limit` out") == true)
+    #expect(SmallFile.bytes(at: stage.path("made")) == nil)
     var traced = stage.scenario("true")
     traced.isolation.tracer = .on
     let recording = try stage.play(traced)

@@ -86,6 +86,24 @@ struct ServerTests {
     #expect(recording.end.kind == .timeout)
   }
 
+  @Test("A daemon's starter that leaves nothing behind fails the start")
+  func noDaemon() throws {
+    var scenario = stage.scenario("exit 0")
+    scenario.target.main = .pidfile(stage.path("d.pid"))
+    let problem = try stage.play(scenario).failure?.problem
+    let path = stage.path("d.pid")
+    #expect(problem == "the main process did not appear, and nothing of the target is left: pidfile `\(path)`")
+  }
+
+  @Test("Where a wrapper waits for the main process, the wrapper's end stands for it")
+  func wrapperEnds() throws {
+    var scenario = stage.scenario("sleep 1; exit 4")
+    scenario.target.main = .name(try Pattern(parsing: "^sleep"))
+    let recording = try stage.play(scenario)
+    #expect(recording.end == End(.exited, code: 4))
+    #expect(recording.failure == nil)
+  }
+
   @Test("A daemon's starter that fails is the end", arguments: [1, 3])
   func starterFails(code: Int) throws {
     var scenario = stage.scenario("echo no; exit \(code)")

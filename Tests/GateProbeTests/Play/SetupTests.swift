@@ -80,7 +80,7 @@ struct SetupTests {
 
   @Test(
     "An interruption stops everything, wherever it comes, and runs the teardown",
-    arguments: ["setup", "ready", "step", "http", "client", "end", "stubborn"]
+    arguments: ["setup", "ready", "step", "http", "client", "end", "stubborn", "teardown"]
   )
   func interrupted(place: String) throws {
     var scenario = scenario("echo up > up; exec sleep 1000")
@@ -92,6 +92,10 @@ struct SetupTests {
     case "ready": scenario.ready = Readiness(.file(stage.path("never")))
     case "http": scenario.steps = [Step(.http(.init(url: "http://127.0.0.1:\(server.port)/")))]
     case "client": scenario.steps = [Step(.run(.init(command: .shell("sleep 1000 & sleep 1000"))))]
+    case "teardown":
+      scenario.steps = []
+      scenario.target.command = .shell("exit 0")
+      scenario.teardown.append(.shell("echo up > up; sleep 1000"))
     case "end": (scenario.steps, scenario.until) = ([], .exit)
     case "stubborn": scenario.target.command = .shell("trap '' TERM; echo up > up; while :; do sleep 0.02; done")
     default: break
