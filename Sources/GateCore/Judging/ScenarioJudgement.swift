@@ -178,9 +178,9 @@ extension Fingerprint.Difference {
 
 extension Baseline {
   /// Whether figures of this environment may be compared with the baseline's.
-  package func isComparable(to environment: EnvironmentInfo, ignoring ignored: Set<Fingerprint.Field>) -> Bool {
+  package func isComparable(to environment: EnvironmentInfo) -> Bool {
     environment.fingerprint.differences(fromBaseline: fingerprint)
-      .allSatisfy { !$0.field.isHard || ignored.contains($0.field) }
+      .allSatisfy { !$0.field.isHard || environment.ignoredFields.contains($0.field) }
   }
 
   /// A scenario's measurements as what later ones are compared with.
