@@ -69,7 +69,7 @@ struct BaselineTests {
     #expect(try Gate.run("check", "--environment", "runner", in: project).code == 0)
     let other = try Gate.run("check", "--environment", "unheard-of", in: project)
     #expect(other.code == 5)
-    #expect(other.output.contains("the nearest baseline is of the environment"))
+    #expect(other.words.contains("the nearest baseline is of the environment"))
   }
 
   @Test("A baseline of other hard fields is not compared with, and the field that differs is named", arguments: [
@@ -83,7 +83,7 @@ struct BaselineTests {
     try project.editFingerprint(field, value)
     let outcome = try Gate.run("check", in: project)
     #expect(outcome.code == 5)
-    #expect(outcome.output.contains(expected), "\(outcome.output)")
+    #expect(outcome.words.contains(expected), "\(outcome.output)")
   }
 
   @Test("Other soft fields are compared across, with a note", arguments: [
@@ -95,11 +95,11 @@ struct BaselineTests {
     try project.editFingerprint(field, value)
     let same = try Gate.run("check", "--verbose", in: project)
     #expect(same.code == 0)
-    #expect(same.output.contains("\(field) \(value) → "), "\(same.output)")
+    #expect(same.words.contains("\(field) \(value) → "), "\(same.output)")
     try project.hold(12)
     let risen = try Gate.run("check", in: project)
     #expect(risen.code == 1)
-    #expect(risen.output.contains("\(field) \(value) → "), "\(risen.output)")
+    #expect(risen.words.contains("\(field) \(value) → "), "\(risen.output)")
   }
 
   @Test("A team can call its machines one class, and ignore the number of their CPUs")
@@ -110,7 +110,7 @@ struct BaselineTests {
     try project.editFingerprint("cpus", 64)
     let outcome = try Gate.run("check", "--verbose", in: project)
     #expect(outcome.code == 0, "\(outcome.output)")
-    #expect(outcome.output.contains("cpus 64 → "))
+    #expect(outcome.words.contains("cpus 64 → "))
     try project.editFingerprint("pageSize", 65536)
     #expect(try Gate.run("check", in: project).code == 5)
   }

@@ -62,8 +62,8 @@ struct CompareTests {
     _ = try Gate.run("check", "--json", "new.json", in: project)
     try project.editFingerprint("cpus", 64)
     let outcome = try Gate.run("compare", project.baselineFile().path, "new.json", in: project)
-    #expect(outcome.code == 5)
-    #expect(outcome.output.contains("cpus 64 → "))
+    #expect(outcome.code == 5, "\(outcome.errors)")
+    #expect(outcome.words.contains("cpus 64 → "))
     let lenient = try Gate.run(
       "compare", "--allow-missing-baseline", project.baselineFile().path, "new.json", in: project
     )
@@ -77,7 +77,7 @@ struct CompareTests {
     let check = try Gate.run("check", "--json", "new.json", in: project)
     #expect(check.code == 1)
     let outcome = try Gate.run("compare", project.baselineFile().path, "new.json", in: project)
-    #expect(outcome.code == 1, "\(outcome.output)")
+    #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.verdict == check.verdict)
   }
 
