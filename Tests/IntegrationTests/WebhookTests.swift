@@ -19,7 +19,7 @@ struct WebhookTests {
       webhooks:
         - {url: "${HOOK_URL}", on: \(occasion), format: \(format), secret: "${HOOK_SECRET}"}
       """
-    return try .holding(mebibytes, keys: keys, scenarioKeys: "repetitions: 1\ngate: {peak_rss: {limit: 20MiB}}")
+    return try .holding(mebibytes, repetitions: 1, keys: keys, scenarioKeys: "gate: {peak_rss: {limit: 20MiB}}")
   }
 
   private func variables(_ url: String) -> [String: String] {
@@ -142,7 +142,7 @@ struct WebhookTests {
         - {url: "\(changes.url("/echo"))", on: change}
         - {url: "\(failures.url("/echo"))", on: failure}
       """
-    let project = try TemporaryProject.holding(4, keys: keys, scenarioKeys: "repetitions: 1\ngate: {peak_rss: {limit: 20MiB}}")
+    let project = try TemporaryProject.holding(4, repetitions: 1, keys: keys, scenarioKeys: "gate: {peak_rss: {limit: 20MiB}}")
     for (mebibytes, code) in [(4, 0 as Int32), (30, 1), (30, 1), (4, 0)] {
       try project.hold(mebibytes)
       #expect(try Gate.run("check", in: project, variables: ["http_proxy": ""]).code == code)

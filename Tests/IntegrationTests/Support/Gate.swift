@@ -45,12 +45,17 @@ enum Gate {
     /// Held, since its folder goes with it.
     private let project: TemporaryProject
 
-    fileprivate init(_ arguments: [String], in project: TemporaryProject, variables: [String: String]) throws {
+    init(
+      _ arguments: [String],
+      in project: TemporaryProject,
+      variables: [String: String],
+      program: String = Gate.binary
+    ) throws {
       self.project = project
       let name = UUID().uuidString
       streams = (project.url("\(name).out"), project.url("\(name).err"))
       for url in [streams.output, streams.errors] { try Data().write(to: url) }
-      process.executableURL = URL(fileURLWithPath: Gate.binary)
+      process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments
       process.currentDirectoryURL = URL(fileURLWithPath: project.path)
       var environment = ProcessInfo.processInfo.environment

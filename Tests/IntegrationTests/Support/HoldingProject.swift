@@ -14,7 +14,7 @@ extension TemporaryProject {
   /// - Parameters:
   ///   - keys: further lines of the project file.
   ///   - scenarioKeys: further lines of the scenario, without indentation.
-  static func holding(_ mebibytes: Int, keys: String = "", scenarioKeys: String = "") throws -> TemporaryProject {
+  static func holding(_ mebibytes: Int, repetitions: Int = 2, keys: String = "", scenarioKeys: String = "") throws -> TemporaryProject {
     let lines = scenarioKeys.split(separator: "\n").map { "    \($0)\n" }.joined()
     let gate = scenarioKeys.contains("gate:") ? "" : "    gate: {peak_rss: [3%, 512KiB]}\n"
     let project = try TemporaryProject(
@@ -25,7 +25,7 @@ extension TemporaryProject {
         - name: load
           target: {command: [perl, hold.pl, size]}
           setup: ["echo >> started"]
-          repetitions: 2
+          repetitions: \(repetitions)
           warmup: 0
       \(lines)\(gate)
       """)
@@ -39,7 +39,7 @@ extension TemporaryProject {
     try write("\(mebibytes)", to: "size")
   }
 
-  /// How often the target of ``holding(_:keys:scenarioKeys:)`` was started.
+  /// How often the target of ``holding(_:repetitions:keys:scenarioKeys:)`` was started.
   var starts: Int {
     (try? read("started").utf8.count) ?? 0
   }
@@ -84,6 +84,12 @@ extension Gate.Outcome {
 }
 
 extension Gate {
+  /// Runs a script of bash(1), in which `$HIGHWATER` is the program.
+  static func shell(_ script: String, in project: TemporaryProject) throws -> Outcome {
+    let variables = ["HIGHWATER": URL(fileURLWithPath: binary).path, "NO_COLOR": "1"]
+    return try Running(["-c", script], in: project, variables: variables, program: "/bin/bash").wait()
+  }
+
   /// Whether the machine lets these tests be root.
   static let isRoot = getuid() == 0
 }
