@@ -43,12 +43,13 @@ struct CheckConclusion {
 
   private func printSummary(_ exitCode: ExitCode) {
     let console = workplace.console
-    var context = SummaryContext(exitCode: exitCode, resultPath: artifacts.result)
+    var context = SummaryContext(exitCode: exitCode, resultPath: workplace.shown(artifacts.result))
     context.detail = console.detail
-    context.outputFolder = "\(artifacts.path)/output"
+    context.outputFolder = workplace.shown("\(artifacts.path)/output")
     context.options = check.options.repeated
     for scenario in result.scenarios where scenario.failure != nil {
-      context.outputs[scenario.name] = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      let output = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      context.outputs[scenario.name] = workplace.shown(output)
     }
     let goesToOutput = check.options.json != "-"
     let text = SummaryReport.text(result, style: console.style(onOutput: goesToOutput), context: context)

@@ -80,7 +80,11 @@ struct RepetitionsOption: ParsableArguments {
   var count: Int?
 
   func validate() throws {
-    if let count, !(1...Repetitions.most).contains(count) {
+    if let count { try Self.validate(count) }
+  }
+
+  static func validate(_ count: Int) throws {
+    guard (1...Repetitions.most).contains(count) else {
       throw ValidationError("--repetitions takes a number from 1 to \(Repetitions.most)")
     }
   }

@@ -12,13 +12,14 @@ struct CommandLineTests {
   }
 
   @Test("Help is data: it goes to standard output, and the exit code is 0", arguments: [
-    ["--help"], ["check", "--help"], ["record", "--help"], ["approve", "--help"], ["compare", "--help"],
-    ["validate", "--help"], [],
+    ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
+    (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
+    (["compare", "--help"], "compare"), (["validate", "--help"], "validate"),
   ])
-  func help(arguments: [String]) throws {
+  func help(arguments: [String], subject: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
     #expect(outcome.code == 0)
-    #expect(outcome.output.contains("USAGE: highwater"))
+    #expect(outcome.output.contains("USAGE: highwater \(subject)"))
     #expect(outcome.errors.isEmpty)
   }
 
