@@ -86,7 +86,8 @@ package struct Approve {
     if let name = project.environment.name { baseline.environment = name }
     var change = ApprovalChange(
       scenario: scenario.name, environment: baseline.environment,
-      path: workplace.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged, after: baseline.medians
+      path: workplace.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged,
+      after: baseline.medians
     )
     if let reason = scenario.reasonAgainstApproval {
       change.outcome = .skipped(reason: reason)

@@ -81,7 +81,8 @@ package struct Check {
         let output = artifacts.output(of: scenario.name, repetition: number)
         let recording = probe.measure(scenario, output: output)
         if let recording, number >= 1 {
-          try SafeFile.write(RecordingFile.encode(recording), to: artifacts.recording(of: scenario.name, repetition: number))
+          try SafeFile.write(
+            RecordingFile.encode(recording), to: artifacts.recording(of: scenario.name, repetition: number))
         }
         return recording
       }
@@ -97,7 +98,9 @@ package struct Check {
 extension SharedOptions {
   /// The options that a command must be given again to mean the same project.
   var repeated: [String] {
-    let pairs = [("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--environment", environment)]
+    let pairs = [
+      ("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--environment", environment),
+    ]
     return pairs.flatMap { name, value in value.map { [name, $0] } ?? [] }
   }
 

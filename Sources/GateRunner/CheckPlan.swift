@@ -26,7 +26,8 @@ struct CheckPlan {
     for scenario in scenarios {
       let environment = project.environment.info(for: fingerprint(scenario))
       do {
-        let reference = try store.reference(for: scenario.name, environment, ignoring: project.environment.ignoredFields)
+        let reference = try store.reference(
+          for: scenario.name, environment, ignoring: project.environment.ignoredFields)
         plans.append(CheckPlan(scenario: scenario, environment: environment, reference: reference))
       } catch {
         complaints += error.complaints

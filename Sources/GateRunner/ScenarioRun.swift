@@ -38,7 +38,8 @@ struct ScenarioRun {
       guard measurements.failure == nil else { break }
     }
     measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.recording.growthIsPerIteration)
-    measurements.composition = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
+    measurements.composition =
+      counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
     measurements.notes = notes(of: counted.map(\.recording))
     return measurements
   }

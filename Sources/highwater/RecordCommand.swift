@@ -16,7 +16,8 @@ struct RecordCommand: UseCaseCommand {
       """
   )
 
-  @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
   var command: [String] = []
 
   @Option(help: ArgumentHelp("How often to run; from 2 on, a warm-up goes before.", valueName: "n"))
