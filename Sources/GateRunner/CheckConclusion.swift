@@ -9,36 +9,32 @@ struct CheckConclusion {
   let result: RunResult
   let project: Project
   let artifacts: ArtifactsFolder
+  /// What could not be written while the targets ran.
+  let unwritten: [FileError]
   let check: Check
   let workplace: Workplace
 
   /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
   func carryOut() -> ExitCode {
     let previous = PreviousVerdicts(of: artifacts)
-    var lost: FileError?
-    do {
-      try write()
-    } catch {
-      lost = error
-    }
+    let lost = write()
     let delivered = notify(comparedWith: previous)
     var exitCode = result.verdict.exitCode
     if exitCode == .pass {
-      exitCode = lost != nil ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
+      exitCode = !lost.isEmpty ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
     }
     printSummary(exitCode)
-    if let lost { workplace.console.complain(lost) }
-    return exitCode == .pass && workplace.console.hasFailed ? .failed : exitCode
+    for error in lost { workplace.console.complain(error) }
+    return exitCode
   }
 
-  private func write() throws(FileError) {
+  /// Writes the result to both of its places; returns what could not be written.
+  private func write() -> [FileError] {
     let bytes = ResultFile.encode(result)
-    try SafeFile.write(bytes, to: artifacts.result)
-    switch check.options.json {
-    case nil: break
-    case "-": workplace.console.print(String(decoding: bytes, as: UTF8.self))
-    case let path?: try SafeFile.write(bytes, to: workplace.absolute(path))
-    }
+    var lost = unwritten
+    do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
+    do throws(FileError) { try check.options.write(bytes, in: workplace) } catch { lost.append(error) }
+    return lost
   }
 
   private func printSummary(_ exitCode: ExitCode) {
@@ -51,9 +47,7 @@ struct CheckConclusion {
       let output = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
       context.outputs[scenario.name] = workplace.shown(output)
     }
-    let goesToOutput = check.options.json != "-"
-    let text = SummaryReport.text(result, style: console.style(onOutput: goesToOutput), context: context)
-    if goesToOutput { console.print(text) } else { console.say(text) }
+    console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
   }
 
   /// Sends what the webhooks ask for; true where every message arrived.

@@ -1,7 +1,7 @@
 import GateCore
 
 /// Runs one repetition; nil where an interruption ended it.
-typealias Measuring = (_ scenario: Scenario, _ number: Int) throws -> Recording?
+typealias Measuring = (_ scenario: Scenario, _ number: Int) -> Recording?
 
 /// All repetitions of one scenario, one after the other.
 struct ScenarioRun {
@@ -14,7 +14,7 @@ struct ScenarioRun {
   /// Runs warm-ups and repetitions until all are done or one cannot count.
   ///
   /// - Returns: the measurements, or nil where an interruption ended the run.
-  func measure(by measuring: Measuring) throws -> ScenarioMeasurements? {
+  func measure(by measuring: Measuring) -> ScenarioMeasurements? {
     var measurements = ScenarioMeasurements(
       name: scenario.name, environment: environment, gate: scenario.gate, repetitions: []
     )
@@ -22,7 +22,7 @@ struct ScenarioRun {
     for number in (1 - scenario.warmup)...max(1, repetitions) {
       let progress = progress(at: number)
       show(.repetitionStarted(progress))
-      guard let recording = try measuring(scenario, number) else { return nil }
+      guard let recording = measuring(scenario, number) else { return nil }
       if let failure = failure(of: recording, number: number) {
         measurements.failure = failure
         measurements.wasKilled = recording.failure == nil && recording.end.kind == .killed

@@ -7,9 +7,18 @@ import Glibc
 @main
 enum Main {
   static func main() {
+    occupyStandardStreams()
     let interruption = Interruption()
     SignalWatch.start(for: interruption)
     exit(run(Array(CommandLine.arguments.dropFirst()), interruption).rawValue)
+  }
+
+  /// Opens `/dev/null` where a standard stream is closed; else the next file that is opened would get our words.
+  private static func occupyStandardStreams() {
+    for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
+      // The lowest free number is this one, since those below it are open.
+      _ = open("/dev/null", O_RDWR)
+    }
   }
 
   private static func run(_ arguments: [String], _ interruption: Interruption) -> GateCore.ExitCode {
@@ -28,7 +37,10 @@ enum Main {
       interruption: interruption
     )
     do {
-      return try useCase.carryOut(in: workplace)
+      let code = try useCase.carryOut(in: workplace)
+      guard let fault = workplace.console.fault else { return code }
+      workplace.console.complain(fault)
+      return code == .pass ? .failed : code
     } catch let error as any ExplainedError {
       workplace.console.complain(error)
     } catch {
