@@ -32,6 +32,7 @@ struct HTTPSessionTests {
     var request = HTTPRequest(url: server.url("/echo"), method: "PUT", body: body)
     request.maximumAnswer = size
     #expect(try HTTPSession().send(request).body == body)
+    #expect(try server.visits(1).first?.headers["expect"] == nil)
   }
 
   @Test(

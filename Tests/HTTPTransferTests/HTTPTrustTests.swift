@@ -5,7 +5,11 @@ import Testing
 
 @Suite("Proof that a server is the right one")
 struct HTTPTrustTests {
-  private static let certificates = Result { try Certificates() }
+  private let certificates: Certificates
+
+  init() throws {
+    certificates = try Certificates()
+  }
 
   private func code(
     for names: String,
@@ -13,7 +17,6 @@ struct HTTPTrustTests {
     days: Int = 2,
     trusted: Bool = true
   ) throws -> HTTPFailure.Code? {
-    let certificates = try Self.certificates.get()
     let server = try LoopbackServer(certificate: certificates.identity(for: names, days: days))
     let session = HTTPSession(trust: HTTPTrust(file: trusted ? certificates.authority : nil))
     do {
@@ -46,8 +49,8 @@ struct HTTPTrustTests {
 
   @Test("The reason is told, and nothing of the URL but the server")
   func words() throws {
-    let server = try LoopbackServer(certificate: try Self.certificates.get().identity(for: "DNS:localhost", days: -1))
-    let session = HTTPSession(trust: HTTPTrust(file: try Self.certificates.get().authority))
+    let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost", days: -1))
+    let session = HTTPSession(trust: HTTPTrust(file: certificates.authority))
     let failure = #expect(throws: HTTPFailure.self) {
       try session.send(HTTPRequest(url: "https://user:secret@localhost:\(server.port)/path?token=t"))
     }
