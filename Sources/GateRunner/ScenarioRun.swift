@@ -27,7 +27,8 @@ struct ScenarioRun {
         measurements.failure = failure
         measurements.wasKilled = recording.failure == nil && recording.end.kind == .killed
       }
-      if number >= 1 {
+      // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
+      if number >= 1 || measurements.failure != nil {
         let result = recording.result()
         measurements.repetitions.append(result)
         counted.append((recording, result.metrics[.peakRSS] ?? 0))

@@ -23,3 +23,19 @@ package struct DeliveryReport: Sendable, Equatable {
     self.wasFromOutbox = wasFromOutbox
   }
 }
+
+extension DeliveryReport {
+  package var isDelivered: Bool {
+    if case .delivered = outcome { true } else { false }
+  }
+
+  /// The report in one sentence.
+  package var forPeople: String {
+    let which = wasFromOutbox ? "an earlier message for \(label)" : "the message for \(label)"
+    return switch outcome {
+    case .delivered(let attempts): "\(which) was delivered" + (attempts > 1 ? " at attempt \(attempts)" : "")
+    case .stored(let problem): "\(which) was not delivered and waits in the outbox for the next run: \(problem)"
+    case .lost(let problem): "\(which) is lost: \(problem)"
+    }
+  }
+}

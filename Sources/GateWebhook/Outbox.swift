@@ -29,6 +29,7 @@ final class Outbox {
   /// The largest file that is read or written.
   static let largestFile = 8 << 20
   private static let ending = ".json"
+  private static let draftEnding = ".tmp"
   private static let unclaimedEnding = ".unclaimed.json"
   /// The most names that are looked at, so that a folder full of rubbish does not fill the memory.
   private static let mostNames = 10_000
@@ -68,7 +69,8 @@ final class Outbox {
   /// Reads all letters, and sets aside what is none as `NAME.broken`.
   func takeStock() -> Stock {
     var stock = Stock()
-    for name in names().sorted().prefix(Self.capacity) {
+    removeOldDrafts()
+    for name in letterNames().sorted().prefix(Self.capacity) {
       switch read(name) {
       case .letter(let letter): stock.entries.append(Entry(name: name, letter: letter))
       case .gone: break
@@ -88,7 +90,7 @@ final class Outbox {
     guard let bytes = try? letter.encoded(), bytes.count <= Self.largestFile else {
       throw OutboxError(.tooLarge, "the message is larger than a file of the outbox may be")
     }
-    guard names().count < Self.capacity else {
+    guard letterNames().count < Self.capacity else {
       throw OutboxError(
         .full,
         "the outbox is full: \(Self.capacity) messages wait in it",
@@ -110,7 +112,23 @@ final class Outbox {
     renameat(folder, entry.name, folder, String(name))
   }
 
-  private func names() -> [String] {
+  private func letterNames() -> [String] {
+    names { $0.hasSuffix(Self.ending) && !$0.hasPrefix(".") }
+  }
+
+  /// Removes what runs that were killed in the middle of writing have left: no draft takes a day.
+  private func removeOldDrafts() {
+    let yesterday = Int(Date.now.timeIntervalSince1970) - 24 * 3600
+    for name in names(where: { $0.hasPrefix(".") && $0.hasSuffix(Self.draftEnding) }) {
+      var status = stat()
+      guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mtim.tv_sec < yesterday else {
+        continue
+      }
+      unlinkat(folder, name, 0)
+    }
+  }
+
+  private func names(where isWanted: (String) -> Bool) -> [String] {
     // A stream of its own: the position of a duplicated descriptor would be shared.
     let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -124,7 +142,7 @@ final class Outbox {
       guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
       let start = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
       let name = String(cString: start)
-      if name.hasSuffix(Self.ending), !name.hasPrefix(".") { names.append(name) }
+      if isWanted(name) { names.append(name) }
     }
     return names
   }
@@ -155,7 +173,7 @@ final class Outbox {
 
   /// Writes beside, syncs and renames.
   private func write(_ bytes: [UInt8], to name: String) throws(OutboxError) {
-    let draft = ".\(name).tmp"
+    let draft = ".\(name)\(Self.draftEnding)"
     let file = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw .system(.cannotWrite, "a file of the outbox cannot be made") }
     var written = 0

@@ -192,6 +192,17 @@ struct OutboxTests {
     #expect(try office.files() == expected)
   }
 
+  @Test("A draft that a killed run has left goes after a day")
+  func drafts() throws {
+    let office = try PostOffice()
+    try office.put("{", as: ".1-old.json.tmp")
+    try office.put("{", as: ".2-new.json.tmp")
+    let old = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -25 * 3600)]
+    try FileManager.default.setAttributes(old, ofItemAtPath: "\(office.outbox)/.1-old.json.tmp")
+    #expect(office.deliver([], to: []).isEmpty)
+    #expect(try office.files() == [".2-new.json.tmp"])
+  }
+
   @Test("A full outbox keeps what it has, and what is new is lost only where it cannot be delivered")
   func full() throws {
     let (server, office) = (try LoopbackServer(), try PostOffice())
