@@ -78,7 +78,8 @@ package struct Check {
         show: console.show
       )
       let measured = try run.measure { scenario, number in
-        let output = artifacts.output(of: scenario.name, repetition: number)
+        // All warm-ups share the file before the first counted one's: only the last one that ran may have failed.
+        let output = artifacts.output(of: scenario.name, repetition: max(0, number))
         let recording = probe.measure(scenario, output: output)
         if let recording, number >= 1 {
           try SafeFile.write(RecordingFile.encode(recording), to: artifacts.recording(of: scenario.name, repetition: number))

@@ -45,10 +45,10 @@ struct CheckConclusion {
     let console = workplace.console
     var context = SummaryContext(exitCode: exitCode, resultPath: artifacts.result)
     context.detail = console.detail
-    context.outputFolder = "\(artifacts.path)/output"
     context.options = check.options.repeated
     for scenario in result.scenarios where scenario.failure != nil {
-      context.outputs[scenario.name] = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      let output = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      if FileManager.default.fileExists(atPath: output) { context.outputs[scenario.name] = output }
     }
     let goesToOutput = check.options.json != "-"
     let text = SummaryReport.text(result, style: console.style(onOutput: goesToOutput), context: context)

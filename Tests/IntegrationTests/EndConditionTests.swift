@@ -12,7 +12,7 @@ struct EndCase: Sendable, CustomTestStringConvertible {
   /// What a person must be told.
   let message: String
 
-  init(_ condition: String, _ scenario: String, _ code: Int32, _ end: String, says message: String = "") {
+  init(_ condition: String, _ scenario: String, _ code: Int32, _ end: String, says message: String = "highwater: pass") {
     testDescription = condition
     self.scenario = scenario
     self.code = code
@@ -34,13 +34,13 @@ struct EndConditionTests {
   static let up = "ready: {file: up, within: 30s}\nsetup: [[rm, -f, up]]\n"
 
   static let exits: [EndCase] = [
-    EndCase("exit code 0", "target: {shell: exit 0}", 0, "exited 0"),
-    EndCase("exit code 3", "target: {shell: echo gone wrong; exit 3}", 3, "exited 3", says: "exit code 0 was expected"),
-    EndCase("exit code 3, as expected", "target: {shell: exit 3}\nexpect: {exit: 3}", 0, "exited 3"),
-    EndCase("exit code 0 where 3 is expected", "target: {shell: exit 0}\nexpect: {exit: 3}", 3, "exited 0", says: "exit code 3 was expected"),
+    EndCase("exit code 0", "target: {shell: sleep 0.2; exit 0}", 0, "exited 0"),
+    EndCase("exit code 3", "target: {shell: echo gone wrong; exit 3}", 3, "exited 3", says: "the target ended: exited with code 3 (expected exit code 0)"),
+    EndCase("exit code 3, as expected", "target: {shell: sleep 0.2; exit 3}\nexpect: {exit: 3}", 0, "exited 3"),
+    EndCase("exit code 0 where 3 is expected", "target: {shell: exit 0}\nexpect: {exit: 3}", 3, "exited 0", says: "the target ended: exited with code 0 (expected exit code 3)"),
     EndCase("exit code 137 of a shell", "target: {shell: \"sh -c 'kill -KILL $$'; exit $?\"}", 3, "exited 137", says: "a child was ended by SIGKILL"),
-    EndCase("ended by USR1, as expected", "target: {shell: 'kill -USR1 $$; sleep 1000'}\nexpect: {signal: USR1}", 0, "signaled USR1"),
-    EndCase("ended by KILL, as expected", "target: {shell: 'kill -KILL $$; sleep 1000'}\nexpect: {signal: KILL}", 0, "killed KILL"),
+    EndCase("ended by USR1, as expected", "target: {shell: 'sleep 0.2; kill -USR1 $$; sleep 1000'}\nexpect: {signal: USR1}", 0, "signaled USR1"),
+    EndCase("ended by KILL, as expected", "target: {shell: 'sleep 0.2; kill -KILL $$; sleep 1000'}\nexpect: {signal: KILL}", 0, "killed KILL"),
   ]
 
   static let signals: [EndCase] = [
@@ -67,8 +67,8 @@ struct EndConditionTests {
   ]
 
   static let times: [EndCase] = [
-    EndCase("too slow", "target: {command: [sleep, 1000]}\ntimeout: 300ms", 3, "timeout", says: "did not end within 300 ms"),
-    EndCase("not ready in time", "target: {command: [sleep, 1000]}\nready: {file: never, within: 300ms}", 3, "timeout", says: "ready `file: never`: not ready within 300 ms"),
+    EndCase("too slow", "target: {command: [sleep, 1000]}\ntimeout: 300ms", 3, "timeout", says: "the target did not end within the scenario's timeout of 300 ms"),
+    EndCase("not ready in time", "target: {command: [sleep, 1000]}\nready: {file: never, within: 300ms}", 3, "timeout", says: "/never`: not ready within 300 ms"),
     EndCase("ends before it is ready", "target: {shell: echo no licence; exit 2}\nready: {log: listening, within: 60s}", 3, "exited 2", says: "the target ended (exited with code 2) before it was ready"),
     EndCase("no main process in time", "target: {command: [sleep, 1000], main: {pidfile: never.pid}}\nready: {delay: 10ms, within: 300ms}", 3, "timeout", says: "the main process did not appear within 300 ms: pidfile"),
     EndCase("TERM ignored", up + "target: {shell: \"trap '' TERM; touch up; while :; do sleep 0.1; done\"}\nstop: {within: 300ms}", 0, "stopped KILL", says: "did not end within 300 ms of SIGTERM and was killed"),
@@ -88,8 +88,8 @@ struct EndConditionTests {
   ]
 
   static let families: [EndCase] = [
-    EndCase("children outlive it", "target: {shell: 'sleep 1000 & sleep 1000 & exit 0'}", 0, "exited 0", says: "2 processes outlived the target and were killed: sleep (pid"),
-    EndCase("a double fork outlives it", "target: {shell: '(setsid sleep 1000 &) ; exit 0'}", 0, "exited 0", says: "1 process outlived the target and was killed: sleep (pid"),
+    EndCase("children outlive it", "target: {shell: 'sleep 1000 & sleep 1000 & sleep 0.2'}", 0, "exited 0", says: "2 processes outlived the target and were killed: sleep (pid"),
+    EndCase("a double fork outlives it", "target: {shell: '(setsid sleep 1000 &) ; sleep 0.2'}", 0, "exited 0", says: "1 process outlived the target and was killed: sleep (pid"),
     EndCase("a daemon by its pidfile", "setup: [[rm, -f, d.pid]]\ntarget: {shell: \"setsid sh -c 'echo $$ > d.pid; exec sleep 1000' &\", main: {pidfile: d.pid}}\nready: {file: d.pid}", 0, "stopped TERM"),
     EndCase("a daemon that crashes", "setup: [[rm, -f, d.pid]]\ntarget: {shell: \"ulimit -c 0; setsid sh -c 'echo $$ > d.pid; sleep 0.5; kill -SEGV $$' &\", main: {pidfile: d.pid}}\nready: {file: d.pid}\nsteps: [{wait: 60s}]\nuntil: exit", 3, "crash SEGV", says: "crash (SIGSEGV)"),
     EndCase("a worker by its name, its parent waiting for it", "target: {shell: 'sleep 0.5; exit 3', main: {name: sleep}}\nuntil: exit", 3, "exited 3", says: "exited with code 3"),
