@@ -41,10 +41,10 @@ struct CheckConclusion {
     let console = workplace.console
     var context = SummaryContext(exitCode: exitCode, resultPath: workplace.shown(artifacts.result))
     context.detail = console.detail
-    context.outputFolder = workplace.shown("\(artifacts.path)/output")
     context.options = check.options.repeated
     for scenario in result.scenarios where scenario.failure != nil {
       let output = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      guard FileManager.default.fileExists(atPath: output) else { continue }
       context.outputs[scenario.name] = workplace.shown(output)
     }
     console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }

@@ -25,7 +25,7 @@ struct ScenarioRun {
       guard let recording = measuring(scenario, number) else { return nil }
       if let failure = failure(of: recording, number: number) {
         measurements.failure = failure
-        measurements.wasKilled = recording.failure == nil && recording.end.kind == .killed
+        measurements.wasKilled = recording.end.kind == .killed && !scenario.accepts(recording.end)
       }
       // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
       if number >= 1 || measurements.failure != nil {
@@ -65,7 +65,7 @@ struct ScenarioRun {
     guard !scenario.accepts(recording.end) else { return nil }
     return Failure(
       subject: which,
-      problem: "the target ended as \(recording.end.forPeople), and \(expectation) was expected",
+      problem: "the target ended: \(recording.end.forPeople) (expected \(expectation))",
       place: scenario.place,
       output: recording.outputTail
     )

@@ -9,6 +9,11 @@ enum Gate {
     let output: String
     let errors: String
 
+    /// Everything that a person reads, as one line, since reports break theirs to fit a terminal.
+    var words: String {
+      (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
     /// The name of the exit code, from the summary's last line.
     var verdict: String? {
       output.split(separator: "\n").last?.split(separator: " ").last.map(String.init)

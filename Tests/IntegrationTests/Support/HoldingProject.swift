@@ -76,13 +76,6 @@ extension TemporaryProject {
   }
 }
 
-extension Gate.Outcome {
-  /// Standard output as one line, since reports break their lines to fit a terminal.
-  var words: String {
-    output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-  }
-}
-
 extension Gate {
   /// Whether the machine lets these tests be root.
   static let isRoot = getuid() == 0
