@@ -89,7 +89,8 @@ package struct Approve {
     if let name = project.environment.name { baseline.environment = name }
     var change = ApprovalChange(
       scenario: scenario.name, environment: baseline.environment,
-      path: store.path(scenario.name, baseline.environment), outcome: .unchanged, after: baseline.medians
+      path: workplace.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged,
+      after: baseline.medians
     )
     if let reason = scenario.reasonAgainstApproval {
       change.outcome = .skipped(reason: reason)

@@ -83,7 +83,8 @@ package struct Check {
         show: console.show
       )
       let measured = run.measure { scenario, number in
-        let output = artifacts.output(of: scenario.name, repetition: number)
+        // All warm-ups share the file before the first counted one's: only the last one that ran may have failed.
+        let output = artifacts.output(of: scenario.name, repetition: max(0, number))
         let recording = probe.measure(scenario, output: output)
         if let recording, number >= 1 {
           let path = artifacts.recording(of: scenario.name, repetition: number)

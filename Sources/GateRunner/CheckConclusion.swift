@@ -39,12 +39,13 @@ struct CheckConclusion {
 
   private func printSummary(_ exitCode: ExitCode) {
     let console = workplace.console
-    var context = SummaryContext(exitCode: exitCode, resultPath: artifacts.result)
+    var context = SummaryContext(exitCode: exitCode, resultPath: workplace.shown(artifacts.result))
     context.detail = console.detail
-    context.outputFolder = "\(artifacts.path)/output"
     context.options = check.options.repeated
     for scenario in result.scenarios where scenario.failure != nil {
-      context.outputs[scenario.name] = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      let output = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      guard FileManager.default.fileExists(atPath: output) else { continue }
+      context.outputs[scenario.name] = workplace.shown(output)
     }
     console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
   }
@@ -85,7 +86,8 @@ struct PreviousVerdicts {
   init(of artifacts: ArtifactsFolder) {
     let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
     let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }
-    verdicts = Dictionary(result?.scenarios.map { ($0.name, $0.verdict) } ?? [], uniquingKeysWith: { first, _ in first })
+    verdicts = Dictionary(
+      result?.scenarios.map { ($0.name, $0.verdict) } ?? [], uniquingKeysWith: { first, _ in first })
   }
 
   subscript(name: ScenarioName) -> Verdict? {

@@ -65,7 +65,8 @@ private struct Figures {
     guard BaselineFile.claims(bytes) else {
       let result = try ResultFile.decode(bytes, path: shown)
       guard !result.scenarios.isEmpty else {
-        throw RunnerError(problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")
+        throw RunnerError(
+          problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")
       }
       run = result.run
       environment = result.environment

@@ -25,7 +25,7 @@ struct ScenarioRun {
       guard let recording = measuring(scenario, number) else { return nil }
       if let failure = failure(of: recording, number: number) {
         measurements.failure = failure
-        measurements.wasKilled = recording.failure == nil && recording.end.kind == .killed
+        measurements.wasKilled = recording.end.kind == .killed && !scenario.accepts(recording.end)
       }
       // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
       if number >= 1 || measurements.failure != nil {
@@ -38,7 +38,8 @@ struct ScenarioRun {
       guard measurements.failure == nil else { break }
     }
     measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.recording.growthIsPerIteration)
-    measurements.composition = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
+    measurements.composition =
+      counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
     measurements.notes = notes(of: counted.map(\.recording))
     return measurements
   }
@@ -64,7 +65,7 @@ struct ScenarioRun {
     guard !scenario.accepts(recording.end) else { return nil }
     return Failure(
       subject: which,
-      problem: "the target ended as \(recording.end.forPeople), and \(expectation) was expected",
+      problem: "the target ended: \(recording.end.forPeople) (expected \(expectation))",
       place: scenario.place,
       output: recording.outputTail
     )

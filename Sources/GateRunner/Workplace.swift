@@ -29,6 +29,11 @@ package struct Workplace: Sendable {
     path.hasPrefix("/") ? path : "\(workingDirectory)/\(path)"
   }
 
+  /// The path as a person would type it here: below the working directory without that folder.
+  func shown(_ path: String) -> String {
+    path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
+  }
+
   /// The exit code of a run that a signal ended; nil where none did.
   package var interruptedCode: ExitCode? {
     interruption.signal.map { $0 == .int ? .interrupted : .terminated }

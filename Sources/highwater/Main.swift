@@ -29,9 +29,7 @@ enum Main {
     } catch {
       return report(error, variables)
     }
-    guard let useCase = command as? any UseCaseCommand else {
-      return report(CleanExit.helpRequest(type(of: command)), variables)
-    }
+    guard let useCase = command as? any UseCaseCommand else { return help(from: command, variables) }
     let workplace = Workplace(
       workingDirectory: FileManager.default.currentDirectoryPath,
       variables: variables,
@@ -49,6 +47,17 @@ enum Main {
       workplace.console.complain(RunnerError(problem: "\(error)"))
     }
     return workplace.interruptedCode ?? .usage
+  }
+
+  /// What is no use case asks for help: the program's name alone, and `help`; running it throws the text.
+  private static func help(from command: any ParsableCommand, _ variables: [String: String]) -> GateCore.ExitCode {
+    var command = command
+    do {
+      try command.run()
+      return .pass
+    } catch {
+      return report(error, variables)
+    }
   }
 
   /// Help and version are data; everything else that the parser says is talk about a wrong command line.

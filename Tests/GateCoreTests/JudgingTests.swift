@@ -225,7 +225,8 @@ struct JudgingTests {
     #expect(baseline.metrics[.peakRSS] == Given.values(100, step: 0.01))
     #expect(ScenarioMeasurements(of: result) == measurements)
     #expect(ScenarioMeasurements(of: result).judged(against: .baseline(baseline)).verdict == .pass)
-    #expect(ScenarioMeasurements(of: baseline).repetitions.map { $0.metrics[.peakRSS] } == Given.values(100, step: 0.01))
+    #expect(
+      ScenarioMeasurements(of: baseline).repetitions.map { $0.metrics[.peakRSS] } == Given.values(100, step: 0.01))
   }
 }
 

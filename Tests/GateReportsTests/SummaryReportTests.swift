@@ -109,7 +109,8 @@ struct SummaryReportTests {
     #expect(!text.contains("fine"))
     #expect(!text.contains("What to do next"))
     let well = SummaryReport.text(
-      Fixture.result([Fixture.passing("fine")]), style: TerminalStyle(), context: SummaryContext(detail: .quiet, exitCode: .pass)
+      Fixture.result([Fixture.passing("fine")]), style: TerminalStyle(),
+      context: SummaryContext(detail: .quiet, exitCode: .pass)
     )
     #expect(well.split(separator: "\n").count == 2)
   }

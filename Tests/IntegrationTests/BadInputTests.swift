@@ -13,8 +13,12 @@ struct BadInputTests {
     ("a deep nest", { _ in String(repeating: "[", count: 500_000) }, "error:"),
     ("ten million bytes of nesting", { _ in String(repeating: "{\"a\":", count: 2_000_000) }, "larger than"),
     ("of another scenario", { $0.replacingOccurrences(of: "\"load\"", with: "\"save\"") }, "`scenario` is `save`"),
-    ("of another environment", { $0.replacingOccurrences(of: "\"linux-", with: "\"minix-") }, "`environment` is `minix-"),
-    ("with a huge figure", { figure($0, "1e400") }, "error:"), ("with a large figure", { figure($0, "1e30") }, "peak_rss"),
+    (
+      "of another environment", { $0.replacingOccurrences(of: "\"linux-", with: "\"minix-") },
+      "`environment` is `minix-"
+    ),
+    ("with a huge figure", { figure($0, "1e400") }, "error:"),
+    ("with a large figure", { figure($0, "1e30") }, "peak_rss"),
     ("with a negative figure", { figure($0, "-5") }, "peak_rss"), ("with no number", { figure($0, "NaN") }, "error:"),
     ("with a text", { figure($0, "\"12\"") }, "peak_rss"), ("with a null", { figure($0, "null") }, "peak_rss"),
   ]
@@ -24,7 +28,9 @@ struct BadInputTests {
     text.replacingOccurrences(of: #"("peak_rss" : \[\s*)[0-9]+"#, with: "$1\(figure)", options: .regularExpression)
   }
 
-  @Test("A broken baseline ends with 2, its path and a hint, before any target starts; an approval heals it", arguments: brokenTexts.map(\.0))
+  @Test(
+    "A broken baseline ends with 2, its path and a hint, before any target starts; an approval heals it",
+    arguments: brokenTexts.map(\.0))
   func brokenBaseline(name: String) throws {
     let (_, make, expected) = try #require(Self.brokenTexts.first { $0.0 == name })
     let project = try TemporaryProject.holding(2)
@@ -38,7 +44,9 @@ struct BadInputTests {
     let outcome = try Gate.run("check", in: project)
     #expect(outcome.code == 2)
     #expect(outcome.output.isEmpty)
-    #expect(outcome.errors.contains(file.lastPathComponent) && outcome.errors.contains(expected), "\(outcome.errors.prefix(500))")
+    #expect(
+      outcome.errors.contains(file.lastPathComponent) && outcome.errors.contains(expected),
+      "\(outcome.errors.prefix(500))")
     #expect(outcome.errors.contains("hint:"), "\(outcome.errors.prefix(500))")
     #expect(project.starts == starts, "a target was started")
     #expect(try Data(contentsOf: file) == Data(broken.utf8))
@@ -47,7 +55,9 @@ struct BadInputTests {
     #expect(try Gate.run("check", in: project).code == 0)
   }
 
-  @Test("What is no file in a baseline's place is told, without waiting for it", arguments: ["pipe", "folder", "loop", "device"])
+  @Test(
+    "What is no file in a baseline's place is told, without waiting for it",
+    arguments: ["pipe", "folder", "loop", "device"])
   func noFile(kind: String) throws {
     let project = try TemporaryProject.holding(2)
     try project.approveOnce()
@@ -68,7 +78,8 @@ struct BadInputTests {
 
   @Test("All broken baselines are told at once")
   func allBroken() throws {
-    let project = try TemporaryProject("""
+    let project = try TemporaryProject(
+      """
       version: 1
       defaults: {repetitions: 1, warmup: 0}
       scenarios: [{name: one, target: {command: [sleep, "0.05"]}}, {name: two, target: {command: [sleep, "0.05"]}}]
@@ -80,9 +91,11 @@ struct BadInputTests {
     #expect(outcome.errors.contains("/one/") && outcome.errors.contains("/two/"), "\(outcome.errors)")
   }
 
-  @Test("A broken last result stops no check, and an approval says what is wrong with it", arguments: [
-    "", "{", "null", "[]", #"{"schema": "highwater.result/2"}"#,
-  ])
+  @Test(
+    "A broken last result stops no check, and an approval says what is wrong with it",
+    arguments: [
+      "", "{", "null", "[]", #"{"schema": "highwater.result/2"}"#,
+    ])
   func brokenResult(text: String) throws {
     let project = try TemporaryProject.holding(2)
     try project.approveOnce()
@@ -96,9 +109,12 @@ struct BadInputTests {
     #expect(try Gate.run("approve", in: project).code == 0)
   }
 
-  @Test("A file in the way of the artifacts is told before a target starts", arguments: [
-    ["--artifacts", "size"], ["--artifacts", "size/below"], ["--artifacts", "/proc/highwater"], ["--artifacts", "/dev/null"],
-  ])
+  @Test(
+    "A file in the way of the artifacts is told before a target starts",
+    arguments: [
+      ["--artifacts", "size"], ["--artifacts", "size/below"], ["--artifacts", "/proc/highwater"],
+      ["--artifacts", "/dev/null"],
+    ])
   func artifactsInTheWay(options: [String]) throws {
     let project = try TemporaryProject.holding(2)
     let outcome = try Gate.start(["check"] + options, in: project).wait()
@@ -109,9 +125,11 @@ struct BadInputTests {
     #expect(try project.read("size") == "2")
   }
 
-  @Test("Where `--json` cannot be written, the verdict is told all the same, and a pass becomes 3", arguments: [
-    (2, 3 as Int32), (12, 1),
-  ])
+  @Test(
+    "Where `--json` cannot be written, the verdict is told all the same, and a pass becomes 3",
+    arguments: [
+      (2, 3 as Int32), (12, 1),
+    ])
   func unwritableJSON(mebibytes: Int, code: Int32) throws {
     let project = try TemporaryProject.holding(2)
     try project.approveOnce()
@@ -127,7 +145,8 @@ struct BadInputTests {
 
   @Test("Two checks do not share artifacts: the second says which folder is in use")
   func locked() throws {
-    let project = try TemporaryProject("""
+    let project = try TemporaryProject(
+      """
       version: 1
       scenarios:
         - name: slow
@@ -151,12 +170,16 @@ struct BadInputTests {
     #expect(try Gate.run("check", in: project).code == 5)
   }
 
-  @Test("The exit code survives a reader that goes away, closed streams, shells and make", arguments: [
-    "\"$HIGHWATER\" check --verbose | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}", "\"$HIGHWATER\" check >&-",
-    "\"$HIGHWATER\" check 2>&-", "\"$HIGHWATER\" check <&- >&- 2>&-", "\"$HIGHWATER\" check --json - | true; exit ${PIPESTATUS[0]}",
-    "sh -c '\"$HIGHWATER\" check'", "printf 'gate:\\n\\t@\"$(HIGHWATER)\" check\\n' > Makefile; make gate 2>&1 | grep -o 'Error 1' && exit 1",
-    "timeout 100 \"$HIGHWATER\" check", "nohup \"$HIGHWATER\" check",
-  ])
+  @Test(
+    "The exit code survives a reader that goes away, closed streams, shells and make",
+    arguments: [
+      "\"$HIGHWATER\" check --verbose | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}", "\"$HIGHWATER\" check >&-",
+      "\"$HIGHWATER\" check 2>&-", "\"$HIGHWATER\" check <&- >&- 2>&-",
+      "\"$HIGHWATER\" check --json - | true; exit ${PIPESTATUS[0]}",
+      "sh -c '\"$HIGHWATER\" check'",
+      "printf 'gate:\\n\\t@\"$(HIGHWATER)\" check\\n' > Makefile; make gate 2>&1 | grep -o 'Error 1' && exit 1",
+      "timeout 100 \"$HIGHWATER\" check", "nohup \"$HIGHWATER\" check",
+    ])
   func exitCode(script: String) throws {
     let project = try TemporaryProject.holding(2)
     try project.approveOnce()
@@ -169,9 +192,11 @@ struct BadInputTests {
     #expect(try project.read(".highwater/lock").isEmpty, "words went to a file that took a closed stream's number")
   }
 
-  @Test("A full disk behind standard output turns a pass into 3, and leaves a regression as it is", arguments: [
-    (2, 3 as Int32), (12, 1),
-  ])
+  @Test(
+    "A full disk behind standard output turns a pass into 3, and leaves a regression as it is",
+    arguments: [
+      (2, 3 as Int32), (12, 1),
+    ])
   func fullOutput(mebibytes: Int, code: Int32) throws {
     let project = try TemporaryProject.holding(2)
     try project.approveOnce()
@@ -184,12 +209,16 @@ struct BadInputTests {
 
 @Suite("Places that only root can make unfit", .enabled(if: Gate.isRoot, "needs root"))
 struct UnfitPlaceTests {
-  @Test("As another user: artifacts, baselines and results that may not be read or written are named", arguments: [
-    ("chmod 555 . ; chmod 755 .highwater", "check", "cannot be written"),
-    ("chmod 700 baselines", "check", "permission denied"), ("chmod 600 baselines/load/*", "check", "permission denied"),
-    ("chmod 000 highwater.yml", "validate", "highwater.yml"), ("chmod 600 .highwater/result.json", "approve", "permission denied"),
-    ("chmod 600 hold.pl", "approve --from hold.pl", "permission denied"),
-  ])
+  @Test(
+    "As another user: artifacts, baselines and results that may not be read or written are named",
+    arguments: [
+      ("chmod 555 . ; chmod 755 .highwater", "check", "cannot be written"),
+      ("chmod 700 baselines", "check", "permission denied"),
+      ("chmod 600 baselines/load/*", "check", "permission denied"),
+      ("chmod 000 highwater.yml", "validate", "highwater.yml"),
+      ("chmod 600 .highwater/result.json", "approve", "permission denied"),
+      ("chmod 600 hold.pl", "approve --from hold.pl", "permission denied"),
+    ])
   func denied(script: String, command: String, expected: String) throws {
     let project = try TemporaryProject.holding(2)
     try project.approveOnce()
@@ -245,7 +274,8 @@ struct UnfitPlaceTests {
     let emptied = try Gate.shell("rm -rf disk/*", in: project)
     try #require(emptied.code == 0)
     try project.write("dd if=/dev/zero of=disk/fill bs=4096 2>/dev/null; exec perl \"$@\"", to: "fill.sh")
-    try project.write(project.read("highwater.yml").replacingOccurrences(of: "[perl, ", with: "[sh, fill.sh, "), to: "highwater.yml")
+    try project.write(
+      project.read("highwater.yml").replacingOccurrences(of: "[perl, ", with: "[sh, fill.sh, "), to: "highwater.yml")
     let late = try Gate.run("check", "--artifacts", "disk/a", in: project)
     #expect(late.code == 1, "\(late.output)\(late.errors)")
     #expect(late.verdict == "regression")

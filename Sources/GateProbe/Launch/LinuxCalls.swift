@@ -165,21 +165,14 @@ extension LinuxCalls {
   static func askToDisperse(_ shepherd: Shepherd) {
     var byte: UInt8 = 1
     // The pipe is never full: this is written at most a few times. A shepherd that has gone gives EPIPE.
-    withoutBrokenPipeSignal { _ = write(shepherd.control, &byte, 1) }
+    SignalMask.withoutPipeSignal { _ = write(shepherd.control, &byte, 1) }
     kill(shepherd.pid, SIGCONT)
   }
 
-  /// Has `body` write to a pipe whose reader may have gone, without the signal that this would send.
-  private static func withoutBrokenPipeSignal(_ body: () -> Void) {
-    var broken = sigset_t()
-    var before = sigset_t()
-    sigemptyset(&broken)
-    sigaddset(&broken, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &broken, &before)
-    body()
+  /// Takes one pending signal of a set without waiting; -1 where none is.
+  static func takePending(_ signals: UnsafePointer<sigset_t>) -> Int32 {
     var atOnce = timespec(tv_sec: 0, tv_nsec: 0)
-    if sigismember(&before, SIGPIPE) == 0 { while sigtimedwait(&broken, nil, &atOnce) == SIGPIPE {} }
-    pthread_sigmask(SIG_SETMASK, &before, nil)
+    return sigtimedwait(signals, nil, &atOnce)
   }
 
   /// Waits for a child of ours to end.

@@ -25,8 +25,7 @@ enum SignalMask {
       let waited = sigismember(pending, SIGPIPE) == 1
       pthread_sigmask(SIG_BLOCK, only, before)
       let value = body()
-      var noTime = timespec()
-      if !waited { while sigtimedwait(only, nil, &noTime) == SIGPIPE {} }
+      if !waited { while LinuxCalls.takePending(only) == SIGPIPE {} }
       pthread_sigmask(SIG_SETMASK, before, nil)
       return value
     }

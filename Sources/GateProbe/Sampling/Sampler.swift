@@ -7,7 +7,7 @@ import Synchronization
 /// What counts as the tree: every living descendant of the shepherd with its resident memory, from the moment at which
 /// it is found. A forked child counts before its exec too, since its pages are real, though shared with its parent; a
 /// child that borrows its parent's memory (between vfork and exec, told by kcmp(2)) does not. So the tree is an upper
-/// bound that counts shared pages more than once.
+/// bound that counts shared pages more than once (and where kcmp is refused, a borrower too, for the instant to its exec).
 ///
 /// The first readings are made in `init`, so that even the shortest program has some. Every method may be called from
 /// any thread; ``start()`` and ``stop()`` once each.

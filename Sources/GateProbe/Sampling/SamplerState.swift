@@ -173,9 +173,6 @@ extension SamplerState {
       notes.append("the repetition was long: of each \(store.stride) readings the highest was kept")
     }
     if unrecorded > 0 { notes.append("\(unrecorded) more processes were seen than are listed") }
-    if gone.count + tracked.count > 1, LinuxCalls.sharesMemory(family.shepherd, family.shepherd) == nil {
-      notes.append("children between vfork and exec may be counted twice, since kcmp is not allowed here")
-    }
     return notes
   }
 }

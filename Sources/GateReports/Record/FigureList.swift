@@ -9,7 +9,7 @@ struct FigureList {
     (.steadyRSS, "steady", "after warm-up"),
     (.growth, "growth", "in steady state"),
     (.spike, "spike", "above the steady level"),
-    (.treePeak, "tree peak", "sum over all processes"),
+    (.treePeak, "tree peak", "sum over all, shared pages once for each"),
     (.treeSteady, "tree steady", "sum, after warm-up"),
   ]
 

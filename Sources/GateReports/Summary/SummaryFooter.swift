@@ -20,6 +20,10 @@ struct SummaryFooter {
     return distinct.map { TerminalText.safe($0) }.joined(separator: ", ")
   }
 
+  private var judgesTrees: Bool {
+    result.scenarios.flatMap(\.metrics).contains { [.treePeak, .treeSteady].contains($0.rule.metric) }
+  }
+
   /// How far the figures can be trusted; nil where no scenario was sampled.
   private var measurement: String? {
     let sampled = result.scenarios.filter { $0.environment.fingerprint.measurement == Rung.sampled.rawValue }
@@ -28,6 +32,6 @@ struct SummaryFooter {
     let missed = gap > .zero ? "in the last \(Figures.time(gap))" : "in the last moments"
     let widest = gap > .zero ? " (the widest gap between two readings)" : ""
     return "by readings of /proc: a peak is VmHWM as last read, so a rise \(missed) before a process ends can be "
-      + "missed\(widest)"
+      + "missed\(widest)\(judgesTrees ? "; tree figures count a page once for each process that shares it" : "")"
   }
 }

@@ -13,7 +13,7 @@ struct EndConditionTests {
     #expect(recording.end.kind == .exited)
     #expect(recording.end.code == code)
     #expect(recording.failure == nil)
-    #expect(recording.playNotes == [])
+    #expect(recording.notes == [])
   }
 
   @Test(

@@ -61,7 +61,7 @@ struct MarkTests {
         for _ in range(1050): f.write(b'iteration\\n' * 100)
         """))
     #expect(recording.marks.count == 100_000)
-    #expect(recording.playNotes == ["5000 marks were dropped: at most 100000 are kept"])
+    #expect(recording.notes == ["5000 marks were dropped: at most 100000 are kept"])
   }
 
   @Test("A target without marks knows of none")

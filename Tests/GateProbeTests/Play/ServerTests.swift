@@ -61,7 +61,7 @@ struct ServerTests {
     let recording = try stage.play(scenario)
     #expect(recording.failure == nil, "\(recording.outputTail)")
     #expect(recording.end == End(.stopped, code: 0))
-    #expect(recording.playNotes == [])
+    #expect(recording.notes == [])
   }
 
   @Test("A daemon's own end is its end, also with another's pidfile about")

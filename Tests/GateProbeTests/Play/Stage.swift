@@ -80,8 +80,5 @@ final class Stage: Sendable {
 }
 
 extension Recording {
-  /// The notes without those of the sampler, which depend on what the machine allows.
-  var playNotes: [String] { notes.filter { !$0.contains("kcmp") } }
-
   var events: [Mark.Event] { marks.map(\.event) }
 }

@@ -19,7 +19,7 @@ struct StopTests {
     let recording = try stopped(scenario)
     #expect(recording.end == End(.stopped, signal: .term))
     #expect(recording.failure == nil)
-    #expect(recording.playNotes == [])
+    #expect(recording.notes == [])
     #expect(recording.stopRequested != nil)
     #expect(scenario.accepts(recording.end))
   }
@@ -39,7 +39,7 @@ struct StopTests {
     scenario.stop.within = .milliseconds(300)
     let recording = try stopped(scenario)
     #expect(recording.end == End(.stopped, signal: .kill))
-    #expect(recording.playNotes == ["did not end within 300 ms of SIGTERM and was killed"])
+    #expect(recording.notes == ["did not end within 300 ms of SIGTERM and was killed"])
     #expect(recording.failure == nil)
   }
 
@@ -54,14 +54,14 @@ struct StopTests {
   func survivors() throws {
     let recording = try stage.play(stage.scenario("sleep 1000 & (setsid sleep 1001 &) ; exit 0"))
     #expect(recording.end == End(.exited, code: 0))
-    let note = try #require(recording.playNotes.first)
+    let note = try #require(recording.notes.first)
     #expect(note.hasPrefix("2 processes outlived the target and were killed: sleep (pid "))
-    #expect(recording.playNotes.count == 1)
+    #expect(recording.notes.count == 1)
   }
 
   @Test("A child that ends shortly after the target is not worth a note")
   func afterglow() throws {
-    #expect(try stage.play(stage.scenario("sleep 0.02 & exit 0")).playNotes == [])
+    #expect(try stage.play(stage.scenario("sleep 0.02 & exit 0")).notes == [])
   }
 
   @Test("A target that ends before the last step fails that step, whatever it is", arguments: ["mark", "run", "phase"])
@@ -128,8 +128,8 @@ struct StopTests {
     ]
     let recording = try stage.play(scenario)
     #expect(recording.failure == nil)
-    #expect(recording.playNotes.count == 1)
-    #expect(recording.playNotes.first?.contains("were not played") == true)
+    #expect(recording.notes.count == 1)
+    #expect(recording.notes.first?.contains("were not played") == true)
     scenario.steps.append(Step(.run(.init(command: .shell("true")))))
     #expect(try stage.play(scenario).failure?.subject == "step 4 of 4 `run: true`")
   }
@@ -154,7 +154,7 @@ struct StopTests {
       stage.scenario("seq 1 100000; echo err >&2; printf '\\033[31mred'"), output: stage.path("out.log"))
     #expect(stage.text("out.log").utf8.count == 588_895 + 4 + 8)
     #expect(recording.outputTail.hasSuffix("100000\nerr\n\\u{1b}[31mred"))
-    #expect(recording.playNotes == [])
+    #expect(recording.notes == [])
   }
 
   @Test("A target that floods its output is cut in the file, and goes on")
@@ -170,6 +170,6 @@ struct StopTests {
   func noOutputFile() throws {
     let recording = try stage.play(stage.scenario("echo a"), output: stage.path("none/out.log"))
     #expect(recording.end == End(.exited, code: 0))
-    #expect(recording.playNotes.first?.contains("the target's output is not kept") == true)
+    #expect(recording.notes.first?.contains("the target's output is not kept") == true)
   }
 }

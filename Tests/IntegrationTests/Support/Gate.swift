@@ -9,6 +9,11 @@ enum Gate {
     let output: String
     let errors: String
 
+    /// Everything that a person reads, as one line, since reports break theirs to fit a terminal.
+    var words: String {
+      (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
     /// The name of the exit code, from the summary's last line.
     var verdict: String? {
       output.split(separator: "\n").last?.split(separator: " ").last.map(String.init)
@@ -19,14 +24,22 @@ enum Gate {
   static let binary: String = {
     if let named = ProcessInfo.processInfo.environment["HIGHWATER_BINARY"] { return named }
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [tests.deletingLastPathComponent()]
+    let beside =
+      Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [tests.deletingLastPathComponent()]
     return beside.map { $0.appendingPathComponent("highwater").path }
       .first { FileManager.default.isExecutableFile(atPath: $0) } ?? ".build/debug/highwater"
   }()
 
   /// Starts the program; its two streams go to files, so that no reader is needed.
-  static func start(_ arguments: [String], in project: TemporaryProject, variables: [String: String] = [:]) throws -> Running {
-    try Running(arguments, in: project, variables: variables)
+  ///
+  /// The working directory is the project's folder, unless another is named.
+  static func start(
+    _ arguments: [String],
+    in project: TemporaryProject,
+    from folder: String? = nil,
+    variables: [String: String] = [:]
+  ) throws -> Running {
+    try Running(arguments, in: project, from: folder ?? project.path, variables: variables)
   }
 
   /// Runs the program to its end.
@@ -48,6 +61,7 @@ enum Gate {
     init(
       _ arguments: [String],
       in project: TemporaryProject,
+      from folder: String? = nil,
       variables: [String: String],
       program: String = Gate.binary
     ) throws {
@@ -57,7 +71,7 @@ enum Gate {
       for url in [streams.output, streams.errors] { try Data().write(to: url) }
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments
-      process.currentDirectoryURL = URL(fileURLWithPath: project.path)
+      process.currentDirectoryURL = URL(fileURLWithPath: folder ?? project.path)
       var environment = ProcessInfo.processInfo.environment
       environment["NO_COLOR"] = "1"
       process.environment = environment.merging(variables) { $1 }

@@ -11,10 +11,10 @@ extension TemporaryProject {
 
   /// A project with the scenario `load`, whose target holds what ``hold(_:)`` says; `started` grows with each start.
   ///
-  /// - Parameters:
-  ///   - keys: further lines of the project file.
-  ///   - scenarioKeys: further lines of the scenario, without indentation.
-  static func holding(_ mebibytes: Int, repetitions: Int = 2, keys: String = "", scenarioKeys: String = "") throws -> TemporaryProject {
+  /// `keys` are further lines of the project file, and `scenarioKeys` of the scenario, without indentation.
+  static func holding(_ mebibytes: Int, repetitions: Int = 2, keys: String = "", scenarioKeys: String = "") throws
+    -> TemporaryProject
+  {
     let lines = scenarioKeys.split(separator: "\n").map { "    \($0)\n" }.joined()
     let gate = scenarioKeys.contains("gate:") ? "" : "    gate: {peak_rss: [3%, 512KiB]}\n"
     let project = try TemporaryProject(
@@ -76,13 +76,6 @@ extension TemporaryProject {
   }
 }
 
-extension Gate.Outcome {
-  /// Standard output as one line, since reports break their lines to fit a terminal.
-  var words: String {
-    output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-  }
-}
-
 extension Gate {
   /// Runs a script of bash(1), in which `$HIGHWATER` is the program.
   static func shell(_ script: String, in project: TemporaryProject) throws -> Outcome {
@@ -96,5 +89,6 @@ extension Gate {
 
 /// A JSON object out of a text.
 func object(in text: String) throws -> [String: Any] {
-  try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "no JSON object: \(text.prefix(200))")
+  try #require(
+    JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "no JSON object: \(text.prefix(200))")
 }
