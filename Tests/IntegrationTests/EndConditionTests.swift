@@ -107,7 +107,7 @@ struct EndConditionTests {
     #expect(outcome.words.contains(end.message), "\(outcome.output)")
     #expect(try scene.leftovers() == [])
     #expect(!scene.has("started"), "the target must not have been started")
-    print("ROW|\(end.testDescription)|\(outcome.code)|\(try scene.end())|\(end.message)\n<<<\n\(outcome.output)\(outcome.errors)>>>")
+    print("ROW|\(end.testDescription)|\(outcome.code)|\(try scene.end())|\(end.message)")
   }
 
   @Test("A port that somebody else holds is told before the target is started", arguments: ["tcp: PORT", "http: \"http://127.0.0.1:PORT/\""])

@@ -93,7 +93,7 @@ struct RecordTests {
     let scene = try Scene()
     let outcome = try scene.run(["record", "--timeout", "300ms", "--", "sh", "-c", "sleep 1000 & sleep 1000"])
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains("timeout of 300 ms"), "\(outcome.output)")
+    #expect(outcome.words.contains("timeout: did not end within 300 ms"), "\(outcome.output)")
     #expect(try scene.leftovers() == [])
   }
 

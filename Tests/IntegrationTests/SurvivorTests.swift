@@ -46,6 +46,31 @@ struct SurvivorTests {
     #expect([0, 1, 4].contains(try scene.run(["check"]).code), "killed runs must not be in the way of the next one")
   }
 
+  @Test(
+    "Where somebody kills the process that watches over a target, nothing is left, and nothing is concluded",
+    arguments: ["", "ready: {file: at}\nsteps: [{wait: 1000s}]\n", "ready: {file: at}\nsteps: [{run: sleep 1000}]\n"]
+  )
+  func killShepherd(script: String) throws {
+    let scene = try Scene(script + "target: {shell: (setsid sleep 1000 &); touch at; sleep 1000}\nteardown: [touch torn]")
+    let running = try scene.start("check", "--allow-missing-baseline")
+    try scene.wait(for: "at", in: running)
+    let shepherd = try #require(Self.children(of: running.process.processIdentifier).min())
+    kill(shepherd, SIGKILL)
+    let outcome = try running.wait()
+    #expect(outcome.code == 4, "\(outcome.output)")
+    #expect(try scene.end() == "killed KILL")
+    #expect(outcome.words.contains("killed by an unknown hand"), "\(outcome.output)")
+    #expect(scene.has("torn"))
+    #expect(try scene.leftovers() == [])
+  }
+
+  private static func children(of parent: Int32) throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init).filter { id in
+      let stat = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ""
+      return stat.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { Int32($0) } == parent
+    }
+  }
+
   @Test("SIGKILL at any instant of an approval: each baseline is the old one or the new one")
   func killApproval() throws {
     var random = SeededNumbers(seed: 9)

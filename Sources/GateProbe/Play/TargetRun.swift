@@ -59,6 +59,7 @@ final class TargetRun {
     } else if let leader, leader != .exited(0) || family.isDispersed {
       end(with: leader, of: family.leader)
     }
+    if !hasEnded, family.hasLostShepherd { endWithShepherd() }
   }
 
   /// Sends a signal to the main process.
@@ -103,6 +104,13 @@ extension TargetRun {
         goneSince = .now()
       }
     }
+  }
+
+  /// Takes the end from what is known of a family whose shepherd somebody has killed: the kernel and the runner have
+  /// killed all of it, and nobody told more.
+  private func endWithShepherd() {
+    status = .signaled(.kill, coreDumped: false)
+    endedAt = .now()
   }
 
   private func end(with status: WaitStatus, of pid: Int32) {

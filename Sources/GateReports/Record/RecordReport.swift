@@ -37,7 +37,11 @@ package enum RecordReport {
     let median = Figures.time(.seconds(span.median))
     let range = "\(Figures.time(.seconds(span.lowest))) to \(Figures.time(.seconds(span.highest)))"
     page.paragraph("took \(median)" + (span.count > 1 ? " (\(range))" : ""), indent: 2)
+    OutputTail.write(scenario.failure?.output ?? "", lines: outputLines, to: &page)
   }
+
+  /// How many of the last lines of a failed command's output are shown.
+  private static let outputLines = 12
 
   private static func distinct(_ ends: [End]) -> [(End, Int)] {
     ends.reduce(into: []) { seen, end in
