@@ -101,7 +101,10 @@ struct RecordTests {
   func surroundings() throws {
     let scene = try Scene()
     let outcome = try scene.run(
-      ["record", "--show-output", "--", "sh", "-c", "pwd -P; echo \"$NO_COLOR|$1|$2\"; sleep 0.1", "sh", "--json", "a  b"]
+      [
+        "record", "--show-output", "--", "sh", "-c", "pwd -P; echo \"$NO_COLOR|$1|$2\"; sleep 0.1", "sh", "--json",
+        "a  b",
+      ]
     )
     #expect(outcome.code == 0)
     #expect(outcome.errors.contains("\(scene.project.path)\n1|--json|a  b\n"), "\(outcome.errors)")

@@ -41,15 +41,21 @@ struct ScenarioTests {
     let clientWords = try client.check().output
     #expect(clientWords.contains("│ refused by peer") || clientWords.contains("| refused by peer"), "\(clientWords)")
     #expect(clientWords.contains(" 100\n") && !clientWords.contains(" 20\n"))
-    let target = try Scene("target: {shell: echo out of luck; exec sleep 1000}\nsteps: [{expect: {output: joy, within: 300ms}}]")
+    let target = try Scene(
+      "target: {shell: echo out of luck; exec sleep 1000}\nsteps: [{expect: {output: joy, within: 300ms}}]")
     #expect(try target.check().words.contains("out of luck"))
   }
 
-  @Test("A wrong HTTP status is told with the one that came", arguments: [
-    ("{url: \"http://127.0.0.1:PORT/none\"}", "answered with status 404 (expected 200 to 299)"),
-    ("{url: \"http://127.0.0.1:PORT/\", expect: 204, times: 3}", "answered with status 200 (expected 204) at request 1 of 3"),
-    ("{url: \"http://127.0.0.1:PORT/\", method: DELETE}", "answered with status 501 (expected 200 to 299)"),
-  ])
+  @Test(
+    "A wrong HTTP status is told with the one that came",
+    arguments: [
+      ("{url: \"http://127.0.0.1:PORT/none\"}", "answered with status 404 (expected 200 to 299)"),
+      (
+        "{url: \"http://127.0.0.1:PORT/\", expect: 204, times: 3}",
+        "answered with status 200 (expected 204) at request 1 of 3"
+      ),
+      ("{url: \"http://127.0.0.1:PORT/\", method: DELETE}", "answered with status 501 (expected 200 to 299)"),
+    ])
   func httpStatus(call: String, message: String) throws {
     let port = try TakenPort().number
     let scene = try Scene(
@@ -139,9 +145,11 @@ struct ScenarioTests {
     """
   }
 
-  @Test("A leak of 4 KiB a turn breaks a limit on growth, and a sound program keeps it", arguments: [
-    ("kept.append(bytearray(b'x' * 4096))", 1), ("kept = [bytearray(b'x' * 4096)]", 0),
-  ] as [(String, Int32)])
+  @Test(
+    "A leak of 4 KiB a turn breaks a limit on growth, and a sound program keeps it",
+    arguments: [
+      ("kept.append(bytearray(b'x' * 4096))", 1), ("kept = [bytearray(b'x' * 4096)]", 0),
+    ] as [(String, Int32)])
   func growth(turn: String, code: Int32) throws {
     let scene = try Scene(
       """

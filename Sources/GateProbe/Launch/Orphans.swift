@@ -39,7 +39,8 @@ struct Orphans {
 
   /// Whether the process was started with the entry in its environment (proc_pid_environ(5)).
   private func hasEntry(_ pid: Int32) -> Bool {
-    guard let entry, let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: Self.largestEnvironment) else {
+    guard let entry, let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: Self.largestEnvironment)
+    else {
       return false
     }
     return environment.split(separator: 0).contains { $0.elementsEqual(entry) }

@@ -30,7 +30,9 @@ package enum RecordReport {
     let spans = times.isEmpty ? recording.map { [$0.duration.inSeconds] } ?? [] : times
     for (end, count) in distinct(ends) {
       let times = count > 1 || ends.count > 1 ? ", \(count) of \(Figures.count(ends.count, "repetition"))" : ""
-      page.paragraph(TerminalText.safe(end.forPeople) + times, indent: 2)
+      // The failure has the hint, too.
+      let problem = end.kind == .startFailed ? scenario.failure.map { "\(end.kind.rawValue): \($0.problem)" } : nil
+      page.paragraph(TerminalText.safe(problem ?? end.forPeople) + times, indent: 2)
       if let proof = end.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "proof: ") }
     }
     guard let span = RepeatedFigure(spans) else { return }
