@@ -34,6 +34,8 @@ struct EndCase: Sendable, CustomTestStringConvertible {
 struct EndConditionTests {
   static let up = "ready: {file: up, within: 30s}\nsetup: [[rm, -f, up]]\n"
 
+  static let daemon = "ready: {file: d.pid, within: 30s}\nsetup: [[rm, -f, d.pid]]\n"
+
   static let exits: [EndCase] = [
     EndCase("exit code 0", "target: {shell: sleep 0.2; exit 0}", 0, "exited 0"),
     EndCase(
@@ -145,12 +147,24 @@ struct EndConditionTests {
       "stopped TERM", says: "did not end within 300 ms and was killed"),
     EndCase(
       "ends before the last step",
-      up + "target: {shell: 'touch up; sleep 0.2; exit 0'}\nsteps: [{wait: 60s}, {run: 'true'}]", 3, "exited 0",
+      up + "target: {shell: 'touch up; sleep 1; exit 0'}\nsteps: [{wait: 60s}, {run: 'true'}]", 3, "exited 0",
       says: "step 1 of 2 `wait: 1 min`: the target ended (exited with code 0) during the step"),
     EndCase(
       "killed by an unknown hand during a step",
-      up + "target: {shell: 'touch up; sleep 0.2; kill -KILL $$'}\nsteps: [{wait: 60s}, {run: 'true'}]", 4,
+      up + "target: {shell: 'touch up; sleep 1; kill -KILL $$'}\nsteps: [{wait: 60s}, {run: 'true'}]", 4,
       "killed KILL", says: "killed by an unknown hand"),
+    EndCase(
+      "crashes during the last step, whose client hangs",
+      up + "target: {shell: 'ulimit -c 0; touch up; sleep 1; kill -SEGV $$'}\nsteps: [{run: sleep 1000}]",
+      3, "crash SEGV", says: "the target ended (was ended by SIGSEGV) during the step"),
+    EndCase(
+      "ends during the last step, whose client hangs",
+      up + "target: {shell: 'touch up; sleep 1'}\nsteps: [{run: {command: sleep 1000, within: 3s}}]",
+      3, "exited 0", says: "did not end within 3.0 s and was killed"),
+    EndCase(
+      "ends during the last step, whose client outlives the timeout",
+      up + "target: {shell: 'touch up; sleep 1'}\nsteps: [{run: sleep 1000}]\ntimeout: 3s",
+      3, "exited 0", says: "was under way when the scenario's timeout of 3.0 s passed"),
     EndCase(
       "the teardown fails", "target: {command: [\"true\"]}\nteardown: ['echo still there; exit 4', 'touch torn']", 3,
       "exited 0", says: "teardown `echo still there; exit 4`: exited with code 4 (expected 0)"),
@@ -165,15 +179,17 @@ struct EndConditionTests {
       says: "1 process outlived the target and was killed: sleep (pid"),
     EndCase(
       "a daemon by its pidfile",
-      "setup: [[rm, -f, d.pid]]\ntarget: {shell: \"setsid sh -c 'echo $$ > d.pid; exec sleep 1000' &\", main: {pidfile: d.pid}}\nready: {file: d.pid}",
+      daemon + "target: {shell: \"setsid sh -c 'echo $$ > d.pid; exec sleep 1000' &\", main: {pidfile: d.pid}}",
       0, "stopped TERM"),
     EndCase(
       "a daemon that crashes",
-      "setup: [[rm, -f, d.pid]]\ntarget: {shell: \"ulimit -c 0; setsid sh -c 'echo $$ > d.pid; sleep 0.5; kill -SEGV $$' &\", main: {pidfile: d.pid}}\nready: {file: d.pid}\nsteps: [{wait: 60s}]\nuntil: exit",
+      daemon + "steps: [{wait: 60s}]\nuntil: exit\n"
+        + "target: {shell: \"setsid sh -c 'ulimit -c 0; echo $$ > d.pid; sleep 1; kill -SEGV $$' &\", "
+        + "main: {pidfile: d.pid}}",
       3, "crash SEGV", says: "crash (SIGSEGV)"),
     EndCase(
       "a worker by its name, its parent waiting for it",
-      "target: {shell: 'sleep 0.5; exit 3', main: {name: sleep}}\nuntil: exit", 3, "exited 3",
+      "target: {shell: 'sleep 1; exit 3', main: {name: sleep}}\nuntil: exit", 3, "exited 3",
       says: "exited with code 3"),
   ]
 

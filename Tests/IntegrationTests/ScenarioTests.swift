@@ -17,7 +17,14 @@ struct ScenarioTests {
         "warm-up 2, step 1 of 1 `run: echo x >> n; test $(wc -l < n) -lt 2`: exited with code 1 (expected 0)"
       ),
       (
-        "steps: [{repeat: {times: 3, steps: [{mark: a}, {repeat: {times: 4, steps: [{run: 'echo x >> n; test $(wc -l < n) -lt 7'}]}}]}}]",
+        """
+        steps:
+          - repeat:
+              times: 3
+              steps:
+                - mark: a
+                - repeat: {times: 4, steps: [{run: 'echo x >> n; test $(wc -l < n) -lt 7'}]}
+        """,
         1, 0, "step 1 of 1, turn 2 of 3, step 2 of 2, turn 3 of 4, step 1 of 1 `run: "
       ),
       ("steps: [{run: {command: [sh, -c, 'exit 5'], exit: [1, 2]}}]", 1, 0, "exited with code 5 (expected 1 or 2)"),
@@ -75,7 +82,11 @@ struct ScenarioTests {
   func settle() throws {
     let scene = try Scene(
       """
-      target: {command: [python3, -c, "import time; data = []\\nwhile True: data.append(b'x' * (1 << 20)); time.sleep(0.02)"]}
+      target:
+        command:
+          - python3
+          - -c
+          - "import time; data = []\\nwhile True: data.append(b'x' * (1 << 20)); time.sleep(0.02)"
       steps: [{settle: {within: 2500ms}}]
       """
     )
@@ -89,7 +100,9 @@ struct ScenarioTests {
     let scene = try Scene(
       """
       target:
-        shell: "trap 'echo reread' HUP; echo up; while :; do if read line; then echo \\"got $line\\"; [ \\"$line\\" != quit ] || exit 0; fi; done"
+        shell: |
+          trap 'echo reread' HUP; echo up
+          while :; do if read line; then echo "got $line"; [ "$line" != quit ] || exit 0; fi; done
       ready: {log: "^up$", within: 60s}
       steps:
         - phase: talk

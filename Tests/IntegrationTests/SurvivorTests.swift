@@ -14,7 +14,7 @@ struct SurvivorTests {
     "setsid sh -c 'sleep 1000' & sleep 0.1",
     "(trap '' HUP TERM INT; setsid sh -c \\\"(sleep 1000 &); while :; do sleep 1; done\\\" &); sleep 0.2",
     "i=0; while [ $i -lt 30 ]; do (sleep 1000 &); i=$((i+1)); done; sleep 0.1",
-    "exec python3 -c 'import os, time; [os.fork() for _ in range(3)]; os.setsid() if os.getpid() % 2 else 0; time.sleep(0.2)'",
+    "exec python3 -c 'import os, time; [os.fork() for _ in range(3)]; os.fork() or os.setsid(); time.sleep(0.2)'",
   ]
 
   @Test("SIGKILL at any instant of a check")

@@ -39,6 +39,12 @@ final class TargetRun {
 
   var hasEnded: Bool { endedAt != nil }
 
+  /// Whether a signal ended it that the runner did not send.
+  var wasCutDown: Bool {
+    guard case .signaled(let signal, _)? = status else { return false }
+    return !sentSignals.contains(signal)
+  }
+
   /// The main process; nil while it is not known yet.
   var main: Int32? {
     hasMainRule ? sampler.mainProcess : family.leader
