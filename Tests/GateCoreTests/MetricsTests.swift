@@ -115,6 +115,30 @@ struct MetricsTests {
     #expect(recording.result().metrics[.growth] == 1300)
   }
 
+  private func burstRecording(iterations: Int, known: (Int) -> Bool) -> Recording {
+    let marks = (0..<iterations).map { turn in
+      Mark(
+        time: .milliseconds(turn), event: .iteration,
+        resident: known(turn) ? Bytes(20 << 20) + Bytes(Int64(turn) * 1300) : nil
+      )
+    }
+    return Curves.recording({ _ in 20 * mebibyte }, marks: marks)
+  }
+
+  @Test("Iterations without a level count as turns all the same")
+  func iterationsInBursts() {
+    let recording = burstRecording(iterations: 100) { $0 % 5 == 4 }
+    #expect(recording.growthIsPerIteration)
+    #expect(recording.result().metrics[.growth] == 1300)
+  }
+
+  @Test("Where too few iterations have a level there is no growth, instead of none per second")
+  func iterationsTooFast() {
+    let recording = burstRecording(iterations: 100) { $0 % 20 == 19 }
+    #expect(recording.growthIsPerIteration)
+    #expect(recording.result().metrics[.growth] == nil)
+  }
+
   @Test("Each phase has its own peak, and one that came twice the higher of both")
   func phases() {
     let marks = [

@@ -150,6 +150,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
     switch metric {
     case .peakRSS, .treePeak: return "no sample of the main process was taken"
+    case .growth where growthIsPerIteration:
+      return "the iterations came too fast for their levels to be read; more work in each may help"
     default: return "resident memory never became steady; a longer scenario may show it"
     }
   }

@@ -52,7 +52,7 @@ extension Recording {
 
   /// Growth is per iteration where there are enough iterations for a slope, else per second.
   package var growthIsPerIteration: Bool {
-    iterationLevels.count >= Self.fewestIterations
+    marks.count { $0.event == .iteration } >= Self.fewestIterations
   }
 
   /// A slope over fewer turns is mostly the noise of single pages.
@@ -117,15 +117,15 @@ extension Recording {
     return Slope.theilSen(x: times, y: Array(curve.medians[start...]))
   }
 
-  private var iterationLevels: [Double] {
-    marks.compactMap { mark in mark.event == .iteration ? mark.resident.map { Double($0.count) } : nil }
-  }
-
+  /// The slope over the number of the iteration; nil where the levels of too few iterations are known.
   private var growthPerIteration: Double? {
-    let levels = iterationLevels
-    let start = SteadyState.start(of: levels, floor: BinnedCurve.quietBand) ?? levels.count / 2
-    let kept = Array(levels[start...])
-    return Slope.theilSen(x: kept.indices.map(Double.init), y: kept)
+    let levels = marks.lazy.filter { $0.event == .iteration }.enumerated().compactMap { number, mark in
+      mark.resident.map { (number: Double(number), level: Double($0.count)) }
+    }
+    guard levels.count >= Self.fewestIterations else { return nil }
+    let start = SteadyState.start(of: levels.map(\.level), floor: BinnedCurve.quietBand) ?? levels.count / 2
+    let kept = levels[start...]
+    return Slope.theilSen(x: kept.map(\.number), y: kept.map(\.level))
   }
 
   private var phases: [RepetitionResult.Phase] {
