@@ -50,6 +50,15 @@ extension Recording {
     )
   }
 
+  /// The largest child, where it held at least half as much again as the main process.
+  ///
+  /// The main process's figures leave it out: then that one is mostly a shell that started the real program. A forked
+  /// copy holds no more than its parent.
+  package var overshadowingChild: ProcessRecord? {
+    guard let peak, let child = processes.filter({ !$0.isMain }).max(by: { $0.peak < $1.peak }) else { return nil }
+    return Double(child.peak.count) >= 1.5 * peak ? child : nil
+  }
+
   /// Growth is per iteration where there are enough iterations for a slope, else per second.
   package var growthIsPerIteration: Bool {
     marks.count { $0.event == .iteration } >= Self.fewestIterations
