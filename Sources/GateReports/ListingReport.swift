@@ -79,11 +79,9 @@ package enum ListingReport {
   }
 
   private static func repeats(of scenario: Scenario) -> String {
-    let times: String
-    switch scenario.repetitions {
-    case .fixed(let count): times = Figures.count(count, "time")
-    case .adaptive(let least, let most): times = "\(least) to \(Figures.count(most, "time"))"
-    }
+    let known = scenario.repetitions.count(hasBaseline: true)
+    let new = scenario.repetitions.count(hasBaseline: false)
+    let times = Figures.count(known, "time") + (new == known ? "" : " (\(new) for a first baseline)")
     let warmup = scenario.warmup == 0 ? "" : " after \(Figures.count(scenario.warmup, "warm-up"))"
     return "\(times)\(warmup), each at most \(Figures.time(scenario.timeout))"
   }

@@ -26,11 +26,14 @@ package struct Approve {
     let store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: workplace.variables, root: project.root)
     var changes: [ApprovalChange] = []
+    // What was written is told even where the next baseline cannot be.
+    defer {
+      if !changes.isEmpty { workplace.console.print(ApprovalReport.text(changes, style: workplace.console.style())) }
+    }
     for scenario in selected {
-      guard workplace.interruption.signal == nil else { return workplace.interruptedCode ?? .interrupted }
+      if let code = workplace.interruptedCode { return code }
       changes.append(try approve(scenario, of: result, into: store, project, by: build.person, workplace))
     }
-    workplace.console.print(ApprovalReport.text(changes, style: workplace.console.style()))
     let wasSkipped = changes.contains { if case .skipped = $0.outcome { true } else { false } }
     return wasSkipped ? .failed : .pass
   }
@@ -86,7 +89,8 @@ package struct Approve {
     if let name = project.environment.name { baseline.environment = name }
     var change = ApprovalChange(
       scenario: scenario.name, environment: baseline.environment,
-      path: store.path(scenario.name, baseline.environment), outcome: .unchanged, after: baseline.medians
+      path: workplace.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged,
+      after: baseline.medians
     )
     if let reason = scenario.reasonAgainstApproval {
       change.outcome = .skipped(reason: reason)

@@ -15,14 +15,16 @@ struct BuildContext {
       names.lazy.compactMap { variables[$0] }.first { !$0.isEmpty }.map { String($0.prefix(1000)) }
     }
     let checkout = GitCheckout(containing: root)
-    commit = first("HIGHWATER_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "GIT_COMMIT") ?? checkout?.commit
+    commit =
+      first("HIGHWATER_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "GIT_COMMIT") ?? checkout?.commit
     branch =
       first(
         "HIGHWATER_BRANCH", "GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "GIT_BRANCH"
       ) ?? checkout?.branch
     buildURL =
       first("HIGHWATER_BUILD_URL", "CI_JOB_URL", "BUILDKITE_BUILD_URL", "BUILD_URL") ?? Self.gitHubRun(variables)
-    person = first("HIGHWATER_APPROVER", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_AUTHOR", "USER") ?? "unknown"
+    person =
+      first("HIGHWATER_APPROVER", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_AUTHOR", "USER") ?? "unknown"
   }
 
   /// GitHub gives the parts of the address only.

@@ -29,12 +29,14 @@ package struct Check {
     defer { withExtendedLifetime(lock) {} }
     let probe = Probe(interruption: workplace.interruption, environment: workplace.variables)
     let plans = try CheckPlan.plans(for: scenarios, of: project, fingerprint: probe.fingerprint)
+    for scenario in scenarios { try artifacts.makeRoom(for: scenario.name) }
 
+    var unwritten: [FileError] = []
     let begin = ContinuousClock.now
     var run = RunInfo(
       startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: project.root)
     )
-    guard let results = try results(of: plans, with: probe, into: artifacts, workplace.console),
+    guard let results = results(of: plans, with: probe, into: artifacts, workplace.console, &unwritten),
       workplace.interruption.signal == nil
     else {
       workplace.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
@@ -47,6 +49,7 @@ package struct Check {
       result: RunResult(run: run, environment: environment, scenarios: results),
       project: project,
       artifacts: artifacts,
+      unwritten: unwritten,
       check: self,
       workplace: workplace
     )
@@ -60,28 +63,36 @@ package struct Check {
   }
 
   /// Measures and judges one scenario after the other; nil where an interruption ended the run.
+  ///
+  /// A recording that cannot be written costs no verdict; the first such error is kept for the end.
   private func results(
     of plans: [CheckPlan],
     with probe: Probe,
     into artifacts: ArtifactsFolder,
-    _ console: Console
-  ) throws -> [ScenarioResult]? {
+    _ console: Console,
+    _ unwritten: inout [FileError]
+  ) -> [ScenarioResult]? {
     var results: [ScenarioResult] = []
     for (index, plan) in plans.enumerated() {
       let scenario = plan.scenario
       console.show(.scenarioStarted(scenario.name, index: index + 1, of: plans.count))
-      try artifacts.makeRoom(for: scenario.name)
       let run = ScenarioRun(
         scenario: scenario,
         environment: plan.environment,
         repetitions: repetitions ?? scenario.repetitions.count(hasBaseline: plan.hasBaseline),
         show: console.show
       )
-      let measured = try run.measure { scenario, number in
-        let output = artifacts.output(of: scenario.name, repetition: number)
+      let measured = run.measure { scenario, number in
+        // All warm-ups share the file before the first counted one's: only the last one that ran may have failed.
+        let output = artifacts.output(of: scenario.name, repetition: max(0, number))
         let recording = probe.measure(scenario, output: output)
         if let recording, number >= 1 {
-          try SafeFile.write(RecordingFile.encode(recording), to: artifacts.recording(of: scenario.name, repetition: number))
+          let path = artifacts.recording(of: scenario.name, repetition: number)
+          do throws(FileError) {
+            try SafeFile.write(RecordingFile.encode(recording), to: path)
+          } catch {
+            if unwritten.isEmpty { unwritten.append(error) }
+          }
         }
         return recording
       }
@@ -91,23 +102,5 @@ package struct Check {
       results.append(result)
     }
     return results
-  }
-}
-
-extension SharedOptions {
-  /// The options that a command must be given again to mean the same project.
-  var repeated: [String] {
-    let pairs = [("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--environment", environment)]
-    return pairs.flatMap { name, value in value.map { [name, $0] } ?? [] }
-  }
-
-  /// Finds and reads the project file; options go before what it says.
-  func loadProject(in workplace: Workplace, webhooksNeeded: Bool) throws -> Project {
-    let file = try ProjectFile.locate(explicit: config, from: workplace.workingDirectory)
-    var project = try ProjectFile.load(file, environment: workplace.variables, webhooksNeeded: webhooksNeeded)
-    if let baselines { project.baselines = workplace.absolute(baselines) }
-    if let artifacts { project.artifacts = workplace.absolute(artifacts) }
-    if let environment { project.environment.name = environment }
-    return project
   }
 }

@@ -9,50 +9,45 @@ struct CheckConclusion {
   let result: RunResult
   let project: Project
   let artifacts: ArtifactsFolder
+  /// What could not be written while the targets ran.
+  let unwritten: [FileError]
   let check: Check
   let workplace: Workplace
 
   /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
   func carryOut() -> ExitCode {
     let previous = PreviousVerdicts(of: artifacts)
-    var lost: FileError?
-    do {
-      try write()
-    } catch {
-      lost = error
-    }
+    let lost = write()
     let delivered = notify(comparedWith: previous)
     var exitCode = result.verdict.exitCode
     if exitCode == .pass {
-      exitCode = lost != nil ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
+      exitCode = !lost.isEmpty ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
     }
     printSummary(exitCode)
-    if let lost { workplace.console.complain(lost) }
-    return exitCode == .pass && workplace.console.hasFailed ? .failed : exitCode
+    for error in lost { workplace.console.complain(error) }
+    return exitCode
   }
 
-  private func write() throws(FileError) {
+  /// Writes the result to both of its places; returns what could not be written.
+  private func write() -> [FileError] {
     let bytes = ResultFile.encode(result)
-    try SafeFile.write(bytes, to: artifacts.result)
-    switch check.options.json {
-    case nil: break
-    case "-": workplace.console.print(String(decoding: bytes, as: UTF8.self))
-    case let path?: try SafeFile.write(bytes, to: workplace.absolute(path))
-    }
+    var lost = unwritten
+    do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
+    do throws(FileError) { try check.options.write(bytes, in: workplace) } catch { lost.append(error) }
+    return lost
   }
 
   private func printSummary(_ exitCode: ExitCode) {
     let console = workplace.console
-    var context = SummaryContext(exitCode: exitCode, resultPath: artifacts.result)
+    var context = SummaryContext(exitCode: exitCode, resultPath: workplace.shown(artifacts.result))
     context.detail = console.detail
-    context.outputFolder = "\(artifacts.path)/output"
     context.options = check.options.repeated
     for scenario in result.scenarios where scenario.failure != nil {
-      context.outputs[scenario.name] = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      let output = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      guard FileManager.default.fileExists(atPath: output) else { continue }
+      context.outputs[scenario.name] = workplace.shown(output)
     }
-    let goesToOutput = check.options.json != "-"
-    let text = SummaryReport.text(result, style: console.style(onOutput: goesToOutput), context: context)
-    if goesToOutput { console.print(text) } else { console.say(text) }
+    console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
   }
 
   /// Sends what the webhooks ask for; true where every message arrived.
@@ -91,7 +86,8 @@ struct PreviousVerdicts {
   init(of artifacts: ArtifactsFolder) {
     let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
     let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }
-    verdicts = Dictionary(result?.scenarios.map { ($0.name, $0.verdict) } ?? [], uniquingKeysWith: { first, _ in first })
+    verdicts = Dictionary(
+      result?.scenarios.map { ($0.name, $0.verdict) } ?? [], uniquingKeysWith: { first, _ in first })
   }
 
   subscript(name: ScenarioName) -> Verdict? {

@@ -26,7 +26,7 @@ struct CheckPlan {
     for scenario in scenarios {
       let environment = project.environment.info(for: fingerprint(scenario))
       do {
-        let reference = try store.reference(for: scenario.name, environment, ignoring: project.environment.ignoredFields)
+        let reference = try store.reference(for: scenario.name, environment)
         plans.append(CheckPlan(scenario: scenario, environment: environment, reference: reference))
       } catch {
         complaints += error.complaints
@@ -40,7 +40,11 @@ struct CheckPlan {
 extension EnvironmentRule {
   /// The environment with the name under which the team keeps its baselines.
   func info(for fingerprint: Fingerprint) -> EnvironmentInfo {
-    EnvironmentInfo(name: name ?? fingerprint.derivedName(ignoring: ignoredFields), fingerprint: fingerprint)
+    EnvironmentInfo(
+      name: name ?? fingerprint.derivedName(ignoring: ignoredFields),
+      fingerprint: fingerprint,
+      ignoredFields: ignoredFields
+    )
   }
 }
 
@@ -48,12 +52,11 @@ extension BaselineStore {
   /// What a scenario in this environment is to be compared with.
   fileprivate func reference(
     for scenario: ScenarioName,
-    _ environment: EnvironmentInfo,
-    ignoring ignored: Set<Fingerprint.Field>
+    _ environment: EnvironmentInfo
   ) throws(FileError) -> Reference {
     if let baseline = try load(scenario, environment: environment.name) {
-      guard !baseline.isComparable(to: environment, ignoring: ignored) else { return .baseline(baseline) }
-      return Self.other(baseline, environment)
+      guard !baseline.isComparable(to: environment) else { return .baseline(baseline) }
+      return .other(baseline, environment)
     }
     // A broken baseline of another environment is no reason to stop: nothing would be compared with it.
     let others = environments(of: scenario).compactMap { name in (try? load(scenario, environment: name)) ?? nil }
@@ -61,10 +64,13 @@ extension BaselineStore {
       environment.fingerprint.differences(fromBaseline: baseline.fingerprint).filter(\.field.isHard).count
     }
     guard let nearest = others.min(by: { hardDifferences($0) < hardDifferences($1) }) else { return .missing }
-    return Self.other(nearest, environment)
+    return .other(nearest, environment)
   }
+}
 
-  private static func other(_ baseline: Baseline, _ environment: EnvironmentInfo) -> Reference {
+extension Reference {
+  /// A baseline that is not compared with, since it is of another environment.
+  static func other(_ baseline: Baseline, _ environment: EnvironmentInfo) -> Reference {
     .otherEnvironment(
       name: baseline.environment,
       differences: environment.fingerprint.differences(fromBaseline: baseline.fingerprint)

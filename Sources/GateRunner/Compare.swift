@@ -36,28 +36,20 @@ package struct Compare {
   }
 
   private func reference(for measurements: ScenarioMeasurements, in before: Figures) -> Reference {
-    guard let baseline = before.baselines.first(where: { $0.scenario == measurements.name }) else { return .missing }
-    guard baseline.isComparable(to: measurements.environment, ignoring: []) else {
-      let fingerprint = measurements.environment.fingerprint
-      return .otherEnvironment(
-        name: baseline.environment, differences: fingerprint.differences(fromBaseline: baseline.fingerprint)
-      )
+    let candidates = before.baselines.filter { $0.scenario == measurements.name }
+    if let baseline = candidates.first(where: { $0.isComparable(to: measurements.environment) }) {
+      return .baseline(baseline)
     }
-    return .baseline(baseline)
+    return candidates.first.map { .other($0, measurements.environment) } ?? .missing
   }
 
   private func tell(_ result: RunResult, _ workplace: Workplace) throws {
     let console = workplace.console
-    switch options.json {
-    case nil: break
-    case "-":
-      return console.print(String(decoding: ResultFile.encode(result), as: UTF8.self))
-    case let path?: try SafeFile.write(ResultFile.encode(result), to: workplace.absolute(path))
-    }
+    try options.write(ResultFile.encode(result), in: workplace)
     let context = SummaryContext(
       command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
     )
-    console.print(SummaryReport.text(result, style: console.style(), context: context))
+    console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
   }
 }
 
@@ -73,7 +65,8 @@ private struct Figures {
     guard BaselineFile.claims(bytes) else {
       let result = try ResultFile.decode(bytes, path: shown)
       guard !result.scenarios.isEmpty else {
-        throw RunnerError(problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")
+        throw RunnerError(
+          problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")
       }
       run = result.run
       environment = result.environment

@@ -17,7 +17,8 @@ package final class Console: Sendable {
 
   private struct State {
     var hasProgressLine = false
-    var outputFailed = false
+    /// The first `errno` of a write that failed.
+    var outputFault: CInt?
   }
 
   package let volume: Volume
@@ -68,6 +69,12 @@ package final class Console: Sendable {
     write(text, to: STDOUT_FILENO)
   }
 
+  /// Writes a report for people to standard output, or to standard error where the options give that to data.
+  func report(besides options: SharedOptions, _ text: (TerminalStyle) -> String) {
+    let words = text(style(onOutput: !options.isOutputTaken))
+    if options.isOutputTaken { say(words) } else { print(words) }
+  }
+
   /// Says a line on standard error, unless the console is quiet.
   package func say(_ text: String) {
     guard volume != .quiet else { return }
@@ -109,17 +116,27 @@ package final class Console: Sendable {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if written < 0, errno == EINTR || errno == EAGAIN { continue }
-      guard written > 0 else {
-        state.withLock { $0.outputFailed = $0.outputFailed || errno != EPIPE }
+      let code = errno
+      if written >= 0 {
+        rest = rest.dropFirst(written)
+      } else if code == EAGAIN {
+        // Somebody has made the stream one that does not wait.
+        var wish = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&wish, 1, -1)
+      } else if code != EINTR {
+        if code != EPIPE { state.withLock { $0.outputFault = $0.outputFault ?? code } }
         return
       }
-      rest = rest.dropFirst(written)
     }
   }
 
-  /// Whether something could not be written for another reason than a reader that went away, as on a full disk.
-  package var hasFailed: Bool {
-    state.withLock { $0.outputFailed }
+  /// Why words were lost, as on a full disk; nil where none were, or where a reader went away.
+  package var fault: RunnerError? {
+    state.withLock { $0.outputFault }.map { code in
+      RunnerError(
+        problem: "what was to be said cannot be written: \(String(cString: strerror(code)))",
+        hint: "look where standard output and standard error go"
+      )
+    }
   }
 }

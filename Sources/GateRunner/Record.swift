@@ -36,7 +36,7 @@ package struct Record {
       show: workplace.console.show
     )
     var last: Recording?
-    let measured = try scenarioRun.measure { scenario, number in
+    let measured = scenarioRun.measure { scenario, number in
       let output = "\(scratch.path)/\(number).log"
       last = probe.measure(scenario, output: output)
       if showsOutput, let bytes = try? SafeFile.read(output, atMost: 1 << 30) {
@@ -74,13 +74,9 @@ package struct Record {
   }
 
   private func tell(_ result: RunResult, _ recording: Recording?, _ workplace: Workplace) throws {
-    let console = workplace.console
-    switch options.json {
-    case nil: break
-    case "-":
-      return console.print(String(decoding: ResultFile.encode(result), as: UTF8.self))
-    case let path?: try SafeFile.write(ResultFile.encode(result), to: workplace.absolute(path))
+    try options.write(ResultFile.encode(result), in: workplace)
+    workplace.console.report(besides: options) { style in
+      RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }
-    console.print(RecordReport.text(result.scenarios[0], recording: recording, style: console.style()))
   }
 }

@@ -1,7 +1,7 @@
 import GateCore
 
 /// Runs one repetition; nil where an interruption ended it.
-typealias Measuring = (_ scenario: Scenario, _ number: Int) throws -> Recording?
+typealias Measuring = (_ scenario: Scenario, _ number: Int) -> Recording?
 
 /// All repetitions of one scenario, one after the other.
 struct ScenarioRun {
@@ -14,7 +14,7 @@ struct ScenarioRun {
   /// Runs warm-ups and repetitions until all are done or one cannot count.
   ///
   /// - Returns: the measurements, or nil where an interruption ended the run.
-  func measure(by measuring: Measuring) throws -> ScenarioMeasurements? {
+  func measure(by measuring: Measuring) -> ScenarioMeasurements? {
     var measurements = ScenarioMeasurements(
       name: scenario.name, environment: environment, gate: scenario.gate, repetitions: []
     )
@@ -22,10 +22,10 @@ struct ScenarioRun {
     for number in (1 - scenario.warmup)...max(1, repetitions) {
       let progress = progress(at: number)
       show(.repetitionStarted(progress))
-      guard let recording = try measuring(scenario, number) else { return nil }
+      guard let recording = measuring(scenario, number) else { return nil }
       if let failure = failure(of: recording, number: number) {
         measurements.failure = failure
-        measurements.wasKilled = recording.failure == nil && recording.end.kind == .killed
+        measurements.wasKilled = recording.end.kind == .killed && !scenario.accepts(recording.end)
       }
       // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
       if number >= 1 || measurements.failure != nil {
@@ -38,7 +38,8 @@ struct ScenarioRun {
       guard measurements.failure == nil else { break }
     }
     measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.recording.growthIsPerIteration)
-    measurements.composition = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
+    measurements.composition =
+      counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
     measurements.notes =
       shared(measurements.repetitions.map(\.notes)) + overshadowed(counted.map(\.recording))
     return measurements
@@ -65,7 +66,7 @@ struct ScenarioRun {
     guard !scenario.accepts(recording.end) else { return nil }
     return Failure(
       subject: which,
-      problem: "the target ended as \(recording.end.forPeople), and \(expectation) was expected",
+      problem: "the target ended: \(recording.end.forPeople) (expected \(expectation))",
       place: scenario.place,
       output: recording.outputTail
     )

@@ -14,7 +14,8 @@ struct Selection {
   func scenarios(of project: Project) throws(RunnerError) -> [Scenario] {
     guard !words.isEmpty else {
       guard !project.scenarios.isEmpty else {
-        throw RunnerError(problem: "the project has no scenario", place: project.file, hint: "add one under `scenarios:`")
+        throw RunnerError(
+          problem: "the project has no scenario", place: project.file, hint: "add one under `scenarios:`")
       }
       return project.scenarios
     }
@@ -31,7 +32,8 @@ struct Selection {
   /// Whether a word stands for a scenario of this name.
   static func matches(_ word: String, _ name: String, _ tags: [String] = []) -> Bool {
     if word.hasPrefix("tag:") { return tags.contains(String(word.dropFirst(4))) }
-    return word == name || name.hasPrefix("\(word)[") || (word.contains("*") && fits(Array(word.utf8), Array(name.utf8)))
+    return word == name || name.hasPrefix("\(word)[")
+      || (word.contains("*") && fits(Array(word.utf8), Array(name.utf8)))
   }
 
   /// Matches a pattern in which `*` stands for any text, in time linear in the product of both lengths.

@@ -29,34 +29,13 @@ package struct Workplace: Sendable {
     path.hasPrefix("/") ? path : "\(workingDirectory)/\(path)"
   }
 
+  /// The path as a person would type it here: below the working directory without that folder.
+  func shown(_ path: String) -> String {
+    path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
+  }
+
   /// The exit code of a run that a signal ended; nil where none did.
   package var interruptedCode: ExitCode? {
     interruption.signal.map { $0 == .int ? .interrupted : .terminated }
-  }
-}
-
-/// The options that several commands share (CONTRACT section 2).
-package struct SharedOptions: Sendable, Equatable {
-  package var config: String?
-  package var baselines: String?
-  package var artifacts: String?
-  /// A name for this class of machines.
-  package var environment: String?
-  /// Where the result file goes besides the artifacts; `-` is standard output.
-  package var json: String?
-
-  package init() {}
-}
-
-/// A use case that cannot go on.
-package struct RunnerError: ExplainedError, Equatable {
-  package let complaints: [Complaint]
-
-  package init(_ complaints: [Complaint]) {
-    self.complaints = complaints
-  }
-
-  package init(problem: String, place: String? = nil, hint: String? = nil) {
-    self.init([Complaint(place: place, problem: problem, hint: hint)])
   }
 }

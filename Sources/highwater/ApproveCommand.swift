@@ -18,7 +18,9 @@ struct ApproveCommand: UseCaseCommand {
   @Argument(help: ArgumentHelp("Scenarios to approve; none is all of the result.", valueName: "name"))
   var names: [String] = []
 
-  @Option(help: ArgumentHelp("A result file instead of the last check.", valueName: "result"), completion: .file(extensions: ["json"]))
+  @Option(
+    help: ArgumentHelp("A result file instead of the last check.", valueName: "result"),
+    completion: .file(extensions: ["json"]))
   var from: String?
 
   @Option(help: ArgumentHelp("Why the change is wanted; kept in the baseline.", valueName: "text"))

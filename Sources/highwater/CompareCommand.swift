@@ -14,7 +14,8 @@ struct CompareCommand: UseCaseCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("What to compare with.", valueName: "base.json"), completion: .file(extensions: ["json"]))
+  @Argument(
+    help: ArgumentHelp("What to compare with.", valueName: "base.json"), completion: .file(extensions: ["json"]))
   var base: String
 
   @Argument(help: ArgumentHelp("What to judge.", valueName: "current.json"), completion: .file(extensions: ["json"]))

@@ -12,15 +12,22 @@ struct Highwater: ParsableCommand {
       peak and steady resident memory with baselines that the team approved, and answers by exit code.
 
       A first round, in a folder with a highwater.yml:
-        highwater validate            # is the project file sound?
-        highwater check               # runs all; exit code 5, since there is no baseline yet
-        highwater approve             # what was measured becomes the baseline: commit it
-        highwater check               # from now on: 0 is pass, 1 is a regression
+        highwater validate   # is the project file sound?
+        highwater check      # runs all; exit code 5: there is no baseline yet
+        highwater approve    # what was measured becomes the baseline: commit it
+        highwater check      # from now on 0 is pass, 1 is a regression
 
       Without a project file: highwater record -- COMMAND [ARG…]
 
-      Exit codes: 0 pass · 1 regression · 2 usage · 3 failed · 4 inconclusive · 5 no-baseline · 6 delivery · \
-      130/143 interrupted
+      Exit codes
+        0 pass           nothing got worse
+        1 regression     a gated metric is worse than its tolerance or limit
+        2 usage          bad arguments, project file, baseline or result file
+        3 failed         a target crashed, timed out or a step failed
+        4 inconclusive   it could not be decided
+        5 no-baseline    none, or none for this environment
+        6 delivery       only with --require-delivery
+        130, 143         interrupted by SIGINT, SIGTERM
       """,
     version: "\(Tool.name) \(Tool.version)",
     subcommands: [

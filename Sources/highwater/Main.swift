@@ -7,9 +7,18 @@ import Glibc
 @main
 enum Main {
   static func main() {
+    occupyStandardStreams()
     let interruption = Interruption()
     SignalWatch.start(for: interruption)
     exit(run(Array(CommandLine.arguments.dropFirst()), interruption).rawValue)
+  }
+
+  /// Opens `/dev/null` where a standard stream is closed; else the next file that is opened would get our words.
+  private static func occupyStandardStreams() {
+    for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
+      // The lowest free number is this one, since those below it are open.
+      _ = open("/dev/null", O_RDWR)
+    }
   }
 
   private static func run(_ arguments: [String], _ interruption: Interruption) -> GateCore.ExitCode {
@@ -20,9 +29,7 @@ enum Main {
     } catch {
       return report(error, variables)
     }
-    guard let useCase = command as? any UseCaseCommand else {
-      return report(CleanExit.helpRequest(type(of: command)), variables)
-    }
+    guard let useCase = command as? any UseCaseCommand else { return help(from: command, variables) }
     let workplace = Workplace(
       workingDirectory: FileManager.default.currentDirectoryPath,
       variables: variables,
@@ -30,13 +37,27 @@ enum Main {
       interruption: interruption
     )
     do {
-      return try useCase.carryOut(in: workplace)
+      let code = try useCase.carryOut(in: workplace)
+      guard let fault = workplace.console.fault else { return code }
+      workplace.console.complain(fault)
+      return code == .pass ? .failed : code
     } catch let error as any ExplainedError {
       workplace.console.complain(error)
     } catch {
       workplace.console.complain(RunnerError(problem: "\(error)"))
     }
     return workplace.interruptedCode ?? .usage
+  }
+
+  /// What is no use case asks for help: the program's name alone, and `help`; running it throws the text.
+  private static func help(from command: any ParsableCommand, _ variables: [String: String]) -> GateCore.ExitCode {
+    var command = command
+    do {
+      try command.run()
+      return .pass
+    } catch {
+      return report(error, variables)
+    }
   }
 
   /// Help and version are data; everything else that the parser says is talk about a wrong command line.

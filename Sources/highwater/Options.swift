@@ -38,7 +38,8 @@ struct ProjectOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The folder of approved baselines.", valueName: "folder"), completion: .directory)
   var baselines: String?
 
-  @Option(help: ArgumentHelp("The folder for results, recordings and outputs.", valueName: "folder"), completion: .directory)
+  @Option(
+    help: ArgumentHelp("The folder for results, recordings and outputs.", valueName: "folder"), completion: .directory)
   var artifacts: String?
 
   var shared: SharedOptions {
@@ -54,7 +55,8 @@ struct ProjectOptions: ParsableArguments {
 struct EnvironmentOption: ParsableArguments {
   @Option(
     name: .customLong("environment"),
-    help: ArgumentHelp("A name for this class of machines, instead of the one made from its fingerprint.", valueName: "name")
+    help: ArgumentHelp(
+      "A name for this class of machines, instead of the one made from its fingerprint.", valueName: "name")
   )
   var name: String?
 
@@ -76,11 +78,17 @@ struct ResultOption: ParsableArguments {
 
 /// A count of repetitions that a run may be asked for.
 struct RepetitionsOption: ParsableArguments {
-  @Option(name: .customLong("repetitions"), help: ArgumentHelp("How often to run, instead of what the file says.", valueName: "n"))
+  @Option(
+    name: .customLong("repetitions"),
+    help: ArgumentHelp("How often to run, instead of what the file says.", valueName: "n"))
   var count: Int?
 
   func validate() throws {
-    if let count, !(1...Repetitions.most).contains(count) {
+    if let count { try Self.validate(count) }
+  }
+
+  static func validate(_ count: Int) throws {
+    guard (1...Repetitions.most).contains(count) else {
       throw ValidationError("--repetitions takes a number from 1 to \(Repetitions.most)")
     }
   }

@@ -6,6 +6,7 @@ struct RecordCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
     abstract: "Measures one command, without a project file.",
+    usage: "highwater record [<options>] -- <command> [<argument> ...]",
     discussion: """
       Runs the command and prints its peak, steady level, growth and a small curve. What it prints is not shown unless \
       --show-output asks for it.
@@ -15,10 +16,13 @@ struct RecordCommand: UseCaseCommand {
       """
   )
 
-  @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
   var command: [String] = []
 
-  @OptionGroup var repetitions: RepetitionsOption
+  @Option(help: ArgumentHelp("How often to run; from 2 on, a warm-up goes before.", valueName: "n"))
+  var repetitions = 1
+
   @OptionGroup var environment: EnvironmentOption
   @OptionGroup var result: ResultOption
 
@@ -34,6 +38,7 @@ struct RecordCommand: UseCaseCommand {
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
+    try RepetitionsOption.validate(repetitions)
     guard !command.isEmpty else {
       throw ValidationError("no command to measure; write it after --, as in `highwater record -- ls -l`")
     }
@@ -43,7 +48,7 @@ struct RecordCommand: UseCaseCommand {
     var record = Record(command: command)
     record.options.environment = environment.name
     record.options.json = result.path
-    record.repetitions = repetitions.count ?? 1
+    record.repetitions = repetitions
     record.interval = interval?.duration
     record.timeout = timeout?.duration
     record.showsOutput = showOutput

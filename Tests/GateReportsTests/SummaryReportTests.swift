@@ -99,11 +99,19 @@ struct SummaryReportTests {
     }
   }
 
-  @Test("Quiet leaves the count and the name")
+  @Test("Quiet leaves what failed, the count and the name")
   func quiet() {
     let context = SummaryContext(detail: .quiet, exitCode: .regression, resultPath: "x")
-    let text = SummaryReport.text(Fixture.result([Fixture.regressed]), style: TerminalStyle(), context: context)
-    #expect(text == "1 of 1 scenario regressed\nhighwater: regression\n")
+    let result = Fixture.result([Fixture.passing("fine"), Fixture.regressed])
+    let text = SummaryReport.text(result, style: TerminalStyle(), context: context)
+    #expect(text.hasPrefix("✗ regression  \(Fixture.regressed.name)\n"))
+    #expect(text.hasSuffix("\n\n1 of 2 scenarios regressed\nhighwater: regression\n"))
+    #expect(!text.contains("fine"))
+    #expect(!text.contains("What to do next"))
+    let well = SummaryReport.text(
+      Fixture.result([Fixture.passing("fine")]), style: TerminalStyle(), context: SummaryContext(detail: .quiet, exitCode: .pass)
+    )
+    #expect(well.split(separator: "\n").count == 2)
   }
 
   @Test("Hints repeat the options, and quote what a shell would read")

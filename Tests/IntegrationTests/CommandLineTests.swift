@@ -11,25 +11,30 @@ struct CommandLineTests {
     #expect(outcome.errors.isEmpty)
   }
 
-  @Test("Help is data: it goes to standard output, and the exit code is 0", arguments: [
-    ["--help"], ["check", "--help"], ["record", "--help"], ["approve", "--help"], ["compare", "--help"],
-    ["validate", "--help"], [],
-  ])
-  func help(arguments: [String]) throws {
+  @Test(
+    "Help is data: it goes to standard output, and the exit code is 0",
+    arguments: [
+      ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
+      (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
+      (["compare", "--help"], "compare"), (["validate", "--help"], "validate"),
+    ])
+  func help(arguments: [String], subject: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
     #expect(outcome.code == 0)
-    #expect(outcome.output.contains("USAGE: highwater"))
+    #expect(outcome.output.contains("USAGE: highwater \(subject)"))
     #expect(outcome.errors.isEmpty)
   }
 
-  @Test("A wrong command line ends with 2, and says on standard error what was wrong", arguments: [
-    (["--nonsense"], "nonsense"), (["chekc"], "chekc"), (["check", "--repetitions", "0"], "from 1 to 1000"),
-    (["check", "--repetitions", "many"], "many"), (["check", "--quiet", "--verbose"], "exclude each other"),
-    (["check", "--color", "pink"], "pink"), (["check", "--no-notify", "--require-delivery"], "exclude each other"),
-    (["record"], "no command to measure"), (["record", "--interval", "5", "--", "true"], "interval"),
-    (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "no name of an environment"),
-    (["check", "--junit", "x.xml"], "junit"), (["trend"], "trend"),
-  ])
+  @Test(
+    "A wrong command line ends with 2, and says on standard error what was wrong",
+    arguments: [
+      (["--nonsense"], "nonsense"), (["chekc"], "chekc"), (["check", "--repetitions", "0"], "from 1 to 1000"),
+      (["check", "--repetitions", "many"], "many"), (["check", "--quiet", "--verbose"], "exclude each other"),
+      (["check", "--color", "pink"], "pink"), (["check", "--no-notify", "--require-delivery"], "exclude each other"),
+      (["record"], "no command to measure"), (["record", "--interval", "5", "--", "true"], "interval"),
+      (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "no name of an environment"),
+      (["check", "--junit", "x.xml"], "junit"), (["trend"], "trend"),
+    ])
   func usage(arguments: [String], expected: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
     #expect(outcome.code == 2)
@@ -37,9 +42,11 @@ struct CommandLineTests {
     #expect(outcome.output.isEmpty)
   }
 
-  @Test("Without a project file every command that needs one ends with 2 and says where it looked", arguments: [
-    "check", "approve", "validate",
-  ])
+  @Test(
+    "Without a project file every command that needs one ends with 2 and says where it looked",
+    arguments: [
+      "check", "approve", "validate",
+    ])
   func noProject(command: String) throws {
     let outcome = try Gate.run(command, in: TemporaryProject())
     #expect(outcome.code == 2)
@@ -55,7 +62,8 @@ struct CommandLineTests {
 
   @Test("An unknown scenario is named with the nearest known one")
   func unknownScenario() throws {
-    let project = try TemporaryProject("""
+    let project = try TemporaryProject(
+      """
       version: 1
       scenarios: [{name: redis-load, target: {command: ["true"]}}]
       """)

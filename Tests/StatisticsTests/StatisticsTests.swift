@@ -11,7 +11,8 @@ struct SpreadTests {
     #expect(Spread.median([]) == nil)
   }
 
-  @Test("Quantiles interpolate between neighbours", arguments: [(0.0, 10.0), (0.25, 20), (0.5, 30), (0.9, 46), (1, 50)])
+  @Test(
+    "Quantiles interpolate between neighbours", arguments: [(0.0, 10.0), (0.25, 20), (0.5, 30), (0.9, 46), (1, 50)])
   func quantile(share: Double, expected: Double) throws {
     let value = try #require(Spread.quantile([50, 10, 40, 20, 30], share))
     #expect(abs(value - expected) < 1e-9)

@@ -83,7 +83,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     case .missing:
       break
     case .otherEnvironment(let name, let differences):
-      result.notes.append(Self.note(onOther: name, differences))
+      result.notes.append(note(onOther: name, differences))
     }
     for rule in gate.rules where rule.severity != .off {
       let (metric, note) = judge(rule, baseline, missing: missing)
@@ -170,9 +170,13 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
   }
 
-  private static func note(onOther name: String, _ differences: [Fingerprint.Difference]) -> String {
+  private func note(onOther name: String, _ differences: [Fingerprint.Difference]) -> String {
     let fields = differences.filter(\.field.isHard)
     let list = (fields.isEmpty ? differences : fields).map(\.forPeople).joined(separator: ", ")
+    // One name for machines that are not alike: the team's own, or a file that somebody changed.
+    guard name != environment.name else {
+      return "there is a baseline of this name, but of another environment (baseline → here): \(list)"
+    }
     let detail = list.isEmpty ? "" : "; what differs from it (baseline → here): \(list)"
     return "the nearest baseline is of the environment \(name)\(detail)"
   }
@@ -194,9 +198,9 @@ extension Fingerprint.Difference {
 
 extension Baseline {
   /// Whether figures of this environment may be compared with the baseline's.
-  package func isComparable(to environment: EnvironmentInfo, ignoring ignored: Set<Fingerprint.Field>) -> Bool {
+  package func isComparable(to environment: EnvironmentInfo) -> Bool {
     environment.fingerprint.differences(fromBaseline: fingerprint)
-      .allSatisfy { !$0.field.isHard || ignored.contains($0.field) }
+      .allSatisfy { !$0.field.isHard || environment.ignoredFields.contains($0.field) }
   }
 
   /// A scenario's measurements as what later ones are compared with.

@@ -56,10 +56,13 @@ package struct RunInfo: Sendable, Equatable {
 package struct EnvironmentInfo: Sendable, Equatable {
   package var name: String
   package var fingerprint: Fingerprint
+  /// Hard fields across which the team compares all the same.
+  package var ignoredFields: Set<Fingerprint.Field>
 
-  package init(name: String, fingerprint: Fingerprint) {
+  package init(name: String, fingerprint: Fingerprint, ignoredFields: Set<Fingerprint.Field> = []) {
     self.name = name
     self.fingerprint = fingerprint
+    self.ignoredFields = ignoredFields
   }
 }
 

@@ -8,7 +8,9 @@ package enum BaselineFile {
 
   /// Whether a file means to be a baseline, by its size and the schema that it names; ``decode(_:path:)`` says more.
   package static func claims(_ bytes: [UInt8]) -> Bool {
-    bytes.count <= largest && bytes.firstRange(of: Array("\"highwater.baseline/".utf8)) != nil
+    guard bytes.count <= largest else { return false }
+    let claim = try? JSONText.decode(SchemaClaim.self, from: bytes, path: "", hint: "")
+    return claim?.schema.hasPrefix("\(DocumentSchema.baseline.name)/") ?? false
   }
 
   /// The baseline as JSON; equal figures make equal bytes, but for what is said of the approval.
@@ -21,6 +23,11 @@ package enum BaselineFile {
     let hint = "take the file from version control, or make it again with `highwater approve`"
     return try JSONText.decode(BaselineDocument.self, from: bytes, path: path, hint: hint).baseline
   }
+}
+
+/// What a document says first of itself, whatever else it holds.
+private struct SchemaClaim: Decodable {
+  let schema: String
 }
 
 private struct BaselineDocument: Codable {

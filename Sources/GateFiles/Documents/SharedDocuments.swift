@@ -69,6 +69,7 @@ struct FingerprintDocument: Codable {
   }
 }
 
+/// An environment; `ignored` is there only where something is, and a field of a later version in it is left out.
 struct EnvironmentDocument: Codable {
   let environment: EnvironmentInfo
 
@@ -78,9 +79,11 @@ struct EnvironmentDocument: Codable {
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
+    let ignored = try fields.listIfAny("ignored", of: TextDocument.self)
     environment = EnvironmentInfo(
       name: try fields.name("name"),
-      fingerprint: try fields.value("fingerprint", as: FingerprintDocument.self).fingerprint
+      fingerprint: try fields.value("fingerprint", as: FingerprintDocument.self).fingerprint,
+      ignoredFields: Set(ignored.compactMap { Fingerprint.Field(rawValue: $0.text) })
     )
   }
 
@@ -88,6 +91,8 @@ struct EnvironmentDocument: Codable {
     var fields = encoder.container(keyedBy: JSONName.self)
     try fields.encode(environment.name, forKey: "name")
     try fields.encode(FingerprintDocument(environment.fingerprint), forKey: "fingerprint")
+    let ignored = environment.ignoredFields.sorted().map(\.rawValue)
+    if !ignored.isEmpty { try fields.encode(ignored, forKey: "ignored") }
   }
 }
 

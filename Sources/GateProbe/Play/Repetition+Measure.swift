@@ -151,6 +151,8 @@ extension Repetition {
       let when = underWay.kind == .step ? "during the step" : "before it was ready"
       problem = "\(run?.endForPeople ?? "the target ended") \(when)"
     case .notReady(let detail): problem = detail
+    case .outOfTime where underWay.kind == .end:
+      problem = "the target did not end within the scenario's timeout of \(scenario.timeout.forPeople)"
     case .outOfTime: problem = "was under way when the scenario's timeout of \(scenario.timeout.forPeople) passed"
     case .interrupted: problem = "was interrupted"
     }

@@ -101,8 +101,12 @@ extension Repetition {
       throw .failed("port \(port) is already taken by another process")
     case .unix(let path) where isAnswered(condition, by: deadline, nil):
       throw .failed("the socket `\(path)` is already taken by another process")
-    case .http(let url) where httpStatus(of: url, by: deadline, nil) != nil:
-      throw .failed("`\(HTTPAddress.withoutCredentials(url))` is already answered by another process")
+    case .http(let url):
+      // Whoever accepts connections there keeps the target from listening, whatever it answers.
+      guard let server = try? HTTPTransfer.HTTPAddress(parsing: url) else { return }
+      let host = String(server.host.drop { $0 == "[" }.prefix { $0 != "]" })
+      guard isAnswered(.tcp(host: host, port: server.port), by: deadline, nil) else { return }
+      throw .failed("port \(server.port) is already taken by another process")
     case .file(let path) where isAnswered(condition, by: deadline, nil):
       throw .failed("the file `\(path)` is there before the start; remove it in `setup`")
     default: return

@@ -10,7 +10,7 @@ struct ScenarioDetail {
 
   func write(to page: inout Page) {
     writeHeading(to: &page)
-    if scenario.verdict == .failed { writeFailure(to: &page) }
+    if scenario.verdict == .failed || scenario.failure != nil { writeFailure(to: &page) }
     if scenario.verdict == .noBaseline { writeMissingBaseline(to: &page) }
     MetricTable(scenario: scenario, metrics: shownMetrics, indent: 2).write(to: &page)
     for metric in scenario.metrics {
@@ -64,11 +64,17 @@ struct ScenarioDetail {
       page.paragraph(TerminalText.safe("\(failure.subject): \(failure.problem)"), indent: 2, tone: .bad)
       if let place = failure.place { page.line("  at \(TerminalText.safe(place.description))") }
     }
-    if let end, scenario.failure?.problem.contains(end.forPeople) != true {
+    if let end, !isTold(end) {
       page.paragraph("target ended: " + TerminalText.safe(end.forPeople), indent: 2)
     }
     if let proof = end?.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "proof: ") }
     writeOutput(to: &page)
+  }
+
+  /// Whether the failure says already how the target ended.
+  private func isTold(_ end: End) -> Bool {
+    guard let problem = scenario.failure?.problem else { return false }
+    return end.kind == .startFailed || problem.contains(end.forPeople) || end.detail.map(problem.contains) ?? false
   }
 
   private func writeOutput(to page: inout Page) {

@@ -7,7 +7,9 @@ package import GateCore
 package enum SummaryReport {
   package static func text(_ result: RunResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = Page(style)
-    if context.detail != .quiet {
+    if context.detail == .quiet {
+      writeTrouble(of: result, context: context, to: &page)
+    } else {
       writeScenarios(of: result, context: context, to: &page)
       NextSteps(result: result, context: context).write(to: &page)
       page.gap()
@@ -22,6 +24,16 @@ package enum SummaryReport {
 
   /// In which order the details come.
   private static let detailed: [Verdict] = [.improved, .inconclusive, .noBaseline, .failed, .regression]
+
+  /// Writes what made the exit code, and nothing that went well.
+  private static func writeTrouble(of result: RunResult, context: SummaryContext, to page: inout Page) {
+    for verdict in detailed where verdict.exitCode != .pass {
+      for scenario in result.scenarios where scenario.verdict == verdict {
+        ScenarioDetail(scenario: scenario, context: context).write(to: &page)
+        page.gap()
+      }
+    }
+  }
 
   private static func writeScenarios(of result: RunResult, context: SummaryContext, to page: inout Page) {
     let plain = result.scenarios.filter { isPlain($0, context: context) }

@@ -10,6 +10,11 @@ enum DocumentGolden {
       .appending(components: "Golden", name).path
   }
 
+  /// A file's text; empty where it cannot be read, which no test takes for sound.
+  static func text(_ name: String) -> String {
+    (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
+  }
+
   static func expect(
     _ bytes: [UInt8],
     toBe name: String,

@@ -10,63 +10,7 @@ struct ContractExampleTests {
   ]
 
   /// CONTRACT section 1, letter for letter.
-  static let text = #"""
-    version: 1
-    baselines: baselines                 # folder
-    history: .highwater/history.sqlite   # SQLite file; `off` for none
-    artifacts: .highwater                # where reports and raw recordings go
-    include: [scenarios/*.yml]           # files with a `scenarios:` list
-    defaults:                            # any scenario key but name and target
-      warmup: 1
-    webhooks:
-      - url: ${HIGHWATER_WEBHOOK_URL}    # ${NAME} is taken from the environment; unset = an error that names it
-        format: json                     # json | slack | teams | discord
-        on: always                       # always | failure | change
-        secret: ${HIGHWATER_WEBHOOK_SECRET}   # optional: signs the body
-    scenarios:
-      - name: redis-load                 # [A-Za-z0-9][A-Za-z0-9._-]{0,99}, unique
-        description: One client fills 100 000 keys
-        tags: [server]
-        target:
-          command: [redis-server, --port, "7001", --save, ""]   # argv, no shell; or `shell: "…"` (/bin/sh -c)
-          env: {LC_ALL: C}               # added to a small fixed environment (PATH, HOME, TMPDIR, LANG=C.UTF-8)
-          inherit-env: [JAVA_HOME]       # names passed through
-          cwd: .
-          stdin: null                    # null | pipe (for `send`) | {file: path} | {text: "…"}
-          main: {pidfile: run/x.pid}     # only for daemons: which process of the tree is the main one; or {name: regex}
-        setup:    [[mkdir, -p, run]]     # before each repetition, unmeasured; argv lists or shell strings
-        teardown: ["rm -rf run"]         # after each repetition, also after failures
-        ready: {log: "Ready to accept", within: 10s}   # log: regex | tcp: 7001 or host:port | unix: path | http: url | file: path | command: […] | delay: 1s
-        steps:
-          - phase: load                  # starts a phase; it ends at the next one or at the stop
-          - run: [redis-benchmark, -p, "7001", -q]     # a client, unmeasured; argv or shell string; also {command: …, within: 60s, exit: 0}
-          - http: {url: "http://127.0.0.1:7001/x", method: POST, body: "…", headers: {A: b}, expect: 200, times: 100}
-          - send: "SAVE\n"               # to the target's standard input
-          - expect: {output: "saved", within: 5s}      # regex on the target's output
-          - signal: HUP
-          - wait: 2s
-          - settle: {within: 10s}        # until resident memory is steady
-          - mark: filled
-          - repeat: {times: 200, steps: [{run: "…"}]}  # each turn is an iteration: growth is per iteration
-        stop: {signal: TERM, within: 10s}   # then KILL, and the report says so
-        until: steps                     # steps (stop after the last step; default where there are steps or `ready`) | exit (wait for the target to end; default otherwise)
-        expect: {exit: 0}                # exit: N or [N, …], or signal: NAME. Default: exit 0 where the target ends by itself; 0 or the stop signal where it is stopped
-        timeout: 5m
-        repetitions: {min: 5, max: 20}   # the default: as many as a decision needs; a number = fixed; 10 while there is no baseline yet
-        warmup: 1                        # repetitions run first and not counted
-        interval: 10ms                   # between samples
-        memory-limit: 512MiB             # the target's memory cgroup, where one can be made; an error where not
-        isolation: {aslr: off, thp: inherit, cpus: "0", tracer: auto}   # aslr: off|on · thp: inherit|off · cpus: list · tracer: auto|on|off
-        matrix: {clients: [1, 50]}       # one scenario for each combination, named redis-load[clients=1]; {{clients}} in any string
-        gate:                            # default: peak_rss and steady_rss, each at [3%, 512KiB]
-          peak_rss: 3%                   # relative, or absolute (512KiB), or both: [3%, 512KiB] = the larger counts; or auto (from the baseline's noise)
-          steady_rss: {tolerance: [2%, 256KiB], limit: 200MiB, on: fail}   # limit: absolute budget, judged without a baseline; on: fail | warn | off
-          growth: {limit: 1KiB}          # per iteration where there are iterations, else per second
-          spike: {tolerance: 8MiB}       # transient height above the steady level
-          tree_peak: 3%                  # whole process tree
-          phase.load.peak_rss: 5%
-
-    """#
+  static let text = DocumentGolden.text("contract.yml")
 
   static let included = "scenarios:\n  - name: idle\n    target: {command: [sleep, 1]}\n"
 

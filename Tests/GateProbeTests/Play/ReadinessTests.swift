@@ -153,7 +153,7 @@ struct ReadinessTests {
     let conditions: [(Readiness.Condition, String)] = [
       (.tcp(host: "127.0.0.1", port: port), "port \(port) is already taken by another process"),
       (.unix(socket), "the socket `\(socket)` is already taken by another process"),
-      (.http("http://u:p@127.0.0.1:\(port)/x"), "`http://127.0.0.1:\(port)/x` is already answered by another process"),
+      (.http("http://u:p@127.0.0.1:\(port)/x"), "port \(port) is already taken by another process"),
       (.file(socket), "the file `\(socket)` is there before the start; remove it in `setup`"),
     ]
     let family = try Family(

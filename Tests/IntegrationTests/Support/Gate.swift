@@ -9,6 +9,11 @@ enum Gate {
     let output: String
     let errors: String
 
+    /// Everything that a person reads, as one line, since reports break theirs to fit a terminal.
+    var words: String {
+      (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
     /// The name of the exit code, from the summary's last line.
     var verdict: String? {
       output.split(separator: "\n").last?.split(separator: " ").last.map(String.init)
@@ -19,14 +24,22 @@ enum Gate {
   static let binary: String = {
     if let named = ProcessInfo.processInfo.environment["HIGHWATER_BINARY"] { return named }
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let beside = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [tests.deletingLastPathComponent()]
+    let beside =
+      Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [tests.deletingLastPathComponent()]
     return beside.map { $0.appendingPathComponent("highwater").path }
       .first { FileManager.default.isExecutableFile(atPath: $0) } ?? ".build/debug/highwater"
   }()
 
   /// Starts the program; its two streams go to files, so that no reader is needed.
-  static func start(_ arguments: [String], in project: TemporaryProject, variables: [String: String] = [:]) throws -> Running {
-    try Running(arguments, in: project, variables: variables)
+  ///
+  /// The working directory is the project's folder, unless another is named.
+  static func start(
+    _ arguments: [String],
+    in project: TemporaryProject,
+    from folder: String? = nil,
+    variables: [String: String] = [:]
+  ) throws -> Running {
+    try Running(arguments, in: project, from: folder ?? project.path, variables: variables)
   }
 
   /// Runs the program to its end.
@@ -45,14 +58,19 @@ enum Gate {
     /// Held, since its folder goes with it.
     private let project: TemporaryProject
 
-    fileprivate init(_ arguments: [String], in project: TemporaryProject, variables: [String: String]) throws {
+    fileprivate init(
+      _ arguments: [String],
+      in project: TemporaryProject,
+      from folder: String,
+      variables: [String: String]
+    ) throws {
       self.project = project
       let name = UUID().uuidString
       streams = (project.url("\(name).out"), project.url("\(name).err"))
       for url in [streams.output, streams.errors] { try Data().write(to: url) }
       process.executableURL = URL(fileURLWithPath: Gate.binary)
       process.arguments = arguments
-      process.currentDirectoryURL = URL(fileURLWithPath: project.path)
+      process.currentDirectoryURL = URL(fileURLWithPath: folder)
       var environment = ProcessInfo.processInfo.environment
       environment["NO_COLOR"] = "1"
       process.environment = environment.merging(variables) { $1 }

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// What newcomers copy: the examples and the README.
+@Suite("Examples and documentation", .serialized)
+struct ExampleTests {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
+
+  @Test(
+    "Each example is measured, approved, and passes against its own baseline",
+    .timeLimit(.minutes(5)),
+    arguments: ["redis", "postgresql", "nginx", "sqlite", "python"]
+  )
+  func example(name: String) throws {
+    let project = try TemporaryProject()
+    let options = [
+      "--config", "\(Self.root)/ci/examples/\(name).yml", "--baselines", "\(project.path)/baselines",
+      "--artifacts", "\(project.path)/artifacts",
+    ]
+    let first = try Gate.start(["check", "--repetitions", "3"] + options, in: project, from: Self.root).wait()
+    #expect(first.code == 5, "\(first.output)\(first.errors)")
+    let approval = try Gate.start(["approve"] + options, in: project, from: Self.root).wait()
+    #expect(approval.code == 0, "\(approval.output)\(approval.errors)")
+    #expect(try !project.baselines().isEmpty)
+    let second = try Gate.start(["check", "--repetitions", "3"] + options, in: project, from: Self.root).wait()
+    #expect(second.code == 0, "\(second.output)\(second.errors)")
+  }
+
+  @Test("The README's project files are sound")
+  func readme() throws {
+    let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
+    let blocks = text.components(separatedBy: "```yaml\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "```").first }
+      .filter { $0.contains("version: 1") }
+    #expect(blocks.count == 2)
+    for block in blocks {
+      let project = try TemporaryProject(block)
+      try project.write("scenarios:\n  - {name: other, target: {shell: 'true'}}\n", to: "scenarios/other.yml")
+      let variables = ["HOOK_URL": "https://hooks.example.com/x", "HOOK_SECRET": "s"]
+      let outcome = try Gate.start(["validate"], in: project, variables: variables).wait()
+      #expect(outcome.code == 0, "\(outcome.errors)")
+    }
+  }
+
+  @Test("The README names every command, and every exit code")
+  func commands() throws {
+    let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
+    let help = try Gate.run("--help", in: TemporaryProject()).output
+    let listed = help.components(separatedBy: "SUBCOMMANDS:").last ?? ""
+    let names = listed.matches(of: #/\n  ([a-z]+)\s/#).map { String($0.output.1) }
+    #expect(names.count == 5)
+    for name in names { #expect(text.contains("highwater \(name)"), "\(name)") }
+    for code in ["0 | pass", "1 | regression", "2 | usage", "3 | failed", "4 | inconclusive", "5 | no-baseline"] {
+      #expect(text.contains("| \(code) |"))
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+extension TemporaryProject {
+  /// A target that holds as many mebibytes as a file says, long enough to be sampled.
+  private static let program = """
+    open my $file, '<', $ARGV[0] or die "no $ARGV[0]: $!";
+    my $text = 'x' x (1048576 * <$file>);
+    select undef, undef, undef, 0.08;
+    """
+
+  /// A project with the scenario `load`, whose target holds what ``hold(_:)`` says; `started` grows with each start.
+  ///
+  /// - Parameters:
+  ///   - keys: further lines of the project file.
+  ///   - scenarioKeys: further lines of the scenario, without indentation.
+  static func holding(_ mebibytes: Int, keys: String = "", scenarioKeys: String = "") throws -> TemporaryProject {
+    let lines = scenarioKeys.split(separator: "\n").map { "    \($0)\n" }.joined()
+    let gate = scenarioKeys.contains("gate:") ? "" : "    gate: {peak_rss: [3%, 512KiB]}\n"
+    let project = try TemporaryProject(
+      """
+      version: 1
+      \(keys)
+      scenarios:
+        - name: load
+          target: {command: [perl, hold.pl, size]}
+          setup: ["echo >> started"]
+          repetitions: 2
+          warmup: 0
+      \(lines)\(gate)
+      """)
+    try project.write(program, to: "hold.pl")
+    try project.hold(mebibytes)
+    return project
+  }
+
+  /// Sets what the targets hold from now on.
+  func hold(_ mebibytes: Int) throws {
+    try write("\(mebibytes)", to: "size")
+  }
+
+  /// How often the target of ``holding(_:keys:scenarioKeys:)`` was started.
+  var starts: Int {
+    (try? read("started").utf8.count) ?? 0
+  }
+
+  /// The one file of the one scenario's baseline.
+  func baselineFile(of scenario: String = "load") throws -> URL {
+    let folder = url("baselines/\(scenario)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return folder.appendingPathComponent(try #require(names.first, "there is no baseline"))
+  }
+
+  /// Makes a baseline of what is measured now.
+  func approveOnce() throws {
+    _ = try Gate.run("check", in: self)
+    let outcome = try Gate.run("approve", in: self)
+    try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+  }
+
+  /// Edits a file that holds a JSON object.
+  func edit(_ file: URL, _ change: (inout [String: Any]) throws -> Void) throws {
+    let data = try Data(contentsOf: file)
+    var object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    try change(&object)
+    try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys]).write(to: file)
+  }
+
+  /// Edits the fingerprint of the scenario's baseline.
+  func editFingerprint(_ field: String, _ value: Any) throws {
+    try edit(baselineFile()) { baseline in
+      var fingerprint = try #require(baseline["fingerprint"] as? [String: Any])
+      fingerprint[field] = value
+      baseline["fingerprint"] = fingerprint
+    }
+  }
+}
+
+extension Gate {
+  /// Whether the machine lets these tests be root.
+  static let isRoot = getuid() == 0
+}
+
+/// A JSON object out of a text.
+func object(in text: String) throws -> [String: Any] {
+  try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "no JSON object: \(text.prefix(200))")
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// What the contract says of a result file, as a shape that JSON can be held against (section 3).
+indirect enum Shape: Sendable {
+  case text, whole, number, flag
+  case word([String])
+  case matching(String)
+  case list(of: Shape)
+  case object([String: Shape])
+  /// Figures by the names of metrics.
+  case figures
+  /// `null` is as good.
+  case optional(Shape)
+  /// May be missing.
+  case missing(Shape)
+
+  /// What is wrong with a value, each with its place; empty where it fits.
+  func faults(of value: Any?, at place: String = "$") -> [String] {
+    switch (self, value) {
+    case (.missing, nil): []
+    case (.missing(let shape), let value?): shape.faults(of: value, at: place)
+    case (_, nil): ["\(place) is missing"]
+    case (.optional, is NSNull): []
+    case (.optional(let shape), _): shape.faults(of: value, at: place)
+    case (.object(let keys), let object as [String: Any]):
+      keys.sorted { $0.key < $1.key }.flatMap { $1.faults(of: object[$0], at: "\(place).\($0)") }
+    case (.list(let shape), let list as [Any]):
+      list.indices.flatMap { shape.faults(of: list[$0], at: "\(place)[\($0)]") }
+    case (.figures, let object as [String: Any]):
+      object.flatMap { name, value in
+        (name.hasSuffix("growth") ? Shape.number : .whole).faults(of: value, at: "\(place).\(name)")
+      }
+    default: isScalar(value) ? [] : ["\(place) is \(value ?? "nothing"), and \(self) is expected"]
+    }
+  }
+
+  private func isScalar(_ value: Any?) -> Bool {
+    switch self {
+    case .text: return value is String
+    case .word(let words): return (value as? String).map(words.contains) ?? false
+    case .matching(let pattern):
+      return (value as? String)?.range(of: "^(\(pattern))$", options: .regularExpression) != nil
+    case .flag: return isBoolean(value)
+    case .number: return value is NSNumber && !isBoolean(value)
+    case .whole: return (value as? NSNumber).map { !isBoolean($0) && $0.doubleValue == $0.doubleValue.rounded() } ?? false
+    default: return false
+    }
+  }
+
+  /// Foundation keeps numbers and truth values in one type.
+  private func isBoolean(_ value: Any?) -> Bool {
+    guard let number = value as? NSNumber else { return false }
+    return String(cString: number.objCType) == "c" && (number == true || number == false)
+  }
+}
+
+extension Shape {
+  private static let verdict = word(["pass", "improved", "regression", "failed", "inconclusive", "no-baseline", "skipped"])
+
+  private static let environment = object([
+    "name": text,
+    "fingerprint": object([
+      "architecture": text, "kernel": text, "pageSize": whole, "libc": text, "cpus": whole, "thp": text,
+      "aslr": word(["on", "off"]), "measurement": word(["sampled", "traced"]),
+    ]),
+  ])
+
+  private static let repetition = object([
+    "end": object([
+      "kind": word([
+        "exited", "signaled", "oom", "allocation-failure", "trap", "abort", "crash", "timeout", "stopped", "start-failed",
+        "killed", "unknown",
+      ]),
+      "code": .missing(whole), "signal": .missing(text), "proof": .missing(text), "detail": .missing(text),
+    ]),
+    "durationSeconds": number, "processes": whole, "metrics": figures,
+    "phases": list(of: object(["name": text, "peak_rss": .missing(whole), "steady_rss": .missing(whole)])),
+    "notes": list(of: text),
+  ])
+
+  private static let summary = optional(object(["median": number, "count": whole]))
+
+  private static let metric = object([
+    "name": text, "unit": text, "verdict": verdict, "baseline": summary, "current": summary,
+    "change": optional(object(["absolute": number, "percent": optional(number), "low": number, "high": number])),
+    "tolerance": object(["percent": optional(number), "absolute": optional(whole), "limit": optional(whole)]),
+    "detectable": optional(number),
+  ])
+
+  private static let composition = object([
+    "anon": .missing(whole), "file": .missing(whole), "shmem": .missing(whole), "stack": .missing(whole),
+    "heap": .missing(whole),
+  ])
+
+  static let result = object([
+    "schema": word(["highwater.result/1"]),
+    "tool": object(["name": word(["highwater"]), "version": matching("[0-9]+\\.[0-9]+\\.[0-9]+")]),
+    "run": object([
+      "id": matching("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"),
+      "startedAt": matching("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z"),
+      "durationSeconds": number, "commit": optional(text), "branch": optional(text), "buildURL": optional(text),
+    ]),
+    "environment": environment, "verdict": verdict, "exitCode": whole,
+    "scenarios": list(
+      of: object([
+        "name": text, "verdict": verdict, "repetitions": list(of: repetition), "metrics": list(of: metric),
+        "composition": object(["baseline": composition, "current": composition]),
+      ])),
+  ])
+}

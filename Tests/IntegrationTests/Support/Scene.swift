@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+/// A project with one scenario named `it`, whose every process is found by a marker in its environment.
+struct Scene {
+  let project: TemporaryProject
+
+  /// Programs of targets and helpers get the runner's `TMPDIR`, and with it the marker.
+  private var temporaryFolder: String { "\(project.path)/tmp/\(project.marker)" }
+
+  /// Writes the project file.
+  ///
+  /// - Parameter scenario: The scenario's keys in YAML, but for its name; it is played once unless they say otherwise.
+  init(_ scenario: String = "target: {command: [\"true\"]}", repetitions: Int = 1, warmup: Int = 0) throws {
+    project = try TemporaryProject()
+    try write(scenario, repetitions: repetitions, warmup: warmup)
+    try FileManager.default.createDirectory(atPath: temporaryFolder, withIntermediateDirectories: true)
+  }
+
+  /// Puts another scenario in the place of the one before.
+  func write(_ scenario: String, repetitions: Int = 1, warmup: Int = 0) throws {
+    let body = scenario.split(separator: "\n").map { "    \($0)\n" }.joined()
+    try project.write(
+      """
+      version: 1
+      defaults: {repetitions: \(repetitions), warmup: \(warmup)}
+      scenarios:
+        - name: it
+      \(body)
+      """,
+      to: "highwater.yml"
+    )
+  }
+
+  func start(_ arguments: String...) throws -> Gate.Running {
+    try Gate.start(arguments, in: project, variables: ["TMPDIR": temporaryFolder])
+  }
+
+  func run(_ arguments: [String]) throws -> Gate.Outcome {
+    try Gate.start(arguments, in: project, variables: ["TMPDIR": temporaryFolder]).wait()
+  }
+
+  /// Checks without a baseline.
+  func check(_ arguments: String...) throws -> Gate.Outcome {
+    try run(["check", "--allow-missing-baseline"] + arguments)
+  }
+
+  /// Checks, and makes the baseline of it.
+  func approve() throws {
+    try #require(try check().code == 0)
+    try #require(try run(["approve"]).code == 0)
+  }
+
+  /// Waits until the file is there; fails where the run ends before, or after a minute.
+  func wait(for file: String, in running: Gate.Running) throws {
+    let deadline = Date(timeIntervalSinceNow: 60)
+    while !has(file) {
+      try #require(running.process.isRunning || has(file), "the run ended before `\(file)` was there")
+      try #require(Date() < deadline, "`\(file)` did not come")
+      usleep(5000)
+    }
+  }
+
+  func has(_ file: String) -> Bool {
+    FileManager.default.fileExists(atPath: project.url(file).path)
+  }
+
+  func remove(_ file: String) {
+    try? FileManager.default.removeItem(at: project.url(file))
+  }
+
+  /// The repetitions of the last check's first scenario.
+  func repetitions() throws -> [[String: Any]] {
+    let scenarios = try #require(try project.result()["scenarios"] as? [[String: Any]])
+    return try #require(scenarios.first?["repetitions"] as? [[String: Any]])
+  }
+
+  /// The end of the last repetition in a few words, as in `exited 3` or `crash SEGV`.
+  func end() throws -> String {
+    let end = try #require(try repetitions().last?["end"] as? [String: Any])
+    let detail = end["code"].map { " \($0)" } ?? end["signal"].map { " \($0)" } ?? ""
+    return "\(end["kind"] ?? "")\(detail)"
+  }
+
+  /// What is left of runs: living processes, and files that are temporary or half-written.
+  func leftovers() throws -> [String] {
+    try project.survivors() + temporaryFiles()
+  }
+
+  func temporaryFiles() throws -> [String] {
+    let all = FileManager.default.enumerator(atPath: project.path)?.compactMap { $0 as? String } ?? []
+    return all.filter { $0.hasSuffix(".tmp") || ($0.hasPrefix("tmp/") && $0.split(separator: "/").count > 2) }
+  }
+
+  /// The bytes of everything that a run must leave alone or replace whole.
+  func keptFiles() throws -> [String: Data] {
+    var files = try project.baselines().mapValues { Data($0.utf8) }
+    files["result.json"] = try? Data(contentsOf: project.url(".highwater/result.json"))
+    return files
+  }
+}
+
+extension Gate.Running {
+  func send(_ signal: Int32) {
+    kill(process.processIdentifier, signal)
+  }
+}
+
+/// A socket of the loopback interface that listens on a free port while the value lives.
+final class TakenPort {
+  let number: Int
+  private let descriptor: Int32
+
+  init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = descriptor
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        bind(descriptor, generic, length) == 0 && listen(descriptor, 8) == 0
+          ? getsockname(descriptor, generic, &length) : -1
+      }
+    }
+    number = Int(UInt16(bigEndian: address.sin_port))
+    try #require(result == 0)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+}
