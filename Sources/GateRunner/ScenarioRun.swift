@@ -10,6 +10,8 @@ struct ScenarioRun {
   /// Counted repetitions.
   let repetitions: Int
   let show: (Progress) -> Void
+  /// Whether a note tells of a child that holds most of the memory; the report of `record` does so with figures.
+  var notesChildren = true
 
   /// Runs warm-ups and repetitions until all are done or one cannot count.
   ///
@@ -84,7 +86,7 @@ struct ScenarioRun {
   private func overshadowed(_ recordings: [Recording]) -> [String] {
     let treeMetrics: Set<MetricName> = [.treePeak, .treeSteady]
     let isGated = scenario.gate.rules.contains { treeMetrics.contains($0.metric) && $0.severity != .off }
-    guard !isGated else { return [] }
+    guard notesChildren, !isGated else { return [] }
     let children = recordings.compactMap(\.overshadowingChild)
     guard children.count * 2 > recordings.count, let child = children.last?.command else { return [] }
     let main = recordings.last?.processes.first(where: \.isMain)?.command ?? "the main process"
