@@ -146,6 +146,15 @@ struct JudgingTests {
     #expect(result.notes.first == "the environment is not the baseline's (baseline → here): kernel 6.1 → 6.18")
   }
 
+  @Test("That the target's variables differ is told in words, since their hash says nothing")
+  func otherVariables() {
+    let changed = Given.environment { $0.environmentHash = "00f1a2b3c4d5e6f7" }
+    let result = Given.measurements([.peakRSS: Given.values(100)], in: changed)
+      .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
+    let words = "the target's environment variables are others"
+    #expect(result.notes.last == "the environment is not the baseline's (baseline → here): \(words)")
+  }
+
   @Test("Where no gate is written, a program that never gets steady is told so and not failed")
   func neverSteady() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])

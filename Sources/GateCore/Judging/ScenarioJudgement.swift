@@ -192,7 +192,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
 extension Fingerprint.Difference {
   /// The difference for a person, as in `cpus 2 → 4`.
   package var forPeople: String {
-    "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)"
+    guard field != .environmentHash else { return "the target's environment variables are others" }
+    return "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)"
   }
 }
 
