@@ -33,7 +33,7 @@ package struct Record {
     )
     let scenarioRun = ScenarioRun(
       scenario: scenario, environment: rule.info(for: probe.fingerprint(for: scenario)), repetitions: repetitions,
-      show: workplace.console.show
+      show: workplace.console.show, notesChildren: false
     )
     var last: Recording?
     let measured = scenarioRun.measure { scenario, number in

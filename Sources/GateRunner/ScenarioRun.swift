@@ -10,6 +10,8 @@ struct ScenarioRun {
   /// Counted repetitions.
   let repetitions: Int
   let show: (Progress) -> Void
+  /// Whether a note tells of a child that holds most of the memory; the report of `record` does so with figures.
+  var notesChildren = true
 
   /// Runs warm-ups and repetitions until all are done or one cannot count.
   ///
@@ -40,7 +42,8 @@ struct ScenarioRun {
     measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.recording.growthIsPerIteration)
     measurements.composition =
       counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
-    measurements.notes = notes(of: counted.map(\.recording))
+    measurements.notes =
+      shared(measurements.repetitions.map(\.notes)) + overshadowed(counted.map(\.recording))
     return measurements
   }
 
@@ -79,10 +82,24 @@ struct ScenarioRun {
     return (exits + expect.signals.map { "SIG\($0.name)" }).joined(separator: " or ")
   }
 
+  /// Says so where a child held most of the memory and no gate looks at it, for else its rise would pass unseen.
+  private func overshadowed(_ recordings: [Recording]) -> [String] {
+    let treeMetrics: Set<MetricName> = [.treePeak, .treeSteady]
+    let isGated = scenario.gate.rules.contains { treeMetrics.contains($0.metric) && $0.severity != .off }
+    guard notesChildren, !isGated else { return [] }
+    let children = recordings.compactMap(\.overshadowingChild)
+    guard children.count * 2 > recordings.count, let child = children.last?.command else { return [] }
+    let main = recordings.last?.processes.first(where: \.isMain)?.command ?? "the main process"
+    return [
+      "the child process `\(child)` holds more memory than `\(main)`, which alone is judged; to judge it, start it by "
+        + "`exec` in the shell, name it in `target: main: {name: …}`, or gate `tree_peak`"
+    ]
+  }
+
   /// What several repetitions had to say alike is said once.
-  private func notes(of recordings: [Recording]) -> [String] {
+  private func shared(_ notes: [[String]]) -> [String] {
     var counts: [(note: String, count: Int)] = []
-    for note in recordings.flatMap({ Set($0.notes).sorted() }) {
+    for note in notes.flatMap({ Set($0).sorted() }) {
       if let index = counts.firstIndex(where: { $0.note == note }) {
         counts[index].count += 1
       } else {

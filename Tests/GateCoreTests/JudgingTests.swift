@@ -146,6 +146,15 @@ struct JudgingTests {
     #expect(result.notes.first == "the environment is not the baseline's (baseline → here): kernel 6.1 → 6.18")
   }
 
+  @Test("That the target's variables differ is told in words, since their hash says nothing")
+  func otherVariables() {
+    let changed = Given.environment { $0.environmentHash = "00f1a2b3c4d5e6f7" }
+    let result = Given.measurements([.peakRSS: Given.values(100)], in: changed)
+      .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
+    let words = "the target's environment variables are others"
+    #expect(result.notes.last == "the environment is not the baseline's (baseline → here): \(words)")
+  }
+
   @Test("Where no gate is written, a program that never gets steady is told so and not failed")
   func neverSteady() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
@@ -159,6 +168,32 @@ struct JudgingTests {
     let baseline = Given.baseline([.peakRSS: Given.values(100), .steadyRSS: Given.values(90)])
     let result = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .baseline(baseline))
     #expect(result.verdict == .inconclusive)
+  }
+
+  @Test(
+    "A baseline whose repetitions were not nearly all steady is not one of a steady program, and is told so",
+    arguments: [(5, 5, false), (4, 5, true), (1, 5, true), (9, 10, false), (8, 10, true)]
+  )
+  func halfSteadyBaseline(steady: Int, of all: Int, isLeftOut: Bool) {
+    let baseline = Given.baseline([
+      .peakRSS: Given.values(100, count: all), .steadyRSS: Given.values(90, count: steady),
+    ])
+    let unsteady = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .baseline(baseline))
+    #expect(unsteady.verdict == (isLeftOut ? .pass : .inconclusive))
+    let higher = Given.measurements([.peakRSS: Given.values(100), .steadyRSS: Given.values(99)])
+      .judged(against: .baseline(baseline))
+    #expect(higher.verdict == (isLeftOut ? .pass : .regression))
+    let note = "steady_rss is not judged: only \(steady) of the baseline's \(all) repetitions became steady"
+    #expect([unsteady, higher].allSatisfy { $0.notes.contains(note) == isLeftOut })
+  }
+
+  @Test("A metric that cannot be had tells in how many repetitions it was")
+  func steadyInSome() {
+    let baseline = Given.baseline([.peakRSS: Given.values(100), .steadyRSS: Given.values(90)])
+    let current: [MetricName: [Double?]] = [.peakRSS: Given.values(100), .steadyRSS: [1, 2, nil, nil, nil]]
+    let reasons = Given.measurements(current).judged(against: .baseline(baseline)).metrics.map(\.reason)
+    let extent = "resident memory only in 2 of 5 repetitions became steady"
+    #expect(reasons.last == "cannot be had: \(extent); a longer scenario may show it")
   }
 
   @Test("A metric that a gate names and that cannot be had is inconclusive")

@@ -115,6 +115,49 @@ struct MetricsTests {
     #expect(recording.result().metrics[.growth] == 1300)
   }
 
+  private func burstRecording(iterations: Int, known: (Int) -> Bool) -> Recording {
+    let marks = (0..<iterations).map { turn in
+      Mark(
+        time: .milliseconds(turn), event: .iteration,
+        resident: known(turn) ? Bytes(20 << 20) + Bytes(Int64(turn) * 1300) : nil
+      )
+    }
+    return Curves.recording({ _ in 20 * mebibyte }, marks: marks)
+  }
+
+  @Test("Iterations without a level count as turns all the same")
+  func iterationsInBursts() {
+    let recording = burstRecording(iterations: 100) { $0 % 5 == 4 }
+    #expect(recording.growthIsPerIteration)
+    #expect(recording.result().metrics[.growth] == 1300)
+  }
+
+  @Test("Where too few iterations have a level there is no growth, instead of none per second")
+  func iterationsTooFast() {
+    let recording = burstRecording(iterations: 100) { $0 % 20 == 19 }
+    #expect(recording.growthIsPerIteration)
+    #expect(recording.result().metrics[.growth] == nil)
+  }
+
+  @Test(
+    "A child that holds half as much again as the main process overshadows it",
+    arguments: [(20, 29, false), (20, 30, true), (20, 2, false), (2, 20, true)]
+  )
+  func overshadowingChild(main: Double, child: Int, isSo: Bool) {
+    var recording = Curves.recording { _ in main * mebibyte }
+    recording.processes = [
+      process(1, "sh", isMain: true, .mebibytes(Int64(main))), process(2, "small", .mebibytes(1)),
+      process(3, "server", .mebibytes(Int64(child))),
+    ]
+    #expect(recording.overshadowingChild?.command == (isSo ? "server" : nil))
+  }
+
+  private func process(_ id: Int32, _ command: String, isMain: Bool = false, _ peak: Bytes) -> ProcessRecord {
+    ProcessRecord(
+      id: id, parent: 0, command: command, isMain: isMain, peak: peak, firstSeen: .zero, lastSeen: .seconds(4)
+    )
+  }
+
   @Test("Each phase has its own peak, and one that came twice the higher of both")
   func phases() {
     let marks = [

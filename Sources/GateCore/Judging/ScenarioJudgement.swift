@@ -110,11 +110,11 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     let values = repetitions.compactMap { $0.allMetrics[metric] }
     let old = baseline?.metrics[metric].flatMap { $0.isEmpty ? nil : $0 }
     let unit = metric.unit(perIteration: growthIsPerIteration)
-    guard values.count * 2 > repetitions.count else {
-      return unavailable(rule, unit: unit, baseline: baseline, had: old != nil)
+    if gate.isStandard, metric != .peakRSS, let baseline, let note = Self.noteOnUnsteady(metric, baseline) {
+      return (nil, note)
     }
-    if gate.isStandard, metric != .peakRSS, baseline != nil, old == nil {
-      return (nil, "\(metric) is not judged: the baseline had no steady state")
+    guard values.count * 2 > repetitions.count else {
+      return unavailable(rule, unit: unit, baseline: baseline, had: values.count)
     }
     let judgement = MetricJudgement(
       rule: rule,
@@ -128,29 +128,45 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     return (result, nil)
   }
 
+  /// Why a baseline's steady level is not judged where no gate asks for it; nil where it is.
+  ///
+  /// The baseline was steady if at most a tenth of its repetitions were not: a steady state that comes and goes from
+  /// one repetition to the next would be missed at random by a later check of the same program.
+  private static func noteOnUnsteady(_ metric: MetricName, _ baseline: Baseline) -> String? {
+    let steady = baseline.metrics[metric]?.count ?? 0
+    let all = baseline.metrics.values.map(\.count).max() ?? 0
+    guard steady == 0 || (all - steady) * 10 > all else { return nil }
+    return steady == 0
+      ? "\(metric) is not judged: the baseline had no steady state"
+      : "\(metric) is not judged: only \(steady) of the baseline's \(all) repetitions became steady"
+  }
+
   /// A metric that most repetitions lack is inconclusive where a gate or the baseline asks for it.
   private func unavailable(
     _ rule: GateRule,
     unit: String,
     baseline: Baseline?,
-    had: Bool
+    had count: Int
   ) -> (metric: MetricResult?, note: String?) {
     let metric = rule.metric
-    let why = whyUnavailable(metric)
-    if gate.isStandard, metric != .peakRSS, !had {
+    let why = whyUnavailable(metric, count)
+    if gate.isStandard, metric != .peakRSS, baseline == nil {
       return (nil, "\(metric) is not judged: \(why)")
     }
-    let result = MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: "\(metric) cannot be had: \(why)")
-    return (result, nil)
+    return (MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: "cannot be had: \(why)"), nil)
   }
 
-  private func whyUnavailable(_ metric: MetricName) -> String {
+  private func whyUnavailable(_ metric: MetricName, _ count: Int) -> String {
     if metric.text.hasPrefix("phase."), !repetitions.contains(where: { !$0.phases.isEmpty }) {
       return "no phase was started"
     }
     switch metric {
     case .peakRSS, .treePeak: return "no sample of the main process was taken"
-    default: return "resident memory never became steady; a longer scenario may show it"
+    case .growth where growthIsPerIteration:
+      return "the iterations came too fast for their levels to be read; more work in each may help"
+    default:
+      let extent = count == 0 ? "never" : "only in \(count) of \(repetitions.count) repetitions"
+      return "resident memory \(extent) became steady; a longer scenario may show it"
     }
   }
 
@@ -176,7 +192,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
 extension Fingerprint.Difference {
   /// The difference for a person, as in `cpus 2 → 4`.
   package var forPeople: String {
-    "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)"
+    guard field != .environmentHash else { return "the target's environment variables are others" }
+    return "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)"
   }
 }
 

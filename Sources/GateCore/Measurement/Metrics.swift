@@ -50,9 +50,18 @@ extension Recording {
     )
   }
 
+  /// The largest child, where it held at least half as much again as the main process.
+  ///
+  /// The main process's figures leave it out: then that one is mostly a shell that started the real program. A forked
+  /// copy holds no more than its parent.
+  package var overshadowingChild: ProcessRecord? {
+    guard let peak, let child = processes.filter({ !$0.isMain }).max(by: { $0.peak < $1.peak }) else { return nil }
+    return Double(child.peak.count) >= 1.5 * peak ? child : nil
+  }
+
   /// Growth is per iteration where there are enough iterations for a slope, else per second.
   package var growthIsPerIteration: Bool {
-    iterationLevels.count >= Self.fewestIterations
+    marks.count { $0.event == .iteration } >= Self.fewestIterations
   }
 
   /// A slope over fewer turns is mostly the noise of single pages.
@@ -117,15 +126,15 @@ extension Recording {
     return Slope.theilSen(x: times, y: Array(curve.medians[start...]))
   }
 
-  private var iterationLevels: [Double] {
-    marks.compactMap { mark in mark.event == .iteration ? mark.resident.map { Double($0.count) } : nil }
-  }
-
+  /// The slope over the number of the iteration; nil where the levels of too few iterations are known.
   private var growthPerIteration: Double? {
-    let levels = iterationLevels
-    let start = SteadyState.start(of: levels, floor: BinnedCurve.quietBand) ?? levels.count / 2
-    let kept = Array(levels[start...])
-    return Slope.theilSen(x: kept.indices.map(Double.init), y: kept)
+    let levels = marks.lazy.filter { $0.event == .iteration }.enumerated().compactMap { number, mark in
+      mark.resident.map { (number: Double(number), level: Double($0.count)) }
+    }
+    guard levels.count >= Self.fewestIterations else { return nil }
+    let start = SteadyState.start(of: levels.map(\.level), floor: BinnedCurve.quietBand) ?? levels.count / 2
+    let kept = levels[start...]
+    return Slope.theilSen(x: kept.map(\.number), y: kept.map(\.level))
   }
 
   private var phases: [RepetitionResult.Phase] {

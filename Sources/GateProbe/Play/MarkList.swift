@@ -32,12 +32,19 @@ final class MarkList: Sendable {
   }
 
   /// Records the marks in what the target wrote.
+  ///
+  /// Of iterations that were read at once only the last has a level: memory was read after all of them, and the same
+  /// level at each would make a fast loop that leaks look like one that does not.
   func read(_ bytes: ArraySlice<UInt8>) {
     let resident = resident()
     state.withLock { state in
       var events: [Mark.Event] = []
       state.reader.read(bytes) { events.append(Mark.Event($0)) }
-      for event in events { Self.append(event, resident, since: start, to: &state) }
+      let lastIteration = events.lastIndex(of: .iteration)
+      for (index, event) in events.enumerated() {
+        let isStale = event == .iteration && index != lastIteration
+        Self.append(event, isStale ? nil : resident, since: start, to: &state)
+      }
     }
   }
 

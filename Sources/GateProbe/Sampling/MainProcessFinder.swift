@@ -19,7 +19,8 @@ struct MainProcessFinder {
   /// The main process; nil as long as there is none.
   ///
   /// A pidfile counts once it names a member of the family, so that one left by an earlier run does no harm. Of the
-  /// processes whose name matches, the one with the lowest number is taken.
+  /// processes whose name matches, the one with the lowest number is taken. The leader's own command line does not
+  /// count: that of `sh -c 'server --port 7001; …'` names the server before there is one.
   func find() -> Int32? {
     switch rule {
     case .pidfile(let path):
@@ -37,6 +38,7 @@ struct MainProcessFinder {
   private func matches(_ member: Family.Member) -> Bool {
     guard let pattern else { return false }
     if member.command.firstMatch(of: pattern) != nil { return true }
+    guard member.pid != family.leader else { return false }
     guard let words = SmallFile.bytes(at: "/proc/\(member.pid)/cmdline") else { return false }
     let line = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     return line.firstMatch(of: pattern) != nil

@@ -86,9 +86,6 @@ package enum RecordReport {
           + "(\(Figures.amount(main.peak))); peak, steady and growth are of the main process, tree_peak is of all"
       )
     }
-    if recording.unknownMarks > 0 {
-      remarks.append("\(Figures.count(recording.unknownMarks, "line")) of the target's marks were not understood")
-    }
     if recording.rung == .sampled, recording.widestGap > .zero {
       remarks.append(
         "peaks are VmHWM as last read: a rise in the last \(Figures.time(recording.widestGap)) before a process ends "

@@ -51,6 +51,15 @@ struct MarkTests {
     #expect(recording.unknownMarks == 3)
   }
 
+  @Test("Of iterations that come at once only the last has a level; other marks keep theirs")
+  func burst() {
+    let list = MarkList(since: .now()) { .mebibytes(20) }
+    list.read(Array("iteration\niteration\nmark a\niteration\nphase b\n".utf8)[...])
+    let marks = list.finish(at: .seconds(1)).marks
+    #expect(marks.map(\.event) == [.iteration, .iteration, .mark("a"), .iteration, .phase("b")])
+    #expect(marks.map { $0.resident != nil } == [false, false, true, true, true])
+  }
+
   @Test("More than 100 000 marks are dropped with a note")
   func many() throws {
     let recording = try stage.play(

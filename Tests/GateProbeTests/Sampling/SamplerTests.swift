@@ -156,6 +156,18 @@ struct SamplerTests {
     #expect(found.command == "sleep")
   }
 
+  @Test("The shell that starts a program is not taken for it, though its command line has the name")
+  func nameInLine() throws {
+    let family = try household.shell("sleep 986; :")
+    let name = try Pattern(parsing: "sleep 98[0-9]")
+    let sampler = Sampler(family: family, interval: .milliseconds(5), main: .name(name))
+    sampler.start()
+    #expect(eventually { sampler.mainProcess != nil })
+    #expect(sampler.mainProcess != family.leader)
+    let report = sampler.stop()
+    #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
+  }
+
   @Test("A program that executes another keeps the higher of both marks")
   func exec() throws {
     let family = try household.python(
