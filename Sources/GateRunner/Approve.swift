@@ -19,10 +19,16 @@ package struct Approve {
   package func run(in workplace: Workplace) throws -> ExitCode {
     let project = try options.loadProject(in: workplace, webhooksNeeded: false)
     let result = try loadResult(project, workplace)
+    let known = Set(project.scenarios.map(\.name))
     let selected = result.scenarios.filter { scenario in
-      selection.isEmpty || selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
+      selection.isEmpty
+        ? known.contains(scenario.name)
+        : selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
     }
     try checkSelection(selected, in: result, project)
+    for stranger in result.scenarios where selection.isEmpty && !known.contains(stranger.name) {
+      workplace.console.say("left out: \(stranger.name), which the project file does not have")
+    }
     let store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: workplace.variables, root: project.root)
     var changes: [ApprovalChange] = []

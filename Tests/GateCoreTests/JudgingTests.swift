@@ -226,6 +226,17 @@ struct JudgingTests {
     #expect(measurements.judged(against: .missing).verdict == .inconclusive)
   }
 
+  @Test("What was not measured is no-baseline where there is none, and inconclusive where that was allowed")
+  func unmeasured() {
+    let repetition = RepetitionResult(end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: [:])
+    var measurements = Given.measurements([:])
+    measurements.repetitions = [repetition]
+    #expect(measurements.judged(against: .missing).verdict == .noBaseline)
+    #expect(measurements.judged(against: .missing, allowsMissingBaseline: true).verdict == .inconclusive)
+    let baseline = Given.baseline([.peakRSS: Given.values(100)])
+    #expect(measurements.judged(against: .baseline(baseline)).verdict == .inconclusive)
+  }
+
   @Test("No counted repetition never reads as pass")
   func vacuous() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])

@@ -175,6 +175,17 @@ struct MetricsTests {
     #expect(result.allMetrics[.phase("serve", .steadyRSS)] == 20 * mebibyte)
   }
 
+  @Test("A program that ended before five readings has no peak, and one of less than half a second is told of")
+  func brief() {
+    var recording = Curves.recording({ _ in 20 * mebibyte }, seconds: 0.05)
+    #expect(recording.result().metrics[.peakRSS] == 20 * mebibyte)
+    #expect(recording.result().notes.contains { $0.hasPrefix("the target ran for less than 0.5 s") })
+    recording.samples.removeLast()
+    #expect(recording.result().metrics[.peakRSS] == nil)
+    #expect(recording.result().metrics[.treePeak] == nil)
+    #expect(Curves.recording { _ in 20 * mebibyte }.result().notes.isEmpty)
+  }
+
   @Test("A repetition without samples yields no metric")
   func empty() {
     #expect(Recording(end: End(.exited, code: 0)).result().metrics.isEmpty)

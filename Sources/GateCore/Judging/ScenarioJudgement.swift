@@ -114,7 +114,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       return (nil, note)
     }
     guard values.count * 2 > repetitions.count else {
-      return unavailable(rule, unit: unit, baseline: baseline, had: values.count)
+      return unavailable(rule, unit: unit, baseline: baseline, missing: missing, had: values.count)
     }
     let judgement = MetricJudgement(
       rule: rule,
@@ -141,11 +141,13 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       : "\(metric) is not judged: only \(steady) of the baseline's \(all) repetitions became steady"
   }
 
-  /// A metric that most repetitions lack is inconclusive where a gate or the baseline asks for it.
+  /// A metric that most repetitions lack is inconclusive where a gate or the baseline asks for it; where a baseline is
+  /// missing, that is what has to be said first.
   private func unavailable(
     _ rule: GateRule,
     unit: String,
     baseline: Baseline?,
+    missing: Verdict,
     had count: Int
   ) -> (metric: MetricResult?, note: String?) {
     let metric = rule.metric
@@ -153,7 +155,9 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     if gate.isStandard, metric != .peakRSS, baseline == nil {
       return (nil, "\(metric) is not judged: \(why)")
     }
-    return (MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: "cannot be had: \(why)"), nil)
+    let lacksBaseline = baseline == nil && rule.tolerance != nil && missing == .noBaseline
+    let verdict: Verdict = lacksBaseline ? .noBaseline : .inconclusive
+    return (MetricResult(rule: rule, unit: unit, verdict: verdict, reason: "cannot be had: \(why)"), nil)
   }
 
   private func whyUnavailable(_ metric: MetricName, _ count: Int) -> String {
@@ -161,7 +165,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       return "no phase was started"
     }
     switch metric {
-    case .peakRSS, .treePeak: return "no sample of the main process was taken"
+    case .peakRSS, .treePeak: return "the target ended before \(Recording.fewestReadings) readings of it were made"
     case .growth where growthIsPerIteration:
       return "the iterations came too fast for their levels to be read; more work in each may help"
     default:

@@ -46,7 +46,7 @@ extension Recording {
       metrics: wholeRunMetrics,
       phases: phases,
       widestGap: widestGap,
-      notes: notes + markNotes
+      notes: notes + markNotes + briefnessNotes
     )
   }
 
@@ -73,7 +73,7 @@ extension Recording {
   private var wholeRunMetrics: [MetricName: Double] {
     var metrics: [MetricName: Double] = [:]
     metrics[.peakRSS] = peak
-    metrics[.treePeak] = samples.map(\.tree).max().map { Double($0.count) }
+    if isReadEnough { metrics[.treePeak] = samples.map(\.tree).max().map { Double($0.count) } }
     let window = Duration.zero...max(.zero, stopRequested ?? duration)
     let curve = BinnedCurve(residents, within: window)
     if let curve, let start = curve.steadyStart, let level = Spread.median(Array(curve.medians[start...])) {
@@ -103,6 +103,7 @@ extension Recording {
   /// The kernel's mark alone may be up to CPUs × 31 pages low after memory was given back, since it is kept by an
   /// inexact read of per-CPU counters (kernel commit f1a7941243c1); a reading is exact.
   private var peak: Double? {
+    guard isReadEnough else { return nil }
     let seen = samples.compactMap { $0.main.map { max($0.peak, $0.resident) } } + processes.filter(\.isMain).map(\.peak)
     return seen.max().map { Double($0.count) }.flatMap { $0 > 0 ? $0 : nil }
   }
@@ -151,6 +152,21 @@ extension Recording {
       metrics[.steadyRSS] = Self.steadyLevel(readings, within: window)
       return RepetitionResult.Phase(name: start.name, metrics: metrics)
     }
+  }
+
+  /// Fewer readings than this are of a program that was still being loaded: they tell nothing of it.
+  package static let fewestReadings = 5
+
+  /// Below this the last reading may come long before the end: equal runs were seen to differ by up to 34 %.
+  private static let briefest = Duration.milliseconds(500)
+
+  private var isReadEnough: Bool {
+    samples.count { $0.main != nil } >= Self.fewestReadings
+  }
+
+  private var briefnessNotes: [String] {
+    guard rung == .sampled, isReadEnough, duration < Self.briefest else { return [] }
+    return ["the target ran for less than 0.5 s, which readings of /proc see poorly: its real peak may be higher"]
   }
 
   private var markNotes: [String] {
