@@ -85,7 +85,7 @@ final class Family: Sendable {
   /// What follows it must not be lost, so the descriptor is read record by record.
   private static func firstNews(from handle: LinuxCalls.Shepherd) -> LinuxCalls.News? {
     while true {
-      _ = LinuxCalls.waitForInput(on: handle.report, atMost: .seconds(3600))
+      Polling.wait(toRead: [handle.report], atMost: .seconds(3600))
       guard let news = LinuxCalls.news(from: handle.report, atMost: 1) else { return nil }
       if let first = news.first { return first }
     }
@@ -133,7 +133,7 @@ extension Family {
 
   /// Waits for news, at most for `limit`, and takes them in.
   func collect(waitingAtMost limit: Duration) {
-    _ = LinuxCalls.waitForInput(on: reportDescriptor, atMost: limit)
+    Polling.wait(toRead: [reportDescriptor], atMost: limit)
     collect()
   }
 

@@ -154,13 +154,6 @@ extension LinuxCalls {
     }
   }
 
-  /// Waits until the descriptor can be read or has no writer any more, at most for `limit`; whether it can.
-  static func waitForInput(on descriptor: Int32, atMost limit: Duration) -> Bool {
-    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    let milliseconds = max(0, min(limit.nanoseconds / 1_000_000, 3_600_000))
-    return poll(&wanted, 1, Int32(milliseconds)) > 0
-  }
-
   /// Asks a shepherd to kill everything below it; it is woken should somebody have stopped it.
   static func askToDisperse(_ shepherd: Shepherd) {
     var byte: UInt8 = 1

@@ -31,7 +31,7 @@ final class Listener: Sendable {
 
   /// Starts the thread; it holds the listener until ``stop()``.
   func start() throws(SystemError) {
-    let started = try PosixThread { self.run() }
+    let started = try PosixThread(named: "hw-listener") { self.run() }
     thread.withLock { $0 = started }
   }
 

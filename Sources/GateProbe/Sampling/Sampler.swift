@@ -12,15 +12,15 @@ import Synchronization
 /// The first readings are made in `init`, so that even the shortest program has some. Every method may be called from
 /// any thread; ``start()`` and ``stop()`` once each.
 final class Sampler: Sendable {
-  private struct Life: ~Copyable {
-    var thread: pthread_t?
-    var wake: (reading: Int32, writing: Int32)?
+  private struct Life {
+    var thread: PosixThread
+    var wake: Wakeup
   }
 
   private let family: Family
   private let interval: Duration
   private let state: Mutex<SamplerState>
-  private let life = Mutex(Life())
+  private let life = Mutex<Life?>(nil)
 
   /// Makes the first reading; `main` says which process is the main one, nil being the leader.
   init(
@@ -43,26 +43,21 @@ final class Sampler: Sendable {
 
   /// Starts the thread; where none can be made, the report says so in a note.
   func start() {
-    let hasThread = life.withLock { life in
-      life.wake = LinuxCalls.pipe()
-      guard let wake = life.wake?.reading else { return false }
-      life.thread = OwnThread.start(named: "hw-sampler") { self.loop(wakingOn: wake) }
-      return life.thread != nil
-    }
-    if !hasThread {
-      state.withLock { $0.remark("there were no readings but the first and the last, since no thread could be made") }
+    do throws(SystemError) {
+      let wake = try Wakeup()
+      let thread = try PosixThread(named: "hw-sampler") { self.loop(wakingOn: wake.descriptor) }
+      life.withLock { $0 = Life(thread: thread, wake: wake) }
+    } catch {
+      state.withLock { $0.remark("there were no readings but the first and the last: \(error.problem)") }
     }
   }
 
   /// Makes a last reading, and ends the thread.
   func stop() -> SamplingReport {
-    let (thread, wake) = life.withLock { life in
-      defer { (life.thread, life.wake) = (nil, nil) }
-      return (life.thread, life.wake)
+    if let life = life.withLock({ $0.take() }) {
+      life.wake.raise()
+      life.thread.join()
     }
-    if let wake { LinuxCalls.close(wake.writing) }
-    if let thread { pthread_join(thread, nil) }
-    if let wake { LinuxCalls.close(wake.reading) }
     return state.withLock { state in
       let time = Self.age(of: family)
       state.sweep(at: time)

@@ -101,7 +101,7 @@ struct SetupTests {
     default: break
     }
     let stage = stage
-    let thread = try PosixThread {
+    let thread = try PosixThread(named: "hw-test") {
       _ = eventually { stage.text("up") == "up\n" }
       usleep(100_000)
       stage.interruption.request(by: .int)

@@ -6,8 +6,9 @@ import Glibc
 final class PosixThread: Sendable {
   private let thread: pthread_t
 
-  init(running body: @escaping @Sendable () -> Void) throws(SystemError) {
-    let created = Self.create(Unmanaged.passRetained(Body(run: body)))
+  /// Runs the body on a new thread; of the name the kernel keeps 15 bytes.
+  init(named name: StaticString, running body: @escaping @Sendable () -> Void) throws(SystemError) {
+    let created = Self.create(Unmanaged.passRetained(Body(name: name, run: body)))
     guard created.code == 0 else { throw SystemError(task: "start a thread", code: created.code) }
     thread = created.thread
   }
@@ -25,9 +26,11 @@ final class PosixThread: Sendable {
   }
 
   fileprivate final class Body {
+    let name: StaticString
     let run: @Sendable () -> Void
 
-    init(run: @escaping @Sendable () -> Void) {
+    init(name: StaticString, run: @escaping @Sendable () -> Void) {
+      self.name = name
       self.run = run
     }
   }
@@ -35,6 +38,8 @@ final class PosixThread: Sendable {
 
 private func runBody(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let pointer else { return nil }
-  Unmanaged<PosixThread.Body>.fromOpaque(pointer).takeRetainedValue().run()
+  let body = Unmanaged<PosixThread.Body>.fromOpaque(pointer).takeRetainedValue()
+  LinuxCalls.nameThread(body.name)
+  body.run()
   return nil
 }

@@ -53,17 +53,12 @@ extension Descriptor {
   typealias Pair = (reader: Descriptor, writer: Descriptor)
 
   /// A pipe, closed on exec; its ends block unless asked otherwise.
-  ///
-  /// The Glibc module has no `pipe2`: a program that is started between the two calls would inherit the ends, but
-  /// programs are only started by way of a shepherd, which closes what is not its own.
   static func pipe(
     readerBlocks: Bool = true,
     writerBlocks: Bool = true
   ) throws(SystemError) -> Pair {
-    var ends: [Int32] = [-1, -1]
-    _ = try SystemError.check(Glibc.pipe(&ends), "create a pipe")
-    let pair = (reader: Descriptor(owning: ends[0]), writer: Descriptor(owning: ends[1]))
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    guard let ends = LinuxCalls.pipe() else { throw SystemError(task: "create a pipe", code: errno) }
+    let pair = (reader: Descriptor(owning: ends.reading), writer: Descriptor(owning: ends.writing))
     if !readerBlocks { try pair.reader.stopBlocking() }
     if !writerBlocks { try pair.writer.stopBlocking() }
     return pair
