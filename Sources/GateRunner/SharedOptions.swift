@@ -17,7 +17,9 @@ package struct SharedOptions: Sendable, Equatable {
 extension SharedOptions {
   /// The options that a command must be given again to mean the same project.
   var repeated: [String] {
-    let pairs = [("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--environment", environment)]
+    let pairs = [
+      ("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--environment", environment),
+    ]
     return pairs.flatMap { name, value in value.map { [name, $0] } ?? [] }
   }
 

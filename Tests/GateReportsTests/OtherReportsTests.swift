@@ -63,6 +63,17 @@ struct RecordReportTests {
     try Golden.expect(text, "record-\(name).txt")
   }
 
+  @Test("Of a command that failed the last output is shown, and of one that did not start the hint")
+  func failed() {
+    var scenario = Self.one
+    scenario.repetitions[0].end = End(.startFailed, detail: "permission denied")
+    scenario.failure = Failure(
+      subject: "start", problem: "permission denied (chmod +x)", place: nil, output: "1\nno licence\n")
+    let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())
+    #expect(text.contains("  start-failed: permission denied (chmod +x)\n"))
+    #expect(text.contains("  its last output:\n  │ 1\n  │ no licence\n"))
+  }
+
   @Test("Without Unicode it is drawn in ASCII")
   func ascii() throws {
     let text = RecordReport.text(Self.one, recording: Self.recording(), style: TerminalStyle(unicode: false))

@@ -56,6 +56,37 @@ struct SummaryReportTests {
     try Golden.expect(SummaryReport.text(result, style: TerminalStyle(), context: context), "summary-\(name).txt")
   }
 
+  @Test("A target that an unknown hand killed is told of, though nothing has failed")
+  func killed() {
+    var scenario = Fixture.crashed
+    scenario.verdict = .inconclusive
+    let detail = "killed by an unknown hand (SIGKILL)"
+    scenario.repetitions[2].end = End(.killed, signal: Signal(name: "KILL"), detail: detail)
+    let text = SummaryReport.text(
+      Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .inconclusive))
+    #expect(text.contains("the target: it ended before the last step"))
+    #expect(text.contains("target ended: killed (SIGKILL): killed by an unknown hand (SIGKILL)"))
+    #expect(text.contains("│ Segmentation fault"))
+  }
+
+  @Test(
+    "What a failure says of the end is not said again",
+    arguments: [
+      (End(.startFailed, detail: "cannot execute `x`"), "cannot execute `x` (is it a file?)"),
+      (End(.startFailed, detail: "setup failed"), "exited with code 1"),
+      (End(.timeout, detail: "not ready within 30 s"), "not ready within 30 s"),
+      (End(.exited, code: 3), "the target ended: exited with code 3 (expected exit code 0)"),
+    ])
+  func toldOnce(end: End, problem: String) {
+    var scenario = Fixture.crashed
+    scenario.repetitions[2].end = end
+    scenario.failure?.problem = problem
+    let text = SummaryReport.text(
+      Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .failed))
+    #expect(text.contains(problem))
+    #expect(!text.contains("  target ended: "))
+  }
+
   @Test("Keeps to its width, but for words to copy", arguments: cases, [40, 60, 80, 120])
   func width(of subject: (name: String, result: RunResult, context: SummaryContext), columns: Int) {
     let text = SummaryReport.text(
@@ -109,7 +140,8 @@ struct SummaryReportTests {
     #expect(!text.contains("fine"))
     #expect(!text.contains("What to do next"))
     let well = SummaryReport.text(
-      Fixture.result([Fixture.passing("fine")]), style: TerminalStyle(), context: SummaryContext(detail: .quiet, exitCode: .pass)
+      Fixture.result([Fixture.passing("fine")]), style: TerminalStyle(),
+      context: SummaryContext(detail: .quiet, exitCode: .pass)
     )
     #expect(well.split(separator: "\n").count == 2)
   }

@@ -12,7 +12,8 @@ struct BaselineTests {
     #expect(first.output.contains("highwater approve"))
     #expect(try project.baselines().isEmpty, "a check approves nothing")
 
-    let approval = try Gate.run("approve", "--reason", "agreed in #7", in: project, variables: ["HIGHWATER_APPROVER": "ada"])
+    let approval = try Gate.run(
+      "approve", "--reason", "agreed in #7", in: project, variables: ["HIGHWATER_APPROVER": "ada"])
     #expect(approval.code == 0, "\(approval.errors)")
     let baseline = try object(in: String(contentsOf: project.baselineFile(), encoding: .utf8))
     let approved = try #require(baseline["approved"] as? [String: Any])
@@ -72,11 +73,13 @@ struct BaselineTests {
     #expect(other.words.contains("the nearest baseline is of the environment"))
   }
 
-  @Test("A baseline of other hard fields is not compared with, and the field that differs is named", arguments: [
-    ("cpus", 64 as any Sendable, "cpus 64 → "), ("architecture", "s390x", "architecture s390x → "),
-    ("pageSize", 65536, "pageSize 65536 → "), ("aslr", "on", "aslr on → off"),
-    ("measurement", "guessed", "measurement guessed → "), ("memoryLimit", 1_048_576, "memoryLimit 1048576 → none"),
-  ])
+  @Test(
+    "A baseline of other hard fields is not compared with, and the field that differs is named",
+    arguments: [
+      ("cpus", 64 as any Sendable, "cpus 64 → "), ("architecture", "s390x", "architecture s390x → "),
+      ("pageSize", 65536, "pageSize 65536 → "), ("aslr", "on", "aslr on → off"),
+      ("measurement", "guessed", "measurement guessed → "), ("memoryLimit", 1_048_576, "memoryLimit 1048576 → none"),
+    ])
   func hardField(field: String, value: any Sendable, expected: String) throws {
     let project = try TemporaryProject.holding(8)
     try project.approveOnce()
@@ -86,9 +89,11 @@ struct BaselineTests {
     #expect(outcome.words.contains(expected), "\(outcome.output)")
   }
 
-  @Test("Other soft fields are compared across, with a note", arguments: [
-    ("kernel", "5.4.0-x"), ("libc", "musl 1.2"), ("swap", "elsewhere"),
-  ])
+  @Test(
+    "Other soft fields are compared across, with a note",
+    arguments: [
+      ("kernel", "5.4.0-x"), ("libc", "musl 1.2"), ("swap", "elsewhere"),
+    ])
   func softField(field: String, value: String) throws {
     let project = try TemporaryProject.holding(8)
     try project.approveOnce()
@@ -130,7 +135,8 @@ struct BaselineTests {
 
   @Test("`approve NAME` takes these only, and a name that the result does not have is an error")
   func names() throws {
-    let project = try TemporaryProject("""
+    let project = try TemporaryProject(
+      """
       version: 1
       defaults: {repetitions: 1, warmup: 0, gate: {peak_rss: 50%}}
       scenarios:
@@ -166,11 +172,14 @@ struct BaselineTests {
     #expect(outcome.code == code, "\(outcome.output)")
   }
 
-  @Test("A rise is weighed by its rule: tolerated, warned of, or not looked at", arguments: [
-    ("{peak_rss: [90%, 1KiB]}", 0 as Int32, "pass"), ("{peak_rss: {tolerance: 3%, on: warn}}", 0, "pass"),
-    ("{peak_rss: {tolerance: 3%, on: off}, tree_peak: 99%}", 0, "pass"), ("{peak_rss: {tolerance: 3%, on: fail}}", 1, "regression"),
-    ("{peak_rss: 8MiB}", 0, "pass"), ("{peak_rss: 1MiB}", 1, "regression"), ("{peak_rss: auto}", 1, "regression"),
-  ])
+  @Test(
+    "A rise is weighed by its rule: tolerated, warned of, or not looked at",
+    arguments: [
+      ("{peak_rss: [90%, 1KiB]}", 0 as Int32, "pass"), ("{peak_rss: {tolerance: 3%, on: warn}}", 0, "pass"),
+      ("{peak_rss: {tolerance: 3%, on: off}, tree_peak: 99%}", 0, "pass"),
+      ("{peak_rss: {tolerance: 3%, on: fail}}", 1, "regression"),
+      ("{peak_rss: 8MiB}", 0, "pass"), ("{peak_rss: 1MiB}", 1, "regression"), ("{peak_rss: auto}", 1, "regression"),
+    ])
   func severities(gate: String, code: Int32, verdict: String) throws {
     let project = try TemporaryProject.holding(8, scenarioKeys: "gate: \(gate)")
     try project.approveOnce()

@@ -12,9 +12,11 @@ struct CompareTests {
     return project
   }
 
-  @Test("Results and baselines are judged as the check judged them, and alike each time", arguments: [
-    (8, 8, 0 as Int32), (8, 12, 1), (12, 8, 0),
-  ])
+  @Test(
+    "Results and baselines are judged as the check judged them, and alike each time",
+    arguments: [
+      (8, 8, 0 as Int32), (8, 12, 1), (12, 8, 0),
+    ])
   func sameAsCheck(before: Int, after: Int, code: Int32) throws {
     let project = try measured(before, after)
     let check = try Gate.run("check", "--json", "new.json", in: project)
@@ -83,7 +85,8 @@ struct CompareTests {
 
   @Test("A scenario that only one of the files has is told of")
   func oneSided() throws {
-    let project = try TemporaryProject("""
+    let project = try TemporaryProject(
+      """
       version: 1
       defaults: {repetitions: 1, warmup: 0, gate: {peak_rss: 50%}}
       scenarios:
@@ -108,10 +111,13 @@ struct CompareTests {
     #expect(try Gate.run("compare", "new.json", "old.json", in: project).code == 5)
   }
 
-  @Test("What is no such file ends with 2, its name and a hint", arguments: [
-    ("missing.json", "no such file"), (".", "not a regular file"), ("highwater.yml", "error:"), ("empty.json", "error:"),
-    ("none.json", "no scenario"),
-  ])
+  @Test(
+    "What is no such file ends with 2, its name and a hint",
+    arguments: [
+      ("missing.json", "no such file"), (".", "not a regular file"), ("highwater.yml", "error:"),
+      ("empty.json", "error:"),
+      ("none.json", "no scenario"),
+    ])
   func broken(name: String, expected: String) throws {
     let project = try measured(8, 8)
     try project.write("{}", to: "empty.json")

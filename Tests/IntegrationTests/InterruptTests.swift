@@ -41,7 +41,8 @@ struct InterruptTests {
         """
     ),
     Stage(
-      testDescription: "the teardown", scenario: "target: {command: [\"true\"]}\nteardown: [touch at; sleep 0.3; touch torn]"
+      testDescription: "the teardown",
+      scenario: "target: {command: [\"true\"]}\nteardown: [touch at; sleep 0.3; touch torn]"
     ),
   ]
 

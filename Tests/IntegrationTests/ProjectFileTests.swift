@@ -47,7 +47,9 @@ struct ProjectFileTests {
     Faulty("version: 1\nscenarios:\n- name: a", at: "3:3", "needs a `target`"),
     Faulty("version: 1\nscenarios:\n- {name: ../a, target: {command: [x]}}", at: "3:10", "is not a name"),
     Faulty("version: 1\nscenarios:\n- {name: \"a\\e[31m\", target: {command: [x]}}", at: "3:10", "control characters"),
-    Faulty("version: 1\nscenarios:\n- {name: a, target: {command: [x]}}\n- {name: a, target: {command: [x]}}", at: "4:3", "exists twice"),
+    Faulty(
+      "version: 1\nscenarios:\n- {name: a, target: {command: [x]}}\n- {name: a, target: {command: [x]}}", at: "4:3",
+      "exists twice"),
     .top("webhook: []", "webhooks"),
     .top("webhooks: [{url: \"${NOT_SET_ANYWHERE}\"}]", at: 18, "NOT_SET_ANYWHERE"),
     .top("webhooks: [{url: ftp://x}]", at: 18, "not the address of a web server"),
@@ -73,31 +75,33 @@ struct ProjectFileTests {
     .scenario("tags: server", at: 9, "tags"),
     .scenario("isolation: {aslr: maybe}", at: 21, "maybe"),
     .scenario("isolation: {cpus: \"0-\"}", at: 21, "0-"),
-    .scenario("matrix: {n: []}", at: 15, ""),
+    .scenario("matrix: {n: []}", at: 15, "`n` has no values"),
     .scenario("stop: {signal: NOPE}", at: 18, "NOPE"),
     .scenario("expect: {exit: soon}", at: 18, "soon"),
-    .scenario("setup: [[]]", at: 11, ""),
+    .scenario("setup: [[]]", at: 11, "`setup` names no program"),
     .scenario("ready: {log: \"(\", within: 10s}", at: 16, "("),
     .scenario("ready: {tcp: 70000}", at: 16, "70000"),
     .scenario("ready: {log: a, tcp: 80}", at: 19, "takes one of them only"),
     .scenario("steps: [{fly: 1}]", at: 12, "fly"),
     .scenario("steps: [{wait: 2}]", at: 18, "2"),
-    .scenario("steps: [{repeat: {times: 0, steps: [{mark: a}]}}]", at: 28, ""),
+    .scenario("steps: [{repeat: {times: 0, steps: [{mark: a}]}}]", at: 28, "`times` must be a whole number"),
     .scenario("steps: [{http: {url: gopher://x}}]", at: 24, "not the address of a web server"),
     .scenario("steps: [{phase: a, mark: b}]", at: 22, "one key"),
     .scenario("gate: {rss: 3%}", at: 10, "rss"),
     .scenario("gate: {peak_rss: 3}", at: 20, "3"),
-    .scenario("gate: {peak_rss: [3%, 4%]}", at: 20, ""),
+    .scenario("gate: {peak_rss: [3%, 4%]}", at: 20, "one share and one amount at most"),
     .scenario("gate: {peak_rss: {tolerance: 3%, on: loud}}", at: 40, "loud"),
     .scenario("gate: {peak_rss: {limit: -1MiB}}", at: 28, "-1MiB"),
     .target("command: []", at: 14, "command"),
     .target("command: redis-server", at: 14, "command"),
     .target("shell: \"\"", at: 12, "shell"),
     .target("cmd: [x]", "cmd"),
-    .target("command: [x, [y]]", at: 18, ""),
+    .target("command: [x, [y]]", at: 18, "must be a text, not a list"),
   ]
 
-  @Test("Every fault ends with 2, its place and its words on standard error, and nothing on standard output", arguments: faults)
+  @Test(
+    "Every fault ends with 2, its place and its words on standard error, and nothing on standard output",
+    arguments: faults)
   func fault(_ faulty: Faulty) throws {
     let outcome = try Gate.run("validate", in: TemporaryProject(faulty.yaml))
     #expect(outcome.code == 2)
@@ -106,19 +110,22 @@ struct ProjectFileTests {
     #expect(first.range(of: "^highwater\\.yml:[0-9]+:[0-9]+: error: ", options: .regularExpression) != nil, "\(first)")
     let column = faulty.place.hasSuffix(":") ? faulty.place : faulty.place + ":"
     #expect(first.hasPrefix("highwater.yml:\(column)"), "\(outcome.errors)")
-    #expect(faulty.words.isEmpty || outcome.errors.contains(faulty.words), "\(outcome.errors)")
+    #expect(outcome.errors.contains(faulty.words), "\(outcome.errors)")
     #expect(!outcome.errors.contains("\u{1b}"))
   }
 
   @Test("Every fault of a file is told, not just the first")
   func allFaults() throws {
-    let outcome = try Gate.run("validate", in: TemporaryProject("""
-      version: 1
-      scenarios:
-        - {name: a, target: {command: [x]}, timout: 5m}
-        - {name: b, target: {command: [x]}, warmup: -1}
-        - {name: c, target: {command: 7}, gate: {rss: 1%}}
-      """))
+    let outcome = try Gate.run(
+      "validate",
+      in: TemporaryProject(
+        """
+        version: 1
+        scenarios:
+          - {name: a, target: {command: [x]}, timout: 5m}
+          - {name: b, target: {command: [x]}, warmup: -1}
+          - {name: c, target: {command: 7}, gate: {rss: 1%}}
+        """))
     #expect(outcome.code == 2)
     for line in [3, 4, 5] { #expect(outcome.errors.contains("highwater.yml:\(line):"), "\(outcome.errors)") }
     #expect(outcome.errors.components(separatedBy: " error: ").count == 5, "\(outcome.errors)")
@@ -127,7 +134,9 @@ struct ProjectFileTests {
   @Test("A few lines that stand for thousands of millions of values are refused")
   func aliasBomb() throws {
     var yaml = "version: 1\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
-    for level in 1...12 { yaml += "a\(level): &a\(level) [\((0..<10).map { _ in "*a\(level - 1)" }.joined(separator: ", "))]\n" }
+    for level in 1...12 {
+      yaml += "a\(level): &a\(level) [\((0..<10).map { _ in "*a\(level - 1)" }.joined(separator: ", "))]\n"
+    }
     let outcome = try Gate.run("validate", in: TemporaryProject(yaml + "scenarios: *a12\n"))
     #expect(outcome.code == 2)
     #expect(outcome.errors.hasPrefix("highwater.yml"), "\(outcome.errors.prefix(300))")
@@ -168,15 +177,19 @@ struct ProjectFileTests {
     }
   }
 
-  @Test("Faults of an included file have its name, and what cannot be included is told", arguments: [
-    ("part.yml", "scenarios: [{name: b, target: {command: [x]}, timout: 1s}]", "part.yml:1:47: error:"),
-    ("part.yml", "scenarios: [{name: a, target: {command: [x]}}]", "exists twice"),
-    ("part.yml", "include: [part.yml]", "part.yml:1:1: error:"), ("part.yml", "", "part.yml:1:1: error: the file is empty"),
-    ("part.yml", "version: 2\nscenarios: []", "part.yml:1:10: error:"), ("part.yml", "scenarios: [", "part.yml:"),
-    ("other.yml", "scenarios: []", "highwater.yml:2:11: error:"),
-  ])
+  @Test(
+    "Faults of an included file have its name, and what cannot be included is told",
+    arguments: [
+      ("part.yml", "scenarios: [{name: b, target: {command: [x]}, timout: 1s}]", "part.yml:1:47: error:"),
+      ("part.yml", "scenarios: [{name: a, target: {command: [x]}}]", "exists twice"),
+      ("part.yml", "include: [part.yml]", "part.yml:1:1: error:"),
+      ("part.yml", "", "part.yml:1:1: error: the file is empty"),
+      ("part.yml", "version: 2\nscenarios: []", "part.yml:1:10: error:"), ("part.yml", "scenarios: [", "part.yml:"),
+      ("other.yml", "scenarios: []", "highwater.yml:2:11: error:"),
+    ])
   func includes(name: String, text: String, expected: String) throws {
-    let project = try TemporaryProject("""
+    let project = try TemporaryProject(
+      """
       version: 1
       include: [part.yml]
       scenarios: [{name: a, target: {command: [x]}}]
@@ -226,7 +239,9 @@ struct ContractExampleTests {
       let code = line.range(of: " #").map { String(line[..<$0.lowerBound]) } ?? line
       for match in code.matches(of: /([A-Za-z_][A-Za-z0-9_.-]*):( |$)/) {
         let key = String(match.1)
-        guard !free.contains(key), code[..<match.range.lowerBound].filter({ $0 == "\"" }).count % 2 == 0 else { continue }
+        guard !free.contains(key), code[..<match.range.lowerBound].filter({ $0 == "\"" }).count % 2 == 0 else {
+          continue
+        }
         var changed = lines
         changed[number] = String(code[..<match.range.lowerBound]) + "x\(key)" + code[match.1.endIndex...]
         let outcome = try validate(changed.joined(separator: "\n"))

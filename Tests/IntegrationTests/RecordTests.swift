@@ -93,7 +93,7 @@ struct RecordTests {
     let scene = try Scene()
     let outcome = try scene.run(["record", "--timeout", "300ms", "--", "sh", "-c", "sleep 1000 & sleep 1000"])
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains("timeout of 300 ms"), "\(outcome.output)")
+    #expect(outcome.words.contains("timeout: did not end within 300 ms"), "\(outcome.output)")
     #expect(try scene.leftovers() == [])
   }
 
@@ -101,7 +101,10 @@ struct RecordTests {
   func surroundings() throws {
     let scene = try Scene()
     let outcome = try scene.run(
-      ["record", "--show-output", "--", "sh", "-c", "pwd -P; echo \"$NO_COLOR|$1|$2\"; sleep 0.1", "sh", "--json", "a  b"]
+      [
+        "record", "--show-output", "--", "sh", "-c", "pwd -P; echo \"$NO_COLOR|$1|$2\"; sleep 0.1", "sh", "--json",
+        "a  b",
+      ]
     )
     #expect(outcome.code == 0)
     #expect(outcome.errors.contains("\(scene.project.path)\n1|--json|a  b\n"), "\(outcome.errors)")

@@ -60,10 +60,15 @@ struct ResultTests {
     #expect(end?["code"] as? Int == 7)
   }
 
-  @Test("It says of which build it is", arguments: [
-    (["GITHUB_SHA": "abc", "GITHUB_REF_NAME": "main"], "abc", "main", nil),
-    (["CI_COMMIT_SHA": "def", "CI_COMMIT_REF_NAME": "topic", "CI_JOB_URL": "https://ci/1"], "def", "topic", "https://ci/1"),
-  ] as [([String: String], String, String, String?)])
+  @Test(
+    "It says of which build it is",
+    arguments: [
+      (["GITHUB_SHA": "abc", "GITHUB_REF_NAME": "main"], "abc", "main", nil),
+      (
+        ["CI_COMMIT_SHA": "def", "CI_COMMIT_REF_NAME": "topic", "CI_JOB_URL": "https://ci/1"], "def", "topic",
+        "https://ci/1"
+      ),
+    ] as [([String: String], String, String, String?)])
   func build(variables: [String: String], commit: String, branch: String, url: String?) throws {
     let project = try TemporaryProject.holding(1)
     _ = try Gate.run("check", in: project, variables: variables)
@@ -102,10 +107,12 @@ struct ResultTests {
     #expect(worse.output.contains("load"))
   }
 
-  @Test("Words are coloured when they are asked to be, and only then", arguments: [
-    ([], [:], false), (["--color", "always"], [:], true), (["--color", "always"], ["NO_COLOR": "1"], true),
-    (["--color", "auto"], ["NO_COLOR": ""], false), (["--color", "never"], ["NO_COLOR": ""], false),
-  ] as [([String], [String: String], Bool)])
+  @Test(
+    "Words are coloured when they are asked to be, and only then",
+    arguments: [
+      ([], [:], false), (["--color", "always"], [:], true), (["--color", "always"], ["NO_COLOR": "1"], true),
+      (["--color", "auto"], ["NO_COLOR": ""], false), (["--color", "never"], ["NO_COLOR": ""], false),
+    ] as [([String], [String: String], Bool)])
   func colour(options: [String], variables: [String: String], isColoured: Bool) throws {
     let project = try TemporaryProject.holding(1)
     let outcome = try Gate.start(["check"] + options, in: project, variables: variables).wait()

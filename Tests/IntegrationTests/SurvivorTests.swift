@@ -14,7 +14,7 @@ struct SurvivorTests {
     "setsid sh -c 'sleep 1000' & sleep 0.1",
     "(trap '' HUP TERM INT; setsid sh -c \\\"(sleep 1000 &); while :; do sleep 1; done\\\" &); sleep 0.2",
     "i=0; while [ $i -lt 30 ]; do (sleep 1000 &); i=$((i+1)); done; sleep 0.1",
-    "exec python3 -c 'import os, time; [os.fork() for _ in range(3)]; os.setsid() if os.getpid() % 2 else 0; time.sleep(0.2)'",
+    "exec python3 -c 'import os, time; [os.fork() for _ in range(3)]; os.fork() or os.setsid(); time.sleep(0.2)'",
   ]
 
   @Test("SIGKILL at any instant of a check")
@@ -46,19 +46,47 @@ struct SurvivorTests {
     #expect([0, 1, 4].contains(try scene.run(["check"]).code), "killed runs must not be in the way of the next one")
   }
 
+  @Test(
+    "Where somebody kills the process that watches over a target, nothing is left, and nothing is concluded",
+    arguments: ["", "ready: {file: at}\nsteps: [{wait: 1000s}]\n", "ready: {file: at}\nsteps: [{run: sleep 1000}]\n"]
+  )
+  func killShepherd(script: String) throws {
+    let scene = try Scene(
+      script + "target: {shell: (setsid sleep 1000 &); touch at; sleep 1000}\nteardown: [touch torn]")
+    let running = try scene.start("check", "--allow-missing-baseline")
+    try scene.wait(for: "at", in: running)
+    let shepherd = try #require(Self.children(of: running.process.processIdentifier).min())
+    kill(shepherd, SIGKILL)
+    let outcome = try running.wait()
+    #expect(outcome.code == 4, "\(outcome.output)")
+    #expect(try scene.end() == "killed KILL")
+    #expect(outcome.words.contains("killed by an unknown hand"), "\(outcome.output)")
+    #expect(scene.has("torn"))
+    #expect(try scene.leftovers() == [])
+  }
+
+  private static func children(of parent: Int32) throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init).filter { id in
+      let stat = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ""
+      return stat.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { Int32($0) } == parent
+    }
+  }
+
   @Test("SIGKILL at any instant of an approval: each baseline is the old one or the new one")
   func killApproval() throws {
     var random = SeededNumbers(seed: 9)
     let scene = try Scene("target: {command: [sleep, \"0.2\"]}")
     try #require(try scene.check().code == 0)
     let results = ["a.json", "b.json"]
-    for (index, name) in results.enumerated() { try scene.writeResult(ofScenarios: 40, peak: 1_000_000 * (index + 1), to: name) }
+    for (index, name) in results.enumerated() {
+      try scene.writeResult(ofScenarios: 40, peak: 1_000_000 * (index + 1), to: name)
+    }
     var wanted: [[String: String]] = []
-    var duration = 0.0
+    var duration = Double.infinity
     for name in results {
       let begin = Date()
       try #require(try scene.run(["approve", "--from", name]).code == 0)
-      duration = Date().timeIntervalSince(begin)
+      duration = min(duration, Date().timeIntervalSince(begin))
       wanted.append(try scene.baselinesWithoutTime())
     }
     try #require(wanted[0].count == 40 && wanted[0] != wanted[1])
@@ -107,7 +135,8 @@ extension Scene {
   /// All baselines without the line that says when they were approved.
   fileprivate func baselinesWithoutTime() throws -> [String: String] {
     try project.baselines().mapValues { text in
-      text.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.contains("\"at\"") }.joined(separator: "\n")
+      text.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.contains("\"at\"") }.joined(
+        separator: "\n")
     }
   }
 }

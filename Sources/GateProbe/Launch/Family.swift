@@ -6,7 +6,8 @@ import Synchronization
 /// The program's parent is a *shepherd*, a process of ours that inherits whatever is orphaned below it. It kills the
 /// family when it is asked to, and when the runner is gone for whatever reason, so that nothing outlives the runner.
 /// Should somebody kill the shepherd itself, the program dies with it (`PR_SET_PDEATHSIG`), and the runner kills what
-/// it finds of the rest: the processes of the shepherd's session, and those that it has seen as members.
+/// it finds of the rest: the processes of the shepherd's session, those that it has seen as members, and those that
+/// carry the target's own FIFO for marks in their environment.
 ///
 /// Every method may be called from any thread.
 final class Family: Sendable {
@@ -47,6 +48,8 @@ final class Family: Sendable {
   /// Becomes readable when there is news for ``collect()``, and stays so once the family is dispersed.
   var reportDescriptor: Int32 { handle.report }
 
+  /// The path of the FIFO for marks, which no other family has in its environment; nil for what is no target.
+  private let marksPath: String?
   private let handle: LinuxCalls.Shepherd
   private let state = Mutex(State())
 
@@ -55,6 +58,7 @@ final class Family: Sendable {
   /// - Throws: what could not be done; no process is left then.
   init(starting request: LaunchRequest) throws(LaunchError) {
     let path = try ProgramSearch.path(of: request)
+    marksPath = request.environment["HIGHWATER_MARKS"]
     let handle = try LinuxCalls.startShepherd(for: request, path: path)
     switch Self.firstNews(from: handle) {
     case .started(let pid, let time)?:
@@ -102,7 +106,7 @@ extension Family {
     let orphans = state.withLock { state -> [Int32: UInt64]? in
       drain(&state) ? state.seen : nil
     }
-    if let orphans { Orphans(session: shepherd, known: orphans).kill() }
+    if let orphans { Orphans(session: shepherd, known: orphans, marksPath: marksPath).kill() }
   }
 
   /// How a process ended; nil while it lives, and for one that another process of the family waited for.

@@ -67,7 +67,10 @@ extension Repetition {
   private func windUp(_ run: TargetRun, after halt: Halt) -> Outcome {
     var outcome = Outcome(failure: failure(for: halt, of: run))
     if case .notReady(let detail) = halt { outcome.action = .timeout(detail) }
-    if halt == .outOfTime { outcome.action = .timeout("did not end within \(scenario.timeout.forPeople)") }
+    // A target that had ended by then ended as it did: it was a client that took too long.
+    if halt == .outOfTime, !run.hasEnded {
+      outcome.action = .timeout("did not end within \(scenario.timeout.forPeople)")
+    }
     end(run, after: halt)
     if outcome.action == .none, run.stopRequested != nil { outcome.action = .stop }
     return outcome

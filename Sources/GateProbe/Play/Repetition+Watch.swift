@@ -8,7 +8,7 @@ extension Repetition {
   enum AtTargetEnd {
     /// Looks a last time, at all that the target has left behind, and halts.
     case halt
-    /// Goes on: what is waited for can come all the same.
+    /// Goes on, unless a signal of somebody else ended it: what is waited for can come all the same.
     case goOn
   }
 
@@ -28,7 +28,7 @@ extension Repetition {
     while true {
       let deadline = try hurried(deadline)
       run?.refresh()
-      let mustHalt = atTargetEnd == .halt && run?.hasEnded == true
+      let mustHalt = run?.hasEnded == true && (atTargetEnd == .halt || run?.wasCutDown == true)
       if mustHalt { listener.catchUp() }
       if let value = try look() { return value }
       if mustHalt { throw .targetEnded }

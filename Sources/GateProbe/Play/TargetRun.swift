@@ -39,6 +39,12 @@ final class TargetRun {
 
   var hasEnded: Bool { endedAt != nil }
 
+  /// Whether a signal ended it that the runner did not send.
+  var wasCutDown: Bool {
+    guard case .signaled(let signal, _)? = status else { return false }
+    return !sentSignals.contains(signal)
+  }
+
   /// The main process; nil while it is not known yet.
   var main: Int32? {
     hasMainRule ? sampler.mainProcess : family.leader
@@ -59,6 +65,7 @@ final class TargetRun {
     } else if let leader, leader != .exited(0) || family.isDispersed {
       end(with: leader, of: family.leader)
     }
+    if !hasEnded, family.hasLostShepherd { endWithShepherd() }
   }
 
   /// Sends a signal to the main process.
@@ -103,6 +110,13 @@ extension TargetRun {
         goneSince = .now()
       }
     }
+  }
+
+  /// Takes the end from what is known of a family whose shepherd somebody has killed: the kernel and the runner have
+  /// killed all of it, and nobody told more.
+  private func endWithShepherd() {
+    status = .signaled(.kill, coreDumped: false)
+    endedAt = .now()
   }
 
   private func end(with status: WaitStatus, of pid: Int32) {

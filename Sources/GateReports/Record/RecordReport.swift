@@ -30,14 +30,20 @@ package enum RecordReport {
     let spans = times.isEmpty ? recording.map { [$0.duration.inSeconds] } ?? [] : times
     for (end, count) in distinct(ends) {
       let times = count > 1 || ends.count > 1 ? ", \(count) of \(Figures.count(ends.count, "repetition"))" : ""
-      page.paragraph(TerminalText.safe(end.forPeople) + times, indent: 2)
+      // The failure has the hint, too.
+      let problem = end.kind == .startFailed ? scenario.failure.map { "\(end.kind.rawValue): \($0.problem)" } : nil
+      page.paragraph(TerminalText.safe(problem ?? end.forPeople) + times, indent: 2)
       if let proof = end.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "proof: ") }
     }
     guard let span = RepeatedFigure(spans) else { return }
     let median = Figures.time(.seconds(span.median))
     let range = "\(Figures.time(.seconds(span.lowest))) to \(Figures.time(.seconds(span.highest)))"
     page.paragraph("took \(median)" + (span.count > 1 ? " (\(range))" : ""), indent: 2)
+    OutputTail.write(scenario.failure?.output ?? "", lines: outputLines, to: &page)
   }
+
+  /// How many of the last lines of a failed command's output are shown.
+  private static let outputLines = 12
 
   private static func distinct(_ ends: [End]) -> [(End, Int)] {
     ends.reduce(into: []) { seen, end in

@@ -78,20 +78,9 @@ struct ScenarioDetail {
   }
 
   private func writeOutput(to page: inout Page) {
-    let lines = OutputTail.lines(scenario.failure?.output ?? "")
-    let shown = lines.suffix(outputLines)
-    let style = page.style
-    if shown.count < lines.count {
-      page.paragraph("the last \(shown.count) of \(lines.count) lines of output kept here:", indent: 2, tone: .faint)
-    } else if !shown.isEmpty {
-      page.paragraph("its last output:", indent: 2, tone: .faint)
-    }
-    let bar = style.unicode ? "│ " : "| "
-    for line in shown {
-      page.line("  " + style.painted(bar, .faint) + TerminalText.cut(line, to: style.width - 4, mark: style.ellipsis))
-    }
+    OutputTail.write(scenario.failure?.output ?? "", lines: outputLines, to: &page)
     if let path = context.outputs[scenario.name] ?? context.outputFolder {
-      page.line("  " + style.painted("whole output: ", .faint) + TerminalText.safe(path))
+      page.line("  " + page.style.painted("whole output: ", .faint) + TerminalText.safe(path))
     }
   }
 

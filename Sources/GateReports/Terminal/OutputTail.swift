@@ -9,6 +9,22 @@ enum OutputTail {
     return Array(lines[..<(lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0)])
   }
 
+  /// Shows the last lines of an output, each on a line of its own; nothing where there are none.
+  static func write(_ output: String, lines most: Int, to page: inout Page) {
+    let lines = lines(output)
+    let shown = lines.suffix(most)
+    let style = page.style
+    if shown.count < lines.count {
+      page.paragraph("the last \(shown.count) of \(lines.count) lines of output kept here:", indent: 2, tone: .faint)
+    } else if !shown.isEmpty {
+      page.paragraph("its last output:", indent: 2, tone: .faint)
+    }
+    let bar = style.unicode ? "│ " : "| "
+    for line in shown {
+      page.line("  " + style.painted(bar, .faint) + TerminalText.cut(line, to: style.width - 4, mark: style.ellipsis))
+    }
+  }
+
   /// The text without `ESC [ … m` ("select graphic rendition", ECMA-48, 8.3.117) and with `\n` for `\r\n`.
   private static func withoutColours(_ text: String) -> String {
     var result = String.UnicodeScalarView()

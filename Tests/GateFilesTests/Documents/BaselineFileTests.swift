@@ -45,11 +45,14 @@ struct BaselineFileTests {
     #expect(lines.count { !old.contains($0) } == 1)
   }
 
-  @Test("What claims to be a baseline is told by its schema, however the JSON is written", arguments: [
-    (#"{"schema":"highwater.baseline\/1"}"#, true), (#"{"x":[{}],"schema":"highwater.baseline/2"}"#, true),
-    (#"{"schema":"highwater.result/1","notes":["highwater.baseline/1"]}"#, false), (#"["highwater.baseline/1"]"#, false),
-    (#"{"schema":1}"#, false), ("", false),
-  ])
+  @Test(
+    "What claims to be a baseline is told by its schema, however the JSON is written",
+    arguments: [
+      (#"{"schema":"highwater.baseline\/1"}"#, true), (#"{"x":[{}],"schema":"highwater.baseline/2"}"#, true),
+      (#"{"schema":"highwater.result/1","notes":["highwater.baseline/1"]}"#, false),
+      (#"["highwater.baseline/1"]"#, false),
+      (#"{"schema":1}"#, false), ("", false),
+    ])
   func claims(text: String, isOne: Bool) {
     #expect(BaselineFile.claims(Array(text.utf8)) == isOne)
   }

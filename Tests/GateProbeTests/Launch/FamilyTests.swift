@@ -156,6 +156,20 @@ struct FamilyTests {
     #expect(eventually { household.processes == [] })
   }
 
+  @Test("A daemon that nobody has seen is found by the FIFO's path when somebody kills the shepherd")
+  func unseenDaemon() throws {
+    var request = household.request(["/bin/sh", "-c", "(setsid sleep 1000 &); echo ready; sleep 1000"])
+    request.environment["HIGHWATER_MARKS"] = "\(household.folder)/marks"
+    let family = try Family(starting: request)
+    #expect(eventually { household.output.contains("ready") && household.processes.count == 3 })
+    kill(family.shepherd, SIGKILL)
+    #expect(
+      eventually {
+        family.collect(); return family.isDispersed
+      })
+    #expect(eventually { household.processes == [] })
+  }
+
   @Test("A shepherd that somebody stops still disperses")
   func stoppedShepherd() throws {
     let family = try household.family("sleep", "1000")

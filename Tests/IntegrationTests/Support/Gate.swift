@@ -58,19 +58,20 @@ enum Gate {
     /// Held, since its folder goes with it.
     private let project: TemporaryProject
 
-    fileprivate init(
+    init(
       _ arguments: [String],
       in project: TemporaryProject,
-      from folder: String,
-      variables: [String: String]
+      from folder: String? = nil,
+      variables: [String: String],
+      program: String = Gate.binary
     ) throws {
       self.project = project
       let name = UUID().uuidString
       streams = (project.url("\(name).out"), project.url("\(name).err"))
       for url in [streams.output, streams.errors] { try Data().write(to: url) }
-      process.executableURL = URL(fileURLWithPath: Gate.binary)
+      process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments
-      process.currentDirectoryURL = URL(fileURLWithPath: folder)
+      process.currentDirectoryURL = URL(fileURLWithPath: folder ?? project.path)
       var environment = ProcessInfo.processInfo.environment
       environment["NO_COLOR"] = "1"
       process.environment = environment.merging(variables) { $1 }

@@ -11,10 +11,10 @@ extension TemporaryProject {
 
   /// A project with the scenario `load`, whose target holds what ``hold(_:)`` says; `started` grows with each start.
   ///
-  /// - Parameters:
-  ///   - keys: further lines of the project file.
-  ///   - scenarioKeys: further lines of the scenario, without indentation.
-  static func holding(_ mebibytes: Int, keys: String = "", scenarioKeys: String = "") throws -> TemporaryProject {
+  /// `keys` are further lines of the project file, and `scenarioKeys` of the scenario, without indentation.
+  static func holding(_ mebibytes: Int, repetitions: Int = 2, keys: String = "", scenarioKeys: String = "") throws
+    -> TemporaryProject
+  {
     let lines = scenarioKeys.split(separator: "\n").map { "    \($0)\n" }.joined()
     let gate = scenarioKeys.contains("gate:") ? "" : "    gate: {peak_rss: [3%, 512KiB]}\n"
     let project = try TemporaryProject(
@@ -25,7 +25,7 @@ extension TemporaryProject {
         - name: load
           target: {command: [perl, hold.pl, size]}
           setup: ["echo >> started"]
-          repetitions: 2
+          repetitions: \(repetitions)
           warmup: 0
       \(lines)\(gate)
       """)
@@ -39,7 +39,7 @@ extension TemporaryProject {
     try write("\(mebibytes)", to: "size")
   }
 
-  /// How often the target of ``holding(_:keys:scenarioKeys:)`` was started.
+  /// How often the target of ``holding(_:repetitions:keys:scenarioKeys:)`` was started.
   var starts: Int {
     (try? read("started").utf8.count) ?? 0
   }
@@ -77,11 +77,18 @@ extension TemporaryProject {
 }
 
 extension Gate {
+  /// Runs a script of bash(1), in which `$HIGHWATER` is the program.
+  static func shell(_ script: String, in project: TemporaryProject) throws -> Outcome {
+    let variables = ["HIGHWATER": URL(fileURLWithPath: binary).path, "NO_COLOR": "1"]
+    return try Running(["-c", script], in: project, variables: variables, program: "/bin/bash").wait()
+  }
+
   /// Whether the machine lets these tests be root.
   static let isRoot = getuid() == 0
 }
 
 /// A JSON object out of a text.
 func object(in text: String) throws -> [String: Any] {
-  try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "no JSON object: \(text.prefix(200))")
+  try #require(
+    JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "no JSON object: \(text.prefix(200))")
 }

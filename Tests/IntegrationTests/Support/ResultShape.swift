@@ -42,7 +42,8 @@ indirect enum Shape: Sendable {
       return (value as? String)?.range(of: "^(\(pattern))$", options: .regularExpression) != nil
     case .flag: return isBoolean(value)
     case .number: return value is NSNumber && !isBoolean(value)
-    case .whole: return (value as? NSNumber).map { !isBoolean($0) && $0.doubleValue == $0.doubleValue.rounded() } ?? false
+    case .whole:
+      return (value as? NSNumber).map { !isBoolean($0) && $0.doubleValue == $0.doubleValue.rounded() } ?? false
     default: return false
     }
   }
@@ -55,7 +56,9 @@ indirect enum Shape: Sendable {
 }
 
 extension Shape {
-  private static let verdict = word(["pass", "improved", "regression", "failed", "inconclusive", "no-baseline", "skipped"])
+  private static let verdict = word([
+    "pass", "improved", "regression", "failed", "inconclusive", "no-baseline", "skipped",
+  ])
 
   private static let environment = object([
     "name": text,
@@ -68,7 +71,8 @@ extension Shape {
   private static let repetition = object([
     "end": object([
       "kind": word([
-        "exited", "signaled", "oom", "allocation-failure", "trap", "abort", "crash", "timeout", "stopped", "start-failed",
+        "exited", "signaled", "oom", "allocation-failure", "trap", "abort", "crash", "timeout", "stopped",
+        "start-failed",
         "killed", "unknown",
       ]),
       "code": .missing(whole), "signal": .missing(text), "proof": .missing(text), "detail": .missing(text),

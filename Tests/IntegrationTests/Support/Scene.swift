@@ -8,9 +8,8 @@ struct Scene {
   /// Programs of targets and helpers get the runner's `TMPDIR`, and with it the marker.
   private var temporaryFolder: String { "\(project.path)/tmp/\(project.marker)" }
 
-  /// Writes the project file.
-  ///
-  /// - Parameter scenario: The scenario's keys in YAML, but for its name; it is played once unless they say otherwise.
+  /// Writes a project file with the scenario's keys in YAML, but for its name; it is played once unless they say
+  /// otherwise.
   init(_ scenario: String = "target: {command: [\"true\"]}", repetitions: Int = 1, warmup: Int = 0) throws {
     project = try TemporaryProject()
     try write(scenario, repetitions: repetitions, warmup: warmup)
