@@ -89,10 +89,10 @@ struct ScenarioRun {
     guard notesChildren, !isGated else { return [] }
     let children = recordings.compactMap(\.overshadowingChild)
     guard children.count * 2 > recordings.count, let child = children.last?.command else { return [] }
-    let main = recordings.last?.processes.first(where: \.isMain)?.command ?? "the main process"
+    let main = recordings.last?.processes.first(where: \.isMain)?.command ?? "unknown"
     return [
-      "the child process `\(child)` holds more memory than `\(main)`, which alone is judged; to judge it, start it by "
-        + "`exec` in the shell, name it in `target: main: {name: …}`, or gate `tree_peak`"
+      "a child (`\(child)`) holds more memory than the main process (`\(main)`), which alone is judged; to judge it too, "
+        + "gate `tree_peak`, name it in `target: main: {name: …}`, or put `exec` before it where a shell starts it"
     ]
   }
 
