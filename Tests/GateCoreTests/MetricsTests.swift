@@ -86,6 +86,21 @@ struct MetricsTests {
     #expect(abs(growth - 100_000) < 500)
   }
 
+  @Test("A curve that only rises has growth, and no steady level: its median would depend on where it was cut")
+  func ramp() throws {
+    let metrics = Curves.recording { (20 + 20 * $0) * mebibyte }.result().metrics
+    #expect(metrics[.steadyRSS] == nil)
+    #expect(metrics[.treeSteady] == nil)
+    #expect(metrics[.spike] == nil)
+    #expect(abs(try #require(metrics[.growth]) - 20 * mebibyte) < mebibyte)
+  }
+
+  @Test("A drift of less than a tenth leaves the level what it is")
+  func drift() throws {
+    let level = try #require(Curves.recording { (100 + 2 * $0) * mebibyte }.result().metrics[.steadyRSS])
+    #expect(abs(level - 104 * mebibyte) < mebibyte)
+  }
+
   @Test("A spike in the steady state is its height above the level")
   func spike() {
     let metrics = Curves.recording { (2.50..<2.52).contains($0) ? 50 * mebibyte : 20 * mebibyte }.result().metrics

@@ -65,7 +65,7 @@ struct SummaryReportTests {
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .inconclusive))
     #expect(text.contains("the target: it ended before the last step"))
-    #expect(text.contains("target ended: killed (SIGKILL): killed by an unknown hand (SIGKILL)"))
+    #expect(text.contains("target ended: killed by an unknown hand (SIGKILL)"))
     #expect(text.contains("│ Segmentation fault"))
   }
 

@@ -25,6 +25,8 @@ package struct End: Sendable, Equatable {
 
   /// The end in a few words, as in `exited with code 3` or `crash (SIGSEGV)`.
   package var forPeople: String {
+    // A detail that begins with the kind tells all of it.
+    if let detail, detail.hasPrefix("\(kind.rawValue) ") { return detail }
     let how =
       switch (code, signal) {
       case (let code?, _): kind == .exited ? "exited with code \(code)" : "\(kind.rawValue) (exit code \(code))"

@@ -34,6 +34,18 @@ struct BinnedCurve {
   var steadyStart: Int? {
     SteadyState.start(of: medians, floor: Self.quietBand)
   }
+
+  /// The level of the steady state that begins at this stretch; nil where the curve only rises or falls there.
+  ///
+  /// A ramp is within its own spread, so that the search for the start accepts it; but its median is a matter of where
+  /// the window was cut, and equal runs would differ by it. So a curve that drifts by more than a tenth of its median,
+  /// and by more than 1 MiB, has no level. Its growth is a figure of its own.
+  func level(from start: Int) -> Double? {
+    let (x, y) = (Array(times[start...]), Array(medians[start...]))
+    guard let level = Spread.median(y), let first = x.first, let last = x.last else { return nil }
+    let drift = (Slope.theilSen(x: x, y: y) ?? 0) * (last - first)
+    return abs(drift) > max(0.1 * level, Double(Bytes.mebibytes(1).count)) ? nil : level
+  }
 }
 
 extension Recording {
@@ -75,11 +87,12 @@ extension Recording {
     metrics[.peakRSS] = peak
     if isReadEnough { metrics[.treePeak] = samples.map(\.tree).max().map { Double($0.count) } }
     let window = Duration.zero...max(.zero, stopRequested ?? duration)
-    let curve = BinnedCurve(residents, within: window)
-    if let curve, let start = curve.steadyStart, let level = Spread.median(Array(curve.medians[start...])) {
-      metrics[.steadyRSS] = level.rounded()
-      metrics[.spike] = spike(above: level, from: curve.times[start], to: window.upperBound)
+    if let curve = BinnedCurve(residents, within: window), let start = curve.steadyStart {
       metrics[.growth] = growthPerSecond(curve, from: start)
+      if let level = curve.level(from: start) {
+        metrics[.steadyRSS] = level.rounded()
+        metrics[.spike] = spike(above: level, from: curve.times[start], to: window.upperBound)
+      }
     }
     if growthIsPerIteration { metrics[.growth] = growthPerIteration }
     metrics[.treeSteady] = Self.steadyLevel(samples.map { ($0.time, Double($0.tree.count)) }, within: window)
@@ -91,7 +104,7 @@ extension Recording {
     within window: ClosedRange<Duration>
   ) -> Double? {
     guard let curve = BinnedCurve(readings, within: window), let start = curve.steadyStart else { return nil }
-    return Spread.median(Array(curve.medians[start...]))?.rounded()
+    return curve.level(from: start)?.rounded()
   }
 
   private var residents: [(time: Duration, value: Double)] {
