@@ -52,8 +52,12 @@ struct ScenarioDetail {
 
   private var notes: [String] {
     guard context.detail == .verbose else { return scenario.notes }
-    var seen = Set(scenario.notes)
-    return scenario.notes + scenario.repetitions.flatMap(\.notes).filter { seen.insert($0).inserted }
+    // What several repetitions say alike is a note of the scenario already, with their count behind it.
+    var seen: Set<String> = []
+    let others = scenario.repetitions.flatMap(\.notes).filter { note in
+      !scenario.notes.contains { $0.hasPrefix(note) } && seen.insert(note).inserted
+    }
+    return scenario.notes + others
   }
 
   // MARK: Failed
