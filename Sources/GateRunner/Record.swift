@@ -74,9 +74,9 @@ package struct Record {
   }
 
   private func tell(_ result: RunResult, _ recording: Recording?, _ workplace: Workplace) throws {
-    try options.write(ResultFile.encode(result), in: workplace)
     workplace.console.report(besides: options) { style in
       RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }
+    try options.write(ResultFile.encode(result), in: workplace)
   }
 }

@@ -1,0 +1,91 @@
+import GateCore
+import Testing
+
+@testable import GateRunner
+
+@Suite("The repetitions of a scenario, by a scripted probe")
+struct ScenarioRunTests {
+  private func run(repetitions: Int = 3, warmup: Int = 1, edit: (inout Scenario) -> Void = { _ in }) -> ScenarioRun {
+    var scenario = Scenario(
+      name: ScenarioName("load"), target: Target(command: .shell("true"), workingDirectory: "/")
+    )
+    scenario.warmup = warmup
+    edit(&scenario)
+    let fingerprint = Fingerprint(
+      architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
+      kernel: "6.1", libc: "glibc 2.36"
+    )
+    return ScenarioRun(
+      scenario: scenario, environment: EnvironmentInfo(name: "here", fingerprint: fingerprint),
+      repetitions: repetitions, show: { _ in }
+    )
+  }
+
+  private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [String] = []) -> Recording {
+    let bytes = Bytes.mebibytes(mebibytes)
+    let figures = MemoryFigures(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
+    let samples = (0..<100).map { Sample(time: .milliseconds($0 * 10), main: figures, tree: bytes, processes: 1) }
+    return Recording(
+      samples: samples, composition: Composition(anonymous: bytes, file: .zero, shared: .zero), end: end,
+      duration: .seconds(1), outputTail: "last words", notes: notes
+    )
+  }
+
+  @Test("Warm-ups run first, with numbers up to 0, and are not counted")
+  func warmups() throws {
+    var numbers: [Int] = []
+    let measured = run(warmup: 2).measure { _, number in
+      numbers.append(number)
+      return recording(mebibytes: number < 1 ? 99 : 20)
+    }
+    #expect(numbers == [-1, 0, 1, 2, 3])
+    #expect(measured?.repetitions.map { $0.metrics[.peakRSS] } == Array(repeating: 20 * 1_048_576, count: 3))
+  }
+
+  @Test("The first repetition that cannot count ends the scenario, and says which it was, and with what output")
+  func failing() throws {
+    var played = 0
+    let measured = run().measure { _, number in
+      played += 1
+      return number == 2 ? recording(End(.crash, signal: .segv)) : recording()
+    }
+    #expect(played == 3)
+    #expect(measured?.failure?.subject == "repetition 2 of 3")
+    #expect(measured?.failure?.problem == "the target ended: crash (SIGSEGV) (expected exit code 0)")
+    #expect(measured?.failure?.output == "last words")
+    #expect(measured?.repetitions.count == 2)
+    #expect(measured?.wasKilled == false)
+  }
+
+  @Test("A warm-up that fails is a failure, too")
+  func failingWarmup() throws {
+    let measured = run().measure { _, _ in recording(End(.exited, code: 3)) }
+    #expect(measured?.failure?.subject == "warm-up 1")
+    #expect(measured?.repetitions.count == 1)
+  }
+
+  @Test("A target that an unknown hand killed leaves the scenario undecided")
+  func killed() throws {
+    let measured = run().measure { _, _ in recording(End(.killed, signal: .kill)) }
+    #expect(measured?.wasKilled == true)
+  }
+
+  @Test("An interruption yields nothing")
+  func interrupted() throws {
+    #expect(run().measure { _, number in number == 2 ? nil : recording() } == nil)
+  }
+
+  @Test("The composition is that of the repetition with the middle peak")
+  func composition() throws {
+    let measured = run(warmup: 0).measure { _, number in recording(mebibytes: [30, 10, 20][number - 1]) }
+    #expect(measured?.composition?.anonymous == .mebibytes(20))
+  }
+
+  @Test("What several repetitions had to say alike is said once, with their count")
+  func notes() throws {
+    let measured = run(warmup: 0).measure { _, number in
+      recording(notes: number == 1 ? ["often", "once"] : ["often"])
+    }
+    #expect(measured?.notes == ["often (in 3 repetitions)", "once"])
+  }
+}
