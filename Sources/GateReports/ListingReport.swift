@@ -71,7 +71,7 @@ package enum ListingReport {
     case .log(let pattern): "`\(pattern)` in its output"
     case .tcp(let host, let port): "port \(host):\(port)"
     case .unix(let path): "socket \(path)"
-    case .http(let url): HTTPAddress.withoutCredentials(url)
+    case .http(let url): ShownURL.withoutCredentials(url)
     case .file(let path): "file \(path)"
     case .command(let command): "`\(command)` to succeed"
     case .delay(let time): Figures.time(time) + " to pass"

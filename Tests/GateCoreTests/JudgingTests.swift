@@ -306,7 +306,7 @@ struct NameTests {
     ]
   )
   func addresses(url: String, shown: String) {
-    #expect(HTTPAddress.withoutCredentials(url) == shown)
+    #expect(ShownURL.withoutCredentials(url) == shown)
   }
 
   @Test("Ids of runs are UUIDs of version 7 that sort by time")

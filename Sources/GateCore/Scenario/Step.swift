@@ -61,7 +61,7 @@ extension Step: CustomStringConvertible {
     switch action {
     case .phase(let name): "phase: \(name)"
     case .run(let client): "run: \(client.command)"
-    case .http(let call): "http: \(call.method) \(HTTPAddress.withoutCredentials(call.url))"
+    case .http(let call): "http: \(call.method) \(ShownURL.withoutCredentials(call.url))"
     case .send(let text): "send: \(text.prefix(40).debugDescription)"
     case .expectOutput(let pattern, let within): "expect: output `\(pattern)` within \(within.forPeople)"
     case .signal(let signal): "signal: \(signal.name)"
@@ -74,7 +74,7 @@ extension Step: CustomStringConvertible {
 }
 
 /// Addresses as they may be shown.
-package enum HTTPAddress {
+package enum ShownURL {
   /// The URL without `user:password@`, query and fragment, which may hold secrets.
   package static func withoutCredentials(_ url: String) -> String {
     let visible = url.prefix { $0 != "?" && $0 != "#" }

@@ -103,7 +103,7 @@ extension Repetition {
       throw .failed("the socket `\(path)` is already taken by another process")
     case .http(let url):
       // Whoever accepts connections there keeps the target from listening, whatever it answers.
-      guard let server = try? HTTPTransfer.HTTPAddress(parsing: url) else { return }
+      guard let server = try? HTTPAddress(parsing: url) else { return }
       let host = String(server.host.drop { $0 == "[" }.prefix { $0 != "]" })
       guard isAnswered(.tcp(host: host, port: server.port), by: deadline, nil) else { return }
       throw .failed("port \(server.port) is already taken by another process")
@@ -122,7 +122,7 @@ extension Readiness.Condition {
     case .tcp("127.0.0.1", let port), .tcp("localhost", let port): "tcp: \(port)"
     case .tcp(let host, let port): "tcp: \(host):\(port)"
     case .unix(let path): "unix: \(path)"
-    case .http(let url): "http: \(HTTPAddress.withoutCredentials(url))"
+    case .http(let url): "http: \(ShownURL.withoutCredentials(url))"
     case .file(let path): "file: \(path)"
     case .command(let command): "command: \(command)"
     case .delay(let time): "delay: \(time.forPeople)"

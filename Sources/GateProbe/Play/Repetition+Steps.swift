@@ -136,7 +136,7 @@ extension Repetition {
   }
 
   private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(Halt) {
-    let url = HTTPAddress.withoutCredentials(call.url)
+    let url = ShownURL.withoutCredentials(call.url)
     for turn in stride(from: 1, through: call.times, by: 1) {
       let answer = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [interruption] in
         run.refresh()
