@@ -58,7 +58,8 @@ package enum ApprovalReport {
       columns: columns,
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
-        let label = Table.Cell(TerminalText.safe(metric.text))
+        let unit = metric.unit(perIteration: change.growthIsPerIteration)
+        let label = Table.Cell(TerminalText.safe(metric.text) + Figures.suffix(of: unit))
         guard !isNew else { return [label, amount(after, metric)] }
         return [label, amount(before, metric), "to", amount(after, metric)] + difference(of: metric, before, after)
       }

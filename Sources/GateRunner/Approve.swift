@@ -98,6 +98,7 @@ package struct Approve {
       path: workplace.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged,
       after: baseline.medians
     )
+    change.growthIsPerIteration = scenario.growthIsPerIteration
     if let reason = scenario.reasonAgainstApproval {
       change.outcome = .skipped(reason: reason)
       return change
