@@ -25,10 +25,10 @@ package struct Approve {
         ? known.contains(scenario.name)
         : selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
     }
-    try checkSelection(selected, in: result, project)
     for stranger in result.scenarios where selection.isEmpty && !known.contains(stranger.name) {
       workplace.console.say("left out: \(stranger.name), which the project file does not have")
     }
+    try checkSelection(selected, in: result, project)
     let store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: workplace.variables, root: project.root)
     var changes: [ApprovalChange] = []
@@ -68,9 +68,9 @@ package struct Approve {
     guard missing.isEmpty, !selected.isEmpty else {
       let measured = result.scenarios.map(\.name.text).prefix(8).joined(separator: ", ")
       throw RunnerError(
-        (missing.isEmpty ? ["*"] : missing).map { word in
+        (missing.isEmpty ? ["of the project file"] : missing.map { "`\($0)`" }).map { what in
           Complaint(
-            place: from, problem: "the result has no scenario `\(word)`",
+            place: from, problem: "the result has no scenario \(what)",
             hint: measured.isEmpty ? "it is empty" : "it has \(measured)"
           )
         }

@@ -201,6 +201,20 @@ struct BaselineTests {
     #expect(try Gate.run("check", "--allow-missing-baseline", in: project).code == 1)
   }
 
+  @Test("What the project file no longer has is approved by its name only")
+  func approvingStranger() throws {
+    let project = try TemporaryProject.holding(8)
+    try #require(try Gate.run("check", in: project).code == 5)
+    let file = try project.read("highwater.yml")
+    try project.write(file.replacing("name: load", with: "name: other"), to: "highwater.yml")
+    let unnamed = try Gate.run("approve", in: project)
+    #expect(unnamed.code == 2)
+    #expect(unnamed.errors.contains("left out: load, which the project file does not have"))
+    #expect(try project.baselines().isEmpty)
+    #expect(try Gate.run("approve", "load", in: project).code == 0)
+    #expect(try project.baselines().count == 1)
+  }
+
   @Test("The baseline of a scenario that the project no longer has troubles nobody")
   func removedScenario() throws {
     let project = try TemporaryProject.holding(8)

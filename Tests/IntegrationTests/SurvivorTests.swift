@@ -85,7 +85,7 @@ struct SurvivorTests {
     var duration = Double.infinity
     for name in results {
       let begin = Date()
-      try #require(try scene.run(["approve", "--from", name]).code == 0)
+      try #require(try scene.run(["approve", "*", "--from", name]).code == 0)
       duration = min(duration, Date().timeIntervalSince(begin))
       wanted.append(try scene.baselinesWithoutTime())
     }
@@ -94,7 +94,7 @@ struct SurvivorTests {
     for round in 0..<(kills.map { $0 / 2 } ?? 20) {
       let before = try scene.baselinesWithoutTime()
       let new = wanted[round % 2]
-      let running = try scene.start("approve", "--from", results[round % 2])
+      let running = try scene.start("approve", "*", "--from", results[round % 2])
       usleep(UInt32(Double.random(in: 0..<duration, using: &random) * 1_000_000))
       running.send(SIGKILL)
       if try running.wait().code != -SIGKILL { ended += 1 }
@@ -104,7 +104,7 @@ struct SurvivorTests {
       if after != before, after != new { cut += 1 }
     }
     if kills != nil { print("approvals: \(cut) cut in the middle, \(ended) ended before the kill") }
-    #expect(try scene.run(["approve", "--from", results[0]]).code == 0)
+    #expect(try scene.run(["approve", "*", "--from", results[0]]).code == 0)
     #expect(try scene.baselinesWithoutTime() == wanted[0])
   }
 }
