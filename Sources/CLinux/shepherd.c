@@ -34,6 +34,8 @@ struct shepherd {
   int report;
   /// Readable when a child has ended.
   int children;
+  /// Whether the runner has gone.
+  int abandoned;
   /// 0 until all is to be killed; then the instant at which to give up.
   int64_t deadline;
 };
@@ -140,6 +142,13 @@ static void start_killing(struct shepherd *shepherd) {
   kill_round(shepherd);
 }
 
+/// Takes what the control pipe says: a byte is the runner's wish, its end is the runner's.
+static void heed_control(struct shepherd *shepherd) {
+  char wish;
+  if (read(shepherd->control, &wish, 1) == 0) shepherd->abandoned = 1;
+  start_killing(shepherd);
+}
+
 // MARK: - Reporting
 
 /// Writes a record. Where the pipe is full it waits for the runner, yet still heeds the control pipe.
@@ -153,7 +162,8 @@ static void tell(struct shepherd *shepherd, struct hw_record record) {
       {.fd = shepherd->deadline == 0 ? shepherd->control : -1, .events = POLLIN},
     };
     poll(wanted, 2, shepherd->deadline == 0 ? -1 : 20);
-    if (wanted[1].revents != 0 || shepherd->deadline != 0) start_killing(shepherd);
+    if (wanted[1].revents != 0) heed_control(shepherd);
+    if (shepherd->deadline != 0) start_killing(shepherd);
     if (shepherd->deadline != 0 && now() > shepherd->deadline) return;
   }
 }
@@ -171,6 +181,10 @@ static int reap(struct shepherd *shepherd) {
 }
 
 static _Noreturn void leave(struct shepherd *shepherd) {
+  if (shepherd->abandoned && shepherd->plan->scratch_file != NULL) {
+    unlink(shepherd->plan->scratch_file);
+    rmdir(shepherd->plan->scratch_folder);
+  }
   tell(shepherd, (struct hw_record){.news = HW_NEWS_DONE});
   _exit(0);
 }
@@ -191,7 +205,7 @@ static _Noreturn void watch(struct shepherd *shepherd) {
     // An orphan that comes to the shepherd announces itself by no signal: look again soon while killing.
     poll(wanted, 2, shepherd->deadline == 0 ? -1 : 2);
     if (wanted[0].revents != 0) forget_signal(shepherd->children);
-    if (wanted[1].revents != 0) start_killing(shepherd);
+    if (wanted[1].revents != 0) heed_control(shepherd);
     if (shepherd->deadline == 0) continue;
     if (!reap(shepherd)) break;
     kill_round(shepherd);

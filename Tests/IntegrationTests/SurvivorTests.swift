@@ -72,6 +72,20 @@ struct SurvivorTests {
     }
   }
 
+  @Test("A runner that is killed while its target runs leaves no temporary folder either")
+  func killedFolder() throws {
+    let scene = try Scene("target: {shell: \"touch up; exec sleep 1000\"}")
+    let running = try scene.start("check")
+    try scene.wait(for: "up", in: running)
+    #expect(try scene.temporaryFiles() != [])
+    running.send(SIGKILL)
+    #expect(try running.wait().code == -SIGKILL)
+    _ = try scene.secondsUntilGone(atMost: 20)
+    let deadline = Date(timeIntervalSinceNow: 20)
+    while try scene.temporaryFiles() != [], Date() < deadline { usleep(10_000) }
+    #expect(try scene.leftovers() == [])
+  }
+
   @Test("SIGKILL at any instant of an approval: each baseline is the old one or the new one")
   func killApproval() throws {
     var random = SeededNumbers(seed: 9)

@@ -65,6 +65,9 @@ struct hw_plan {
   /// A mask for sched_setaffinity(2); NULL leaves the CPUs as they are.
   const void *_Nullable cpus;
   size_t cpus_size;
+  /// A file and its folder that the shepherd removes where the runner died and cannot; NULL is none.
+  const char *_Nullable scratch_file;
+  const char *_Nullable scratch_folder;
 };
 
 /// The runner's ends of a shepherd's pipes; both are closed on exec.

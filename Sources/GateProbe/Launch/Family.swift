@@ -58,7 +58,7 @@ final class Family: Sendable {
   /// - Throws: what could not be done; no process is left then.
   init(starting request: LaunchRequest) throws(LaunchError) {
     let path = try ProgramSearch.path(of: request)
-    marksPath = request.environment["HIGHWATER_MARKS"]
+    marksPath = request.scratch?.marksPath
     let handle = try LinuxCalls.startShepherd(for: request, path: path)
     switch Self.firstNews(from: handle) {
     case .started(let pid, let time)?:

@@ -14,6 +14,8 @@ struct LaunchRequest: Sendable {
   /// The descriptor for standard output and error, which stays the caller's.
   var output: Int32
   var isolation: Isolation
+  /// What goes with the runner, should it die before it can remove it.
+  var scratch: PrivateFolder?
 
   init(
     words: [String],

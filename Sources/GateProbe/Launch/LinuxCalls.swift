@@ -66,7 +66,8 @@ extension LinuxCalls {
     var started = hw_shepherd()
     let code = withCStrings(request.words) { arguments in
       withCStrings(settings) { environment in
-        withCStrings([path, request.workingDirectory]) { paths in
+        withCStrings([path, request.workingDirectory] + (request.scratch.map { [$0.marksPath, $0.path] } ?? [])) {
+          paths in
           mask.withUnsafeBytes { cpus in
             guard let program = paths[0], let directory = paths[1] else { return ENOMEM }
             var plan = hw_plan(
@@ -79,7 +80,9 @@ extension LinuxCalls {
               fixed_addresses: !request.isolation.randomAddresses && canFixAddresses ? 1 : 0,
               no_huge_pages: request.isolation.hugePages == .off ? 1 : 0,
               cpus: mask.isEmpty ? nil : cpus.baseAddress,
-              cpus_size: cpus.count
+              cpus_size: cpus.count,
+              scratch_file: request.scratch == nil ? nil : paths[2],
+              scratch_folder: request.scratch == nil ? nil : paths[3]
             )
             return hw_shepherd_start(&plan, &started)
           }

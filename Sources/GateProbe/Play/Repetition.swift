@@ -116,7 +116,7 @@ extension Repetition {
     try checkNotReadyYet()
     underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
     let (folder, output, input) = try openChannels()
-    let family = try launch(input: input.reader, output: output.writer, marksPath: folder.marksPath)
+    let family = try launch(input: input.reader, output: output.writer, marks: folder)
     return follow(family, output: output.reader, input: input.writer, marks: folder.marks)
   }
 
@@ -141,10 +141,10 @@ extension Repetition {
     }
   }
 
-  private func launch(input: Descriptor?, output: Descriptor, marksPath: String) throws(Halt) -> Family {
+  private func launch(input: Descriptor?, output: Descriptor, marks folder: PrivateFolder) throws(Halt) -> Family {
     var environment = settings.environment
-    environment["HIGHWATER_MARKS"] = marksPath
-    let request = LaunchRequest(
+    environment["HIGHWATER_MARKS"] = folder.marksPath
+    var request = LaunchRequest(
       words: scenario.target.command.words,
       environment: environment,
       workingDirectory: scenario.target.workingDirectory,
@@ -152,6 +152,7 @@ extension Repetition {
       output: output.number,
       isolation: scenario.isolation
     )
+    request.scratch = folder
     defer { withExtendedLifetime((input, output)) {} }
     do throws(LaunchError) { return try Family(starting: request) } catch { throw Halt(error) }
   }

@@ -159,7 +159,10 @@ struct FamilyTests {
   @Test("A daemon that nobody has seen is found by the FIFO's path when somebody kills the shepherd")
   func unseenDaemon() throws {
     var request = household.request(["/bin/sh", "-c", "(setsid sleep 1000 &); echo ready; sleep 1000"])
-    request.environment["HIGHWATER_MARKS"] = "\(household.folder)/marks"
+    let folder = try PrivateFolder(in: household.folder)
+    defer { folder.remove() }
+    request.scratch = folder
+    request.environment["HIGHWATER_MARKS"] = folder.marksPath
     let family = try Family(starting: request)
     #expect(eventually { household.output.contains("ready") && household.processes.count == 3 })
     kill(family.shepherd, SIGKILL)
