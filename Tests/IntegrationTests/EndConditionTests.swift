@@ -34,6 +34,9 @@ struct EndCase: Sendable, CustomTestStringConvertible {
 struct EndConditionTests {
   static let up = "ready: {file: up, within: 30s}\nsetup: [[rm, -f, up]]\n"
 
+  /// Long enough to be measured.
+  static let briefly = "steps: [{wait: 100ms}]\n"
+
   static let daemon = "ready: {file: d.pid, within: 30s}\nsetup: [[rm, -f, d.pid]]\n"
 
   static let exits: [EndCase] = [
@@ -123,10 +126,11 @@ struct EndConditionTests {
   ]
 
   static let scripts: [EndCase] = [
-    EndCase("stopped", up + "target: {shell: 'touch up; exec sleep 1000'}", 0, "stopped TERM"),
+    EndCase("stopped", up + briefly + "target: {shell: 'touch up; exec sleep 1000'}", 0, "stopped TERM"),
     EndCase(
       "stopped by INT",
-      up + "target: {shell: \"trap 'exit 0' INT; touch up; while :; do sleep 0.1; done\"}\nstop: {signal: INT}", 0,
+      up + briefly
+        + "target: {shell: \"trap 'exit 0' INT; touch up; while :; do sleep 0.1; done\"}\nstop: {signal: INT}", 0,
       "stopped 0"),
     EndCase(
       "stopped with exit code 5", up + "target: {shell: \"trap 'exit 5' TERM; touch up; while :; do sleep 0.1; done\"}",
@@ -179,7 +183,8 @@ struct EndConditionTests {
       says: "1 process outlived the target and was killed: sleep (pid"),
     EndCase(
       "a daemon by its pidfile",
-      daemon + "target: {shell: \"setsid sh -c 'echo $$ > d.pid; exec sleep 1000' &\", main: {pidfile: d.pid}}",
+      daemon + briefly
+        + "target: {shell: \"setsid sh -c 'echo $$ > d.pid; exec sleep 1000' &\", main: {pidfile: d.pid}}",
       0, "stopped TERM"),
     EndCase(
       "a daemon that crashes",

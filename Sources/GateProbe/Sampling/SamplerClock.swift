@@ -2,10 +2,22 @@ import GateCore
 
 /// When a sampler's next readings are due.
 struct SamplerClock {
-  /// The shortest time between two readings.
-  private static let shortest: Int64 = 1_000_000
-  /// A reading is repeated after 50 times what it took of the CPU, so that sampling costs 2 % of one at most.
-  private static let restPerCost: Int64 = 50
+  /// How often readings may be made.
+  private struct Pace {
+    /// The shortest time between two readings, in nanoseconds.
+    let shortest: Int64
+    /// A reading is repeated after this many times what it took of the CPU.
+    let restPerCost: Int64
+
+    /// While a program is loaded: for many it is all their life, and what is missed then is missed for good.
+    static let loading = Pace(shortest: 100_000, restPerCost: 5)
+    /// Sampling costs 2 % of a CPU at most.
+    static let running = Pace(shortest: 1_000_000, restPerCost: 50)
+
+    static func at(_ age: Int64) -> Pace {
+      age < 10_000_000 ? loading : running
+    }
+  }
 
   private let interval: Int64
   private var target: Int64 = 0
@@ -14,18 +26,19 @@ struct SamplerClock {
   private(set) var nextComposition: Int64 = 200_000_000
 
   init(interval: Duration, seed: UInt64) {
-    self.interval = max(Self.shortest, interval.nanoseconds)
+    self.interval = max(Pace.running.shortest, interval.nanoseconds)
     noise = seed | 1
   }
 
   /// The instant of the next sweep, with times since exec in nanoseconds.
   ///
   /// A hundredth of the target's age, from 1 ms up to the interval: so a short program gets about as many samples as a
-  /// long one. It counts from where this sweep should have been, so that delays do not add up, and is up to a tenth
+  /// long one; and each 0.1 ms in its first 10 ms. It counts from where this sweep should have been, so that delays do not add up, and is up to a tenth
   /// off in either direction, so that it does not fall into step with what the target does regularly.
   mutating func nextSweep(after now: Int64, cost: Int64) -> Int64 {
-    let wanted = min(max(now / 100, Self.shortest), interval)
-    let delay = max(wanted, cost * Self.restPerCost)
+    let pace = Pace.at(now)
+    let wanted = min(max(now / 100, pace.shortest), interval)
+    let delay = max(wanted, cost * pace.restPerCost)
     target = max(target + delay + jitter(of: delay), now)
     return target
   }
@@ -41,7 +54,7 @@ struct SamplerClock {
   /// Each 5 ms while the target is young, when most programs start their children, and each 100 ms later.
   mutating func searched(at now: Int64, cost: Int64, isSearching: Bool) {
     let rest: Int64 = now < 100_000_000 ? 5_000_000 : isSearching ? 20_000_000 : 100_000_000
-    nextSearch = now + max(rest, cost * Self.restPerCost)
+    nextSearch = now + max(rest, cost * Pace.running.restPerCost)
   }
 
   /// At most a hundredth of the time, since a reading of the mappings holds up the target's own mmap and page faults.

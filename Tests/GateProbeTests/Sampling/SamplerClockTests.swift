@@ -7,14 +7,15 @@ struct SamplerClockTests {
   private static let millisecond: Int64 = 1_000_000
 
   @Test(
-    "A hundredth of the age, from 1 ms to the interval, give or take a tenth",
-    arguments: [0, 50, 500, 5000, 50_000] as [Int64])
+    "A hundredth of the age, from 1 ms to the interval, and 0.1 ms in the first 10 ms, give or take a tenth",
+    arguments: [0, 5, 20, 50, 500, 5000, 50_000] as [Int64])
   func delay(age: Int64) {
     var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
     _ = clock.nextSweep(after: age * Self.millisecond, cost: 0)
     let start = clock.nextSweep(after: age * Self.millisecond, cost: 0)
     let next = clock.nextSweep(after: start, cost: 0)
-    let wanted = min(max(start / 100, Self.millisecond), 10 * Self.millisecond)
+    let shortest = start < 10 * Self.millisecond ? Self.millisecond / 10 : Self.millisecond
+    let wanted = min(max(start / 100, shortest), 10 * Self.millisecond)
     #expect(abs((next - start) - wanted) <= wanted / 10 + 1)
   }
 
