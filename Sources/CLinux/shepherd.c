@@ -137,16 +137,12 @@ static void kill_round(const struct shepherd *shepherd) {
   }
 }
 
-static void start_killing(struct shepherd *shepherd) {
-  if (shepherd->deadline == 0) shepherd->deadline = now() + PATIENCE_NANOSECONDS;
-  kill_round(shepherd);
-}
-
-/// Takes what the control pipe says: a byte is the runner's wish, its end is the runner's.
+/// Takes what the control pipe says, a byte being the runner's wish and its end the runner's own: from now on all is
+/// killed, round by round.
 static void heed_control(struct shepherd *shepherd) {
   char wish;
   if (read(shepherd->control, &wish, 1) == 0) shepherd->abandoned = 1;
-  start_killing(shepherd);
+  shepherd->deadline = now() + PATIENCE_NANOSECONDS;
 }
 
 // MARK: - Reporting
@@ -163,8 +159,9 @@ static void tell(struct shepherd *shepherd, struct hw_record record) {
     };
     poll(wanted, 2, shepherd->deadline == 0 ? -1 : 20);
     if (wanted[1].revents != 0) heed_control(shepherd);
-    if (shepherd->deadline != 0) start_killing(shepherd);
-    if (shepherd->deadline != 0 && now() > shepherd->deadline) return;
+    if (shepherd->deadline == 0) continue;
+    kill_round(shepherd);
+    if (now() > shepherd->deadline) return;
   }
 }
 
