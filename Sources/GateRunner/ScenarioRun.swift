@@ -20,7 +20,7 @@ struct ScenarioRun {
     var measurements = ScenarioMeasurements(
       name: scenario.name, environment: environment, gate: scenario.gate, repetitions: []
     )
-    var counted: [(recording: Recording, peak: Double)] = []
+    var counted: [Extract] = []
     for number in (1 - scenario.warmup)...max(1, repetitions) {
       let progress = progress(at: number)
       show(.repetitionStarted(progress))
@@ -33,17 +33,17 @@ struct ScenarioRun {
       if number >= 1 || measurements.failure != nil {
         let result = recording.result()
         measurements.repetitions.append(result)
-        counted.append((recording, result.metrics[.peakRSS] ?? 0))
+        counted.append(Extract(recording, result))
         let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
         show(.repetitionFinished(progress, peak: peak, duration: recording.duration))
       }
       guard measurements.failure == nil else { break }
     }
-    measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.recording.growthIsPerIteration)
+    measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.growthIsPerIteration)
     measurements.composition =
-      counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.recording.composition
+      counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.composition
     measurements.notes =
-      shared(measurements.repetitions.map(\.notes)) + overshadowed(counted.map(\.recording))
+      shared(measurements.repetitions.map(\.notes)) + overshadowed(counted)
     return measurements
   }
 
@@ -83,13 +83,13 @@ struct ScenarioRun {
   }
 
   /// Says so where a child held most of the memory and no gate looks at it, for else its rise would pass unseen.
-  private func overshadowed(_ recordings: [Recording]) -> [String] {
+  private func overshadowed(_ counted: [Extract]) -> [String] {
     let treeMetrics: Set<MetricName> = [.treePeak, .treeSteady]
     let isGated = scenario.gate.rules.contains { treeMetrics.contains($0.metric) && $0.severity != .off }
     guard notesChildren, !isGated else { return [] }
-    let children = recordings.compactMap(\.overshadowingChild)
-    guard children.count * 2 > recordings.count, let child = children.last?.command else { return [] }
-    let main = recordings.last?.processes.first(where: \.isMain)?.command ?? "unknown"
+    let children = counted.compactMap(\.overshadowingChild)
+    guard children.count * 2 > counted.count, let child = children.last else { return [] }
+    let main = counted.last?.mainCommand ?? "unknown"
     return [
       "a child (`\(child)`) holds more memory than the main process (`\(main)`), which alone is judged; to judge it too, "
         + "gate `tree_peak`, name it in `target: main: {name: …}`, or put `exec` before it where a shell starts it"
@@ -107,5 +107,23 @@ struct ScenarioRun {
       }
     }
     return counts.prefix(20).map { $0.count > 1 ? "\($0.note) (in \($0.count) repetitions)" : $0.note }
+  }
+}
+
+/// What is still asked of a recording once its figures are known; its samples would be megabytes a repetition.
+private struct Extract {
+  let peak: Double
+  let composition: Composition?
+  let growthIsPerIteration: Bool
+  /// The commands of the largest child, where it holds most of the memory, and of the main process.
+  let overshadowingChild: String?
+  let mainCommand: String?
+
+  init(_ recording: Recording, _ result: RepetitionResult) {
+    peak = result.metrics[.peakRSS] ?? 0
+    composition = recording.composition
+    growthIsPerIteration = recording.growthIsPerIteration
+    overshadowingChild = recording.overshadowingChild?.command
+    mainCommand = recording.processes.first(where: \.isMain)?.command
   }
 }

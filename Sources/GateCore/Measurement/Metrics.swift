@@ -1,16 +1,16 @@
 import Statistics
 
-/// A curve in equal stretches of time: their medians and their maxima.
+/// A curve as the medians of equal stretches of time.
 struct BinnedCurve {
   /// The middle of each stretch, in seconds since exec.
   let times: [Double]
   let medians: [Double]
 
-  /// Cuts a window of readings into n = min(200, max(40, readings / 5)) stretches.
+  /// Cuts a window of readings, which are in the order of time, into n = min(200, max(40, readings / 5)) stretches.
   ///
   /// A stretch without a reading holds the level before it. nil for fewer than 10 readings, which have no shape.
   init?(_ readings: [(time: Duration, value: Double)], within window: ClosedRange<Duration>) {
-    let inside = readings.filter { window.contains($0.time) }
+    let inside = readings.slice(of: window, by: \.time)
     let length = (window.upperBound - window.lowerBound).inSeconds
     guard inside.count >= 10, length > 0 else { return nil }
     let count = min(200, max(40, inside.count / 5))
@@ -19,7 +19,7 @@ struct BinnedCurve {
       let share = (reading.time - window.lowerBound).inSeconds / length
       bins[min(count - 1, Int(share * Double(count)))].append(reading.value)
     }
-    var level = inside[0].value
+    var level = inside.first?.value ?? 0
     medians = bins.map { bin in
       level = Spread.median(bin) ?? level
       return level
@@ -123,7 +123,7 @@ extension Recording {
 
   /// The highest resident memory in a window: the high-water mark where it rose there, else the highest reading.
   private func highest(in window: ClosedRange<Duration>) -> Double? {
-    let inside = samples.filter { window.contains($0.time) }.compactMap(\.main)
+    let inside = samples.slice(of: window, by: \.time).compactMap(\.main)
     guard let before = inside.first?.peak, let reading = inside.map(\.resident).max() else { return nil }
     let mark = inside.map(\.peak).max() ?? before
     return Double(max(reading, mark > before ? mark : reading).count)
@@ -186,5 +186,25 @@ extension Recording {
     guard unknownMarks > 0 else { return [] }
     let lines = unknownMarks == 1 ? "1 line" : "\(unknownMarks) lines"
     return ["\(lines) written to HIGHWATER_MARKS could not be understood"]
+  }
+}
+
+extension Array {
+  /// The elements whose time lies in the window, where all are in the order of time.
+  ///
+  /// Found by halving: a target may start phases by the ten thousand, each of which has a window of its own.
+  fileprivate func slice(of window: ClosedRange<Duration>, by time: (Element) -> Duration) -> ArraySlice<Element> {
+    let start = firstIndex(fromWhere: { time($0) >= window.lowerBound })
+    return self[start..<Swift.max(start, firstIndex(fromWhere: { time($0) > window.upperBound }))]
+  }
+
+  /// The first index from which on the condition holds, where it holds for all after one for which it does.
+  private func firstIndex(fromWhere isBeyond: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBeyond(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }

@@ -10,7 +10,7 @@ struct Settling: Equatable {
   /// The window: 1 s, or as long as 20 samples take.
   static let window = Duration.seconds(1)
   static let fewestSamples = 20
-  /// More than a window holds at the densest, 1 ms apart.
+  /// More than a window holds at the densest: 1 ms apart, and 0.1 ms for the first 10 ms.
   static let mostSamples = 4096
   private static let stretches = 10
 
