@@ -26,7 +26,7 @@ package struct Approve {
         : selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
     }
     for stranger in result.scenarios where selection.isEmpty && !known.contains(stranger.name) {
-      workplace.console.say("left out: \(stranger.name), which the project file does not have")
+      workplace.console.warn("left out: \(stranger.name), which the project file does not have")
     }
     try checkSelection(selected, in: result, project)
     let store = BaselineStore(folder: project.baselines)

@@ -16,7 +16,8 @@ struct CheckConclusion {
 
   /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
   func carryOut() -> ExitCode {
-    let previous = PreviousVerdicts(of: artifacts)
+    // Read before it is overwritten, and only where somebody is told what is new.
+    let previous = project.webhooks.isEmpty ? nil : PreviousVerdicts(of: artifacts)
     let lost = write()
     let delivered = notify(comparedWith: previous)
     var exitCode = result.verdict.exitCode
@@ -51,11 +52,11 @@ struct CheckConclusion {
   }
 
   /// Sends what the webhooks ask for; true where every message arrived.
-  private func notify(comparedWith previous: PreviousVerdicts) -> Bool {
+  private func notify(comparedWith previous: PreviousVerdicts?) -> Bool {
     guard !project.webhooks.isEmpty else { return true }
     let exitCode = result.verdict.exitCode
     let states = result.scenarios.reduce(into: [:]) { states, scenario in
-      states[scenario.name] = ScenarioState(scenario.verdict, after: previous[scenario.name])
+      states[scenario.name] = ScenarioState(scenario.verdict, after: previous?[scenario.name])
     }
     var random = SystemRandomNumberGenerator()
     let messages = project.webhooks
@@ -73,7 +74,7 @@ struct CheckConclusion {
       }
     let postman = Postman(outbox: artifacts.outbox, interruption: workplace.interruption)
     let reports = postman.deliver(messages, webhooks: project.webhooks)
-    for report in reports where !report.isDelivered { workplace.console.say("warning: \(report.forPeople)") }
+    for report in reports where !report.isDelivered { workplace.console.warn(report.forPeople) }
     return reports.allSatisfy(\.isDelivered)
   }
 }

@@ -82,6 +82,11 @@ package final class Console: Sendable {
     write(text + "\n", to: STDERR_FILENO)
   }
 
+  /// Says what a person should know, which may hold words from outside, unless the console is quiet.
+  func warn(_ text: String) {
+    say("warning: " + TerminalText.safe(text))
+  }
+
   /// Says what went wrong on standard error, even where the console is quiet.
   package func complain(_ error: any ExplainedError) {
     clearProgress()
