@@ -14,13 +14,23 @@ package struct End: Sendable, Equatable {
   /// The evidence for an end that a status alone does not show.
   package var proof: String?
   package var detail: String?
+  /// How many processes of the tree the kernel killed for want of memory.
+  package var oomKills: Int
 
-  package init(_ kind: Kind, code: Int? = nil, signal: Signal? = nil, proof: String? = nil, detail: String? = nil) {
+  package init(
+    _ kind: Kind,
+    code: Int? = nil,
+    signal: Signal? = nil,
+    proof: String? = nil,
+    detail: String? = nil,
+    oomKills: Int = 0
+  ) {
     self.kind = kind
     self.code = code
     self.signal = signal
     self.proof = proof
     self.detail = detail
+    self.oomKills = oomKills
   }
 
   /// The end in a few words, as in `exited with code 3` or `crash (SIGSEGV)`.

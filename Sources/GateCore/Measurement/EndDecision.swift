@@ -24,19 +24,82 @@ package struct EndEvidence: Sendable, Equatable {
   package var sentSignals: Set<Signal>
   /// The last lines of its output.
   package var lastLines: [String]
+  /// What is known of kills for want of memory.
+  package var memory: MemoryEvidence
 
   package init(
     startError: String? = nil,
     status: Status? = nil,
     runnerAction: RunnerAction = .none,
     sentSignals: Set<Signal> = [],
-    lastLines: [String] = []
+    lastLines: [String] = [],
+    memory: MemoryEvidence = MemoryEvidence()
   ) {
     self.startError = startError
     self.status = status
     self.runnerAction = runnerAction
     self.sentSignals = sentSignals
     self.lastLines = lastLines
+    self.memory = memory
+  }
+}
+
+/// What the kernel counted and said of kills for want of memory, while a repetition ran.
+package struct MemoryEvidence: Sendable, Equatable {
+  /// A counter that only rises, before the start and after the end.
+  package struct Count: Sendable, Equatable {
+    package var before: Int64
+    package var after: Int64
+
+    package init(before: Int64, after: Int64) {
+      self.before = before
+      self.after = after
+    }
+
+    /// By how much it has risen.
+    package var rise: Int64 { max(0, after - before) }
+  }
+
+  /// A line of the kernel's log that tells of one kill.
+  package struct LoggedKill: Sendable, Equatable {
+    package var pid: Int32
+    /// Whether the limit of a cgroup was the cause (`CONSTRAINT_MEMCG`), and not the machine's memory.
+    package var isOfCgroup: Bool
+    /// The line as it stands in the log.
+    package var line: String
+
+    package init(pid: Int32, isOfCgroup: Bool, line: String) {
+      self.pid = pid
+      self.isOfCgroup = isOfCgroup
+      self.line = line
+    }
+  }
+
+  /// The main process; nil where it was never known.
+  package var mainProcess: Int32?
+  /// Every process of the tree that was seen.
+  package var processes: Set<Int32>
+  /// Kills in the target's own cgroup, in which nothing else ran; nil where it had none.
+  package var ownKills: Count?
+  /// Kills in the cgroup that the target shared with others (the runner's own); nil where it does not tell.
+  package var sharedKills: Count?
+  /// Kills on the whole machine (`oom_kill` of `/proc/vmstat`).
+  package var machineKills: Count?
+  /// How often the own cgroup ran into its limit (v1 `memory.failcnt`, v2 `max` of `memory.events`).
+  package var limitHits: Count?
+  /// Empty also where the log may not be read.
+  package var log: [LoggedKill]
+  /// The nearest limit of a cgroup at or above the target; nil where there is none.
+  package var limit: Bytes?
+  /// Whether that limit is the scenario's own `memory-limit`.
+  package var limitIsOwn: Bool
+  /// The tree's memory (or the main process's, where that is all that is known) at the last reading.
+  package var lastResident: Bytes?
+
+  package init() {
+    processes = []
+    log = []
+    limitIsOwn = false
   }
 }
 

@@ -111,7 +111,7 @@ package struct Fingerprint: Sendable, Equatable {
   package func derivedName(ignoring ignored: Set<Field> = []) -> String {
     var parts = ["linux", architecture]
     if !ignored.contains(.cpus) { parts.append("\(cpus)cpu") }
-    if !ignored.contains(.measurement) { parts.append(measurement) }
+    if !ignored.contains(.measurement) { parts.append(String(measurement.map { $0 == "+" ? "-" : $0 })) }
     if aslr != "off", !ignored.contains(.aslr) { parts.append("aslr") }
     if thp != "madvise", !ignored.contains(.thp) { parts.append("thp_\(thp)") }
     if pageSize != 4096, !ignored.contains(.pageSize) { parts.append("page\(pageSize)") }

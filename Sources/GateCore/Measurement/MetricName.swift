@@ -20,13 +20,17 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   package static let growth = MetricName("growth")
   /// The highest rise above the steady level.
   package static let spike = MetricName("spike")
+  /// How much memory page faults bring in, in bytes a second.
+  package static let faultRate = MetricName("fault_rate")
   /// The highest sum over the whole process tree.
   package static let treePeak = MetricName("tree_peak")
   /// The level of the sum over the whole process tree after its warm-up.
   package static let treeSteady = MetricName("tree_steady")
 
   /// The metrics of a whole repetition, in the order in which they are shown.
-  package static let wholeRun: [MetricName] = [.peakRSS, .steadyRSS, .growth, .spike, .treePeak, .treeSteady]
+  package static let wholeRun: [MetricName] = [
+    .peakRSS, .steadyRSS, .growth, .spike, .faultRate, .treePeak, .treeSteady,
+  ]
 
   /// The metrics that each phase has.
   package static let perPhase: [MetricName] = [.peakRSS, .steadyRSS]
@@ -51,10 +55,11 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   }
 
   /// Whether the values are whole bytes; growth is a rate and has fractions.
-  package var isWholeBytes: Bool { self != .growth }
+  package var isWholeBytes: Bool { self != .growth && self != .faultRate }
 
   /// The unit as the result file names it.
   package func unit(perIteration: Bool) -> String {
+    if self == .faultRate { return "bytes/second" }
     guard self == .growth else { return "bytes" }
     return perIteration ? "bytes/iteration" : "bytes/second"
   }

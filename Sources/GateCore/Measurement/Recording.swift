@@ -26,16 +26,43 @@ package struct Sample: Sendable, Equatable {
   package var time: Duration
   /// The main process; nil before it is known and after it has gone.
   package var main: MemoryFigures?
-  /// The sum of resident memory over all processes of the tree; counts shared pages more than once.
+  /// The memory of the whole tree; what it counts is the recording's ``TreeBasis``.
   package var tree: Bytes
   package var processes: Int
+  /// What the main process has done up to then; nil where it was not read.
+  package var activity: Activity?
 
-  package init(time: Duration, main: MemoryFigures?, tree: Bytes, processes: Int) {
+  package init(time: Duration, main: MemoryFigures?, tree: Bytes, processes: Int, activity: Activity? = nil) {
     self.time = time
     self.main = main
     self.tree = tree
     self.processes = processes
+    self.activity = activity
   }
+}
+
+/// What a process has done since its start, from `/proc/<pid>/stat`.
+package struct Activity: Sendable, Equatable {
+  /// Page faults that needed no reading from a disk (`minflt`): each made one more page resident.
+  package var minorFaults: Int64
+  /// The time that CPUs have spent on it (`utime` and `stime`), in steps of the kernel's clock tick, mostly 10 ms.
+  package var cpuTime: Duration
+
+  package init(minorFaults: Int64, cpuTime: Duration) {
+    self.minorFaults = minorFaults
+    self.cpuTime = cpuTime
+  }
+}
+
+/// What the figures of a process tree count.
+package enum TreeBasis: String, Sendable, CaseIterable {
+  /// Anonymous and shared memory of the target's own cgroup: each page once, file pages not at all.
+  case cgroup
+  /// Proportional set sizes (`Pss`) as far as they could be read: a page that n processes share counts 1/n in each.
+  /// What was not yet read counts in full.
+  case proportional
+  /// The sum of resident memory: shared pages count once for each process.
+  case upperBound = "upper-bound"
 }
 
 /// Something that happened at an instant of a repetition.
@@ -52,11 +79,17 @@ package struct Mark: Sendable, Equatable {
   package var event: Event
   /// Resident memory of the main process just then, where it could be read.
   package var resident: Bytes?
+  /// The main process's exact high-water mark since the mark before that has one, or since its exec.
+  ///
+  /// It is there where the tree stood still while the mark was read and set back to what was resident (`clear_refs`,
+  /// proc_pid_clear_refs(5)), so that nothing fell between; samples after it show marks that count from here.
+  package var peakBefore: Bytes?
 
-  package init(time: Duration, event: Event, resident: Bytes? = nil) {
+  package init(time: Duration, event: Event, resident: Bytes? = nil, peakBefore: Bytes? = nil) {
     self.time = time
     self.event = event
     self.resident = resident
+    self.peakBefore = peakBefore
   }
 }
 
@@ -67,10 +100,14 @@ package struct ProcessRecord: Sendable, Equatable {
   /// The kernel's name of the process (`comm`), at most 15 bytes.
   package var command: String
   package var isMain: Bool
-  /// The highest figure seen of it.
+  /// The highest figure seen of it, over all programs that it was.
   package var peak: Bytes
   package var firstSeen: Duration
   package var lastSeen: Duration
+  /// Whether its last high-water mark was read at its very end, so that nothing of it was missed.
+  package var isExact: Bool
+  /// How it ended; nil where it was not seen to end.
+  package var ending: EndEvidence.Status?
 
   package init(
     id: Int32,
@@ -79,7 +116,9 @@ package struct ProcessRecord: Sendable, Equatable {
     isMain: Bool,
     peak: Bytes,
     firstSeen: Duration,
-    lastSeen: Duration
+    lastSeen: Duration,
+    isExact: Bool = false,
+    ending: EndEvidence.Status? = nil
   ) {
     self.id = id
     self.parent = parent
@@ -88,6 +127,8 @@ package struct ProcessRecord: Sendable, Equatable {
     self.peak = peak
     self.firstSeen = firstSeen
     self.lastSeen = lastSeen
+    self.isExact = isExact
+    self.ending = ending
   }
 }
 
@@ -99,20 +140,90 @@ package struct Composition: Sendable, Equatable {
   /// nil: the process was too short-lived for a reading of its mappings (`smaps`).
   package var stack: Bytes?
   package var heap: Bytes?
+  /// Pages given back by `MADV_FREE` that the kernel has not yet taken: part of `anonymous`, and no leak.
+  package var lazilyFreed: Bytes?
+  /// Anonymous memory in transparent huge pages: part of `anonymous`.
+  package var hugePages: Bytes?
+  /// Resident pages by file, the largest first; at most ``mostLibraries``.
+  package var libraries: [Library]
 
-  package init(anonymous: Bytes, file: Bytes, shared: Bytes, stack: Bytes? = nil, heap: Bytes? = nil) {
+  /// The resident pages of one mapped file.
+  package struct Library: Sendable, Equatable {
+    /// The last part of its path.
+    package var name: String
+    package var resident: Bytes
+
+    package init(name: String, resident: Bytes) {
+      self.name = name
+      self.resident = resident
+    }
+  }
+
+  package static let mostLibraries = 32
+
+  package init(
+    anonymous: Bytes,
+    file: Bytes,
+    shared: Bytes,
+    stack: Bytes? = nil,
+    heap: Bytes? = nil,
+    lazilyFreed: Bytes? = nil,
+    hugePages: Bytes? = nil,
+    libraries: [Library] = []
+  ) {
     self.anonymous = anonymous
     self.file = file
     self.shared = shared
     self.stack = stack
     self.heap = heap
+    self.lazilyFreed = lazilyFreed
+    self.hugePages = hugePages
+    self.libraries = libraries
+  }
+
+  /// All of it: what was resident when it was read.
+  package var resident: Bytes { Bytes(anonymous.count + file.count + shared.count) }
+}
+
+/// One reading of what the main process's memory consists of.
+package struct CompositionReading: Sendable, Equatable {
+  /// Time since the target's exec.
+  package var time: Duration
+  package var composition: Composition
+  /// Its proportional set size (`Pss`); nil where it was not read.
+  package var proportional: Bytes?
+
+  package init(time: Duration, composition: Composition, proportional: Bytes? = nil) {
+    self.time = time
+    self.composition = composition
+    self.proportional = proportional
   }
 }
 
 /// The rung of the ladder of methods that measured a repetition.
+///
+/// Figures of different rungs are never compared.
 package enum Rung: String, Sendable, CaseIterable {
+  /// Each process's own high-water mark, read when it ends; the tree's memory from a cgroup of its own.
+  case tracedInCgroup = "traced+cgroup"
+  /// Each process's own high-water mark, read when it ends.
+  case traced
+  /// Readings of `/proc` at intervals, with the tree's memory from a cgroup of its own.
+  case sampledInCgroup = "sampled+cgroup"
   /// Readings of `/proc` at intervals: what happens between the last one and the end is missed.
   case sampled
+
+  package init(isTraced: Bool, inCgroup: Bool) {
+    switch (isTraced, inCgroup) {
+    case (true, true): self = .tracedInCgroup
+    case (true, false): self = .traced
+    case (false, true): self = .sampledInCgroup
+    case (false, false): self = .sampled
+    }
+  }
+
+  package var isTraced: Bool { self == .tracedInCgroup || self == .traced }
+  package var isInCgroup: Bool { self == .tracedInCgroup || self == .sampledInCgroup }
 }
 
 /// Why a repetition cannot count, though its target may have ended well.
@@ -140,7 +251,11 @@ package struct Recording: Sendable, Equatable {
   /// In the order of time.
   package var marks: [Mark]
   package var processes: [ProcessRecord]
+  /// What the main process held at its end, or before it was stopped.
   package var composition: Composition?
+  /// In the order of time; the last one need not be ``composition``.
+  package var compositions: [CompositionReading]
+  package var treeBasis: TreeBasis
   package var end: End
   /// The step, setup, teardown or readiness that failed.
   package var failure: Failure?
@@ -162,6 +277,8 @@ package struct Recording: Sendable, Equatable {
     marks: [Mark] = [],
     processes: [ProcessRecord] = [],
     composition: Composition? = nil,
+    compositions: [CompositionReading] = [],
+    treeBasis: TreeBasis = .upperBound,
     end: End,
     failure: Failure? = nil,
     duration: Duration = .zero,
@@ -176,6 +293,8 @@ package struct Recording: Sendable, Equatable {
     self.marks = marks
     self.processes = processes
     self.composition = composition
+    self.compositions = compositions
+    self.treeBasis = treeBasis
     self.end = end
     self.failure = failure
     self.duration = duration

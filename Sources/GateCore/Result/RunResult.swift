@@ -58,11 +58,32 @@ package struct EnvironmentInfo: Sendable, Equatable {
   package var fingerprint: Fingerprint
   /// Hard fields across which the team compares all the same.
   package var ignoredFields: Set<Fingerprint.Field>
+  /// How far the kernel's own counters may be off here; nil where nobody has looked.
+  package var counters: CounterCheck?
 
-  package init(name: String, fingerprint: Fingerprint, ignoredFields: Set<Fingerprint.Field> = []) {
+  package init(
+    name: String,
+    fingerprint: Fingerprint,
+    ignoredFields: Set<Fingerprint.Field> = [],
+    counters: CounterCheck? = nil
+  ) {
     self.name = name
     self.fingerprint = fingerprint
     self.ignoredFields = ignoredFields
+    self.counters = counters
+  }
+}
+
+/// How exact the machine's memory counters are.
+package struct CounterCheck: Sendable, Equatable {
+  /// How far a high-water mark may be off after memory was given back, per kind of memory (lib/percpu_counter.c).
+  package var bound: Bytes
+  /// `VmRSS` of `status` less `Rss` of `smaps_rollup`, of a helper that stood still; zero from Linux 6.16 on.
+  package var difference: Bytes
+
+  package init(bound: Bytes, difference: Bytes) {
+    self.bound = bound
+    self.difference = difference
   }
 }
 
@@ -119,10 +140,13 @@ package struct RepetitionResult: Sendable, Equatable {
   package struct Phase: Sendable, Equatable {
     package var name: String
     package var metrics: [MetricName: Double]
+    /// Whether its peak is exact, and not just the highest reading.
+    package var peakIsExact: Bool
 
-    package init(name: String, metrics: [MetricName: Double]) {
+    package init(name: String, metrics: [MetricName: Double], peakIsExact: Bool = false) {
       self.name = name
       self.metrics = metrics
+      self.peakIsExact = peakIsExact
     }
   }
 
@@ -136,6 +160,34 @@ package struct RepetitionResult: Sendable, Equatable {
   /// The longest time between two samples.
   package var widestGap: Duration
   package var notes: [String]
+  /// The highest rise above the steady level; nil where there was none, or no steady level.
+  package var spike: Spike?
+  package var treeBasis: TreeBasis
+  /// The processes with the highest peaks, at most ``mostProcesses``, the main one always among them.
+  package var largestProcesses: [ProcessRecord]
+
+  package static let mostProcesses = 20
+
+  /// A short rise above the steady level, and when it came.
+  package struct Spike: Sendable, Equatable {
+    package var height: Bytes
+    /// Between these two readings, times since exec.
+    package var after: Duration
+    package var before: Duration
+    /// The phase that it began in; nil outside all phases.
+    package var phase: String?
+    /// Whether the main process kept a CPU busy then: memory that is asked for in a hurry is the likeliest to get a
+    /// program killed.
+    package var isBusy: Bool
+
+    package init(height: Bytes, after: Duration, before: Duration, phase: String? = nil, isBusy: Bool = false) {
+      self.height = height
+      self.after = after
+      self.before = before
+      self.phase = phase
+      self.isBusy = isBusy
+    }
+  }
 
   package init(
     end: End,
@@ -144,7 +196,10 @@ package struct RepetitionResult: Sendable, Equatable {
     metrics: [MetricName: Double],
     phases: [Phase] = [],
     widestGap: Duration = .zero,
-    notes: [String] = []
+    notes: [String] = [],
+    spike: Spike? = nil,
+    treeBasis: TreeBasis = .upperBound,
+    largestProcesses: [ProcessRecord] = []
   ) {
     self.end = end
     self.duration = duration
@@ -153,6 +208,9 @@ package struct RepetitionResult: Sendable, Equatable {
     self.phases = phases
     self.widestGap = widestGap
     self.notes = notes
+    self.spike = spike
+    self.treeBasis = treeBasis
+    self.largestProcesses = largestProcesses
   }
 
   /// All figures under the names that a gate uses, those of phases too; of a phase that came more than once, the
