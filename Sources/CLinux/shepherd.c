@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CLinux.h"
+#include "tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,10 +7,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,10 +29,14 @@
 /// How many processes one round of killing reaches; what is beyond is reached by the next round.
 #define ROUND_CAPACITY 8192
 
+/// What the pipe to the runner should hold: the records of some ten thousand events (pipe(7): 1 MiB is everybody's).
+#define REPORT_PIPE_SIZE 1048576
+
 /// A shepherd's state; it lives in the forked process only.
 struct shepherd {
   const struct hw_plan *plan;
   pid_t self;
+  pid_t program;
   int control;
   int report;
   /// Readable when a child has ended.
@@ -49,65 +56,174 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+// MARK: - The cgroup
+
+/// Writes a short text to a file that is there; 0, or -1 and errno.
+static int write_text(const char *path, const char *text) {
+  int file = open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  ssize_t written = write(file, text, strlen(text));
+  int code = errno;
+  close(file);
+  errno = code;
+  return written < 0 ? -1 : 0;
+}
+
+/// Makes the cgroup and sets it up; 0, or -1 and errno.
+static int make_cgroup(const struct hw_cgroup *cgroup) {
+  for (char *const *folder = cgroup->folders; *folder != NULL; folder++) {
+    if (mkdir(*folder, 0755) != 0) return -1;
+  }
+  for (char *const *setting = cgroup->settings; *setting != NULL; setting += 2) {
+    if (write_text(setting[0], setting[1]) != 0) return -1;
+  }
+  return 0;
+}
+
+/// Puts the calling process into the cgroup; 0, or -1 and errno.
+static int join_cgroup(const struct hw_cgroup *cgroup) {
+  for (char *const *member = cgroup->members; *member != NULL; member++) {
+    if (write_text(*member, "0") != 0) return -1;
+  }
+  return 0;
+}
+
+/// Removes the cgroup. A process that has just been reaped may still be in it for an instant.
+static void remove_cgroup(const struct hw_cgroup *cgroup) {
+  for (char *const *folder = cgroup->folders; *folder != NULL; folder++) {
+    for (int turn = 0; turn < 200 && rmdir(*folder) != 0 && errno == EBUSY; turn++) {
+      nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+  }
+}
+
 // MARK: - The program
 
 /// What became of the start, written by the child into the memory that it shares with the shepherd until exec.
-struct start_failure {
+struct start {
+  const struct shepherd *shepherd;
+  /// The child does nothing until it can read from this.
+  int gate;
   volatile int stage;
   volatile int code;
 };
 
 /// Ends the child of a failed start.
-static _Noreturn void fail(struct start_failure *failure, int stage) {
-  failure->code = errno;
-  failure->stage = stage;
+static _Noreturn void fail(struct start *start, int stage) {
+  start->code = errno;
+  start->stage = stage;
   _exit(127);
 }
 
 /// Puts the standard descriptors in place; what they are made from may itself have one of their numbers.
-static void connect_streams(const struct hw_plan *plan, struct start_failure *failure) {
+static void connect_streams(const struct hw_plan *plan, struct start *start) {
   int input = plan->input >= 0 ? fcntl(plan->input, F_DUPFD_CLOEXEC, 3) : -1;
   if (plan->input < 0) {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null >= 0) input = fcntl(null, F_DUPFD_CLOEXEC, 3);
   }
-  if (input < 0) fail(failure, HW_STAGE_INPUT);
+  if (input < 0) fail(start, HW_STAGE_INPUT);
   int output = fcntl(plan->output, F_DUPFD_CLOEXEC, 3);
-  if (output < 0) fail(failure, HW_STAGE_OUTPUT);
-  if (dup2(input, 0) < 0) fail(failure, HW_STAGE_INPUT);
-  if (dup2(output, 1) < 0 || dup2(output, 2) < 0) fail(failure, HW_STAGE_OUTPUT);
+  if (output < 0) fail(start, HW_STAGE_OUTPUT);
+  if (dup2(input, 0) < 0) fail(start, HW_STAGE_INPUT);
+  if (dup2(output, 1) < 0 || dup2(output, 2) < 0) fail(start, HW_STAGE_OUTPUT);
 }
 
-/// Becomes the program. Runs in the memory of the shepherd (vfork), so it may only make calls.
-static _Noreturn void become_program(const struct shepherd *shepherd, struct start_failure *failure) {
-  const struct hw_plan *plan = shepherd->plan;
+/// Becomes the program. Runs in the memory of the shepherd, so it may only make calls.
+static int become_program(void *argument) {
+  struct start *start = argument;
+  const struct hw_plan *plan = start->shepherd->plan;
+  char opened;
+  while (read(start->gate, &opened, 1) < 0 && errno == EINTR) continue;
   // Dies with its shepherd, should somebody kill that one. The shepherd has one thread, so "the parent thread" of
   // prctl(2) is the shepherd itself.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != shepherd->self) _exit(127);
-  if (setpgid(0, 0) != 0) fail(failure, HW_STAGE_GROUP);
-  if (chdir(plan->directory) != 0) fail(failure, HW_STAGE_DIRECTORY);
-  connect_streams(plan, failure);
+  if (getppid() != start->shepherd->self) _exit(127);
+  if (setpgid(0, 0) != 0) fail(start, HW_STAGE_GROUP);
+  if (join_cgroup(&plan->cgroup) != 0) fail(start, HW_STAGE_CGROUP);
+  if (chdir(plan->directory) != 0) fail(start, HW_STAGE_DIRECTORY);
+  connect_streams(plan, start);
   if (plan->fixed_addresses) {
     int persona = personality(0xffffffff);
-    if (persona < 0 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0) fail(failure, HW_STAGE_ADDRESSES);
+    if (persona < 0 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0) fail(start, HW_STAGE_ADDRESSES);
   }
-  if (plan->no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) fail(failure, HW_STAGE_HUGE_PAGES);
-  if (plan->cpus != NULL && sched_setaffinity(0, plan->cpus_size, plan->cpus) != 0) fail(failure, HW_STAGE_CPUS);
+  if (plan->no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) fail(start, HW_STAGE_HUGE_PAGES);
+  if (plan->cpus != NULL && sched_setaffinity(0, plan->cpus_size, plan->cpus) != 0) fail(start, HW_STAGE_CPUS);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   execve(plan->program, plan->arguments, plan->environment);
-  fail(failure, HW_STAGE_EXEC);
+  fail(start, HW_STAGE_EXEC);
 }
 
-/// Starts the program; its pid, or -1 where there is no process at all.
+/// The stack on which a child runs until its exec.
+static char program_stack[65536] __attribute__((aligned(16)));
+
+/// Waits until an untraced child has executed the program, or has ended: both close its end of the pipe.
+static void await_exec(int executed) {
+  char nothing;
+  while (read(executed, &nothing, 1) < 0 && errno == EINTR) continue;
+}
+
+static void tell_nobody(void *nobody, struct hw_record record) {
+  (void)nobody, (void)record;
+}
+
+/// Lets a traced child go on until it is stopped at its exec, or has ended before; returns that status.
+static int await_traced_exec(pid_t pid) {
+  for (;;) {
+    int status = 0;
+    if (waitpid(pid, &status, __WALL) < 0 && errno == EINTR) continue;
+    if (!WIFSTOPPED(status) || hw_trace_is_exec(status)) return status;
+    hw_trace_stop(pid, status, tell_nobody, NULL);
+  }
+}
+
+static void tell(struct shepherd *shepherd, struct hw_record record);
+static void tell_of_trace(void *shepherd, struct hw_record record);
+
+/// Starts the program; what became of it is told, and in `start`.
 ///
-/// `vfork`, since a fork would copy the runner's page tables once more, and because it returns only after exec.
-static __attribute__((noinline)) pid_t start_program(struct shepherd *shepherd, struct start_failure *failure) {
-  pid_t pid = vfork();
-  if (pid == 0) become_program(shepherd, failure);
-  return pid;
+/// The child shares the shepherd's memory until its exec, since a fork would copy the runner's page tables once more;
+/// yet, other than after vfork(2), the shepherd goes on meanwhile, and can begin to trace it.
+static void start_program(struct shepherd *shepherd, struct start *start) {
+  int traced = shepherd->plan->traced;
+  int gate[2], executed[2];
+  start->stage = HW_STAGE_SHEPHERD;
+  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(executed, O_CLOEXEC) != 0) {
+    start->code = errno;
+    return;
+  }
+  start->gate = gate[0];
+  pid_t pid = clone(become_program, program_stack + sizeof program_stack, CLONE_VM | SIGCHLD, start);
+  start->code = errno;
+  if (pid < 0) return;
+  start->stage = 0;
+  close(executed[1]);
+  int code = traced ? hw_trace_begin(pid) : 0;
+  if (code != 0) {
+    kill(pid, SIGKILL);
+    hw_reap(pid);
+    start->stage = HW_STAGE_TRACE;
+    start->code = code;
+    return;
+  }
+  while (write(gate[1], "", 1) < 0 && errno == EINTR) continue;
+  int status = 0;
+  if (traced) status = await_traced_exec(pid);
+  else await_exec(executed[0]);
+  close(gate[0]);
+  close(gate[1]);
+  close(executed[0]);
+  if (start->stage != 0) {
+    if (!traced) hw_reap(pid);
+    return;
+  }
+  shepherd->program = pid;
+  tell(shepherd, (struct hw_record){.news = HW_NEWS_STARTED, .pid = pid});
+  if (!traced) return;
+  if (WIFSTOPPED(status)) hw_trace_stop(pid, status, tell_of_trace, shepherd);
+  else tell(shepherd, (struct hw_record){.news = HW_NEWS_ENDED, .pid = pid, .value = status});
 }
 
 // MARK: - Killing
@@ -126,6 +242,8 @@ static void kill_pinned(struct hw_process process, pid_t self) {
 
 /// Sends SIGKILL to everything below the shepherd; orphans become its children and are found by the next round.
 static void kill_round(const struct shepherd *shepherd) {
+  char *const *setting = shepherd->plan->cgroup.before_killing;
+  for (; *setting != NULL; setting += 2) write_text(setting[0], setting[1]);
   int count = hw_descendants(shepherd->self, herd, ROUND_CAPACITY);
   for (int at = 0; at < count; at++) {
     // Only the shepherd reaps its children, so their numbers cannot have been given to others.
@@ -165,7 +283,30 @@ static void tell(struct shepherd *shepherd, struct hw_record record) {
   }
 }
 
-/// Reaps and reports every child that has ended; 0 when there is no child any more.
+/// Copies what the program's memory consists of, while it is still there.
+static void copy_mappings(const struct shepherd *shepherd) {
+  char path[32], text[16384];
+  snprintf(path, sizeof path, "/proc/%d/smaps", (int)shepherd->program);
+  int from = open(path, O_RDONLY | O_CLOEXEC);
+  if (from < 0) return;
+  int to = shepherd->plan->mappings;
+  ssize_t length;
+  // After an exec by a thread there may be an older copy.
+  if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) length = -1;
+  else while ((length = read(from, text, sizeof text)) > 0 && write(to, text, (size_t)length) == length) continue;
+  close(from);
+  if (length != 0) (void)!ftruncate(to, 0);
+}
+
+/// Passes on what the tracer has seen; the process concerned is stopped meanwhile.
+static void tell_of_trace(void *context, struct hw_record record) {
+  struct shepherd *shepherd = context;
+  int is_end = record.news == HW_NEWS_EXITING && record.pid == shepherd->program;
+  if (is_end && shepherd->plan->mappings >= 0) copy_mappings(shepherd);
+  tell(shepherd, record);
+}
+
+/// Takes in everything that has happened to children and traced processes; 0 when there are none any more.
 static int reap(struct shepherd *shepherd) {
   for (;;) {
     int status = 0;
@@ -173,16 +314,30 @@ static int reap(struct shepherd *shepherd) {
     if (pid == 0) return 1;
     if (pid < 0 && errno == EINTR) continue;
     if (pid < 0) return 0;
+    if (WIFSTOPPED(status)) {
+      hw_trace_stop(pid, status, tell_of_trace, shepherd);
+      continue;
+    }
+    if (hw_trace_end(pid)) continue;
     tell(shepherd, (struct hw_record){.news = HW_NEWS_ENDED, .pid = pid, .value = status});
   }
 }
 
+/// Waits for a byte in the control pipe, or its end: until then the runner reads the cgroup's counters.
+static void await_control(struct shepherd *shepherd) {
+  struct pollfd wanted = {.fd = shepherd->control, .events = POLLIN};
+  while (poll(&wanted, 1, -1) < 0 && errno == EINTR) continue;
+}
+
 static _Noreturn void leave(struct shepherd *shepherd) {
-  if (shepherd->abandoned && shepherd->plan->scratch_file != NULL) {
-    unlink(shepherd->plan->scratch_file);
-    rmdir(shepherd->plan->scratch_folder);
-  }
+  const struct hw_plan *plan = shepherd->plan;
   tell(shepherd, (struct hw_record){.news = HW_NEWS_DONE});
+  if (!shepherd->abandoned && *plan->cgroup.folders != NULL) await_control(shepherd);
+  remove_cgroup(&plan->cgroup);
+  if (shepherd->abandoned && plan->scratch_file != NULL) {
+    unlink(plan->scratch_file);
+    rmdir(plan->scratch_folder);
+  }
   _exit(0);
 }
 
@@ -265,36 +420,34 @@ static int settle_down(struct shepherd *shepherd) {
   return shepherd->children < 0 ? -1 : 0;
 }
 
+/// Ends a shepherd whose program was not started.
+static _Noreturn void give_up(struct shepherd *shepherd, int stage, int code) {
+  remove_cgroup(&shepherd->plan->cgroup);
+  tell(shepherd, (struct hw_record){.news = HW_NEWS_FAILED, .value = code, .stage = stage});
+  _exit(0);
+}
+
 static _Noreturn void be_shepherd(struct shepherd *shepherd) {
   const struct hw_plan *plan = shepherd->plan;
-  int kept[] = {shepherd->control, shepherd->report, plan->input, plan->output};
+  int kept[] = {shepherd->control, shepherd->report, plan->input, plan->output, plan->mappings};
   close_all_but(kept, sizeof kept / sizeof kept[0]);
   reset_signals();
   shepherd->self = getpid();
-  struct start_failure failure = {.stage = HW_STAGE_SHEPHERD};
-  pid_t program = -1;
-  if (settle_down(shepherd) == 0) {
-    failure.stage = 0;
-    program = start_program(shepherd, &failure);
-  }
-  if (program < 0) failure = (struct start_failure){.stage = HW_STAGE_SHEPHERD, .code = errno};
+  if (settle_down(shepherd) != 0) give_up(shepherd, HW_STAGE_SHEPHERD, errno);
+  if (make_cgroup(&plan->cgroup) != 0) give_up(shepherd, HW_STAGE_CGROUP, errno);
+  struct start start = {.shepherd = shepherd};
+  start_program(shepherd, &start);
   // Whoever reads the program's output must see its end, and whoever feeds it must see that nobody reads.
   if (plan->input >= 0) close(plan->input);
   close(plan->output);
-  if (failure.stage != 0) {
-    if (program > 0) hw_reap(program);
-    tell(shepherd, (struct hw_record){.news = HW_NEWS_FAILED, .value = failure.code, .stage = failure.stage});
-    _exit(0);
-  }
-  tell(shepherd, (struct hw_record){.news = HW_NEWS_STARTED, .pid = program});
+  if (start.stage != 0) give_up(shepherd, start.stage, start.code);
   if (chdir("/") != 0) _exit(126);
   watch(shepherd);
 }
 
 // MARK: - In the runner
 
-/// Forks; all signals are blocked meanwhile, so that no handler of the runner can run in the child.
-static pid_t fork_quietly(void) {
+pid_t hw_fork_quietly(void) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -318,7 +471,8 @@ int hw_shepherd_start(const struct hw_plan *plan, struct hw_shepherd *started) {
     close_pair(control);
     return code;
   }
-  pid_t pid = fork_quietly();
+  if (plan->traced) fcntl(report[1], F_SETPIPE_SZ, REPORT_PIPE_SIZE);
+  pid_t pid = hw_fork_quietly();
   if (pid == 0) {
     struct shepherd shepherd = {.plan = plan, .control = control[0], .report = report[1]};
     be_shepherd(&shepherd);

@@ -23,6 +23,8 @@ enum hw_stage {
   HW_STAGE_HUGE_PAGES,
   HW_STAGE_CPUS,
   HW_STAGE_EXEC,
+  HW_STAGE_CGROUP,
+  HW_STAGE_TRACE,
 };
 
 /// What a shepherd has to say.
@@ -35,9 +37,23 @@ enum hw_news {
   HW_NEWS_ENDED,
   /// Process `pid` could not be killed.
   HW_NEWS_SURVIVOR,
-  /// The last record: nothing is left but what was reported as a survivor.
+  /// The last record: nothing is left but what was reported as a survivor. Where there is a cgroup it is still there,
+  /// until the control pipe has a byte or ends.
   HW_NEWS_DONE,
+  /// Where the program is traced: process `value` has made process `pid`, which uses its maker's memory until its exec
+  /// or end if `stage` is not 0 (vfork(2)).
+  HW_NEWS_FORKED,
+  /// Where the program is traced: process `pid` executes a new program; `figures` and `command` are of that.
+  HW_NEWS_EXECUTED,
+  /// Where the program is traced: process `pid` is about to end with the wait status `value`; `figures` are its last.
+  /// May come more than once of a process with several threads, and before an exec by one of them.
+  HW_NEWS_EXITING,
+  /// Where the program is traced: process `pid` has made `value` threads, and its next ones are not followed.
+  HW_NEWS_MANY_THREADS,
 };
+
+/// The places of `figures`, by the lines of proc_pid_status(5).
+enum hw_figure { HW_PEAK, HW_RESIDENT, HW_ANONYMOUS, HW_FILE, HW_SHARED, HW_FIGURES };
 
 /// One message of a shepherd; far below PIPE_BUF, so that each is written and read whole (pipe(7)).
 struct hw_record {
@@ -47,6 +63,21 @@ struct hw_record {
   int32_t stage;
   /// CLOCK_MONOTONIC in nanoseconds.
   int64_t time;
+  /// In bytes; all zero where the process has no memory any more.
+  int64_t figures[HW_FIGURES];
+  /// The kernel's name of the process, ended by a zero.
+  char command[16];
+};
+
+/// A cgroup that a shepherd makes and removes. Each list ends with a null pointer.
+struct hw_cgroup {
+  char *_Nullable const *_Nonnull folders;
+  /// Of each folder the file by which a process joins.
+  char *_Nullable const *_Nonnull members;
+  /// Files and texts by turns, to be written once the folders are made.
+  char *_Nullable const *_Nonnull settings;
+  /// Files and texts by turns, written before each round of killing.
+  char *_Nullable const *_Nonnull before_killing;
 };
 
 /// Everything that a start needs, made ready before the fork.
@@ -68,6 +99,12 @@ struct hw_plan {
   /// A file and its folder that the shepherd removes where the runner died and cannot; NULL is none.
   const char *_Nullable scratch_file;
   const char *_Nullable scratch_folder;
+  /// Whether the program and all that it starts is traced (ptrace(2)).
+  int traced;
+  /// Without folders there is none.
+  struct hw_cgroup cgroup;
+  /// A file that takes a copy of the program's `/proc/<pid>/smaps` at its end, where it is traced; -1 is none.
+  int mappings;
 };
 
 /// The runner's ends of a shepherd's pipes; both are closed on exec.
@@ -120,6 +157,9 @@ int hw_shares_memory(pid_t one, pid_t other);
 ///
 /// Container runtimes commonly refuse it by a seccomp filter.
 int hw_can_fix_addresses(void);
+
+/// Whether a process that this one starts can be traced to its end: 0, or an errno; found by tracing one.
+int hw_can_trace(void);
 
 /// Whether the path names a regular file that may be executed: 0, or an errno.
 int hw_executable(const char *_Nonnull path);

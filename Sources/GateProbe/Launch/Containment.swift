@@ -1,3 +1,5 @@
+import Glibc
+
 /// A cgroup that a shepherd makes for its program, and removes when nothing is left in it.
 ///
 /// It may lie in several hierarchies (cgroup v1 has one for memory and another for the freezer); the program joins all
@@ -15,4 +17,21 @@ struct Containment: Sendable, Equatable {
   var settings: [Setting] = []
   /// Written before each round of killing, where it can be: what thaws frozen processes, and what kills at once.
   var beforeKilling: [Setting] = []
+}
+
+extension Containment {
+  /// Thaws what is frozen and kills what is left, as far as the cgroup can; for when the shepherd has gone.
+  func kill() {
+    for setting in beforeKilling {
+      guard let file = try? Descriptor.open(setting.file, O_WRONLY) else { continue }
+      _ = file.write(setting.text.utf8)
+    }
+  }
+
+  /// Removes the folders in place of a shepherd that has gone; waits 1 s at most until nothing is in them.
+  func remove() {
+    for folder in folders {
+      for _ in 0..<200 where rmdir(folder) != 0 && errno == EBUSY { usleep(5000) }
+    }
+  }
 }

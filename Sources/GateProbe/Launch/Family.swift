@@ -31,6 +31,9 @@ final class Family: Sendable {
     var isOver = false
     /// By pid, the start tick of each process that was seen as a member.
     var seen: [Int32: UInt64] = [:]
+    /// What was told of traced processes since ``takeTraceEvents()``.
+    var traceEvents: [TraceEvent] = []
+    var hasReaped = false
   }
 
   /// The most endings that are kept, so that a program that leaves orphans for ever costs no memory for ever.
@@ -50,6 +53,8 @@ final class Family: Sendable {
 
   /// The path of the FIFO for marks, which no other family has in its environment; nil for what is no target.
   private let marksPath: String?
+  let isTraced: Bool
+  private let containment: Containment?
   private let handle: LinuxCalls.Shepherd
   private let state = Mutex(State())
 
@@ -59,6 +64,8 @@ final class Family: Sendable {
   init(starting request: LaunchRequest) throws(LaunchError) {
     let path = try ProgramSearch.path(of: request)
     marksPath = request.scratch?.marksPath
+    isTraced = request.isTraced
+    containment = request.containment
     let handle = try LinuxCalls.startShepherd(for: request, path: path)
     switch Self.firstNews(from: handle) {
     case .started(let pid, let time)?:
@@ -76,6 +83,7 @@ final class Family: Sendable {
 
   deinit {
     disperse()
+    release()
     LinuxCalls.close(handle.control)
     LinuxCalls.close(handle.report)
   }
@@ -106,7 +114,19 @@ extension Family {
     let orphans = state.withLock { state -> [Int32: UInt64]? in
       drain(&state) ? state.seen : nil
     }
-    if let orphans { Orphans(session: shepherd, known: orphans, marksPath: marksPath).kill() }
+    guard let orphans else { return }
+    containment?.kill()
+    Orphans(session: shepherd, known: orphans, marksPath: marksPath).kill()
+  }
+
+  /// What was told of traced processes since the last call, in the order of time, as of the last ``collect()``.
+  func takeTraceEvents() -> [TraceEvent] {
+    state.withLock { state in
+      guard !state.traceEvents.isEmpty else { return [] }
+      var events: [TraceEvent] = []
+      swap(&events, &state.traceEvents)
+      return events
+    }
   }
 
   /// How a process ended; nil while it lives, and for one that another process of the family waited for.
@@ -142,8 +162,9 @@ extension Family {
     while !state.isOver {
       guard let news = LinuxCalls.news(from: handle.report) else {
         state.isOver = true
+        state.hasReaped = true
         LinuxCalls.reap(handle.pid)
-        return !state.isDone
+        return true
       }
       guard !news.isEmpty else { return false }
       for item in news { note(item, in: &state) }
@@ -160,8 +181,10 @@ extension Family {
       // The first ending of the leader's number is the leader's; a later one is a stranger's that got the number.
       if pid != leader || state.endings[pid] == nil { state.endings[pid] = Ending(status: status, time: time) }
       state.seen[pid] = nil
+      if isTraced { state.traceEvents.append(TraceEvent(pid: pid, kind: .ended(status), time: time)) }
     case .survivor(let pid): state.survivors.append(pid)
-    case .done: state.isDone = true
+    case .done: (state.isDone, state.isOver) = (true, true)
+    case .traced(let event): state.traceEvents.append(event)
     case .started, .failed: break
     }
   }
@@ -225,5 +248,20 @@ extension Family {
       while !isDispersed { collect(waitingAtMost: .milliseconds(100)) }
     }
     return state.withLock { $0.survivors }
+  }
+
+  /// Has the shepherd of a dispersed family remove its cgroup and end; to be called once the counters were read.
+  func release() {
+    let mustReap = state.withLock { state in
+      guard state.isOver, !state.hasReaped else { return false }
+      state.hasReaped = true
+      return true
+    }
+    if mustReap {
+      LinuxCalls.askToDisperse(handle)
+      LinuxCalls.reap(shepherd)
+    } else if hasLostShepherd {
+      containment?.remove()
+    }
   }
 }

@@ -10,7 +10,7 @@ struct LaunchError: ExplainedError, Equatable {
     case search
     /// The process that contains the program was made.
     case shepherd
-    case group, directory, input, output, addresses, hugePages, cpus, execution
+    case group, directory, input, output, addresses, hugePages, cpus, execution, cgroup, trace
   }
 
   let stage: Stage
@@ -47,6 +47,8 @@ extension LaunchError {
       case .output: "cannot connect the standard output of `\(program)`"
       case .addresses: "cannot make the addresses of `\(program)` fixed"
       case .hugePages: "cannot switch huge pages off for `\(program)`"
+      case .cgroup: "cannot make a cgroup for `\(program)`"
+      case .trace: "cannot trace `\(program)`"
       case .cpus: "cannot run `\(program)` on the CPUs \((request.isolation.cpus ?? []).asList)"
       }
     self.init(
@@ -63,6 +65,7 @@ extension LaunchError {
     case (.execution, LinuxCalls.Code.noSuchFile): missingFileHint(for: request)
     case (.execution, LinuxCalls.Code.accessDenied): "is it a file with the permission to execute (chmod +x)?"
     case (.execution, LinuxCalls.Code.tooBig): "arguments and environment are too long together"
+    case (.trace, _): "`isolation: {tracer: off}` measures by sampling"
     case (.cpus, _): "this program may itself use the CPUs \(LinuxCalls.usableCPUs().asList)"
     default: nil
     }

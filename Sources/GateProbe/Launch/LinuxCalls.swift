@@ -28,6 +28,7 @@ enum LinuxCalls {
     case ended(Int32, WaitStatus, at: MonotonicTime)
     case survivor(Int32)
     case done
+    case traced(TraceEvent)
   }
 
   static func monotonicNanoseconds() -> Int64 {
@@ -51,44 +52,41 @@ enum LinuxCalls {
   static var canFixAddresses: Bool {
     hw_can_fix_addresses() == 1
   }
+
+  /// Whether programs that this one starts can be traced: 0, else the error number of what refuses; tried once.
+  static let traceability = hw_can_trace()
 }
 
 // MARK: - Starting
 
 extension LinuxCalls {
   /// Forks a shepherd for the request, whose program is the file at `path`.
-  static func startShepherd(
-    for request: LaunchRequest,
-    path: String
-  ) throws(LaunchError) -> Shepherd {
+  static func startShepherd(for request: LaunchRequest, path: String) throws(LaunchError) -> Shepherd {
     let settings = try settings(of: request)
     let mask = try affinityMask(for: request)
+    let memory = CStrings()
     var started = hw_shepherd()
-    let code = withCStrings(request.words) { arguments in
-      withCStrings(settings) { environment in
-        withCStrings([path, request.workingDirectory] + (request.scratch.map { [$0.marksPath, $0.path] } ?? [])) {
-          paths in
-          mask.withUnsafeBytes { cpus in
-            guard let program = paths[0], let directory = paths[1] else { return ENOMEM }
-            var plan = hw_plan(
-              program: program,
-              arguments: arguments,
-              environment: environment,
-              directory: directory,
-              input: request.input ?? -1,
-              output: request.output,
-              fixed_addresses: !request.isolation.randomAddresses && canFixAddresses ? 1 : 0,
-              no_huge_pages: request.isolation.hugePages == .off ? 1 : 0,
-              cpus: mask.isEmpty ? nil : cpus.baseAddress,
-              cpus_size: cpus.count,
-              scratch_file: request.scratch == nil ? nil : paths[2],
-              scratch_folder: request.scratch == nil ? nil : paths[3]
-            )
-            return hw_shepherd_start(&plan, &started)
-          }
-        }
-      }
+    let code = mask.withUnsafeBytes { cpus in
+      var plan = hw_plan(
+        program: memory.text(path),
+        arguments: memory.list(request.words),
+        environment: memory.list(settings),
+        directory: memory.text(request.workingDirectory),
+        input: request.input ?? -1,
+        output: request.output,
+        fixed_addresses: !request.isolation.randomAddresses && canFixAddresses ? 1 : 0,
+        no_huge_pages: request.isolation.hugePages == .off ? 1 : 0,
+        cpus: mask.isEmpty ? nil : cpus.baseAddress,
+        cpus_size: cpus.count,
+        scratch_file: request.scratch.map { UnsafePointer(memory.text($0.marksPath)) },
+        scratch_folder: request.scratch.map { UnsafePointer(memory.text($0.path)) },
+        traced: request.isTraced ? 1 : 0,
+        cgroup: hw_cgroup(request.containment ?? Containment(folders: []), in: memory),
+        mappings: request.mappings ?? -1
+      )
+      return hw_shepherd_start(&plan, &started)
     }
+    withExtendedLifetime(memory) {}
     guard code == 0 else { throw LaunchError(.shepherd, code: code, request: request) }
     return Shepherd(pid: started.pid, control: started.control, report: started.report)
   }
@@ -117,19 +115,6 @@ extension LinuxCalls {
     var mask = [UInt](repeating: 0, count: last / UInt.bitWidth + 1)
     for cpu in cpus { mask[cpu / UInt.bitWidth] |= 1 << UInt(cpu % UInt.bitWidth) }
     return mask
-  }
-
-  /// Lends the texts as an array of C strings that ends in a null pointer.
-  private static func withCStrings<Value>(
-    _ texts: [String],
-    _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Value
-  ) -> Value {
-    var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return pointers.withUnsafeMutableBufferPointer { buffer in
-      guard let base = buffer.baseAddress else { preconditionFailure("the array holds at least the null pointer") }
-      return body(base)
-    }
   }
 
   /// The CPUs that this thread may use, in order.
@@ -204,8 +189,48 @@ extension LinuxCalls.News {
     case HW_NEWS_ENDED.rawValue: self = .ended(record.pid, WaitStatus(raw: record.value), at: time)
     case HW_NEWS_SURVIVOR.rawValue: self = .survivor(record.pid)
     case HW_NEWS_DONE.rawValue: self = .done
+    default:
+      guard let kind = TraceEvent.Kind(record) else { return nil }
+      self = .traced(TraceEvent(pid: record.pid, kind: kind, time: time))
+    }
+  }
+}
+
+extension TraceEvent.Kind {
+  /// nil for a record that tells of something else.
+  fileprivate init?(_ record: hw_record) {
+    switch UInt32(bitPattern: record.news) {
+    case HW_NEWS_FORKED.rawValue: self = .forked(parent: record.value, borrowsMemory: record.stage != 0)
+    case HW_NEWS_EXECUTED.rawValue: self = .executed(TraceEvent.Program(record))
+    case HW_NEWS_EXITING.rawValue: self = .exiting(TraceEvent.Program(record))
+    case HW_NEWS_MANY_THREADS.rawValue: self = .madeManyThreads(Int(record.value))
     default: return nil
     }
+  }
+}
+
+extension TraceEvent.Program {
+  fileprivate init(_ record: hw_record) {
+    command = withUnsafeBytes(of: record.command) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    let (peak, resident, anonymous, file, shared) = record.figures
+    figures =
+      peak == 0 && resident == 0
+      ? nil
+      : MemoryFigures(
+        resident: Bytes(resident), peak: Bytes(peak), anonymous: Bytes(anonymous), file: Bytes(file),
+        shared: Bytes(shared)
+      )
+  }
+}
+
+extension hw_cgroup {
+  fileprivate init(_ containment: Containment, in memory: CStrings) {
+    self.init(
+      folders: memory.list(containment.folders),
+      members: memory.list(containment.folders.map { "\($0)/cgroup.procs" }),
+      settings: memory.list(containment.settings.flatMap { [$0.file, $0.text] }),
+      before_killing: memory.list(containment.beforeKilling.flatMap { [$0.file, $0.text] })
+    )
   }
 }
 
@@ -220,6 +245,8 @@ extension LaunchError.Stage {
     case HW_STAGE_HUGE_PAGES: self = .hugePages
     case HW_STAGE_CPUS: self = .cpus
     case HW_STAGE_EXEC: self = .execution
+    case HW_STAGE_CGROUP: self = .cgroup
+    case HW_STAGE_TRACE: self = .trace
     default: self = .shepherd
     }
   }

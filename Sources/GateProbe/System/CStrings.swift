@@ -1,0 +1,28 @@
+import Glibc
+
+/// Texts, and lists of texts that end with a null pointer, as C takes them; they live as long as this object.
+final class CStrings {
+  typealias List = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+  private var texts: [UnsafeMutablePointer<CChar>] = []
+  private var lists: [List] = []
+
+  deinit {
+    for text in texts { free(text) }
+    for list in lists { list.deallocate() }
+  }
+
+  func text(_ text: String) -> UnsafeMutablePointer<CChar> {
+    guard let copy = strdup(text) else { preconditionFailure("memory for a few hundred bytes is there") }
+    texts.append(copy)
+    return copy
+  }
+
+  func list(_ members: [String]) -> List {
+    let list = List.allocate(capacity: members.count + 1)
+    for (at, member) in members.enumerated() { list[at] = text(member) }
+    list[members.count] = nil
+    lists.append(list)
+    return list
+  }
+}
