@@ -29,7 +29,8 @@ package struct Probe: Sendable {
     let settings = Repetition.Settings(
       environment: variables,
       temporaryFolder: environment["TMPDIR"] ?? "/tmp",
-      outputFile: outputFile
+      outputFile: outputFile,
+      rung: Machine.rung(for: scenario)
     )
     let recording: Recording
     do throws(SystemError) {

@@ -24,7 +24,7 @@ package struct MemoryFigures: Sendable, Equatable {
 package struct Sample: Sendable, Equatable {
   /// Time since the target's exec.
   package var time: Duration
-  /// The main process; nil before it is known and after it has gone.
+  /// The main process; nil before it is known, after it has gone, and where only another process of the tree was read.
   package var main: MemoryFigures?
   /// The memory of the whole tree; what it counts is the recording's ``TreeBasis``.
   package var tree: Bytes

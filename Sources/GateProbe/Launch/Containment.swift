@@ -23,8 +23,7 @@ extension Containment {
   /// Thaws what is frozen and kills what is left, as far as the cgroup can; for when the shepherd has gone.
   func kill() {
     for setting in beforeKilling {
-      guard let file = try? Descriptor.open(setting.file, O_WRONLY) else { continue }
-      _ = file.write(setting.text.utf8)
+      try? SystemFile.write(setting.text, to: setting.file)
     }
   }
 

@@ -174,6 +174,12 @@ extension LinuxCalls {
     }
   }
 
+  /// A file without a name, in memory, that no program inherits; nil where none can be made (memfd_create(2)).
+  static func anonymousFile(named name: String) -> Descriptor? {
+    let number = hw_anonymous_file(name)
+    return number < 0 ? nil : Descriptor(owning: number)
+  }
+
   static func close(_ descriptor: Int32) {
     _ = Glibc.close(descriptor)
   }

@@ -13,7 +13,7 @@ package enum Machine {
       cpus: usableCPUs(of: scenario.isolation),
       aslr: addressesAreRandom(for: scenario.isolation) ? "on" : "off",
       thp: scenario.isolation.hugePages == .off ? "off" : hugePages(),
-      measurement: Rung.sampled.rawValue,
+      measurement: rung(for: scenario).rawValue,
       memoryLimit: scenario.memoryLimit,
       kernel: system.release,
       libc: libc(),
@@ -22,6 +22,15 @@ package enum Machine {
       environmentHash: environmentHash(of: variables)
     )
   }
+
+  /// The best rung that this machine allows for a scenario, found by trying.
+  static func rung(for scenario: Scenario) -> Rung {
+    let isTraced = scenario.isolation.tracer != .off && LinuxCalls.traceability == 0
+    let inCgroup = Cgroup(at: .here, limit: scenario.memoryLimit)?.memory != nil
+    return Rung(isTraced: isTraced, inCgroup: inCgroup)
+  }
+
+  static func refusal(of scenario: Scenario) -> (String, String)? { nil }
 
   /// `uname -m` and `uname -r`.
   private static func systemNames() -> (machine: String, release: String) {

@@ -15,20 +15,23 @@ final class MarkList: Sendable {
 
   private let state = Mutex(State())
   private let start: MonotonicTime
-  private let resident: @Sendable () -> Bytes?
+  private let level: @Sendable (_ beginsPhase: Bool) -> Level
+
+  /// The main process's memory at a mark; see ``Mark``.
+  typealias Level = (resident: Bytes?, peakBefore: Bytes?)
 
   /// - Parameters:
   ///   - start: the instant of the target's exec.
-  ///   - resident: reads the main process's resident memory at once.
-  init(since start: MonotonicTime, resident: @escaping @Sendable () -> Bytes?) {
+  ///   - level: reads the main process's memory at once, for a phase that begins now or for another mark.
+  init(since start: MonotonicTime, level: @escaping @Sendable (_ beginsPhase: Bool) -> Level) {
     self.start = start
-    self.resident = resident
+    self.level = level
   }
 
   /// Records a mark of the script.
   func add(_ event: Mark.Event) {
-    let resident = resident()
-    state.withLock { Self.append(event, resident, since: start, to: &$0) }
+    let level = level(event.beginsPhase)
+    state.withLock { Self.append(event, level, since: start, to: &$0) }
   }
 
   /// Records the marks in what the target wrote.
@@ -36,14 +39,19 @@ final class MarkList: Sendable {
   /// Of iterations that were read at once only the last has a level: memory was read after all of them, and the same
   /// level at each would make a fast loop that leaks look like one that does not.
   func read(_ bytes: ArraySlice<UInt8>) {
-    let resident = resident()
-    state.withLock { state in
+    let events = state.withLock { state in
       var events: [Mark.Event] = []
       state.reader.read(bytes) { events.append(Mark.Event($0)) }
-      let lastIteration = events.lastIndex(of: .iteration)
+      return events
+    }
+    let lastPhase = events.lastIndex(where: \.beginsPhase)
+    let lastIteration = events.lastIndex(of: .iteration)
+    let level = level(lastPhase != nil)
+    state.withLock { state in
       for (index, event) in events.enumerated() {
         let isStale = event == .iteration && index != lastIteration
-        Self.append(event, isStale ? nil : resident, since: start, to: &state)
+        let own = (isStale ? nil : level.resident, index == lastPhase ? level.peakBefore : nil)
+        Self.append(event, own, since: start, to: &state)
       }
     }
   }
@@ -64,7 +72,7 @@ final class MarkList: Sendable {
 
   private static func append(
     _ event: Mark.Event,
-    _ resident: Bytes?,
+    _ level: Level,
     since start: MonotonicTime,
     to state: inout State
   ) {
@@ -72,11 +80,19 @@ final class MarkList: Sendable {
       state.dropped += 1
       return
     }
-    state.marks.append(Mark(time: .now() - start, event: event, resident: resident))
+    state.marks.append(
+      Mark(
+        time: .now() - start, event: event, resident: level.resident, peakBefore: level.peakBefore
+      )
+    )
   }
 }
 
 extension Mark.Event {
+  fileprivate var beginsPhase: Bool {
+    if case .phase = self { true } else { false }
+  }
+
   init(_ message: MarkerMessage) {
     switch message {
     case .phase(let name): self = .phase(name)

@@ -18,17 +18,22 @@ extension Repetition {
   func measure(_ run: TargetRun) -> Recording {
     let outcome = perform(run)
     let duration = (run.endedAt ?? .now()) - run.start
-    let report = run.sampler.stop()
+    run.sampler.stop()
     if case .timeout = outcome.action {} else { noteSurvivors(of: run) }
     noteImmortals(run.family.disperse())
     run.refresh()
+    run.family.release()
     listener.catchUp()
+    let report = run.sampler.report()
     let marks = run.marks.finish(at: duration)
     return Recording(
+      rung: settings.rung,
       samples: report.samples,
       marks: marks.marks,
       processes: report.processes,
-      composition: report.composition,
+      composition: report.composition ?? run.lastComposition(in: report),
+      compositions: report.compositions,
+      treeBasis: report.treeBasis,
       end: End(deciding: run.evidence(outcome.action)),
       failure: outcome.failure,
       duration: duration,
@@ -86,7 +91,7 @@ extension Repetition {
     if halt == .interrupted {
       try? stop(run, within: min(Self.interruptedGrace, scenario.stop.within))
     } else {
-      run.sampler.takeComposition()
+      run.sampler.takeFinalComposition()
       try? kill(run)
     }
     heedsInterruption = true
@@ -96,7 +101,7 @@ extension Repetition {
   private func stop(_ run: TargetRun, within grace: Duration) throws(Halt) {
     run.refresh()
     guard !run.hasEnded else { return }
-    run.sampler.takeComposition()
+    run.sampler.takeFinalComposition()
     let signal = scenario.stop.signal
     let age = run.age
     if run.send(signal) {
@@ -133,6 +138,16 @@ extension Repetition {
     let more = left.count > 5 ? " …" : ""
     let (what, were) = left.count == 1 ? ("process", "was") : ("processes", "were")
     notes.append("\(left.count) \(what) outlived the target and \(were) killed: \(shown)\(more)")
+  }
+}
+
+extension TargetRun {
+  /// What the main process consisted of at its end, as far as that is known.
+  fileprivate func lastComposition(in report: SamplingReport) -> Composition? {
+    guard let figures = report.samples.last(where: { $0.main != nil })?.main else { return nil }
+    let atEnd = main == family.leader ? instruments.composition(with: figures) : nil
+    return atEnd ?? report.compositions.last { !$0.composition.libraries.isEmpty }?.composition
+      ?? Composition(anonymous: figures.anonymous, file: figures.file, shared: figures.shared)
   }
 }
 

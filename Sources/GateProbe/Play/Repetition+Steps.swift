@@ -47,6 +47,11 @@ extension Repetition {
     }
   }
 
+  private func addMark(_ event: Mark.Event, of run: TargetRun) {
+    run.marks.add(event)
+    run.sampler.takeComposition()
+  }
+
   private func noteUnplayed() {
     let note = "the target ended before the script did: steps from `\(underWay.subject)` on were not played"
     if !notes.contains(where: { $0.hasPrefix("the target ended before the script did") }) { notes.append(note) }
@@ -55,8 +60,8 @@ extension Repetition {
   /// Performs an action; `mayOutlive` tells that it may be finished though the target has ended.
   private func perform(_ action: Step.Action, mayOutlive: Bool, _ run: TargetRun) throws(Halt) {
     switch action {
-    case .phase(let name): run.marks.add(.phase(name))
-    case .mark(let name): run.marks.add(.mark(name))
+    case .phase(let name): addMark(.phase(name), of: run)
+    case .mark(let name): addMark(.mark(name), of: run)
     case .wait(let time): _ = try watch(until: .after(time), of: run) { nil as Void? }
     case .settle(let time): try settle(within: time, run)
     case .signal(let signal): try send(signal, to: run)

@@ -31,6 +31,8 @@ final class Repetition {
     var temporaryFolder: String
     /// The file that the target's output is copied to.
     var outputFile: String?
+    /// How the target is measured, as far as this machine and the scenario allow.
+    var rung = Rung.sampled
   }
 
   init(
@@ -102,13 +104,7 @@ extension Repetition {
 
   private func refuseWhatCannotBeDone() throws(Halt) {
     underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
-    if scenario.memoryLimit != nil {
-      let problem = "memory-limit needs a memory cgroup, which this version cannot make"
-      throw .failed(problem, hint: "leave `memory-limit` out, and limit what the gate accepts: `peak_rss: {limit: …}`")
-    }
-    if scenario.isolation.tracer == .on {
-      throw .failed("tracer: on cannot be had, since this version measures by sampling", hint: "write `tracer: auto`")
-    }
+    if let (problem, hint) = Machine.refusal(of: scenario) { throw .failed(problem, hint: hint) }
   }
 
   private func startTarget() throws(Halt) -> TargetRun {
@@ -116,8 +112,9 @@ extension Repetition {
     try checkNotReadyYet()
     underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
     let (folder, output, input) = try openChannels()
-    let family = try launch(input: input.reader, output: output.writer, marks: folder)
-    return follow(family, output: output.reader, input: input.writer, marks: folder.marks)
+    let instruments = Instruments(for: scenario, on: settings.rung)
+    let family = try launch(input: input.reader, output: output.writer, marks: folder, instruments)
+    return follow(family, output: output.reader, input: input.writer, marks: folder.marks, instruments)
   }
 
   private func openChannels() throws(Halt) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
@@ -141,7 +138,12 @@ extension Repetition {
     }
   }
 
-  private func launch(input: Descriptor?, output: Descriptor, marks folder: PrivateFolder) throws(Halt) -> Family {
+  private func launch(
+    input: Descriptor?,
+    output: Descriptor,
+    marks folder: PrivateFolder,
+    _ instruments: Instruments
+  ) throws(Halt) -> Family {
     var environment = settings.environment
     environment["HIGHWATER_MARKS"] = folder.marksPath
     var request = LaunchRequest(
@@ -153,19 +155,34 @@ extension Repetition {
       isolation: scenario.isolation
     )
     request.scratch = folder
+    request.isTraced = settings.rung.isTraced
+    request.containment = instruments.cgroup?.containment
+    request.mappings = instruments.lastMappings?.number
     defer { withExtendedLifetime((input, output)) {} }
     do throws(LaunchError) { return try Family(starting: request) } catch { throw Halt(error) }
   }
 
   /// Begins to sample and to listen.
-  private func follow(_ family: Family, output: Descriptor, input: Descriptor?, marks: Descriptor) -> TargetRun {
-    let sampler = Sampler(family: family, interval: scenario.interval, main: scenario.target.main)
+  private func follow(
+    _ family: Family,
+    output: Descriptor,
+    input: Descriptor?,
+    marks: Descriptor,
+    _ instruments: Instruments
+  ) -> TargetRun {
+    let sampler = Sampler(
+      family: family, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
+    )
     sampler.start()
-    let list = MarkList(since: family.startedAt) { sampler.residentNow() }
+    let list = MarkList(since: family.startedAt) { beginsPhase in
+      beginsPhase ? sampler.beginPhase() : (sampler.residentNow(), nil)
+    }
     let channel = OutputChannel(copiedTo: settings.outputFile, news: scenario.looksAtOutput ? news : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })
-    let run = TargetRun(of: scenario, family: family, sampler: sampler, output: channel, marks: list)
+    let run = TargetRun(
+      of: scenario, family: family, sampler: sampler, output: channel, marks: list, instruments: instruments
+    )
     if case .text(let text) = scenario.target.input, let input {
       listener.add(.writing(input, Array(text.utf8)[...]))
     } else {

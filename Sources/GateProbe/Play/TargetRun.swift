@@ -6,6 +6,7 @@ final class TargetRun {
   let sampler: Sampler
   let output: OutputChannel
   let marks: MarkList
+  let instruments: Instruments
   /// The instant of exec.
   let start: MonotonicTime
   /// When the scenario's timeout passes.
@@ -27,7 +28,15 @@ final class TargetRun {
   private var leaderLivedWithMain = true
   private var nextMemberCheck = MonotonicTime(nanoseconds: 0)
 
-  init(of scenario: Scenario, family: Family, sampler: Sampler, output: OutputChannel, marks: MarkList) {
+  init(
+    of scenario: Scenario,
+    family: Family,
+    sampler: Sampler,
+    output: OutputChannel,
+    marks: MarkList,
+    instruments: Instruments
+  ) {
+    self.instruments = instruments
     self.family = family
     self.sampler = sampler
     self.output = output

@@ -4,7 +4,8 @@ import GateCore
 ///
 /// The totals are those of `status`: exact, cheap, and they tell the pages of any tmpfs from those of other files,
 /// which names of mappings do not. `smaps` adds the heap (the `brk` area, where small allocations of the main thread
-/// lie) and the stack of the first thread; both are parts of the anonymous memory.
+/// lie), the stack of the first thread, what is lazily freed and what is in huge pages (all four are parts of the
+/// anonymous memory), and which file the file pages are of.
 enum CompositionReader {
   /// nil where the process is no more, or its mappings may not be read.
   static func composition(of pid: Int32) -> Composition? {
@@ -12,18 +13,37 @@ enum CompositionReader {
     guard let figures = status?.withUnsafeBytes(ProcText.figures(inStatus:)),
       let file = ProcFile(path: "/proc/\(pid)/smaps")
     else { return nil }
+    return composition(in: file, with: figures)
+  }
+
+  /// The same from a copy of the mappings, and the figures that were read together with them.
+  static func composition(in file: borrowing ProcFile, with figures: MemoryFigures) -> Composition? {
+    guard let mappings = mappings(in: file), mappings.count > 0 else { return nil }
+    return Composition(
+      anonymous: figures.anonymous, file: figures.file, shared: figures.shared,
+      stack: .kibibytes(mappings.stack), heap: .kibibytes(mappings.heap),
+      lazilyFreed: .kibibytes(mappings.lazilyFreed), hugePages: .kibibytes(mappings.hugePages),
+      libraries: mappings.libraries
+    )
+  }
+
+  /// The totals over all mappings, which the kernel sums at about the cost of listing them, and the proportional share.
+  static func totals(of pid: Int32) -> (mappings: MappingSums, share: Int64, resident: Int64)? {
+    guard let file = ProcFile(path: "/proc/\(pid)/smaps_rollup"), let mappings = mappings(in: file),
+      mappings.count > 0
+    else { return nil }
+    return (mappings, mappings.proportional * 1024, mappings.resident * 1024)
+  }
+
+  /// Goes through the file piece by piece; nil where its end was not reached.
+  private static func mappings(in file: borrowing ProcFile) -> MappingSums? {
     var mappings = MappingSums()
     let isWhole = withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 16) { buffer in
       sum(file, into: &mappings, buffer: buffer)
     }
-    guard isWhole, mappings.count > 0 else { return nil }
-    return Composition(
-      anonymous: figures.anonymous, file: figures.file, shared: figures.shared,
-      stack: .kibibytes(mappings.stack), heap: .kibibytes(mappings.heap)
-    )
+    return isWhole ? mappings : nil
   }
 
-  /// Goes through the file piece by piece; whether its end was reached.
   private static func sum(
     _ file: borrowing ProcFile,
     into mappings: inout MappingSums,
@@ -39,24 +59,36 @@ enum CompositionReader {
   }
 }
 
-/// Sums the resident memory of the mappings that have a kind of their own, from the text of `smaps` in pieces.
+/// Sums the resident memory of mappings by their kind, from the text of `smaps` or `smaps_rollup` in pieces.
+///
+/// All sums are in KiB.
 struct MappingSums {
   private enum Kind {
     case heap, stack, other
+    case file(name: String)
   }
 
-  /// In KiB.
   private(set) var heap: Int64 = 0
   private(set) var stack: Int64 = 0
+  private(set) var lazilyFreed: Int64 = 0
+  private(set) var hugePages: Int64 = 0
+  private(set) var resident: Int64 = 0
+  private(set) var proportional: Int64 = 0
   private(set) var count = 0
+  /// By the last part of the path.
+  private var files: [String: Int64] = [:]
 
   private var kind = Kind.other
   /// The start of a line whose end has not come yet; what is beyond tells nothing that is needed.
   private var line: [UInt8] = []
-  private static let longestLine = 256
+  /// An address, and a path of at most 4096 bytes (PATH_MAX).
+  private static let longestLine = 4200
+
+  /// Pages of these are no file's, though they look so: they count as shared memory.
+  private static let sharedMemory = ["/dev/shm/", "/memfd:", "/SYSV", "/dev/zero", "/i915", "/[aio]"]
 
   init() {
-    line.reserveCapacity(Self.longestLine)
+    line.reserveCapacity(256)
   }
 
   /// Takes the next piece of the text, which may end within a line.
@@ -71,21 +103,67 @@ struct MappingSums {
     }
   }
 
+  /// The largest first; of equal ones by name.
+  var libraries: [Composition.Library] {
+    files.filter { $0.value > 0 }
+      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+      .prefix(Composition.mostLibraries)
+      .map { Composition.Library(name: $0.key, resident: .kibibytes($0.value)) }
+  }
+
   private mutating func endLine() {
-    guard let first = line.first else { return }
+    guard !line.isEmpty else { return }
+    // By its place: `first` allocates in a build without optimisation, and this is asked for each of many lines.
+    let first = line[0]
     // A mapping begins with its address in lower case; its figures begin with upper case.
     if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
       || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(first)
     {
       count += 1
-      kind = ends("[heap]") ? .heap : ends("[stack]") ? .stack : .other
-    } else if kind != .other, let amount = line.withUnsafeBytes({ ProcText.value(of: "Rss:", in: $0, at: 0) }) {
-      if kind == .heap { heap += amount } else { stack += amount }
+      kind = kindOfMapping()
+    } else {
+      takeFigure()
     }
   }
 
-  /// Whether the line ends with the name of a mapping, and holds no path: a file may be called `[heap]` too.
+  private mutating func takeFigure() {
+    switch line[0] {
+    case UInt8(ascii: "R"): value(of: "Rss:").map { addResident($0) }
+    case UInt8(ascii: "P"): value(of: "Pss:").map { proportional += $0 }
+    case UInt8(ascii: "L"): value(of: "LazyFree:").map { lazilyFreed += $0 }
+    case UInt8(ascii: "A"):
+      value(of: "AnonHugePages:").map { hugePages += $0 }
+      // Pages of a private mapping that were written to are no longer the file's.
+      if case .file(let name) = kind { value(of: "Anonymous:").map { files[name, default: 0] -= $0 } }
+    default: break
+    }
+  }
+
+  private mutating func addResident(_ amount: Int64) {
+    resident += amount
+    switch kind {
+    case .heap: heap += amount
+    case .stack: stack += amount
+    case .file(let name): files[name, default: 0] += amount
+    case .other: break
+    }
+  }
+
+  private func value(of key: StaticString) -> Int64? {
+    line.withUnsafeBytes { ProcText.value(of: key, in: $0, at: 0) }
+  }
+
+  /// The kind by the name behind address, permissions, offset, device and inode; a file's name is its path.
+  private func kindOfMapping() -> Kind {
+    guard let slash = line.firstIndex(of: UInt8(ascii: "/")) else {
+      return ends("[heap]") ? .heap : ends("[stack]") ? .stack : .other
+    }
+    let path = String(decoding: line[slash...], as: UTF8.self)
+    guard !Self.sharedMemory.contains(where: path.hasPrefix) else { return .other }
+    return .file(name: String(path.split(separator: "/").last ?? ""))
+  }
+
   private func ends(_ name: StaticString) -> Bool {
-    name.withUTF8Buffer { line.suffix($0.count).elementsEqual($0) } && !line.contains(UInt8(ascii: "/"))
+    name.withUTF8Buffer { line.suffix($0.count).elementsEqual($0) }
   }
 }

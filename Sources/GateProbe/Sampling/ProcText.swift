@@ -41,6 +41,29 @@ enum ProcText {
     )
   }
 
+  /// What `/proc/<pid>/stat` tells of a process's work: the fields 10 (`minflt`), 14 (`utime`) and 15 (`stime`).
+  ///
+  /// - Returns: nil where the text is no such line.
+  static func activity(inStat text: UnsafeRawBufferPointer) -> Activity? {
+    // The name, the second field, stands in parentheses and may hold any byte.
+    var at = text.count - 1
+    while at >= 0, text[at] != UInt8(ascii: ")") { at -= 1 }
+    guard at >= 0 else { return nil }
+    var (field, faults, ticks): (Int, Int64, Int64) = (2, 0, 0)
+    while at < text.count, field < 15 {
+      if text[at] == UInt8(ascii: " ") {
+        field += 1
+        if field == 10 { faults = number(in: text, at: at) }
+        if field == 14 || field == 15 { ticks += number(in: text, at: at) }
+      }
+      at += 1
+    }
+    guard field == 15 else { return nil }
+    return Activity(minorFaults: faults, cpuTime: .nanoseconds(ticks * nanosecondsPerTick))
+  }
+
+  private static let nanosecondsPerTick = 1_000_000_000 / Int64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+
   /// The number behind a key, where the line that starts at `start` has that key.
   static func value(of key: StaticString, in text: UnsafeRawBufferPointer, at start: Int) -> Int64? {
     let count = key.utf8CodeUnitCount

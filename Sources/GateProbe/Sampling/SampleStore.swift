@@ -7,7 +7,7 @@ import Glibc
 /// one of twice as many readings. So a repetition of any length keeps between half the room and all of it, and every
 /// maximum stays.
 struct SampleStore: ~Copyable {
-  /// A sample without indirection: 64 bytes, so that the standard room is 4 MiB at most.
+  /// A sample without indirection: 80 bytes, so that the standard room is 5 MiB at most.
   struct Reading {
     var time: Int64
     /// Negative where the main process could not be read.
@@ -18,6 +18,9 @@ struct SampleStore: ~Copyable {
     var shared: Int64
     var tree: Int64
     var processes: Int64
+    /// Negative where it was not read.
+    var minorFaults: Int64 = -1
+    var cpuTime: Int64 = 0
   }
 
   /// How many samples the standard room holds.
@@ -90,6 +93,17 @@ struct SampleStore: ~Copyable {
   }
 }
 
+extension SampleStore.Reading {
+  init(time: Int64, main: MemoryFigures?, tree: Int64, processes: Int, activity: Activity? = nil) {
+    self.init(
+      time: time, resident: main?.resident.count ?? -1, peak: main?.peak.count ?? 0,
+      anonymous: main?.anonymous.count ?? 0, file: main?.file.count ?? 0, shared: main?.shared.count ?? 0,
+      tree: tree, processes: Int64(processes), minorFaults: activity?.minorFaults ?? -1,
+      cpuTime: activity?.cpuTime.nanoseconds ?? 0
+    )
+  }
+}
+
 extension Sample {
   fileprivate init(_ reading: SampleStore.Reading) {
     let main =
@@ -99,8 +113,12 @@ extension Sample {
         resident: Bytes(reading.resident), peak: Bytes(reading.peak), anonymous: Bytes(reading.anonymous),
         file: Bytes(reading.file), shared: Bytes(reading.shared)
       )
+    let activity =
+      reading.minorFaults < 0
+      ? nil : Activity(minorFaults: reading.minorFaults, cpuTime: .nanoseconds(reading.cpuTime))
     self.init(
-      time: .nanoseconds(reading.time), main: main, tree: Bytes(reading.tree), processes: Int(reading.processes)
+      time: .nanoseconds(reading.time), main: main, tree: Bytes(reading.tree), processes: Int(reading.processes),
+      activity: activity
     )
   }
 }

@@ -4,13 +4,14 @@ import Synchronization
 
 /// Reads the memory of a family at intervals, on a thread of its own.
 ///
-/// What counts as the tree: every living descendant of the shepherd with its resident memory, from the moment at which
-/// it is found. A forked child counts before its exec too, since its pages are real, though shared with its parent; a
-/// child that borrows its parent's memory (between vfork and exec, told by kcmp(2)) does not. So the tree is an upper
-/// bound that counts shared pages more than once (and where kcmp is refused, a borrower too, for the instant to its exec).
+/// What counts as the tree: where the family has a cgroup, the anonymous and shared memory that the kernel counts for
+/// that, each page once. Else every living descendant of the shepherd with its resident memory, less what a reading of
+/// `smaps_rollup` has shown to be shared: an upper bound, as long as not every process was read. A forked child counts
+/// before its exec too, since its pages are real; a child that borrows its parent's memory (between vfork and exec)
+/// does not.
 ///
 /// The first readings are made in `init`, so that even the shortest program has some. Every method may be called from
-/// any thread; ``start()`` and ``stop()`` once each.
+/// any thread; ``start()``, ``stop()`` and ``report()`` once each.
 final class Sampler: Sendable {
   private struct Life {
     var thread: PosixThread
@@ -19,6 +20,7 @@ final class Sampler: Sendable {
 
   private let family: Family
   private let interval: Duration
+  private let cgroup: Cgroup?
   private let state: Mutex<SamplerState>
   private let life = Mutex<Life?>(nil)
 
@@ -27,11 +29,13 @@ final class Sampler: Sendable {
     family: Family,
     interval: Duration,
     main: Target.MainProcess?,
+    cgroup: Cgroup? = nil,
     capacity: Int = SampleStore.standardCapacity
   ) {
     self.family = family
     self.interval = interval
-    var state = SamplerState(family: family, main: main, capacity: capacity)
+    self.cgroup = cgroup
+    var state = SamplerState(family: family, cgroup: cgroup, main: main, capacity: capacity)
     state.sweep(at: Self.age(of: family))
     self.state = Mutex(state)
   }
@@ -53,15 +57,20 @@ final class Sampler: Sendable {
   }
 
   /// Makes a last reading, and ends the thread.
-  func stop() -> SamplingReport {
+  func stop() {
     if let life = life.withLock({ $0.take() }) {
       life.wake.raise()
       life.thread.join()
     }
+    sweep()
+  }
+
+  /// All that was seen; to be asked for when nothing is left of the family, so that the ends of all are known.
+  func report() -> SamplingReport {
+    family.collect()
     return state.withLock { state in
-      let time = Self.age(of: family)
-      state.sweep(at: time)
-      return state.report(at: time)
+      state.takeTraceEvents()
+      return state.report(at: Self.age(of: family))
     }
   }
 
@@ -72,23 +81,49 @@ final class Sampler: Sendable {
     state.withLock { $0.main?.pid }
   }
 
+  /// The last samples, at most `count`, in the order of time.
+  func recent(_ count: Int) -> [Sample] {
+    state.withLock { $0.store.last(count) }
+  }
+}
+
+// MARK: - At an instant
+
+extension Sampler {
   /// The main process's resident memory, read at once; nil where it is unknown or has ended.
   func residentNow() -> Bytes? {
     state.withLock { $0.mainFigures(at: Self.age(of: family))?.resident }
   }
 
-  /// The last samples, at most `count`, in the order of time.
-  func recent(_ count: Int) -> [Sample] {
-    state.withLock { $0.store.last(count) }
+  /// Reads the main process at the start of a phase, and sets its high-water mark back, so that the phase gets one of
+  /// its own.
+  ///
+  /// The mark is set back only while the tree stands still in its cgroup, for else a peak between the reading and the
+  /// setting would be lost.
+  func beginPhase() -> (resident: Bytes?, peakBefore: Bytes?) {
+    state.withLock { $0.beginPhase(at: Self.age(of: family)) }
   }
 
-  /// Reads what the main process's memory consists of; for the moment before the target is stopped.
+  /// Reads what the main process's memory consists of, for the moment before the target is stopped.
   ///
   /// It goes through all mappings (about 12 ms per GiB), which holds up the target's own mmap calls meanwhile.
+  func takeFinalComposition() {
+    guard let composition = readComposition() else { return }
+    state.withLock { $0.composition = composition }
+  }
+
+  /// The same at a mark, where the last one is long enough ago: it takes at most a hundredth of the time.
   func takeComposition() {
-    guard let pid = mainProcess else { return }
-    let composition = CompositionReader.composition(of: pid)
-    state.withLock { $0.take(composition) }
+    guard state.withLock({ $0.mayReadMappings(at: Self.age(of: family)) }) else { return }
+    _ = readComposition()
+  }
+
+  private func readComposition() -> Composition? {
+    let begin = Self.age(of: family)
+    guard let pid = mainProcess, let composition = CompositionReader.composition(of: pid) else { return nil }
+    let end = Self.age(of: family)
+    state.withLock { $0.note(CompositionReading(time: .nanoseconds(begin), composition: composition), took: end - begin) }
+    return composition
   }
 }
 
@@ -101,11 +136,19 @@ extension Sampler {
     while true {
       search(&clock)
       let before = LinuxCalls.threadNanoseconds()
-      state.withLock { $0.sweep(at: Self.age(of: family)) }
+      sweep()
       let cost = LinuxCalls.threadNanoseconds() - before
-      compose(&clock)
+      readShare(&clock)
       let next = family.startedAt + .nanoseconds(clock.nextSweep(after: Self.age(of: family), cost: cost))
       if LinuxCalls.sleep(until: next, wakingOn: wake) || family.isDispersed { return }
+    }
+  }
+
+  private func sweep() {
+    if family.isTraced { family.collect() }
+    state.withLock { state in
+      state.takeTraceEvents()
+      state.sweep(at: Self.age(of: family))
     }
   }
 
@@ -117,13 +160,20 @@ extension Sampler {
       state.discover(at: now)
       return state.isSearching
     }
-    clock.searched(at: now, cost: LinuxCalls.threadNanoseconds() - before, isSearching: isSearching)
+    let cost = LinuxCalls.threadNanoseconds() - before
+    clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: family.isTraced)
   }
 
-  private func compose(_ clock: inout SamplerClock) {
-    let now = Self.age(of: family)
-    guard now >= clock.nextComposition else { return }
-    takeComposition()
-    clock.composed(at: now, took: Self.age(of: family) - now)
+  /// Reads the totals of one process's mappings, of each in turn where shared pages have to be found by that.
+  private func readShare(_ clock: inout SamplerClock) {
+    let begin = Self.age(of: family)
+    guard begin >= clock.nextComposition else { return }
+    let (process, count) = state.withLock { $0.nextToShare() }
+    let totals = process.flatMap { CompositionReader.totals(of: $0) }
+    let end = Self.age(of: family)
+    if let process, let totals {
+      state.withLock { $0.note(totals, of: process, at: begin) }
+    }
+    clock.composed(at: end, took: end - begin, processes: count)
   }
 }

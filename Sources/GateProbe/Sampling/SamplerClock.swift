@@ -51,14 +51,19 @@ struct SamplerClock {
     return span / 10 * (Int64(noise % 2001) - 1000) / 1000
   }
 
-  /// Each 5 ms while the target is young, when most programs start their children, and each 100 ms later.
-  mutating func searched(at now: Int64, cost: Int64, isSearching: Bool) {
-    let rest: Int64 = now < 100_000_000 ? 5_000_000 : isSearching ? 20_000_000 : 100_000_000
+  /// Each 5 ms while the target is young, when most programs start their children, and each 100 ms later; each second
+  /// where a tracer tells of new processes.
+  mutating func searched(at now: Int64, cost: Int64, isSearching: Bool, isTold: Bool) {
+    let rest: Int64 =
+      isSearching
+      ? (now < 100_000_000 ? 5_000_000 : 20_000_000)
+      : isTold ? 1_000_000_000 : (now < 100_000_000 ? 5_000_000 : 100_000_000)
     nextSearch = now + max(rest, cost * Pace.running.restPerCost)
   }
 
-  /// At most a hundredth of the time, since a reading of the mappings holds up the target's own mmap and page faults.
-  mutating func composed(at now: Int64, took: Int64) {
-    nextComposition = now + max(1_000_000_000, took * 100)
+  /// At most a hundredth of the time, since a reading of the mappings holds up the target's own mmap and page faults;
+  /// and each process once a second at most, where there are `processes` of them to be read in turn.
+  mutating func composed(at now: Int64, took: Int64, processes: Int) {
+    nextComposition = now + max(1_000_000_000 / Int64(max(1, processes)), took * 100)
   }
 }

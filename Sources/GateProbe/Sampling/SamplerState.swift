@@ -7,27 +7,40 @@ import GateCore
 struct SamplerState: ~Copyable {
   /// How many processes have their files held open; many systems allow a process 1024 descriptors.
   private static let mostKeptFiles = 300
-  /// How many processes are described in the report.
-  private static let mostRecords = 4096
 
-  private let family: Family
+  let family: Family
+  let cgroup: Cgroup?
+  /// What the kernel counts for the whole tree; nil where it has no cgroup for that.
+  private let treeMemory: CgroupMemoryReader?
   private var finder: MainProcessFinder?
   private(set) var main: TrackedProcess?
-  private var tracked: [TrackedProcess] = []
-  private var known: Set<Int32> = []
-  private var gone: [ProcessRecord] = []
-  private var unrecorded = 0
+  let countsTree: Bool
+  /// In the order in which they were found; none that has ended.
+  var tracked: [TrackedProcess] = []
+  var known: [Int32: TrackedProcess] = [:]
+  var gone = ProcessArchive()
   private(set) var store: SampleStore
-  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8192, alignment: 16)
   private let walk = LinuxCalls.WalkBuffer(capacity: 8192)
-  private var composition: Composition?
+  /// What the main process consisted of before it was stopped.
+  var composition: Composition?
+  var readings: [CompositionReading] = []
+  var nextShare = 0
+  var mappingsRestUntil: Int64 = 0
+  var nextReset: Int64 = 0
   private var remarks: [String] = []
+  private var lastTree: Int64 = 0
   private var lastReading: Int64?
+  /// The time of the last sample in the store.
+  private var lastStored: Int64 = 0
   private var widestGap: Int64 = 0
 
   /// Starts with the leader alone, which is the main process where no rule names another.
-  init(family: Family, main rule: Target.MainProcess?, capacity: Int) {
+  init(family: Family, cgroup: Cgroup?, main rule: Target.MainProcess?, capacity: Int) {
     self.family = family
+    self.cgroup = cgroup
+    treeMemory = cgroup.flatMap { CgroupMemoryReader(of: $0) }
+    countsTree = treeMemory != nil
     finder = rule.map { MainProcessFinder(family: family, rule: $0) }
     store = SampleStore(capacity: capacity)
     tracked.reserveCapacity(1024)
@@ -44,53 +57,74 @@ struct SamplerState: ~Copyable {
   var isSearching: Bool { finder != nil && main == nil }
 
   @discardableResult
-  private mutating func add(_ pid: Int32, parent: Int32, at time: Int64) -> TrackedProcess {
+  mutating func add(_ pid: Int32, parent: Int32, at time: Int64, isFollowed: Bool = false) -> TrackedProcess {
     let process = TrackedProcess(
-      pid: pid, parent: parent, time: time, keepsFile: tracked.count < Self.mostKeptFiles
+      pid: pid, parent: parent, time: time, keepsFile: tracked.count < Self.mostKeptFiles, isFollowed: isFollowed,
+      command: known[parent]?.command ?? ""
     )
     process.look(at: time, isWatched: true, buffer: buffer)
     tracked.append(process)
-    known.insert(pid)
+    known[pid] = process
     return process
+  }
+
+  /// Adds a sentence to the report.
+  mutating func remark(_ sentence: String) {
+    remarks.append(sentence)
   }
 }
 
 // MARK: - Reading
 
 extension SamplerState {
-  /// Reads every known process once.
+  /// Reads the main process and the tree once.
+  ///
+  /// Where a cgroup tells the tree's memory, the other processes are left to ``discover(at:)``.
   mutating func sweep(at time: Int64) {
-    var figures: MemoryFigures?
-    var (tree, processes, ended): (Int64, Int64, Int) = (0, 0, 0)
-    var at = 0
+    let figures = mainFigures(at: time)
+    var alive = figures == nil ? 0 : 1
+    if !countsTree || tracked.count == 1 {
+      alive += readOthers(at: time)
+    } else {
+      alive = max(alive, tracked.count)
+    }
+    guard alive > 0 else {
+      lastReading = nil
+      return
+    }
+    if let lastReading { widestGap = max(widestGap, time - lastReading) }
+    (lastReading, lastStored) = (time, time)
+    lastTree = max(treeMemory?.read()?.count ?? contributions, figures?.notOfFiles ?? 0)
+    let activity = figures == nil ? nil : main?.activity(buffer: buffer)
+    store.append(
+      SampleStore.Reading(time: time, main: figures, tree: lastTree, processes: alive, activity: activity)
+    )
+  }
+
+  /// Reads every process but the main one; how many of them hold memory.
+  private mutating func readOthers(at time: Int64) -> Int {
+    var (alive, ended, at) = (0, 0, 0)
     while at < tracked.count {
       let process = tracked[at]
       at += 1
-      if process === main { figures = mainFigures(at: time) }
-      if process === main, let figures {
-        tree += figures.resident.count
-        processes += 1
-      } else if let bytes = process.resident(at: time, buffer: buffer) {
-        tree += bytes
-        if bytes > 0 { processes += 1 }
+      if process === main, process.isAlive { continue }
+      if let bytes = process.resident(at: time, buffer: buffer) {
+        if bytes > 0 { alive += 1 }
       } else {
         ended += 1
       }
     }
     if ended > 0 { forgetEnded(at: time) }
-    guard processes > 0 else {
-      lastReading = nil
-      return
+    return alive
+  }
+
+  private var contributions: Int64 {
+    var (sum, at): (Int64, Int) = (0, 0)
+    while at < tracked.count {
+      sum += tracked[at].contribution
+      at += 1
     }
-    if let lastReading { widestGap = max(widestGap, time - lastReading) }
-    lastReading = time
-    store.append(
-      SampleStore.Reading(
-        time: time, resident: figures?.resident.count ?? -1, peak: figures?.peak.count ?? 0,
-        anonymous: figures?.anonymous.count ?? 0, file: figures?.file.count ?? 0,
-        shared: figures?.shared.count ?? 0, tree: tree, processes: processes
-      )
-    )
+    return sum
   }
 
   /// The figures of the main process; nil while it is unknown, and once it has ended.
@@ -105,17 +139,32 @@ extension SamplerState {
 
   /// Takes the processes whose files fail out of the list: they are reaped.
   private mutating func forgetEnded(at time: Int64) {
-    for at in tracked.indices.reversed() {
-      let process = tracked[at]
-      guard process.resident(at: time, buffer: buffer) == nil else { continue }
-      tracked.remove(at: at)
-      known.remove(process.pid)
-      if gone.count < Self.mostRecords || process === main {
-        gone.append(process.record(isMain: process === main))
-      } else {
-        unrecorded += 1
-      }
+    for process in tracked where process.resident(at: time, buffer: buffer) == nil { retire(process) }
+  }
+
+  mutating func retire(_ process: TrackedProcess) {
+    tracked.removeAll { $0 === process }
+    known[process.pid] = nil
+    gone.add(process.record(isMain: process === main))
+  }
+
+  /// Adds the reading that a tracer has made at the end of a process.
+  mutating func appendEnd(of process: TrackedProcess, _ figures: MemoryFigures, at time: Int64) {
+    // A reading of a process that stands still at its end may be told of a moment after it was made.
+    let time = max(time, lastStored)
+    if !countsTree {
+      lastTree = contributions
+    } else if process.hasExecuted, process.firstSeen >= lastReading ?? 0 {
+      // The cgroup's last reading knows nothing of it yet; what it holds is its own since its exec.
+      lastTree += figures.notOfFiles
     }
+    lastTree = max(lastTree, figures.notOfFiles)
+    lastStored = time
+    store.append(
+      SampleStore.Reading(
+        time: time, main: process === main ? figures : nil, tree: lastTree, processes: max(1, tracked.count)
+      )
+    )
   }
 }
 
@@ -127,9 +176,10 @@ extension SamplerState {
     var (at, count) = (0, walk.fill(from: family.shepherd))
     while at < count {
       let (pid, parent) = walk[at]
-      if !known.contains(pid) { add(pid, parent: parent, at: time) }
+      if known[pid] == nil { add(pid, parent: parent, at: time) }
       at += 1
     }
+    if countsTree { _ = readOthers(at: time) }
     (at, count) = (0, tracked.count)
     while at < count {
       let process = tracked[at]
@@ -138,30 +188,22 @@ extension SamplerState {
       at += 1
     }
     guard isSearching, let pid = finder?.find() else { return }
-    main = tracked.first { $0.pid == pid } ?? add(pid, parent: LinuxCalls.parent(of: pid) ?? 0, at: time)
+    main = known[pid] ?? add(pid, parent: LinuxCalls.parent(of: pid) ?? 0, at: time)
   }
 
-  mutating func take(_ composition: Composition?) {
-    if let composition { self.composition = composition }
-  }
-
-  /// Adds a sentence to the report.
-  mutating func remark(_ sentence: String) {
-    remarks.append(sentence)
-  }
-
-  /// All that was seen; ends the recording.
+  /// All that was seen; to be asked for once, when nothing is left of the family.
   mutating func report(at time: Int64) -> SamplingReport {
     store.flush()
-    for process in tracked { process.look(at: time, isWatched: true, buffer: buffer) }
-    let records = gone + tracked.map { $0.record(isMain: $0 === main) }
+    for process in tracked {
+      process.look(at: time, isWatched: true, buffer: buffer)
+      gone.add(process.record(isMain: process === main))
+    }
     return SamplingReport(
       samples: store.last(.max),
-      processes: records.sorted { ($0.firstSeen, $0.id) < ($1.firstSeen, $1.id) },
-      composition: composition
-        ?? store.lastFigures.map {
-          Composition(anonymous: $0.anonymous, file: $0.file, shared: $0.shared)
-        },
+      processes: gone.records.sorted { ($0.firstSeen, $0.id) < ($1.firstSeen, $1.id) },
+      composition: composition,
+      compositions: readings,
+      treeBasis: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
       widestGap: .nanoseconds(widestGap),
       notes: notes
     )
@@ -172,7 +214,15 @@ extension SamplerState {
     if store.stride > 1 {
       notes.append("the repetition was long: of each \(store.stride) readings the highest was kept")
     }
-    if unrecorded > 0 { notes.append("\(unrecorded) more processes were seen than are listed") }
+    if gone.dropped > 0 { notes.append("\(gone.dropped) more processes were seen than are listed") }
     return notes
   }
+}
+
+extension MemoryFigures {
+  /// What of a process's memory a cgroup's figures count too, in bytes.
+  ///
+  /// The kernel gathers those in batches of 64 pages a CPU (MEMCG_CHARGE_BATCH, mm/memcontrol.c), so that a small
+  /// program's may be missing from them altogether; its own figures are exact.
+  fileprivate var notOfFiles: Int64 { anonymous.count + shared.count }
 }

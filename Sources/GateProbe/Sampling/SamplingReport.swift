@@ -6,8 +6,10 @@ struct SamplingReport: Sendable {
   var samples: [Sample]
   /// In the order in which they were first seen.
   var processes: [ProcessRecord]
-  /// The latest one of the main process.
+  /// What the main process consisted of before it was stopped; nil where it ended by itself.
   var composition: Composition?
+  var compositions: [CompositionReading]
+  var treeBasis: TreeBasis
   /// The longest time between two successive readings while something lived.
   var widestGap: Duration
   /// Remarks for a person, each one sentence.

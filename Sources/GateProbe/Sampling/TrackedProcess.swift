@@ -14,31 +14,94 @@ final class TrackedProcess {
   private(set) var borrowsMemory = false
   /// Whether the last reading found memory.
   private(set) var isAlive = true
+  /// The last resident memory that was read, in bytes.
+  private(set) var lastResident: Int64 = 0
+  /// By how much its resident memory was more than its proportional share, at the last reading of that.
+  private(set) var sharedExcess: Int64 = 0
+  /// Whether a tracer tells of its exec and end, so that its name and its last figures need not be looked for.
+  private(set) var isFollowed: Bool
+  /// Whether its present program is its own, and not a copy of its parent's by fork(2).
+  private(set) var hasExecuted = false
+  private var isExact = false
+  private var ending: WaitStatus?
 
   private var statm: ProcFile?
   private var status: ProcFile?
-  private let namePath: String
+  private var stat: ProcFile?
+  /// False beyond the descriptors that may be kept: then the file is opened for each reading, at five times the cost.
+  private var keepsFile: Bool
 
   /// How long a process is looked at for its name, its parent, and whose memory it uses, in nanoseconds: most that
   /// are forked execute their program within microseconds, wrappers of interpreters within some 100 ms.
   private static let youth: Int64 = 2_000_000_000
 
-  init(pid: Int32, parent: Int32, time: Int64, keepsFile: Bool) {
+  init(pid: Int32, parent: Int32, time: Int64, keepsFile: Bool, isFollowed: Bool = false, command: String = "") {
     self.pid = pid
     self.parent = parent
-    command = ""
-    namePath = "/proc/\(pid)/comm"
+    self.command = command
+    self.isFollowed = isFollowed
+    self.keepsFile = keepsFile
     firstSeen = time
     lastSeen = time
-    statm = keepsFile ? ProcFile(path: "/proc/\(pid)/statm") : nil
   }
 
+  func record(isMain: Bool) -> ProcessRecord {
+    ProcessRecord(
+      id: pid, parent: parent, command: command, isMain: isMain, peak: Bytes(peak),
+      firstSeen: .nanoseconds(firstSeen), lastSeen: .nanoseconds(lastSeen), isExact: isExact,
+      ending: ending.map(EndEvidence.Status.init)
+    )
+  }
+}
+
+// MARK: - What a tracer tells
+
+extension TrackedProcess {
+  /// Takes in whose child it is, and whether it uses that one's memory. This may come after its exec.
+  func wasForked(by parent: Int32, borrowsMemory: Bool) {
+    self.parent = parent
+    isFollowed = true
+    guard borrowsMemory, !hasExecuted else { return }
+    self.borrowsMemory = true
+    // What was read before belongs to the maker.
+    (peak, lastResident, isExact) = (0, 0, false)
+  }
+
+  func executed(_ program: TraceEvent.Program, at time: Int64) {
+    (isFollowed, hasExecuted, borrowsMemory, isExact) = (true, true, false, false)
+    command = program.command
+    if let figures = program.figures { note(figures, at: time) }
+  }
+
+  /// Takes in the last figures of its program; false where they are another process's.
+  func isExiting(_ program: TraceEvent.Program, at time: Int64) -> Bool {
+    isFollowed = true
+    command = program.command
+    guard !borrowsMemory, let figures = program.figures else { return false }
+    note(figures, at: time)
+    isExact = true
+    return true
+  }
+
+  func ended(_ status: WaitStatus, at time: Int64) {
+    ending = status
+    isAlive = false
+    lastResident = 0
+    lastSeen = max(lastSeen, time)
+  }
+}
+
+// MARK: - Reading
+
+extension TrackedProcess {
   /// Looks again at the name of the program, which an exec changes, and if it is another, at the parent.
   ///
-  /// A process that is long known is left alone, but for one that `isWatched`.
+  /// A process that is long known is left alone, but for one that `isWatched`; so is one that a tracer tells of.
   func look(at time: Int64, isWatched: Bool, buffer: UnsafeMutableRawBufferPointer) {
     let isYoung = time - firstSeen < Self.youth
-    guard isYoung || isWatched, let file = ProcFile(path: namePath), let text = file.read(into: buffer) else { return }
+    guard !isFollowed, isYoung || isWatched, let file = ProcFile(path: "/proc/\(pid)/comm"),
+      let text = file.read(into: buffer)
+    else { return }
     if ProcText.isLine(text, command) && !borrowsMemory && time > firstSeen { return }
     guard let stat = ProcessStat(of: pid) else { return }
     parent = stat.parent
@@ -48,20 +111,21 @@ final class TrackedProcess {
 
   /// The resident bytes; zero for a zombie or a borrower, nil where the process is no more.
   func resident(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> Int64? {
-    if borrowsMemory { borrowsMemory = LinuxCalls.sharesMemory(pid, parent) == true }
+    if borrowsMemory, !isFollowed { borrowsMemory = LinuxCalls.sharesMemory(pid, parent) == true }
     guard let pages = residentPages(buffer: buffer) else { return nil }
     isAlive = pages > 0
-    guard isAlive, !borrowsMemory else { return 0 }
-    let bytes = pages * Int64(PageSize.bytes)
-    note(bytes, at: time)
+    let bytes = isAlive && !borrowsMemory ? pages * Int64(PageSize.bytes) : 0
+    lastResident = bytes
+    if bytes > 0 { note(bytes, at: time) }
     return bytes
   }
 
   private func residentPages(buffer: UnsafeMutableRawBufferPointer) -> Int64? {
-    if statm != nil {
-      return statm?.read(into: buffer).map(ProcText.residentPages(inStatm:))
+    if keepsFile, statm == nil {
+      statm = ProcFile(path: "/proc/\(pid)/statm")
+      keepsFile = statm != nil
     }
-    // Beyond the descriptors that may be kept: opened each time, which costs five times as much.
+    if keepsFile { return statm?.read(into: buffer).map(ProcText.residentPages(inStatm:)) }
     let file = ProcFile(path: "/proc/\(pid)/statm")
     return file?.read(into: buffer).map(ProcText.residentPages(inStatm:))
   }
@@ -71,13 +135,33 @@ final class TrackedProcess {
     if status == nil { status = ProcFile(path: "/proc/\(pid)/status") }
     guard let text = status?.read(into: buffer), let figures = ProcText.figures(inStatus: text) else { return nil }
     isAlive = true
-    note(max(figures.peak.count, figures.resident.count), at: time)
+    note(figures, at: time)
     return figures
+  }
+
+  /// What the process has done so far; nil where it is no more.
+  func activity(buffer: UnsafeMutableRawBufferPointer) -> Activity? {
+    if stat == nil { stat = ProcFile(path: "/proc/\(pid)/stat") }
+    guard let text = stat?.read(into: buffer) else { return nil }
+    return ProcText.activity(inStat: text)
+  }
+
+  /// Takes in how much of its resident memory is its own by shares.
+  func noteProportional(_ share: Int64, of resident: Int64) {
+    sharedExcess = max(0, resident - share)
+  }
+
+  /// What it counts for in a tree's sum: its resident memory, less what was found to be shared.
+  var contribution: Int64 { max(0, lastResident - sharedExcess) }
+
+  private func note(_ figures: MemoryFigures, at time: Int64) {
+    lastResident = figures.resident.count
+    note(max(figures.peak.count, figures.resident.count), at: time)
   }
 
   private func note(_ bytes: Int64, at time: Int64) {
     peak = max(peak, bytes)
-    lastSeen = time
+    lastSeen = max(lastSeen, time)
   }
 
   /// Goes over to the files of a thread that lives, where the first thread has ended by pthread_exit(3): the files of
@@ -97,13 +181,6 @@ final class TrackedProcess {
       return true
     }
     return false
-  }
-
-  func record(isMain: Bool) -> ProcessRecord {
-    ProcessRecord(
-      id: pid, parent: parent, command: command, isMain: isMain, peak: Bytes(peak),
-      firstSeen: .nanoseconds(firstSeen), lastSeen: .nanoseconds(lastSeen)
-    )
   }
 }
 

@@ -23,7 +23,7 @@ struct DescriptorTests {
       let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
       sampler.start()
       #expect(family.leaderEnding() == .exited(0))
-      _ = sampler.stop()
+      sampler.stop()
     }
     for _ in 0..<200 {
       #expect(throws: LaunchError.self) { try household.family("/no/such/program") }

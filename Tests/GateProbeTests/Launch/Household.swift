@@ -60,6 +60,19 @@ final class Household: Sendable {
     return path
   }
 
+  /// Compiles a program in C; its path.
+  func compiled(_ source: String, flags: [String] = ["-O0", "-pthread"]) throws -> String {
+    let source = file("program-\(UUID().uuidString).c", source)
+    let program = String(source.dropLast(2))
+    let family = try family("/bin/sh", "-c", "exec cc \(flags.joined(separator: " ")) -o \(program) \(source)")
+    guard family.leaderEnding() == .exited(0) else { throw CompilerFailure(output: output) }
+    return program
+  }
+
+  struct CompilerFailure: Error {
+    let output: String
+  }
+
   /// The living processes that carry the marker.
   var processes: [Int32] {
     Self.processes(carrying: marker)

@@ -53,11 +53,12 @@ struct MarkTests {
 
   @Test("Of iterations that come at once only the last has a level; other marks keep theirs")
   func burst() {
-    let list = MarkList(since: .now()) { .mebibytes(20) }
+    let list = MarkList(since: .now()) { (.mebibytes(20), $0 ? .mebibytes(30) : nil) }
     list.read(Array("iteration\niteration\nmark a\niteration\nphase b\n".utf8)[...])
     let marks = list.finish(at: .seconds(1)).marks
     #expect(marks.map(\.event) == [.iteration, .iteration, .mark("a"), .iteration, .phase("b")])
     #expect(marks.map { $0.resident != nil } == [false, false, true, true, true])
+    #expect(marks.map(\.peakBefore) == [nil, nil, nil, nil, .mebibytes(30)])
   }
 
   @Test("More than 100 000 marks are dropped with a note")

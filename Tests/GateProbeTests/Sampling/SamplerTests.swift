@@ -13,7 +13,7 @@ struct SamplerTests {
     let sampler = Sampler(family: family, interval: .milliseconds(10), main: main)
     sampler.start()
     _ = family.leaderEnding()
-    return sampler.stop()
+    return sampler.finish()
   }
 
   @Test("The highest mark seen of a program is the one that it has itself, within 1 %")
@@ -60,7 +60,7 @@ struct SamplerTests {
     let first = try #require(sampler.recent(10).first)
     #expect(sampler.recent(10).count == 1)
     #expect(first.main != nil && first.processes == 1)
-    #expect(sampler.stop().samples.count == 2, "and a last one when it stops, started or not")
+    #expect(sampler.finish().samples.count == 2, "and a last one when it stops, started or not")
   }
 
   @Test("Children count in the tree, not in the main process")
@@ -81,7 +81,7 @@ struct SamplerTests {
     #expect(try #require(last.main).resident < .mebibytes(40))
     #expect(try #require(sampler.residentNow()) < .mebibytes(40))
     #expect(sampler.mainProcess == family.leader)
-    let report = sampler.stop()
+    let report = sampler.finish()
     #expect(report.processes.count >= 4)
     #expect(report.processes.filter(\.isMain).map(\.id) == [family.leader])
     #expect(report.processes.filter { $0.parent == family.leader && $0.peak > .mebibytes(20) }.count == 3)
@@ -119,7 +119,7 @@ struct SamplerTests {
     let writer = open(fifo, O_WRONLY | O_NONBLOCK)
     #expect(eventually { household.output.contains("down") })
     close(writer)
-    let report = sampler.stop()
+    let report = sampler.finish()
     let tree = try #require(report.samples.map(\.tree).max())
     #expect(tree > .mebibytes(64) && tree < .mebibytes(80), "the tree had \(tree)")
     #expect(report.processes.count == 2)
@@ -137,7 +137,7 @@ struct SamplerTests {
     #expect(sampler.mainProcess == family.members().first?.pid)
     #expect(eventually { sampler.residentNow() != nil })
     #expect(eventually { sampler.recent(1).first?.main != nil })
-    let report = sampler.stop()
+    let report = sampler.finish()
     #expect(report.samples.first?.main == nil, "as long as it is unknown there are no main figures")
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
@@ -149,7 +149,7 @@ struct SamplerTests {
     sampler.start()
     #expect(eventually { sampler.mainProcess != nil })
     let main = sampler.mainProcess
-    let report = sampler.stop()
+    let report = sampler.finish()
     let found = try #require(report.processes.first { $0.isMain })
     #expect(found.id == main)
     // A shell whose command line ends so would match, too; its lines end otherwise.
@@ -164,7 +164,7 @@ struct SamplerTests {
     sampler.start()
     #expect(eventually { sampler.mainProcess != nil })
     #expect(sampler.mainProcess != family.leader)
-    let report = sampler.stop()
+    let report = sampler.finish()
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
 
@@ -203,7 +203,7 @@ struct SamplerTests {
     let last = try #require(sampler.recent(1).first)
     #expect(last.tree > .mebibytes(60) && last.processes == 1)
     #expect(try #require(last.main).peak > .mebibytes(60))
-    _ = sampler.stop()
+    _ = sampler.finish()
   }
 
   @Test("After the end of the main process its figures are missing, and the tree goes on")
@@ -215,7 +215,7 @@ struct SamplerTests {
     #expect(eventually { sampler.recent(1).first.map { $0.main == nil && $0.processes == 1 } ?? false })
     #expect(sampler.mainProcess == family.leader)
     #expect(sampler.residentNow() == nil)
-    let report = sampler.stop()
+    let report = sampler.finish()
     #expect(report.samples.first?.main != nil)
     #expect(report.processes.count == 3)
   }
@@ -244,8 +244,8 @@ struct SamplerTests {
     let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
     sampler.start()
     #expect(eventually { household.output == "up\n" })
-    sampler.takeComposition()
-    let composition = try #require(sampler.stop().composition)
+    sampler.takeFinalComposition()
+    let composition = try #require(sampler.finish().composition)
     let heap = try #require(composition.heap)
     let stack = try #require(composition.stack)
     #expect(stack > .zero && stack < .mebibytes(1))
@@ -258,11 +258,12 @@ struct SamplerTests {
     let anonymous = try #require(Int64(line.split(separator: " ").dropFirst().first ?? ""))
     #expect(composition.anonymous == .kibibytes(anonymous))
   }
+}
 
-  @Test("A program too short for a reading of its mappings has the composition of its last sample")
-  func shortComposition() throws {
-    let family = try household.family("sleep", "0.05")
-    let composition = try #require(report(of: family).composition)
-    #expect(composition.file > .zero && composition.heap == nil && composition.stack == nil)
+extension Sampler {
+  /// Stops, and returns all that was seen.
+  func finish() -> SamplingReport {
+    stop()
+    return report()
   }
 }

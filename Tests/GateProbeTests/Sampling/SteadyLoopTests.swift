@@ -24,7 +24,7 @@ struct SteadyLoopTests {
     let before = (samples: sampler.recent(.max).count, allocations: try #require(allocations))
     usleep(600_000)
     let after = (samples: sampler.recent(.max), allocations: try #require(allocations))
-    _ = sampler.stop()
+    sampler.stop()
     guard let last = after.samples.last, last.time < .milliseconds(1150) else { return nil }
     return (after.samples.count - before.samples, after.allocations - before.allocations)
   }

@@ -1,0 +1,66 @@
+import GateCore
+
+extension SamplerState {
+  /// One reading a second for half an hour; then one of each two is kept, and so on.
+  private static let mostReadings = 2048
+
+  /// The process whose mappings are to be summed next, and how many take turns.
+  ///
+  /// Where a cgroup counts the tree's memory only the main process is read.
+  mutating func nextToShare() -> (pid: Int32?, count: Int) {
+    guard !countsTree else { return (main?.pid, 1) }
+    guard !tracked.isEmpty else { return (nil, 1) }
+    nextShare = (nextShare + 1) % tracked.count
+    return (tracked[nextShare].pid, tracked.count)
+  }
+
+  mutating func note(_ totals: (mappings: MappingSums, share: Int64, resident: Int64), of pid: Int32, at time: Int64) {
+    guard let process = known[pid] else { return }
+    process.noteProportional(totals.share, of: totals.resident)
+    guard process === main, let figures = store.lastFigures else { return }
+    let composition = Composition(
+      anonymous: figures.anonymous, file: figures.file, shared: figures.shared,
+      lazilyFreed: .kibibytes(totals.mappings.lazilyFreed), hugePages: .kibibytes(totals.mappings.hugePages)
+    )
+    keep(CompositionReading(time: .nanoseconds(time), composition: composition, proportional: Bytes(totals.share)))
+  }
+
+  /// Takes in a reading of all mappings, and how long it took, in nanoseconds.
+  mutating func note(_ reading: CompositionReading, took: Int64) {
+    mappingsRestUntil = reading.time.nanoseconds + max(1_000_000_000, took * 100)
+    keep(reading)
+  }
+
+  func mayReadMappings(at time: Int64) -> Bool { time >= mappingsRestUntil }
+
+  private mutating func keep(_ reading: CompositionReading) {
+    if readings.count >= Self.mostReadings {
+      readings = stride(from: 0, to: readings.count, by: 2).map { readings[$0] }
+    }
+    readings.append(reading)
+  }
+}
+
+// MARK: - Phases
+
+extension SamplerState {
+  /// The shortest time between two settings of the high-water mark: each holds the target up for about half a
+  /// millisecond.
+  private static let shortestPhase: Int64 = 50_000_000
+
+  /// Reads the main process, and sets its high-water mark to what is resident (`clear_refs`, proc_pid_clear_refs(5)).
+  mutating func beginPhase(at time: Int64) -> (resident: Bytes?, peakBefore: Bytes?) {
+    guard let main, let cgroup, time >= nextReset, cgroup.freeze() else {
+      return (mainFigures(at: time)?.resident, nil)
+    }
+    defer { cgroup.thaw() }
+    guard let figures = mainFigures(at: time) else { return (nil, nil) }
+    nextReset = time + Self.shortestPhase
+    do throws(SystemError) {
+      try SystemFile.write("5", to: "/proc/\(main.pid)/clear_refs")
+      return (figures.resident, max(figures.peak, figures.resident))
+    } catch {
+      return (figures.resident, nil)
+    }
+  }
+}
