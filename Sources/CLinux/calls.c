@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -68,4 +70,78 @@ int hw_affinity(void *mask, size_t size) { return sched_getaffinity(0, size, mas
 
 void hw_reap(pid_t pid) {
   while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+// MARK: - Cgroups and counters
+
+/// Blocks all signals, so that no handler of the runner can run in a child that is being forked.
+static void block_signals(sigset_t *before) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+/// What the child of `hw_try_join` does; `0` stands for the writer itself.
+static _Noreturn void join_and_leave(const char *procs, volatile int *code) {
+  int file = open(procs, O_WRONLY | O_CLOEXEC);
+  *code = file >= 0 && write(file, "0", 1) == 1 ? 0 : errno;
+  _exit(0);
+}
+
+__attribute__((noinline)) int hw_try_join(const char *procs) {
+  volatile int code = EIO;
+  sigset_t before;
+  block_signals(&before);
+  pid_t pid = vfork();
+  if (pid == 0) join_and_leave(procs, &code);
+  int failure = pid < 0 ? errno : 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (pid < 0) return failure;
+  hw_reap(pid);
+  return code;
+}
+
+/// What the child of `hw_still_child` does: it says that it is ready, and waits until nobody holds `wait` any more.
+static _Noreturn void hold_still(size_t size, int ready, int wait) {
+  char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) _exit(1);
+  // Every page there is: none is smaller than 4 KiB.
+  for (size_t at = 0; at < size; at += 4096) *(volatile char *)(memory + at) = 1;
+  char byte = 1;
+  if (write(ready, &byte, 1) == 1) {
+    while (read(wait, &byte, 1) < 0 && errno == EINTR) continue;
+  }
+  _exit(0);
+}
+
+static void close_ends(int one, int other) {
+  close(one);
+  close(other);
+}
+
+pid_t hw_still_child(size_t size, int *release) {
+  int ready[2], wait[2];
+  if (hw_pipe(ready) != 0) return -1;
+  if (hw_pipe(wait) != 0) {
+    close_ends(ready[0], ready[1]);
+    return -1;
+  }
+  sigset_t before;
+  block_signals(&before);
+  pid_t pid = _Fork();
+  if (pid == 0) {
+    close_ends(ready[0], wait[1]);
+    hold_still(size, ready[1], wait[0]);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  close_ends(ready[1], wait[0]);
+  char byte;
+  ssize_t count = -1;
+  while (pid > 0 && (count = read(ready[0], &byte, 1)) < 0 && errno == EINTR) continue;
+  close(ready[0]);
+  *release = wait[1];
+  if (count == 1) return pid;
+  close(wait[1]);
+  if (pid > 0) hw_reap(pid);
+  return -1;
 }

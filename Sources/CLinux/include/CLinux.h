@@ -185,4 +185,16 @@ int hw_affinity(void *_Nonnull mask, size_t size);
 /// Waits for one child to end and forgets it.
 void hw_reap(pid_t pid);
 
+// MARK: - Cgroups and counters
+
+/// Has a short-lived child join the cgroup whose `cgroup.procs` is at the path: 0, or an errno.
+///
+/// Why C: the child lives between vfork and exit, and must not touch the memory that it shares.
+int hw_try_join(const char *_Nonnull procs);
+
+/// Forks a child that touches `size` bytes of new memory and then stands still; its pid, or -1.
+///
+/// It ends by itself when `release` is closed, which the caller does, and waits for it.
+pid_t hw_still_child(size_t size, int *_Nonnull release);
+
 #endif

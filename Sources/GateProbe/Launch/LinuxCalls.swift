@@ -357,3 +357,30 @@ extension LinuxCalls {
     return isWanted(pid) && hw_pidfd_send_signal(pin, signal) == 0
   }
 }
+
+// MARK: - Cgroups and counters
+
+extension LinuxCalls.Code {
+  static let notPermitted = EPERM
+  static let readOnly = EROFS
+  static let busy = EBUSY
+}
+
+extension LinuxCalls {
+  /// Has a short-lived child join the cgroup whose `cgroup.procs` is at the path: 0, or the error number.
+  static func tryJoining(_ path: String) -> Int32 {
+    hw_try_join(path)
+  }
+
+  /// Looks at a child of ours that has touched as much new memory and stands still; nil where none can be made.
+  static func lookingAtStillChild<Value>(holding size: Bytes, _ look: (_ pid: Int32) -> Value) -> Value? {
+    var release: Int32 = -1
+    let pid = hw_still_child(Int(size.count), &release)
+    guard pid > 0 else { return nil }
+    defer {
+      close(release)
+      hw_reap(pid)
+    }
+    return look(pid)
+  }
+}

@@ -1,0 +1,50 @@
+import GateCore
+import Glibc
+
+/// Makes a cgroup, has a process join it, and removes it again: the only sure way to know whether that is allowed.
+enum CgroupTrial {
+  /// What is in the way of cgroups in the folder, if anything.
+  static func attempt(in folder: String, needing file: String) -> CgroupRefusal? {
+    let path = "\(folder)/\(CgroupName.new())"
+    guard mkdir(path, 0o755) == 0 else { return CgroupRefusal(code: errno, folder: folder) }
+    defer { CgroupFolder.remove(path) }
+    guard access("\(path)/\(file)", F_OK) == 0 else { return .noFile(file, folder: folder) }
+    let code = LinuxCalls.tryJoining("\(path)/cgroup.procs")
+    return code == 0 ? nil : CgroupRefusal(code: code, folder: folder)
+  }
+}
+
+/// Names of our cgroups, as in `highwater-4711-9c1e…`: the runner's process, and a number that no other one has.
+enum CgroupName {
+  static func new() -> String {
+    "highwater-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+  }
+}
+
+/// Removing cgroups.
+enum CgroupFolder {
+  /// How long the kernel may take to count a cgroup as empty, after its last process was waited for.
+  private static let patience = Duration.milliseconds(200)
+
+  /// Removes a cgroup that is empty or about to be; one that holds processes stays.
+  ///
+  /// - Returns: Whether it is gone.
+  @discardableResult
+  static func remove(_ path: String) -> Bool {
+    let deadline = MonotonicTime.after(patience)
+    while rmdir(path) != 0 {
+      guard errno == EBUSY, !deadline.hasPassed else { return errno == ENOENT }
+      usleep(500)
+    }
+    return true
+  }
+}
+
+/// Small files of the kernel, written whole.
+enum SystemFile {
+  static func write(_ text: String, to path: String) throws(SystemError) {
+    let file = try Descriptor.open(path, O_WRONLY)
+    guard case .failed(let code) = file.write(text.utf8) else { return }
+    throw SystemError(task: "write to `\(path)`", code: code)
+  }
+}

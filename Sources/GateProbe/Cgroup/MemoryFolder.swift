@@ -1,0 +1,66 @@
+import GateCore
+
+/// A cgroup's folder under the memory controller, by what its files tell.
+///
+/// v1: `cgroup-v1/memory.rst`, v2: `cgroup-v2.rst`, both in the kernel's `Documentation/admin-guide`.
+struct MemoryFolder: Sendable, Equatable {
+  let path: String
+  let version: CgroupVersion
+
+  /// Nil where there is none, or no such file, as in the root of v2.
+  var limit: Bytes? {
+    guard let value = number(in: version == .v1 ? "memory.limit_in_bytes" : "memory.max") else { return nil }
+    return value < Self.unlimited ? Bytes(value) : nil
+  }
+
+  /// What v1 shows where there is no limit is the largest whole number of pages; a real limit is far below it.
+  private static let unlimited: Int64 = 1 << 62
+
+  /// The memory charged to it and all below, without file pages that are easily given back.
+  var workingSet: Bytes? {
+    let (usageFile, inactive) =
+      version == .v1
+      ? ("memory.usage_in_bytes", "total_inactive_file") : ("memory.current", "inactive_file")
+    guard let usage = number(in: usageFile), let inactive = value(of: inactive, in: "memory.stat") else { return nil }
+    return Bytes(max(0, usage - inactive))
+  }
+
+  /// How many of its processes the kernel has killed for want of memory, whoever's limit it was; with v2 also of those
+  /// in cgroups below.
+  ///
+  /// Nil for kernels before 4.13.
+  var kills: Int64? {
+    value(of: "oom_kill", in: version == .v1 ? "memory.oom_control" : "memory.events")
+  }
+
+  /// The same without the cgroups below; v2 tells the two apart since Linux 5.2.
+  var ownKills: Int64? {
+    version == .v1 ? kills : value(of: "oom_kill", in: "memory.events.local")
+  }
+
+  /// How often it ran into its limit.
+  var limitHits: Int64? {
+    version == .v1 ? number(in: "memory.failcnt") : value(of: "max", in: "memory.events")
+  }
+
+  private func text(of file: String) -> String? {
+    SmallFile.text(at: "\(path)/\(file)", atMost: 16_384)
+  }
+
+  private func number(in file: String) -> Int64? {
+    text(of: file).flatMap { Int64($0.prefix { $0 != "\n" }) }
+  }
+
+  /// The number behind a key, in a file with one key on each line.
+  private func value(of key: String, in file: String) -> Int64? {
+    text(of: file).flatMap { FlatKeys.value(of: key, in: $0) }
+  }
+}
+
+/// Texts of the kernel with one key and number on each line, as in `oom_kill 3`.
+enum FlatKeys {
+  static func value(of key: String, in text: String) -> Int64? {
+    let line = text.split(separator: "\n").first { $0.hasPrefix("\(key) ") }
+    return line.flatMap { Int64($0.dropFirst(key.utf8.count + 1)) }
+  }
+}
