@@ -66,6 +66,8 @@ void hw_name_thread(const char *name) { pthread_setname_np(pthread_self(), name)
 
 int hw_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
+int hw_anonymous_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
 int hw_affinity(void *mask, size_t size) { return sched_getaffinity(0, size, mask); }
 
 void hw_reap(pid_t pid) {

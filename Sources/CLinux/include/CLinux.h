@@ -177,6 +177,11 @@ void hw_name_thread(const char *_Nonnull name);
 /// Why C: pipe2(2) is declared under _GNU_SOURCE only.
 int hw_pipe(int ends[_Nonnull 2]);
 
+/// Makes a file without a name, in memory, that is closed on exec; its descriptor, or -1 and errno.
+///
+/// Why C: memfd_create(2) is declared under _GNU_SOURCE only.
+int hw_anonymous_file(const char *_Nonnull name);
+
 /// Stores the mask of the CPUs that this thread may use; 0, or -1 and errno.
 ///
 /// Why C: sched_getaffinity(2) is declared under _GNU_SOURCE only.

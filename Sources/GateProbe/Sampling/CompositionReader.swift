@@ -27,14 +27,6 @@ enum CompositionReader {
     )
   }
 
-  /// The totals over all mappings, which the kernel sums at about the cost of listing them, and the proportional share.
-  static func totals(of pid: Int32) -> (mappings: MappingSums, share: Int64, resident: Int64)? {
-    guard let file = ProcFile(path: "/proc/\(pid)/smaps_rollup"), let mappings = mappings(in: file),
-      mappings.count > 0
-    else { return nil }
-    return (mappings, mappings.proportional * 1024, mappings.resident * 1024)
-  }
-
   /// Goes through the file piece by piece; nil where its end was not reached.
   private static func mappings(in file: borrowing ProcFile) -> MappingSums? {
     var mappings = MappingSums()
@@ -59,7 +51,7 @@ enum CompositionReader {
   }
 }
 
-/// Sums the resident memory of mappings by their kind, from the text of `smaps` or `smaps_rollup` in pieces.
+/// Sums the resident memory of mappings by their kind, from the text of `smaps` in pieces.
 ///
 /// All sums are in KiB.
 struct MappingSums {
@@ -72,8 +64,6 @@ struct MappingSums {
   private(set) var stack: Int64 = 0
   private(set) var lazilyFreed: Int64 = 0
   private(set) var hugePages: Int64 = 0
-  private(set) var resident: Int64 = 0
-  private(set) var proportional: Int64 = 0
   private(set) var count = 0
   /// By the last part of the path.
   private var files: [String: Int64] = [:]
@@ -129,7 +119,6 @@ struct MappingSums {
   private mutating func takeFigure() {
     switch line[0] {
     case UInt8(ascii: "R"): value(of: "Rss:").map { addResident($0) }
-    case UInt8(ascii: "P"): value(of: "Pss:").map { proportional += $0 }
     case UInt8(ascii: "L"): value(of: "LazyFree:").map { lazilyFreed += $0 }
     case UInt8(ascii: "A"):
       value(of: "AnonHugePages:").map { hugePages += $0 }
@@ -140,7 +129,6 @@ struct MappingSums {
   }
 
   private mutating func addResident(_ amount: Int64) {
-    resident += amount
     switch kind {
     case .heap: heap += amount
     case .stack: stack += amount

@@ -169,7 +169,7 @@ extension Sampler {
     let begin = Self.age(of: family)
     guard begin >= clock.nextComposition else { return }
     let (process, count) = state.withLock { $0.nextToShare() }
-    let totals = process.flatMap { CompositionReader.totals(of: $0) }
+    let totals = process.flatMap { MappingTotals(of: $0) }
     let end = Self.age(of: family)
     if let process, let totals {
       state.withLock { $0.note(totals, of: process, at: begin) }

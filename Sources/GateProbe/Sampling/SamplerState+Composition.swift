@@ -14,15 +14,15 @@ extension SamplerState {
     return (tracked[nextShare].pid, tracked.count)
   }
 
-  mutating func note(_ totals: (mappings: MappingSums, share: Int64, resident: Int64), of pid: Int32, at time: Int64) {
+  mutating func note(_ totals: MappingTotals, of pid: Int32, at time: Int64) {
     guard let process = known[pid] else { return }
-    process.noteProportional(totals.share, of: totals.resident)
+    process.noteProportional(totals.proportional.count, of: totals.resident.count)
     guard process === main, let figures = store.lastFigures else { return }
     let composition = Composition(
-      anonymous: figures.anonymous, file: figures.file, shared: figures.shared,
-      lazilyFreed: .kibibytes(totals.mappings.lazilyFreed), hugePages: .kibibytes(totals.mappings.hugePages)
+      anonymous: figures.anonymous, file: figures.file, shared: figures.shared, lazilyFreed: totals.lazilyFreed,
+      hugePages: totals.hugePages
     )
-    keep(CompositionReading(time: .nanoseconds(time), composition: composition, proportional: Bytes(totals.share)))
+    keep(CompositionReading(time: .nanoseconds(time), composition: composition, proportional: totals.proportional))
   }
 
   /// Takes in a reading of all mappings, and how long it took, in nanoseconds.

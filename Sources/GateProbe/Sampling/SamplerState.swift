@@ -39,7 +39,7 @@ struct SamplerState: ~Copyable {
   init(family: Family, cgroup: Cgroup?, main rule: Target.MainProcess?, capacity: Int) {
     self.family = family
     self.cgroup = cgroup
-    treeMemory = cgroup.flatMap { CgroupMemoryReader(of: $0) }
+    treeMemory = cgroup?.memory.flatMap { CgroupMemoryReader(of: $0) }
     countsTree = treeMemory != nil
     finder = rule.map { MainProcessFinder(family: family, rule: $0) }
     store = SampleStore(capacity: capacity)
