@@ -5,6 +5,9 @@ struct BinnedCurve {
   /// The middle of each stretch, in seconds since exec.
   let times: [Double]
   let medians: [Double]
+  /// When the first stretch begins, and the length of each in seconds.
+  private let begin: Duration
+  private let width: Double
 
   /// Cuts a window of readings, which are in the order of time, into n = min(200, max(40, readings / 5)) stretches.
   ///
@@ -14,6 +17,7 @@ struct BinnedCurve {
     let length = (window.upperBound - window.lowerBound).inSeconds
     guard inside.count >= 10, length > 0 else { return nil }
     let count = min(200, max(40, inside.count / 5))
+    (begin, width) = (window.lowerBound, length / Double(count))
     var bins = [[Double]](repeating: [], count: count)
     for reading in inside {
       let share = (reading.time - window.lowerBound).inSeconds / length
@@ -40,18 +44,17 @@ struct BinnedCurve {
   /// An excursion of up to three stretches does not end a warm-up: it is a spike. One of 20 ms fills two stretches of a
   /// run of half a second, and would hide the steady state if it came in the middle of the run.
   var steadyStart: Int? {
-    let reach = 3
+    let width = 7
     let calmed = medians.indices.map { index in
-      let near = medians[max(0, index - reach)...min(medians.count - 1, index + reach)]
-      return Spread.median(Array(near)) ?? medians[index]
+      let first = min(max(0, index - width / 2), medians.count - width)
+      return Spread.median(Array(medians[first..<first + width])) ?? medians[index]
     }
     return SteadyState.start(of: calmed, floor: Self.quietBand)
   }
 
   /// The time at which a stretch begins.
   func beginning(of stretch: Int) -> Duration {
-    let width = times.count > 1 ? times[1] - times[0] : 0
-    return .seconds(max(0, times[stretch] - width / 2))
+    begin + .seconds(Double(stretch) * width)
   }
 
   /// The level of the steady state that begins at this stretch; nil where the curve only rises or falls there.

@@ -18,9 +18,9 @@ struct Envelope {
     /// What was resident at some instant between the two times; nil where the mark did not rise.
     let risenTo: Bytes?
 
-    /// The most that is known to have been resident since an instant not after `time`.
-    func highest(since start: Duration) -> Bytes? {
-      [resident, after >= start ? risenTo : nil].compactMap(\.self).max()
+    /// To what the mark rose since an instant not after `time`; nil where it did not, or may have done so before.
+    func rise(since start: Duration) -> Bytes? {
+      after >= start && time > start ? risenTo : nil
     }
   }
 
@@ -58,7 +58,8 @@ struct Envelope {
   func highest(in window: ClosedRange<Duration>) -> (peak: Bytes, step: Step)? {
     steps.slice(of: window, by: \.time)
       .reduce(into: nil) { (highest: inout (peak: Bytes, step: Step)?, step) in
-        guard let peak = step.highest(since: window.lowerBound), peak > highest?.peak ?? Bytes(-1) else { return }
+        let known = [step.resident, step.rise(since: window.lowerBound)].compactMap(\.self)
+        guard let peak = known.max(), peak > highest?.peak ?? Bytes(-1) else { return }
         highest = (peak, step)
       }
   }
@@ -70,7 +71,7 @@ struct Envelope {
   /// had not risen at the next reading, or there was no more to read (`isReadAtEnd`: at the very end of the process).
   func isExact(in window: ClosedRange<Duration>, isReadAtEnd: Bool) -> Bool {
     let inside = steps.slice(of: window, by: \.time)
-    guard inside.contains(where: { $0.after >= window.lowerBound && $0.risenTo != nil }) else { return false }
+    guard inside.contains(where: { $0.rise(since: window.lowerBound) != nil }) else { return false }
     if let last = inside.last, last.resident == nil, last.time == window.upperBound { return true }
     return inside.endIndex < steps.endIndex ? steps[inside.endIndex].risenTo == nil : isReadAtEnd
   }
