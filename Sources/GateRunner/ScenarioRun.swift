@@ -40,8 +40,9 @@ struct ScenarioRun {
       guard measurements.failure == nil else { break }
     }
     measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.growthIsPerIteration)
-    measurements.composition =
-      counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first?.composition
+    let middle = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first
+    measurements.composition = middle?.composition
+    measurements.compositionAtPeak = middle?.compositionAtPeak
     measurements.notes =
       shared(measurements.repetitions.map(\.notes)) + overshadowed(counted)
     return measurements
@@ -114,6 +115,7 @@ struct ScenarioRun {
 private struct Extract {
   let peak: Double
   let composition: Composition?
+  let compositionAtPeak: Composition?
   let growthIsPerIteration: Bool
   /// The commands of the largest child, where it holds most of the memory, and of the main process.
   let overshadowingChild: String?
@@ -122,6 +124,7 @@ private struct Extract {
   init(_ recording: Recording, _ result: RepetitionResult) {
     peak = result.metrics[.peakRSS] ?? 0
     composition = recording.composition
+    compositionAtPeak = recording.compositionAtPeak
     growthIsPerIteration = recording.growthIsPerIteration
     overshadowingChild = recording.overshadowingChild?.command
     mainCommand = recording.processes.first(where: \.isMain)?.command

@@ -27,6 +27,8 @@ package struct Baseline: Sendable, Equatable {
   /// One value for each repetition, in the order of measurement.
   package var metrics: [MetricName: [Double]]
   package var composition: Composition?
+  /// What the metrics of the process tree count.
+  package var treeBasis: TreeBasis
   package var approved: Approval
 
   package init(
@@ -35,6 +37,7 @@ package struct Baseline: Sendable, Equatable {
     fingerprint: Fingerprint,
     metrics: [MetricName: [Double]],
     composition: Composition?,
+    treeBasis: TreeBasis = .upperBound,
     approved: Approval
   ) {
     self.scenario = scenario
@@ -42,6 +45,7 @@ package struct Baseline: Sendable, Equatable {
     self.fingerprint = fingerprint
     self.metrics = metrics
     self.composition = composition
+    self.treeBasis = treeBasis
     self.approved = approved
   }
 }

@@ -17,6 +17,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
   /// The counted repetitions.
   package var repetitions: [RepetitionResult]
   package var composition: Composition?
+  /// Of the same repetition as ``composition``.
+  package var compositionAtPeak: Composition?
   package var growthIsPerIteration: Bool
   /// Why a repetition, a warm-up included, cannot count.
   package var failure: Failure?
@@ -30,6 +32,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     gate: Gate,
     repetitions: [RepetitionResult],
     composition: Composition? = nil,
+    compositionAtPeak: Composition? = nil,
     growthIsPerIteration: Bool = false,
     failure: Failure? = nil,
     wasKilled: Bool = false,
@@ -40,6 +43,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     self.gate = gate
     self.repetitions = repetitions
     self.composition = composition
+    self.compositionAtPeak = compositionAtPeak
     self.growthIsPerIteration = growthIsPerIteration
     self.failure = failure
     self.wasKilled = wasKilled
@@ -57,6 +61,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       gate: gate,
       repetitions: repetitions,
       currentComposition: composition,
+      compositionAtPeak: compositionAtPeak,
       failure: failure,
       notes: notes,
       growthIsPerIteration: growthIsPerIteration
@@ -116,6 +121,9 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     guard values.count * 2 > repetitions.count else {
       return unavailable(rule, unit: unit, baseline: baseline, missing: missing, had: values.count)
     }
+    if metric.isOfTree, let reason = reasonAgainstTrees(of: baseline) {
+      return (MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: reason), nil)
+    }
     let judgement = MetricJudgement(
       rule: rule,
       unit: unit,
@@ -126,6 +134,16 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     var result = judgement.result
     if baseline == nil, result.verdict == missing { result.reason = "there is no baseline for this environment" }
     return (result, nil)
+  }
+
+  /// Why the figures of the process trees do not belong together; nil where all count the same.
+  private func reasonAgainstTrees(of baseline: Baseline?) -> String? {
+    let bases = Set(repetitions.map(\.treeBasis.rawValue)).sorted()
+    if bases.count > 1 {
+      return "the repetitions counted their process trees in different ways: \(bases.joined(separator: ", "))"
+    }
+    guard let basis = bases.first, let before = baseline?.treeBasis.rawValue, basis != before else { return nil }
+    return "the baseline's process trees were counted in another way: \(before) there, \(basis) here; approve again"
   }
 
   /// Why a baseline's steady level is not judged where no gate asks for it; nil where it is.
@@ -166,6 +184,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
     switch metric {
     case .peakRSS, .treePeak: return "the target ended before \(Recording.fewestReadings) readings of it were made"
+    case .faultRate: return "the target's page faults were read less than twice"
     case .growth where growthIsPerIteration:
       return "the iterations came too fast for their levels to be read; more work in each may help"
     default:
@@ -209,8 +228,11 @@ extension Baseline {
   }
 
   /// A scenario's measurements as what later ones are compared with.
+  ///
+  /// Figures of process trees that were not all counted in the same way are left out.
   package init(of result: ScenarioResult, approved: Approval) {
-    let names = Set(result.repetitions.flatMap { $0.allMetrics.keys })
+    let bases = Set(result.repetitions.map(\.treeBasis))
+    let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || bases.count == 1 }
     let columns = names.map { name in (name, result.repetitions.compactMap { $0.allMetrics[name] }) }
     self.init(
       scenario: result.name,
@@ -218,6 +240,7 @@ extension Baseline {
       fingerprint: result.environment.fingerprint,
       metrics: Dictionary(uniqueKeysWithValues: columns),
       composition: result.currentComposition,
+      treeBasis: result.repetitions.first?.treeBasis ?? .upperBound,
       approved: approved
     )
   }
@@ -232,6 +255,7 @@ extension ScenarioMeasurements {
       gate: result.gate,
       repetitions: result.repetitions,
       composition: result.currentComposition,
+      compositionAtPeak: result.compositionAtPeak,
       growthIsPerIteration: result.growthIsPerIteration,
       failure: result.failure,
       wasKilled: result.failure != nil && result.verdict == .inconclusive
@@ -246,7 +270,8 @@ extension ScenarioMeasurements {
         end: End(.exited, code: 0),
         duration: .zero,
         processes: 0,
-        metrics: baseline.metrics.compactMapValues { index < $0.count ? $0[index] : nil }
+        metrics: baseline.metrics.compactMapValues { index < $0.count ? $0[index] : nil },
+        treeBasis: baseline.treeBasis
       )
     }
     self.init(

@@ -54,7 +54,10 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     self = name
   }
 
-  /// Whether the values are whole bytes; growth is a rate and has fractions.
+  /// Whether the metric is of the whole process tree: what it counts is told by a ``TreeBasis``.
+  package var isOfTree: Bool { self == .treePeak || self == .treeSteady }
+
+  /// Whether the values are whole bytes; rates have fractions.
   package var isWholeBytes: Bool { self != .growth && self != .faultRate }
 
   /// The unit as the result file names it.

@@ -1,65 +1,26 @@
 import Statistics
 
-/// A curve as the medians of equal stretches of time.
-struct BinnedCurve {
-  /// The middle of each stretch, in seconds since exec.
-  let times: [Double]
-  let medians: [Double]
-
-  /// Cuts a window of readings, which are in the order of time, into n = min(200, max(40, readings / 5)) stretches.
-  ///
-  /// A stretch without a reading holds the level before it. nil for fewer than 10 readings, which have no shape.
-  init?(_ readings: [(time: Duration, value: Double)], within window: ClosedRange<Duration>) {
-    let inside = readings.slice(of: window, by: \.time)
-    let length = (window.upperBound - window.lowerBound).inSeconds
-    guard inside.count >= 10, length > 0 else { return nil }
-    let count = min(200, max(40, inside.count / 5))
-    var bins = [[Double]](repeating: [], count: count)
-    for reading in inside {
-      let share = (reading.time - window.lowerBound).inSeconds / length
-      bins[min(count - 1, Int(share * Double(count)))].append(reading.value)
-    }
-    var level = inside.first?.value ?? 0
-    medians = bins.map { bin in
-      level = Spread.median(bin) ?? level
-      return level
-    }
-    times = (0..<count).map { window.lowerBound.inSeconds + (Double($0) + 0.5) / Double(count) * length }
-  }
-
-  /// The deviation from the level that never counts as movement (a few dozen pages come and go in any process).
-  static let quietBand = Double(Bytes.kibibytes(256).count)
-
-  /// The first stretch of the steady state; nil where there is none.
-  var steadyStart: Int? {
-    SteadyState.start(of: medians, floor: Self.quietBand)
-  }
-
-  /// The level of the steady state that begins at this stretch; nil where the curve only rises or falls there.
-  ///
-  /// A ramp is within its own spread, so that the search for the start accepts it; but its median is a matter of where
-  /// the window was cut, and equal runs would differ by it. So a curve that drifts by more than a tenth of its median,
-  /// and by more than 1 MiB, has no level. Its growth is a figure of its own.
-  func level(from start: Int) -> Double? {
-    let (x, y) = (Array(times[start...]), Array(medians[start...]))
-    guard let level = Spread.median(y), let first = x.first, let last = x.last else { return nil }
-    let drift = (Slope.theilSen(x: x, y: y) ?? 0) * (last - first)
-    return abs(drift) > max(0.1 * level, Double(Bytes.mebibytes(1).count)) ? nil : level
-  }
-}
-
 extension Recording {
   /// The figures that this repetition yields; a metric that cannot be had is missing.
   package func result() -> RepetitionResult {
-    RepetitionResult(
+    let envelope = Envelope(samples: samples, marks: marks)
+    var result = RepetitionResult(
       end: end,
       duration: duration,
       processes: processes.count,
-      metrics: wholeRunMetrics,
-      phases: phases,
+      metrics: [:],
+      phases: phases(in: envelope),
       widestGap: widestGap,
-      notes: notes + markNotes + briefnessNotes
+      notes: notes + markNotes + treeNotes + briefnessNotes,
+      treeBasis: treeBasis,
+      largestProcesses: largestProcesses
     )
+    result.metrics[.peakRSS] = peak.map { Double($0.count) }
+    result.metrics[.faultRate] = faultRate
+    measureSteadyState(in: envelope, to: &result)
+    if growthIsPerIteration { result.metrics[.growth] = growthPerIteration }
+    measureTree(to: &result)
+    return result
   }
 
   /// The largest child, where it held at least half as much again as the main process.
@@ -68,7 +29,7 @@ extension Recording {
   /// copy holds no more than its parent.
   package var overshadowingChild: ProcessRecord? {
     guard let peak, let child = processes.filter({ !$0.isMain }).max(by: { $0.peak < $1.peak }) else { return nil }
-    return Double(child.peak.count) >= 1.5 * peak ? child : nil
+    return Double(child.peak.count) >= 1.5 * Double(peak.count) ? child : nil
   }
 
   /// Growth is per iteration where there are enough iterations for a slope, else per second.
@@ -76,27 +37,74 @@ extension Recording {
     marks.count { $0.event == .iteration } >= Self.fewestIterations
   }
 
+  /// What the main process's memory consisted of when it was nearest to its peak.
+  ///
+  /// Its ``Composition/resident`` tells how near that was: compositions are read rarely.
+  package var compositionAtPeak: Composition? {
+    guard let peak else { return nil }
+    func distance(_ reading: CompositionReading) -> Int64 { abs(reading.composition.resident.count - peak.count) }
+    return compositions.min { distance($0) < distance($1) }?.composition
+  }
+
+  /// Fewer readings than this are of a program that was still being loaded: they tell nothing of it.
+  package static let fewestReadings = 5
+
   /// A slope over fewer turns is mostly the noise of single pages.
   private static let fewestIterations = 10
 
   /// A slope per second over a shorter steady state is mostly the noise of single pages.
   private static let shortestGrowthWindow = 0.5
 
-  private var wholeRunMetrics: [MetricName: Double] {
-    var metrics: [MetricName: Double] = [:]
-    metrics[.peakRSS] = peak
-    if isReadEnough { metrics[.treePeak] = samples.map(\.tree).max().map { Double($0.count) } }
-    let window = Duration.zero...max(.zero, stopRequested ?? duration)
-    if let curve = BinnedCurve(residents, within: window), let start = curve.steadyStart {
-      metrics[.growth] = growthPerSecond(curve, from: start)
-      if let level = curve.level(from: start) {
-        metrics[.steadyRSS] = level.rounded()
-        metrics[.spike] = spike(above: level, from: curve.times[start], to: window.upperBound)
-      }
-    }
-    if growthIsPerIteration { metrics[.growth] = growthPerIteration }
-    metrics[.treeSteady] = Self.steadyLevel(samples.map { ($0.time, Double($0.tree.count)) }, within: window)
-    return metrics
+  /// The highest of all high-water marks and readings of the main process, over all programs that it was.
+  ///
+  /// The mark alone may be low (see ``Envelope``), a reading is exact. Without a reading at the very end of the process
+  /// the figure is that of the last reading before, which too few readings make worthless.
+  private var peak: Bytes? {
+    guard isReadAtEnd || samples.count(where: { $0.main != nil }) >= Self.fewestReadings else { return nil }
+    let seen = samples.compactMap { $0.main.map { max($0.peak, $0.resident) } }
+    let highest = (seen + marks.compactMap(\.peakBefore) + processes.filter(\.isMain).map(\.peak)).max()
+    return highest.flatMap { $0 > .zero ? $0 : nil }
+  }
+
+  /// Whether the main process's high-water mark was read at its very end.
+  private var isReadAtEnd: Bool {
+    processes.contains { $0.isMain && $0.isExact }
+  }
+
+  /// The time from exec to the request to stop, or to the main process's last reading and end.
+  private var window: ClosedRange<Duration> {
+    let lastReading = samples.last { $0.main != nil }?.time ?? .zero
+    return .zero...max(.zero, stopRequested ?? max(duration, lastReading))
+  }
+
+  private var residents: [(time: Duration, value: Double)] {
+    samples.compactMap { sample in sample.main.map { (sample.time, Double($0.resident.count)) } }
+  }
+
+  /// How much memory page faults brought in, in bytes a second of the main process's life up to the request to stop.
+  ///
+  /// Minor faults (`minflt`, proc_pid_stat(5)) times the page size; one of a huge page counts as one page. The first
+  /// and the last reading that know them bound the time.
+  private var faultRate: Double? {
+    let known = samples.slice(of: window, by: \.time).lazy.filter { $0.activity != nil }
+    guard let first = known.first, let last = known.last, let before = first.activity, let after = last.activity,
+      last.time > first.time, after.minorFaults >= before.minorFaults
+    else { return nil }
+    return Double(after.minorFaults - before.minorFaults) * Double(pageSize) / (last.time - first.time).inSeconds
+  }
+}
+
+// MARK: - Steady state
+
+extension Recording {
+  private func measureSteadyState(in envelope: Envelope, to result: inout RepetitionResult) {
+    guard let curve = BinnedCurve(residents, within: window), let start = curve.steadyStart else { return }
+    result.metrics[.growth] = growthPerSecond(curve, from: start)
+    guard let level = curve.level(from: start) else { return }
+    let found = spike(above: level, from: curve.beginning(of: start), to: window.upperBound, in: envelope)
+    result.metrics[.steadyRSS] = level.rounded()
+    result.metrics[.spike] = found.height
+    result.spike = found.spike
   }
 
   private static func steadyLevel(
@@ -105,33 +113,6 @@ extension Recording {
   ) -> Double? {
     guard let curve = BinnedCurve(readings, within: window), let start = curve.steadyStart else { return nil }
     return curve.level(from: start)?.rounded()
-  }
-
-  private var residents: [(time: Duration, value: Double)] {
-    samples.compactMap { sample in sample.main.map { (sample.time, Double($0.resident.count)) } }
-  }
-
-  /// The highest of all high-water marks and readings of the main process.
-  ///
-  /// The kernel's mark alone may be up to CPUs × 31 pages low after memory was given back, since it is kept by an
-  /// inexact read of per-CPU counters (kernel commit f1a7941243c1); a reading is exact.
-  private var peak: Double? {
-    guard isReadEnough else { return nil }
-    let seen = samples.compactMap { $0.main.map { max($0.peak, $0.resident) } } + processes.filter(\.isMain).map(\.peak)
-    return seen.max().map { Double($0.count) }.flatMap { $0 > 0 ? $0 : nil }
-  }
-
-  /// The highest resident memory in a window: the high-water mark where it rose there, else the highest reading.
-  private func highest(in window: ClosedRange<Duration>) -> Double? {
-    let inside = samples.slice(of: window, by: \.time).compactMap(\.main)
-    guard let before = inside.first?.peak, let reading = inside.map(\.resident).max() else { return nil }
-    let mark = inside.map(\.peak).max() ?? before
-    return Double(max(reading, mark > before ? mark : reading).count)
-  }
-
-  private func spike(above level: Double, from start: Double, to end: Duration) -> Double {
-    let begin = min(Duration.seconds(start), end)
-    return max(0, (highest(in: begin...end) ?? level) - level).rounded()
   }
 
   private func growthPerSecond(_ curve: BinnedCurve, from start: Int) -> Double? {
@@ -151,60 +132,72 @@ extension Recording {
     return Slope.theilSen(x: kept.map(\.number), y: kept.map(\.level))
   }
 
-  private var phases: [RepetitionResult.Phase] {
+  /// A phase lasts until the next one or the window's end; its peak is the highest of the envelope in that time.
+  private func phases(in envelope: Envelope) -> [RepetitionResult.Phase] {
     let starts = marks.compactMap { mark -> (name: String, time: Duration)? in
       guard case .phase(let name) = mark.event else { return nil }
       return (name, mark.time)
     }
-    let finish = max(stopRequested ?? duration, starts.last?.time ?? .zero)
-    let readings = residents
+    guard !starts.isEmpty else { return [] }
+    let (finish, readings, isReadAtEnd) = (window.upperBound, residents, isReadAtEnd)
     return starts.enumerated().map { index, start in
-      let window = start.time...max(start.time, index + 1 < starts.count ? starts[index + 1].time : finish)
-      var metrics: [MetricName: Double] = [:]
-      metrics[.peakRSS] = highest(in: window)
-      metrics[.steadyRSS] = Self.steadyLevel(readings, within: window)
-      return RepetitionResult.Phase(name: start.name, metrics: metrics)
+      let span = start.time...max(start.time, index + 1 < starts.count ? starts[index + 1].time : finish)
+      var phase = RepetitionResult.Phase(name: start.name, metrics: [:])
+      phase.metrics[.peakRSS] = envelope.highest(in: span).map { Double($0.peak.count) }
+      phase.metrics[.steadyRSS] = Self.steadyLevel(readings, within: span)
+      phase.peakIsExact = envelope.isExact(in: span, isReadAtEnd: isReadAtEnd)
+      return phase
     }
   }
+}
 
-  /// Fewer readings than this are of a program that was still being loaded: they tell nothing of it.
-  package static let fewestReadings = 5
+// MARK: - Trees
 
+extension Recording {
+  private func measureTree(to result: inout RepetitionResult) {
+    guard samples.count >= Self.fewestReadings else { return }
+    result.metrics[.treePeak] = samples.map(\.tree).max().map { Double($0.count) }
+    result.metrics[.treeSteady] = Self.steadyLevel(samples.map { ($0.time, Double($0.tree.count)) }, within: window)
+  }
+
+  /// The largest first, of equal ones the one with the lower id; the main process in the last place where it would be
+  /// left out.
+  private var largestProcesses: [ProcessRecord] {
+    let sorted = processes.sorted { ($1.peak, $0.id) < ($0.peak, $1.id) }
+    let (kept, rest) = (sorted.prefix(RepetitionResult.mostProcesses), sorted.dropFirst(RepetitionResult.mostProcesses))
+    guard !kept.contains(where: \.isMain), let main = rest.first(where: \.isMain) else { return Array(kept) }
+    return kept.dropLast() + [main]
+  }
+}
+
+// MARK: - Notes
+
+extension Recording {
   /// Below this the last reading may come long before the end: equal runs were seen to differ by up to 34 %.
   private static let briefest = Duration.milliseconds(500)
 
-  private var isReadEnough: Bool {
-    samples.count { $0.main != nil } >= Self.fewestReadings
+  private var briefnessNotes: [String] {
+    guard !isReadAtEnd, peak != nil, duration < Self.briefest else { return [] }
+    return ["the target ran for less than 0.5 s, which readings of /proc see poorly: its real peak may be higher"]
   }
 
-  private var briefnessNotes: [String] {
-    guard rung == .sampled, isReadEnough, duration < Self.briefest else { return [] }
-    return ["the target ran for less than 0.5 s, which readings of /proc see poorly: its real peak may be higher"]
+  /// What a tree's figures count more than once, where more than one process was there at a time.
+  private var treeNotes: [String] {
+    guard samples.contains(where: { $0.processes > 1 }) else { return [] }
+    switch treeBasis {
+    case .cgroup: return []
+    case .proportional:
+      return [
+        "tree_peak and tree_steady divide what processes share among them (Pss); what could not be read counts in full"
+      ]
+    case .upperBound:
+      return ["tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of them"]
+    }
   }
 
   private var markNotes: [String] {
     guard unknownMarks > 0 else { return [] }
     let lines = unknownMarks == 1 ? "1 line" : "\(unknownMarks) lines"
     return ["\(lines) written to HIGHWATER_MARKS could not be understood"]
-  }
-}
-
-extension Array {
-  /// The elements whose time lies in the window, where all are in the order of time.
-  ///
-  /// Found by halving: a target may start phases by the ten thousand, each of which has a window of its own.
-  fileprivate func slice(of window: ClosedRange<Duration>, by time: (Element) -> Duration) -> ArraySlice<Element> {
-    let start = firstIndex(fromWhere: { time($0) >= window.lowerBound })
-    return self[start..<Swift.max(start, firstIndex(fromWhere: { time($0) > window.upperBound }))]
-  }
-
-  /// The first index from which on the condition holds, where it holds for all after one for which it does.
-  private func firstIndex(fromWhere isBeyond: (Element) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBeyond(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

@@ -256,6 +256,8 @@ package struct Recording: Sendable, Equatable {
   /// In the order of time; the last one need not be ``composition``.
   package var compositions: [CompositionReading]
   package var treeBasis: TreeBasis
+  /// The size of a page of memory in bytes: what a page fault brings in.
+  package var pageSize: Int
   package var end: End
   /// The step, setup, teardown or readiness that failed.
   package var failure: Failure?
@@ -279,6 +281,7 @@ package struct Recording: Sendable, Equatable {
     composition: Composition? = nil,
     compositions: [CompositionReading] = [],
     treeBasis: TreeBasis = .upperBound,
+    pageSize: Int = 4096,
     end: End,
     failure: Failure? = nil,
     duration: Duration = .zero,
@@ -295,6 +298,7 @@ package struct Recording: Sendable, Equatable {
     self.composition = composition
     self.compositions = compositions
     self.treeBasis = treeBasis
+    self.pageSize = pageSize
     self.end = end
     self.failure = failure
     self.duration = duration

@@ -100,6 +100,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var metrics: [MetricResult]
   package var baselineComposition: Composition?
   package var currentComposition: Composition?
+  /// What memory consisted of nearest to the peak, where ``currentComposition`` is of the end; of the same repetition.
+  package var compositionAtPeak: Composition?
   /// Why the scenario failed; nil unless it did.
   package var failure: Failure?
   /// Remarks for a person, each one sentence.
@@ -116,6 +118,7 @@ package struct ScenarioResult: Sendable, Equatable {
     metrics: [MetricResult] = [],
     baselineComposition: Composition? = nil,
     currentComposition: Composition? = nil,
+    compositionAtPeak: Composition? = nil,
     failure: Failure? = nil,
     notes: [String] = [],
     growthIsPerIteration: Bool = false
@@ -128,6 +131,7 @@ package struct ScenarioResult: Sendable, Equatable {
     self.metrics = metrics
     self.baselineComposition = baselineComposition
     self.currentComposition = currentComposition
+    self.compositionAtPeak = compositionAtPeak
     self.failure = failure
     self.notes = notes
     self.growthIsPerIteration = growthIsPerIteration

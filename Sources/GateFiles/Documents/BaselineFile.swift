@@ -33,6 +33,9 @@ private struct SchemaClaim: Decodable {
 private struct BaselineDocument: Codable {
   let baseline: Baseline
 
+  /// The small ones come and go by a page, and each would be a line of the diff.
+  private static let mostLibraries = 10
+
   init(_ baseline: Baseline) {
     self.baseline = baseline
   }
@@ -46,6 +49,7 @@ private struct BaselineDocument: Codable {
       fingerprint: try fields.value("fingerprint", as: FingerprintDocument.self).fingerprint,
       metrics: try fields.value("metrics", as: SeriesDocument.self).series,
       composition: try fields.valueIfAny("composition", as: CompositionDocument.self)?.composition,
+      treeBasis: try fields.choiceIfAny("treeBasis") ?? .upperBound,
       approved: try fields.value("approved", as: ApprovalDocument.self).approval
     )
     if baseline.metrics.isEmpty { throw fields.fault("metrics", "has no figures") }
@@ -58,7 +62,11 @@ private struct BaselineDocument: Codable {
     try fields.encode(baseline.environment, forKey: "environment")
     try fields.encode(FingerprintDocument(baseline.fingerprint), forKey: "fingerprint")
     try fields.encode(SeriesDocument(baseline.metrics), forKey: "metrics")
-    try fields.encode(CompositionDocument(baseline.composition), forKey: "composition")
+    try fields.encode(
+      CompositionDocument(baseline.composition, mostLibraries: Self.mostLibraries), forKey: "composition"
+    )
+    // Where it is not told, trees were sums, as all were at first: those files stay as they are.
+    if baseline.treeBasis != .upperBound { try fields.encode(baseline.treeBasis.rawValue, forKey: "treeBasis") }
     try fields.encode(ApprovalDocument(baseline.approved), forKey: "approved")
   }
 }

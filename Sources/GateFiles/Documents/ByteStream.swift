@@ -53,11 +53,14 @@ struct ByteFault: Error {
 
 /// Bytes from a file that anybody may have written: each read is bounded, and none can trap.
 struct ByteReader {
+  /// The version of the file: what later ones have added is not in it.
+  let version: UInt8
   private let content: [UInt8]
   private var position = 0
 
-  init(_ content: [UInt8]) {
+  init(_ content: [UInt8], version: UInt8 = RecordingFile.version) {
     self.content = content
+    self.version = version
   }
 
   var remaining: Int { content.count - position }
@@ -104,6 +107,15 @@ struct ByteReader {
     _ read: (inout ByteReader) throws(ByteFault) -> Value
   ) throws(ByteFault) -> Value? {
     try count(atMost: 1) == 0 ? nil : try read(&self)
+  }
+
+  /// What a version has added, or what a file of an earlier one means by its absence.
+  mutating func added<Value>(
+    in version: UInt8,
+    else absent: @autoclosure () -> Value,
+    _ read: (inout ByteReader) throws(ByteFault) -> Value
+  ) throws(ByteFault) -> Value {
+    self.version < version ? absent() : try read(&self)
   }
 
   /// A list whose elements have at least one byte each, so that its length is also bounded by what is left.

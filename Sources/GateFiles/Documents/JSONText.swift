@@ -20,28 +20,48 @@ enum JSONText {
   /// The encoder holds a document as a tree of objects before it writes a byte, and this keeps the tree to one entry: a
   /// result of 1000 scenarios with 20 repetitions (15.4 MB) raised `VmHWM` by 32 MB and not by 66 (debug build, 2026-11).
   static func encode(_ document: some Encodable, filling key: String, with entries: [some Encodable]) -> [UInt8] {
-    let frame = encode(document)
-    // No text can hold these bytes, since a quote and a line feed within one are escaped.
-    let head = Array("\n  \"\(key)\" : [\n".utf8)
-    guard !entries.isEmpty, let start = frame.firstRange(of: head) else { return frame }
-    var bytes = Array(frame[..<start.upperBound])
+    guard !entries.isEmpty else { return encode(document) }
+    var (bytes, tail) = frame(document, around: key)
     for (index, entry) in entries.enumerated() {
       if index > 0 { bytes += [UInt8(ascii: ","), newline] }
-      append(data(of: entry), to: &bytes, indentedBy: 4)
+      bytes += self.entry(entry, indentedBy: 4)
     }
-    // Where the entries stand now was an empty line.
-    return bytes + frame[start.upperBound...]
+    return bytes + tail
   }
 
-  private static let newline: UInt8 = 0x0a
+  /// A document in two parts: what stands before and after the entries of the list under `key` of its outermost object,
+  /// which is empty in `document`.
+  ///
+  /// The second part begins with the end of the last entry's line. Only a document that is no entry ends in a newline.
+  static func frame(
+    _ document: some Encodable,
+    around key: String,
+    indentedBy width: Int = 0
+  ) -> (head: [UInt8], tail: [UInt8]) {
+    let indent = String(repeating: " ", count: width)
+    let whole = width > 0 ? entry(document, indentedBy: width) : encode(document)
+    // No text can hold these bytes, since a quote and a line feed within one are escaped.
+    guard let start = whole.firstRange(of: Array("\n\(indent)  \"\(key)\" : [\n".utf8)) else {
+      preconditionFailure("the document has an empty list under `\(key)`")
+    }
+    // Where the entries will stand is an empty line.
+    return (Array(whole[..<start.upperBound]), Array(whole[start.upperBound...]))
+  }
 
-  private static func append(_ text: Data, to bytes: inout [UInt8], indentedBy width: Int) {
-    for (index, line) in [UInt8](text).split(separator: newline, omittingEmptySubsequences: false).enumerated() {
+  /// A document as an entry of another one's list, without a newline at its end.
+  static func entry(_ document: some Encodable, indentedBy width: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for (index, line) in [UInt8](data(of: document)).split(separator: newline, omittingEmptySubsequences: false)
+      .enumerated()
+    {
       if index > 0 { bytes.append(newline) }
       if !line.isEmpty { bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: width)) }
       bytes.append(contentsOf: line)
     }
+    return bytes
   }
+
+  private static let newline: UInt8 = 0x0a
 
   private static func data(of document: some Encodable) -> Data {
     let encoder = JSONEncoder()

@@ -1,7 +1,9 @@
 /// Columns of numbers, each told by what it differs from a guess, in the largest unit that loses nothing.
 enum Column {
-  /// Units of time and memory: a nanosecond, microsecond and millisecond; a byte, KiB and page.
-  static let units: [Int64] = [1, 1000, 1_000_000, 1024, 4096]
+  /// Units of time and memory: a nanosecond, microsecond and millisecond; a byte, KiB and page; a tick of the kernel.
+  ///
+  /// Files name them by their place here.
+  static let units: [Int64] = [1, 1000, 1_000_000, 1024, 4096, 10_000_000]
 
   /// Writes the unit's index, then for each number its zig-zag varint; a run of zeros is a zero and its length less one.
   static func write(_ numbers: [Int64], to writer: inout ByteWriter) {

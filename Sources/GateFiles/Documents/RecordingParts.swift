@@ -10,6 +10,7 @@ extension ByteWriter {
   mutating func append(_ mark: Mark) {
     append(mark.time.nanoseconds)
     append(mark.resident?.count) { $0.append($1) }
+    append(mark.peakBefore?.count) { $0.append($1) }
     switch mark.event {
     case .phase(let name):
       append(count: 0)
@@ -31,10 +32,22 @@ extension ByteWriter {
     append(Int64(process.id))
     append(Int64(process.parent))
     append(cut: process.command)
-    append(count: process.isMain ? 1 : 0)
+    append(count: (process.isMain ? 1 : 0) + (process.isExact ? 2 : 0))
     append(process.peak.count)
     append(process.firstSeen.nanoseconds)
     append(process.lastSeen.nanoseconds)
+    append(process.ending) { $0.append($1) }
+  }
+
+  private mutating func append(_ ending: EndEvidence.Status) {
+    switch ending {
+    case .exited(let code):
+      append(count: 0)
+      append(Int64(code))
+    case .signaled(let signal, let coreDumped):
+      append(count: coreDumped ? 2 : 1)
+      append(Int64(signal.number))
+    }
   }
 
   mutating func append(_ composition: Composition) {
@@ -43,6 +56,18 @@ extension ByteWriter {
     append(composition.shared.count)
     append(composition.stack?.count) { $0.append($1) }
     append(composition.heap?.count) { $0.append($1) }
+    append(composition.lazilyFreed?.count) { $0.append($1) }
+    append(composition.hugePages?.count) { $0.append($1) }
+    append(Array(composition.libraries.prefix(Composition.mostLibraries))) { writer, library in
+      writer.append(cut: library.name)
+      writer.append(library.resident.count)
+    }
+  }
+
+  mutating func append(_ reading: CompositionReading) {
+    append(reading.time.nanoseconds)
+    append(reading.composition)
+    append(reading.proportional?.count) { $0.append($1) }
   }
 
   mutating func append(_ end: End) {
@@ -51,6 +76,7 @@ extension ByteWriter {
     append((end.signal?.number).map(Int64.init)) { $0.append($1) }
     append(end.proof) { $0.append(cut: $1) }
     append(end.detail) { $0.append(cut: $1) }
+    append(count: end.oomKills)
   }
 
   mutating func append(_ failure: Failure) {
@@ -70,6 +96,15 @@ extension ByteReader {
 
   mutating func duration() throws(ByteFault) -> Duration { try .checked(try signed()) }
 
+  private mutating func bytesIfAny() throws(ByteFault) -> Bytes? {
+    try optional { reader throws(ByteFault) in try reader.bytes() }
+  }
+
+  /// An amount that version 2 has added.
+  private mutating func bytesIfAnyOfVersion2() throws(ByteFault) -> Bytes? {
+    try added(in: 2, else: nil) { reader throws(ByteFault) in try reader.bytesIfAny() }
+  }
+
   private mutating func integer32() throws(ByteFault) -> Int32 {
     guard let number = Int32(exactly: try signed()) else { throw .damaged }
     return number
@@ -77,7 +112,8 @@ extension ByteReader {
 
   mutating func mark() throws(ByteFault) -> Mark {
     let time = try duration()
-    let resident = try optional { reader throws(ByteFault) in try reader.bytes() }
+    let resident = try bytesIfAny()
+    let peakBefore = try bytesIfAnyOfVersion2()
     let event: Mark.Event =
       switch try count(atMost: 3) {
       case 0: .phase(try text())
@@ -85,7 +121,7 @@ extension ByteReader {
       case 2: .iteration
       default: .value(name: try text(), number: try number(), unit: try text())
       }
-    return Mark(time: time, event: event, resident: resident)
+    return Mark(time: time, event: event, resident: resident, peakBefore: peakBefore)
   }
 
   private mutating func number() throws(ByteFault) -> Double {
@@ -95,15 +131,29 @@ extension ByteReader {
   }
 
   mutating func process() throws(ByteFault) -> ProcessRecord {
-    ProcessRecord(
-      id: try integer32(),
-      parent: try integer32(),
-      command: try text(),
-      isMain: try count(atMost: 1) == 1,
+    let (id, parent) = (try integer32(), try integer32())
+    let command = try text()
+    let flags = try count(atMost: version < 2 ? 1 : 3)
+    return ProcessRecord(
+      id: id,
+      parent: parent,
+      command: command,
+      isMain: flags & 1 != 0,
       peak: try bytes(),
       firstSeen: try duration(),
-      lastSeen: try duration()
+      lastSeen: try duration(),
+      isExact: flags & 2 != 0,
+      ending: try added(in: 2, else: nil) { reader throws(ByteFault) in
+        try reader.optional { reader throws(ByteFault) in try reader.ending() }
+      }
     )
+  }
+
+  private mutating func ending() throws(ByteFault) -> EndEvidence.Status {
+    switch try count(atMost: 2) {
+    case 0: .exited(Int(try signed()))
+    case let kind: .signaled(Signal(number: try integer32()), coreDumped: kind == 2)
+    }
   }
 
   mutating func composition() throws(ByteFault) -> Composition {
@@ -111,9 +161,27 @@ extension ByteReader {
       anonymous: try bytes(),
       file: try bytes(),
       shared: try bytes(),
-      stack: try optional { reader throws(ByteFault) in try reader.bytes() },
-      heap: try optional { reader throws(ByteFault) in try reader.bytes() }
+      stack: try bytesIfAny(),
+      heap: try bytesIfAny(),
+      lazilyFreed: try bytesIfAnyOfVersion2(),
+      hugePages: try bytesIfAnyOfVersion2(),
+      libraries: try added(in: 2, else: []) { reader throws(ByteFault) in try reader.libraries() }
     )
+  }
+
+  private mutating func libraries() throws(ByteFault) -> [Composition.Library] {
+    try list(atMost: Composition.mostLibraries) { reader throws(ByteFault) in
+      Composition.Library(name: try reader.text(), resident: try reader.bytes())
+    }
+  }
+
+  mutating func compositionReading() throws(ByteFault) -> CompositionReading {
+    CompositionReading(time: try duration(), composition: try composition(), proportional: try bytesIfAny())
+  }
+
+  mutating func treeBasis() throws(ByteFault) -> TreeBasis {
+    guard let basis = TreeBasis(rawValue: try text()) else { throw .damaged }
+    return basis
   }
 
   mutating func end() throws(ByteFault) -> End {
@@ -125,7 +193,8 @@ extension ByteReader {
       code: code.map { Int($0) },
       signal: signal.map(Signal.init(number:)),
       proof: try optional { reader throws(ByteFault) in try reader.text() },
-      detail: try optional { reader throws(ByteFault) in try reader.text() }
+      detail: try optional { reader throws(ByteFault) in try reader.text() },
+      oomKills: try added(in: 2, else: 0) { reader throws(ByteFault) in try reader.count(atMost: 1 << 40) }
     )
   }
 

@@ -4,7 +4,8 @@ import GateCore
 ///
 /// The guesses: samples come at equal intervals; resident memory, and the parts of it that are files or shared, stay
 /// what they were; the peak is the highest resident memory so far; the rest of resident memory is anonymous; and the
-/// tree is the main process alone. So a steady single process costs little more than the jitter of its times.
+/// tree is the main process alone; page faults and CPU time are what they were. So a steady single process costs little
+/// more than the jitter of its times.
 enum SampleColumns {
   static func write(_ samples: [Sample], to writer: inout ByteWriter) {
     writer.append(count: samples.count)
@@ -21,34 +22,62 @@ enum SampleColumns {
     )
     Column.write(Column.differences(samples.map { $0.tree.count &- ($0.main?.resident.count ?? 0) }), to: &writer)
     Column.write(Column.differences(samples.map { Int64($0.processes) }), to: &writer)
+    Column.write(Column.differences(samples.map { $0.activity == nil ? 0 : 1 }), to: &writer)
+    let activities = samples.compactMap(\.activity)
+    Column.write(Column.differences(activities.map(\.minorFaults)), to: &writer)
+    Column.write(Column.differences(activities.map(\.cpuTime.nanoseconds)), to: &writer)
   }
 
   static func read(from reader: inout ByteReader) throws(ByteFault) -> [Sample] {
     let count = try reader.count(atMost: RecordingFile.mostSamples)
     let times = Column.sums(Column.sums(try Column.read(count, from: &reader)))
-    let known = Column.sums(try Column.read(count, from: &reader))
-    guard known.allSatisfy({ $0 == 0 || $0 == 1 }) else { throw .damaged }
-    let figures = try figures(known.count { $0 == 1 }, from: &reader)
+    let main = try optionals(count, from: &reader, figures)
     let others = Column.sums(try Column.read(count, from: &reader))
     let processes = Column.sums(try Column.read(count, from: &reader))
+    let activities = try reader.added(in: 2, else: [Activity?](repeating: nil, count: count)) {
+      reader throws(ByteFault) in try optionals(count, from: &reader, Self.activities)
+    }
     var samples: [Sample] = []
     samples.reserveCapacity(count)
-    var (next, earlier) = (0, 0 as Int64)
+    var earlier: Int64 = 0
     for index in 0..<count {
-      let main = known[index] == 1 ? figures[next] : nil
-      if main != nil { next += 1 }
       guard times[index] >= earlier, (0...1 << 32).contains(processes[index]) else { throw .damaged }
       earlier = times[index]
       samples.append(
         Sample(
           time: try .checked(earlier),
-          main: main,
-          tree: try .checked(others[index] &+ (main?.resident.count ?? 0)),
-          processes: Int(processes[index])
+          main: main[index],
+          tree: try .checked(others[index] &+ (main[index]?.resident.count ?? 0)),
+          processes: Int(processes[index]),
+          activity: activities[index]
         )
       )
     }
     return samples
+  }
+
+  /// Reads a column of zeros and ones, and then the values that are there.
+  private static func optionals<Value>(
+    _ count: Int,
+    from reader: inout ByteReader,
+    _ values: (Int, inout ByteReader) throws(ByteFault) -> [Value]
+  ) throws(ByteFault) -> [Value?] {
+    let known = Column.sums(try Column.read(count, from: &reader))
+    guard known.allSatisfy({ $0 == 0 || $0 == 1 }) else { throw .damaged }
+    var present = try values(known.count { $0 == 1 }, &reader).makeIterator()
+    return known.map { $0 == 1 ? present.next() : nil }
+  }
+
+  private static func activities(_ count: Int, from reader: inout ByteReader) throws(ByteFault) -> [Activity] {
+    let faults = Column.sums(try Column.read(count, from: &reader))
+    let times = Column.sums(try Column.read(count, from: &reader))
+    guard faults.allSatisfy({ $0 >= 0 }) else { throw .damaged }
+    var activities: [Activity] = []
+    activities.reserveCapacity(count)
+    for index in 0..<count {
+      activities.append(Activity(minorFaults: faults[index], cpuTime: try .checked(times[index])))
+    }
+    return activities
   }
 
   private static func figures(_ count: Int, from reader: inout ByteReader) throws(ByteFault) -> [MemoryFigures] {

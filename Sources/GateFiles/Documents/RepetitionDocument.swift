@@ -17,7 +17,10 @@ struct RepetitionDocument: Codable {
       metrics: try fields.value("metrics", as: FiguresDocument.self).figures,
       phases: try fields.listIfAny("phases", of: PhaseDocument.self).map(\.phase),
       widestGap: try fields.secondsIfAny("widestGapSeconds") ?? .zero,
-      notes: try fields.notes()
+      notes: try fields.notes(),
+      spike: try fields.valueIfAny("spike", as: SpikeDocument.self)?.spike,
+      treeBasis: try fields.choiceIfAny("treeBasis") ?? .upperBound,
+      largestProcesses: try fields.listIfAny("processTable", of: ProcessDocument.self).map(\.process)
     )
   }
 
@@ -30,6 +33,9 @@ struct RepetitionDocument: Codable {
     try fields.encode(repetition.phases.map(PhaseDocument.init), forKey: "phases")
     try fields.encode(repetition.widestGap.asSeconds, forKey: "widestGapSeconds")
     try fields.encode(repetition.notes.map(\.boundedStart), forKey: "notes")
+    try fields.encodeIfPresent(repetition.spike.map(SpikeDocument.init), forKey: "spike")
+    try fields.encode(repetition.treeBasis.rawValue, forKey: "treeBasis")
+    try fields.encode(repetition.largestProcesses.map(ProcessDocument.init), forKey: "processTable")
   }
 }
 
@@ -45,7 +51,8 @@ struct PhaseDocument: Codable {
     let fields = try JSONFields(decoder)
     phase = RepetitionResult.Phase(
       name: try fields.name("name"),
-      metrics: try fields.figures { name in MetricName.perPhase.first { $0.text == name } }
+      metrics: try fields.figures { name in MetricName.perPhase.first { $0.text == name } },
+      peakIsExact: try fields.flag("exact")
     )
   }
 
@@ -53,6 +60,7 @@ struct PhaseDocument: Codable {
     var fields = encoder.container(keyedBy: JSONName.self)
     try fields.encode(phase.metrics)
     try fields.encode(phase.name, forKey: "name")
+    try fields.encode(phase.peakIsExact, forKey: "exact")
   }
 }
 
@@ -66,17 +74,13 @@ struct EndDocument: Codable {
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
-    var signal: Signal?
-    if let name = try fields.textIfAny("signal") {
-      signal = Signal(spelled: name)
-      if signal == nil { throw fields.fault("signal", "is no signal: `\(DocumentFault.shown(name))`") }
-    }
     end = End(
       try fields.choice("kind"),
-      code: try fields.wholeIfAny("code", in: -(1 << 31)...(1 << 32)).map { Int($0) },
-      signal: signal,
+      code: try fields.exitCodeIfAny(),
+      signal: try fields.signalIfAny(),
       proof: try fields.textIfAny("proof"),
-      detail: try fields.textIfAny("detail")
+      detail: try fields.textIfAny("detail"),
+      oomKills: Int(try fields.wholeIfAny("oomKills", in: 0...(1 << 40)) ?? 0)
     )
   }
 
@@ -87,6 +91,7 @@ struct EndDocument: Codable {
     try fields.encodeIfPresent(end.signal?.name, forKey: "signal")
     try fields.encodeIfPresent(end.proof?.boundedStart, forKey: "proof")
     try fields.encodeIfPresent(end.detail?.boundedStart, forKey: "detail")
+    if end.oomKills > 0 { try fields.encode(end.oomKills, forKey: "oomKills") }
   }
 }
 
@@ -109,6 +114,16 @@ extension Duration {
 }
 
 extension JSONFields {
+  func exitCodeIfAny() throws -> Int? {
+    try wholeIfAny("code", in: -(1 << 31)...(1 << 32)).map { Int($0) }
+  }
+
+  func signalIfAny() throws -> Signal? {
+    guard let name = try textIfAny("signal") else { return nil }
+    if let signal = Signal(spelled: name) { return signal }
+    throw fault("signal", "is no signal: `\(DocumentFault.shown(name))`")
+  }
+
   func secondsIfAny(_ key: JSONName) throws -> Duration? {
     try numberIfAny(key, in: 0...DocumentLimit.seconds).map { .nanoseconds(Int64(($0 * 1e9).rounded())) }
   }

@@ -19,6 +19,7 @@ struct ScenarioDocument: Encodable {
     var composition = fields.nestedContainer(keyedBy: JSONName.self, forKey: "composition")
     try composition.encode(CompositionDocument(scenario.baselineComposition), forKey: "baseline")
     try composition.encode(CompositionDocument(scenario.currentComposition), forKey: "current")
+    if let peak = scenario.compositionAtPeak { try composition.encode(CompositionDocument(peak), forKey: "peak") }
     try fields.encodeIfPresent(scenario.failure.map(FailureDocument.init), forKey: "failure")
     try fields.encode(scenario.notes.map(\.boundedStart), forKey: "notes")
     try fields.encode(GrowthUnit(perIteration: scenario.growthIsPerIteration).rawValue, forKey: "growthPer")
@@ -42,6 +43,7 @@ extension ScenarioResult {
       metrics: try fields.listIfAny("metrics", of: MetricDocument.self).map(\.result),
       baselineComposition: composition?.baseline,
       currentComposition: composition?.current,
+      compositionAtPeak: composition?.peak,
       failure: try fields.valueIfAny("failure", as: FailureDocument.self)?.failure,
       notes: try fields.notes(),
       growthIsPerIteration: growth == .iteration
@@ -61,16 +63,18 @@ private enum GrowthUnit: String, CaseIterable {
 private struct CompositionsDocument: Decodable {
   let baseline: Composition?
   let current: Composition?
+  let peak: Composition?
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
     baseline = try fields.valueIfAny("baseline", as: CompositionDocument.self)?.composition
     current = try fields.valueIfAny("current", as: CompositionDocument.self)?.composition
+    peak = try fields.valueIfAny("peak", as: CompositionDocument.self)?.composition
   }
 }
 
 /// Why a scenario failed; the place is an object, since a file's name may hold colons.
-private struct FailureDocument: Codable {
+struct FailureDocument: Codable {
   let failure: Failure
 
   init(_ failure: Failure) {

@@ -7,6 +7,7 @@ struct DocumentSchema {
 
   static let result = DocumentSchema(name: "highwater.result", version: 1)
   static let baseline = DocumentSchema(name: "highwater.baseline", version: 1)
+  static let recording = DocumentSchema(name: "highwater.recording", version: 1)
 
   var text: String { "\(name)/\(version)" }
 
@@ -83,7 +84,8 @@ struct EnvironmentDocument: Codable {
     environment = EnvironmentInfo(
       name: try fields.name("name"),
       fingerprint: try fields.value("fingerprint", as: FingerprintDocument.self).fingerprint,
-      ignoredFields: Set(ignored.compactMap { Fingerprint.Field(rawValue: $0.text) })
+      ignoredFields: Set(ignored.compactMap { Fingerprint.Field(rawValue: $0.text) }),
+      counters: try fields.valueIfAny("counters", as: CountersDocument.self)?.check
     )
   }
 
@@ -93,39 +95,31 @@ struct EnvironmentDocument: Codable {
     try fields.encode(FingerprintDocument(environment.fingerprint), forKey: "fingerprint")
     let ignored = environment.ignoredFields.sorted().map(\.rawValue)
     if !ignored.isEmpty { try fields.encode(ignored, forKey: "ignored") }
+    try fields.encodeIfPresent(environment.counters.map(CountersDocument.init), forKey: "counters")
   }
 }
 
-/// What resident memory consists of; an empty object is none.
-struct CompositionDocument: Codable {
-  let composition: Composition?
+/// How exact the machine's counters were.
+private struct CountersDocument: Codable {
+  let check: CounterCheck
 
-  init(_ composition: Composition?) {
-    self.composition = composition
+  init(_ check: CounterCheck) {
+    self.check = check
   }
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
-    let (anonymous, file) = (try fields.amountIfAny("anon"), try fields.amountIfAny("file"))
-    let (shared, stack) = (try fields.amountIfAny("shmem"), try fields.amountIfAny("stack"))
-    let heap = try fields.amountIfAny("heap")
-    guard [anonymous, file, shared, stack, heap].contains(where: { $0 != nil }) else {
-      composition = nil
-      return
-    }
-    composition = Composition(
-      anonymous: anonymous ?? .zero, file: file ?? .zero, shared: shared ?? .zero, stack: stack, heap: heap
+    let most = Bytes.largest.count
+    check = CounterCheck(
+      bound: Bytes(try fields.whole("bound", in: 0...most)),
+      difference: Bytes(try fields.whole("difference", in: -most...most))
     )
   }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
-    guard let composition else { return }
-    try fields.encode(composition.anonymous.count, forKey: "anon")
-    try fields.encode(composition.file.count, forKey: "file")
-    try fields.encode(composition.shared.count, forKey: "shmem")
-    try fields.encodeIfPresent(composition.stack?.count, forKey: "stack")
-    try fields.encodeIfPresent(composition.heap?.count, forKey: "heap")
+    try fields.encode(check.bound.count, forKey: "bound")
+    try fields.encode(check.difference.count, forKey: "difference")
   }
 }
 

@@ -30,11 +30,20 @@ package enum SafeFile {
   /// folders are made. The mode is 0644 less the umask. A symbolic link at `path` is replaced, not followed; a folder,
   /// pipe or device there is refused.
   package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
+    try write(to: path) { sink throws(FileError) in try sink(bytes) }
+  }
+
+  /// Writes a file in the same way from pieces, as `produce` hands them to its argument; an error of it leaves the old
+  /// file.
+  package static func write(
+    to path: String,
+    _ produce: (_ sink: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
+  ) throws(FileError) {
     try checkSpelling(path)
     try refuseSpecialFile(path)
     let folder = folder(of: path)
     try makeFolder(folder)
-    let temporary = try writeTemporary(bytes, in: folder, for: path)
+    let temporary = try writeTemporary(produce, in: folder, for: path)
     do throws(SystemError) {
       _ = try retrying { rename(temporary, path) }
     } catch {
@@ -105,23 +114,26 @@ package enum SafeFile {
 
   /// Writes a new file that nobody else can have prepared.
   private static func writeTemporary(
-    _ bytes: [UInt8],
+    _ produce: (_ sink: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void,
     in folder: String,
     for path: String
   ) throws(FileError) -> String {
+    func attempt<Value: ~Copyable>(_ call: () throws(SystemError) -> Value) throws(FileError) -> Value {
+      do throws(SystemError) { return try call() } catch { throw error.whileWriting(path) }
+    }
     var random = SystemRandomNumberGenerator()
     let temporary = "\(folder)/.highwater-\(String(random.next(), radix: 16)).tmp"
-    do throws(SystemError) {
-      let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o644)
-      do throws(SystemError) {
-        try file.write(bytes)
-        try file.synchronize()
-      } catch {
-        unlink(temporary)
-        throw error
+    let file = try attempt { () throws(SystemError) in
+      try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o644)
+    }
+    do throws(FileError) {
+      try produce { bytes throws(FileError) in
+        try attempt { () throws(SystemError) in try file.write(bytes) }
       }
+      try attempt { () throws(SystemError) in try file.synchronize() }
     } catch {
-      throw error.whileWriting(path)
+      unlink(temporary)
+      throw error
     }
     return temporary
   }

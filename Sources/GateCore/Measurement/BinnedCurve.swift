@@ -1,0 +1,71 @@
+import Statistics
+
+/// A curve as the medians of equal stretches of time.
+struct BinnedCurve {
+  /// The middle of each stretch, in seconds since exec.
+  let times: [Double]
+  let medians: [Double]
+  /// When the first stretch begins, and the length of each in seconds.
+  private let begin: Duration
+  private let width: Double
+
+  /// Cuts a window of readings, which are in the order of time, into n = min(200, max(40, readings / 5)) stretches.
+  ///
+  /// A stretch without a reading holds the level before it. nil for fewer than 10 readings, which have no shape.
+  init?(_ readings: [(time: Duration, value: Double)], within window: ClosedRange<Duration>) {
+    let inside = readings.slice(of: window, by: \.time)
+    let length = (window.upperBound - window.lowerBound).inSeconds
+    guard inside.count >= 10, length > 0 else { return nil }
+    let count = min(200, max(40, inside.count / 5))
+    (begin, width) = (window.lowerBound, length / Double(count))
+    var bins = [[Double]](repeating: [], count: count)
+    for reading in inside {
+      let share = (reading.time - window.lowerBound).inSeconds / length
+      bins[min(count - 1, Int(share * Double(count)))].append(reading.value)
+    }
+    var level = inside.first?.value ?? 0
+    medians = bins.map { bin in
+      level = Spread.median(bin) ?? level
+      return level
+    }
+    times = (0..<count).map { window.lowerBound.inSeconds + (Double($0) + 0.5) / Double(count) * length }
+  }
+
+  /// The deviation from the level that never counts as movement (a few dozen pages come and go in any process).
+  static let quietBand = Double(Bytes.kibibytes(256).count)
+
+  /// How far from a steady level a reading may lie and still be at it: 1 %, or the quiet band.
+  static func band(around level: Double) -> Double {
+    max(0.01 * level, quietBand)
+  }
+
+  /// The first stretch of the steady state; nil where there is none.
+  ///
+  /// An excursion of up to three stretches does not end a warm-up: it is a spike. One of 20 ms fills two stretches of a
+  /// run of half a second, and would hide the steady state if it came in the middle of the run.
+  var steadyStart: Int? {
+    let width = 7
+    let calmed = medians.indices.map { index in
+      let first = min(max(0, index - width / 2), medians.count - width)
+      return Spread.median(Array(medians[first..<first + width])) ?? medians[index]
+    }
+    return SteadyState.start(of: calmed, floor: Self.quietBand)
+  }
+
+  /// The time at which a stretch begins.
+  func beginning(of stretch: Int) -> Duration {
+    begin + .seconds(Double(stretch) * width)
+  }
+
+  /// The level of the steady state that begins at this stretch; nil where the curve only rises or falls there.
+  ///
+  /// A ramp is within its own spread, so that the search for the start accepts it; but its median is a matter of where
+  /// the window was cut, and equal runs would differ by it. So a curve that drifts by more than a tenth of its median,
+  /// and by more than 1 MiB, has no level. Its growth is a figure of its own.
+  func level(from start: Int) -> Double? {
+    let (x, y) = (Array(times[start...]), Array(medians[start...]))
+    guard let level = Spread.median(y), let first = x.first, let last = x.last else { return nil }
+    let drift = (Slope.theilSen(x: x, y: y) ?? 0) * (last - first)
+    return abs(drift) > max(0.1 * level, Double(Bytes.mebibytes(1).count)) ? nil : level
+  }
+}

@@ -1,0 +1,44 @@
+package import GateCore
+import GateFiles
+
+/// Gives recordings to other programs.
+package struct Export {
+  /// Paths of `.hwrec` files; not empty.
+  package var recordings: [String]
+  package var format = RecordingFormat.json
+  /// `-` is standard output.
+  package var output = "-"
+
+  package init(recordings: [String]) {
+    self.recordings = recordings
+  }
+
+  /// Writes all recordings as one text; nothing is written where one of them cannot be read.
+  package func run(in workplace: Workplace) throws -> ExitCode {
+    func read(_ path: String) throws(FileError) -> Recording {
+      let bytes = try SafeFile.read(workplace.absolute(path), atMost: RecordingFile.largest)
+      return try RecordingFile.decode(bytes, path: path)
+    }
+    if let overwritten = recordings.first(where: { workplace.absolute($0) == workplace.absolute(output) }) {
+      throw RunnerError(
+        problem: "the output would take the place of the recording", place: overwritten,
+        hint: "name another file with `--output`"
+      )
+    }
+    // An error in the middle of standard output would leave half a text there.
+    if output == "-", recordings.count > 1 {
+      for path in recordings { _ = try read(path) }
+    }
+    let export = RecordingExport(format)
+    if output == "-" {
+      try export.write(recordings, reading: read) { piece throws(FileError) in
+        workplace.console.print(String(decoding: piece, as: UTF8.self))
+      }
+    } else {
+      try SafeFile.write(to: workplace.absolute(output)) { sink throws(FileError) in
+        try export.write(recordings, reading: read, to: sink)
+      }
+    }
+    return .pass
+  }
+}

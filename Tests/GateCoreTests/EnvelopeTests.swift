@@ -1,0 +1,171 @@
+import GateCore
+import Testing
+
+/// Recordings of readings that are given one by one, in MiB and at times in milliseconds.
+enum Readings {
+  /// A sample whose main process holds `resident` and shows the high-water mark `mark`.
+  static func sample(_ time: Int, _ resident: Double, mark: Double, activity: Activity? = nil) -> Sample {
+    let held = Bytes(Int64(resident * Curves.mebibyte))
+    return Sample(
+      time: .milliseconds(time),
+      main: MemoryFigures(
+        resident: held, peak: Bytes(Int64(mark * Curves.mebibyte)), anonymous: held, file: .zero, shared: .zero
+      ),
+      tree: held,
+      processes: 1,
+      activity: activity
+    )
+  }
+
+  /// One reading each 10 ms; the mark is the highest level so far, or more where `mark` says so.
+  static func plateau(
+    _ level: Double = 20,
+    count: Int = 400,
+    mark: (Int) -> Double = { _ in 0 }
+  ) -> Recording {
+    let samples = (0..<count).map { sample($0 * 10, level, mark: max(level, mark($0))) }
+    return Recording(samples: samples, end: End(.exited, code: 0), duration: .milliseconds(count * 10))
+  }
+
+  static func main(peak: Double, isExact: Bool = true) -> ProcessRecord {
+    ProcessRecord(
+      id: 7, parent: 1, command: "x", isMain: true, peak: Bytes(Int64(peak * Curves.mebibyte)), firstSeen: .zero,
+      lastSeen: .zero, isExact: isExact, ending: .exited(0)
+    )
+  }
+
+  static func phase(_ time: Int, _ name: String, peakBefore: Double? = nil) -> Mark {
+    Mark(
+      time: .milliseconds(time), event: .phase(name), peakBefore: peakBefore.map { Bytes(Int64($0 * Curves.mebibyte)) }
+    )
+  }
+
+  /// The peaks of the phases in MiB, and whether they are exact.
+  static func peaks(_ samples: [Sample], _ marks: [Mark], readAtEnd: Bool = false) -> [String] {
+    let recording = Recording(
+      samples: samples, marks: marks, processes: readAtEnd ? [main(peak: 0)] : [], end: End(.exited, code: 0),
+      duration: samples.last?.time ?? .zero
+    )
+    return recording.result().phases.map { phase in
+      let peak = phase.metrics[.peakRSS].map { "\($0 / Curves.mebibyte)" } ?? "none"
+      return "\(phase.name) \(peak)\(phase.peakIsExact ? "" : " or more")"
+    }
+  }
+}
+
+@Suite("What marks tell of the time between readings")
+struct EnvelopeTests {
+  private let mebibyte = Curves.mebibyte
+
+  @Test(
+    "A spike that no reading saw is exact, and lies between the two readings between which the mark rose",
+    arguments: [1, 2, 30, 198, 199, 200, 201, 398, 399]
+  )
+  func betweenReadings(index: Int) throws {
+    let result = Readings.plateau { $0 >= index ? 50 : 0 }.result()
+    #expect(result.metrics[.peakRSS] == 50 * mebibyte)
+    #expect(result.metrics[.steadyRSS] == 20 * mebibyte)
+    #expect(result.metrics[.spike] == 30 * mebibyte)
+    let spike = try #require(result.spike)
+    #expect(spike.height == .mebibytes(30))
+    #expect(spike.after == .milliseconds(index * 10 - 10) && spike.before == .milliseconds(index * 10))
+  }
+
+  @Test("A spike of 20 ms is found wherever it is, in the middle of a run too", arguments: [50, 100, 400])
+  func anywhere(count: Int) {
+    for start in 1..<count - 2 {
+      var recording = Readings.plateau(count: count) { $0 >= start ? 50 : 0 }
+      for index in start...start + 1 { recording.samples[index].main?.resident = .mebibytes(50) }
+      let metrics = recording.result().metrics
+      #expect(metrics[.spike] == 30 * mebibyte, "from reading \(start) of \(count)")
+      #expect(metrics[.steadyRSS] == 20 * mebibyte, "from reading \(start) of \(count)")
+    }
+  }
+
+  @Test("A spike between the last reading and the end is read at the exit")
+  func atTheEnd() {
+    var recording = Readings.plateau(count: 100)
+    recording.samples.append(Readings.sample(1003, 20, mark: 50))
+    recording.processes = [Readings.main(peak: 50)]
+    #expect(recording.result().metrics[.spike] == 30 * mebibyte)
+    #expect(recording.result().spike?.before == .milliseconds(1003))
+  }
+
+  @Test("What comes after the request to stop is a peak and no spike, also where that cannot be told by the readings")
+  func afterStop() {
+    var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
+    recording.stopRequested = .milliseconds(2995)
+    #expect(recording.result().metrics[.spike] == 0)
+    #expect(recording.result().spike == nil)
+    #expect(recording.result().metrics[.peakRSS] == 50 * mebibyte)
+  }
+
+  @Test("A rise within 256 KiB has a height, and is no spike")
+  func quiet() {
+    let result = Readings.plateau { $0 >= 300 ? 20.25 : 0 }.result()
+    #expect(result.metrics[.spike] == 0.25 * mebibyte)
+    #expect(result.spike == nil)
+  }
+
+  @Test(
+    "A mark that falls by the error of the counters makes no spike and loses no peak",
+    arguments: [4, 16, 128, 368]
+  )
+  func counterError(kibibytes: Double) {
+    var recording = Readings.plateau { index in index > 100 ? 50 - kibibytes / 1024 : 50 }
+    for index in 0...90 { recording.samples[index].main?.resident = .mebibytes(50) }
+    let result = recording.result()
+    #expect(result.metrics[.peakRSS] == 50 * mebibyte)
+    #expect(result.metrics[.steadyRSS] == 20 * mebibyte)
+    #expect(result.metrics[.spike] == 0)
+    #expect(result.spike == nil)
+  }
+
+  @Test("A mark that falls since another program was executed counts anew: its rises are spikes, the old peak stays")
+  func exec() throws {
+    let marks = { index in index < 50 ? 80.0 : index < 300 ? 20 : 45 }
+    let result = Readings.plateau(mark: marks).result()
+    #expect(result.metrics[.peakRSS] == 80 * mebibyte)
+    #expect(result.metrics[.spike] == 25 * mebibyte)
+    #expect(result.spike?.before == .milliseconds(3000))
+  }
+
+  @Test("The phase of a spike is the one that was on before it, also where the spike was read as that phase ended")
+  func phaseOfSpike() {
+    var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
+    #expect(recording.result().spike?.phase == nil)
+    recording.marks = [Readings.phase(2000, "load"), Readings.phase(3000, "serve")]
+    #expect(recording.result().spike?.phase == "load")
+    recording = Readings.plateau()
+    recording.marks = [Readings.phase(0, "load", peakBefore: 5), Readings.phase(2995, "serve", peakBefore: 50)]
+    #expect(recording.result().spike?.phase == "load")
+    #expect(recording.result().metrics[.spike] == 30 * mebibyte)
+  }
+
+  @Test(
+    "A spike counts as busy where the main process had 0.8 of a CPU and more, over at least 100 ms",
+    arguments: [(1.0, true), (0.8, true), (0.7, false), (0, false)]
+  )
+  func busy(share: Double, isBusy: Bool) {
+    var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
+    for index in recording.samples.indices {
+      let ticks = Int(Double(index) * share)
+      recording.samples[index].activity = Activity(minorFaults: 0, cpuTime: .milliseconds(ticks * 10))
+    }
+    #expect(recording.result().spike?.isBusy == isBusy)
+  }
+
+  @Test("How busy a spike was is told by the time around it, and by none of less than 100 ms")
+  func busyThen() {
+    var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
+    for index in recording.samples.indices {
+      let worked = min(max(index - 290, 0), 20)
+      recording.samples[index].activity = Activity(minorFaults: 0, cpuTime: .milliseconds(worked * 10))
+    }
+    #expect(recording.result().spike?.isBusy == true)
+    for index in recording.samples.indices where !(297...304).contains(index) {
+      recording.samples[index].activity = nil
+    }
+    #expect(recording.result().spike?.isBusy == false)
+  }
+}

@@ -1,0 +1,180 @@
+import GateCore
+import Testing
+
+@Suite("Exact ends, trees, faults and compositions")
+struct TreeMetricsTests {
+  private let mebibyte = Curves.mebibyte
+
+  private func process(_ id: Int32, _ peak: Int64, isMain: Bool = false, isExact: Bool = false) -> ProcessRecord {
+    ProcessRecord(
+      id: id, parent: 1, command: "p\(id)", isMain: isMain, peak: .mebibytes(peak), firstSeen: .zero, lastSeen: .zero,
+      isExact: isExact
+    )
+  }
+
+  @Test("A program of a millisecond has an exact peak where that was read at its exit, and is not told of as brief")
+  func exitOnly() {
+    var recording = Recording(
+      samples: [Readings.sample(1, 2, mark: 7)], processes: [process(1, 7, isMain: true, isExact: true)],
+      end: End(.exited, code: 0), duration: .milliseconds(1)
+    )
+    #expect(recording.result().metrics == [.peakRSS: 7 * mebibyte])
+    #expect(recording.result().notes.isEmpty)
+    recording.processes[0].isExact = false
+    #expect(recording.result().metrics.isEmpty)
+  }
+
+  @Test("A leader that was never read has the peak that its record has")
+  func leaderWithoutSamples() {
+    let samples = (0..<100).map { Sample(time: .milliseconds($0 * 10), main: nil, tree: .mebibytes(30), processes: 2) }
+    let recording = Recording(
+      samples: samples, processes: [process(1, 9, isMain: true, isExact: true), process(2, 30, isExact: true)],
+      end: End(.exited, code: 0), duration: .seconds(1)
+    )
+    let result = recording.result()
+    #expect(result.metrics[.peakRSS] == 9 * mebibyte)
+    #expect(result.metrics[.treePeak] == 30 * mebibyte)
+    #expect(result.metrics[.treeSteady] == 30 * mebibyte)
+    #expect(result.metrics[.steadyRSS] == nil)
+    #expect(recording.overshadowingChild?.id == 2)
+  }
+
+  @Test("A record whose peak is above all readings is the peak, and an exact end without any memory is none")
+  func recordOnly() {
+    var recording = Readings.plateau(20)
+    recording.processes = [process(1, 33, isMain: true, isExact: true)]
+    #expect(recording.result().metrics[.peakRSS] == 33 * mebibyte)
+    let empty = Recording(processes: [process(1, 0, isMain: true, isExact: true)], end: End(.unknown))
+    #expect(empty.result().metrics.isEmpty)
+  }
+
+  @Test(
+    "What a tree's figures count is told where several processes were there at once",
+    arguments: [
+      (TreeBasis.cgroup, nil),
+      (
+        .proportional,
+        "tree_peak and tree_steady divide what processes share among them (Pss); what could not be read "
+          + "counts in full"
+      ),
+      (
+        .upperBound,
+        "tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of "
+          + "them"
+      ),
+    ] as [(TreeBasis, String?)]
+  )
+  func basis(basis: TreeBasis, note: String?) {
+    var recording = Readings.plateau()
+    recording.treeBasis = basis
+    #expect(recording.result().treeBasis == basis)
+    #expect(recording.result().notes.isEmpty)
+    recording.samples[7].processes = 2
+    #expect(recording.result().notes == [note].compactMap(\.self))
+  }
+
+  @Test("The twenty largest processes are kept, the largest first, and the main one always")
+  func largest() {
+    var recording = Readings.plateau()
+    recording.processes = [process(1, 1, isMain: true)] + (2...30).map { process($0, Int64($0 / 2)) }
+    let ids = recording.result().largestProcesses.map(\.id)
+    #expect(ids == [30, 28, 29, 26, 27, 24, 25, 22, 23, 20, 21, 18, 19, 16, 17, 14, 15, 12, 13, 1])
+    #expect(recording.result().processes == 30)
+    recording.processes[0].peak = .mebibytes(99)
+    #expect(recording.result().largestProcesses.first?.id == 1)
+    #expect(recording.result().largestProcesses.count == 20)
+  }
+
+  @Test("The rate of faults is the bytes that faults brought in, by the time between the readings that know them")
+  func faults() {
+    var recording = Readings.plateau()
+    #expect(recording.result().metrics[.faultRate] == nil)
+    for index in 100..<300 {
+      recording.samples[index].activity = Activity(minorFaults: Int64(1000 + 64 * (index - 100)), cpuTime: .zero)
+    }
+    #expect(recording.result().metrics[.faultRate] == 64.0 * 4096 * 100)
+    recording.pageSize = 65_536
+    #expect(recording.result().metrics[.faultRate] == 64.0 * 65_536 * 100)
+    recording.stopRequested = .seconds(2)
+    recording.samples[299].activity?.minorFaults = 1 << 40
+    #expect(recording.result().metrics[.faultRate] == 64.0 * 65_536 * 100)
+    recording.stopRequested = .seconds(1)
+    #expect(recording.result().metrics[.faultRate] == nil)
+  }
+
+  @Test("The composition at the peak is the reading whose resident memory is nearest to the peak")
+  func composition() {
+    func reading(_ mebibytes: Int64) -> CompositionReading {
+      CompositionReading(
+        time: .zero, composition: Composition(anonymous: .mebibytes(mebibytes), file: .zero, shared: .zero)
+      )
+    }
+    var recording = Readings.plateau { $0 >= 100 ? 50 : 0 }
+    #expect(recording.compositionAtPeak == nil)
+    recording.compositions = [reading(20), reading(45), reading(30)]
+    #expect(recording.compositionAtPeak?.anonymous == .mebibytes(45))
+  }
+
+  // MARK: Judging
+
+  private static let gate = Gate(rules: [GateRule(metric: .treePeak, tolerance: .standard)])
+
+  private func measurements(_ bases: [TreeBasis]) -> ScenarioMeasurements {
+    var measurements = Given.measurements(
+      [.treePeak: Given.values(100, count: bases.count), .peakRSS: Given.values(50, count: bases.count)],
+      gate: Self.gate
+    )
+    for (index, basis) in bases.enumerated() { measurements.repetitions[index].treeBasis = basis }
+    return measurements
+  }
+
+  @Test(
+    "Trees that were counted in different ways are not compared",
+    arguments: [
+      (TreeBasis.cgroup, Array(repeating: TreeBasis.cgroup, count: 5), Verdict.pass, ""),
+      (
+        .upperBound, Array(repeating: .cgroup, count: 5), .inconclusive,
+        "the baseline's process trees were counted in another way: upper-bound there, cgroup here; approve again"
+      ),
+      (
+        .cgroup, [.cgroup, .proportional, .cgroup], .inconclusive,
+        "the repetitions counted their process trees in different ways: cgroup, proportional"
+      ),
+    ]
+  )
+  func differentBases(baseline: TreeBasis, current: [TreeBasis], verdict: Verdict, reason: String) throws {
+    var approved = Given.baseline([.treePeak: Given.values(100)])
+    approved.treeBasis = baseline
+    let result = measurements(current).judged(against: .baseline(approved))
+    #expect(result.verdict == verdict)
+    #expect(result.metrics.first?.reason == reason)
+  }
+
+  @Test("A baseline keeps what its trees count, and no figures of trees that were not all counted alike")
+  func baselines() {
+    func baseline(_ bases: [TreeBasis]) -> Baseline {
+      Baseline(
+        of: measurements(bases).judged(against: .missing),
+        approved: Given.baseline([:]).approved
+      )
+    }
+    let cgroup = baseline([.cgroup, .cgroup])
+    #expect(cgroup.treeBasis == .cgroup && cgroup.metrics[.treePeak]?.count == 2)
+    let mixed = baseline([.cgroup, .upperBound])
+    #expect(mixed.metrics[.treePeak] == nil && mixed.metrics[.peakRSS]?.count == 2)
+    let again = ScenarioMeasurements(of: cgroup)
+    #expect(again.repetitions.map(\.treeBasis) == [.cgroup, .cgroup])
+  }
+
+  @Test("A rate of faults that a gate names is judged like any other, and its unit is told")
+  func faultGate() throws {
+    let gate = Gate(rules: [GateRule(metric: .faultRate, tolerance: .standard)])
+    let result = Given.measurements([.faultRate: Given.values(30)], gate: gate)
+      .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
+    #expect(result.verdict == .regression)
+    #expect(result.metrics.first?.unit == "bytes/second")
+    let missing = Given.measurements([.peakRSS: Given.values(30)], gate: gate)
+      .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
+    #expect(missing.metrics.first?.reason == "cannot be had: the target's page faults were read less than twice")
+  }
+}
