@@ -3,16 +3,28 @@ import GateCore
 /// What a metric's verdict means, in one or two sentences.
 struct MetricSentence {
   let metric: MetricResult
-  let spread: RepeatedFigure?
+  let scenario: ScenarioResult
 
   /// nil where the table says it all.
   var text: String? {
+    let verdict: String?
     switch metric.verdict {
-    case .pass, .skipped, .failed: nil
-    case .regression: regression
-    case .improved: improvement
-    case .inconclusive: inconclusive
-    case .noBaseline: nil
+    case .pass, .skipped, .failed, .noBaseline: verdict = nil
+    case .regression: verdict = regression
+    case .improved: verdict = improvement
+    case .inconclusive: verdict = inconclusive
+    }
+    return verdict.map { ([$0] + (circumstances.map { [$0] } ?? [])).joined(separator: "; ") }
+  }
+
+  /// What one has to know besides the figures: when a spike came, and what the figures of a tree count.
+  private var circumstances: String? {
+    switch metric.rule.metric {
+    case .spike:
+      scenario.highestSpike.map { "the highest, \(Figures.amount($0.height)), came \($0.circumstances)" }
+    case .treePeak, .treeSteady:
+      metric.current == nil ? nil : scenario.repetitions.last.map { "it is of all processes, \($0.treeBasis.words)" }
+    default: nil
     }
   }
 
@@ -44,7 +56,9 @@ struct MetricSentence {
   }
 
   private var inconclusive: String? {
-    guard let change = metric.change, let allowed = metric.allowed, let spread else {
+    guard let change = metric.change, let allowed = metric.allowed,
+      let spread = scenario.figure(of: metric.rule.metric)
+    else {
       return metric.current == nil ? reason ?? "\(name) could not be had" : reason
     }
     let interval =
