@@ -43,10 +43,17 @@ struct MeasurementWords {
 }
 
 extension Recording {
-  /// What mostly lay between two readings; nil for fewer than two.
+  /// What lay between two readings for most of the time; nil for fewer than two.
+  ///
+  /// Not the median of all: a program is read far more often while it is being loaded.
   var typicalInterval: Duration? {
     let gaps = zip(samples.dropFirst(), samples).map { $0.time - $1.time }.sorted()
-    return gaps.isEmpty ? nil : gaps[gaps.count / 2]
+    let whole = gaps.reduce(.zero, +)
+    var covered = Duration.zero
+    return gaps.first { gap in
+      covered += gap
+      return covered * 2 >= whole
+    }
   }
 }
 
@@ -56,7 +63,7 @@ extension TreeBasis {
     switch self {
     case .cgroup: "each page once, no file pages"
     case .proportional: "shared pages in parts"
-    case .upperBound: "upper bound: shared pages count n times"
+    case .upperBound: "upper bound, shared pages count n times"
     }
   }
 

@@ -5,6 +5,12 @@ struct ProcessTable {
   let repetition: RepetitionResult
   let title: String
 
+  /// Up to the peak.
+  private static let fewestColumns = 4
+
+  /// The kernel's limit (TASK_COMM_LEN less its final zero, linux/sched.h).
+  private static let longestCommand = 15
+
   /// Writes nothing where there is one process only; shows as many columns as fit, the main ones first.
   func write(to page: inout Page) {
     let processes = repetition.largestProcesses.sorted { ($0.peak, $1.id) > ($1.peak, $0.id) }
@@ -12,11 +18,10 @@ struct ProcessTable {
     page.gap()
     page.paragraph(title, indent: 2, tone: .faint)
     let table = table(of: processes, style: page.style)
-    let lines = stride(from: table.columns.count, through: 1, by: -1).lazy.compactMap { count in
-      Table(columns: Array(table.columns.prefix(count)), rows: table.rows.map { Array($0.prefix(count)) })
-        .lines(indent: 2, style: page.style)
-    }.first
-    page.lines(lines ?? [])
+    let style = page.style
+    let lines = (Self.fewestColumns...table.columns.count).reversed().lazy
+      .compactMap { table.prefix($0).lines(indent: 2, style: style, leastFirst: Self.longestCommand) }.first
+    page.lines(lines ?? table.prefix(Self.fewestColumns).lines(indent: 2, style: style, leastFirst: 4) ?? [])
     let rest = repetition.processes - processes.count
     if rest > 0 { page.paragraph("\(page.style.ellipsis) \(rest) more", indent: 2) }
   }

@@ -29,8 +29,7 @@ struct FigureList {
     let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
     let processes = processRow(page.style)
     let table = Table(columns: columns, rows: rows + [processes])
-    let narrow = Table(columns: Array(columns.dropLast()), rows: (rows + [processes]).map { Array($0.dropLast()) })
-    if let lines = table.lines(indent: 2, style: page.style) ?? narrow.lines(indent: 2, style: page.style) {
+    if let lines = table.lines(indent: 2, style: page.style) ?? table.prefix(3).lines(indent: 2, style: page.style) {
       page.lines(lines)
     } else {
       for row in rows + [processes] {

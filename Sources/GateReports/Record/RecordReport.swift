@@ -64,12 +64,13 @@ package enum RecordReport {
   /// Writes what its memory consisted of at the end, and also near its peak where it held a tenth more then.
   private static func writeMemory(of scenario: ScenarioResult, recording: Recording, to page: inout Page) {
     let last = scenario.currentComposition ?? recording.composition
-    if let last { CompositionList(composition: last, title: "memory by kind").write(to: &page) }
+    if let last { CompositionList(composition: last, title: "memory by kind, as last read: \(Figures.amount(last.resident))").write(to: &page) }
     let highest = recording.compositions.max { $0.composition.resident < $1.composition.resident }
     guard let highest, highest.composition.resident.count / 11 * 10 > last?.resident.count ?? 0 else { return }
     let share = highest.proportional.map { " (Pss \(Figures.amount($0)))" } ?? ""
-    let title = "memory by kind near its peak, at \(Figures.instant(highest.time))\(share)"
-    CompositionList(composition: highest.composition, title: title).write(to: &page)
+    let title = "memory by kind near its peak, at \(Figures.instant(highest.time))"
+    let whole = Figures.amount(highest.composition.resident)
+    CompositionList(composition: highest.composition, title: "\(title): \(whole)\(share)").write(to: &page)
   }
 
   private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout Page) {

@@ -17,15 +17,10 @@ struct MetricSentence {
     return verdict.map { ([$0] + (circumstances.map { [$0] } ?? [])).joined(separator: "; ") }
   }
 
-  /// What one has to know besides the figures: when a spike came, and what the figures of a tree count.
+  /// When a spike came.
   private var circumstances: String? {
-    switch metric.rule.metric {
-    case .spike:
-      scenario.highestSpike.map { "the highest, \(Figures.amount($0.height)), came \($0.circumstances)" }
-    case .treePeak, .treeSteady:
-      metric.current == nil ? nil : scenario.repetitions.last.map { "it is of all processes, \($0.treeBasis.words)" }
-    default: nil
-    }
+    guard metric.rule.metric == .spike, let spike = scenario.highestSpike else { return nil }
+    return "the highest, \(Figures.amount(spike.height)), came \(spike.circumstances)"
   }
 
   private var name: String { TerminalText.safe(metric.rule.metric.text) }

@@ -31,7 +31,8 @@ struct RunNotes {
     let shared = scenarios.flatMap(\.notes).filter { counts[$0, default: 1] > 1 && seen.insert($0).inserted }
     let texts = shared.map { note in
       let names = scenarios.filter { $0.notes.contains(note) }.map(\.name.text)
-      let subject = names.count > Self.mostNames ? Figures.count(names.count, "scenario") : names.joined(separator: ", ")
+      let isFew = names.count <= Self.mostNames
+      let subject = isFew ? names.joined(separator: ", ") : Figures.count(names.count, "scenario")
       return names.count == scenarios.count ? note : "\(subject): \(note)"
     }
     Self.write(texts, to: &page)

@@ -35,7 +35,17 @@ struct SummaryFooter {
       )
       let share = "\(scenarios.count) of \(Figures.count(result.scenarios.count, "scenario"))"
       let name = TerminalText.safe(rung) + (rungs.count > 1 ? " (\(share))" : "")
-      return ([name] + words.parts).joined(separator: style.separator)
+      return ([name] + words.parts + treeWords(of: scenarios)).joined(separator: style.separator)
     }
+  }
+
+  /// What the figures of trees count, where such are judged.
+  private func treeWords(of scenarios: [ScenarioResult]) -> [String] {
+    let judging = scenarios.filter { scenario in
+      scenario.metrics.contains { [.treePeak, .treeSteady].contains($0.rule.metric) && $0.rule.severity != .off }
+    }
+    let found = Set(judging.flatMap(\.repetitions).map(\.treeBasis))
+    let words = TreeBasis.allCases.filter(found.contains).map(\.words)
+    return words.isEmpty ? [] : ["tree figures: \(words.joined(separator: "; or "))"]
   }
 }
