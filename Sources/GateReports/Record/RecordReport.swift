@@ -64,7 +64,10 @@ package enum RecordReport {
   /// Writes what its memory consisted of at the end, and also near its peak where it held a tenth more then.
   private static func writeMemory(of scenario: ScenarioResult, recording: Recording, to page: inout Page) {
     let last = scenario.currentComposition ?? recording.composition
-    if let last { CompositionList(composition: last, title: "memory by kind, as last read: \(Figures.amount(last.resident))").write(to: &page) }
+    if let last {
+      let title = "memory by kind, as last read: \(Figures.amount(last.resident))"
+      CompositionList(composition: last, title: title).write(to: &page)
+    }
     let highest = recording.compositions.max { $0.composition.resident < $1.composition.resident }
     guard let highest, highest.composition.resident.count / 11 * 10 > last?.resident.count ?? 0 else { return }
     let share = highest.proportional.map { " (Pss \(Figures.amount($0)))" } ?? ""
