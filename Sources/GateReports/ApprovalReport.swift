@@ -59,7 +59,7 @@ package enum ApprovalReport {
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
         let unit = metric.unit(perIteration: change.growthIsPerIteration)
-        let label = Table.Cell(TerminalText.safe(metric.text) + Figures.suffix(of: unit))
+        let label = Table.Cell(TerminalText.safe(metric.text) + MetricName.suffix(of: unit))
         guard !isNew else { return [label, amount(after, metric)] }
         return [label, amount(before, metric), "to", amount(after, metric)] + difference(of: metric, before, after)
       }
@@ -70,7 +70,7 @@ package enum ApprovalReport {
     guard let before, let after, before != after else { return ["", ""] }
     let percent = before == 0 ? nil : (after - before) / before * 100
     let unit = metric.unit(perIteration: false)
-    let text = Figures.difference(after - before, unit: unit).dropLast(Figures.suffix(of: unit).count)
+    let text = Figures.difference(after - before, unit: unit).dropLast(MetricName.suffix(of: unit).count)
     return [Table.Cell(String(text)), Table.Cell(Figures.percent(percent))]
   }
 

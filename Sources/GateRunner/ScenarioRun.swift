@@ -97,7 +97,7 @@ struct ScenarioRun {
     ]
   }
 
-  /// What several repetitions had to say alike is said once.
+  /// What several repetitions had to say alike is said once, with their number unless all of them did.
   private func shared(_ notes: [[String]]) -> [String] {
     var counts: [(note: String, count: Int)] = []
     for note in notes.flatMap({ Set($0).sorted() }) {
@@ -107,7 +107,9 @@ struct ScenarioRun {
         counts.append((note, 1))
       }
     }
-    return counts.prefix(20).map { $0.count > 1 ? "\($0.note) (in \($0.count) repetitions)" : $0.note }
+    return counts.prefix(20).map { note, count in
+      count == notes.count ? note : "\(note) (in \(count) of \(notes.count) repetitions)"
+    }
   }
 }
 

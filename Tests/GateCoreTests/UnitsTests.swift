@@ -37,4 +37,17 @@ struct UnitsTests {
   func shown(bytes: Int64, text: String) {
     #expect(Bytes(bytes).description == text)
   }
+
+  @Test(
+    "A metric's value is shown in its unit, a rate with what it is counted per",
+    arguments: [
+      (.peakRSS, "bytes", 24_207_360, "23.1 MiB"), (.spike, "bytes", 512, "512 B"),
+      (.faultRate, "bytes/second", 12_897_485, "12.3 MiB/s"), (.faultRate, "bytes/second", 4096, "4 KiB/s"),
+      (.faultRate, "bytes/second", 0.25, "0.3 B/s"), (.growth, "bytes/second", 1536, "1.5 KiB/s"),
+      (.growth, "bytes/iteration", -12.5, "-12.5 B/iteration"),
+    ] as [(MetricName, String, Double, String)]
+  )
+  func metricValues(metric: MetricName, unit: String, value: Double, text: String) {
+    #expect(metric.text(of: value, unit: unit) == text)
+  }
 }

@@ -79,6 +79,18 @@ struct NotificationBodyTests {
     #expect(metrics == [["peak_rss", "growth"], []])
   }
 
+  @Test("The JSON tells how the target of a scenario without figures ended, and what shows it")
+  func ends() throws {
+    let object = try Self.json([Fixture.outOfMemory, Fixture.spiking], .json)
+    let scenarios = try #require(object["scenarios"] as? [[String: Any]])
+    #expect(
+      scenarios[0]["end"] as? [String: String] == [
+        "kind": "oom", "signal": "KILL", "detail": "at its own memory limit",
+        "proof": "memory cgroup oom_kill 0 → 1, limit 100.0 MiB",
+      ])
+    #expect(scenarios[1]["end"] == nil)
+  }
+
   @Test("Names pass through JSON unchanged, and figures that are no numbers do no harm")
   func oddJSON() throws {
     var scenario = Fixture.hostile

@@ -19,6 +19,10 @@ struct SummaryReportTests {
     ("mixed", Fixture.result(everything), context(.regression)),
     ("verbose", Fixture.result([Fixture.regressed, Fixture.passing("a")]), verbose(context(.regression))),
     ("compare", Fixture.result([Fixture.regressed], run: local), comparison),
+    ("spike", Fixture.result([Fixture.spiking]), context(.regression)),
+    ("out-of-memory", Fixture.result([Fixture.outOfMemory]), context(.failed)),
+    ("machine", Fixture.result(Fixture.warnedOfMachine), context(.regression)),
+    ("processes", Fixture.result([Fixture.traced(Fixture.passing("a"), processes: 30)]), verbose(context(.pass))),
     ("empty", Fixture.result([]), context(.pass)),
   ]
 
@@ -191,6 +195,93 @@ struct SummaryReportTests {
       let kinds: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator]
       #expect(text.unicodeScalars.filter { $0 != "\n" && kinds.contains($0.properties.generalCategory) }.isEmpty)
     }
+  }
+
+  @Test(
+    "A failed target that tells of ptrace gets the hint how to go without",
+    arguments: [
+      "HINT: LeakSanitizer does not work under ptrace (strace, gdb, etc)",
+      "strace: test_ptrace_get_syscall_info: PTRACE_TRACEME: Operation not permitted",
+      "ptrace: Operation not permitted.",
+      "Could not attach to process.  If your uid matches the uid of the target process, check the setting of",
+      "warning: process 4001 is already traced by process 4000",
+      "could not attach to pid 4001: operation not permitted",
+      "error: attach failed: Operation not permitted",
+    ])
+  func ptrace(line: String) {
+    let hint = "unit-tests could not use ptrace, since the gate itself traces its targets: `isolation: {tracer: off}`"
+    func text(_ scenario: ScenarioResult) -> String {
+      let context = SummaryContext(exitCode: .failed)
+      return SummaryReport.text(Fixture.result([scenario]), style: TerminalStyle(width: 200), context: context)
+    }
+    let refused = Fixture.refusedPtrace("==1==LeakSanitizer has encountered a fatal error\n\(line)\n")
+    #expect(text(refused).contains(hint))
+    var sampled = refused
+    sampled.environment = Fixture.environment
+    #expect(!text(sampled).contains("tracer: off"))
+    #expect(!text(Fixture.refusedPtrace("open: Operation not permitted\n")).contains("tracer: off"))
+    let record = RecordReport.text(refused, recording: nil, style: TerminalStyle(width: 200))
+    #expect(record.contains("hint: it could not use ptrace"))
+  }
+
+  @Test("What several scenarios say alike is said once, in the quiet summary, too")
+  func sharedNotes() {
+    let failures = ["a", "b"].map { name in
+      var scenario = Fixture.crashed
+      scenario.name = ScenarioName(name)
+      scenario.notes = ["swap is in use", "only \(name) says this"]
+      return scenario
+    }
+    for detail in SummaryContext.Detail.allCases {
+      let text = SummaryReport.text(
+        Fixture.result(failures), style: TerminalStyle(), context: SummaryContext(detail: detail, exitCode: .failed))
+      #expect(text.ranges(of: "swap is in use").count == 1)
+      #expect(text.contains("note: only a says this") && text.contains("note: only b says this"))
+    }
+  }
+
+  @Test("Of files only those are called new or gone that the other side would have listed")
+  func libraries() {
+    let library = { (name: String, mebibytes: Int64) in
+      Composition.Library(name: name, resident: .mebibytes(mebibytes))
+    }
+    func change(from before: [Composition.Library], to now: [Composition.Library]) -> String? {
+      var scenario = Fixture.spiking
+      scenario.baselineComposition = Composition(anonymous: .zero, file: .zero, shared: .zero, libraries: before)
+      scenario.currentComposition = Composition(anonymous: .zero, file: .zero, shared: .zero, libraries: now)
+      let text = SummaryReport.text(
+        Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .regression))
+      return text.split(separator: "\n").first { $0.contains("by kind: ") }.map { String($0.dropFirst(11)) }
+    }
+    let old = [library("a", 9), library("b", 5), library("c", 4)]
+    #expect(change(from: old, to: old) == nil)
+    #expect(change(from: [], to: old) == nil)
+    #expect(change(from: old, to: old + [library("d", 3)]) == nil)
+    #expect(
+      change(from: old, to: [library("a", 9), library("b", 6), library("d", 8)])
+        == "file 0 B (d +8.0 MiB, b +1.0 MiB)")
+    #expect(change(from: old, to: [library("b", 5), library("c", 4)]) == "file 0 B (a -9.0 MiB)")
+  }
+
+  @Test("What was not read at its end is not called exact")
+  func inexact() {
+    var scenario = Fixture.traced(Fixture.passing("a"))
+    func measured() -> String {
+      let text = SummaryReport.text(
+        Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .pass))
+      return text.split(separator: "\n").first { $0.hasPrefix("measured") }.map(String.init) ?? ""
+    }
+    #expect(measured().contains("traced+cgroup · peaks exact to 248 KiB · widest gap between readings 12.3 ms"))
+    scenario.environment.counters?.difference = .kibibytes(-96)
+    scenario.repetitions[2].largestProcesses = Fixture.processes(2, exact: false)
+    let exception = "peaks exact to 248 KiB, but as last read in 1 of 5 repetitions · VmRSS is -96 KiB off here"
+    #expect(measured().contains(exception))
+    for index in scenario.repetitions.indices {
+      scenario.repetitions[index].largestProcesses = Fixture.processes(2, exact: false)
+    }
+    #expect(measured().contains("traced+cgroup · peaks are VmHWM as last read"))
+    scenario.environment.fingerprint.measurement = "by\u{1b}magic"
+    #expect(measured().hasSuffix(#"by\x1bmagic · VmRSS is -96 KiB off here · widest gap between readings 12.3 ms"#))
   }
 
   @Test(

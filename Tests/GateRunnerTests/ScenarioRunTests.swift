@@ -81,11 +81,11 @@ struct ScenarioRunTests {
     #expect(measured?.composition?.anonymous == .mebibytes(20))
   }
 
-  @Test("What several repetitions had to say alike is said once, with their count")
+  @Test("What repetitions had to say alike is said once, with their number unless all of them did")
   func notes() throws {
     let measured = run(warmup: 0).measure { _, number in
-      recording(notes: number == 1 ? ["often", "once"] : ["often"])
+      recording(notes: [["always", "often", "once"], ["always", "often"], ["always"]][number - 1])
     }
-    #expect(measured?.notes == ["often (in 3 repetitions)", "once"])
+    #expect(measured?.notes == ["always", "often (in 2 of 3 repetitions)", "once (in 1 of 3 repetitions)"])
   }
 }

@@ -74,7 +74,9 @@ extension ChatMessage {
     var spans: [Span] = [.code(bounded(scenario.name.text)), .plain(" \(words(scenario.verdict, state))")]
     if scenario.verdict == .failed {
       let why = scenario.failure.map { "\($0.subject): \($0.problem)" } ?? scenario.repetitions.last?.end.forPeople
+      let proof = scenario.repetitions.last?.end.proof
       return spans + (why.map { [.plain(": "), .code(bounded($0))] } ?? [])
+        + (proof.map { [.plain("; evidence: "), .code(bounded($0))] } ?? [])
     }
     for (index, metric) in scenario.metrics.filter({ $0.verdict != .pass }).prefix(2).enumerated() {
       spans += [.plain(index == 0 ? ": " : "; "), .code(bounded(metric.rule.metric.text))]

@@ -17,6 +17,16 @@ struct NotificationJSON: Encodable {
     var verdict: String
     var state: String
     var metrics: [Metric]
+    /// Of a scenario that could not be judged: how its last repetition ended, as in the result file.
+    var end: End?
+  }
+
+  struct End: Encodable {
+    var kind: String
+    var code: Int?
+    var signal: String?
+    var proof: String?
+    var detail: String?
   }
 
   struct Metric: Encodable {
@@ -106,10 +116,19 @@ extension NotificationJSON {
         name: scenario.name.text,
         verdict: scenario.verdict.rawValue,
         state: state(scenario).rawValue,
-        metrics: scenario.metrics.filter { $0.verdict != .pass }.map(Metric.init)
+        metrics: scenario.metrics.filter { $0.verdict != .pass }.map(Metric.init),
+        end: scenario.failure == nil ? nil : scenario.repetitions.last.map { End($0.end) }
       )
     }
     self.links = Links(build: links.build, report: links.report)
+  }
+}
+
+extension NotificationJSON.End {
+  init(_ end: GateCore.End) {
+    self.init(
+      kind: end.kind.rawValue, code: end.code, signal: end.signal?.name, proof: end.proof, detail: end.detail
+    )
   }
 }
 

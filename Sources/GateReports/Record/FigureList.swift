@@ -4,32 +4,48 @@ import GateCore
 struct FigureList {
   let scenario: ScenarioResult
 
-  private static let shown: [(metric: MetricName, name: String, meaning: String)] = [
-    (.peakRSS, "peak", "the most it held (VmHWM)"),
-    (.steadyRSS, "steady", "after warm-up"),
-    (.growth, "growth", "in steady state"),
-    (.spike, "spike", "above the steady level"),
-    (.treePeak, "tree peak", "sum over all, shared pages once for each"),
-    (.treeSteady, "tree steady", "sum, after warm-up"),
-  ]
+  /// Each metric with its name and what it means.
+  private var shown: [(metric: MetricName, name: String, meaning: String)] {
+    let basis = scenario.repetitions.last?.treeBasis ?? .upperBound
+    let tree: [(MetricName, String, String)] = [
+      (.treePeak, "tree peak", isRepeated ? basis.inShort : basis.words), (.treeSteady, "tree steady", "after warm-up"),
+    ]
+    let main: [(MetricName, String, String)] = [
+      (.peakRSS, "peak", "the most it held (VmHWM)"), (.steadyRSS, "steady", "after warm-up"),
+      (.growth, "growth", "in steady state"), (.spike, "spike", "above the steady level"),
+      (.faultRate, "fault rate", "brought in by page faults"),
+    ]
+    // The tree of a single process has no figures of its own.
+    return main + (scenario.repetitions.contains { $0.processes > 1 } ? tree : [])
+  }
+
+  private var isRepeated: Bool { scenario.repetitions.count > 1 }
 
   func write(to page: inout Page) {
-    let repeated = scenario.repetitions.count > 1
-    let titles = repeated ? ["", "median", "range", ""] : ["", "", "", ""]
+    let titles = isRepeated ? ["", "median", "range", ""] : ["", "", "", ""]
     let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
       .map { Table.Column(title: $0, side: $1) }
-    let whole = Self.shown.filter { isShown($0.metric) }
+    let whole = shown.filter { isShown($0.metric) }
     let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
     let processes = processRow(page.style)
     let table = Table(columns: columns, rows: rows + [processes])
-    let narrow = Table(columns: Array(columns.dropLast()), rows: (rows + [processes]).map { Array($0.dropLast()) })
-    if let lines = table.lines(indent: 2, style: page.style) ?? narrow.lines(indent: 2, style: page.style) {
+    if let lines = table.lines(indent: 2, style: page.style) ?? table.prefix(3).lines(indent: 2, style: page.style) {
       page.lines(lines)
     } else {
       for row in rows + [processes] {
         page.paragraph(row.prefix(3).map(\.text).joined(separator: " "), indent: 2)
       }
     }
+    writeSpike(to: &page)
+  }
+
+  private func writeSpike(to page: inout Page) {
+    guard let spike = scenario.highestSpike, spike.height > .zero else { return }
+    page.gap()
+    page.paragraph(
+      "\(Figures.amount(spike.height)) \(spike.circumstances)", indent: 2,
+      label: isRepeated ? "highest spike: " : "spike: "
+    )
   }
 
   /// What is nearly always there is told of where it is missing, too.
@@ -39,17 +55,17 @@ struct FigureList {
 
   private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
     let unit = metric.unit(perIteration: scenario.growthIsPerIteration)
-    let per = Figures.suffix(of: unit)
-    let label = Table.Cell(per.isEmpty ? name : name + (per == "/iteration" ? "/iter" : per))
+    let per = MetricName.suffix(of: unit)
     guard let figure = scenario.figure(of: metric) else {
-      return [label, .init(style.dash, .faint), "", .init(missing(metric), .faint)]
+      return [.init(name), .init(style.dash, .faint), "", .init(missing(metric), .faint)]
     }
     func amount(_ value: Double) -> String { Figures.plainAmount(value, unit: unit) }
     let range = "\(amount(figure.lowest)) \(style.dash) \(amount(figure.highest))"
     let isPartial = figure.count < scenario.repetitions.count
     let note = isPartial ? "\(meaning); in \(figure.count) of \(scenario.repetitions.count)" : meaning
     return [
-      label, .init(amount(figure.median), .strong), .init(figure.count > 1 ? Figures.glued(range) : ""),
+      .init(name), .init(amount(figure.median) + (per == "/iteration" ? "/iter" : per), .strong),
+      .init(figure.count > 1 ? Figures.glued(range) : ""),
       .init(note, .faint),
     ]
   }
@@ -63,7 +79,7 @@ struct FigureList {
     for phase in scenario.repetitions.flatMap(\.phases) where !names.contains(phase.name) { names.append(phase.name) }
     return names.map { name in
       let safe = TerminalText.safe(name)
-      return row(.phase(name, .peakRSS), "peak in \(safe)", "the most in this phase", style: style)
+      return row(.phase(name, .peakRSS), "peak in \(safe)", scenario.exactness(ofPhase: name), style: style)
     }
   }
 

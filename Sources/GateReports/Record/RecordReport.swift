@@ -6,7 +6,7 @@ package enum RecordReport {
   ///
   /// - Parameters:
   ///   - scenario: The command's repetitions; with several, medians and ranges are shown.
-  ///   - recording: The repetition whose curve, memory and processes are shown; nil leaves them out.
+  ///   - recording: The last repetition, whose curve and memory are shown; nil leaves them out.
   ///   - style: What the terminal can show.
   /// - Returns: Lines that each end in a newline.
   package static func text(_ scenario: ScenarioResult, recording: Recording?, style: TerminalStyle) -> String {
@@ -15,11 +15,17 @@ package enum RecordReport {
     page.gap()
     FigureList(scenario: scenario).write(to: &page)
     if let recording {
-      writeMemory(of: scenario.currentComposition ?? recording.composition, to: &page)
+      writeMemory(of: scenario, recording: recording, to: &page)
       Curve(recording: recording, style: style)?.write(to: &page)
-      ProcessTable(processes: recording.processes).write(to: &page)
     }
-    writeNotes(of: scenario, recording: recording, to: &page)
+    if let last = scenario.repetitions.last {
+      ProcessTable(
+        repetition: last,
+        title: scenario.repetitions.count > 1 ? "processes of the last repetition" : "processes, the largest first"
+      ).write(to: &page)
+    }
+    writeMeasurement(of: scenario, recording: recording, to: &page)
+    writeNotes(of: scenario, to: &page)
     return page.text
   }
 
@@ -33,7 +39,7 @@ package enum RecordReport {
       // The failure has the hint, too.
       let problem = end.kind == .startFailed ? scenario.failure.map { "\(end.kind.rawValue): \($0.problem)" } : nil
       page.paragraph(TerminalText.safe(problem ?? end.forPeople) + times, indent: 2)
-      if let proof = end.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "proof: ") }
+      if let proof = end.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
     }
     guard let span = RepeatedFigure(spans) else { return }
     let median = Figures.time(.seconds(span.median))
@@ -55,43 +61,46 @@ package enum RecordReport {
     }
   }
 
-  private static func writeMemory(of composition: Composition?, to page: inout Page) {
-    guard let composition else { return }
-    let kinds: [(String, Bytes?)] = [
-      ("anonymous", composition.anonymous), ("file", composition.file), ("shared", composition.shared),
-      ("heap", composition.heap), ("stack", composition.stack),
-    ]
-    let parts = kinds.compactMap { name, amount in amount.map { "\(name)\(Figures.space)\(Figures.amount($0))" } }
+  /// Writes what its memory consisted of at the end, and also near its peak where it held a tenth more then.
+  private static func writeMemory(of scenario: ScenarioResult, recording: Recording, to page: inout Page) {
+    let last = scenario.currentComposition ?? recording.composition
+    if let last {
+      let title = "memory by kind, as last read: \(Figures.amount(last.resident))"
+      CompositionList(composition: last, title: title).write(to: &page)
+    }
+    let highest = recording.compositions.max { $0.composition.resident < $1.composition.resident }
+    guard let highest, highest.composition.resident.count / 11 * 10 > last?.resident.count ?? 0 else { return }
+    let share = highest.proportional.map { " (Pss \(Figures.amount($0)))" } ?? ""
+    let title = "memory by kind near its peak, at \(Figures.instant(highest.time))"
+    let whole = Figures.amount(highest.composition.resident)
+    CompositionList(composition: highest.composition, title: "\(title): \(whole)\(share)").write(to: &page)
+  }
+
+  private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout Page) {
+    let rung = recording?.rung.rawValue ?? scenario.environment.fingerprint.measurement
+    let words = MeasurementWords(
+      rung: rung, counters: scenario.environment.counters, repetitions: scenario.repetitions,
+      interval: recording?.typicalInterval
+    )
     page.gap()
-    page.paragraph(parts.joined(separator: ", "), indent: 2, label: "memory by kind: ")
+    let parts = [TerminalText.safe(rung)] + words.parts
+    page.paragraph(parts.joined(separator: page.style.separator), indent: 2, label: "measured by: ")
   }
 
-  private static func writeNotes(of scenario: ScenarioResult, recording: Recording?, to page: inout Page) {
-    var notes = scenario.notes + scenario.repetitions.flatMap(\.notes) + (recording?.notes ?? [])
-    if let recording { notes += remarks(on: recording) }
-    var seen: Set<String> = []
+  private static func writeNotes(of scenario: ScenarioResult, to page: inout Page) {
+    let notes = scenario.allNotes + (remark(on: scenario).map { [$0] } ?? [])
     if !notes.isEmpty { page.gap() }
-    for note in notes where seen.insert(note).inserted {
-      page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ")
-    }
+    for note in notes { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
+    if PtraceAdvice.isNeeded(by: scenario) { page.paragraph("it " + PtraceAdvice.text, indent: 2, label: "hint: ") }
   }
 
-  private static func remarks(on recording: Recording) -> [String] {
-    var remarks: [String] = []
-    let main = recording.processes.first(where: \.isMain)
-    let children = recording.processes.filter { !$0.isMain }
-    if let main, let child = children.max(by: { $0.peak < $1.peak }), child.peak > main.peak {
-      remarks.append(
-        "process \(child.id) (\(child.command)) held \(Figures.amount(child.peak)), more than the main process "
-          + "(\(Figures.amount(main.peak))); peak, steady and growth are of the main process, tree_peak is of all"
-      )
-    }
-    if recording.rung == .sampled, recording.widestGap > .zero {
-      remarks.append(
-        "peaks are VmHWM as last read: a rise in the last \(Figures.time(recording.widestGap)) before a process ends "
-          + "can be missed"
-      )
-    }
-    return remarks
+  /// What the figures leave out, where a child held more than the main process.
+  private static func remark(on scenario: ScenarioResult) -> String? {
+    let processes = scenario.repetitions.last?.largestProcesses ?? []
+    guard let main = processes.first(where: \.isMain), let child = processes.max(by: { $0.peak < $1.peak }),
+      child.peak > main.peak
+    else { return nil }
+    return "process \(child.id) (\(child.command)) held \(Figures.amount(child.peak)), more than the main process "
+      + "(\(Figures.amount(main.peak))); peak, steady and growth are of the main process, tree_peak is of all"
   }
 }

@@ -3,17 +3,24 @@ import GateCore
 /// What a metric's verdict means, in one or two sentences.
 struct MetricSentence {
   let metric: MetricResult
-  let spread: RepeatedFigure?
+  let scenario: ScenarioResult
 
   /// nil where the table says it all.
   var text: String? {
+    let verdict: String?
     switch metric.verdict {
-    case .pass, .skipped, .failed: nil
-    case .regression: regression
-    case .improved: improvement
-    case .inconclusive: inconclusive
-    case .noBaseline: nil
+    case .pass, .skipped, .failed, .noBaseline: verdict = nil
+    case .regression: verdict = regression
+    case .improved: verdict = improvement
+    case .inconclusive: verdict = inconclusive
     }
+    return verdict.map { ([$0] + (circumstances.map { [$0] } ?? [])).joined(separator: "; ") }
+  }
+
+  /// When a spike came.
+  private var circumstances: String? {
+    guard metric.rule.metric == .spike, let spike = scenario.highestSpike else { return nil }
+    return "the highest, \(Figures.amount(spike.height)), came \(spike.circumstances)"
   }
 
   private var name: String { TerminalText.safe(metric.rule.metric.text) }
@@ -44,7 +51,9 @@ struct MetricSentence {
   }
 
   private var inconclusive: String? {
-    guard let change = metric.change, let allowed = metric.allowed, let spread else {
+    guard let change = metric.change, let allowed = metric.allowed,
+      let spread = scenario.figure(of: metric.rule.metric)
+    else {
       return metric.current == nil ? reason ?? "\(name) could not be had" : reason
     }
     let interval =

@@ -10,15 +10,15 @@ struct NextSteps {
 
   func write(to page: inout Page) {
     let steps = approvals + closerLooks
-    let advice = repetitionAdvice
-    guard !steps.isEmpty || advice != nil else { return }
+    let advice = [ptraceAdvice, repetitionAdvice].compactMap(\.self)
+    guard !steps.isEmpty || !advice.isEmpty else { return }
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
     for step in steps {
       page.paragraph(step.purpose, indent: 2)
       page.command(step.words, indent: 4)
     }
-    if let advice { page.paragraph(advice, indent: 2) }
+    for text in advice { page.paragraph(text, indent: 2) }
     if !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck {
       let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
       page.paragraph("on another machine: fetch \(file) of this build and add `--from\(Figures.space)FILE`", indent: 2)
@@ -66,6 +66,13 @@ struct NextSteps {
     // A name that begins with a dash would be read as an option.
     let separator = shown.contains { $0.hasPrefix("-") } ? ["--"] : []
     return [Step(purpose: purpose, words: [Tool.name] + words + context.options + separator + shown)]
+  }
+
+  private var ptraceAdvice: String? {
+    let names = result.scenarios.filter(PtraceAdvice.isNeeded).map(\.name.text)
+    guard let first = names.first else { return nil }
+    let others = names.count > 1 ? " and \(Figures.count(names.count - 1, "other"))" : ""
+    return "\(TerminalText.safe(first))\(others) \(PtraceAdvice.text)"
   }
 
   private var repetitionAdvice: String? {

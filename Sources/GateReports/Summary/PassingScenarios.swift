@@ -1,6 +1,6 @@
 import GateCore
 
-/// The scenarios of which there is little to tell: a line each with the main figures, then their notes.
+/// The scenarios of which there is little to tell: a line each with the main figures.
 struct PassingScenarios {
   private let scenarios: [ScenarioResult]
 
@@ -27,13 +27,13 @@ struct PassingScenarios {
       let row = TerminalText.padded(name, to: nameWidth) + figures
       page.line(style.painted(head, scenario.verdict.tone) + "  " + Self.trimmed(row))
     }
-    writeNotes(to: &page)
   }
 
   /// The columns of figures that fit, one text for each scenario, each with its gap before it.
   private func figureColumns(fitting room: Int, style: TerminalStyle) -> [[String]] {
     let shown: [(metric: MetricName, title: String)] = [
       (.peakRSS, "peak"), (.steadyRSS, "steady"), (.growth, "growth"), (.treePeak, "tree"), (.spike, "spike"),
+      (.faultRate, "faults"),
     ]
     var columns: [[String]] = []
     var used = 0
@@ -69,24 +69,5 @@ struct PassingScenarios {
 
   private static func trimmed(_ text: String) -> String {
     String(text.reversed().drop { $0 == " " }.reversed())
-  }
-
-  /// The notes, each once, with the scenarios that have it.
-  private func writeNotes(to page: inout Page) {
-    var seen: [String] = []
-    var names: [String: [String]] = [:]
-    for scenario in scenarios {
-      for note in scenario.notes {
-        if names[note] == nil { seen.append(note) }
-        names[note, default: []].append(scenario.name.text)
-      }
-    }
-    if !seen.isEmpty { page.gap() }
-    for note in seen {
-      let subjects = names[note] ?? []
-      let subject = subjects.count == 1 ? subjects.joined() : Figures.count(subjects.count, "scenario")
-      let text = subjects.count == scenarios.count && subjects.count > 1 ? note : "\(subject): \(note)"
-      page.paragraph(TerminalText.safe(text), indent: 0, label: "note: ")
-    }
   }
 }

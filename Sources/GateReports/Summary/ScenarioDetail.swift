@@ -4,6 +4,7 @@ import GateCore
 struct ScenarioDetail {
   let scenario: ScenarioResult
   let context: SummaryContext
+  let notes: RunNotes
 
   /// How many of the last lines of output are shown.
   private var outputLines: Int { context.detail == .verbose ? 40 : 12 }
@@ -19,6 +20,7 @@ struct ScenarioDetail {
     }
     writeComposition(to: &page)
     if context.detail == .verbose { writeRepetitions(to: &page) }
+    let notes = notes.own(context.detail == .verbose ? scenario.allNotes : scenario.notes)
     for note in notes { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
   }
 
@@ -42,22 +44,12 @@ struct ScenarioDetail {
 
   private func sentence(for metric: MetricResult) -> String? {
     guard scenario.verdict != .failed, metric.rule.severity != .off else { return nil }
-    var text = MetricSentence(metric: metric, spread: scenario.figure(of: metric.rule.metric)).text
+    var text = MetricSentence(metric: metric, scenario: scenario).text
     if context.detail == .verbose, let detectable = metric.detectable {
       let smallest = "a change of \(Figures.amount(detectable, unit: metric.unit)) would have been seen"
       text = (text ?? TerminalText.safe(metric.rule.metric.text)) + (text == nil ? ": " : "; ") + smallest
     }
     return text
-  }
-
-  private var notes: [String] {
-    guard context.detail == .verbose else { return scenario.notes }
-    // What several repetitions say alike is a note of the scenario already, with their count behind it.
-    var seen: Set<String> = []
-    let others = scenario.repetitions.flatMap(\.notes).filter { note in
-      !scenario.notes.contains { $0.hasPrefix(note) } && seen.insert(note).inserted
-    }
-    return scenario.notes + others
   }
 
   // MARK: Failed
@@ -71,7 +63,7 @@ struct ScenarioDetail {
     if let end, !isTold(end) {
       page.paragraph("target ended: " + TerminalText.safe(end.forPeople), indent: 2)
     }
-    if let proof = end?.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "proof: ") }
+    if let proof = end?.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
     writeOutput(to: &page)
   }
 
@@ -104,19 +96,13 @@ struct ScenarioDetail {
     guard [.regression, .improved].contains(scenario.verdict), let before = scenario.baselineComposition,
       let now = scenario.currentComposition
     else { return }
-    let kinds: [(String, Bytes?, Bytes?)] = [
-      ("anonymous", before.anonymous, now.anonymous), ("file", before.file, now.file),
-      ("shared", before.shared, now.shared), ("heap", before.heap, now.heap), ("stack", before.stack, now.stack),
-    ]
-    let changes = kinds.compactMap { name, before, now -> String? in
-      guard let before, let now, before != now else { return nil }
-      return "\(name)\(Figures.space)\(Figures.difference(Double((now - before).count)))"
-    }
-    guard !changes.isEmpty else { return }
-    page.paragraph(changes.joined(separator: ", "), indent: 2, label: "by kind: ")
+    let text = CompositionChange(before: before, now: now).text
+    if !text.isEmpty { page.paragraph(text, indent: 2, label: "by kind: ") }
   }
 
   private func writeRepetitions(to page: inout Page) {
     RepetitionTable(scenario: scenario, indent: 2).write(to: &page)
+    guard let last = scenario.repetitions.last else { return }
+    ProcessTable(repetition: last, title: "processes of the last repetition").write(to: &page)
   }
 }

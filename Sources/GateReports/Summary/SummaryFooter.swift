@@ -7,7 +7,9 @@ struct SummaryFooter {
 
   func write(to page: inout Page) {
     page.paragraph(environments, indent: 0, label: "environment  ")
-    if let measurement { page.paragraph(measurement, indent: 0, label: "measured     ") }
+    for (index, text) in measurements(page.style).enumerated() {
+      page.paragraph(text, indent: 0, label: index == 0 ? "measured     " : "             ")
+    }
     if let path = context.resultPath {
       page.line(page.style.painted("result", .faint) + "       " + TerminalText.safe(path))
     }
@@ -20,18 +22,30 @@ struct SummaryFooter {
     return distinct.map { TerminalText.safe($0) }.joined(separator: ", ")
   }
 
-  private var judgesTrees: Bool {
-    result.scenarios.flatMap(\.metrics).contains { [.treePeak, .treeSteady].contains($0.rule.metric) }
+  /// For each rung of measurement, how far its figures can be trusted.
+  private func measurements(_ style: TerminalStyle) -> [String] {
+    var seen: Set<String> = []
+    let rungs = result.scenarios.map(\.environment.fingerprint.measurement).filter { seen.insert($0).inserted }
+    return rungs.map { rung in
+      let scenarios = result.scenarios.filter { $0.environment.fingerprint.measurement == rung }
+      let words = MeasurementWords(
+        rung: rung,
+        counters: scenarios.compactMap(\.environment.counters).max { $0.bound < $1.bound },
+        repetitions: scenarios.flatMap(\.repetitions)
+      )
+      let share = "\(scenarios.count) of \(Figures.count(result.scenarios.count, "scenario"))"
+      let name = TerminalText.safe(rung) + (rungs.count > 1 ? " (\(share))" : "")
+      return ([name] + words.parts + treeWords(of: scenarios)).joined(separator: style.separator)
+    }
   }
 
-  /// How far the figures can be trusted; nil where no scenario was sampled.
-  private var measurement: String? {
-    let sampled = result.scenarios.filter { $0.environment.fingerprint.measurement == Rung.sampled.rawValue }
-    guard !sampled.isEmpty else { return nil }
-    let gap = sampled.flatMap(\.repetitions).map(\.widestGap).max() ?? .zero
-    let missed = gap > .zero ? "in the last \(Figures.time(gap))" : "in the last moments"
-    let widest = gap > .zero ? " (the widest gap between two readings)" : ""
-    return "by readings of /proc: a peak is VmHWM as last read, so a rise \(missed) before a process ends can be "
-      + "missed\(widest)\(judgesTrees ? "; tree figures count a page once for each process that shares it" : "")"
+  /// What the figures of trees count, where such are judged.
+  private func treeWords(of scenarios: [ScenarioResult]) -> [String] {
+    let judging = scenarios.filter { scenario in
+      scenario.metrics.contains { [.treePeak, .treeSteady].contains($0.rule.metric) && $0.rule.severity != .off }
+    }
+    let found = Set(judging.flatMap(\.repetitions).map(\.treeBasis))
+    let words = TreeBasis.allCases.filter(found.contains).map(\.words)
+    return words.isEmpty ? [] : ["tree figures: \(words.joined(separator: "; or "))"]
   }
 }

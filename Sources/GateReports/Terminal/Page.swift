@@ -30,6 +30,8 @@ struct Page {
   /// Writes prose, wrapped; lines after the first are indented as far as the text after the label.
   mutating func paragraph(_ text: String, indent: Int, label: String = "", tone: Tone? = nil) {
     let margin = indent + TerminalText.columns(label)
+    // Sentences come with arrows from where they were made, which knows of no terminal.
+    let text = style.unicode ? text : text.replacing("→", with: "->")
     for (index, part) in TerminalText.wrapped(text, to: style.width - margin).enumerated() {
       let head = index == 0 ? spaces(indent) + style.painted(label, .faint) : spaces(margin)
       line(head + style.painted(part, tone))

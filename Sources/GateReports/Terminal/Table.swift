@@ -24,6 +24,11 @@ struct Table {
   var columns: [Column]
   var rows: [[Cell]] = []
 
+  /// The table's first columns.
+  func prefix(_ count: Int) -> Table {
+    Table(columns: Array(columns.prefix(count)), rows: rows.map { Array($0.prefix(count)) })
+  }
+
   /// The table's lines, the titles first; the first column is cut in its middle where the rest needs the room.
   ///
   /// - Parameters:

@@ -38,5 +38,7 @@ extension TerminalStyle {
 
   var arrow: String { unicode ? "→" : "->" }
   var dash: String { unicode ? "–" : "-" }
+  /// Between parts of a line that could each stand alone.
+  var separator: String { unicode ? " · " : "; " }
   var ellipsis: String { unicode ? "…" : "..." }
 }

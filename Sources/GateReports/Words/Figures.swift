@@ -6,7 +6,7 @@ enum Figures {
 
   /// An amount in a metric's unit, as in `23.1 MiB` or `1.2 KiB/iteration`.
   static func amount(_ value: Double, unit: String = "bytes") -> String {
-    plainAmount(value, unit: unit) + suffix(of: unit)
+    plainAmount(value, unit: unit) + MetricName.suffix(of: unit)
   }
 
   /// A difference of two amounts with its sign, as in `+1.2 MiB`; no sign where it shows as zero.
@@ -31,21 +31,22 @@ enum Figures {
     return glued(Bytes(Int64(value.rounded())).description)
   }
 
-  /// What a unit is counted per, as in `/s`; empty for plain bytes.
-  static func suffix(of unit: String) -> String {
-    switch unit {
-    case "bytes/second": "/s"
-    case "bytes/iteration": "/iteration"
-    default: ""
-    }
-  }
-
   /// A span of time; below a millisecond in its fractions, since not every terminal shows a `µ`.
   static func time(_ duration: Duration) -> String {
     guard duration > .zero, duration < .milliseconds(1) else {
       return duration == .zero ? "0\(space)s" : glued(duration.forPeople)
     }
     return Decimals.text(duration.inSeconds * 1000, places: 3) + "\(space)ms"
+  }
+
+  /// A short span to a tenth of a millisecond, as in `12.3 ms`.
+  static func exactTime(_ duration: Duration) -> String {
+    duration < .seconds(1) ? Decimals.text(duration.inSeconds * 1000, places: 1) + "\(space)ms" : time(duration)
+  }
+
+  /// An instant of a repetition to the millisecond, as in `1.234 s`.
+  static func instant(_ duration: Duration) -> String {
+    Decimals.text(duration.inSeconds, places: 3) + "\(space)s"
   }
 
   static func amount(_ bytes: Bytes) -> String {
@@ -104,7 +105,7 @@ extension MetricResult {
 
   /// The metric's name as tables show it: the rate of growth carries what it is counted per.
   var label: String {
-    let suffix = unit == "bytes/iteration" ? "/iter" : Figures.suffix(of: unit)
+    let suffix = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
     return TerminalText.safe(rule.metric.text) + suffix
   }
 }

@@ -1,0 +1,47 @@
+import GateCore
+
+/// The processes of one repetition's tree, the largest first.
+struct ProcessTable {
+  let repetition: RepetitionResult
+  let title: String
+
+  /// Up to the peak.
+  private static let fewestColumns = 4
+
+  /// The kernel's limit (TASK_COMM_LEN less its final zero, linux/sched.h).
+  private static let longestCommand = 15
+
+  /// Writes nothing where there is one process only; shows as many columns as fit, the main ones first.
+  func write(to page: inout Page) {
+    let processes = repetition.largestProcesses.sorted { ($0.peak, $1.id) > ($1.peak, $0.id) }
+    guard processes.count > 1 else { return }
+    page.gap()
+    page.paragraph(title, indent: 2, tone: .faint)
+    let table = table(of: processes, style: page.style)
+    let style = page.style
+    let lines = (Self.fewestColumns...table.columns.count).reversed().lazy
+      .compactMap { table.prefix($0).lines(indent: 2, style: style, leastFirst: Self.longestCommand) }.first
+    page.lines(lines ?? table.prefix(Self.fewestColumns).lines(indent: 2, style: style, leastFirst: 4) ?? [])
+    let rest = repetition.processes - processes.count
+    if rest > 0 { page.paragraph("\(page.style.ellipsis) \(rest) more", indent: 2) }
+  }
+
+  private func table(of processes: [ProcessRecord], style: TerminalStyle) -> Table {
+    let hasEndings = processes.contains { $0.ending != nil }
+    let ended = Table.Column(title: "ended", side: .left)
+    return Table(
+      columns: [
+        .init(title: "process", side: .left), .init(title: "pid"), .init(title: "", side: .left, gap: 1),
+        .init(title: "peak"), .init(title: "", side: .left, gap: 1),
+      ] + (hasEndings ? [ended] : []) + [.init(title: "seen")],
+      rows: processes.map { process in
+        let seen = "\(Figures.time(process.firstSeen)) \(style.dash) \(Figures.time(process.lastSeen))"
+        return [
+          Table.Cell(TerminalText.safe(process.command)), Table.Cell("\(process.id)"),
+          Table.Cell(process.isMain ? "main" : "", .strong), Table.Cell(Figures.amount(process.peak)),
+          Table.Cell(process.isExact ? "exact" : "sampled", .faint),
+        ] + (hasEndings ? [Table.Cell(process.ending?.words ?? "not seen")] : []) + [Table.Cell(Figures.glued(seen))]
+      }
+    )
+  }
+}
