@@ -11,11 +11,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
@@ -351,13 +353,34 @@ static void launch(void) {
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
+/// Whether the kernel lets a process trace its child: exit code 0 or 1.
+static void may_trace(void) {
+  pid_t child = fork();
+  need(child >= 0, "fork");
+  if (child == 0) rest(60000);
+  long refused = ptrace(PTRACE_SEIZE, child, NULL, PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, __WALL);
+  _exit(refused != 0);
+}
+
 static const struct {
   const char *name;
   void (*run)(void);
 } commands[] = {
-  {"hold", hold},       {"freed", freed},   {"spikes", spikes}, {"children", children}, {"shared", shared},
-  {"forked", forked},   {"threads", threads}, {"forks", forks}, {"faults", faults},     {"leader", leader},
-  {"thread-exec", thread_exec}, {"launch", launch},
+  {"hold", hold},
+  {"freed", freed},
+  {"spikes", spikes},
+  {"children", children},
+  {"shared", shared},
+  {"forked", forked},
+  {"threads", threads},
+  {"forks", forks},
+  {"faults", faults},
+  {"leader", leader},
+  {"thread-exec", thread_exec},
+  {"launch", launch},
+  {"may-trace", may_trace},
 };
 
 int main(int count, char **arguments) {

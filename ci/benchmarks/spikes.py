@@ -52,7 +52,8 @@ tools = {
     "mprof, each 100 ms (default)": peer(lambda file, words: [f"{python}/mprof", "run", "-o", file, *words],
                                          highest_column(1, "CF", MEBIBYTE)),
     "psrecord, each 10 ms": peer(
-        lambda file, words: [f"{python}/psrecord", shlex.join(words), "--interval", "0.01", "--log", file],
+        # It watches the shell that it starts, which therefore becomes the program.
+        lambda file, words: [f"{python}/psrecord", f"exec {shlex.join(words)}", "--interval", "0.01", "--log", file],
         highest_column(2, "#", MEBIBYTE)),
     "GNU time": peer(lambda file, words: ["time", "-f", "%M", "-o", file, *words], lambda text: float(text) * 1024),
 }

@@ -60,7 +60,7 @@ def real_programs():
             pids = target_processes(recording.process.pid)
             highest = tuple(map(max, highest, sums(pids)))
             readings, most = readings + 1, max(most, len(pids))
-            time.sleep(0.02)
+            time.sleep(0.1)
         repetition = recording.finish()[-1]
         shutil.rmtree(folder, ignore_errors=True)
         end, peak = repetition["end"], repetition["metrics"].get("tree_peak")
