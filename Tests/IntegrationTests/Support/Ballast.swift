@@ -120,9 +120,7 @@ extension Ballast {
     try record([program] + words.split(separator: " ").map(String.init), options: options, launcherOf: mebibytes)
   }
 
-  /// Records a command.
-  ///
-  /// - Parameter mebibytes: What the process holds that starts the gate; nil starts it from the tests.
+  /// Records a command; the gate is started by a process that holds as many mebibytes, or by the tests.
   static func record(_ command: [String], options: [String] = [], launcherOf mebibytes: Int? = nil) throws -> Outcome {
     let project = try TemporaryProject()
     let gate = ["record", "--json", "-"] + options + ["--"] + command
