@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@Suite(
+  "What a program of known size held",
+  .enabled(if: Ballast.mayTrace, "this kernel lets no process trace its child, so peaks are sampled"),
+  .timeLimit(.minutes(10))
+)
+struct GroundTruthTests {
+  /// How far the figure of a program that holds its memory to the end may be off.
+  private func tolerance(_ mebibytes: Int) -> Double {
+    max(65536, 0.001 * Double(mebibytes << 20))
+  }
+
+  @Test(
+    "The peak is exact for a program that ends at its height, and does not depend on who starts the gate",
+    arguments: [1, 16, 256], [nil, 400]
+  )
+  func held(mebibytes: Int, launcher: Int?) throws {
+    let outcome = try Ballast.record("hold mib=\(mebibytes)", launcherOf: launcher)
+    let (repetition, report) = try outcome.only()
+    let peak = try repetition.metric("peak_rss")
+    #expect(abs(peak - report.truth) <= tolerance(mebibytes), "\(peak) recorded, \(report.truth) held")
+    #expect(outcome.rung.hasPrefix("traced"))
+  }
+
+  @Test("Memory given back before the end counts, within what the kernel's counters may be off", arguments: [0, 50])
+  func freed(milliseconds: Int) throws {
+    let (repetition, report) = try Ballast.record("freed mib=64 ms=\(milliseconds) after=20").only()
+    let peak = try repetition.metric("peak_rss")
+    #expect(abs(peak - report.truth) <= Ballast.markError + 65536, "\(peak) recorded, \(report.truth) held")
+  }
+
+  @Test("Twenty of twenty spikes of 30 MiB are seen, in the peak and above the steady level", arguments: [1, 5, 20])
+  func spikes(milliseconds: Int) throws {
+    let command = "spikes mib=30 ms=\(milliseconds) level=5 lead=250 window=150 tail=50"
+    let outcome = try Ballast.record(command, options: ["--repetitions", "20"])
+    let reports = outcome.reports.suffix(20)
+    let tolerance = max(Double(1 << 20), Ballast.markError)
+    #expect(outcome.repetitions.count == 20 && outcome.reports.count == 21, "the warm-up's is the first report")
+    for (repetition, report) in zip(outcome.repetitions, reports) {
+      let (peak, spike) = (try repetition.metric("peak_rss"), try repetition.metric("spike"))
+      #expect(abs(peak - report.truth) <= tolerance, "a peak of \(peak), and \(report.truth) was held")
+      #expect(abs(spike - report.touched) <= tolerance, "a spike of \(spike), and it was \(report.touched)")
+    }
+  }
+
+  @Test("A first thread that ends early takes no memory with it")
+  func leader() throws {
+    let (repetition, report) = try Ballast.record("leader mib=64 ms=20").only()
+    let peak = try repetition.metric("peak_rss")
+    // The second thread's stack and what ends the first one come on top: 64 KiB of pages of the program were seen.
+    #expect(abs(peak - report.truth) <= 262_144, "\(peak) recorded, \(report.truth) held")
+  }
+
+  @Test("A thread that is not the first one makes the process another program: the larger one's peak counts")
+  func threadExec() throws {
+    for (before, after) in [(1, 64), (64, 1)] {
+      let outcome = try Ballast.record("thread-exec before=\(before) mib=\(after) ms=20")
+      let (repetition, report) = try outcome.only()
+      let truth = report.base + Double(max(before, after) << 20)
+      let peak = try repetition.metric("peak_rss")
+      #expect(abs(peak - truth) <= 262_144, "\(before) MiB, then \(after): \(peak) recorded, \(truth) held")
+      #expect(repetition.processes == 1)
+    }
+  }
+
+  @Test("Each of many short children is counted, and the largest is named with its exact peak")
+  func shortChild() throws {
+    let script = "for i in 1 2 3 4 5 6 7 8 9; do \"$0\" hold mib=1; done; \"$0\" hold mib=24; exit 0"
+    let outcome = try Ballast.record(["sh", "-c", script, try Ballast.program])
+    let repetition = try #require(outcome.repetitions.first)
+    let truth = try #require(outcome.reports.last).truth
+    #expect(repetition.processes == 11)
+    let table = try #require(repetition.processTable)
+    let child = try #require(table.max { $0.peak < $1.peak })
+    #expect(child.command == "ballast" && child.exact && !child.main)
+    #expect(abs(child.peak - truth) <= tolerance(24), "\(child.peak) recorded, \(truth) held")
+    #expect(table.filter(\.main).map(\.command) == ["sh"])
+  }
+}

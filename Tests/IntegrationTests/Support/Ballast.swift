@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+/// The test program whose memory is known, `ci/benchmarks/ballast.c`, and what the gate says of it.
+enum Ballast {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The path of the built program, which is statically linked, so that its own memory is small and the same each time.
+  ///
+  /// It gets its name when it is whole: other test processes may build it, too.
+  private static let built = Result {
+    let folder = root.appendingPathComponent(".build/bench")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let (program, draft) = (folder.appendingPathComponent("ballast"), folder.appendingPathComponent(UUID().uuidString))
+    let source = root.appendingPathComponent("ci/benchmarks/ballast.c").path
+    let status = try run("/usr/bin/env", ["cc", "-O1", "-static", "-o", draft.path, source])
+    try #require(status == 0, "cc could not build \(source)")
+    try #require(rename(draft.path, program.path) == 0)
+    return program.path
+  }
+
+  static var program: String {
+    get throws { try built.get() }
+  }
+
+  /// Whether the kernel lets a process trace its child, which exact peaks need; found by trying.
+  static let mayTrace = (try? run(program, ["may-trace"])) == 0
+
+  /// Whether a memory cgroup can be made below the one that the tests are in; found by trying.
+  static let hasMemoryCgroup = ownMemoryCgroups.contains { parent in
+    let path = "\(parent)/highwater-test-\(UUID().uuidString)"
+    guard mkdir(path, 0o755) == 0 else { return false }
+    defer { rmdir(path) }
+    return FileManager.default.fileExists(atPath: "\(path)/memory.stat")
+  }
+
+  /// Where the cgroup of the tests would be by the usual mounts (cgroups(7)).
+  private static var ownMemoryCgroups: [String] {
+    let lines = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.split(separator: "\n") ?? []
+    return lines.compactMap { line in
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { return nil }
+      if fields[1].split(separator: ",").contains("memory") { return "/sys/fs/cgroup/memory\(fields[2])" }
+      return fields[1].isEmpty ? "/sys/fs/cgroup\(fields[2])" : nil
+    }
+  }
+
+  /// How far the kernel's mark may be off once the memory is given back: three counters (anonymous, file, shared) of
+  /// CPUs × (batch - 1) pages each, batch = max(32, 2 × CPUs) (lib/percpu_counter.c, include/linux/mm.h).
+  static let markError: Double = {
+    let cpus = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+    return Double(3 * cpus * (max(32, 2 * cpus) - 1) * sysconf(Int32(_SC_PAGESIZE)))
+  }()
+
+  private static func run(_ program: String, _ arguments: [String]) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+}
+
+extension Ballast {
+  /// What the program wrote of itself, in bytes.
+  struct Report: Decodable {
+    let command: String
+    /// What it held before it began.
+    let base: Double
+    /// What it and its children then took, each page once.
+    let touched: Double
+
+    var truth: Double { base + touched }
+  }
+
+  /// What the gate's result file says of one repetition.
+  struct Repetition: Decodable {
+    struct Process: Decodable {
+      let command: String
+      let main: Bool
+      let peak: Double
+      let exact: Bool
+    }
+
+    let metrics: [String: Double]
+    let processes: Int
+    let processTable: [Process]?
+    let treeBasis: String?
+
+    func metric(_ name: String) throws -> Double {
+      try #require(metrics[name], "there is no \(name)")
+    }
+  }
+
+  /// A recording with all that was said of it.
+  struct Outcome {
+    let rung: String
+    let repetitions: [Repetition]
+    /// In the order in which they were written, those of a warm-up first.
+    let reports: [Report]
+
+    /// The one repetition and its truth.
+    func only() throws -> (repetition: Repetition, report: Report) {
+      (try #require(repetitions.first), try #require(reports.first))
+    }
+  }
+
+  private struct ResultFile: Decodable {
+    struct Environment: Decodable { let fingerprint: Fingerprint }
+    struct Fingerprint: Decodable { let measurement: String }
+    struct Scenario: Decodable { let repetitions: [Repetition] }
+    let environment: Environment
+    let scenarios: [Scenario]
+  }
+
+  /// Records this program with the words given, as in `hold mib=16`.
+  static func record(_ words: String, options: [String] = [], launcherOf mebibytes: Int? = nil) throws -> Outcome {
+    try record([program] + words.split(separator: " ").map(String.init), options: options, launcherOf: mebibytes)
+  }
+
+  /// Records a command; the gate is started by a process that holds as many mebibytes, or by the tests.
+  static func record(_ command: [String], options: [String] = [], launcherOf mebibytes: Int? = nil) throws -> Outcome {
+    let project = try TemporaryProject()
+    let gate = ["record", "--json", "-"] + options + ["--"] + command
+    let launcher = try mebibytes.map { [try program, "launch", "mib=\($0)", "--", Gate.binary] }
+    let words = (launcher ?? [Gate.binary]) + gate
+    let variables = ["BALLAST_REPORT": project.url("reports").path]
+    let outcome = try Gate.Running(Array(words[1...]), in: project, variables: variables, program: words[0]).wait()
+    try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    let result = try JSONDecoder().decode(ResultFile.self, from: Data(outcome.output.utf8))
+    let reports = try project.read("reports").split(separator: "\n").map {
+      try JSONDecoder().decode(Report.self, from: Data($0.utf8))
+    }
+    return Outcome(
+      rung: result.environment.fingerprint.measurement,
+      repetitions: try #require(result.scenarios.first).repetitions,
+      reports: reports.filter { $0.command != "launch" }
+    )
+  }
+}

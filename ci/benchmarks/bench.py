@@ -1,0 +1,175 @@
+"""What the benchmarks share: running the gate and its targets, looking at processes, and printing tables."""
+
+import glob
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HIGHWATER = os.environ["HIGHWATER_BINARY"]
+BALLAST = os.environ["BALLAST"]
+QUICK = os.environ.get("BENCH_QUICK") == "1"
+MEBIBYTE = 1 << 20
+scratch = tempfile.TemporaryDirectory(prefix="highwater-bench-")
+
+
+def path(name):
+    return os.path.join(scratch.name, name)
+
+
+def several(full, quick):
+    """How often something is done: `ci/bench --quick` shows that all works, and no figures to rely on."""
+    return quick if QUICK else full
+
+
+# Tables
+
+
+def mebibytes(count):
+    return "–" if count is None else f"{count / MEBIBYTE:.1f}"
+
+
+def kibibytes(count):
+    return "–" if count is None else f"{count / 1024:.0f}"
+
+
+def table(title, head, rows):
+    rows = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[at]) for row in [head] + rows) for at in range(len(head))]
+    print(f"\n{title}\n")
+    for row in [head, ["-" * width for width in widths]] + rows:
+        print("  " + "  ".join(cell.ljust(width) if at == 0 else cell.rjust(width)
+                               for at, (cell, width) in enumerate(zip(row, widths))))
+    sys.stdout.flush()
+
+
+# Targets
+
+
+def lines_of(file):
+    """The reports that ballast has written; none yet where the file is not there."""
+    if not os.path.exists(file):
+        return []
+    with open(file) as text:
+        return [json.loads(line) for line in text if line.endswith("\n")]
+
+
+def ballast(*words):
+    return [BALLAST] + [str(word) for word in words]
+
+
+def run_alone(command):
+    """Runs a ballast by itself; its report."""
+    report = path("alone.jsonl")
+    subprocess.run(command, check=True, env=dict(os.environ, BALLAST_REPORT=report))
+    reports = lines_of(report)
+    os.remove(report)
+    return reports[-1]
+
+
+class Recording:
+    """One `highwater record`, under way or done."""
+
+    def __init__(self, command, options=(), launcher=(), variables={}):
+        self.result_file, self.report_file = (path(f"{time.monotonic_ns()}.{kind}") for kind in ("json", "jsonl"))
+        self.process = subprocess.Popen(
+            [*launcher, HIGHWATER, "record", "--quiet", "--json", self.result_file, *options, "--", *command],
+            env={**os.environ, "BALLAST_REPORT": self.report_file, **variables},
+            stdout=subprocess.DEVNULL,
+        )
+
+    def is_running(self):
+        """Whether it is; what it used is kept for later."""
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+    def finish(self):
+        """Waits for the end; the repetitions, as the result file has them."""
+        _, status, self.usage = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        with open(self.result_file) as file:
+            result = json.load(file)
+        os.remove(self.result_file)
+        self.rung = result["environment"]["fingerprint"]["measurement"]
+        self.reports = lines_of(self.report_file)
+        return result["scenarios"][0]["repetitions"]
+
+    def await_report(self):
+        """Waits until the target is at its height."""
+        while not lines_of(self.report_file):
+            if not self.is_running():
+                sys.exit("bench: error: highwater ended early")
+            time.sleep(0.005)
+        return lines_of(self.report_file)[-1]
+
+
+def record(command, **how):
+    """Records a command once: its metrics, and the last report of its ballast."""
+    recording = Recording(command, **how)
+    repetition = recording.finish()[-1]
+    return repetition, recording
+
+
+# Processes
+
+
+def read(file):
+    try:
+        with open(file) as text:
+            return text.read()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return ""
+
+
+def descendants(ancestor):
+    """The ids of the living processes below one, by a walk over all of them."""
+    below = {}
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        fields = read(stat).rpartition(")")[2].split()
+        if fields and fields[0] != "Z":
+            below.setdefault(int(fields[1]), []).append(int(stat.split("/")[2]))
+    found, waiting = [], [ancestor]
+    while waiting:
+        children = below.get(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
+
+
+def target_processes(runner):
+    """The processes of the target's tree: all below the shepherd, which is the runner's child."""
+    shepherds = set(map(int, read(f"/proc/{runner}/task/{runner}/children").split()))
+    shepherds |= {child for task in glob.glob(f"/proc/{runner}/task/*/children") for child in map(int, read(task).split())}
+    return [pid for pid in descendants(runner) if pid not in shepherds]
+
+
+def sums(pids):
+    """Σ RSS, Σ PSS, and Σ PSS without file pages (which a cgroup's figure leaves out), in bytes."""
+    totals = {"Rss": 0, "Pss": 0, "Pss_Anon": 0, "Pss_Shmem": 0}
+    for pid in pids:
+        for line in read(f"/proc/{pid}/smaps_rollup").splitlines():
+            name = line.partition(":")[0]
+            if name in totals:
+                totals[name] += int(line.split()[1]) * 1024
+    return totals["Rss"], totals["Pss"], totals["Pss_Anon"] + totals["Pss_Shmem"]
+
+
+def cpu_and_reads(pids):
+    """CPU time in seconds, and read calls, of processes with all their threads so far."""
+    cpu = sum(int(read(file).split()[0]) for pid in pids for file in glob.glob(f"/proc/{pid}/task/*/schedstat"))
+    reads = sum(int(line.split()[1]) for pid in pids for line in read(f"/proc/{pid}/io").splitlines()
+                if line.startswith("syscr"))
+    return cpu / 1e9, reads
+
+
+def spent(pids, seconds):
+    """CPU seconds and read calls of processes within a stretch of time, each per second."""
+    before, begin = cpu_and_reads(pids), time.monotonic()
+    time.sleep(seconds)
+    after, length = cpu_and_reads(pids), time.monotonic() - begin
+    return [(later - earlier) / length for earlier, later in zip(before, after)]
+
+
+median = statistics.median

@@ -1,0 +1,44 @@
+"""Slow-down: what a target that keeps the kernel busy loses by being measured, traced and not."""
+
+from bench import *
+
+rounds = several(15, 3)
+targets = {
+    "page-faulting: 200 × 16 MiB": ballast("faults", "kib=16384", "turns=200"),
+    "mmap-heavy: 100 000 × 16 KiB": ballast("faults", "kib=16", "turns=100000"),
+    "fork-heavy: 500 short children": ballast("forks", "count=500"),
+    "fork-heavy: 500 × /bin/true": ballast("forks", "count=500", "exec=1"),
+    "thread-heavy: 2000 in turn": ballast("threads", "count=2000"),
+    "thread-heavy: 2000, 50 at once": ballast("threads", "count=2000", "alive=50"),
+}
+
+
+def alone(command):
+    return run_alone(command)
+
+
+def under(tracer):
+    def run(command):
+        recording = Recording(command, options=["--tracer", tracer])
+        recording.finish()
+        used = recording.usage.ru_utime + recording.usage.ru_stime
+        return dict(recording.reports[-1], all=used * 1e9)
+    return run
+
+
+ways = {"alone": alone, "sampled": under("off"), "traced": under("on")}
+rows = []
+for name, command in targets.items():
+    seen = {way: [] for way in ways}
+    for turn in range(rounds):
+        # Interleaved, and each round in another order, so that a busy machine is busy for all alike.
+        for way in sorted(ways, key=lambda way: hash((turn, way))):
+            seen[way].append(ways[way](command))
+    for way, runs in seen.items():
+        ratios = {figure: [run[figure] / base[figure] for run, base in zip(runs, seen["alone"])] for figure in ("wall", "cpu")}
+        total = f"{median(run['all'] for run in runs) / 1e6:.0f}" if way != "alone" else "–"
+        rows.append([f"{name}, {way}", f"{median(run['wall'] for run in runs) / 1e6:.1f}", f"{median(ratios['wall']):.3f}",
+                     f"{median(run['cpu'] for run in runs) / 1e6:.1f}", f"{median(ratios['cpu']):.3f}", total])
+table(f"Slow-down: medians of {rounds} interleaved rounds; ratios to the run alone of the same round; the last column "
+      "counts the runner, its tracer and all that a start costs",
+      ["", "wall ms", "ratio", "CPU ms", "ratio", "CPU ms in all"], rows)
