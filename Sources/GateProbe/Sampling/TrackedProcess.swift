@@ -30,6 +30,7 @@ final class TrackedProcess {
   private var stat: ProcFile?
   /// False beyond the descriptors that may be kept: then the file is opened for each reading, at five times the cost.
   private var keepsFile: Bool
+  private let namePath: String
 
   /// How long a process is looked at for its name, its parent, and whose memory it uses, in nanoseconds: most that
   /// are forked execute their program within microseconds, wrappers of interpreters within some 100 ms.
@@ -41,6 +42,7 @@ final class TrackedProcess {
     self.command = command
     self.isFollowed = isFollowed
     self.keepsFile = keepsFile
+    namePath = "/proc/\(pid)/comm"
     firstSeen = time
     lastSeen = time
   }
@@ -99,7 +101,7 @@ extension TrackedProcess {
   /// A process that is long known is left alone, but for one that `isWatched`; so is one that a tracer tells of.
   func look(at time: Int64, isWatched: Bool, buffer: UnsafeMutableRawBufferPointer) {
     let isYoung = time - firstSeen < Self.youth
-    guard !isFollowed, isYoung || isWatched, let file = ProcFile(path: "/proc/\(pid)/comm"),
+    guard !isFollowed, isYoung || isWatched, let file = ProcFile(path: namePath),
       let text = file.read(into: buffer)
     else { return }
     if ProcText.isLine(text, command) && !borrowsMemory && time > firstSeen { return }
