@@ -12,6 +12,9 @@ package struct Record {
   package var repetitions = 1
   package var interval: Duration?
   package var timeout: Duration?
+  package var tracer = Isolation.Tracer.auto
+  /// What the command and its children may use together, where a cgroup can be made for them.
+  package var memoryLimit: Bytes?
   /// Whether what the target printed is shown on standard error.
   package var showsOutput = false
 
@@ -70,6 +73,8 @@ package struct Record {
     scenario.repetitions = .fixed(repetitions)
     scenario.timeout = timeout ?? .seconds(24 * 3600)
     if let interval { scenario.interval = interval }
+    scenario.isolation.tracer = tracer
+    scenario.memoryLimit = memoryLimit
     return scenario
   }
 

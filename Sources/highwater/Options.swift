@@ -103,3 +103,13 @@ struct TimeArgument: ExpressibleByArgument {
     self.duration = duration
   }
 }
+
+/// A size with its unit, as in `512MiB`.
+struct SizeArgument: ExpressibleByArgument {
+  let bytes: Bytes
+
+  init?(argument: String) {
+    guard let bytes = try? Bytes(parsing: argument), bytes > .zero else { return nil }
+    self.bytes = bytes
+  }
+}

@@ -2,6 +2,8 @@ import ArgumentParser
 import GateCore
 import GateRunner
 
+extension Isolation.Tracer: ExpressibleByArgument {}
+
 struct RecordCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
@@ -32,6 +34,14 @@ struct RecordCommand: UseCaseCommand {
   @Option(help: ArgumentHelp("Stop the command after this time, such as 10m.", valueName: "time"))
   var timeout: TimeArgument?
 
+  @Option(
+    help: ArgumentHelp(
+      "Whether to trace the command, which makes peaks exact: auto, on or off.", valueName: "auto|on|off"))
+  var tracer = Isolation.Tracer.auto
+
+  @Option(help: ArgumentHelp("The memory that the command and its children may use, such as 512MiB.", valueName: "size"))
+  var memoryLimit: SizeArgument?
+
   @Flag(help: "Show on standard error what the command printed.")
   var showOutput = false
 
@@ -51,6 +61,8 @@ struct RecordCommand: UseCaseCommand {
     record.repetitions = repetitions
     record.interval = interval?.duration
     record.timeout = timeout?.duration
+    record.tracer = tracer
+    record.memoryLimit = memoryLimit?.bytes
     record.showsOutput = showOutput
     return try record.run(in: workplace)
   }
