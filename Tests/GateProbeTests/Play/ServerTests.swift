@@ -95,13 +95,25 @@ struct ServerTests {
     #expect(problem == "the main process did not appear, and nothing of the target is left: pidfile `\(path)`")
   }
 
-  @Test("Where a wrapper waits for the main process, the wrapper's end stands for it")
+  @Test("Where a wrapper waits for the main process, and nobody traces that, the wrapper's end stands for it")
   func wrapperEnds() throws {
     var scenario = stage.scenario("sleep 1; exit 4")
     scenario.target.main = .name(try Pattern(parsing: "^sleep"))
+    scenario.isolation.tracer = .off
     let recording = try stage.play(scenario)
     #expect(recording.end == End(.exited, code: 4))
     #expect(recording.failure == nil)
+  }
+
+  @Test(
+    "Where it is traced, the main process's own end counts, whoever waits for it",
+    .enabled(if: LinuxCalls.traceability == 0, "ptrace(2) is refused here")
+  )
+  func tracedMainEnds() throws {
+    var scenario = stage.scenario("sleep 1; exit 4")
+    scenario.target.main = .name(try Pattern(parsing: "^sleep"))
+    let recording = try stage.play(scenario)
+    #expect(recording.end == End(.exited, code: 0))
   }
 
   @Test("A daemon's starter that fails is the end", arguments: [1, 3])
