@@ -41,8 +41,9 @@ struct BinnedCurve {
 
   /// The first stretch of the steady state; nil where there is none.
   ///
-  /// An excursion of up to three stretches does not end a warm-up: it is a spike. One of 20 ms fills two stretches of a
-  /// run of half a second, and would hide the steady state if it came in the middle of the run.
+  /// The search goes by running medians of seven stretches, which leave a step where it is: an excursion of up to three
+  /// stretches is a spike and no warm-up. One of 20 ms fills two stretches of a run of half a second, and would hide the
+  /// steady state if it came in the middle of the run.
   var steadyStart: Int? {
     let width = 7
     let calmed = medians.indices.map { index in
