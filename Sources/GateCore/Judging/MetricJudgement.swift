@@ -89,12 +89,12 @@ struct MetricJudgement {
 }
 
 extension MetricName {
-  /// A value of this metric for a person, as in `23.1 MiB` or `1.3 KiB/iteration`.
+  /// A value of this metric for a person, as in `23.1 MiB`, `1.3 KiB/iteration` or `30.0 MiB/s`.
   package func text(of value: Double, unit: String) -> String {
     let whole = Bytes(clampedFrom: value)
     guard !isWholeBytes else { return whole.description }
     let rate = abs(value) < 1024 ? "\(Decimals.text(value, places: 1)) B" : whole.description
-    return rate + unit.dropFirst("bytes".count)
+    return rate + (unit == "bytes/second" ? "/s" : unit.dropFirst("bytes".count))
   }
 }
 
