@@ -65,7 +65,7 @@ let package = Package(
     tests(of: "GateFiles", with: ["GateCore"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
     tests(of: "GateReports", with: ["GateCore"], golden: true),
-    tests(of: "GateRunner", with: ["GateCore"]),
+    tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),
     // What tests start

@@ -82,6 +82,27 @@ struct EnvelopeTests {
     }
   }
 
+  @Test("A spike of several readings is no warm-up, where it is shorter than a fourteenth of the run")
+  func shortAndLong() {
+    for (count, length) in [(50, 2), (100, 6), (395, 25), (4000, 300)] {
+      for start in Swift.stride(from: 1, to: count - length, by: max(1, count / 100)) {
+        var recording = Readings.plateau(count: count)
+        for index in start..<start + length {
+          recording.samples[index] = Readings.sample(index * 10, 50, mark: 50)
+        }
+        #expect(recording.result().metrics[.spike] == 30 * mebibyte, "from reading \(start) of \(count)")
+      }
+    }
+  }
+
+  @Test("What the end of a warm-up held is no spike, wherever its end cuts a stretch of time", arguments: 60...75)
+  func warmUpFromAbove(end: Int) {
+    var recording = Readings.plateau { _ in 50 }
+    for index in 0..<end { recording.samples[index].main?.resident = .mebibytes(50) }
+    #expect(recording.result().metrics[.spike] == 0)
+    #expect(recording.result().metrics[.steadyRSS] == 20 * mebibyte)
+  }
+
   @Test("A spike between the last reading and the end is read at the exit")
   func atTheEnd() {
     var recording = Readings.plateau(count: 100)
@@ -124,7 +145,9 @@ struct EnvelopeTests {
   @Test("A mark that falls since another program was executed counts anew: its rises are spikes, the old peak stays")
   func exec() throws {
     let marks = { index in index < 50 ? 80.0 : index < 300 ? 20 : 45 }
-    let result = Readings.plateau(mark: marks).result()
+    var recording = Readings.plateau(mark: marks)
+    for index in 0..<50 { recording.samples[index].main?.resident = .mebibytes(78) }
+    let result = recording.result()
     #expect(result.metrics[.peakRSS] == 80 * mebibyte)
     #expect(result.metrics[.spike] == 25 * mebibyte)
     #expect(result.spike?.before == .milliseconds(3000))

@@ -173,6 +173,7 @@ struct TreeMetricsTests {
       .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
     #expect(result.verdict == .regression)
     #expect(result.metrics.first?.unit == "bytes/second")
+    #expect(result.metrics.first?.reason == "fault_rate rose by 10.0 MiB/s, and 614.4 KiB/s are tolerated")
     let missing = Given.measurements([.peakRSS: Given.values(30)], gate: gate)
       .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
     #expect(missing.metrics.first?.reason == "cannot be had: the target's page faults were read less than twice")

@@ -16,7 +16,7 @@ struct CommandLineTests {
     arguments: [
       ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
       (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
-      (["compare", "--help"], "compare"), (["validate", "--help"], "validate"),
+      (["compare", "--help"], "compare"), (["validate", "--help"], "validate"), (["export", "--help"], "export"),
     ])
   func help(arguments: [String], subject: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
@@ -33,7 +33,8 @@ struct CommandLineTests {
       (["check", "--color", "pink"], "pink"), (["check", "--no-notify", "--require-delivery"], "exclude each other"),
       (["record"], "no command to measure"), (["record", "--interval", "5", "--", "true"], "interval"),
       (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "no name of an environment"),
-      (["check", "--junit", "x.xml"], "junit"), (["trend"], "trend"),
+      (["check", "--junit", "x.xml"], "junit"), (["export"], "recording"), (["export", "--format", "xml", "x"], "xml"),
+      (["trend"], "trend"),
     ])
   func usage(arguments: [String], expected: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()

@@ -1,9 +1,9 @@
 extension Recording {
   /// The highest rise above the steady level, in bytes, and what is known of it.
   ///
-  /// It is counted from the first reading at the level on, from the steady state's first stretch, to the end of the
-  /// window; where the mark rose between two readings it is exact though no reading saw it. What stays within the
-  /// quiet band has a height and is no spike.
+  /// Where the mark rose between two readings it is exact though no reading saw it. After a warm-up it is counted from
+  /// the first reading at the level on, since the steady state's first stretch may begin with the end of the warm-up.
+  /// What stays within the quiet band has a height and is no spike.
   func spike(
     above level: Double,
     from start: Duration,
@@ -13,7 +13,9 @@ extension Recording {
     let settled = samples.slice(of: min(start, end)...end, by: \.time).first { sample in
       sample.main.map { abs(Double($0.resident.count) - level) <= BinnedCurve.band(around: level) } ?? false
     }
-    guard let settled, let (peak, step) = envelope.highest(in: settled.time...end) else { return (0, nil) }
+    guard let begin = start > .zero ? settled?.time : start, let (peak, step) = envelope.highest(in: begin...end) else {
+      return (0, nil)
+    }
     let height = max(0, Double(peak.count) - level).rounded()
     guard height > BinnedCurve.quietBand else { return (height, nil) }
     let spike = RepetitionResult.Spike(

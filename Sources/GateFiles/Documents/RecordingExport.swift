@@ -22,9 +22,7 @@ package struct RecordingExport {
     to sink: Sink
   ) throws(FileError) {
     let frame = JSONText.frame(ExportDocument(), around: "recordings")
-    try sink(
-      format == .json
-        ? frame.head : Array((Self.columns.map(\.csv) + ["phase", "recording\n"]).joined(separator: ",").utf8))
+    try sink(format == .json ? frame.head : Array(Self.heading.utf8))
     for (index, name) in names.enumerated() {
       let recording = try reading(name)
       switch format {
@@ -111,6 +109,8 @@ extension RecordingExport {
     Column("minor_faults", "minorFaults") { $0.activity.map { "\($0.minorFaults)" } },
     Column("cpu_s", "cpuSeconds") { $0.activity.map { seconds($0.cpuTime) } },
   ]
+
+  private static let heading = columns.map(\.csv).joined(separator: ",") + ",phase,recording\n"
 
   /// The span with all of its nanoseconds, as in `0.010000321`.
   private static func seconds(_ span: Duration) -> String {

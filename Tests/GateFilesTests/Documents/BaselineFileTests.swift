@@ -36,6 +36,29 @@ struct BaselineFileTests {
     #expect(try BaselineFile.decode(encoded, path: "b.json") == baseline)
   }
 
+  @Test("Of the libraries the ten largest are kept, each on a line of its own, however often it is approved")
+  func libraries() throws {
+    var baseline = DocumentExamples.baseline
+    baseline.composition?.libraries = (0..<32).map { .init(name: "lib\($0).so", resident: .mebibytes(32 - $0)) }
+    let encoded = BaselineFile.encode(baseline)
+    let read = try BaselineFile.decode(encoded, path: "b.json")
+    #expect(read.composition?.libraries.map(\.name) == (0..<10).map { "lib\($0).so" })
+    #expect(BaselineFile.encode(read) == encoded)
+    baseline.composition?.libraries[3].resident = Bytes(30_408_705)
+    let lines = Set(encoded.split(separator: 0x0a))
+    #expect(BaselineFile.encode(baseline).split(separator: 0x0a).count { !lines.contains($0) } == 1)
+  }
+
+  @Test("A baseline of the first format is read as one whose trees were sums, and is written as it was")
+  func firstFormat() throws {
+    let stored = Array(DocumentGolden.text("baseline-first.json").utf8)
+    let read = try BaselineFile.decode(stored, path: "b.json")
+    var expected = DocumentExamples.baseline
+    expected.treeBasis = .upperBound
+    #expect(read == expected)
+    #expect(BaselineFile.encode(read) == stored)
+  }
+
   @Test("One value more is one line more in a diff")
   func shortDiff() throws {
     var more = DocumentExamples.baseline

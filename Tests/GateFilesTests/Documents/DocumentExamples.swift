@@ -9,7 +9,10 @@ enum DocumentExamples {
     environmentHash: "00f1a2b3c4d5e6f7"
   )
 
-  static let environment = EnvironmentInfo(name: "linux-x86_64-2cpu-sampled", fingerprint: fingerprint)
+  static let environment = EnvironmentInfo(
+    name: "linux-x86_64-2cpu-sampled", fingerprint: fingerprint,
+    counters: CounterCheck(bound: .kibibytes(248), difference: .kibibytes(-16))
+  )
 
   /// 2026-01-02T03:04:05.678Z.
   static let instant = Date(timeIntervalSince1970: 1_767_323_045.678)
@@ -30,9 +33,16 @@ enum DocumentExamples {
     repetitions: [
       RepetitionResult(
         end: End(.exited, code: 0), duration: .microseconds(1_234_567), processes: 1,
-        metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136, .growth: 12.5, .treePeak: 24_207_360],
-        phases: [.init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136])],
-        widestGap: .nanoseconds(10_400_321), notes: ["the target was stopped"]
+        metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136, .growth: 12.5, .treePeak: 24_207_360, .faultRate: 1.5],
+        phases: [
+          .init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136], peakIsExact: true),
+          .init(name: "serve", metrics: [.peakRSS: 23_003_136]),
+        ],
+        widestGap: .nanoseconds(10_400_321), notes: ["the target was stopped"],
+        spike: .init(
+          height: .mebibytes(30), after: .milliseconds(120), before: .milliseconds(130), phase: "load", isBusy: true
+        ),
+        treeBasis: .cgroup, largestProcesses: processes
       )
     ],
     metrics: [
@@ -50,7 +60,8 @@ enum DocumentExamples {
     baselineComposition: Composition(
       anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, stack: .kibibytes(132), heap: .mebibytes(12)
     ),
-    currentComposition: Composition(anonymous: .mebibytes(17), file: .mebibytes(4), shared: .kibibytes(4)),
+    currentComposition: composition,
+    compositionAtPeak: Composition(anonymous: .mebibytes(18), file: .mebibytes(4), shared: .kibibytes(4)),
     notes: ["the kernel is another one than the baseline's"]
   )
 
@@ -61,8 +72,9 @@ enum DocumentExamples {
     gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(64))]),
     repetitions: [
       RepetitionResult(
-        end: End(.crash, signal: .segv, proof: "wait status 139", detail: "in step 2"), duration: .zero, processes: 2,
-        metrics: [:]
+        end: End(.crash, signal: .segv, proof: "wait status 139", detail: "in step 2", oomKills: 3),
+        duration: .zero, processes: 2, metrics: [:],
+        spike: .init(height: .mebibytes(1), after: .zero, before: .milliseconds(1)), treeBasis: .proportional
       ),
       RepetitionResult(end: End(.killed, signal: Signal(number: 37)), duration: .zero, processes: 1, metrics: [:]),
     ],
@@ -104,6 +116,7 @@ enum DocumentExamples {
       .growth: [0.5, -0.25, 0], .phase("load", .peakRSS): [24_207_360, 24_211_456, 24_203_264],
     ],
     composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
+    treeBasis: .cgroup,
     approved: Baseline.Approval(
       at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
       run: "019b7c9e-5a2e-7000-8000-00000000002a"
@@ -111,7 +124,54 @@ enum DocumentExamples {
   )
 
   /// A recording of a server that fills a cache, with all that can be in a recording.
-  static let recording = Recording(
+  static let recording = {
+    var recording = recordingOfVersion1
+    (recording.treeBasis, recording.pageSize, recording.end.oomKills) = (.proportional, 16_384, 2)
+    for index in recording.samples.indices where index % 50 > 1 {
+      recording.samples[index].activity = Activity(
+        minorFaults: Int64(300 + index * 7), cpuTime: .milliseconds(index / 3 * 10)
+      )
+    }
+    for index in recording.samples.indices where index > 100 { recording.samples[index].main?.peak = .mebibytes(5) }
+    recording.marks[0].peakBefore = .mebibytes(6)
+    recording.processes[0].isExact = true
+    recording.processes += processes
+    recording.composition = composition
+    recording.compositions = [
+      CompositionReading(time: .milliseconds(30), composition: composition, proportional: .mebibytes(5)),
+      CompositionReading(
+        time: .seconds(1), composition: Composition(anonymous: Bytes(1), file: Bytes(2), shared: Bytes(3))
+      ),
+    ]
+    return recording
+  }()
+
+  static let composition = Composition(
+    anonymous: .mebibytes(17), file: .mebibytes(4), shared: .kibibytes(4), stack: .kibibytes(132), heap: .mebibytes(12),
+    lazilyFreed: .mebibytes(2), hugePages: .mebibytes(4),
+    libraries: [
+      .init(name: "libc.so.6", resident: .mebibytes(2)), .init(name: "a \"b\"\n/ü", resident: .kibibytes(8)),
+      .init(name: "libm.so.6", resident: .kibibytes(8)),
+    ]
+  )
+
+  static let processes = [
+    ProcessRecord(
+      id: 4243, parent: 4242, command: "wor\u{1b}ker", isMain: false, peak: .mebibytes(3), firstSeen: .milliseconds(7),
+      lastSeen: .milliseconds(900), isExact: true, ending: .signaled(.segv, coreDumped: true)
+    ),
+    ProcessRecord(
+      id: 4244, parent: 4242, command: "", isMain: false, peak: .mebibytes(1), firstSeen: .milliseconds(9),
+      lastSeen: .milliseconds(10), ending: .exited(137)
+    ),
+    ProcessRecord(
+      id: 4245, parent: 4242, command: "x", isMain: true, peak: .zero, firstSeen: .zero, lastSeen: .zero,
+      ending: .signaled(.kill, coreDumped: false)
+    ),
+  ]
+
+  /// What the stored file of version 1 holds.
+  static let recordingOfVersion1 = Recording(
     samples: (0..<200).map { index in
       let anonymous = Bytes.kibibytes(4 * Int64(300 + min(index, 90) * 7))
       let resident = anonymous + .mebibytes(3) + .kibibytes(8)

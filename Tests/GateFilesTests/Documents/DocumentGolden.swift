@@ -15,6 +15,11 @@ enum DocumentGolden {
     (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
   }
 
+  /// A file's bytes; none where it cannot be read, which no test takes for sound.
+  static func bytes(_ name: String) -> [UInt8] {
+    ((try? Data(contentsOf: URL(filePath: path(name)))) ?? Data()).map(\.self)
+  }
+
   static func expect(
     _ bytes: [UInt8],
     toBe name: String,

@@ -216,6 +216,8 @@ private let soundResult = """
    "environment": {"name": "ci", "fingerprint": {"architecture": "arm64", "pageSize": 4096, "cpus": 4, "aslr": "off", "thp": "never", "measurement": "sampled"}},
    "scenarios": [{"name": "a", "repetitions": []}, {"name": "b", "verdict": "pass", "repetitions": [
      {"end": {"kind": "signaled", "signal": "TERM"}, "processes": 1, "metrics": {"peak_rss": 4096, "growth": -0.5},
+      "spike": {"height": 5, "afterSeconds": 1}, "treeBasis": "cgroup",
+      "processTable": [{"pid": 12, "peak": 3, "end": {"kind": "exited", "code": 7}}],
       "phases": [{"name": "load", "peak_rss": 4096}]}],
     "gate": {"rules": [{"metric": "peak_rss", "percent": 3, "on": "fail"}]},
     "metrics": [{"name": "peak_rss", "verdict": "pass", "baseline": {"median": 4096, "count": 1}}]}]}
@@ -265,6 +267,46 @@ private let spoiledResults: [SpoiledDocument] = [
   ),
   result(
     "growth true", "-0.5", "true", "`scenarios[1].repetitions[0].metrics.growth` is not a number"
+  ),
+  result(
+    "a spike without height", "\"height\": 5, ", "", "`scenarios[1].repetitions[0].spike.height` is missing"
+  ),
+  result(
+    "a spike before the start", "\"afterSeconds\": 1", "\"afterSeconds\": -1",
+    "`scenarios[1].repetitions[0].spike.afterSeconds` is negative"
+  ),
+  result(
+    "a process id beyond all", "\"pid\": 12", "\"pid\": 4294967296",
+    "`scenarios[1].repetitions[0].processTable[0].pid` is too large a number"
+  ),
+  result(
+    "a process of less than nothing", "\"peak\": 3", "\"peak\": -3",
+    "`scenarios[1].repetitions[0].processTable[0].peak` is negative"
+  ),
+  result(
+    "an exit without its code", "\"code\": 7", "\"signal\": \"KILL\"",
+    "`scenarios[1].repetitions[0].processTable[0].end.code` is missing"
+  ),
+  SpoiledDocument(
+    "a tree counted in an unknown way", soundResult.replacing("\"cgroup\"", with: "\"fingers\""),
+    """
+    r.json: error: `scenarios[1].repetitions[0].treeBasis` has an unknown value `fingers`
+      hint: it is one of cgroup, proportional, upper-bound
+    """
+  ),
+  result(
+    "counters a number", "\"fingerprint\"", "\"counters\": 3, \"fingerprint\"",
+    "`environment.counters` is not an object"
+  ),
+  result(
+    "libraries a list", "\"name\": \"a\",",
+    "\"name\": \"a\", \"composition\": {\"peak\": {\"anon\": 1, \"libraries\": []}},",
+    "`scenarios[0].composition.peak.libraries` is not an object"
+  ),
+  result(
+    "a library of less than nothing", "\"name\": \"a\",",
+    "\"name\": \"a\", \"composition\": {\"current\": {\"anon\": 1, \"libraries\": {\"libc\": -1}}},",
+    "`scenarios[0].composition.current.libraries.libc` is negative"
   ),
   result(
     "peak of a phase a text", "\"load\", \"peak_rss\": 4096", "\"load\", \"peak_rss\": \"4 KiB\"",

@@ -8,7 +8,8 @@ struct RecordingFileTests {
   @Test(
     "A recording that is written and read again is the same",
     arguments: [
-      DocumentExamples.recording, Recording(end: End(.startFailed, code: -1, detail: "no such program")),
+      DocumentExamples.recording, DocumentExamples.recordingOfVersion1,
+      Recording(end: End(.startFailed, code: -1, detail: "no such program")),
       Recording(
         samples: [Sample(time: .nanoseconds(7), main: nil, tree: Bytes(1), processes: 0)],
         end: End(.signaled, signal: Signal(number: 64))
@@ -32,6 +33,32 @@ struct RecordingFileTests {
     let encoded = RecordingFile.encode(recording)
     #expect(encoded.count <= 8 * 30_000, "\(curve): \(encoded.count) bytes")
     #expect(try RecordingFile.decode(encoded, path: "1.hwrec") == recording)
+  }
+
+  @Test("A file of version 1 is read as what it was written from, and refused where it is cut short or damaged")
+  func version1() throws {
+    let stored = DocumentGolden.bytes("recording-1.hwrec")
+    #expect(stored[5] == 1)
+    #expect(try RecordingFile.decode(stored, path: "1.hwrec") == DocumentExamples.recordingOfVersion1)
+    for length in stride(from: 7, to: stored.count - 4, by: 5) {
+      #expect(throws: FileError.self, "cut to \(length) bytes") {
+        try RecordingFile.decode(Self.sealed(Array(stored.prefix(length))), path: "1.hwrec")
+      }
+    }
+    for index in stride(from: 0, to: stored.count, by: 5) {
+      var bytes = stored
+      bytes[index] ^= 1 << UInt8(index % 8)
+      #expect(throws: FileError.self, "byte \(index)") { try RecordingFile.decode(bytes, path: "1.hwrec") }
+    }
+  }
+
+  @Test("A peak that is set back now and then costs nearly nothing")
+  func sizeOfResets() throws {
+    let plain = Self.curve(samples: 10_000, pages: 64)
+    var reset = plain
+    for index in 0..<10_000 { reset.samples[index].main?.peak = .mebibytes(40 - Int64(index / 1000)) }
+    let cost = RecordingFile.encode(reset).count - RecordingFile.encode(plain).count
+    #expect(cost < 200, "\(cost) bytes")
   }
 
   @Test("Each truncation is an error")
@@ -71,7 +98,9 @@ struct RecordingFileTests {
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func forged(seed: UInt64) {
-    let whole = RecordingFile.encode(DocumentExamples.recording).dropLast(4)
+    let isOld = seed % 4 == 0
+    let whole = (isOld ? DocumentGolden.bytes("recording-1.hwrec") : RecordingFile.encode(DocumentExamples.recording))
+      .dropLast(4)
     var random = SmallRandom(seed: seed)
     for _ in 0..<1000 {
       var bytes = Array(whole)
@@ -89,7 +118,7 @@ struct RecordingFileTests {
     var random = SmallRandom(seed: seed)
     for _ in 0..<1000 {
       let length = Int.random(in: 0...200, using: &random)
-      var bytes = Array("HWREC\u{1}".utf8) + [7] + Array("sampled".utf8)
+      var bytes = Array("HWREC".utf8) + [seed % 2 == 0 ? 1 : 2, 7] + Array("sampled".utf8)
       bytes += (0..<length).map { _ in .random(in: 0...255, using: &random) }
       _ = try? RecordingFile.decode(Self.sealed(bytes), path: "1.hwrec")
     }
@@ -110,9 +139,9 @@ struct RecordingFileTests {
       (Array("".utf8), FileError.Code.malformed, "1.hwrec: error: is not a recording\n  hint: name a `.hwrec` file"),
       (Array("{}".utf8), .malformed, "1.hwrec: error: is not a recording\n  hint: name a `.hwrec` file"),
       (
-        Array("HWREC\u{2}".utf8), .wrongSchema,
+        Array("HWREC\u{3}".utf8), .wrongSchema,
         """
-        1.hwrec: error: is a recording of version 2, and this version of highwater reads 1
+        1.hwrec: error: is a recording of version 3, and this version of highwater reads 1 to 2
           hint: use the version of highwater that wrote it, or a newer one
         """
       ),
@@ -155,7 +184,8 @@ struct RecordingFileTests {
           file: isOdd ? high : low, shared: isOdd ? high : low
         ),
       tree: isOdd ? low : high,
-      processes: isOdd ? 1 << 32 : 0
+      processes: isOdd ? 1 << 32 : 0,
+      activity: index == 3 ? nil : Activity(minorFaults: isOdd ? .max : 0, cpuTime: .nanoseconds(isOdd ? 1 << 62 : 0))
     )
   }
 
@@ -178,7 +208,8 @@ struct RecordingFileTests {
           resident: resident, peak: peak, anonymous: anonymous, file: .mebibytes(3), shared: .zero
         ),
         tree: resident,
-        processes: 1
+        processes: 1,
+        activity: Activity(minorFaults: 400 + Int64(index) * pages / 2, cpuTime: .milliseconds(index / 2 * 10))
       )
     }
     return Recording(samples: taken, end: End(.exited, code: 0))

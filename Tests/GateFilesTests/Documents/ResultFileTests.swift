@@ -23,6 +23,35 @@ struct ResultFileTests {
     try DocumentGolden.expect(encoded, toBe: "result.json")
   }
 
+  @Test("A result of the first format is read, without what it does not tell")
+  func firstFormat() throws {
+    let read = try ResultFile.decode(Array(DocumentGolden.text("result-first.json").utf8), path: "result.json")
+    let repetition = read.scenarios[0].repetitions[0]
+    #expect(repetition.metrics[.peakRSS] == 24_207_360 && repetition.processes == 1)
+    #expect(repetition.spike == nil && repetition.largestProcesses.isEmpty && repetition.treeBasis == .upperBound)
+    #expect(repetition.phases.map(\.peakIsExact) == [false])
+    #expect(read.environment.counters == nil && read.scenarios[0].compositionAtPeak == nil)
+    #expect(read.scenarios[0].currentComposition?.libraries == [])
+    #expect(read.scenarios[1].repetitions[0].end.oomKills == 0)
+  }
+
+  @Test("Libraries of one name are told together, and no more than there can be are read")
+  func libraries() throws {
+    var result = DocumentExamples.result
+    result.scenarios[0].currentComposition?.libraries = [
+      .init(name: "a.so", resident: Bytes(1)), .init(name: "b.so", resident: Bytes(2)),
+      .init(name: "a.so", resident: Bytes(4)),
+    ]
+    let read = try ResultFile.decode(ResultFile.encode(result), path: "result.json")
+    let libraries = try #require(read.scenarios[0].currentComposition?.libraries)
+    #expect(libraries.map(\.name) == ["a.so", "b.so"] && libraries.map(\.resident.count) == [5, 2])
+    let many = (0..<100).map { "\"lib\($0)\": \($0)" }.joined(separator: ", ")
+    let text = String(decoding: ResultFile.encode(result), as: UTF8.self)
+      .replacing("\"libraries\" : {", with: "\"libraries\" : {\(many), ")
+    let bounded = try ResultFile.decode(Array(text.utf8), path: "result.json").scenarios[0].currentComposition
+    #expect(bounded?.libraries.count == 32 && bounded?.libraries.first?.name == "lib99")
+  }
+
   @Test("Keys are sorted in every object, and one newline ends the file")
   func layout() throws {
     let text = String(decoding: encoded, as: UTF8.self)
