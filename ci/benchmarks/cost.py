@@ -52,6 +52,6 @@ for milliseconds in (10, 1):
     first = costs["highwater (runner and shepherd)"][0]
     for name, (cpu, reads) in costs.items():
         rows.append([f"{milliseconds} ms: {name}", f"{100 * cpu:.3f}", f"{cpu * milliseconds * 1000:.1f}",
-                     f"{reads * milliseconds / 1000:.1f}", f"{first / cpu:.2f}"])
-table("Cost of sampling one process of 16 MiB",
-      ["interval", "% of a core", "µs per interval", "reads per interval", "highwater by this"], rows)
+                     f"{reads * milliseconds / 1000:.1f}", f"{cpu / reads * 1e6:.1f}", f"{first / cpu:.2f}"])
+table("Cost of sampling one process of 16 MiB (Highwater reads less often than asked where that would cost too much)",
+      ["interval", "% of a core", "µs per interval", "reads per interval", "µs per read", "highwater by this"], rows)
