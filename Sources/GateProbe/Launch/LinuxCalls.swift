@@ -350,4 +350,12 @@ extension LinuxCalls {
     }
     return look(pid)
   }
+
+  /// Whether our numbers of processes are the machine's, and not those of a container (pid_namespaces(7)).
+  ///
+  /// The first namespace has a fixed number (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
+  static let isInFirstProcessNamespace: Bool = {
+    var status = stat()
+    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xEFFF_FFFC
+  }()
 }
