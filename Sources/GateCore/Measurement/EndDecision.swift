@@ -44,92 +44,53 @@ package struct EndEvidence: Sendable, Equatable {
   }
 }
 
-/// What the kernel counted and said of kills for want of memory, while a repetition ran.
-package struct MemoryEvidence: Sendable, Equatable {
-  /// A counter that only rises, before the start and after the end.
-  package struct Count: Sendable, Equatable {
-    package var before: Int64
-    package var after: Int64
-
-    package init(before: Int64, after: Int64) {
-      self.before = before
-      self.after = after
-    }
-
-    /// By how much it has risen.
-    package var rise: Int64 { max(0, after - before) }
-  }
-
-  /// A line of the kernel's log that tells of one kill.
-  package struct LoggedKill: Sendable, Equatable {
-    package var pid: Int32
-    /// Whether the limit of a cgroup was the cause (`CONSTRAINT_MEMCG`), and not the machine's memory.
-    package var isOfCgroup: Bool
-    /// The line as it stands in the log.
-    package var line: String
-
-    package init(pid: Int32, isOfCgroup: Bool, line: String) {
-      self.pid = pid
-      self.isOfCgroup = isOfCgroup
-      self.line = line
-    }
-  }
-
-  /// The main process; nil where it was never known.
-  package var mainProcess: Int32?
-  /// Every process of the tree that was seen.
-  package var processes: Set<Int32>
-  /// Kills in the target's own cgroup, in which nothing else ran; nil where it had none.
-  package var ownKills: Count?
-  /// Kills in the cgroup that the target shared with others (the runner's own); nil where it does not tell.
-  package var sharedKills: Count?
-  /// Kills on the whole machine (`oom_kill` of `/proc/vmstat`).
-  package var machineKills: Count?
-  /// How often the own cgroup ran into its limit (v1 `memory.failcnt`, v2 `max` of `memory.events`).
-  package var limitHits: Count?
-  /// Empty also where the log may not be read.
-  package var log: [LoggedKill]
-  /// The nearest limit of a cgroup at or above the target; nil where there is none.
-  package var limit: Bytes?
-  /// Whether that limit is the scenario's own `memory-limit`.
-  package var limitIsOwn: Bool
-  /// The tree's memory (or the main process's, where that is all that is known) at the last reading.
-  package var lastResident: Bytes?
-
-  package init() {
-    processes = []
-    log = []
-    limitIsOwn = false
-  }
-}
-
 extension End {
   /// Names the end that the evidence shows; the first that fits counts.
   ///
-  /// An end by a signal that the runner sent is `stopped`; by any other one it is the target's own fate, even while
-  /// the target was being stopped: a crash in a handler of SIGTERM is a crash.
+  /// A kill for want of memory that the kernel's log tells of the main process counts before all else, even where the
+  /// runner sent a SIGKILL later. Otherwise an end by a signal that the runner sent is `stopped`; by any other one it
+  /// is the target's own fate, even while the target was being stopped: a crash in a handler of SIGTERM is a crash.
+  ///
+  /// Kills of other processes of the tree are told with whatever end the main process had.
   package init(deciding evidence: EndEvidence) {
-    if let problem = evidence.startError {
-      self.init(.startFailed, detail: problem)
-      return
+    self = Self.ofMainProcess(evidence)
+    oomKills = evidence.memory.provenKills
+    guard oomKills > 0, kind != .oom else { return }
+    let (processes, were) = oomKills == 1 ? ("process", "was") : ("processes", "were")
+    let sentence = "\(oomKills) \(processes) of the tree \(were) killed for want of memory"
+    detail = detail.map { "\($0); \(sentence)" } ?? sentence
+    proof = proof ?? evidence.memory.proofOfKills
+  }
+
+  private static func ofMainProcess(_ evidence: EndEvidence) -> End {
+    if let problem = evidence.startError { return End(.startFailed, detail: problem) }
+    if let line = evidence.loggedKillOfMain {
+      return End(.oom, signal: .kill, proof: line, detail: evidence.memory.cause)
     }
     if case .timeout(let detail) = evidence.runnerAction {
-      self.init(.timeout, detail: detail)
-      return
+      return End(.timeout, detail: [detail, evidence.memory.wordsOnHits].compactMap(\.self).joined(separator: "; "))
     }
     switch evidence.status {
-    case .exited(let code) where evidence.runnerAction == .stop:
-      self.init(.stopped, code: code)
-    case .exited(let code):
-      self.init(.exited, code: code, detail: Self.shellHint(for: code))
-    case .signaled(let signal, _) where evidence.sentSignals.contains(signal):
-      self.init(.stopped, signal: signal)
+    case .exited(let code) where evidence.runnerAction == .stop: return End(.stopped, code: code)
+    case .exited(let code): return End(.exited, code: code, detail: shellHint(for: code))
+    case .signaled(let signal, _) where evidence.sentSignals.contains(signal): return End(.stopped, signal: signal)
+    case .signaled(.kill, _): return End(unexplainedKill: evidence.memory)
     case .signaled(let signal, let coreDumped):
-      self.init(ownSignal: signal, coreDumped: coreDumped, lastLines: evidence.lastLines)
+      return End(ownSignal: signal, coreDumped: coreDumped, lastLines: evidence.lastLines)
     case nil where evidence.runnerAction == .stop:
-      self.init(.stopped, detail: "its exit status went to its own parent")
-    case nil:
-      self.init(.unknown, detail: "its exit status was not seen")
+      return End(.stopped, detail: "its exit status went to its own parent")
+    case nil: return End(.unknown, detail: "its exit status was not seen")
+    }
+  }
+
+  /// Names the end by a SIGKILL that the runner did not send, and that no line of the kernel's log explains.
+  private init(unexplainedKill memory: MemoryEvidence) {
+    if let proof = memory.proofOfKillOfMain {
+      self.init(.oom, signal: .kill, proof: proof, detail: memory.cause)
+    } else {
+      let hand = "killed by an unknown hand (SIGKILL)"
+      let doubt = memory.nearLimit.map { "\(hand), with \($0), though the kernel tells of no kill for want of memory" }
+      self.init(.killed, signal: .kill, detail: doubt ?? hand)
     }
   }
 
@@ -137,8 +98,6 @@ extension End {
   private init(ownSignal signal: Signal, coreDumped: Bool, lastLines: [String]) {
     let core = coreDumped ? "core dumped" : nil
     switch signal {
-    case .kill:
-      self.init(.killed, signal: signal, detail: "killed by an unknown hand (SIGKILL)")
     case .abrt:
       if let proof = lastLines.last(where: Self.tellsOfFailedAllocation) {
         self.init(.allocationFailure, signal: signal, proof: proof)
@@ -167,5 +126,15 @@ extension End {
     let fatal: [Signal] = [.hup, .int, .ill, .trap, .abrt, .bus, .fpe, .kill, .segv, .term, .sys]
     guard let signal = fatal.first(where: { Int($0.number) + 128 == code }) else { return nil }
     return "by a shell's custom this means that a child was ended by SIG\(signal.name)"
+  }
+}
+
+extension EndEvidence {
+  /// The line of the kernel's log that tells of the main process's kill; nil where it ended in another way.
+  fileprivate var loggedKillOfMain: String? {
+    switch status {
+    case .signaled(.kill, _), nil: memory.log.last { $0.pid != nil && $0.pid == memory.mainProcess }?.line
+    default: nil
+    }
   }
 }

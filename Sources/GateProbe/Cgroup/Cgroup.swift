@@ -9,8 +9,9 @@ struct Cgroup: Sendable {
   let name: String
   /// Where its memory is counted; nil where that is not possible.
   let memory: MemoryFolder?
+  /// The scenario's `memory-limit`.
+  let limit: Bytes?
   private let freezer: Freezer?
-  private let limit: Bytes?
 
   /// Nil where the site has neither place, or no memory controller for the limit that is wanted.
   init?(at site: CgroupSite, limit: Bytes? = nil) {

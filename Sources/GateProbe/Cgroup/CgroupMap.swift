@@ -43,6 +43,11 @@ struct CgroupMap: Sendable, Equatable {
   var memory: Hierarchy? {
     legacy("memory") ?? unified
   }
+
+  /// The runner's own memory cgroup, then the ones around it.
+  var memoryFolders: [MemoryFolder] {
+    memory.map { hierarchy in hierarchy.folders.map { MemoryFolder(path: $0, version: hierarchy.version) } } ?? []
+  }
 }
 
 /// The two interfaces of cgroups; their files differ in names and in what they hold.

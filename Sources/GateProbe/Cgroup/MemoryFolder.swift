@@ -25,8 +25,8 @@ struct MemoryFolder: Sendable, Equatable {
     return Bytes(max(0, usage - inactive))
   }
 
-  /// How many of its processes the kernel has killed for want of memory, whoever's limit it was; with v2 also of those
-  /// in cgroups below.
+  /// How many of its processes the kernel has killed for want of memory, at whatever limit; with v2 also of those in
+  /// cgroups below.
   ///
   /// Nil for kernels before 4.13.
   var kills: Int64? {

@@ -373,7 +373,7 @@ extension LinuxCalls {
   }
 
   /// Looks at a child of ours that has touched as much new memory and stands still; nil where none can be made.
-  static func lookingAtStillChild<Value>(holding size: Bytes, _ look: (_ pid: Int32) -> Value) -> Value? {
+  static func lookingAtStillChild<Value>(holding size: Bytes, _ look: (_ pid: Int32) -> Value?) -> Value? {
     var release: Int32 = -1
     let pid = hw_still_child(Int(size.count), &release)
     guard pid > 0 else { return nil }
@@ -383,4 +383,15 @@ extension LinuxCalls {
     }
     return look(pid)
   }
+
+  /// Whether our numbers of processes are the machine's, and not those of a container (pid_namespaces(7)).
+  ///
+  /// The first namespace has a fixed number (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
+  static let isInFirstProcessNamespace: Bool = {
+    var status = stat()
+    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xEFFF_FFFC
+  }()
+
+  /// Whether programs that we start can be traced (ptrace(2)).
+  static let canTrace = false
 }

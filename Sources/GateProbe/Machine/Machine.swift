@@ -18,7 +18,7 @@ package enum Machine {
       kernel: system.release,
       libc: libc(),
       allocator: allocatorSettings(in: variables),
-      swap: hasSwap() ? "on" : "off",
+      swap: swapInUse() == nil ? "off" : "on",
       environmentHash: environmentHash(of: variables)
     )
   }
@@ -33,7 +33,7 @@ package enum Machine {
   static func refusal(of scenario: Scenario) -> (String, String)? { nil }
 
   /// `uname -m` and `uname -r`.
-  private static func systemNames() -> (machine: String, release: String) {
+  static func systemNames() -> (machine: String, release: String) {
     var names = utsname()
     guard uname(&names) == 0 else { return ("unknown", "unknown") }
     return (text(of: &names.machine), text(of: &names.release))
@@ -50,15 +50,13 @@ package enum Machine {
   }
 
   /// Random where the scenario wants it, and where the machine does not let us switch it off; never where the machine
-  /// has it off (`kernel.randomize_va_space`, proc_sys_kernel(5)).
+  /// has it off.
   private static func addressesAreRandom(for isolation: Isolation) -> Bool {
-    let setting = SmallFile.text(at: "/proc/sys/kernel/randomize_va_space")
-    guard setting?.first != "0" else { return false }
-    return isolation.randomAddresses || !LinuxCalls.canFixAddresses
+    randomizesAddresses && (isolation.randomAddresses || !LinuxCalls.canFixAddresses)
   }
 
   /// The mode in brackets, as in `always [madvise] never`; `never` for kernels without huge pages.
-  private static func hugePages() -> String {
+  static func hugePages() -> String {
     guard let modes = SmallFile.text(at: "/sys/kernel/mm/transparent_hugepage/enabled") else { return "never" }
     return modes.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("[") }
       .map { String($0.dropFirst().dropLast()) } ?? "never"
@@ -75,9 +73,17 @@ package enum Machine {
     return bytes.isEmpty ? "unknown" : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The first line of the table is its head.
-  private static func hasSwap() -> Bool {
-    (SmallFile.text(at: "/proc/swaps") ?? "").split(separator: "\n").count > 1
+  /// How much of the swap is used (`/proc/swaps`, in KiB behind a line of heads); nil where there is none.
+  static func swapInUse() -> Bytes? {
+    let areas = (SmallFile.text(at: "/proc/swaps") ?? "").split(separator: "\n").dropFirst()
+    guard !areas.isEmpty else { return nil }
+    let used = areas.map { $0.split(whereSeparator: \.isWhitespace) }.compactMap { $0.count > 3 ? Int64($0[3]) : nil }
+    return .kibibytes(used.reduce(0, +))
+  }
+
+  /// Whether the machine itself makes addresses random (`kernel.randomize_va_space`, proc_sys_kernel(5)).
+  static var randomizesAddresses: Bool {
+    SmallFile.text(at: "/proc/sys/kernel/randomize_va_space")?.first != "0"
   }
 }
 

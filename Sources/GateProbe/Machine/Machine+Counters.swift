@@ -1,0 +1,37 @@
+package import GateCore
+import Glibc
+
+extension Machine {
+  /// How exact the kernel's memory counters are here, looked at once; nil where that cannot be seen.
+  ///
+  /// The helper touches 256 pages, more than what CPUs hold back on a machine with up to eight of them.
+  package static let counters: CounterCheck? = {
+    guard let difference = LinuxCalls.lookingAtStillChild(holding: .mebibytes(1), counterDifference) else { return nil }
+    let cpus = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let bound = counterBound(cpus: cpus, pageSize: PageSize.bytes, release: systemNames().release)
+    return CounterCheck(bound: bound, difference: difference)
+  }()
+
+  /// `VmRSS` of `status`, which is counted, less `Rss` of `smaps_rollup`, which is added up from the page tables.
+  private static func counterDifference(of pid: Int32) -> Bytes? {
+    guard let status = SmallFile.bytes(at: "/proc/\(pid)/status", atMost: 8192),
+      let counted = status.withUnsafeBytes({ ProcText.figures(inStatus: $0) }),
+      let rollup = SmallFile.text(at: "/proc/\(pid)/smaps_rollup", atMost: 8192),
+      let line = rollup.split(separator: "\n").first(where: { $0.hasPrefix("Rss:") }),
+      let added = line.split(separator: " ").dropFirst().first.flatMap({ Int64($0) })
+    else { return nil }
+    return counted.resident - .kibibytes(added)
+  }
+
+  /// How far a stored high-water mark may be off, for each kind of memory.
+  ///
+  /// Since Linux 6.2 (commit f1a7941243c1) each CPU may hold back one less than a batch of pages, and a batch is 32, or
+  /// twice the CPUs (lib/percpu_counter.c); before, each thread held back up to 64 pages (mm/memory.c,
+  /// `TASK_RSS_EVENTS_THRESH`), for which the bound is that of one thread.
+  static func counterBound(cpus: Int, pageSize: Int, release: String) -> Bytes {
+    let numbers = release.split { !$0.isASCII || !$0.isNumber }.prefix(2).compactMap { Int($0) }
+    let isPerCPU = !numbers.lexicographicallyPrecedes([6, 2])
+    let pages = isPerCPU ? cpus * (max(32, 2 * cpus) - 1) : 64
+    return Bytes(Int64(pages * pageSize))
+  }
+}

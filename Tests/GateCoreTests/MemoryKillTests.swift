@@ -1,0 +1,221 @@
+import GateCore
+import Testing
+
+@Suite("Kills for want of memory")
+struct MemoryKillTests {
+  private typealias Count = MemoryEvidence.Count
+
+  private static let main: Int32 = 100
+  private static let line = "Memory cgroup out of memory: Killed process 100 (x)"
+
+  /// An unexplained SIGKILL of the main process, unless changed.
+  private func end(
+    _ change: (inout MemoryEvidence) -> Void,
+    status: EndEvidence.Status? = .signaled(.kill, coreDumped: false),
+    action: EndEvidence.RunnerAction = .none,
+    sent: Set<Signal> = []
+  ) -> End {
+    var evidence = EndEvidence(status: status, runnerAction: action, sentSignals: sent)
+    evidence.memory.mainProcess = Self.main
+    evidence.memory.processes = [Self.main, 101, 102]
+    change(&evidence.memory)
+    return End(deciding: evidence)
+  }
+
+  private func logged(_ pid: Int32?, isOfCgroup: Bool = true) -> MemoryEvidence.LoggedKill {
+    MemoryEvidence.LoggedKill(pid: pid, isOfCgroup: isOfCgroup, line: Self.line)
+  }
+
+  @Test("The log's line on the main process is proof, and tells whose limit it was")
+  func logLine() {
+    let atLimit = end {
+      $0.log = [logged(101), logged(Self.main)]
+      $0.limit = .mebibytes(100)
+      $0.limitIsOwn = true
+    }
+    let expected = End(
+      .oom, signal: .kill, proof: Self.line, detail: "at its memory-limit of 100.0 MiB", oomKills: 2)
+    #expect(atLimit == expected)
+    let ofMachine = end { $0.log = [logged(Self.main, isOfCgroup: false)] }
+    #expect(ofMachine.kind == .oom && ofMachine.detail == "the machine ran out of memory")
+  }
+
+  @Test(
+    "A SIGKILL that the runner sent after such a line, and an end that nobody saw, are still for want of memory",
+    arguments: [
+      (.signaled(.kill, coreDumped: false), .stop), (.signaled(.kill, coreDumped: false), .timeout("too late")),
+      (nil, .stop), (nil, .none),
+    ] as [(EndEvidence.Status?, EndEvidence.RunnerAction)]
+  )
+  func sentLater(status: EndEvidence.Status?, action: EndEvidence.RunnerAction) {
+    let decided = end({ $0.log = [logged(Self.main)] }, status: status, action: action, sent: [.term, .kill])
+    #expect(decided.kind == .oom && decided.signal == .kill)
+  }
+
+  @Test("A line on the main process's number does not make an exit a kill: the number was another's by then")
+  func exitWithLine() {
+    let decided = end({ $0.log = [logged(Self.main)] }, status: .exited(0))
+    #expect(decided.kind == .exited && decided.oomKills == 1)
+  }
+
+  @Test("Without a log, the count of the own cgroup is proof")
+  func ownCount() {
+    let decided = end {
+      $0.ownKills = Count(before: 0, after: 1)
+      $0.limit = .mebibytes(100)
+      $0.limitIsOwn = true
+      $0.limitHits = Count(before: 0, after: 36)
+    }
+    #expect(decided.proof == "memory cgroup oom_kill 0 → 1, limit 100.0 MiB")
+    #expect(decided.forPeople == "oom (SIGKILL): at its memory-limit of 100.0 MiB")
+    #expect(decided.oomKills == 1)
+  }
+
+  @Test("A kill without a hit of the own limit came from further up, and so did one without an own limit")
+  func outerLimit() {
+    let noHit = end {
+      $0.ownKills = Count(before: 0, after: 1)
+      $0.limit = .mebibytes(100)
+      $0.limitIsOwn = true
+      $0.limitHits = Count(before: 0, after: 0)
+    }
+    #expect(noHit.detail?.hasPrefix("below its memory-limit of 100.0 MiB:") == true)
+    let outer = end {
+      $0.ownKills = Count(before: 0, after: 1)
+      $0.limit = .mebibytes(2048)
+    }
+    #expect(outer.detail == "at the limit of 2.00 GiB of the cgroup around it")
+    let unseen = end { $0.ownKills = Count(before: 0, after: 1) }
+    #expect(unseen.proof == "memory cgroup oom_kill 0 → 1, no limit")
+    #expect(unseen.detail == "at the limit of a cgroup out of sight, or of the machine")
+  }
+
+  @Test("Kills that the log tells of others do not count for the main process")
+  func others() {
+    func decided(kills: Int64) -> End {
+      end {
+        $0.ownKills = Count(before: 0, after: kills)
+        $0.log = [logged(101)]
+      }
+    }
+    #expect(decided(kills: 1).kind == .killed && decided(kills: 1).oomKills == 1)
+    #expect(decided(kills: 2).kind == .oom && decided(kills: 2).oomKills == 2)
+  }
+
+  @Test("A line of a container's log, which has no number of ours, explains nothing but the cause")
+  func foreignNumbers() {
+    let decided = end {
+      $0.ownKills = Count(before: 0, after: 1)
+      $0.log = [logged(nil, isOfCgroup: false)]
+    }
+    #expect(decided.kind == .oom && decided.detail == "the machine ran out of memory")
+    #expect(decided.proof == "memory cgroup oom_kill 0 → 1, no limit")
+  }
+
+  @Test(
+    "The count nearest to the target decides, and one that did not rise denies",
+    arguments: [
+      (nil, nil, nil, nil, false), (0, nil, nil, nil, false), (1, nil, nil, nil, true), (0, 1, 1, 0, false),
+      (nil, 0, 1, 0, false), (nil, 1, 1, nil, true), (nil, nil, 1, 0, true), (nil, nil, 1, 2, true),
+      (nil, nil, 1, 3, false), (nil, nil, 1, nil, false), (nil, nil, 0, 0, false),
+    ] as [(Int64?, Int64?, Int64?, Int?, Bool)]
+  )
+  func nearestCount(own: Int64?, shared: Int64?, machine: Int64?, larger: Int?, isOom: Bool) {
+    let decided = end {
+      $0.ownKills = own.map { Count(before: 0, after: $0) }
+      $0.sharedKills = shared.map { Count(before: 7, after: 7 + $0) }
+      $0.machineKills = machine.map { Count(before: 3, after: 3 + $0) }
+      $0.largerProcesses = larger
+    }
+    #expect(decided.kind == (isOom ? .oom : .killed))
+    #expect(own != nil || !isOom || decided.proof?.hasPrefix("likely: oom_kill ") == true)
+  }
+
+  @Test(
+    "A guess by the limit is made from 95 % on, and only where no count is known",
+    arguments: [
+      (95, nil, .oom), (98, nil, .oom), (94, nil, .killed), (98, 0, .killed),
+    ] as [(Int64, Int64?, End.Kind)]
+  )
+  func inferred(percent: Int64, machine: Int64?, kind: End.Kind) {
+    let decided = end {
+      $0.limit = .mebibytes(100)
+      $0.lastResident = .mebibytes(percent)
+      $0.machineKills = machine.map { Count(before: $0, after: $0) }
+    }
+    #expect(decided.kind == kind)
+    let words = "\(percent) % of the limit of 100.0 MiB at the last reading"
+    switch (kind, machine) {
+    case (.oom, _): #expect(decided.proof == "inferred: \(words)")
+    case (_, nil): #expect(decided.detail == "killed by an unknown hand (SIGKILL)")
+    default:
+      let doubt = "with \(words), though the kernel tells of no kill for want of memory"
+      #expect(decided.detail == "killed by an unknown hand (SIGKILL), \(doubt)")
+    }
+    #expect(decided.oomKills == 0)
+  }
+
+  @Test("A SIGKILL of ours is a stop, whatever the counts say of the tree")
+  func ours() {
+    let decided = end({ $0.ownKills = Count(before: 0, after: 1) }, action: .stop, sent: [.term, .kill])
+    #expect(decided.kind == .stopped && decided.oomKills == 1)
+  }
+
+  @Test(
+    "Children that were killed are told with whatever end the main process had",
+    arguments: [
+      (.exited(0), .none, .exited), (.exited(3), .none, .exited), (.exited(0), .stop, .stopped),
+      (.signaled(.segv, coreDumped: false), .none, .crash), (.signaled(.term, coreDumped: false), .stop, .stopped),
+      (nil, .none, .unknown), (.exited(0), .timeout("late"), .timeout),
+    ] as [(EndEvidence.Status?, EndEvidence.RunnerAction, End.Kind)]
+  )
+  func children(status: EndEvidence.Status?, action: EndEvidence.RunnerAction, kind: End.Kind) throws {
+    let decided = end({ $0.ownKills = Count(before: 0, after: 2) }, status: status, action: action, sent: [.term])
+    #expect(decided.kind == kind && decided.oomKills == 2)
+    #expect(try #require(decided.detail).hasSuffix("2 processes of the tree were killed for want of memory"))
+    #expect(decided.proof == "memory cgroup oom_kill 0 → 2, no limit")
+  }
+
+  @Test("The words of a single killed child, and of a shell that tells of it")
+  func oneChild() {
+    let decided = end({ $0.log = [logged(101)] }, status: .exited(137))
+    let hint = "by a shell's custom this means that a child was ended by SIGKILL"
+    #expect(decided.detail == "\(hint); 1 process of the tree was killed for want of memory")
+    #expect(decided.proof == Self.line)
+  }
+
+  @Test(
+    "A timeout at the memory limit says so, and one with the hits that page cache causes does not",
+    arguments: [(0, false), (265, false), (999, false), (1000, true), (4_300_000, true)] as [(Int64, Bool)]
+  )
+  func timeout(hits: Int64, isTold: Bool) {
+    let decided = end(
+      {
+        $0.limit = .mebibytes(64)
+        $0.limitHits = Count(before: 0, after: hits)
+      }, action: .timeout("did not end within 5 min"), sent: [.kill])
+    let more = "; at the memory limit of 64.0 MiB, which it hit \(hits) times"
+    #expect(decided == End(.timeout, detail: "did not end within 5 min" + (isTold ? more : "")))
+  }
+
+  @Test(
+    "A scenario accepts no end with kills in the tree, whatever it expects",
+    arguments: [
+      End(.exited, code: 0, oomKills: 1), End(.exited, code: 137, oomKills: 2),
+      End(.stopped, signal: .term, oomKills: 1),
+      End(.killed, signal: .kill, oomKills: 1), End(.oom, signal: .kill, oomKills: 1), End(.oom, signal: .kill),
+    ]
+  )
+  func acceptance(end: End) {
+    let target = Target(command: .arguments(["true"]), workingDirectory: "/")
+    var scenario = Scenario(name: ScenarioName("s"), target: target)
+    #expect(!scenario.accepts(end))
+    scenario.expect = ExpectedEnd(exits: [0, 137], signals: [.term, .kill])
+    #expect(!scenario.accepts(end))
+    if end.kind != .oom {
+      var sound = end
+      sound.oomKills = 0
+      #expect(scenario.accepts(sound))
+    }
+  }
+}

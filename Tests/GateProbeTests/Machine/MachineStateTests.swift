@@ -1,0 +1,111 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("Warnings of the machine")
+struct MachineStateTests {
+  private func scenario(_ change: (inout Scenario) -> Void = { _ in }) -> Scenario {
+    let target = Target(command: .arguments(["true"]), workingDirectory: "/")
+    var scenario = Scenario(name: ScenarioName("s"), target: target)
+    change(&scenario)
+    return scenario
+  }
+
+  @Test("A sound machine has none")
+  func sound() {
+    #expect(MachineState().warnings(for: scenario()) == [])
+    let roomy = MachineState(limit: .mebibytes(4096), workingSet: .mebibytes(1000), usableCPUs: 8, onlineCPUs: 8)
+    #expect(roomy.warnings(for: scenario { $0.memoryLimit = .mebibytes(100) }) == [])
+  }
+
+  @Test(
+    "Each trouble has one, which names what was seen and what to do",
+    arguments: [
+      (MachineState(hugePages: "always"), "`always`", "thp: off"),
+      (MachineState(swapInUse: .mebibytes(12)), "12.0 MiB of swap", "swapoff"),
+      (MachineState(limit: .mebibytes(256), workingSet: .mebibytes(30)), "256.0 MiB, of which 30.0 MiB", "raise"),
+      (MachineState(limit: .mebibytes(1000), workingSet: .mebibytes(801)), "1000.0 MiB, of which 801.0", "raise"),
+      (MachineState(limit: .mebibytes(511), workingSet: nil), "511.0 MiB", "raise"),
+      (MachineState(usableCPUs: 2, onlineCPUs: 8), "2 of 8 CPUs", "cpus:"),
+      (MachineState(canFixAddresses: false), "personality(2)", "aslr: on"),
+    ] as [(MachineState, String, String)]
+  )
+  func troubles(state: MachineState, seen: String, remedy: String) throws {
+    let warnings = state.warnings(for: scenario())
+    #expect(warnings.count == 1)
+    let warning = try #require(warnings.first)
+    #expect(warning.contains(seen) && warning.contains(remedy))
+  }
+
+  @Test(
+    "A limit is near below 512 MiB, and from 80 % of it on",
+    arguments: [(512, 0, false), (511, 0, true), (1000, 790, false), (1000, 800, true)] as [(Int64, Int64, Bool)]
+  )
+  func nearLimit(limit: Int64, used: Int64, isNear: Bool) {
+    let state = MachineState(limit: .mebibytes(limit), workingSet: .mebibytes(used))
+    #expect(state.warnings(for: scenario()).isEmpty != isNear)
+  }
+
+  @Test("A memory-limit above the runner's own says which one counts")
+  func hiddenLimit() {
+    let state = MachineState(limit: .mebibytes(1024))
+    let warnings = state.warnings(for: scenario { $0.memoryLimit = .mebibytes(1025) })
+    #expect(warnings.count == 1 && warnings.first?.contains("the lower limit counts") == true)
+    #expect(state.warnings(for: scenario { $0.memoryLimit = .mebibytes(1024) }) == [])
+  }
+
+  @Test("What the scenario settled itself needs none")
+  func settled() {
+    let state = MachineState(hugePages: "always", usableCPUs: 2, onlineCPUs: 8, canFixAddresses: false)
+    let settled = scenario {
+      $0.isolation.hugePages = .off
+      $0.isolation.cpus = [0]
+      $0.isolation.randomAddresses = true
+    }
+    #expect(state.warnings(for: settled) == [])
+    #expect(state.warnings(for: scenario()).count == 3)
+  }
+
+  @Test("What is read of this machine is what its files say")
+  func real() {
+    let state = MachineState.now()
+    #expect(state.hugePages == Machine.hugePages() && state.usableCPUs <= state.onlineCPUs)
+    #expect(state.usableCPUs == LinuxCalls.usableCPUs().count)
+    #expect((state.limit == nil) == (state.workingSet == nil))
+    #expect(Machine.warnings(for: scenario()).count == state.warnings(for: scenario()).count)
+  }
+}
+
+@Suite("How exact the counters are")
+struct CounterCheckTests {
+  @Test(
+    "The bound follows the kernel's own batches",
+    arguments: [
+      (2, "6.18.44-x", 2 * 31 * 4096), (1, "6.2", 31 * 4096), (16, "6.2.0", 16 * 31 * 4096),
+      (64, "7.0", 64 * 127 * 4096), (64, "6.1.9", 64 * 4096), (64, "5.15.0-91", 64 * 4096),
+    ] as [(Int, String, Int64)]
+  )
+  func bound(cpus: Int, release: String, expected: Int64) {
+    #expect(Machine.counterBound(cpus: cpus, pageSize: 4096, release: release) == Bytes(expected))
+  }
+
+  @Test("On this machine counted and added memory differ by no more than three kinds of memory can be off")
+  func real() throws {
+    let check = try #require(Machine.counters)
+    #expect(abs(check.difference.count) <= 3 * check.bound.count)
+    #expect(check.bound > .zero)
+  }
+
+  @Test("The helper that is looked at holds what it was to touch, and is gone afterwards")
+  func helper() throws {
+    var helper: Int32 = 0
+    let held = try #require(
+      LinuxCalls.lookingAtStillChild(holding: .mebibytes(32)) { pid -> Bytes? in
+        helper = pid
+        return SmallFile.bytes(at: "/proc/\(pid)/status")?.withUnsafeBytes { ProcText.figures(inStatus: $0)?.anonymous }
+      })
+    #expect(held >= .mebibytes(32))
+    #expect(LinuxCalls.parent(of: helper) == nil)
+  }
+}
