@@ -29,8 +29,8 @@
 /// How many processes one round of killing reaches; what is beyond is reached by the next round.
 #define ROUND_CAPACITY 8192
 
-/// What the pipe to the runner should hold: the records of some ten thousand events (pipe(7): 1 MiB is everybody's).
-#define REPORT_PIPE_SIZE 1048576
+/// What the pipe of events should hold: some ten thousand (pipe(7): 1 MiB is everybody's).
+#define EVENTS_PIPE_SIZE 1048576
 
 /// A shepherd's state; it lives in the forked process only.
 struct shepherd {
@@ -39,6 +39,7 @@ struct shepherd {
   pid_t program;
   int control;
   int report;
+  int events;
   /// Readable when a child has ended.
   int children;
   /// Whether the runner has gone.
@@ -265,14 +266,21 @@ static void heed_control(struct shepherd *shepherd) {
 
 // MARK: - Reporting
 
+/// Whether the runner can wait for the record until it looks by itself.
+static int is_event(const struct shepherd *shepherd, const struct hw_record *record) {
+  if (record->news == HW_NEWS_ENDED) return shepherd->plan->traced && record->pid != shepherd->program;
+  return record->news > HW_NEWS_DONE;
+}
+
 /// Writes a record. Where the pipe is full it waits for the runner, yet still heeds the control pipe.
 static void tell(struct shepherd *shepherd, struct hw_record record) {
+  int pipe = is_event(shepherd, &record) ? shepherd->events : shepherd->report;
   record.time = now();
-  while (write(shepherd->report, &record, sizeof record) < 0) {
+  while (write(pipe, &record, sizeof record) < 0) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return;  // the runner is gone
     struct pollfd wanted[2] = {
-      {.fd = shepherd->report, .events = POLLOUT},
+      {.fd = pipe, .events = POLLOUT},
       {.fd = shepherd->deadline == 0 ? shepherd->control : -1, .events = POLLIN},
     };
     poll(wanted, 2, shepherd->deadline == 0 ? -1 : 20);
@@ -429,7 +437,7 @@ static _Noreturn void give_up(struct shepherd *shepherd, int stage, int code) {
 
 static _Noreturn void be_shepherd(struct shepherd *shepherd) {
   const struct hw_plan *plan = shepherd->plan;
-  int kept[] = {shepherd->control, shepherd->report, plan->input, plan->output, plan->mappings};
+  int kept[] = {shepherd->control, shepherd->report, shepherd->events, plan->input, plan->output, plan->mappings};
   close_all_but(kept, sizeof kept / sizeof kept[0]);
   reset_signals();
   shepherd->self = getpid();
@@ -458,33 +466,42 @@ pid_t hw_fork_quietly(void) {
   return pid;
 }
 
-static void close_pair(const int pair[2]) {
-  close(pair[0]);
-  close(pair[1]);
+struct pipes {
+  int control[2], report[2], events[2];
+};
+
+static int open_pipes(struct pipes *pipes, const struct hw_plan *plan) {
+  if (pipe2(pipes->control, O_CLOEXEC) != 0) return -1;
+  if (pipe2(pipes->report, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  if (pipe2(pipes->events, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  if (plan->traced) fcntl(pipes->events[1], F_SETPIPE_SZ, EVENTS_PIPE_SIZE);
+  return 0;
+}
+
+/// Closes what there is of one end of each pipe.
+static void close_ends(int control, int report, int events) {
+  if (control >= 0) close(control);
+  if (report >= 0) close(report);
+  if (events >= 0) close(events);
 }
 
 int hw_shepherd_start(const struct hw_plan *plan, struct hw_shepherd *started) {
-  int control[2], report[2];
-  if (pipe2(control, O_CLOEXEC) != 0) return errno;
-  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0) {
-    int code = errno;
-    close_pair(control);
-    return code;
-  }
-  if (plan->traced) fcntl(report[1], F_SETPIPE_SZ, REPORT_PIPE_SIZE);
-  pid_t pid = hw_fork_quietly();
+  struct pipes pipes = {{-1, -1}, {-1, -1}, {-1, -1}};
+  pid_t pid = open_pipes(&pipes, plan) == 0 ? hw_fork_quietly() : -1;
   if (pid == 0) {
-    struct shepherd shepherd = {.plan = plan, .control = control[0], .report = report[1]};
+    struct shepherd shepherd = {
+      .plan = plan, .control = pipes.control[0], .report = pipes.report[1], .events = pipes.events[1]
+    };
     be_shepherd(&shepherd);
   }
   int code = errno;
-  close(control[0]);
-  close(report[1]);
+  close_ends(pipes.control[0], pipes.report[1], pipes.events[1]);
   if (pid < 0) {
-    close(control[1]);
-    close(report[0]);
+    close_ends(pipes.control[1], pipes.report[0], pipes.events[0]);
     return code;
   }
-  *started = (struct hw_shepherd){.pid = pid, .control = control[1], .report = report[0]};
+  *started = (struct hw_shepherd){
+    .pid = pid, .control = pipes.control[1], .report = pipes.report[0], .events = pipes.events[0]
+  };
   return 0;
 }

@@ -15,6 +15,14 @@ package struct Probe: Sendable {
     self.environment = environment
   }
 
+  /// How exact the machine's counters are; nil where that cannot be seen.
+  package var counters: CounterCheck? { Machine.counters }
+
+  /// What a person should know of how a scenario is measured on this machine: each a sentence with cause and remedy.
+  package func remarks(on scenario: Scenario) -> [String] {
+    Ladder.here.notes(for: scenario) + Machine.warnings(for: scenario)
+  }
+
   /// What the figures of a scenario's target depend on, on this machine.
   package func fingerprint(for scenario: Scenario) -> Fingerprint {
     Machine.fingerprint(for: scenario, environment: environment)

@@ -28,7 +28,7 @@ package struct Check {
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
     let probe = Probe(interruption: workplace.interruption, environment: workplace.variables)
-    let plans = try CheckPlan.plans(for: scenarios, of: project, fingerprint: probe.fingerprint)
+    let plans = try CheckPlan.plans(for: scenarios, of: project, measuredBy: probe)
     for scenario in scenarios { try artifacts.makeRoom(for: scenario.name) }
 
     var unwritten: [FileError] = []
@@ -80,7 +80,8 @@ package struct Check {
         scenario: scenario,
         environment: plan.environment,
         repetitions: repetitions ?? scenario.repetitions.count(hasBaseline: plan.hasBaseline),
-        show: console.show
+        show: console.show,
+        remarks: probe.remarks(on: scenario)
       )
       let measured = run.measure { scenario, number in
         // All warm-ups share the file before the first counted one's: only the last one that ran may have failed.

@@ -1,5 +1,6 @@
 import GateCore
 import GateFiles
+import GateProbe
 
 /// One scenario, where it runs, and what it will be compared with.
 struct CheckPlan {
@@ -18,13 +19,13 @@ struct CheckPlan {
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
-    fingerprint: (Scenario) -> Fingerprint
+    measuredBy probe: Probe
   ) throws(RunnerError) -> [CheckPlan] {
     let store = BaselineStore(folder: project.baselines)
     var complaints: [Complaint] = []
     var plans: [CheckPlan] = []
     for scenario in scenarios {
-      let environment = project.environment.info(for: fingerprint(scenario))
+      let environment = project.environment.info(for: scenario, measuredBy: probe)
       do {
         let reference = try store.reference(for: scenario.name, environment)
         plans.append(CheckPlan(scenario: scenario, environment: environment, reference: reference))
@@ -39,11 +40,13 @@ struct CheckPlan {
 
 extension EnvironmentRule {
   /// The environment with the name under which the team keeps its baselines.
-  func info(for fingerprint: Fingerprint) -> EnvironmentInfo {
-    EnvironmentInfo(
+  func info(for scenario: Scenario, measuredBy probe: Probe) -> EnvironmentInfo {
+    let fingerprint = probe.fingerprint(for: scenario)
+    return EnvironmentInfo(
       name: name ?? fingerprint.derivedName(ignoring: ignoredFields),
       fingerprint: fingerprint,
-      ignoredFields: ignoredFields
+      ignoredFields: ignoredFields,
+      counters: probe.counters
     )
   }
 }

@@ -35,8 +35,8 @@ package struct Record {
       startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: workplace.workingDirectory)
     )
     let scenarioRun = ScenarioRun(
-      scenario: scenario, environment: rule.info(for: probe.fingerprint(for: scenario)), repetitions: repetitions,
-      show: workplace.console.show, notesChildren: false
+      scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), repetitions: repetitions,
+      show: workplace.console.show, remarks: probe.remarks(on: scenario), notesChildren: false
     )
     var last: Recording?
     let measured = scenarioRun.measure { scenario, number in

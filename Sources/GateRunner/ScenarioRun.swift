@@ -10,6 +10,8 @@ struct ScenarioRun {
   /// Counted repetitions.
   let repetitions: Int
   let show: (Progress) -> Void
+  /// What is to be said of the measurement as a whole.
+  var remarks: [String] = []
   /// Whether a note tells of a child that holds most of the memory; the report of `record` does so with figures.
   var notesChildren = true
 
@@ -44,7 +46,7 @@ struct ScenarioRun {
     measurements.composition = middle?.composition
     measurements.compositionAtPeak = middle?.compositionAtPeak
     measurements.notes =
-      shared(measurements.repetitions.map(\.notes)) + overshadowed(counted)
+      remarks + shared(measurements.repetitions.map(\.notes)) + overshadowed(counted)
     return measurements
   }
 

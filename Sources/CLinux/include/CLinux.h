@@ -114,6 +114,9 @@ struct hw_shepherd {
   int control;
   /// Yields `hw_record`s; not blocking.
   int report;
+  /// Yields the records of traced processes, but the end of the program itself; not blocking. They are many, and
+  /// nobody has to wake up for each.
+  int events;
 };
 
 /// Forks a shepherd that starts the program; 0, or the errno of what failed in the caller.

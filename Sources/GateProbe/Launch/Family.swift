@@ -34,6 +34,7 @@ final class Family: Sendable {
     /// What was told of traced processes since ``takeTraceEvents()``.
     var traceEvents: [TraceEvent] = []
     var hasReaped = false
+    var hasDrainedEvents = false
   }
 
   /// The most endings that are kept, so that a program that leaves orphans for ever costs no memory for ever.
@@ -84,8 +85,7 @@ final class Family: Sendable {
   deinit {
     disperse()
     release()
-    LinuxCalls.close(handle.control)
-    LinuxCalls.close(handle.report)
+    handle.close()
   }
 
   /// The record that tells of the start; nil where the shepherd ended without one.
@@ -100,8 +100,7 @@ final class Family: Sendable {
   }
 
   private static func dismiss(_ handle: LinuxCalls.Shepherd) {
-    LinuxCalls.close(handle.control)
-    LinuxCalls.close(handle.report)
+    handle.close()
     LinuxCalls.reap(handle.pid)
   }
 }
@@ -159,6 +158,7 @@ extension Family {
 
   /// Reads all that has come; whether the shepherd was found to be lost just now.
   private func drain(_ state: inout State) -> Bool {
+    defer { drainEvents(&state) }
     while !state.isOver {
       guard let news = LinuxCalls.news(from: handle.report) else {
         state.isOver = true
@@ -170,6 +170,16 @@ extension Family {
       for item in news { note(item, in: &state) }
     }
     return false
+  }
+
+  /// Last of all, since what is in the other pipe by then has been written before: a family that is over has no event
+  /// to come.
+  private func drainEvents(_ state: inout State) {
+    guard isTraced, !state.hasDrainedEvents else { return }
+    state.hasDrainedEvents = state.isOver
+    while let news = LinuxCalls.news(from: handle.events), !news.isEmpty {
+      for item in news { note(item, in: &state) }
+    }
   }
 
   private func note(_ news: LinuxCalls.News, in state: inout State) {

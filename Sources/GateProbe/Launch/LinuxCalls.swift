@@ -19,6 +19,11 @@ enum LinuxCalls {
     let pid: Int32
     let control: Int32
     let report: Int32
+    let events: Int32
+
+    func close() {
+      for descriptor in [control, report, events] { LinuxCalls.close(descriptor) }
+    }
   }
 
   /// What a shepherd reports.
@@ -53,8 +58,8 @@ enum LinuxCalls {
     hw_can_fix_addresses() == 1
   }
 
-  /// Whether programs that this one starts can be traced: 0, else the error number of what refuses; tried once.
-  static let traceability = hw_can_trace()
+  /// Whether programs that we start can be traced (ptrace(2)); tried once.
+  static let canTrace = hw_can_trace() == 0
 }
 
 // MARK: - Starting
@@ -88,7 +93,7 @@ extension LinuxCalls {
     }
     withExtendedLifetime(memory) {}
     guard code == 0 else { throw LaunchError(.shepherd, code: code, request: request) }
-    return Shepherd(pid: started.pid, control: started.control, report: started.report)
+    return Shepherd(pid: started.pid, control: started.control, report: started.report, events: started.events)
   }
 
   /// The environment as the kernel takes it, checked together with the words.
@@ -391,7 +396,4 @@ extension LinuxCalls {
     var status = stat()
     return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xEFFF_FFFC
   }()
-
-  /// Whether programs that we start can be traced (ptrace(2)).
-  static let canTrace = false
 }

@@ -23,15 +23,6 @@ package enum Machine {
     )
   }
 
-  /// The best rung that this machine allows for a scenario, found by trying.
-  static func rung(for scenario: Scenario) -> Rung {
-    let isTraced = scenario.isolation.tracer != .off && LinuxCalls.traceability == 0
-    let inCgroup = Cgroup(at: .here, limit: scenario.memoryLimit)?.memory != nil
-    return Rung(isTraced: isTraced, inCgroup: inCgroup)
-  }
-
-  static func refusal(of scenario: Scenario) -> (String, String)? { nil }
-
   /// `uname -m` and `uname -r`.
   static func systemNames() -> (machine: String, release: String) {
     var names = utsname()

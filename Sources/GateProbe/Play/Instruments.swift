@@ -4,11 +4,14 @@ import GateCore
 struct Instruments {
   /// The target's own cgroup; nil where the rung has none.
   let cgroup: Cgroup?
+  /// Watches for kills for want of memory.
+  let memoryWatch: MemoryWatch
   /// Takes a copy of the target's mappings at its end, where it is traced; nil also where no file could be made.
   let lastMappings: Descriptor?
 
   init(for scenario: Scenario, on rung: Rung) {
     cgroup = rung.isInCgroup ? Cgroup(at: .here, limit: scenario.memoryLimit) : nil
+    memoryWatch = MemoryWatch(cgroup: cgroup)
     lastMappings = rung.isTraced ? LinuxCalls.anonymousFile(named: "highwater-mappings") : nil
   }
 

@@ -14,24 +14,21 @@ final class MarkList: Sendable {
   }
 
   private let state = Mutex(State())
-  private let start: MonotonicTime
   private let level: @Sendable (_ beginsPhase: Bool) -> Level
 
   /// The main process's memory at a mark; see ``Mark``.
-  typealias Level = (resident: Bytes?, peakBefore: Bytes?)
+  typealias Level = (time: Duration, resident: Bytes?, peakBefore: Bytes?)
 
-  /// - Parameters:
-  ///   - start: the instant of the target's exec.
-  ///   - level: reads the main process's memory at once, for a phase that begins now or for another mark.
-  init(since start: MonotonicTime, level: @escaping @Sendable (_ beginsPhase: Bool) -> Level) {
-    self.start = start
+  /// - Parameter level: reads the main process's memory at once, for a phase that begins now or for another mark; the
+  ///   time is that of the reading, counted from the target's exec.
+  init(level: @escaping @Sendable (_ beginsPhase: Bool) -> Level) {
     self.level = level
   }
 
   /// Records a mark of the script.
   func add(_ event: Mark.Event) {
     let level = level(event.beginsPhase)
-    state.withLock { Self.append(event, level, since: start, to: &$0) }
+    state.withLock { Self.append(event, level, to: &$0) }
   }
 
   /// Records the marks in what the target wrote.
@@ -50,8 +47,8 @@ final class MarkList: Sendable {
     state.withLock { state in
       for (index, event) in events.enumerated() {
         let isStale = event == .iteration && index != lastIteration
-        let own = (isStale ? nil : level.resident, index == lastPhase ? level.peakBefore : nil)
-        Self.append(event, own, since: start, to: &state)
+        let peakBefore = index == lastPhase ? level.peakBefore : nil
+        Self.append(event, (level.time, isStale ? nil : level.resident, peakBefore), to: &state)
       }
     }
   }
@@ -64,6 +61,8 @@ final class MarkList: Sendable {
       state.reader.finish()
       var marks: [Mark] = []
       swap(&marks, &state.marks)
+      // Those of the script and of the target come from two threads.
+      marks.sort { $0.time < $1.time }
       for index in marks.indices where marks[index].time > end { marks[index].time = end }
       let note = state.dropped > 0 ? "\(state.dropped) marks were dropped: at most \(Self.most) are kept" : nil
       return (marks, state.reader.unknownLines, note)
@@ -73,7 +72,6 @@ final class MarkList: Sendable {
   private static func append(
     _ event: Mark.Event,
     _ level: Level,
-    since start: MonotonicTime,
     to state: inout State
   ) {
     guard state.marks.count < most else {
@@ -82,7 +80,7 @@ final class MarkList: Sendable {
     }
     state.marks.append(
       Mark(
-        time: .now() - start, event: event, resident: level.resident, peakBefore: level.peakBefore
+        time: level.time, event: event, resident: level.resident, peakBefore: level.peakBefore
       )
     )
   }

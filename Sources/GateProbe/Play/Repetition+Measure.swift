@@ -22,9 +22,10 @@ extension Repetition {
     if case .timeout = outcome.action {} else { noteSurvivors(of: run) }
     noteImmortals(run.family.disperse())
     run.refresh()
-    run.family.release()
     listener.catchUp()
     let report = run.sampler.report()
+    let end = End(deciding: run.evidence(outcome.action, report))
+    run.family.release()
     let marks = run.marks.finish(at: duration)
     return Recording(
       rung: settings.rung,
@@ -34,7 +35,8 @@ extension Repetition {
       composition: report.composition ?? run.lastComposition(in: report),
       compositions: report.compositions,
       treeBasis: report.treeBasis,
-      end: End(deciding: run.evidence(outcome.action)),
+      pageSize: PageSize.bytes,
+      end: end,
       failure: outcome.failure,
       duration: duration,
       stopRequested: run.stopRequested,

@@ -104,7 +104,9 @@ extension Repetition {
 
   private func refuseWhatCannotBeDone() throws(Halt) {
     underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
-    if let (problem, hint) = Machine.refusal(of: scenario) { throw .failed(problem, hint: hint) }
+    if let complaint = Ladder.here.complaint(about: scenario) {
+      throw .failed(complaint.problem, hint: complaint.hint)
+    }
   }
 
   private func startTarget() throws(Halt) -> TargetRun {
@@ -174,9 +176,7 @@ extension Repetition {
       family: family, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
     )
     sampler.start()
-    let list = MarkList(since: family.startedAt) { beginsPhase in
-      beginsPhase ? sampler.beginPhase() : (sampler.residentNow(), nil)
-    }
+    let list = MarkList { beginsPhase in sampler.level(beginningPhase: beginsPhase) }
     let channel = OutputChannel(copiedTo: settings.outputFile, news: scenario.looksAtOutput ? news : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })

@@ -86,9 +86,16 @@ final class TargetRun {
     return true
   }
 
-  /// What is known of the end so far.
-  func evidence(_ action: EndEvidence.RunnerAction) -> EndEvidence {
-    EndEvidence(status: status, runnerAction: action, sentSignals: sentSignals, lastLines: output.tail.lines)
+  /// All that is known of the end; to be asked for while the cgroup is still there.
+  func evidence(_ action: EndEvidence.RunnerAction, _ report: SamplingReport) -> EndEvidence {
+    var evidence = EndEvidence(
+      status: status, runnerAction: action, sentSignals: sentSignals, lastLines: output.tail.lines
+    )
+    evidence.memory.mainProcess = main
+    evidence.memory.processes = Set(report.processes.map(\.id))
+    evidence.memory.lastResident = report.samples.last { $0.tree > .zero }?.tree
+    instruments.memoryWatch.complete(&evidence)
+    return evidence
   }
 }
 

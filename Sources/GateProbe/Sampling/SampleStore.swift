@@ -7,7 +7,7 @@ import Glibc
 /// one of twice as many readings. So a repetition of any length keeps between half the room and all of it, and every
 /// maximum stays.
 struct SampleStore: ~Copyable {
-  /// A sample without indirection: 80 bytes, so that the standard room is 5 MiB at most.
+  /// A sample without indirection: 88 bytes, so that the standard room is 5 MiB at most.
   struct Reading {
     var time: Int64
     /// Negative where the main process could not be read.
@@ -21,6 +21,8 @@ struct SampleStore: ~Copyable {
     /// Negative where it was not read.
     var minorFaults: Int64 = -1
     var cpuTime: Int64 = 0
+    /// How often the main process's high-water mark had been set back by then.
+    var epoch: Int64 = 0
   }
 
   /// How many samples the standard room holds.
@@ -32,6 +34,7 @@ struct SampleStore: ~Copyable {
   private(set) var stride = 1
   private var pending: Reading?
   private var pendingCount = 0
+  private var epoch: Int64 = 0
 
   /// Makes the room; the system gives it memory only as far as it is used, since fresh pages are mapped untouched.
   init(capacity: Int = standardCapacity) {
@@ -42,7 +45,14 @@ struct SampleStore: ~Copyable {
     room.deallocate()
   }
 
+  /// Takes in that the main process's high-water mark counts from now on.
+  mutating func beginEpoch() {
+    epoch += 1
+  }
+
   mutating func append(_ reading: Reading) {
+    var reading = reading
+    reading.epoch = epoch
     pending = pending.map { Self.higher($0, reading) } ?? reading
     pendingCount += 1
     if pendingCount >= stride { flush() }
@@ -69,9 +79,11 @@ struct SampleStore: ~Copyable {
   }
 
   /// The one in which the main process was larger, with the larger tree and the higher mark of the two.
+  ///
+  /// A mark from before it was set back must not stand behind that: then each keeps its own.
   private static func higher(_ one: Reading, _ other: Reading) -> Reading {
     var kept = other.resident > one.resident ? other : one
-    kept.peak = max(one.peak, other.peak)
+    if one.epoch == other.epoch { kept.peak = max(one.peak, other.peak) }
     if max(one.tree, other.tree) > kept.tree {
       kept.tree = max(one.tree, other.tree)
       kept.processes = one.tree > other.tree ? one.processes : other.processes

@@ -95,13 +95,17 @@ extension Sampler {
     state.withLock { $0.mainFigures(at: Self.age(of: family))?.resident }
   }
 
-  /// Reads the main process at the start of a phase, and sets its high-water mark back, so that the phase gets one of
-  /// its own.
+  /// The main process's memory at a mark, with the time since exec.
   ///
-  /// The mark is set back only while the tree stands still in its cgroup, for else a peak between the reading and the
-  /// setting would be lost.
-  func beginPhase() -> (resident: Bytes?, peakBefore: Bytes?) {
-    state.withLock { $0.beginPhase(at: Self.age(of: family)) }
+  /// Where a phase begins the high-water mark is set back, so that the phase gets one of its own. That is done only
+  /// while the tree stands still in its cgroup, for else a peak between reading and setting would be lost.
+  func level(beginningPhase: Bool) -> MarkList.Level {
+    state.withLock { state in
+      let time = Self.age(of: family)
+      let (resident, peakBefore) =
+        beginningPhase ? state.beginPhase(at: time) : (state.mainFigures(at: time)?.resident, nil)
+      return (.nanoseconds(time), resident, peakBefore)
+    }
   }
 
   /// Reads what the main process's memory consists of, for the moment before the target is stopped.

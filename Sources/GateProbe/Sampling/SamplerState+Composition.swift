@@ -58,6 +58,7 @@ extension SamplerState {
     nextReset = time + Self.shortestPhase
     do throws(SystemError) {
       try SystemFile.write("5", to: "/proc/\(main.pid)/clear_refs")
+      store.beginEpoch()
       return (figures.resident, max(figures.peak, figures.resident))
     } catch {
       return (figures.resident, nil)

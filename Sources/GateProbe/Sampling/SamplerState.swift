@@ -19,7 +19,7 @@ struct SamplerState: ~Copyable {
   var tracked: [TrackedProcess] = []
   var known: [Int32: TrackedProcess] = [:]
   var gone = ProcessArchive()
-  private(set) var store: SampleStore
+  var store: SampleStore
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8192, alignment: 16)
   private let walk = LinuxCalls.WalkBuffer(capacity: 8192)
   /// What the main process consisted of before it was stopped.

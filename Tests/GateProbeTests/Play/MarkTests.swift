@@ -53,7 +53,7 @@ struct MarkTests {
 
   @Test("Of iterations that come at once only the last has a level; other marks keep theirs")
   func burst() {
-    let list = MarkList(since: .now()) { (.mebibytes(20), $0 ? .mebibytes(30) : nil) }
+    let list = MarkList { (.seconds(1), .mebibytes(20), $0 ? .mebibytes(30) : nil) }
     list.read(Array("iteration\niteration\nmark a\niteration\nphase b\n".utf8)[...])
     let marks = list.finish(at: .seconds(1)).marks
     #expect(marks.map(\.event) == [.iteration, .iteration, .mark("a"), .iteration, .phase("b")])

@@ -107,7 +107,7 @@ struct ServerTests {
 
   @Test(
     "Where it is traced, the main process's own end counts, whoever waits for it",
-    .enabled(if: LinuxCalls.traceability == 0, "ptrace(2) is refused here")
+    .enabled(if: LinuxCalls.canTrace, "ptrace(2) is refused here")
   )
   func tracedMainEnds() throws {
     var scenario = stage.scenario("sleep 1; exit 4")

@@ -6,7 +6,7 @@ import Testing
 @testable import GateProbe
 
 /// Whether this machine lets us trace; tried, not guessed.
-private let canTrace = LinuxCalls.traceability == 0
+private let canTrace = LinuxCalls.canTrace
 
 @Suite("Traced programs", .enabled(if: canTrace, "ptrace(2) is refused here"), .timeLimit(.minutes(5)))
 struct TracingTests {

@@ -64,7 +64,7 @@ extension Shape {
     "name": text,
     "fingerprint": object([
       "architecture": text, "kernel": text, "pageSize": whole, "libc": text, "cpus": whole, "thp": text,
-      "aslr": word(["on", "off"]), "measurement": word(["sampled", "traced"]),
+      "aslr": word(["on", "off"]), "measurement": word(["sampled", "sampled+cgroup", "traced", "traced+cgroup"]),
     ]),
   ])
 
