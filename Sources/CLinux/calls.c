@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +75,7 @@ void hw_reap(pid_t pid) {
   while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-// MARK: - Cgroups and counters
+// MARK: - Forking
 
 /// Blocks all signals, so that no handler of the runner can run in a child that is being forked.
 static void block_signals(sigset_t *before) {
@@ -83,23 +84,51 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+pid_t hw_fork_quietly(void) {
+  sigset_t before;
+  block_signals(&before);
+#if HW_THREAD_SANITIZER
+  // It has locks of its own, which it puts right in the child of a fork by this name only.
+  pid_t pid = fork();
+#else
+  pid_t pid = _Fork();
+#endif
+  int code = errno;
+  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = code;
+  return pid;
+}
+
+static void close_ends(int one, int other) {
+  close(one);
+  close(other);
+}
+
+// MARK: - Cgroups and counters
+
 /// What the child of `hw_try_join` does; `0` stands for the writer itself.
-static _Noreturn void join_and_leave(const char *procs, volatile int *code) {
+HW_UNWATCHED static _Noreturn void join_and_leave(const char *procs, int answer) {
   int file = open(procs, O_WRONLY | O_CLOEXEC);
-  *code = file >= 0 && write(file, "0", 1) == 1 ? 0 : errno;
+  int code = file >= 0 && write(file, "0", 1) == 1 ? 0 : errno;
+  (void)!write(answer, &code, sizeof code);
   _exit(0);
 }
 
 __attribute__((noinline)) int hw_try_join(const char *procs) {
-  volatile int code = EIO;
+  int answer[2];
+  if (hw_pipe(answer) != 0) return errno;
   sigset_t before;
   block_signals(&before);
   pid_t pid = vfork();
-  if (pid == 0) join_and_leave(procs, &code);
-  int failure = pid < 0 ? errno : 0;
+  if (pid == 0) join_and_leave(procs, answer[1]);
+  int code = pid < 0 ? errno : EIO;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (pid < 0) return failure;
-  hw_reap(pid);
+  close(answer[1]);
+  if (pid > 0) {
+    hw_reap(pid);
+    (void)!read(answer[0], &code, sizeof code);
+  }
+  close(answer[0]);
   return code;
 }
 
@@ -116,11 +145,6 @@ static _Noreturn void hold_still(size_t size, int ready, int wait) {
   _exit(0);
 }
 
-static void close_ends(int one, int other) {
-  close(one);
-  close(other);
-}
-
 pid_t hw_still_child(size_t size, int *release) {
   int ready[2], wait[2];
   if (hw_pipe(ready) != 0) return -1;
@@ -128,14 +152,11 @@ pid_t hw_still_child(size_t size, int *release) {
     close_ends(ready[0], ready[1]);
     return -1;
   }
-  sigset_t before;
-  block_signals(&before);
-  pid_t pid = _Fork();
+  pid_t pid = hw_fork_quietly();
   if (pid == 0) {
     close_ends(ready[0], wait[1]);
     hold_still(size, ready[1], wait[0]);
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   close_ends(ready[1], wait[0]);
   char byte;
   ssize_t count = -1;

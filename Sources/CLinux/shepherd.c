@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
+#include "internal.h"
 #include "tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static int64_t now(void) {
 // MARK: - The cgroup
 
 /// Writes a short text to a file that is there; 0, or -1 and errno.
-static int write_text(const char *path, const char *text) {
+HW_UNWATCHED static int write_text(const char *path, const char *text) {
   int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return -1;
   ssize_t written = write(file, text, strlen(text));
@@ -82,7 +82,7 @@ static int make_cgroup(const struct hw_cgroup *cgroup) {
 }
 
 /// Puts the calling process into the cgroup; 0, or -1 and errno.
-static int join_cgroup(const struct hw_cgroup *cgroup) {
+HW_UNWATCHED static int join_cgroup(const struct hw_cgroup *cgroup) {
   for (char *const *member = cgroup->members; *member != NULL; member++) {
     if (write_text(*member, "0") != 0) return -1;
   }
@@ -100,6 +100,13 @@ static void remove_cgroup(const struct hw_cgroup *cgroup) {
 
 // MARK: - The program
 
+#if HW_THREAD_SANITIZER
+/// ThreadSanitizer takes each clone for a fork, and would release its own locks twice, in the parent and in the child
+/// that shares them (LLVM, tsan_interceptors_posix.cpp); it does not know this name of the same function.
+int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+#define clone __clone
+#endif
+
 /// What became of the start, written by the child into the memory that it shares with the shepherd until exec.
 struct start {
   const struct shepherd *shepherd;
@@ -110,14 +117,14 @@ struct start {
 };
 
 /// Ends the child of a failed start.
-static _Noreturn void fail(struct start *start, int stage) {
+HW_UNWATCHED static _Noreturn void fail(struct start *start, int stage) {
   start->code = errno;
   start->stage = stage;
   _exit(127);
 }
 
 /// Puts the standard descriptors in place; what they are made from may itself have one of their numbers.
-static void connect_streams(const struct hw_plan *plan, struct start *start) {
+HW_UNWATCHED static void connect_streams(const struct hw_plan *plan, struct start *start) {
   int input = plan->input >= 0 ? fcntl(plan->input, F_DUPFD_CLOEXEC, 3) : -1;
   if (plan->input < 0) {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -131,7 +138,7 @@ static void connect_streams(const struct hw_plan *plan, struct start *start) {
 }
 
 /// Becomes the program. Runs in the memory of the shepherd, so it may only make calls.
-static int become_program(void *argument) {
+HW_UNWATCHED static int become_program(void *argument) {
   struct start *start = argument;
   const struct hw_plan *plan = start->shepherd->plan;
   char opened;
@@ -454,17 +461,6 @@ static _Noreturn void be_shepherd(struct shepherd *shepherd) {
 }
 
 // MARK: - In the runner
-
-pid_t hw_fork_quietly(void) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pid_t pid = _Fork();
-  int code = errno;
-  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, NULL);
-  errno = code;
-  return pid;
-}
 
 struct pipes {
   int control[2], report[2], events[2];

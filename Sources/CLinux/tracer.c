@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "internal.h"
 #include "tracer.h"
 
 #include <errno.h>
