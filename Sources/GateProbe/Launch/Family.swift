@@ -34,7 +34,6 @@ final class Family: Sendable {
     /// What was told of traced processes since ``takeTraceEvents()``.
     var traceEvents: [TraceEvent] = []
     var hasReaped = false
-    var hasDrainedEvents = false
   }
 
   /// The most endings that are kept, so that a program that leaves orphans for ever costs no memory for ever.
@@ -158,9 +157,11 @@ extension Family {
 
   /// Reads all that has come; whether the shepherd was found to be lost just now.
   private func drain(_ state: inout State) -> Bool {
-    defer { drainEvents(&state) }
     while !state.isOver {
-      guard let news = LinuxCalls.news(from: handle.report) else {
+      let news = LinuxCalls.news(from: handle.report)
+      // What stands in the other pipe by now was written before, the last figures before the end.
+      drainEvents(&state)
+      guard let news else {
         state.isOver = true
         state.hasReaped = true
         LinuxCalls.reap(handle.pid)
@@ -172,11 +173,8 @@ extension Family {
     return false
   }
 
-  /// Last of all, since what is in the other pipe by then has been written before: a family that is over has no event
-  /// to come.
   private func drainEvents(_ state: inout State) {
-    guard isTraced, !state.hasDrainedEvents else { return }
-    state.hasDrainedEvents = state.isOver
+    guard isTraced else { return }
     while let news = LinuxCalls.news(from: handle.events), !news.isEmpty {
       for item in news { note(item, in: &state) }
     }

@@ -126,7 +126,8 @@ extension Sampler {
     let begin = Self.age(of: family)
     guard let pid = mainProcess, let composition = CompositionReader.composition(of: pid) else { return nil }
     let end = Self.age(of: family)
-    state.withLock { $0.note(CompositionReading(time: .nanoseconds(begin), composition: composition), took: end - begin) }
+    let reading = CompositionReading(time: .nanoseconds(begin), composition: composition)
+    state.withLock { $0.note(reading, took: end - begin) }
     return composition
   }
 }
