@@ -268,8 +268,7 @@ extension Family {
     if mustReap {
       LinuxCalls.askToDisperse(handle)
       LinuxCalls.reap(shepherd)
-    } else if hasLostShepherd {
-      containment?.remove()
     }
+    if isDispersed { containment?.remove() }
   }
 }
