@@ -150,7 +150,6 @@ extension Sampler {
   }
 
   private func sweep() {
-    if family.isTraced { family.collect() }
     state.withLock { state in
       state.takeTraceEvents()
       state.sweep(at: Self.age(of: family))
