@@ -160,12 +160,12 @@ extension Sampler {
     let now = Self.age(of: family)
     guard now >= clock.nextSearch else { return }
     let before = LinuxCalls.threadNanoseconds()
-    let isSearching = state.withLock { state in
+    let (isSearching, isTold) = state.withLock { state in
       state.discover(at: now)
-      return state.isSearching
+      return (state.isSearching, state.isToldOfAll)
     }
     let cost = LinuxCalls.threadNanoseconds() - before
-    clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: family.isTraced)
+    clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: isTold)
   }
 
   /// Reads the totals of one process's mappings, of each in turn where shared pages have to be found by that.
