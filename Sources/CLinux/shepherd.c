@@ -92,7 +92,7 @@ HW_UNWATCHED static int join_cgroup(const struct hw_cgroup *cgroup) {
 /// Removes the cgroup. A process that has just been reaped may still be in it for an instant.
 static void remove_cgroup(const struct hw_cgroup *cgroup) {
   for (char *const *folder = cgroup->folders; *folder != NULL; folder++) {
-    for (int turn = 0; turn < 200 && rmdir(*folder) != 0 && errno == EBUSY; turn++) {
+    for (int turn = 0; turn < 40 && rmdir(*folder) != 0 && errno == EBUSY; turn++) {
       nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
   }

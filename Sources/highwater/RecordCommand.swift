@@ -39,7 +39,8 @@ struct RecordCommand: UseCaseCommand {
       "Whether to trace the command, which makes peaks exact: auto, on or off.", valueName: "auto|on|off"))
   var tracer = Isolation.Tracer.auto
 
-  @Option(help: ArgumentHelp("The memory that the command and its children may use, such as 512MiB.", valueName: "size"))
+  @Option(
+    help: ArgumentHelp("The memory that the command and its children may use, such as 512MiB.", valueName: "size"))
   var memoryLimit: SizeArgument?
 
   @Flag(help: "Show on standard error what the command printed.")

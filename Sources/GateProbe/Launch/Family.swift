@@ -34,7 +34,6 @@ final class Family: Sendable {
     /// What was told of traced processes since ``takeTraceEvents()``.
     var traceEvents: [TraceEvent] = []
     var hasReaped = false
-    var hasDrainedEvents = false
   }
 
   /// The most endings that are kept, so that a program that leaves orphans for ever costs no memory for ever.
@@ -118,9 +117,12 @@ extension Family {
     Orphans(session: shepherd, known: orphans, marksPath: marksPath).kill()
   }
 
-  /// What was told of traced processes since the last call, in the order of time, as of the last ``collect()``.
+  /// What was told of traced processes since the last call, in the order of time.
+  ///
+  /// It leaves alone what ``reportDescriptor`` yields, since another thread may wait for that.
   func takeTraceEvents() -> [TraceEvent] {
     state.withLock { state in
+      drainEvents(&state)
       guard !state.traceEvents.isEmpty else { return [] }
       var events: [TraceEvent] = []
       swap(&events, &state.traceEvents)
@@ -158,9 +160,11 @@ extension Family {
 
   /// Reads all that has come; whether the shepherd was found to be lost just now.
   private func drain(_ state: inout State) -> Bool {
-    defer { drainEvents(&state) }
     while !state.isOver {
-      guard let news = LinuxCalls.news(from: handle.report) else {
+      let news = LinuxCalls.news(from: handle.report)
+      // What stands in the other pipe by now was written before, the last figures before the end.
+      drainEvents(&state)
+      guard let news else {
         state.isOver = true
         state.hasReaped = true
         LinuxCalls.reap(handle.pid)
@@ -172,11 +176,8 @@ extension Family {
     return false
   }
 
-  /// Last of all, since what is in the other pipe by then has been written before: a family that is over has no event
-  /// to come.
   private func drainEvents(_ state: inout State) {
-    guard isTraced, !state.hasDrainedEvents else { return }
-    state.hasDrainedEvents = state.isOver
+    guard isTraced else { return }
     while let news = LinuxCalls.news(from: handle.events), !news.isEmpty {
       for item in news { note(item, in: &state) }
     }
@@ -270,8 +271,7 @@ extension Family {
     if mustReap {
       LinuxCalls.askToDisperse(handle)
       LinuxCalls.reap(shepherd)
-    } else if hasLostShepherd {
-      containment?.remove()
     }
+    if isDispersed { containment?.remove() }
   }
 }

@@ -136,8 +136,10 @@ extension LinuxCalls {
 // MARK: - Talking with a shepherd
 
 extension LinuxCalls {
-  /// Reads the records that have come; nil at the end of the file.
-  static func news(from report: Int32, atMost limit: Int = 128) -> [News]? {
+  /// Reads the records that have come, some at a time; nil at the end of the file.
+  ///
+  /// So many of 80 bytes stand on the stack: beyond 1 KiB a temporary allocation is one of the heap.
+  static func news(from report: Int32, atMost limit: Int = 12) -> [News]? {
     withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
       let size = records.count * MemoryLayout<hw_record>.stride
       var count: Int

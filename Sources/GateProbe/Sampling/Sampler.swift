@@ -126,7 +126,8 @@ extension Sampler {
     let begin = Self.age(of: family)
     guard let pid = mainProcess, let composition = CompositionReader.composition(of: pid) else { return nil }
     let end = Self.age(of: family)
-    state.withLock { $0.note(CompositionReading(time: .nanoseconds(begin), composition: composition), took: end - begin) }
+    let reading = CompositionReading(time: .nanoseconds(begin), composition: composition)
+    state.withLock { $0.note(reading, took: end - begin) }
     return composition
   }
 }
@@ -149,7 +150,6 @@ extension Sampler {
   }
 
   private func sweep() {
-    if family.isTraced { family.collect() }
     state.withLock { state in
       state.takeTraceEvents()
       state.sweep(at: Self.age(of: family))
@@ -160,12 +160,12 @@ extension Sampler {
     let now = Self.age(of: family)
     guard now >= clock.nextSearch else { return }
     let before = LinuxCalls.threadNanoseconds()
-    let isSearching = state.withLock { state in
+    let (isSearching, isTold) = state.withLock { state in
       state.discover(at: now)
-      return state.isSearching
+      return (state.isSearching, state.isToldOfAll)
     }
     let cost = LinuxCalls.threadNanoseconds() - before
-    clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: family.isTraced)
+    clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: isTold)
   }
 
   /// Reads the totals of one process's mappings, of each in turn where shared pages have to be found by that.

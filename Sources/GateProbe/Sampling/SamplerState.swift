@@ -28,6 +28,8 @@ struct SamplerState: ~Copyable {
   var nextShare = 0
   var mappingsRestUntil: Int64 = 0
   var nextReset: Int64 = 0
+  /// Whether a tracer tells of every new process.
+  var isToldOfAll: Bool
   private var remarks: [String] = []
   private var lastTree: Int64 = 0
   private var lastReading: Int64?
@@ -41,6 +43,7 @@ struct SamplerState: ~Copyable {
     self.cgroup = cgroup
     treeMemory = cgroup?.memory.flatMap { CgroupMemoryReader(of: $0) }
     countsTree = treeMemory != nil
+    isToldOfAll = family.isTraced
     finder = rule.map { MainProcessFinder(family: family, rule: $0) }
     store = SampleStore(capacity: capacity)
     tracked.reserveCapacity(1024)

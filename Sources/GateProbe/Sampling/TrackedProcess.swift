@@ -59,7 +59,7 @@ final class TrackedProcess {
 // MARK: - What a tracer tells
 
 extension TrackedProcess {
-  /// Takes in whose child it is, and whether it uses that one's memory. This may come after its exec.
+  /// Takes in whose child it is, and whether it uses that one's memory; it may do so after its exec.
   func wasForked(by parent: Int32, borrowsMemory: Bool) {
     self.parent = parent
     isFollowed = true

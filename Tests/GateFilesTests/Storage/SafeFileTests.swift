@@ -45,7 +45,7 @@ struct SafeFileTests {
 
   @Test(
     "What is not a regular file is refused at once",
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     arguments: ["fifo", "folder", "/dev/zero", "/dev/tty", "link to fifo"]
   )
   func notRegular(name: String) throws {

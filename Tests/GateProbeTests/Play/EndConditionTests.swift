@@ -100,21 +100,4 @@ struct EndConditionTests {
     #expect(recording.end.kind == .startFailed)
     #expect(recording.failure?.problem == "cannot open `\(stage.path("none"))`: no such file or directory")
   }
-
-  @Test("What this version cannot do is refused before anything is started")
-  func refused() throws {
-    var limited = stage.scenario("true")
-    limited.memoryLimit = .mebibytes(100)
-    limited.setup = [.shell("touch made")]
-    let refusal = try stage.play(limited)
-    #expect(
-      refusal.end == End(.startFailed, detail: "memory-limit needs a memory cgroup, which this version cannot make"))
-    #expect(refusal.failure?.problem.contains("leave `memory-limit` out") == true)
-    #expect(SmallFile.bytes(at: stage.path("made")) == nil)
-    var traced = stage.scenario("true")
-    traced.isolation.tracer = .on
-    let recording = try stage.play(traced)
-    #expect(recording.end.kind == .startFailed)
-    #expect(recording.failure?.problem.contains("tracer") == true)
-  }
 }

@@ -38,7 +38,10 @@ struct TracingTests {
     let family = try Family(starting: request(words))
     meanwhile(family)
     #expect(family.leaderEnding() != nil)
-    #expect(eventually { family.collect(); return family.isDispersed })
+    #expect(
+      eventually {
+        family.collect(); return family.isDispersed
+      })
     return Story(events: family.takeTraceEvents(), leader: family.leader)
   }
 
@@ -110,7 +113,8 @@ struct TracingTests {
   @Test("Each exec tells the new program's name, and the peak counts from there")
   func images() throws {
     let story = try story(of: [
-      "/bin/sh", "-c", "exec \(Self.python) -c 'import os; a = bytearray(50 << 20); os.execv(\"/bin/true\", [\"true\"])'",
+      "/bin/sh", "-c",
+      "exec \(Self.python) -c 'import os; a = bytearray(50 << 20); os.execv(\"/bin/true\", [\"true\"])'",
     ])
     let kinds = story.events(of: story.leader)
     let programs = kinds.compactMap { if case .executed(let program) = $0 { program.command } else { nil } }
@@ -273,13 +277,16 @@ extension TracingTests {
   @Test("Nothing outlives a shepherd that somebody kills, however deep it is")
   func shepherdKilled() throws {
     let family = try Family(
-      starting: request(["/bin/sh", "-c", "setsid sh -c 'trap \"\" TERM HUP; (sleep 1000 &) ; sleep 1000' & sleep 1000"]))
+      starting: request([
+        "/bin/sh", "-c", "setsid sh -c 'trap \"\" TERM HUP; (sleep 1000 &) ; sleep 1000' & sleep 1000",
+      ]))
     #expect(eventually { household.processes.count >= 4 })
     LinuxCalls.killChild(family.shepherd)
     #expect(eventually { household.processes.isEmpty })
   }
 
-  @Test("A traced program can be executed though it fails at once, and its error is told", arguments: ["/no/such", "/"])
+  @Test(
+    "A traced program can be executed though it fails at once, and its error is told", arguments: ["/no/such", "/"])
   func failedStart(path: String) {
     #expect(throws: LaunchError.self) { try Family(starting: request([path])) }
     #expect(household.processes == [])
