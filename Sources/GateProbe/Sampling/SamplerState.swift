@@ -25,7 +25,6 @@ struct SamplerState: ~Copyable {
   /// What the main process consisted of before it was stopped.
   var composition: Composition?
   var readings: [CompositionReading] = []
-  var nextShare = 0
   var mappingsRestUntil: Int64 = 0
   var nextReset: Int64 = 0
   /// Whether a tracer tells of every new process.
