@@ -168,11 +168,11 @@ enum Ender {
         puts("main.swift: Fatal error: failed to allocate 10485792 bytes of memory with alignment 16");
         abort();
       }
-      if (IS("writes-too-much")) { limit(RLIMIT_FSIZE, 1 << 20, 1 << 20); mebibytes = 2; fill_file(1); }
+      if (IS("writes-too-much")) { limit(RLIMIT_FSIZE, 1 << 20, 1 << 20); mebibytes = 2; fill_file(memfd_create("ender", 0)); }
       if (IS("computes")) { limit(RLIMIT_CPU, 1, count > 2 ? 1 : 100); for (;;) byte++; }
       if (IS("stops-itself")) { raise(SIGSTOP); for (;;) pause(); }
       if (IS("kills-its-parent")) { kill(getppid(), SIGKILL); for (;;) pause(); }
-      if (IS("is-debugger")) { if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) { perror("ptrace"); return 1; } }
+      if (IS("is-debugger")) { if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) { perror("ptrace"); return 1; } usleep(200000); }
       return 0;
     }
     """
