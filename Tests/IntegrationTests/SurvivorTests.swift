@@ -15,6 +15,18 @@ struct SurvivorTests {
     "(trap '' HUP TERM INT; setsid sh -c \\\"(sleep 1000 &); while :; do sleep 1; done\\\" &); sleep 0.2",
     "i=0; while [ $i -lt 30 ]; do (sleep 1000 &); i=$((i+1)); done; sleep 0.1",
     "exec python3 -c 'import os, time; [os.fork() for _ in range(3)]; os.fork() or os.setsid(); time.sleep(0.2)'",
+    "sh -c 'kill -STOP $$' & (trap '' TERM; sh -c 'kill -STOP $$' &); sleep 0.2; kill -STOP $$",
+    "ENDER thread-takes 2",
+    "ENDER thread-execs",
+    "ENDER leader-ends & ENDER vforks & ENDER daemon-takes 8 & exec ENDER takes 4",
+    "ENDER presses",
+    "ENDER kills-its-parent",
+  ]
+
+  /// How the targets are measured, in turn; memory can be limited only in a cgroup.
+  static let measurings = [
+    "", "isolation: {tracer: off}\n", Ballast.hasMemoryCgroup ? "memory-limit: 16MiB\n" : "",
+    "steps: [{phase: a}, {wait: 60ms}, {phase: b}, {wait: 60ms}, {phase: c}]\nuntil: exit\n",
   ]
 
   @Test("SIGKILL at any instant of a check")
@@ -25,17 +37,17 @@ struct SurvivorTests {
     let before = try scene.keptFiles()
     var slowest = 0.0
     var ended = 0
-    for round in 0..<(kills ?? 30) {
+    for round in 0..<(kills ?? 52) {
+      let target = Self.targets[round % Self.targets.count].replacingOccurrences(of: "ENDER", with: try Ender.program)
+      let measuring = Self.measurings[round / Self.targets.count % Self.measurings.count]
       try scene.write(
-        "target: {shell: \"\(Self.targets[round % Self.targets.count])\"}\nsetup: [sleep 0.05]\nteardown: ['true']",
-        repetitions: 2
-      )
+        "\(measuring)target: {shell: \"\(target)\"}\nsetup: [sleep 0.05]\nteardown: ['true']", repetitions: 2)
       let running = try scene.start("check")
       usleep(.random(in: 0..<700_000, using: &random))
       running.send(SIGKILL)
       if try running.wait().code != -SIGKILL { ended += 1 }
       slowest = max(slowest, try scene.secondsUntilGone(atMost: 20))
-      #expect(try scene.project.survivors() == [], "round \(round)")
+      #expect(try scene.project.survivors() + scene.project.cgroups() == [], "round \(round): \(measuring)\(target)")
       var after = try scene.keptFiles()
       #expect(try scene.project.result()["schema"] as? String == "highwater.result/1", "round \(round)")
       after["result.json"] = before["result.json"]
@@ -124,10 +136,12 @@ struct SurvivorTests {
 }
 
 extension Scene {
-  /// Waits until no process is left, and says how long it took.
+  /// Waits until no process and no cgroup is left, and says how long it took.
   func secondsUntilGone(atMost limit: Double) throws -> Double {
     let begin = Date()
-    while try !project.survivors().isEmpty, Date().timeIntervalSince(begin) < limit { usleep(10_000) }
+    while try !(project.survivors() + project.cgroups()).isEmpty, Date().timeIntervalSince(begin) < limit {
+      usleep(10_000)
+    }
     return Date().timeIntervalSince(begin)
   }
 

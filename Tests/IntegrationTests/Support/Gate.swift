@@ -32,14 +32,17 @@ enum Gate {
 
   /// Starts the program; its two streams go to files, so that no reader is needed.
   ///
-  /// The working directory is the project's folder, unless another is named.
+  /// The working directory is the project's folder, unless another is named; a launcher's words go before the program's.
   static func start(
     _ arguments: [String],
     in project: TemporaryProject,
     from folder: String? = nil,
-    variables: [String: String] = [:]
+    variables: [String: String] = [:],
+    launcher: [String] = []
   ) throws -> Running {
-    try Running(arguments, in: project, from: folder ?? project.path, variables: variables)
+    let words = launcher + [binary] + arguments
+    return try Running(
+      Array(words[1...]), in: project, from: folder ?? project.path, variables: variables, program: words[0])
   }
 
   /// Runs the program to its end.
@@ -79,6 +82,7 @@ enum Gate {
       process.standardOutput = try FileHandle(forWritingTo: streams.output)
       process.standardError = try FileHandle(forWritingTo: streams.errors)
       try process.run()
+      project.runners.append(process.processIdentifier)
     }
 
     /// Waits for the end; a signal counts as the negative of its number.
@@ -101,6 +105,9 @@ final class TemporaryProject {
 
   /// The value of a variable that the targets of this project carry, by which what is left of them is found.
   let marker = UUID().uuidString
+
+  /// The processes that were started as the gate; a launcher becomes it.
+  fileprivate(set) var runners: [Int32] = []
 
   init(_ yaml: String = "") throws {
     path = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-test-\(UUID().uuidString)").path
@@ -138,6 +145,11 @@ final class TemporaryProject {
     let root = url("baselines")
     let paths = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
     return try paths.filter { $0.hasSuffix(".json") }.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
+  }
+
+  /// The cgroups that runs of this project have left.
+  func cgroups() -> [String] {
+    OwnCgroups.made(by: runners)
   }
 
   /// The ids and command lines of living processes that carry this project's marker in their environment.

@@ -5,6 +5,9 @@ import Testing
 struct Scene {
   let project: TemporaryProject
 
+  /// Words before those of the gate, see ``Confinement``.
+  var launcher: [String] = []
+
   /// Programs of targets and helpers get the runner's `TMPDIR`, and with it the marker.
   private var temporaryFolder: String { "\(project.path)/tmp/\(project.marker)" }
 
@@ -32,11 +35,23 @@ struct Scene {
   }
 
   func start(_ arguments: String...) throws -> Gate.Running {
-    try Gate.start(arguments, in: project, variables: ["TMPDIR": temporaryFolder])
+    try start(arguments)
+  }
+
+  private func start(_ arguments: [String]) throws -> Gate.Running {
+    try Gate.start(arguments, in: project, variables: ["TMPDIR": temporaryFolder], launcher: launcher)
   }
 
   func run(_ arguments: [String]) throws -> Gate.Outcome {
-    try Gate.start(arguments, in: project, variables: ["TMPDIR": temporaryFolder]).wait()
+    try start(arguments).wait()
+  }
+
+  /// Gives all that is in the project to the user of ``Confinement``, and has the gate run without what is named.
+  mutating func confine(without lost: Set<Confinement>) throws {
+    launcher = try Confinement.launcher(without: lost)
+    guard lost.contains(.privileges) else { return }
+    let all = FileManager.default.enumerator(atPath: project.path)?.compactMap { $0 as? String } ?? []
+    for path in [""] + all { chown("\(project.path)/\(path)", Confinement.user, Confinement.user) }
   }
 
   /// Checks without a baseline.
@@ -81,9 +96,9 @@ struct Scene {
     return "\(end["kind"] ?? "")\(detail)"
   }
 
-  /// What is left of runs: living processes, and files that are temporary or half-written.
+  /// What is left of runs: living processes, cgroups, and files that are temporary or half-written.
   func leftovers() throws -> [String] {
-    try project.survivors() + temporaryFiles()
+    try project.survivors() + project.cgroups() + temporaryFiles()
   }
 
   func temporaryFiles() throws -> [String] {

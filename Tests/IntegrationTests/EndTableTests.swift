@@ -1,0 +1,243 @@
+import Foundation
+import Testing
+
+/// A way to end that the gate must tell, with the evidence for it.
+struct KnownEnd: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  /// The scenario's keys in YAML; `ENDER` stands for the program of that name.
+  let scenario: String
+  let code: Int32
+  /// The end's kind in the result file, with its exit code or signal.
+  let end: String
+  /// How many processes of the tree were killed for want of memory, as the result file has it.
+  var kills = 0
+  /// Each is part of the end's `detail`.
+  var detail: [String] = []
+  /// One of them is part of the end's `proof`; there must be none where there is none here.
+  var proof: [String] = []
+  /// What a person must be told.
+  var says: [String] = []
+
+  init(
+    _ condition: String, _ scenario: String, _ code: Int32, _ end: String, kills: Int = 0, detail: [String] = [],
+    proof: [String] = [], says: [String] = []
+  ) {
+    testDescription = condition
+    self.scenario = scenario
+    (self.code, self.end, self.kills) = (code, end, kills)
+    (self.detail, self.proof, self.says) = (detail, proof, says)
+  }
+
+  /// A target that the program `ender` is.
+  static func ender(
+    _ condition: String, _ words: String, more: String = "", _ code: Int32, _ end: String, kills: Int = 0,
+    detail: [String] = [], proof: [String] = [], says: [String] = []
+  ) -> KnownEnd {
+    let command = (["ENDER"] + words.split(separator: " ").map { "\"\($0)\"" }).joined(separator: ", ")
+    let scenario = "target: {command: [\(command)]}\n\(more)"
+    return KnownEnd(condition, scenario, code, end, kills: kills, detail: detail, proof: proof, says: says)
+  }
+
+  /// A target that gets a signal from a client of the scenario, which knows nothing of the gate.
+  static func signaledFromOutside(_ signal: String, _ code: Int32, _ end: String) -> KnownEnd {
+    KnownEnd(
+      "SIG\(signal) from outside",
+      "target: {shell: 'echo $$ > pid; touch up; exec sleep 1000'}\nsetup: [[rm, -f, up]]\n"
+        + "ready: {file: up, within: 60s}\nsteps: [{run: 'kill -s \(signal) $(cat pid)'}, {wait: 60s}, {run: 'true'}]",
+      code, end, says: ["the target ended (was ended by SIG\(signal)) "])
+  }
+}
+
+@Suite("Known ends, with their evidence", .timeLimit(.minutes(10)))
+struct EndTableTests {
+  private static let waitsForReady = "ready: {log: ready, within: 60s}\nsteps: [{wait: 100ms}]\n"
+
+  /// What `__builtin_trap` raises.
+  #if arch(arm64)
+    private static let trap = "trap TRAP"
+  #else
+    private static let trap = "trap ILL"
+  #endif
+
+  static let exits: [KnownEnd] = [
+    KnownEnd(
+      "exit code 137", "target: {shell: exit 137}", 3, "exited 137",
+      detail: ["by a shell's custom this means that a child was ended by SIGKILL"]),
+    KnownEnd(
+      "exit code 143", "target: {shell: exit 143}", 3, "exited 143", detail: ["a child was ended by SIGTERM"]),
+    KnownEnd(
+      "exit code 139 of a wrapper", "target: {shell: \"ulimit -c 0; sh -c 'kill -SEGV $$'; exit $?\"}", 3,
+      "exited 139", detail: ["a child was ended by SIGSEGV"]),
+    KnownEnd("exit code 255", "target: {shell: exit 255}", 3, "exited 255"),
+    KnownEnd(
+      "a shell that finds no program", "target: {shell: no-such-program}", 3, "exited 127", says: ["not found"]),
+    KnownEnd(
+      "programs that become others, three times",
+      "target: {shell: \"exec sh -c 'exec sh -c \\\"sleep 0.1; exit 4\\\"'\"}", 3, "exited 4"),
+    KnownEnd(
+      "a child that crashes while its parent exits with 0",
+      "target: {shell: \"ulimit -c 0; sh -c 'kill -SEGV $$'; sleep 0.1; exit 0\"}", 0, "exited 0"),
+    KnownEnd(
+      "a child that somebody kills while its parent exits with 0",
+      "target: {shell: \"sh -c 'kill -KILL $$'; sleep 0.1; exit 0\"}", 0, "exited 0"),
+    KnownEnd(
+      "stopped children outlive it", "target: {shell: \"sh -c 'kill -STOP $$' & sleep 0.3\"}", 0, "exited 0",
+      says: ["1 process outlived the target and was killed: sh (pid"]),
+    .ender("the first thread ends before the others", "leader-ends", 3, "exited 7"),
+    .ender("another thread becomes another program", "thread-execs", 3, "exited 6"),
+    .ender("a shell that was made by vfork", "vforks", 3, "exited 5"),
+  ]
+
+  static let signals: [KnownEnd] = [
+    .signaledFromOutside("TERM", 3, "signaled TERM"),
+    .signaledFromOutside("INT", 3, "signaled INT"),
+    .signaledFromOutside("HUP", 3, "signaled HUP"),
+    .signaledFromOutside("USR1", 3, "signaled USR1"),
+    .signaledFromOutside("KILL", 4, "killed KILL"),
+    .signaledFromOutside("ABRT", 3, "abort ABRT"),
+    KnownEnd(
+      "a signal to its whole process group", "target: {shell: 'sleep 1000 & sleep 0.1; kill -TERM 0; sleep 1000'}", 3,
+      "signaled TERM"),
+    KnownEnd(
+      "a real-time signal", "target: {shell: 'sleep 0.1; kill -37 $$; sleep 1000'}", 3, "signaled RTMIN+3",
+      says: ["(SIGRTMIN+3)"]),
+    .ender(
+      "it kills its own parent, which watches over it", "kills-its-parent", 4, "killed KILL",
+      detail: ["killed by an unknown hand"]),
+    .ender(
+      "too much CPU time, softly", "computes", 3, "signaled XCPU", says: ["(SIGXCPU)"]),
+    .ender(
+      "too much CPU time", "computes hard", 4, "killed KILL", detail: ["killed by an unknown hand"]),
+    .ender("too large a file", "writes-too-much", 3, "signaled XFSZ", says: ["(SIGXFSZ)"]),
+  ]
+
+  static let faults: [KnownEnd] = [
+    .ender("a stack that overflows", "overflows", 3, "crash SEGV"),
+    .ender("a division by zero", "divides", 3, "crash FPE"),
+    .ender("a read beyond the end of a mapped file", "reads-beyond-file", 3, "crash BUS"),
+    .ender("a forbidden call", "calls-forbidden", 3, "crash SYS"),
+    .ender(
+      "a check of the Swift runtime that fails", "traps", 3, trap, detail: ["Fatal error: Index out of range"]),
+    .ender("a breakpoint", "breaks", 3, "trap TRAP"),
+    .ender(
+      "an allocation that the Swift runtime is refused", "allocation-fails", 3, "allocation-failure ABRT",
+      proof: ["failed to allocate 10485792 bytes of memory with alignment 16"],
+      says: ["evidence: main.swift: Fatal error: failed to allocate 10485792 bytes"]),
+  ]
+
+  static let times: [KnownEnd] = [
+    .ender(
+      "it stops itself", "stops-itself", more: "timeout: 500ms", 3, "timeout", detail: ["did not end within 500 ms"]),
+    KnownEnd(
+      "children that ignore SIGTERM when the time is over",
+      "target: {shell: \"(trap '' TERM HUP INT; setsid sleep 1000 & sleep 1000) & sleep 1000\"}\ntimeout: 500ms",
+      3, "timeout", detail: ["did not end within 500 ms"]),
+    .ender(
+      "SIGTERM while it is stopped",
+      "stops-itself", more: "ready: {delay: 300ms}\nstop: {within: 300ms}\nuntil: steps", 0, "stopped KILL",
+      says: ["did not end within 300 ms of SIGTERM and was killed"]),
+  ]
+
+  @Test("Every end has its exit code, its kind and its words", arguments: exits + signals + faults + times)
+  func end(_ known: KnownEnd) throws {
+    try check(known)
+  }
+
+  private func check(_ known: KnownEnd) throws {
+    let scene = try Scene(known.scenario.replacingOccurrences(of: "ENDER", with: try Ender.program))
+    let outcome = try scene.check()
+    #expect(outcome.code == known.code, "\(outcome.output)\(outcome.errors)")
+    #expect(try scene.end() == known.end)
+    let (detail, proof, kills) = try scene.endWords()
+    #expect(kills == known.kills)
+    #expect(known.detail.allSatisfy(detail.contains), "\(detail)")
+    #expect(proof.isEmpty == known.proof.isEmpty, "\(proof)")
+    #expect(proof.isEmpty || known.proof.contains(where: proof.contains), "\(proof)")
+    #expect(known.says.allSatisfy(outcome.words.contains), "\(outcome.output)")
+    #expect(try scene.leftovers() == [])
+  }
+}
+
+// MARK: - At a limit of memory
+
+extension EndTableTests {
+  private static let limit = "memory-limit: 64MiB\n"
+
+  /// The kernel's log, where it may be read, or the cgroup's counter.
+  private static let proofs = [
+    "Memory cgroup out of memory: Killed process ", "memory cgroup oom_kill 0 → 1, limit 64.0 MiB",
+  ]
+  private static let byLimit = ["at its memory-limit of 64.0 MiB"]
+  private static let oneOfTree = ["1 process of the tree was killed for want of memory"]
+
+  static let limited: [KnownEnd] = [
+    .ender("enough memory", "takes 32", more: limit + "timeout: 60s", 0, "exited 0"),
+    .ender(
+      "too little memory", "takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit, proof: proofs,
+      says: ["oom (SIGKILL): at its memory-limit of 64.0 MiB", "evidence: "]),
+    .ender(
+      "too little memory for a thread", "thread-takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
+      proof: proofs),
+    .ender(
+      "too little memory for a file in memory", "shares 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
+      proof: proofs),
+    .ender(
+      "too little memory for a child, while its parent exits with 0", "child-takes 200", more: limit, 3, "exited 0",
+      kills: 1, detail: oneOfTree, proof: proofs, says: oneOfTree),
+    .ender(
+      "too little memory for a child, of which its parent tells", "child-takes 200 137", more: limit, 3, "exited 137",
+      kills: 1, detail: oneOfTree + ["a child was ended by SIGKILL"], proof: proofs),
+    .ender(
+      "too little memory for a child, which the scenario expects to fail", "child-takes 200 9",
+      more: limit + "expect: {exit: 9}", 3, "exited 9", kills: 1, detail: oneOfTree, proof: proofs),
+    .ender(
+      "too little memory for each of two children", "children-take 200", more: limit, 3, "exited 0", kills: 2,
+      detail: ["2 processes of the tree were killed for want of memory"],
+      proof: proofs + ["memory cgroup oom_kill 0 → 2"]),
+    .ender(
+      "too little memory for a daemon, while its maker exits with 0", "daemon-takes 200", more: limit, 3, "exited 0",
+      kills: 1, detail: oneOfTree, proof: proofs),
+    KnownEnd(
+      "too little memory for a daemon that is the main process",
+      limit + "ready: {file: d.pid, within: 60s}\nsetup: [[rm, -f, d.pid]]\nsteps: [{wait: 60s}]\nuntil: exit\n"
+        + "target: {shell: \"setsid sh -c 'echo $$ > d.pid; sleep 0.5; exec ENDER takes 200' &\", "
+        + "main: {pidfile: d.pid}}",
+      3, "oom KILL", kills: 1, detail: byLimit, proof: proofs),
+    .ender(
+      "too little memory while it is being stopped", "takes-on-term 200", more: limit + waitsForReady, 3, "oom KILL",
+      kills: 1, detail: byLimit, proof: proofs),
+    .ender(
+      "killed by the gate near its limit", "keeps-on-term 60", more: limit + waitsForReady + "stop: {within: 300ms}", 0,
+      "stopped KILL", says: ["did not end within 300 ms of SIGTERM and was killed"]),
+    .ender(
+      "killed by somebody near its limit", "holds-and-is-killed 62", more: limit, 4, "killed KILL",
+      detail: [
+        "killed by an unknown hand (SIGKILL), with ", "of the limit of 64.0 MiB at the last reading",
+        "the kernel tells of no kill for want of memory",
+      ]),
+    .ender("a child killed by somebody near its limit", "holds-and-child-is-killed 60", more: limit, 0, "exited 0"),
+    .ender(
+      "no end, at the limit", "presses", more: "memory-limit: 16MiB\ntimeout: 3s", 3, "timeout",
+      detail: ["did not end within 3.0 s; at the memory limit of 16.0 MiB, which it hit "]),
+    .ender(
+      "an allocation that is refused under a limit", "allocation-fails", more: limit, 3,
+      "allocation-failure ABRT", proof: ["failed to allocate 10485792 bytes"]),
+  ]
+
+  @Test(
+    "Every end at a limit of memory is told apart from all others",
+    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be made here, so memory cannot be limited"),
+    arguments: limited
+  )
+  func limitedEnd(_ known: KnownEnd) throws {
+    try check(known)
+  }
+}
+
+extension Scene {
+  /// What the result file tells of the last repetition's end, besides its kind; empty where there is nothing.
+  func endWords() throws -> (detail: String, proof: String, kills: Int) {
+    let end = try #require(try repetitions().last?["end"] as? [String: Any])
+    return (end["detail"] as? String ?? "", end["proof"] as? String ?? "", end["oomKills"] as? Int ?? 0)
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@Suite(
+  "The peak of each phase",
+  .enabled(
+    if: Ballast.mayTrace && Ballast.hasMemoryCgroup,
+    "here no process can be traced, or none made to stand still, so that peaks of phases are sampled"),
+  .timeLimit(.minutes(10))
+)
+struct PhasePeakTests {
+  /// Takes as many mebibytes as it is told, gives them back at once, and says so; its first word is what it holds.
+  private static let program = CompiledProgram(
+    "pulse",
+    """
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sys/mman.h>
+
+    static void take(size_t mebibytes, int give_back) {
+      size_t size = mebibytes << 20;
+      if (size == 0) return;
+      char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      memset(memory, 1, size);
+      if (give_back) munmap(memory, size);
+    }
+
+    int main(int count, char **words) {
+      char line[64];
+      if (count > 1 && atoi(words[1]) > 0) take(atoi(words[1]), 0);
+      setvbuf(stdout, NULL, _IONBF, 0);
+      puts("ready");
+      while (fgets(line, sizeof line, stdin) != NULL) {
+        take(atoi(line), 1);
+        printf("took %s", line);
+      }
+      return 0;
+    }
+    """
+  )
+
+  /// Phases, each with a pulse that no reading of `/proc` can be relied on to see; each in mebibytes.
+  private func peaks(holding level: Int, pulses: [Int], more: String = "") throws -> [(peak: Double, isExact: Bool)] {
+    let steps = pulses.enumerated().map { index, pulse in
+      "  - phase: p\(index)\n  - wait: 100ms\n  - send: \"\(pulse)\\n\"\n"
+        + "  - expect: {output: \"took \(pulse)\", within: 60s}\n"
+    }
+    let scene = try Scene(
+      "target: {command: [\(try Self.program.words[0]), \"\(level)\"], stdin: pipe}\n\(more)"
+        + "ready: {log: ready, within: 60s}\nsteps:\n\(steps.joined())")
+    let outcome = try scene.check()
+    try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    let phases = try #require(try scene.repetitions().last?["phases"] as? [[String: Any]])
+    try #require(phases.map { $0["name"] as? String } == pulses.indices.map { "p\($0)" })
+    return try phases.map { phase in
+      (try #require(phase["peak_rss"] as? Double), try #require(phase["exact"] as? Bool))
+    }
+  }
+
+  @Test(
+    "Each phase's peak is its own, exactly, however high another one was",
+    arguments: [[64, 16], [64, 16, 32], [16, 64], [48, 48, 1], [1, 1, 40]]
+  )
+  func exact(pulses: [Int]) throws {
+    let found = try peaks(holding: 4, pulses: pulses)
+    let base = try #require(try peaks(holding: 4, pulses: [0]).first).peak
+    #expect(found.map(\.isExact) == pulses.map { _ in true })
+    for (phase, pulse) in zip(found, pulses) {
+      // The pulse was given back, so that the mark stands as the kernel's counters had it.
+      #expect(abs(phase.peak - base - Double(pulse << 20)) <= Ballast.markError + 65536, "\(pulse) MiB: \(phase.peak)")
+    }
+  }
+
+  @Test("The peak of the whole run is that of its highest phase")
+  func whole() throws {
+    let scene = try Scene(
+      "target: {command: [\(try Self.program.words[0])], stdin: pipe}\nready: {log: ready, within: 60s}\nsteps: "
+        + "[{phase: high}, {send: \"64\\n\"}, {expect: {output: took, within: 60s}}, {phase: low}, {wait: 200ms}]")
+    try #require(try scene.check().code == 0)
+    let repetition = try #require(try scene.repetitions().last)
+    let phases = try #require(repetition["phases"] as? [[String: Any]])
+    let peaks = phases.compactMap { $0["peak_rss"] as? Double }
+    #expect((repetition["metrics"] as? [String: Double])?["peak_rss"] == peaks.first)
+    #expect(peaks.count == 2 && peaks[1] < Double(16 << 20))
+  }
+
+  @Test("Without a tracer the same marks are set back, and only the last phase may have missed its end")
+  func sampled() throws {
+    let found = try peaks(holding: 4, pulses: [64, 16, 32], more: "isolation: {tracer: off}\n")
+    #expect(found.prefix(2).map(\.isExact) == [true, true])
+    #expect(found[1].peak < Double(40 << 20))
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// A small C program that tests start, compiled once for each test process.
+struct CompiledProgram {
+  private let path: Result<String, any Error>
+
+  /// Compiles the text; a failure is thrown where the program is wanted.
+  init(_ name: String, flags: [String] = [], _ text: String) {
+    path = Result { try Self.compile(name, flags, text) }
+  }
+
+  var words: [String] {
+    get throws { [try path.get()] }
+  }
+
+  /// Whether the program is there, and the words make it exit with 0.
+  func succeeds(_ arguments: String...) -> Bool {
+    guard let path = try? path.get() else { return false }
+    return (try? Self.run(path, arguments)) == 0
+  }
+
+  /// Where every user may execute what root has made; other test processes may build the same.
+  private static let folder = Result {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-test-programs-\(getuid())")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    return url
+  }
+
+  /// The program gets its name when it is whole.
+  private static func compile(_ name: String, _ flags: [String], _ text: String) throws -> String {
+    let (folder, id) = (try folder.get(), UUID().uuidString)
+    let (source, draft) = (folder.appendingPathComponent("\(id).c"), folder.appendingPathComponent(id))
+    try Data(text.utf8).write(to: source)
+    defer { try? FileManager.default.removeItem(at: source) }
+    let status = try run("/usr/bin/env", ["cc", "-O0", "-pthread"] + flags + ["-o", draft.path, source.path])
+    try #require(status == 0, "cc could not build \(name)")
+    let program = folder.appendingPathComponent(name).path
+    try #require(rename(draft.path, program) == 0)
+    return program
+  }
+
+  private static func run(_ program: String, _ arguments: [String]) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+  }
+}

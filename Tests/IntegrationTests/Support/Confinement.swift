@@ -1,0 +1,69 @@
+import Foundation
+
+/// What is taken from the gate, by a program that gives it up and then becomes the gate.
+enum Confinement: String, CaseIterable {
+  /// Root's rights and groups; what is left are those of a user who owns nothing.
+  case privileges
+  /// ptrace(2), by a seccomp filter as containers have it.
+  case ptrace
+  /// personality(2), in the same way.
+  case personality
+
+  /// The user who is left without privileges; what he is to write to must be his.
+  static let user: UInt32 = 65534
+
+  /// The words to put before a command.
+  static func launcher(without lost: Set<Confinement>) throws -> [String] {
+    try program.words + allCases.filter(lost.contains).map(\.rawValue) + ["--"]
+  }
+
+  /// Whether it can be put upon the gate here, found by trying.
+  static let canFilter = program.succeeds("ptrace", "--", Gate.binary, "--version")
+  static let canDropPrivileges = program.succeeds("privileges", "--", Gate.binary, "--version")
+
+  private static let program = CompiledProgram(
+    "confine",
+    """
+    #define _GNU_SOURCE
+    #include <errno.h>
+    #include <grp.h>
+    #include <linux/filter.h>
+    #include <linux/seccomp.h>
+    #include <stddef.h>
+    #include <stdio.h>
+    #include <string.h>
+    #include <sys/prctl.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+
+    static int refuse(unsigned call) {
+      struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      };
+      struct sock_fprog filter = {sizeof steps / sizeof steps[0], steps};
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+      return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+    }
+
+    static int drop(void) {
+      return setgroups(0, NULL) != 0 || setresgid(\(user), \(user), \(user)) != 0
+        || setresuid(\(user), \(user), \(user)) != 0;
+    }
+
+    int main(int count, char **words) {
+      int at = 1, failed = 0;
+      for (; at < count && strcmp(words[at], "--") != 0; at++) {
+        if (strcmp(words[at], "privileges") == 0) failed |= drop();
+        if (strcmp(words[at], "ptrace") == 0) failed |= refuse(SYS_ptrace);
+        if (strcmp(words[at], "personality") == 0) failed |= refuse(SYS_personality);
+      }
+      if (!failed && at + 1 < count) execv(words[at + 1], words + at + 1);
+      perror("confine");
+      return 125;
+    }
+    """
+  )
+}
