@@ -83,19 +83,44 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/// What the child of `hw_try_join` does; `0` stands for the writer itself.
+/// What the grandchild of `hw_try_cgroup` does; `0` stands for the writer itself.
 static _Noreturn void join_and_leave(const char *procs, volatile int *code) {
   int file = open(procs, O_WRONLY | O_CLOEXEC);
   *code = file >= 0 && write(file, "0", 1) == 1 ? 0 : errno;
   _exit(0);
 }
 
-__attribute__((noinline)) int hw_try_join(const char *procs) {
+/// Has a process of its own join the cgroup: 0, or an errno.
+__attribute__((noinline)) static int try_joining(const char *procs) {
+  volatile int code = EIO;
+  pid_t pid = vfork();
+  if (pid == 0) join_and_leave(procs, &code);
+  if (pid < 0) return errno;
+  hw_reap(pid);
+  return code;
+}
+
+/// What the child of `hw_try_cgroup` does. A process that has just been reaped may still be in the cgroup for an
+/// instant.
+static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs, volatile int *code) {
+  setsid();
+  if (mkdir(folder, 0755) != 0) {
+    *code = errno;
+    _exit(0);
+  }
+  *code = access(needed, F_OK) == 0 ? try_joining(procs) : -1;
+  for (int turn = 0; turn < 400 && rmdir(folder) != 0 && errno == EBUSY; turn++) {
+    nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+  }
+  _exit(0);
+}
+
+__attribute__((noinline)) int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
   volatile int code = EIO;
   sigset_t before;
   block_signals(&before);
   pid_t pid = vfork();
-  if (pid == 0) join_and_leave(procs, &code);
+  if (pid == 0) try_and_remove(folder, needed, procs, &code);
   int failure = pid < 0 ? errno : 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (pid < 0) return failure;

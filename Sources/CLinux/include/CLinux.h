@@ -195,10 +195,12 @@ void hw_reap(pid_t pid);
 
 // MARK: - Cgroups and counters
 
-/// Has a short-lived child join the cgroup whose `cgroup.procs` is at the path: 0, or an errno.
+/// Makes a cgroup, has a process join it, and removes it: 0, an errno, or -1 where the needed file is not in it.
+///
+/// A child does it, which neither a SIGKILL to the caller nor one to its process group keeps from removing the cgroup.
 ///
 /// Why C: the child lives between vfork and exit, and must not touch the memory that it shares.
-int hw_try_join(const char *_Nonnull procs);
+int hw_try_cgroup(const char *_Nonnull folder, const char *_Nonnull needed, const char *_Nonnull procs);
 
 /// Forks a child that touches `size` bytes of new memory and then stands still; its pid, or -1.
 ///
