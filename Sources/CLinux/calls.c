@@ -106,30 +106,38 @@ static void close_ends(int one, int other) {
 
 // MARK: - Cgroups and counters
 
-/// What the child of `hw_try_join` does; `0` stands for the writer itself.
-HW_UNWATCHED static _Noreturn void join_and_leave(const char *procs, int answer) {
-  int file = open(procs, O_WRONLY | O_CLOEXEC);
-  int code = file >= 0 && write(file, "0", 1) == 1 ? 0 : errno;
-  (void)!write(answer, &code, sizeof code);
-  _exit(0);
+/// The exit code of a child that tells one by it; an `errno` fits. EIO where it was killed.
+static int answer_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-__attribute__((noinline)) int hw_try_join(const char *procs) {
-  int answer[2];
-  if (hw_pipe(answer) != 0) return errno;
-  sigset_t before;
-  block_signals(&before);
-  pid_t pid = vfork();
-  if (pid == 0) join_and_leave(procs, answer[1]);
-  int code = pid < 0 ? errno : EIO;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  close(answer[1]);
-  if (pid > 0) {
-    hw_reap(pid);
-    (void)!read(answer[0], &code, sizeof code);
+/// Has a process of its own join the cgroup: 0, or an errno. `0` stands for the writer itself.
+static int try_joining(const char *procs) {
+  pid_t pid = hw_fork_quietly();
+  if (pid < 0) return errno;
+  if (pid == 0) _exit(hw_write_text(procs, "0") == 0 ? 0 : errno);
+  return answer_of(pid);
+}
+
+/// What the child of `hw_try_cgroup` does. A process that has just been reaped may still be in the cgroup for an
+/// instant.
+static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs) {
+  setsid();
+  if (mkdir(folder, 0755) != 0) _exit(errno);
+  int code = access(needed, F_OK) == 0 ? try_joining(procs) : HW_FILE_MISSING;
+  for (int turn = 0; turn < 400 && rmdir(folder) != 0 && errno == EBUSY; turn++) {
+    nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
   }
-  close(answer[0]);
-  return code;
+  _exit(code);
+}
+
+int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
+  pid_t pid = hw_fork_quietly();
+  if (pid < 0) return errno;
+  if (pid == 0) try_and_remove(folder, needed, procs);
+  return answer_of(pid);
 }
 
 /// What the child of `hw_still_child` does: it says that it is ready, and waits until nobody holds `wait` any more.

@@ -84,6 +84,22 @@ struct SurvivorTests {
     }
   }
 
+  @Test(
+    "SIGKILL the moment that a cgroup appears, of which the first ones are made to see whether they can be",
+    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be made here")
+  )
+  func killAtCgroup() throws {
+    let scene = try Scene("target: {command: [sleep, \"1000\"]}")
+    for _ in 0..<(kills ?? 20) {
+      let running = try scene.start("check")
+      while scene.project.cgroups().isEmpty { try #require(running.process.isRunning) }
+      running.send(SIGKILL)
+      #expect(try running.wait().code == -SIGKILL)
+      _ = try scene.secondsUntilGone(atMost: 20)
+      try #require(try scene.project.survivors() + scene.project.cgroups() == [])
+    }
+  }
+
   @Test("A runner that is killed while its target runs leaves no temporary folder either")
   func killedFolder() throws {
     let scene = try Scene("target: {shell: \"touch up; exec sleep 1000\"}")

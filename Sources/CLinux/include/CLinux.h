@@ -195,10 +195,15 @@ void hw_reap(pid_t pid);
 
 // MARK: - Cgroups and counters
 
-/// Has a short-lived child join the cgroup whose `cgroup.procs` is at the path: 0, or an errno.
+/// No errno: the file that is needed is not in a cgroup that was made.
+#define HW_FILE_MISSING 255
+
+/// Makes a cgroup, has a process join it, and removes it: 0, an errno, or `HW_FILE_MISSING`.
 ///
-/// Why C: the child lives between vfork and exit, and must not touch the memory that it shares.
-int hw_try_join(const char *_Nonnull procs);
+/// A child does it, which neither a SIGKILL to the caller nor one to its process group keeps from removing the cgroup.
+///
+/// Why C: the child lives between fork and exit.
+int hw_try_cgroup(const char *_Nonnull folder, const char *_Nonnull needed, const char *_Nonnull procs);
 
 /// Forks a child that touches `size` bytes of new memory and then stands still; its pid, or -1.
 ///

@@ -5,12 +5,11 @@ import Glibc
 enum CgroupTrial {
   /// What is in the way of cgroups in the folder, if anything.
   static func attempt(in folder: String, needing file: String) -> CgroupRefusal? {
-    let path = "\(folder)/\(CgroupName.new())"
-    guard mkdir(path, 0o755) == 0 else { return CgroupRefusal(code: errno, folder: folder) }
-    defer { CgroupFolder.remove(path) }
-    guard access("\(path)/\(file)", F_OK) == 0 else { return .noFile(file, folder: folder) }
-    let code = LinuxCalls.tryJoining("\(path)/cgroup.procs")
-    return code == 0 ? nil : CgroupRefusal(code: code, folder: folder)
+    switch LinuxCalls.tryCgroup(at: "\(folder)/\(CgroupName.new())", needing: file) {
+    case 0: nil
+    case -1: .noFile(file, folder: folder)
+    case let code: CgroupRefusal(code: code, folder: folder)
+    }
   }
 }
 

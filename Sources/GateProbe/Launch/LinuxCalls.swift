@@ -374,9 +374,12 @@ extension LinuxCalls.Code {
 }
 
 extension LinuxCalls {
-  /// Has a short-lived child join the cgroup whose `cgroup.procs` is at the path: 0, or the error number.
-  static func tryJoining(_ path: String) -> Int32 {
-    hw_try_join(path)
+  /// Has a child make a cgroup, join it by another one, and remove it, even should this process be killed meanwhile.
+  ///
+  /// - Returns: 0, or the error number; -1 where the file is not in it.
+  static func tryCgroup(at path: String, needing file: String) -> Int32 {
+    let code = hw_try_cgroup(path, "\(path)/\(file)", "\(path)/cgroup.procs")
+    return code == HW_FILE_MISSING ? -1 : code
   }
 
   /// Looks at a child of ours that has touched as much new memory and stands still; nil where none can be made.
