@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +75,7 @@ void hw_reap(pid_t pid) {
   while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-// MARK: - Cgroups and counters
+// MARK: - Forking
 
 /// Blocks all signals, so that no handler of the runner can run in a child that is being forked.
 static void block_signals(sigset_t *before) {
@@ -83,49 +84,74 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+pid_t hw_fork_quietly(void) {
+  sigset_t before;
+  block_signals(&before);
+#if HW_THREAD_SANITIZER
+  // It has locks of its own, which it puts right in the child of a fork by this name only.
+  pid_t pid = fork();
+#else
+  pid_t pid = _Fork();
+#endif
+  int code = errno;
+  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = code;
+  return pid;
+}
+
+static void close_ends(int one, int other) {
+  close(one);
+  close(other);
+}
+
+// MARK: - Cgroups and counters
+
+/// Waits for a child to end; its exit code.
+HW_UNWATCHED static int exit_code(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
 /// What the grandchild of `hw_try_cgroup` does; `0` stands for the writer itself.
-static _Noreturn void join_and_leave(const char *procs, volatile int *code) {
+HW_UNWATCHED static _Noreturn void join_and_leave(const char *procs) {
   int file = open(procs, O_WRONLY | O_CLOEXEC);
-  *code = file >= 0 && write(file, "0", 1) == 1 ? 0 : errno;
-  _exit(0);
+  _exit(file >= 0 && write(file, "0", 1) == 1 ? 0 : errno);
 }
 
 /// Has a process of its own join the cgroup: 0, or an errno.
-__attribute__((noinline)) static int try_joining(const char *procs) {
-  volatile int code = EIO;
+HW_UNWATCHED __attribute__((noinline)) static int try_joining(const char *procs) {
   pid_t pid = vfork();
-  if (pid == 0) join_and_leave(procs, &code);
-  if (pid < 0) return errno;
-  hw_reap(pid);
-  return code;
+  if (pid == 0) join_and_leave(procs);
+  return pid < 0 ? errno : exit_code(pid);
 }
+
+/// The exit code of a child that has not found what it needs; no errno is that high.
+#define LACKING 255
 
 /// What the child of `hw_try_cgroup` does. A process that has just been reaped may still be in the cgroup for an
 /// instant.
-static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs, volatile int *code) {
+HW_UNWATCHED static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs) {
+  // Out of reach of a signal to the runner's process group.
   setsid();
-  if (mkdir(folder, 0755) != 0) {
-    *code = errno;
-    _exit(0);
-  }
-  *code = access(needed, F_OK) == 0 ? try_joining(procs) : -1;
+  if (mkdir(folder, 0755) != 0) _exit(errno);
+  int code = access(needed, F_OK) == 0 ? try_joining(procs) : LACKING;
   for (int turn = 0; turn < 400 && rmdir(folder) != 0 && errno == EBUSY; turn++) {
     nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
   }
-  _exit(0);
+  _exit(code);
 }
 
 __attribute__((noinline)) int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
-  volatile int code = EIO;
   sigset_t before;
   block_signals(&before);
   pid_t pid = vfork();
-  if (pid == 0) try_and_remove(folder, needed, procs, &code);
-  int failure = pid < 0 ? errno : 0;
+  if (pid == 0) try_and_remove(folder, needed, procs);
+  int failure = errno;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (pid < 0) return failure;
-  hw_reap(pid);
-  return code;
+  int code = exit_code(pid);
+  return code == LACKING ? -1 : code;
 }
 
 /// What the child of `hw_still_child` does: it says that it is ready, and waits until nobody holds `wait` any more.
@@ -141,11 +167,6 @@ static _Noreturn void hold_still(size_t size, int ready, int wait) {
   _exit(0);
 }
 
-static void close_ends(int one, int other) {
-  close(one);
-  close(other);
-}
-
 pid_t hw_still_child(size_t size, int *release) {
   int ready[2], wait[2];
   if (hw_pipe(ready) != 0) return -1;
@@ -153,14 +174,11 @@ pid_t hw_still_child(size_t size, int *release) {
     close_ends(ready[0], ready[1]);
     return -1;
   }
-  sigset_t before;
-  block_signals(&before);
-  pid_t pid = _Fork();
+  pid_t pid = hw_fork_quietly();
   if (pid == 0) {
     close_ends(ready[0], wait[1]);
     hold_still(size, ready[1], wait[0]);
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   close_ends(ready[1], wait[0]);
   char byte;
   ssize_t count = -1;

@@ -1,19 +1,15 @@
 #define _GNU_SOURCE
+#include "internal.h"
 #include "tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -57,176 +53,6 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-// MARK: - The cgroup
-
-/// Writes a short text to a file that is there; 0, or -1 and errno.
-static int write_text(const char *path, const char *text) {
-  int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  ssize_t written = write(file, text, strlen(text));
-  int code = errno;
-  close(file);
-  errno = code;
-  return written < 0 ? -1 : 0;
-}
-
-/// Makes the cgroup and sets it up; 0, or -1 and errno.
-static int make_cgroup(const struct hw_cgroup *cgroup) {
-  for (char *const *folder = cgroup->folders; *folder != NULL; folder++) {
-    if (mkdir(*folder, 0755) != 0) return -1;
-  }
-  for (char *const *setting = cgroup->settings; *setting != NULL; setting += 2) {
-    if (write_text(setting[0], setting[1]) != 0) return -1;
-  }
-  return 0;
-}
-
-/// Puts the calling process into the cgroup; 0, or -1 and errno.
-static int join_cgroup(const struct hw_cgroup *cgroup) {
-  for (char *const *member = cgroup->members; *member != NULL; member++) {
-    if (write_text(*member, "0") != 0) return -1;
-  }
-  return 0;
-}
-
-/// Removes the cgroup. A process that has just been reaped may still be in it for an instant.
-static void remove_cgroup(const struct hw_cgroup *cgroup) {
-  for (char *const *folder = cgroup->folders; *folder != NULL; folder++) {
-    for (int turn = 0; turn < 200 && rmdir(*folder) != 0 && errno == EBUSY; turn++) {
-      nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    }
-  }
-}
-
-// MARK: - The program
-
-/// What became of the start, written by the child into the memory that it shares with the shepherd until exec.
-struct start {
-  const struct shepherd *shepherd;
-  /// The child does nothing until it can read from this.
-  int gate;
-  volatile int stage;
-  volatile int code;
-};
-
-/// Ends the child of a failed start.
-static _Noreturn void fail(struct start *start, int stage) {
-  start->code = errno;
-  start->stage = stage;
-  _exit(127);
-}
-
-/// Puts the standard descriptors in place; what they are made from may itself have one of their numbers.
-static void connect_streams(const struct hw_plan *plan, struct start *start) {
-  int input = plan->input >= 0 ? fcntl(plan->input, F_DUPFD_CLOEXEC, 3) : -1;
-  if (plan->input < 0) {
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null >= 0) input = fcntl(null, F_DUPFD_CLOEXEC, 3);
-  }
-  if (input < 0) fail(start, HW_STAGE_INPUT);
-  int output = fcntl(plan->output, F_DUPFD_CLOEXEC, 3);
-  if (output < 0) fail(start, HW_STAGE_OUTPUT);
-  if (dup2(input, 0) < 0) fail(start, HW_STAGE_INPUT);
-  if (dup2(output, 1) < 0 || dup2(output, 2) < 0) fail(start, HW_STAGE_OUTPUT);
-}
-
-/// Becomes the program. Runs in the memory of the shepherd, so it may only make calls.
-static int become_program(void *argument) {
-  struct start *start = argument;
-  const struct hw_plan *plan = start->shepherd->plan;
-  char opened;
-  while (read(start->gate, &opened, 1) < 0 && errno == EINTR) continue;
-  // Dies with its shepherd, should somebody kill that one. The shepherd has one thread, so "the parent thread" of
-  // prctl(2) is the shepherd itself.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != start->shepherd->self) _exit(127);
-  if (setpgid(0, 0) != 0) fail(start, HW_STAGE_GROUP);
-  if (join_cgroup(&plan->cgroup) != 0) fail(start, HW_STAGE_CGROUP);
-  if (chdir(plan->directory) != 0) fail(start, HW_STAGE_DIRECTORY);
-  connect_streams(plan, start);
-  if (plan->fixed_addresses) {
-    int persona = personality(0xffffffff);
-    if (persona < 0 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0) fail(start, HW_STAGE_ADDRESSES);
-  }
-  if (plan->no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) fail(start, HW_STAGE_HUGE_PAGES);
-  if (plan->cpus != NULL && sched_setaffinity(0, plan->cpus_size, plan->cpus) != 0) fail(start, HW_STAGE_CPUS);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  execve(plan->program, plan->arguments, plan->environment);
-  fail(start, HW_STAGE_EXEC);
-}
-
-/// The stack on which a child runs until its exec.
-static char program_stack[65536] __attribute__((aligned(16)));
-
-/// Waits until an untraced child has executed the program, or has ended: both close its end of the pipe.
-static void await_exec(int executed) {
-  char nothing;
-  while (read(executed, &nothing, 1) < 0 && errno == EINTR) continue;
-}
-
-static void tell_nobody(void *nobody, struct hw_record record) {
-  (void)nobody, (void)record;
-}
-
-/// Lets a traced child go on until it is stopped at its exec, or has ended before; returns that status.
-static int await_traced_exec(pid_t pid) {
-  for (;;) {
-    int status = 0;
-    if (waitpid(pid, &status, __WALL) < 0 && errno == EINTR) continue;
-    if (!WIFSTOPPED(status) || hw_trace_is_exec(status)) return status;
-    hw_trace_stop(pid, status, tell_nobody, NULL);
-  }
-}
-
-static void tell(struct shepherd *shepherd, struct hw_record record);
-static void tell_of_trace(void *shepherd, struct hw_record record);
-
-/// Starts the program; what became of it is told, and in `start`.
-///
-/// The child shares the shepherd's memory until its exec, since a fork would copy the runner's page tables once more;
-/// yet, other than after vfork(2), the shepherd goes on meanwhile, and can begin to trace it.
-static void start_program(struct shepherd *shepherd, struct start *start) {
-  int traced = shepherd->plan->traced;
-  int gate[2], executed[2];
-  start->stage = HW_STAGE_SHEPHERD;
-  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(executed, O_CLOEXEC) != 0) {
-    start->code = errno;
-    return;
-  }
-  start->gate = gate[0];
-  pid_t pid = clone(become_program, program_stack + sizeof program_stack, CLONE_VM | SIGCHLD, start);
-  start->code = errno;
-  if (pid < 0) return;
-  start->stage = 0;
-  close(executed[1]);
-  int code = traced ? hw_trace_begin(pid) : 0;
-  if (code != 0) {
-    kill(pid, SIGKILL);
-    hw_reap(pid);
-    start->stage = HW_STAGE_TRACE;
-    start->code = code;
-    return;
-  }
-  while (write(gate[1], "", 1) < 0 && errno == EINTR) continue;
-  int status = 0;
-  if (traced) status = await_traced_exec(pid);
-  else await_exec(executed[0]);
-  close(gate[0]);
-  close(gate[1]);
-  close(executed[0]);
-  if (start->stage != 0) {
-    if (!traced) hw_reap(pid);
-    return;
-  }
-  shepherd->program = pid;
-  tell(shepherd, (struct hw_record){.news = HW_NEWS_STARTED, .pid = pid});
-  if (!traced) return;
-  if (WIFSTOPPED(status)) hw_trace_stop(pid, status, tell_of_trace, shepherd);
-  else tell(shepherd, (struct hw_record){.news = HW_NEWS_ENDED, .pid = pid, .value = status});
-}
-
 // MARK: - Killing
 
 /// Kills a process that is not the shepherd's own child.
@@ -244,7 +70,7 @@ static void kill_pinned(struct hw_process process, pid_t self) {
 /// Sends SIGKILL to everything below the shepherd; orphans become its children and are found by the next round.
 static void kill_round(const struct shepherd *shepherd) {
   char *const *setting = shepherd->plan->cgroup.before_killing;
-  for (; *setting != NULL; setting += 2) write_text(setting[0], setting[1]);
+  for (; *setting != NULL; setting += 2) hw_write_text(setting[0], setting[1]);
   int count = hw_descendants(shepherd->self, herd, ROUND_CAPACITY);
   for (int at = 0; at < count; at++) {
     // Only the shepherd reaps its children, so their numbers cannot have been given to others.
@@ -331,17 +157,24 @@ static int reap(struct shepherd *shepherd) {
   }
 }
 
-/// Waits for a byte in the control pipe, or its end: until then the runner reads the cgroup's counters.
-static void await_control(struct shepherd *shepherd) {
-  struct pollfd wanted = {.fd = shepherd->control, .events = POLLIN};
-  while (poll(&wanted, 1, -1) < 0 && errno == EINTR) continue;
+/// Waits until the runner has read the cgroup's counters, or has gone itself.
+///
+/// A wish to kill may still stand in the pipe: it came when all had just ended.
+static void await_release(struct shepherd *shepherd) {
+  for (;;) {
+    char wish = 0;
+    ssize_t length = read(shepherd->control, &wish, 1);
+    if (length > 0 && wish == HW_WISH_RELEASE) return;
+    if (length == 0) shepherd->abandoned = 1;
+    if (length == 0 || (length < 0 && errno != EINTR)) return;
+  }
 }
 
 static _Noreturn void leave(struct shepherd *shepherd) {
   const struct hw_plan *plan = shepherd->plan;
   tell(shepherd, (struct hw_record){.news = HW_NEWS_DONE});
-  if (!shepherd->abandoned && *plan->cgroup.folders != NULL) await_control(shepherd);
-  remove_cgroup(&plan->cgroup);
+  if (!shepherd->abandoned && *plan->cgroup.folders != NULL) await_release(shepherd);
+  hw_remove_cgroup(&plan->cgroup);
   if (shepherd->abandoned && plan->scratch_file != NULL) {
     unlink(plan->scratch_file);
     rmdir(plan->scratch_folder);
@@ -430,9 +263,18 @@ static int settle_down(struct shepherd *shepherd) {
 
 /// Ends a shepherd whose program was not started.
 static _Noreturn void give_up(struct shepherd *shepherd, int stage, int code) {
-  remove_cgroup(&shepherd->plan->cgroup);
+  hw_remove_cgroup(&shepherd->plan->cgroup);
   tell(shepherd, (struct hw_record){.news = HW_NEWS_FAILED, .value = code, .stage = stage});
   _exit(0);
+}
+
+/// Tells that the program was executed, and lets it go on where it is traced, for it is stopped at its exec then.
+static void tell_of_start(struct shepherd *shepherd, const struct hw_start *start) {
+  shepherd->program = start->pid;
+  tell(shepherd, (struct hw_record){.news = HW_NEWS_STARTED, .pid = start->pid});
+  if (!shepherd->plan->traced) return;
+  if (WIFSTOPPED(start->status)) hw_trace_stop(start->pid, start->status, tell_of_trace, shepherd);
+  else tell(shepherd, (struct hw_record){.news = HW_NEWS_ENDED, .pid = start->pid, .value = start->status});
 }
 
 static _Noreturn void be_shepherd(struct shepherd *shepherd) {
@@ -442,29 +284,19 @@ static _Noreturn void be_shepherd(struct shepherd *shepherd) {
   reset_signals();
   shepherd->self = getpid();
   if (settle_down(shepherd) != 0) give_up(shepherd, HW_STAGE_SHEPHERD, errno);
-  if (make_cgroup(&plan->cgroup) != 0) give_up(shepherd, HW_STAGE_CGROUP, errno);
-  struct start start = {.shepherd = shepherd};
-  start_program(shepherd, &start);
+  if (hw_make_cgroup(&plan->cgroup) != 0) give_up(shepherd, HW_STAGE_CGROUP, errno);
+  struct hw_start start = {.plan = plan};
+  hw_start_program(&start);
   // Whoever reads the program's output must see its end, and whoever feeds it must see that nobody reads.
   if (plan->input >= 0) close(plan->input);
   close(plan->output);
   if (start.stage != 0) give_up(shepherd, start.stage, start.code);
+  tell_of_start(shepherd, &start);
   if (chdir("/") != 0) _exit(126);
   watch(shepherd);
 }
 
 // MARK: - In the runner
-
-pid_t hw_fork_quietly(void) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pid_t pid = _Fork();
-  int code = errno;
-  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, NULL);
-  errno = code;
-  return pid;
-}
 
 struct pipes {
   int control[2], report[2], events[2];

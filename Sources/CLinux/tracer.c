@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "internal.h"
 #include "tracer.h"
 
 #include <errno.h>
@@ -273,11 +274,14 @@ static int next_status(pid_t child) {
 }
 
 int hw_can_trace(void) {
+  pid_t self = getpid();
   pid_t child = hw_fork_quietly();
   if (child < 0) return errno;
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (;;) pause();
+    // Of a parent that was killed before that call no signal tells.
+    while (getppid() == self) pause();
+    _exit(0);
   }
   int code = ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)OPTIONS) == 0 ? 0 : errno;
   kill(child, SIGKILL);

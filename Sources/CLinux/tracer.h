@@ -21,9 +21,6 @@ void hw_trace_stop(pid_t thread, int status, hw_teller tell, void *context);
 /// Forgets a thread or process that has ended; whether it was a thread of a process that was more than it.
 int hw_trace_end(pid_t thread);
 
-/// Forks; all signals are blocked meanwhile and stay so in the child, so that no handler of the runner can run in it.
-pid_t hw_fork_quietly(void);
-
 /// Whether a status tells of the exec of a traced process.
 int hw_trace_is_exec(int status);
 

@@ -97,12 +97,6 @@ struct EndConditionTests {
     EndCase(
       "the setup fails", "setup: ['echo no disk; exit 9']\ntarget: {shell: touch started}", 3, "start-failed",
       says: "setup `echo no disk; exit 9`: exited with code 9 (expected 0)"),
-    EndCase(
-      "memory-limit, which needs a cgroup", "memory-limit: 64MiB\ntarget: {shell: touch started}", 3, "start-failed",
-      says: "memory-limit needs a memory cgroup"),
-    EndCase(
-      "tracer: on", "isolation: {tracer: on}\ntarget: {shell: touch started}", 3, "start-failed",
-      says: "tracer: on cannot be had"),
   ]
 
   static let times: [EndCase] = [
@@ -193,8 +187,8 @@ struct EndConditionTests {
         + "main: {pidfile: d.pid}}",
       3, "crash SEGV", says: "crash (SIGSEGV)"),
     EndCase(
-      "a worker by its name, its parent waiting for it",
-      "target: {shell: 'sleep 1; exit 3', main: {name: sleep}}\nuntil: exit", 3, "exited 3",
+      "a worker by its name, its parent waiting for it, nobody tracing it",
+      "target: {shell: 'sleep 1; exit 3', main: {name: sleep}}\nuntil: exit\nisolation: {tracer: off}", 3, "exited 3",
       says: "exited with code 3"),
   ]
 

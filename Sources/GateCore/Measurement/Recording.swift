@@ -59,7 +59,7 @@ package enum TreeBasis: String, Sendable, CaseIterable {
   /// Anonymous and shared memory of the target's own cgroup: each page once, file pages not at all.
   case cgroup
   /// Proportional set sizes (`Pss`) as far as they could be read: a page that n processes share counts 1/n in each.
-  /// What was not yet read counts in full.
+  /// What was not yet read counts in full, a fresh copy by fork(2) with what it has gained since.
   case proportional
   /// The sum of resident memory: shared pages count once for each process.
   case upperBound = "upper-bound"

@@ -29,12 +29,6 @@ struct Cgroup: Sendable {
     let folders = [memory?.path, freezer?.path == memory?.path ? nil : freezer?.path].compactMap(\.self)
     return Containment(folders: folders, settings: limitSettings, beforeKilling: freezer?.beforeKilling ?? [])
   }
-
-  /// Removes what a shepherd has left of it; whether nothing is left then.
-  @discardableResult
-  func remove() -> Bool {
-    containment.folders.allSatisfy { CgroupFolder.remove($0) }
-  }
 }
 
 // MARK: - The limit

@@ -25,7 +25,8 @@ enum CgroupFolder {
   /// How long the kernel may take to count a cgroup as empty, after its last process was waited for.
   private static let patience = Duration.milliseconds(200)
 
-  /// Removes a cgroup that is empty or about to be; one that holds processes stays.
+  /// Removes a cgroup that is empty or about to be, and those that a target has made below it; one that holds processes
+  /// stays.
   ///
   /// - Returns: Whether it is gone.
   @discardableResult
@@ -33,9 +34,22 @@ enum CgroupFolder {
     let deadline = MonotonicTime.after(patience)
     while rmdir(path) != 0 {
       guard errno == EBUSY, !deadline.hasPassed else { return errno == ENOENT }
+      for child in children(of: path) { remove(child) }
       usleep(500)
     }
     return true
+  }
+
+  /// The cgroups in a cgroup; its files are no folders.
+  private static func children(of path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var children: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if entry.pointee.d_type == DT_DIR, name != ".", name != ".." { children.append("\(path)/\(name)") }
+    }
+    return children
   }
 }
 

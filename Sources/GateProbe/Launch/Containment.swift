@@ -1,5 +1,3 @@
-import Glibc
-
 /// A cgroup that a shepherd makes for its program, and removes when nothing is left in it.
 ///
 /// It may lie in several hierarchies (cgroup v1 has one for memory and another for the freezer); the program joins all
@@ -27,10 +25,9 @@ extension Containment {
     }
   }
 
-  /// Removes the folders in place of a shepherd that has gone; waits 1 s at most until nothing is in them.
-  func remove() {
-    for folder in folders {
-      for _ in 0..<200 where rmdir(folder) != 0 && errno == EBUSY { usleep(5000) }
-    }
+  /// Removes what the shepherd has left of it: all, if it has gone, and what the target has made in it.
+  @discardableResult
+  func remove() -> Bool {
+    folders.map { CgroupFolder.remove($0) }.allSatisfy(\.self)
   }
 }

@@ -117,9 +117,12 @@ extension Family {
     Orphans(session: shepherd, known: orphans, marksPath: marksPath).kill()
   }
 
-  /// What was told of traced processes since the last call, in the order of time, as of the last ``collect()``.
+  /// What was told of traced processes since the last call, in the order of time.
+  ///
+  /// It leaves alone what ``reportDescriptor`` yields, since another thread may wait for that.
   func takeTraceEvents() -> [TraceEvent] {
     state.withLock { state in
+      drainEvents(&state)
       guard !state.traceEvents.isEmpty else { return [] }
       var events: [TraceEvent] = []
       swap(&events, &state.traceEvents)
@@ -266,10 +269,9 @@ extension Family {
       return true
     }
     if mustReap {
-      LinuxCalls.askToDisperse(handle)
+      LinuxCalls.release(handle)
       LinuxCalls.reap(shepherd)
-    } else if hasLostShepherd {
-      containment?.remove()
     }
+    if isDispersed { containment?.remove() }
   }
 }

@@ -136,8 +136,10 @@ extension LinuxCalls {
 // MARK: - Talking with a shepherd
 
 extension LinuxCalls {
-  /// Reads the records that have come; nil at the end of the file.
-  static func news(from report: Int32, atMost limit: Int = 128) -> [News]? {
+  /// Reads the records that have come, some at a time; nil at the end of the file.
+  ///
+  /// So many of 80 bytes stand on the stack: beyond 1 KiB a temporary allocation is one of the heap.
+  static func news(from report: Int32, atMost limit: Int = 12) -> [News]? {
     withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
       let size = records.count * MemoryLayout<hw_record>.stride
       var count: Int
@@ -149,7 +151,16 @@ extension LinuxCalls {
 
   /// Asks a shepherd to kill everything below it; it is woken should somebody have stopped it.
   static func askToDisperse(_ shepherd: Shepherd) {
-    var byte: UInt8 = 1
+    send(HW_WISH_DISPERSE, to: shepherd)
+  }
+
+  /// Has a shepherd below which nothing is left remove its cgroup and end.
+  static func release(_ shepherd: Shepherd) {
+    send(HW_WISH_RELEASE, to: shepherd)
+  }
+
+  private static func send(_ wish: hw_wish, to shepherd: Shepherd) {
+    var byte = UInt8(wish.rawValue)
     // The pipe is never full: this is written at most a few times. A shepherd that has gone gives EPIPE.
     SignalMask.withoutPipeSignal { _ = write(shepherd.control, &byte, 1) }
     kill(shepherd.pid, SIGCONT)

@@ -20,7 +20,8 @@ struct MainProcessFinder {
   ///
   /// A pidfile counts once it names a member of the family, so that one left by an earlier run does no harm. Of the
   /// processes whose name matches, the one with the lowest number is taken. The leader's own command line does not
-  /// count: that of `sh -c 'server --port 7001; …'` names the server before there is one.
+  /// count: that of `sh -c 'server --port 7001; …'` names the server before there is one. Nor does the same line of
+  /// another process: each child of that shell has it between its fork and its exec.
   func find() -> Int32? {
     switch rule {
     case .pidfile(let path):
@@ -39,8 +40,13 @@ struct MainProcessFinder {
     guard let pattern else { return false }
     if member.command.firstMatch(of: pattern) != nil { return true }
     guard member.pid != family.leader else { return false }
-    guard let words = SmallFile.bytes(at: "/proc/\(member.pid)/cmdline") else { return false }
+    guard let words = Self.words(of: member.pid), words != Self.words(of: family.leader) else { return false }
     let line = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     return line.firstMatch(of: pattern) != nil
+  }
+
+  /// The command line as the kernel shows it; nil where there is no such process.
+  private static func words(of pid: Int32) -> [UInt8]? {
+    SmallFile.bytes(at: "/proc/\(pid)/cmdline")
   }
 }

@@ -143,14 +143,13 @@ extension Sampler {
       let before = LinuxCalls.threadNanoseconds()
       sweep()
       let cost = LinuxCalls.threadNanoseconds() - before
-      readShare(&clock)
+      sumMappings(&clock)
       let next = family.startedAt + .nanoseconds(clock.nextSweep(after: Self.age(of: family), cost: cost))
       if LinuxCalls.sleep(until: next, wakingOn: wake) || family.isDispersed { return }
     }
   }
 
   private func sweep() {
-    if family.isTraced { family.collect() }
     state.withLock { state in
       state.takeTraceEvents()
       state.sweep(at: Self.age(of: family))
@@ -161,24 +160,25 @@ extension Sampler {
     let now = Self.age(of: family)
     guard now >= clock.nextSearch else { return }
     let before = LinuxCalls.threadNanoseconds()
-    let isSearching = state.withLock { state in
+    let (isSearching, isTold) = state.withLock { state in
       state.discover(at: now)
-      return state.isSearching
+      return (state.isSearching, state.isToldOfAll)
     }
     let cost = LinuxCalls.threadNanoseconds() - before
-    clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: family.isTraced)
+    clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: isTold)
   }
 
-  /// Reads the totals of one process's mappings, of each in turn where shared pages have to be found by that.
-  private func readShare(_ clock: inout SamplerClock) {
+  /// Sums the mappings of the processes, one after the other.
+  private func sumMappings(_ clock: inout SamplerClock) {
     let begin = Self.age(of: family)
     guard begin >= clock.nextComposition else { return }
-    let (process, count) = state.withLock { $0.nextToShare() }
-    let totals = process.flatMap { MappingTotals(of: $0) }
-    let end = Self.age(of: family)
-    if let process, let totals {
-      state.withLock { $0.note(totals, of: process, at: begin) }
+    let sums = state.withLock { $0.processesToSum }.map { (pid: $0, totals: MappingTotals(of: $0)) }
+    state.withLock { state in
+      for (pid, totals) in sums {
+        if let totals { state.note(totals, of: pid, at: begin) }
+      }
     }
-    clock.composed(at: end, took: end - begin, processes: count)
+    let end = Self.age(of: family)
+    clock.composed(at: end, took: end - begin)
   }
 }

@@ -61,9 +61,8 @@ struct SamplerClock {
     nextSearch = now + max(rest, cost * Pace.running.restPerCost)
   }
 
-  /// At most a hundredth of the time, since a reading of the mappings holds up the target's own mmap and page faults;
-  /// and each process once a second at most, where there are `processes` of them to be read in turn.
-  mutating func composed(at now: Int64, took: Int64, processes: Int) {
-    nextComposition = now + max(1_000_000_000 / Int64(max(1, processes)), took * 100)
+  /// At most a hundredth of the time, since a reading of the mappings holds up the target's own mmap and page faults.
+  mutating func composed(at now: Int64, took: Int64) {
+    nextComposition = now + max(1_000_000_000, took * 100)
   }
 }

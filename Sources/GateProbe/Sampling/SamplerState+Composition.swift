@@ -4,14 +4,13 @@ extension SamplerState {
   /// One reading a second for half an hour; then one of each two is kept, and so on.
   private static let mostReadings = 2048
 
-  /// The process whose mappings are to be summed next, and how many take turns.
-  ///
-  /// Where a cgroup counts the tree's memory only the main process is read.
-  mutating func nextToShare() -> (pid: Int32?, count: Int) {
-    guard !countsTree else { return (main?.pid, 1) }
-    guard !tracked.isEmpty else { return (nil, 1) }
-    nextShare = (nextShare + 1) % tracked.count
-    return (tracked[nextShare].pid, tracked.count)
+  /// The most processes whose mappings are summed at once; others count as they do without.
+  private static let mostShares = 512
+
+  /// The processes whose mappings are to be summed: all, since what they share is divided by all of them; only the main
+  /// one where a cgroup counts the tree's memory.
+  var processesToSum: [Int32] {
+    countsTree ? main.map { [$0.pid] } ?? [] : tracked.prefix(Self.mostShares).map(\.pid)
   }
 
   mutating func note(_ totals: MappingTotals, of pid: Int32, at time: Int64) {

@@ -26,6 +26,7 @@ extension SamplerState {
       process.ended(status, at: time)
       retire(process)
     case .madeManyThreads(let count):
+      isToldOfAll = false
       let command = known[event.pid]?.command ?? "a process"
       remark(
         "`\(command)` made more than \(count) threads: the later ones were not followed, so that a program started by "

@@ -25,9 +25,10 @@ struct SamplerState: ~Copyable {
   /// What the main process consisted of before it was stopped.
   var composition: Composition?
   var readings: [CompositionReading] = []
-  var nextShare = 0
   var mappingsRestUntil: Int64 = 0
   var nextReset: Int64 = 0
+  /// Whether a tracer tells of every new process.
+  var isToldOfAll: Bool
   private var remarks: [String] = []
   private var lastTree: Int64 = 0
   private var lastReading: Int64?
@@ -41,6 +42,7 @@ struct SamplerState: ~Copyable {
     self.cgroup = cgroup
     treeMemory = cgroup?.memory.flatMap { CgroupMemoryReader(of: $0) }
     countsTree = treeMemory != nil
+    isToldOfAll = family.isTraced
     finder = rule.map { MainProcessFinder(family: family, rule: $0) }
     store = SampleStore(capacity: capacity)
     tracked.reserveCapacity(1024)
@@ -138,8 +140,12 @@ extension SamplerState {
   }
 
   /// Takes the processes whose files fail out of the list: they are reaped.
+  ///
+  /// Of one that a tracer tells of the end is still to be told.
   private mutating func forgetEnded(at time: Int64) {
-    for process in tracked where process.resident(at: time, buffer: buffer) == nil { retire(process) }
+    for process in tracked where !process.isFollowed && process.resident(at: time, buffer: buffer) == nil {
+      retire(process)
+    }
   }
 
   mutating func retire(_ process: TrackedProcess) {
@@ -176,7 +182,7 @@ extension SamplerState {
     var (at, count) = (0, walk.fill(from: family.shepherd))
     while at < count {
       let (pid, parent) = walk[at]
-      if known[pid] == nil { add(pid, parent: parent, at: time) }
+      if known[pid] == nil, !hasEnded(pid) { add(pid, parent: parent, at: time) }
       at += 1
     }
     if countsTree { _ = readOthers(at: time) }
@@ -189,6 +195,11 @@ extension SamplerState {
     }
     guard isSearching, let pid = finder?.find() else { return }
     main = known[pid] ?? add(pid, parent: LinuxCalls.parent(of: pid) ?? 0, at: time)
+  }
+
+  /// Whether a process that nobody knows is one whose end was told, and that only its parent has not yet waited for.
+  private func hasEnded(_ pid: Int32) -> Bool {
+    family.isTraced && ProcessStat(of: pid)?.isAlive != true
   }
 
   /// All that was seen; to be asked for once, when nothing is left of the family.

@@ -17,7 +17,9 @@ final class TrackedProcess {
   /// The last resident memory that was read, in bytes.
   private(set) var lastResident: Int64 = 0
   /// By how much its resident memory was more than its proportional share, at the last reading of that.
-  private(set) var sharedExcess: Int64 = 0
+  private var sharedExcess: Int64 = 0
+  /// Whether it is a copy of its maker, by fork(2), that was not read yet.
+  private var isNewCopy = false
   /// Whether a tracer tells of its exec and end, so that its name and its last figures need not be looked for.
   private(set) var isFollowed: Bool
   /// Whether its present program is its own, and not a copy of its parent's by fork(2).
@@ -63,7 +65,9 @@ extension TrackedProcess {
   func wasForked(by parent: Int32, borrowsMemory: Bool) {
     self.parent = parent
     isFollowed = true
-    guard borrowsMemory, !hasExecuted else { return }
+    guard !hasExecuted else { return }
+    isNewCopy = !borrowsMemory && lastResident == 0
+    guard borrowsMemory else { return }
     self.borrowsMemory = true
     // What was read before belongs to the maker.
     (peak, lastResident, isExact) = (0, 0, false)
@@ -71,6 +75,7 @@ extension TrackedProcess {
 
   func executed(_ program: TraceEvent.Program, at time: Int64) {
     (isFollowed, hasExecuted, borrowsMemory, isExact) = (true, true, false, false)
+    (isNewCopy, sharedExcess) = (false, 0)
     command = program.command
     if let figures = program.figures { note(figures, at: time) }
   }
@@ -117,8 +122,8 @@ extension TrackedProcess {
     guard let pages = residentPages(buffer: buffer) else { return nil }
     isAlive = pages > 0
     let bytes = isAlive && !borrowsMemory ? pages * Int64(PageSize.bytes) : 0
-    lastResident = bytes
     if bytes > 0 { note(bytes, at: time) }
+    lastResident = bytes
     return bytes
   }
 
@@ -154,14 +159,20 @@ extension TrackedProcess {
   }
 
   /// What it counts for in a tree's sum: its resident memory, less what was found to be shared.
+  ///
+  /// A copy by fork(2) shares all with its maker at first; it counts with what it has gained until its share is read.
   var contribution: Int64 { max(0, lastResident - sharedExcess) }
 
   private func note(_ figures: MemoryFigures, at time: Int64) {
-    lastResident = figures.resident.count
     note(max(figures.peak.count, figures.resident.count), at: time)
+    lastResident = figures.resident.count
   }
 
   private func note(_ bytes: Int64, at time: Int64) {
+    if isNewCopy {
+      isNewCopy = false
+      sharedExcess = bytes
+    }
     peak = max(peak, bytes)
     lastSeen = max(lastSeen, time)
   }

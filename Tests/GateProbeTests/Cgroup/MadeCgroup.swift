@@ -24,7 +24,7 @@ final class MadeCgroup: Sendable {
 
   deinit {
     cgroup.thaw()
-    cgroup.remove()
+    cgroup.containment.remove()
   }
 
   /// A line of Python by which a process joins the cgroup.

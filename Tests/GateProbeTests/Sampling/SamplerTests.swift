@@ -168,6 +168,24 @@ struct SamplerTests {
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
 
+  @Test("Nor is a child of that shell, as long as it is a copy of it")
+  func nameInCopiedLine() throws {
+    // The part in parentheses is a copy of the shell until a line comes through the FIFO.
+    let family = try household.shell("mkfifo gate; (echo copied; read line <gate); sleep 985; :")
+    let name = try Pattern(parsing: "sleep 98[0-9]")
+    let sampler = Sampler(family: family, interval: .milliseconds(5), main: .name(name))
+    #expect(eventually { household.output == "copied\n" })
+    sampler.start()
+    // The first search comes before the first sample.
+    #expect(eventually { !sampler.recent(1).isEmpty })
+    #expect(sampler.mainProcess == nil)
+    let opener = try household.shell("echo >gate")
+    #expect(opener.leaderEnding() == .exited(0))
+    #expect(eventually { sampler.mainProcess != nil })
+    let report = sampler.finish()
+    #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
+  }
+
   @Test("A program that executes another keeps the higher of both marks")
   func exec() throws {
     let family = try household.python(

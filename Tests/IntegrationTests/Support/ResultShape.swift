@@ -28,7 +28,8 @@ indirect enum Shape: Sendable {
       list.indices.flatMap { shape.faults(of: list[$0], at: "\(place)[\($0)]") }
     case (.figures, let object as [String: Any]):
       object.flatMap { name, value in
-        (name.hasSuffix("growth") ? Shape.number : .whole).faults(of: value, at: "\(place).\(name)")
+        let isRate = name.hasSuffix("growth") || name == "fault_rate"
+        return (isRate ? Shape.number : .whole).faults(of: value, at: "\(place).\(name)")
       }
     default: isScalar(value) ? [] : ["\(place) is \(value ?? "nothing"), and \(self) is expected"]
     }

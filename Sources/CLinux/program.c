@@ -1,0 +1,123 @@
+#define _GNU_SOURCE
+#include "internal.h"
+#include "tracer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if HW_THREAD_SANITIZER
+/// ThreadSanitizer takes each clone for a fork, and would release its own locks twice, in the parent and in the child
+/// that shares them (LLVM, tsan_interceptors_posix.cpp); it does not know this name of the same function.
+int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+#define clone __clone
+#endif
+
+/// Ends the child of a failed start.
+HW_UNWATCHED static _Noreturn void fail(struct hw_start *start, int stage) {
+  start->code = errno;
+  start->stage = stage;
+  _exit(127);
+}
+
+/// Puts the standard descriptors in place; what they are made from may itself have one of their numbers.
+HW_UNWATCHED static void connect_streams(const struct hw_plan *plan, struct hw_start *start) {
+  int input = plan->input >= 0 ? fcntl(plan->input, F_DUPFD_CLOEXEC, 3) : -1;
+  if (plan->input < 0) {
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) input = fcntl(null, F_DUPFD_CLOEXEC, 3);
+  }
+  if (input < 0) fail(start, HW_STAGE_INPUT);
+  int output = fcntl(plan->output, F_DUPFD_CLOEXEC, 3);
+  if (output < 0) fail(start, HW_STAGE_OUTPUT);
+  if (dup2(input, 0) < 0) fail(start, HW_STAGE_INPUT);
+  if (dup2(output, 1) < 0 || dup2(output, 2) < 0) fail(start, HW_STAGE_OUTPUT);
+}
+
+/// Becomes the program. Runs in the memory of the shepherd, so it may only make calls.
+HW_UNWATCHED static int become_program(void *argument) {
+  struct hw_start *start = argument;
+  const struct hw_plan *plan = start->plan;
+  char opened;
+  while (read(start->gate, &opened, 1) < 0 && errno == EINTR) continue;
+  // Dies with its shepherd, should somebody kill that one. The shepherd has one thread, so "the parent thread" of
+  // prctl(2) is the shepherd itself.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != start->shepherd) _exit(127);
+  if (setpgid(0, 0) != 0) fail(start, HW_STAGE_GROUP);
+  if (hw_join_cgroup(&plan->cgroup) != 0) fail(start, HW_STAGE_CGROUP);
+  if (chdir(plan->directory) != 0) fail(start, HW_STAGE_DIRECTORY);
+  connect_streams(plan, start);
+  if (plan->fixed_addresses) {
+    int persona = personality(0xffffffff);
+    if (persona < 0 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) < 0) fail(start, HW_STAGE_ADDRESSES);
+  }
+  if (plan->no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) fail(start, HW_STAGE_HUGE_PAGES);
+  if (plan->cpus != NULL && sched_setaffinity(0, plan->cpus_size, plan->cpus) != 0) fail(start, HW_STAGE_CPUS);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  execve(plan->program, plan->arguments, plan->environment);
+  fail(start, HW_STAGE_EXEC);
+}
+
+/// The stack on which a child runs until its exec.
+static char program_stack[65536] __attribute__((aligned(16)));
+
+/// Waits until an untraced child has executed the program, or has ended: both close its end of the pipe.
+static void await_exec(int executed) {
+  char nothing;
+  while (read(executed, &nothing, 1) < 0 && errno == EINTR) continue;
+}
+
+static void tell_nobody(void *nobody, struct hw_record record) {
+  (void)nobody, (void)record;
+}
+
+/// Lets a traced child go on until it is stopped at its exec, or has ended before; returns that status.
+static int await_traced_exec(pid_t pid) {
+  for (;;) {
+    int status = 0;
+    if (waitpid(pid, &status, __WALL) < 0 && errno == EINTR) continue;
+    if (!WIFSTOPPED(status) || hw_trace_is_exec(status)) return status;
+    hw_trace_stop(pid, status, tell_nobody, NULL);
+  }
+}
+
+void hw_start_program(struct hw_start *start) {
+  int traced = start->plan->traced;
+  int gate[2], executed[2];
+  start->shepherd = getpid();
+  start->stage = HW_STAGE_SHEPHERD;
+  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(executed, O_CLOEXEC) != 0) {
+    start->code = errno;
+    return;
+  }
+  start->gate = gate[0];
+  pid_t pid = clone(become_program, program_stack + sizeof program_stack, CLONE_VM | SIGCHLD, start);
+  start->code = errno;
+  if (pid < 0) return;
+  start->pid = pid;
+  start->stage = 0;
+  close(executed[1]);
+  int code = traced ? hw_trace_begin(pid) : 0;
+  if (code != 0) {
+    kill(pid, SIGKILL);
+    hw_reap(pid);
+    start->stage = HW_STAGE_TRACE;
+    start->code = code;
+    return;
+  }
+  while (write(gate[1], "", 1) < 0 && errno == EINTR) continue;
+  if (traced) start->status = await_traced_exec(pid);
+  else await_exec(executed[0]);
+  close(gate[0]);
+  close(gate[1]);
+  close(executed[0]);
+  if (start->stage != 0 && !traced) hw_reap(pid);
+}
