@@ -124,6 +124,7 @@ static int try_joining(const char *procs) {
 /// What the child of `hw_try_cgroup` does. A process that has just been reaped may still be in the cgroup for an
 /// instant.
 static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs) {
+  // Out of reach of a signal to the runner's process group.
   setsid();
   if (mkdir(folder, 0755) != 0) _exit(errno);
   int code = access(needed, F_OK) == 0 ? try_joining(procs) : HW_FILE_MISSING;

@@ -157,16 +157,23 @@ static int reap(struct shepherd *shepherd) {
   }
 }
 
-/// Waits for a byte in the control pipe, or its end: until then the runner reads the cgroup's counters.
-static void await_control(struct shepherd *shepherd) {
-  struct pollfd wanted = {.fd = shepherd->control, .events = POLLIN};
-  while (poll(&wanted, 1, -1) < 0 && errno == EINTR) continue;
+/// Waits until the runner has read the cgroup's counters, or has gone itself.
+///
+/// A wish to kill may still stand in the pipe: it came when all had just ended.
+static void await_release(struct shepherd *shepherd) {
+  for (;;) {
+    char wish = 0;
+    ssize_t length = read(shepherd->control, &wish, 1);
+    if (length > 0 && wish == HW_WISH_RELEASE) return;
+    if (length == 0) shepherd->abandoned = 1;
+    if (length == 0 || (length < 0 && errno != EINTR)) return;
+  }
 }
 
 static _Noreturn void leave(struct shepherd *shepherd) {
   const struct hw_plan *plan = shepherd->plan;
   tell(shepherd, (struct hw_record){.news = HW_NEWS_DONE});
-  if (!shepherd->abandoned && *plan->cgroup.folders != NULL) await_control(shepherd);
+  if (!shepherd->abandoned && *plan->cgroup.folders != NULL) await_release(shepherd);
   hw_remove_cgroup(&plan->cgroup);
   if (shepherd->abandoned && plan->scratch_file != NULL) {
     unlink(plan->scratch_file);

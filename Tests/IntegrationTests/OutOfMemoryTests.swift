@@ -47,9 +47,9 @@ struct OutOfMemoryTests {
 
   /// Whether the end says that the kernel killed a process of the tree for want of memory.
   private func tellsOfWant(_ scene: Scene) throws -> Bool {
-    let (detail, _, kills) = try scene.endWords()
-    let isCounted = kills > 0
-    #expect(isCounted == (detail.contains("memory-limit of 64.0 MiB") || detail.contains("killed for want of memory")))
-    return try scene.end() == "oom KILL" || isCounted
+    let (end, words) = (try scene.end(), try scene.endWords())
+    let wanted = end == "oom KILL" ? "memory-limit of 64.0 MiB" : "killed for want of memory"
+    #expect(words.detail.contains(wanted) == (words.kills > 0), "\(end): \(words)")
+    return end == "oom KILL" || words.kills > 0
   }
 }

@@ -38,7 +38,7 @@ enum hw_news {
   /// Process `pid` could not be killed.
   HW_NEWS_SURVIVOR,
   /// The last record: nothing is left but what was reported as a survivor. Where there is a cgroup it is still there,
-  /// until the control pipe has a byte or ends.
+  /// until the control pipe has `HW_WISH_RELEASE` or ends.
   HW_NEWS_DONE,
   /// Where the program is traced: process `value` has made process `pid`, which uses its maker's memory until its exec
   /// or end if `stage` is not 0 (vfork(2)).
@@ -107,10 +107,19 @@ struct hw_plan {
   int mappings;
 };
 
-/// The runner's ends of a shepherd's pipes; both are closed on exec.
+/// What a runner writes to a shepherd, a byte each. Two, since a wish to kill may come when all has just ended: it must
+/// not be taken for the other.
+enum hw_wish {
+  /// All below the shepherd is to be killed; the end of the file has the same effect.
+  HW_WISH_DISPERSE = 1,
+  /// After `HW_NEWS_DONE`: the cgroup's counters were read.
+  HW_WISH_RELEASE,
+};
+
+/// The runner's ends of a shepherd's pipes; all are closed on exec.
 struct hw_shepherd {
   pid_t pid;
-  /// A byte or the end of file has the shepherd kill all that is below it.
+  /// Takes `hw_wish`es.
   int control;
   /// Yields `hw_record`s; not blocking.
   int report;

@@ -269,7 +269,7 @@ extension Family {
       return true
     }
     if mustReap {
-      LinuxCalls.askToDisperse(handle)
+      LinuxCalls.release(handle)
       LinuxCalls.reap(shepherd)
     }
     if isDispersed { containment?.remove() }

@@ -151,7 +151,16 @@ extension LinuxCalls {
 
   /// Asks a shepherd to kill everything below it; it is woken should somebody have stopped it.
   static func askToDisperse(_ shepherd: Shepherd) {
-    var byte: UInt8 = 1
+    send(HW_WISH_DISPERSE, to: shepherd)
+  }
+
+  /// Has a shepherd below which nothing is left remove its cgroup and end.
+  static func release(_ shepherd: Shepherd) {
+    send(HW_WISH_RELEASE, to: shepherd)
+  }
+
+  private static func send(_ wish: hw_wish, to shepherd: Shepherd) {
+    var byte = UInt8(wish.rawValue)
     // The pipe is never full: this is written at most a few times. A shepherd that has gone gives EPIPE.
     SignalMask.withoutPipeSignal { _ = write(shepherd.control, &byte, 1) }
     kill(shepherd.pid, SIGCONT)
