@@ -16,7 +16,7 @@ struct MachineTests {
     Machine.fingerprint(for: scenario(change), environment: ["PATH": "/bin", "SHELL": "/bin/zsh"])
   }
 
-  @Test("It names what the machine's own tools name", .timeLimit(.minutes(1)))
+  @Test("It names what the machine's own tools name", .timeLimit(.minutes(5)))
   func plausible() throws {
     let household = Household()
     let family = try household.shell("uname -m; uname -r; getconf PAGESIZE; nproc; getconf GNU_LIBC_VERSION")
