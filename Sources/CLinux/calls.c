@@ -106,52 +106,39 @@ static void close_ends(int one, int other) {
 
 // MARK: - Cgroups and counters
 
-/// Waits for a child to end; its exit code.
-HW_UNWATCHED static int exit_code(pid_t pid) {
+/// The exit code of a child that tells one by it; an `errno` fits. EIO where it was killed.
+static int answer_of(pid_t child) {
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-/// What the grandchild of `hw_try_cgroup` does; `0` stands for the writer itself.
-HW_UNWATCHED static _Noreturn void join_and_leave(const char *procs) {
-  int file = open(procs, O_WRONLY | O_CLOEXEC);
-  _exit(file >= 0 && write(file, "0", 1) == 1 ? 0 : errno);
+/// Has a process of its own join the cgroup: 0, or an errno. `0` stands for the writer itself.
+static int try_joining(const char *procs) {
+  pid_t pid = hw_fork_quietly();
+  if (pid < 0) return errno;
+  if (pid == 0) _exit(hw_write_text(procs, "0") == 0 ? 0 : errno);
+  return answer_of(pid);
 }
-
-/// Has a process of its own join the cgroup: 0, or an errno.
-HW_UNWATCHED __attribute__((noinline)) static int try_joining(const char *procs) {
-  pid_t pid = vfork();
-  if (pid == 0) join_and_leave(procs);
-  return pid < 0 ? errno : exit_code(pid);
-}
-
-/// The exit code of a child that has not found what it needs; no errno is that high.
-#define LACKING 255
 
 /// What the child of `hw_try_cgroup` does. A process that has just been reaped may still be in the cgroup for an
 /// instant.
-HW_UNWATCHED static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs) {
+static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs) {
   // Out of reach of a signal to the runner's process group.
   setsid();
   if (mkdir(folder, 0755) != 0) _exit(errno);
-  int code = access(needed, F_OK) == 0 ? try_joining(procs) : LACKING;
+  int code = access(needed, F_OK) == 0 ? try_joining(procs) : HW_FILE_MISSING;
   for (int turn = 0; turn < 400 && rmdir(folder) != 0 && errno == EBUSY; turn++) {
     nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
   }
   _exit(code);
 }
 
-__attribute__((noinline)) int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
-  sigset_t before;
-  block_signals(&before);
-  pid_t pid = vfork();
+int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
+  pid_t pid = hw_fork_quietly();
+  if (pid < 0) return errno;
   if (pid == 0) try_and_remove(folder, needed, procs);
-  int failure = errno;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (pid < 0) return failure;
-  int code = exit_code(pid);
-  return code == LACKING ? -1 : code;
+  return answer_of(pid);
 }
 
 /// What the child of `hw_still_child` does: it says that it is ready, and waits until nobody holds `wait` any more.

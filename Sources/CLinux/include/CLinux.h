@@ -204,11 +204,14 @@ void hw_reap(pid_t pid);
 
 // MARK: - Cgroups and counters
 
-/// Makes a cgroup, has a process join it, and removes it: 0, an errno, or -1 where the needed file is not in it.
+/// No errno: the file that is needed is not in a cgroup that was made.
+#define HW_FILE_MISSING 255
+
+/// Makes a cgroup, has a process join it, and removes it: 0, an errno, or `HW_FILE_MISSING`.
 ///
 /// A child does it, which neither a SIGKILL to the caller nor one to its process group keeps from removing the cgroup.
 ///
-/// Why C: the child lives between vfork and exit, and must not touch the memory that it shares.
+/// Why C: the child lives between fork and exit.
 int hw_try_cgroup(const char *_Nonnull folder, const char *_Nonnull needed, const char *_Nonnull procs);
 
 /// Forks a child that touches `size` bytes of new memory and then stands still; its pid, or -1.

@@ -387,7 +387,8 @@ extension LinuxCalls {
   ///
   /// - Returns: 0, or the error number; -1 where the file is not in it.
   static func tryCgroup(at path: String, needing file: String) -> Int32 {
-    hw_try_cgroup(path, "\(path)/\(file)", "\(path)/cgroup.procs")
+    let code = hw_try_cgroup(path, "\(path)/\(file)", "\(path)/cgroup.procs")
+    return code == HW_FILE_MISSING ? -1 : code
   }
 
   /// Looks at a child of ours that has touched as much new memory and stands still; nil where none can be made.
