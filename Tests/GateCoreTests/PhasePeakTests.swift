@@ -53,17 +53,19 @@ struct PhasePeakTests {
 
   @Test("The last phase ends at the request to stop: what is read at the exit may have come after it")
   func stopping() {
-    func peaks(marks: [Double]) -> RepetitionResult.Phase? {
+    func peaks(marks: [Double], stop: Int = 22) -> RepetitionResult.Phase? {
       let samples = marks.enumerated().map { R.sample($0 * 10 + 5, 10, mark: $1) }
       var recording = Recording(samples: samples, marks: [R.phase(0, "all")], end: End(.stopped))
       (recording.processes, recording.duration) = ([R.main(peak: marks.max() ?? 0)], .milliseconds(100))
-      recording.stopRequested = .milliseconds(22)
+      recording.stopRequested = .milliseconds(stop)
       return recording.result().phases.first
     }
     let quiet = peaks(marks: [10, 30, 30, 30])
     #expect(quiet?.metrics[.peakRSS] == 30 * Curves.mebibyte && quiet?.peakIsExact == true)
     let rising = peaks(marks: [10, 30, 50, 50])
     #expect(rising?.metrics[.peakRSS] == 30 * Curves.mebibyte && rising?.peakIsExact == false)
+    let readJustThen = peaks(marks: [10, 30, 50, 50], stop: 15)
+    #expect(readJustThen?.metrics[.peakRSS] == 30 * Curves.mebibyte && readJustThen?.peakIsExact == true)
   }
 
   @Test("Of a simulated kernel no peak is above the truth, and each that is called exact is it", arguments: 0..<40)

@@ -67,12 +67,15 @@ struct Envelope {
   /// Whether ``highest(in:)`` missed nothing of the window.
   ///
   /// It did not where the mark rose in the window, since it then shows the most of all time since it was set back; and
-  /// where nothing can hide between the last reading in the window and its end: the mark was set back just there, or
-  /// had not risen at the next reading, or there was no more to read (`isReadAtEnd`: at the very end of the process).
+  /// where nothing can hide between the last reading in the window and its end: the mark was read just there, or had
+  /// not risen at the next reading, or there was no more to read (`isReadAtEnd`: at the very end of the process). A
+  /// window that ends at the last of all readings since nothing is known of later times is not read at its end.
   func isExact(in window: ClosedRange<Duration>, isReadAtEnd: Bool) -> Bool {
     let inside = steps.slice(of: window, by: \.time)
     guard inside.contains(where: { $0.rise(since: window.lowerBound) != nil }) else { return false }
-    if let last = inside.last, last.resident == nil, last.time == window.upperBound { return true }
-    return inside.endIndex < steps.endIndex ? steps[inside.endIndex].risenTo == nil : isReadAtEnd
+    let isReadThere = inside.last?.time == window.upperBound
+    if isReadThere, inside.last?.resident == nil { return true }
+    guard inside.endIndex < steps.endIndex else { return isReadAtEnd }
+    return isReadThere || steps[inside.endIndex].risenTo == nil
   }
 }

@@ -105,9 +105,10 @@ extension Repetition {
     guard !run.hasEnded else { return }
     run.sampler.takeFinalComposition()
     let signal = scenario.stop.signal
-    let age = run.age
+    // With a reading just then, nothing of the last phase can hide between the last reading and its end.
+    let lastReading = run.sampler.sweep()
     if run.send(signal) {
-      run.stopRequested = run.stopRequested ?? age
+      run.stopRequested = run.stopRequested ?? lastReading
       run.input = nil
       let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .goOn) { run.hasEnded ? () : nil }
       if ended != nil { return }

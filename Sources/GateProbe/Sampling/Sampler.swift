@@ -149,10 +149,14 @@ extension Sampler {
     }
   }
 
-  private func sweep() {
+  /// Reads everything once; the time of that since exec.
+  @discardableResult
+  func sweep() -> Duration {
     state.withLock { state in
       state.takeTraceEvents()
-      state.sweep(at: Self.age(of: family))
+      let time = Self.age(of: family)
+      state.sweep(at: time)
+      return .nanoseconds(time)
     }
   }
 
