@@ -76,7 +76,8 @@ struct PhasePeakTests {
   func whole() throws {
     let scene = try Scene(
       "target: {command: [\(try Self.program.words[0])], stdin: pipe}\nready: {log: ready, within: 60s}\nsteps: "
-        + "[{phase: high}, {wait: 100ms}, {send: \"64\\n\"}, {expect: {output: took, within: 60s}}, {phase: low}, {wait: 200ms}]")
+        + "[{phase: high}, {wait: 100ms}, {send: \"64\\n\"}, {expect: {output: took, within: 60s}}, {phase: low}, {wait: 200ms}]"
+    )
     try #require(try scene.check().code == 0)
     let repetition = try #require(try scene.repetitions().last)
     let phases = try #require(repetition["phases"] as? [[String: Any]])
