@@ -1,4 +1,4 @@
-/// What a shepherd's two files say to each other; nothing of it leaves the room.
+/// Tracing, as a shepherd and the start of a program use it; nothing of it leaves the room.
 
 #ifndef HW_TRACER_H
 #define HW_TRACER_H

@@ -109,7 +109,7 @@ private struct Freezer: Sendable {
 
   func freeze(within limit: Duration) -> Bool {
     let deadline = MonotonicTime.after(limit)
-    do throws(SystemError) { try SystemFile.write(frozen.text, to: frozen.file) } catch { return false }
+    do throws(SystemError) { try SmallFile.write(frozen.text, to: frozen.file) } catch { return false }
     while !isFrozen {
       guard !deadline.hasPassed else {
         thaw()
@@ -121,7 +121,7 @@ private struct Freezer: Sendable {
   }
 
   func thaw() {
-    try? SystemFile.write(thawed.text, to: thawed.file)
+    try? SmallFile.write(thawed.text, to: thawed.file)
   }
 
   private var isFrozen: Bool {

@@ -22,13 +22,11 @@ struct CgroupMap: Sendable, Equatable {
     }
   }
 
-  /// The map of this process.
-  static func ofThisProcess() -> CgroupMap {
-    CgroupMap(
-      membership: SmallFile.text(at: "/proc/self/cgroup") ?? "",
-      mounts: SmallFile.text(at: "/proc/self/mountinfo", atMost: 1 << 20) ?? ""
-    )
-  }
+  /// The map of this process, read once.
+  static let ofThisProcess = CgroupMap(
+    membership: SmallFile.text(at: "/proc/self/cgroup") ?? "",
+    mounts: SmallFile.text(at: "/proc/self/mountinfo", atMost: 1 << 20) ?? ""
+  )
 
   /// The v1 hierarchy of a controller.
   func legacy(_ controller: String) -> Hierarchy? {

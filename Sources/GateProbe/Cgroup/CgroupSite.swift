@@ -16,7 +16,7 @@ struct CgroupSite: Sendable {
   let freezer: Finding
 
   /// The site of this process, looked for once.
-  static let here = CgroupSite(in: .ofThisProcess(), trying: CgroupTrial.attempt)
+  static let here = CgroupSite(in: .ofThisProcess, trying: CgroupTrial.attempt)
 
   init(memory: Finding, freezer: Finding) {
     self.memory = memory
@@ -82,7 +82,7 @@ struct CgroupSite: Sendable {
     if has("cgroup.subtree_control") { return nil }
     guard has("cgroup.controllers") else { return .noMemoryController(folder: folder.path) }
     do throws(SystemError) {
-      try SystemFile.write("+memory", to: "\(folder.path)/cgroup.subtree_control")
+      try SmallFile.write("+memory", to: "\(folder.path)/cgroup.subtree_control")
       return nil
     } catch {
       let isBusy = error.code == LinuxCalls.Code.busy

@@ -34,30 +34,9 @@ enum CgroupFolder {
     let deadline = MonotonicTime.after(patience)
     while rmdir(path) != 0 {
       guard errno == EBUSY, !deadline.hasPassed else { return errno == ENOENT }
-      for child in children(of: path) { remove(child) }
+      for entry in SmallFolder.entries(of: path) where entry.isFolder { remove("\(path)/\(entry.name)") }
       usleep(500)
     }
     return true
-  }
-
-  /// The cgroups in a cgroup; its files are no folders.
-  private static func children(of path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var children: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if entry.pointee.d_type == DT_DIR, name != ".", name != ".." { children.append("\(path)/\(name)") }
-    }
-    return children
-  }
-}
-
-/// Small files of the kernel, written whole.
-enum SystemFile {
-  static func write(_ text: String, to path: String) throws(SystemError) {
-    let file = try Descriptor.open(path, O_WRONLY)
-    guard case .failed(let code) = file.write(text.utf8) else { return }
-    throw SystemError(task: "write to `\(path)`", code: code)
   }
 }

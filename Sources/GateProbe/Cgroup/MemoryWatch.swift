@@ -16,7 +16,7 @@ final class MemoryWatch {
   private static let patience = Duration.milliseconds(200)
 
   /// Begins to watch; to be called before the target is started.
-  init(cgroup: Cgroup?, map: CgroupMap = .ofThisProcess()) {
+  init(cgroup: Cgroup?, map: CgroupMap = .ofThisProcess) {
     self.cgroup = cgroup
     around = map.memoryFolders
     shared = around.first { $0.ownKills != nil }

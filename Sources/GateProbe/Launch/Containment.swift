@@ -21,7 +21,7 @@ extension Containment {
   /// Thaws what is frozen and kills what is left, as far as the cgroup can; for when the shepherd has gone.
   func kill() {
     for setting in beforeKilling {
-      try? SystemFile.write(setting.text, to: setting.file)
+      try? SmallFile.write(setting.text, to: setting.file)
     }
   }
 

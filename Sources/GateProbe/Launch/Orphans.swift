@@ -47,15 +47,6 @@ struct Orphans {
   }
 
   private func remaining() -> [Int32] {
-    guard let folder = opendir("/proc") else { return [] }
-    defer { closedir(folder) }
-    var found: [Int32] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if let pid = Int32(name), isOrphan(pid) { found.append(pid) }
-    }
-    return found
+    SmallFolder.entries(of: "/proc").compactMap { Int32($0.name) }.filter(isOrphan)
   }
 }

@@ -48,28 +48,3 @@ struct ProcessStat: Sendable, Equatable {
     return !isZombie || threads > 1
   }
 }
-
-/// Small files under `/proc` and `/sys`, read whole.
-enum SmallFile {
-  /// The first bytes of a file; nil where it cannot be read.
-  static func bytes(at path: String, atMost limit: Int = 65_536) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { LinuxCalls.close(descriptor) }
-    var isReadable = true
-    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
-      while filled < limit {
-        let count = read(descriptor, buffer.baseAddress?.advanced(by: filled), limit - filled)
-        if count < 0 && errno == EINTR { continue }
-        if count < 0 { isReadable = false }
-        guard count > 0 else { break }
-        filled += count
-      }
-    }
-    return isReadable ? bytes : nil
-  }
-
-  static func text(at path: String, atMost limit: Int = 65_536) -> String? {
-    bytes(at: path, atMost: limit).map { String(decoding: $0, as: UTF8.self) }
-  }
-}

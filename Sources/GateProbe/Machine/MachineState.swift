@@ -17,7 +17,7 @@ struct MachineState: Sendable, Equatable {
   var canFixAddresses = true
 
   static func now() -> MachineState {
-    let limiting = CgroupMap.ofThisProcess().memoryFolders.compactMap { folder in
+    let limiting = CgroupMap.ofThisProcess.memoryFolders.compactMap { folder in
       folder.limit.map { (limit: $0, folder: folder) }
     }
     .min { $0.limit < $1.limit }

@@ -20,7 +20,6 @@ final class Sampler: Sendable {
 
   private let family: Family
   private let interval: Duration
-  private let cgroup: Cgroup?
   private let state: Mutex<SamplerState>
   private let life = Mutex<Life?>(nil)
 
@@ -34,7 +33,6 @@ final class Sampler: Sendable {
   ) {
     self.family = family
     self.interval = interval
-    self.cgroup = cgroup
     var state = SamplerState(family: family, cgroup: cgroup, main: main, capacity: capacity)
     state.sweep(at: Self.age(of: family))
     self.state = Mutex(state)
@@ -90,11 +88,6 @@ final class Sampler: Sendable {
 // MARK: - At an instant
 
 extension Sampler {
-  /// The main process's resident memory, read at once; nil where it is unknown or has ended.
-  func residentNow() -> Bytes? {
-    state.withLock { $0.mainFigures(at: Self.age(of: family))?.resident }
-  }
-
   /// The main process's memory at a mark, with the time since exec.
   ///
   /// Where a phase begins the high-water mark is set back, so that the phase gets one of its own. That is done only

@@ -47,16 +47,20 @@ extension SamplerState {
   /// millisecond.
   private static let shortestPhase: Int64 = 50_000_000
 
-  /// Reads the main process, and sets its high-water mark to what is resident (`clear_refs`, proc_pid_clear_refs(5)).
+  /// Reads the main process, and where the tree can stand still meanwhile sets its high-water mark back.
   mutating func beginPhase(at time: Int64) -> (resident: Bytes?, peakBefore: Bytes?) {
-    guard let main, let cgroup, time >= nextReset, cgroup.freeze() else {
+    guard main != nil, let cgroup, time >= nextReset, let level = cgroup.whileFrozen({ resetMark(at: time) }) else {
       return (mainFigures(at: time)?.resident, nil)
     }
-    defer { cgroup.thaw() }
-    guard let figures = mainFigures(at: time) else { return (nil, nil) }
+    return level
+  }
+
+  /// Reads the main process, and sets its high-water mark to what is resident (`clear_refs`, proc_pid_clear_refs(5)).
+  private mutating func resetMark(at time: Int64) -> (resident: Bytes?, peakBefore: Bytes?) {
+    guard let main, let figures = mainFigures(at: time) else { return (nil, nil) }
     nextReset = time + Self.shortestPhase
     do throws(SystemError) {
-      try SystemFile.write("5", to: "/proc/\(main.pid)/clear_refs")
+      try SmallFile.write("5", to: "/proc/\(main.pid)/clear_refs")
       store.beginEpoch()
       return (figures.resident, max(figures.peak, figures.resident))
     } catch {

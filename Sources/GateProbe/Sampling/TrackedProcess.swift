@@ -182,11 +182,9 @@ extension TrackedProcess {
   ///
   /// - Returns: Whether there is such a thread.
   func goThroughLivingThread(buffer: UnsafeMutableRawBufferPointer) -> Bool {
-    guard ProcessStat(of: pid)?.isAlive == true, let folder = opendir("/proc/\(pid)/task") else { return false }
-    defer { closedir(folder) }
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      guard name.first?.isNumber == true, let file = ProcFile(path: "/proc/\(pid)/task/\(name)/status"),
+    guard ProcessStat(of: pid)?.isAlive == true else { return false }
+    for (name, _) in SmallFolder.entries(of: "/proc/\(pid)/task") {
+      guard let file = ProcFile(path: "/proc/\(pid)/task/\(name)/status"),
         let text = file.read(into: buffer), ProcText.figures(inStatus: text) != nil
       else { continue }
       status = consume file

@@ -73,7 +73,7 @@ struct CgroupMapTests {
 
   @Test("This process is listed in the folders that are its own")
   func real() {
-    for hierarchy in CgroupMap.ofThisProcess().hierarchies {
+    for hierarchy in CgroupMap.ofThisProcess.hierarchies {
       let own = hierarchy.folders.first ?? ""
       let processes = SmallFile.text(at: "\(own)/cgroup.procs", atMost: 1 << 20) ?? ""
       #expect(processes.split(separator: "\n").contains("\(ownProcess)"), "\(own)")

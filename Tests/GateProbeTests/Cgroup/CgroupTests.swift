@@ -108,7 +108,7 @@ struct CgroupTests {
     let family = try household.python(made.joining + "print('up', flush=True)\nwhile True: pass")
     #expect(eventually { household.output == "up\n" })
     #expect(made.cgroup.freeze(within: .seconds(30)))
-    for setting in made.cgroup.containment.beforeKilling { try? SystemFile.write(setting.text, to: setting.file) }
+    for setting in made.cgroup.containment.beforeKilling { try? SmallFile.write(setting.text, to: setting.file) }
     family.send(.kill, to: family.leader)
     #expect(family.leaderEnding() == .signaled(SIGKILL, coreDumped: false))
   }
@@ -137,7 +137,7 @@ struct CgroupTests {
 
   /// Both kinds of freezer, where the machine has them.
   static let freezers: [CgroupSite.Place] = {
-    let map = CgroupMap.ofThisProcess()
+    let map = CgroupMap.ofThisProcess
     return [(map.unified, "cgroup.freeze"), (map.legacy("freezer"), "freezer.state")].compactMap { hierarchy, file in
       guard let hierarchy, let own = hierarchy.folders.first else { return nil }
       return CgroupTrial.attempt(in: own, needing: file) == nil

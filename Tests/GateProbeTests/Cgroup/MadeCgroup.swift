@@ -18,7 +18,7 @@ final class MadeCgroup: Sendable {
     self.cgroup = cgroup
     for folder in cgroup.containment.folders where mkdir(folder, 0o755) != 0 { return nil }
     for setting in cgroup.containment.settings {
-      do { try SystemFile.write(setting.text, to: setting.file) } catch { return nil }
+      do { try SmallFile.write(setting.text, to: setting.file) } catch { return nil }
     }
   }
 

@@ -284,6 +284,11 @@ struct SamplerTests {
 }
 
 extension Sampler {
+  /// The main process's resident memory, read at once.
+  func residentNow() -> Bytes? {
+    level(beginningPhase: false).resident
+  }
+
   /// Stops, and returns all that was seen.
   func finish() -> SamplingReport {
     stop()

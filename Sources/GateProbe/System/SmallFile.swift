@@ -1,0 +1,48 @@
+import Glibc
+
+/// Small files under `/proc` and `/sys`, read whole.
+enum SmallFile {
+  /// The first bytes of a file; nil where it cannot be read.
+  static func bytes(at path: String, atMost limit: Int = 65_536) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { LinuxCalls.close(descriptor) }
+    var isReadable = true
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
+      while filled < limit {
+        let count = read(descriptor, buffer.baseAddress?.advanced(by: filled), limit - filled)
+        if count < 0 && errno == EINTR { continue }
+        if count < 0 { isReadable = false }
+        guard count > 0 else { break }
+        filled += count
+      }
+    }
+    return isReadable ? bytes : nil
+  }
+
+  static func text(at path: String, atMost limit: Int = 65_536) -> String? {
+    bytes(at: path, atMost: limit).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Writes all of a short text to a file that is there.
+  static func write(_ text: String, to path: String) throws(SystemError) {
+    let file = try Descriptor.open(path, O_WRONLY)
+    guard case .failed(let code) = file.write(text.utf8) else { return }
+    throw SystemError(task: "write to `\(path)`", code: code)
+  }
+}
+
+/// Folders under `/proc` and `/sys`.
+enum SmallFolder {
+  /// The names in a folder, each with whether it is a folder itself; none where it cannot be read.
+  static func entries(of path: String) -> [(name: String, isFolder: Bool)] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var entries: [(name: String, isFolder: Bool)] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name != ".", name != ".." { entries.append((name, entry.pointee.d_type == DT_DIR)) }
+    }
+    return entries
+  }
+}
