@@ -79,9 +79,9 @@ package enum ListingReport {
   }
 
   private static func repeats(of scenario: Scenario) -> String {
-    let known = scenario.repetitions.count(hasBaseline: true)
-    let new = scenario.repetitions.count(hasBaseline: false)
-    let times = Figures.count(known, "time") + (new == known ? "" : " (\(new) for a first baseline)")
+    let (plan, new) = (scenario.repetitions.plan, scenario.repetitions.countForBaseline)
+    let times = plan.max == plan.min
+      ? Figures.count(plan.min, "time") : "\(plan.min) to \(plan.max) times (\(new) for a first baseline)"
     let warmup = scenario.warmup == 0 ? "" : " after \(Figures.count(scenario.warmup, "warm-up"))"
     return "\(times)\(warmup), each at most \(Figures.time(scenario.timeout))"
   }

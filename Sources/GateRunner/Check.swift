@@ -76,32 +76,37 @@ package struct Check {
     for (index, plan) in plans.enumerated() {
       let scenario = plan.scenario
       console.show(.scenarioStarted(scenario.name, index: index + 1, of: plans.count))
-      let run = ScenarioRun(
-        scenario: scenario,
-        environment: plan.environment,
-        repetitions: repetitions ?? scenario.repetitions.count(hasBaseline: plan.hasBaseline),
-        show: console.show,
-        remarks: probe.remarks(on: scenario)
-      )
-      let measured = run.measure { scenario, number in
-        // All warm-ups share the file before the first counted one's: only the last one that ran may have failed.
-        let output = artifacts.output(of: scenario.name, repetition: max(0, number))
-        let recording = probe.measure(scenario, output: output)
-        if let recording, number >= 1 {
-          let path = artifacts.recording(of: scenario.name, repetition: number)
-          do throws(FileError) {
-            try SafeFile.write(RecordingFile.encode(recording), to: path)
-          } catch {
-            if unwritten.isEmpty { unwritten.append(error) }
-          }
-        }
-        return recording
+      var run = ScenarioRun(scenario: scenario, environment: plan.environment, show: console.show)
+      run.remarks = probe.remarks(on: scenario)
+      let check = ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline)
+      let result = check.result(of: run, against: plan.reference) { scenario, number in
+        measure(scenario, number, with: probe, into: artifacts, &unwritten)
       }
-      guard let measured else { return nil }
-      let result = measured.judged(against: plan.reference, allowsMissingBaseline: allowsMissingBaseline)
+      guard let result else { return nil }
       console.show(.scenarioFinished(result))
       results.append(result)
     }
     return results
+  }
+
+  /// Runs one repetition and keeps its recording and output.
+  private func measure(
+    _ scenario: Scenario,
+    _ number: Int,
+    with probe: Probe,
+    into artifacts: ArtifactsFolder,
+    _ unwritten: inout [FileError]
+  ) -> Recording? {
+    // All warm-ups share the file before the first counted one's: only the last one that ran may have failed.
+    let output = artifacts.output(of: scenario.name, repetition: max(0, number))
+    let recording = probe.measure(scenario, output: output)
+    guard let recording, number >= 1 else { return recording }
+    do throws(FileError) {
+      try SafeFile.write(
+        RecordingFile.encode(recording), to: artifacts.recording(of: scenario.name, repetition: number))
+    } catch {
+      if unwritten.isEmpty { unwritten.append(error) }
+    }
+    return recording
   }
 }

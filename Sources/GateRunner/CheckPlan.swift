@@ -8,11 +8,6 @@ struct CheckPlan {
   let environment: EnvironmentInfo
   let reference: Reference
 
-  /// Whether figures can be compared: then fewer repetitions are needed than for a new baseline.
-  var hasBaseline: Bool {
-    if case .baseline = reference { true } else { false }
-  }
-
   /// Finds every baseline before the first target starts, so that a broken file costs no minutes.
   ///
   /// - Throws: the complaints about all baselines that cannot be read.

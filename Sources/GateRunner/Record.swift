@@ -34,12 +34,13 @@ package struct Record {
     var run = RunInfo(
       startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: workplace.workingDirectory)
     )
-    let scenarioRun = ScenarioRun(
-      scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), repetitions: repetitions,
-      show: workplace.console.show, remarks: probe.remarks(on: scenario), notesChildren: false
+    var scenarioRun = ScenarioRun(
+      scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), show: workplace.console.show
     )
+    scenarioRun.remarks = probe.remarks(on: scenario)
+    scenarioRun.notesChildren = false
     var last: Recording?
-    let measured = scenarioRun.measure { scenario, number in
+    let isDone = scenarioRun.run(to: repetitions, of: repetitions) { scenario, number in
       let output = "\(scratch.path)/\(number).log"
       last = probe.measure(scenario, output: output)
       if showsOutput, let bytes = try? SafeFile.read(output, atMost: 1 << 30) {
@@ -48,12 +49,12 @@ package struct Record {
       return last
     }
     workplace.console.clearProgress()
-    guard let measured else {
+    guard isDone else {
       workplace.console.say("interrupted: the target is stopped")
       return workplace.interruptedCode ?? .interrupted
     }
     run.duration = ContinuousClock.now - begin
-    let result = measured.judged(against: .missing, allowsMissingBaseline: true)
+    let result = scenarioRun.measurements.judged(against: .missing, allowsMissingBaseline: true)
     try tell(RunResult(run: run, environment: result.environment, scenarios: [result]), last, workplace)
     return result.verdict.exitCode
   }

@@ -3,67 +3,90 @@ import GateCore
 /// Runs one repetition; nil where an interruption ended it.
 typealias Measuring = (_ scenario: Scenario, _ number: Int) -> Recording?
 
-/// All repetitions of one scenario, one after the other.
+/// The repetitions of one scenario, as far as they have been run.
 struct ScenarioRun {
   let scenario: Scenario
   let environment: EnvironmentInfo
-  /// Counted repetitions.
-  let repetitions: Int
   let show: (Progress) -> Void
   /// What is to be said of the measurement as a whole.
   var remarks: [String] = []
   /// Whether a note tells of a child that holds most of the memory; the report of `record` does so with figures.
   var notesChildren = true
+  /// Whose repetitions these are, where two builds are measured in turn.
+  var build: String?
 
-  /// Runs warm-ups and repetitions until all are done or one cannot count.
-  ///
-  /// - Returns: the measurements, or nil where an interruption ended the run.
-  func measure(by measuring: Measuring) -> ScenarioMeasurements? {
-    var measurements = ScenarioMeasurements(
-      name: scenario.name, environment: environment, gate: scenario.gate, repetitions: []
-    )
-    var counted: [Extract] = []
-    for number in (1 - scenario.warmup)...max(1, repetitions) {
-      let progress = progress(at: number)
-      show(.repetitionStarted(progress))
-      guard let recording = measuring(scenario, number) else { return nil }
-      if let failure = failure(of: recording, number: number) {
-        measurements.failure = failure
-        measurements.wasKilled = recording.end.kind == .killed && !scenario.accepts(recording.end)
-      }
-      // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
-      if number >= 1 || measurements.failure != nil {
-        let result = recording.result()
-        measurements.repetitions.append(result)
-        counted.append(Extract(recording, result))
-        let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
-        show(.repetitionFinished(progress, peak: peak, duration: recording.duration))
-      }
-      guard measurements.failure == nil else { break }
-    }
-    measurements.growthIsPerIteration = !counted.isEmpty && counted.allSatisfy(\.growthIsPerIteration)
-    let middle = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first
-    measurements.composition = middle?.composition
-    measurements.compositionAtPeak = middle?.compositionAtPeak
-    measurements.notes =
-      remarks + shared(measurements.repetitions.map(\.notes)) + overshadowed(counted)
-    return measurements
+  private var repetitions: [RepetitionResult] = []
+  private var counted: [Extract] = []
+  private var failure: Failure?
+  private var wasKilled = false
+  /// Repetitions have numbers from 1; the warm-ups before them end at 0.
+  private var next: Int
+
+  init(scenario: Scenario, environment: EnvironmentInfo, show: @escaping (Progress) -> Void) {
+    self.scenario = scenario
+    self.environment = environment
+    self.show = show
+    next = 1 - scenario.warmup
   }
 
-  /// Counted repetitions have numbers from 1; warm-ups end at 0.
-  private func progress(at number: Int) -> Progress.Repetition {
-    let isWarmup = number < 1
+  /// Runs what is missing, warm-ups first, up to the repetition of this number; no more than one that cannot count.
+  ///
+  /// - Parameter total: how many repetitions there are to be, for those who wait.
+  /// - Returns: false where an interruption ended the run.
+  mutating func run(to number: Int, of total: Int, by measuring: Measuring) -> Bool {
+    while next <= number, failure == nil {
+      let progress = progress(of: total)
+      show(.repetitionStarted(progress))
+      guard let recording = measuring(scenario, next) else { return false }
+      take(recording, progress)
+      next += 1
+    }
+    return true
+  }
+
+  /// What has been measured.
+  var measurements: ScenarioMeasurements {
+    let middle = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first
+    return ScenarioMeasurements(
+      name: scenario.name,
+      environment: environment,
+      gate: scenario.gate,
+      repetitions: repetitions,
+      composition: middle?.composition,
+      compositionAtPeak: middle?.compositionAtPeak,
+      growthIsPerIteration: !counted.isEmpty && counted.allSatisfy(\.growthIsPerIteration),
+      failure: failure,
+      wasKilled: wasKilled,
+      notes: remarks + shared(repetitions.map(\.notes)) + overshadowed(counted)
+    )
+  }
+
+  private mutating func take(_ recording: Recording, _ progress: Progress.Repetition) {
+    failure = failure(of: recording, progress)
+    wasKilled = failure != nil && recording.end.kind == .killed && !scenario.accepts(recording.end)
+    // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
+    guard !progress.isWarmup || failure != nil else { return }
+    let result = recording.result()
+    repetitions.append(result)
+    counted.append(Extract(recording, result))
+    let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
+    show(.repetitionFinished(progress, peak: peak, duration: recording.duration))
+  }
+
+  private func progress(of total: Int) -> Progress.Repetition {
+    let isWarmup = next < 1
     return Progress.Repetition(
       scenario: scenario.name,
-      number: isWarmup ? number + scenario.warmup : number,
-      of: isWarmup ? scenario.warmup : repetitions,
+      number: isWarmup ? next + scenario.warmup : next,
+      of: isWarmup ? scenario.warmup : total,
       isWarmup: isWarmup
     )
   }
 
   /// Why a repetition cannot count; nil where it can.
-  private func failure(of recording: Recording, number: Int) -> Failure? {
-    let which = number >= 1 ? "repetition \(number) of \(repetitions)" : "warm-up \(number + scenario.warmup)"
+  private func failure(of recording: Recording, _ progress: Progress.Repetition) -> Failure? {
+    let number = progress.isWarmup ? "warm-up \(progress.number)" : "repetition \(progress.number) of \(progress.of)"
+    let which = [build, number].compactMap(\.self).joined(separator: ", ")
     if var failure = recording.failure {
       failure.subject = "\(which), \(failure.subject)"
       return failure

@@ -1,28 +1,35 @@
 /// By how much one set of values lies above another.
-package enum Shift {
-  /// The 95 % interval of the shift from `base` to `current`, from the exact distribution of the rank sum (Hodges and
-  /// Lehmann 1963); nil where either is empty.
+package struct Shift: Sendable, Equatable {
+  /// The median of all differences (Hodges and Lehmann 1963).
+  package let estimate: Double
+  /// Where the true shift lies, in 95 % of all cases.
+  package let interval: ClosedRange<Double>
+  /// What the true shift is not above, in 95 % of all cases.
+  package let upperBound: Double
+  /// What the true shift is not below, in 95 % of all cases.
+  package let lowerBound: Double
+
+  /// The shift from `base` to `current`, its bounds from the exact distribution of the rank sum; nil where either is
+  /// empty.
   ///
-  /// Where there are too few values for 95 % (fewer than 4 against 4) it is the whole range of the differences, which
-  /// promises less.
-  package static func interval(from base: [Double], to current: [Double]) -> ClosedRange<Double>? {
-    guard !base.isEmpty, !current.isEmpty else { return nil }
+  /// Where there are too few values for 95 % (two-sided: fewer than 4 against 4) the bounds are the whole range of the
+  /// differences, which promises less. Beyond 40 values a side they are made of 40 that stand for them.
+  package init?(from base: [Double], to current: [Double]) {
+    let (base, current) = (Sample.standingFor(base), Sample.standingFor(current))
     let differences = current.flatMap { later in base.map { later - $0 } }.sorted()
-    let cut = max(1, rankCut(base.count, current.count, perSide: 0.025))
-    let low = differences[min(cut, differences.count) - 1]
-    let high = differences[max(differences.count - cut, 0)]
-    return min(low, high)...max(low, high)
+    guard let estimate = Spread.median(differences) else { return nil }
+    func ends(perSide: Double) -> (low: Double, high: Double) {
+      let cut = min(max(1, Self.rankCut(base.count, current.count, perSide: perSide)), (differences.count + 1) / 2)
+      return (differences[cut - 1], differences[differences.count - cut])
+    }
+    let (twoSided, oneSided) = (ends(perSide: 0.025), ends(perSide: 0.05))
+    self.estimate = estimate
+    interval = twoSided.low...twoSided.high
+    (lowerBound, upperBound) = oneSided
   }
 
   /// The largest k with P(U ≤ k − 1) ≤ `perSide` for the Mann–Whitney statistic U; 0 where there is none.
-  ///
-  /// From 41 values on a side, the normal approximation of U serves.
   static func rankCut(_ first: Int, _ second: Int, perSide: Double) -> Int {
-    guard max(first, second) <= 40 else {
-      let product = Double(first * second)
-      let deviation = (product * Double(first + second + 1) / 12).squareRoot()
-      return max(0, Int(product / 2 - 1.96 * deviation))
-    }
     let counts = orderings(first, second)
     let total = counts.reduce(0, +)
     var sum = 0.0

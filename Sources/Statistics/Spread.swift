@@ -22,13 +22,13 @@ package enum Spread {
     return 1.4826 * deviation
   }
 
-  /// How far the values lie apart: the middle half's width from five values on, since a single outlier says little
-  /// of the rest, and the whole width below that.
-  package static func width(_ values: [Double]) -> Double? {
-    guard let low = values.min(), let high = values.max() else { return nil }
-    guard values.count >= 5, let lower = quantile(values, 0.25), let upper = quantile(values, 0.75) else {
-      return high - low
-    }
-    return upper - lower
+  /// An estimate of the standard deviation of normal values that one outlier cannot move: the larger of
+  /// ``scaledDeviation(_:)`` and the middle half's width over 1.349.
+  ///
+  /// Either alone is zero where many values are equal, as counts of pages often are.
+  package static func noise(_ values: [Double]) -> Double {
+    guard let deviation = scaledDeviation(values), let low = quantile(values, 0.25), let high = quantile(values, 0.75)
+    else { return 0 }
+    return max(deviation, (high - low) / 1.349)
   }
 }

@@ -66,8 +66,8 @@ struct JudgingTests {
     #expect(verdict(small.map { $0 + 524_289 }, small) == .regression)
     #expect(verdict(large.map { $0 + 30_000_000 }, large) == .pass)
     #expect(verdict(large.map { $0 + 30_000_001 }, large) == .regression)
-    #expect(verdict(small.map { $0 + 65_537 }, small, tolerance: .automatic) == .regression)
-    #expect(verdict(small.map { $0 + 65_536 }, small, tolerance: .automatic) == .pass)
+    #expect(verdict(small.map { $0 + 131_073 }, small, tolerance: .automatic) == .regression)
+    #expect(verdict(small.map { $0 + 131_072 }, small, tolerance: .automatic) == .pass)
   }
 
   @Test("A fall beyond the tolerance is an improvement")
@@ -101,7 +101,10 @@ struct JudgingTests {
     #expect(metric.change?.percent == 10)
     #expect(metric.change.map { $0.low...$0.high } == 10_485_760.0...10_485_760.0)
     #expect(metric.allowed == 3_145_728.0)
-    #expect(metric.detectable == 3_145_728.0)
+    // A page is the least deviation: 1.28 × 4096 × √(1/5 + 1/5) beside the tolerance.
+    #expect(metric.detectable.map { ($0 - 3_145_728).rounded() } == 3316)
+    #expect(metric.resolution.map { $0.rounded() } == 12_694)
+    #expect(metric.method == .ranks && metric.chance.map { ($0 * 252).rounded() } == 1)
     #expect(metric.reason == "peak_rss rose by 10.0 MiB, and 3.0 MiB are tolerated")
     #expect(result.verdict == .regression)
   }

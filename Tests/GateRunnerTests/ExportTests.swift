@@ -81,11 +81,10 @@ struct ExportTests {
     )
     var scenario = Scenario(name: ScenarioName("x"), target: Target(command: .shell("true"), workingDirectory: "/"))
     scenario.warmup = 0
-    let run = ScenarioRun(
-      scenario: scenario, environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), repetitions: 3,
-      show: { _ in }
+    var run = ScenarioRun(
+      scenario: scenario, environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), show: { _ in }
     )
-    let measured = run.measure { _, number in
+    let isDone = run.run(to: 3, of: 3) { _, number in
       let peak = [30, 10, 20][number - 1]
       let process = ProcessRecord(
         id: 1, parent: 0, command: "x", isMain: true, peak: .mebibytes(Int64(peak)), firstSeen: .zero, lastSeen: .zero,
@@ -97,8 +96,10 @@ struct ExportTests {
         end: End(.exited, code: 0)
       )
     }
-    #expect(measured?.composition == composition(1))
-    #expect(measured?.compositionAtPeak == composition(19))
-    #expect(measured?.judged(against: .missing).compositionAtPeak == composition(19))
+    let measured = run.measurements
+    #expect(isDone)
+    #expect(measured.composition == composition(1))
+    #expect(measured.compositionAtPeak == composition(19))
+    #expect(measured.judged(against: .missing).compositionAtPeak == composition(19))
   }
 }

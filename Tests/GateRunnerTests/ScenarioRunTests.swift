@@ -5,7 +5,12 @@ import Testing
 
 @Suite("The repetitions of a scenario, by a scripted probe")
 struct ScenarioRunTests {
-  private func run(repetitions: Int = 3, warmup: Int = 1, edit: (inout Scenario) -> Void = { _ in }) -> ScenarioRun {
+  private func measure(
+    repetitions: Int = 3,
+    warmup: Int = 1,
+    edit: (inout Scenario) -> Void = { _ in },
+    by measuring: Measuring
+  ) -> ScenarioMeasurements? {
     var scenario = Scenario(
       name: ScenarioName("load"), target: Target(command: .shell("true"), workingDirectory: "/")
     )
@@ -15,10 +20,10 @@ struct ScenarioRunTests {
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
       kernel: "6.1", libc: "glibc 2.36"
     )
-    return ScenarioRun(
-      scenario: scenario, environment: EnvironmentInfo(name: "here", fingerprint: fingerprint),
-      repetitions: repetitions, show: { _ in }
+    var run = ScenarioRun(
+      scenario: scenario, environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), show: { _ in }
     )
+    return run.run(to: repetitions, of: repetitions, by: measuring) ? run.measurements : nil
   }
 
   private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [String] = []) -> Recording {
@@ -34,7 +39,7 @@ struct ScenarioRunTests {
   @Test("Warm-ups run first, with numbers up to 0, and are not counted")
   func warmups() throws {
     var numbers: [Int] = []
-    let measured = run(warmup: 2).measure { _, number in
+    let measured = measure(warmup: 2) { _, number in
       numbers.append(number)
       return recording(mebibytes: number < 1 ? 99 : 20)
     }
@@ -45,7 +50,7 @@ struct ScenarioRunTests {
   @Test("The first repetition that cannot count ends the scenario, and says which it was, and with what output")
   func failing() throws {
     var played = 0
-    let measured = run().measure { _, number in
+    let measured = measure { _, number in
       played += 1
       return number == 2 ? recording(End(.crash, signal: .segv)) : recording()
     }
@@ -59,31 +64,32 @@ struct ScenarioRunTests {
 
   @Test("A warm-up that fails is a failure, too")
   func failingWarmup() throws {
-    let measured = run().measure { _, _ in recording(End(.exited, code: 3)) }
+    let measured = measure { _, _ in recording(End(.exited, code: 3)) }
     #expect(measured?.failure?.subject == "warm-up 1")
     #expect(measured?.repetitions.count == 1)
   }
 
   @Test("A target that an unknown hand killed leaves the scenario undecided")
   func killed() throws {
-    let measured = run().measure { _, _ in recording(End(.killed, signal: .kill)) }
+    let measured = measure { _, _ in recording(End(.killed, signal: .kill)) }
     #expect(measured?.wasKilled == true)
   }
 
   @Test("An interruption yields nothing")
   func interrupted() throws {
-    #expect(run().measure { _, number in number == 2 ? nil : recording() } == nil)
+    let measured = measure { _, number in number == 2 ? nil : recording() }
+    #expect(measured == nil)
   }
 
   @Test("The composition is that of the repetition with the middle peak")
   func composition() throws {
-    let measured = run(warmup: 0).measure { _, number in recording(mebibytes: [30, 10, 20][number - 1]) }
+    let measured = measure(warmup: 0) { _, number in recording(mebibytes: [30, 10, 20][number - 1]) }
     #expect(measured?.composition?.anonymous == .mebibytes(20))
   }
 
   @Test("What repetitions had to say alike is said once, with their number unless all of them did")
   func notes() throws {
-    let measured = run(warmup: 0).measure { _, number in
+    let measured = measure(warmup: 0) { _, number in
       recording(notes: [["always", "often", "once"], ["always", "often"], ["always"]][number - 1])
     }
     #expect(measured?.notes == ["always", "often (in 2 of 3 repetitions)", "once (in 1 of 3 repetitions)"])

@@ -18,11 +18,12 @@ struct SpreadTests {
     #expect(abs(value - expected) < 1e-9)
   }
 
-  @Test("One outlier among ten does not widen the spread, and among three it does")
-  func width() {
-    #expect(Spread.width([10, 10, 10, 10, 10, 10, 10, 10, 10, 9999]) == 0)
-    #expect(Spread.width([10, 10, 9999]) == 9989)
-    #expect(Spread.width([]) == nil)
+  @Test("Neither one outlier nor equal values hide the noise")
+  func noise() {
+    #expect(Spread.noise([10, 10, 10, 10, 10, 10, 10, 10, 10, 9999]) == 0)
+    #expect(Spread.noise([10, 10, 10, 10, 10, 10, 20, 20, 20, 20]) > 7)
+    #expect(Spread.noise(Array(1...9).map(Double.init)) == 1.4826 * 2)
+    #expect(Spread.noise([]) == 0)
   }
 
   @Test("The scaled deviation of 1…9 is 1.4826 × 2")
@@ -60,8 +61,8 @@ struct SteadyStateTests {
   }
 }
 
-@Suite("Slopes and shifts")
-struct SlopeAndShiftTests {
+@Suite("Slopes")
+struct SlopeTests {
   @Test("A slope is exact on a line and unmoved by a few outliers")
   func slope() {
     let x = (0..<50).map(Double.init)
@@ -72,29 +73,5 @@ struct SlopeAndShiftTests {
     #expect(Slope.theilSen(x: x, y: y) == 3)
     #expect(Slope.theilSen(x: [1, 1], y: [2, 3]) == nil)
     #expect(Slope.theilSen(x: (0..<5000).map(Double.init), y: (0..<5000).map { 2 * Double($0) }) == 2)
-  }
-
-  /// The cuts of the exact rank-sum distribution at 5 % and 1 % a side.
-  @Test(
-    "The rank cut follows the exact distribution",
-    arguments: [
-      (3, 3, 0.05, 1), (5, 5, 0.05, 5), (5, 10, 0.05, 12), (10, 10, 0.05, 28), (20, 10, 0.05, 63),
-      (3, 3, 0.01, 0), (5, 5, 0.01, 2), (10, 10, 0.01, 20),
-    ]
-  )
-  func rankCut(first: Int, second: Int, perSide: Double, expected: Int) {
-    #expect(Shift.rankCut(first, second, perSide: perSide) == expected)
-    #expect(Shift.rankCut(second, first, perSide: perSide) == expected)
-  }
-
-  @Test("The interval of a pure shift holds it, and is a point where all values agree")
-  func interval() throws {
-    #expect(Shift.interval(from: [10, 10, 10, 10, 10], to: [13, 13, 13, 13, 13]) == 3...3)
-    let base = [1.0, 2, 3, 4, 5, 6, 7, 8]
-    let shift = try #require(Shift.interval(from: base, to: base.map { $0 + 100 }))
-    #expect(shift.contains(100))
-    #expect(shift.lowerBound > 93 && shift.upperBound < 107)
-    #expect(Shift.interval(from: [], to: [1]) == nil)
-    #expect(Shift.interval(from: [1], to: [4]) == 3...3)
   }
 }

@@ -1,24 +1,30 @@
 import Statistics
 
 extension Tolerance {
+  /// The least that `auto` allows.
+  ///
+  /// Of equal runs of 40 programs the highest peak was 146 KiB above the lowest in the median; what one day's runs leave
+  /// of that is not in their spread.
+  private static let leastAutomatic = Double(Bytes.kibibytes(128).count)
+
   /// What the tolerance allows beside these baseline values, in the metric's unit.
   ///
-  /// `auto` is twice the spread of the baseline, and at least 64 KiB: what wanders from run to run must not fail.
+  /// `auto` is three standard deviations of the baseline (within a level, where it jumps between two), and at least
+  /// 128 KiB and 0.5 %: two of them are what 5 values need to be told equal to 10 in most cases, and the deviation of so
+  /// few values may be a third too low.
   package func allowed(beside baseline: [Double]) -> Double {
+    let level = abs(Spread.median(baseline) ?? 0)
     switch self {
     case .bounds(let relative, let absolute):
-      let level = abs(Spread.median(baseline) ?? 0)
       return max((relative?.value ?? 0) / 100 * level, Double(absolute?.count ?? 0))
     case .automatic:
-      return max(2 * (Spread.width(baseline) ?? 0), Double(Bytes.kibibytes(64).count))
+      let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
+      return max(3 * Spread.noise(values), 0.005 * level, Self.leastAutomatic)
     }
   }
 }
 
-/// How the values of one metric are judged: by medians, tolerance and spread.
-///
-/// A rise counts once the median has risen by more than the tolerance *and* by more than the values of either side
-/// differ among themselves. Where they differ by more than the tolerance, a smaller rise cannot be told from none.
+/// How the values of one metric are judged against its rule.
 struct MetricJudgement {
   let rule: GateRule
   let unit: String
@@ -27,6 +33,9 @@ struct MetricJudgement {
   /// nil where there is no baseline to compare with.
   let baseline: [Double]?
   let missingBaseline: Verdict
+  let plan: RepetitionPlan
+  /// How many repetitions there are, those without the metric too.
+  let repetitions: Int
 
   private var metric: MetricName { rule.metric }
 
@@ -43,40 +52,80 @@ struct MetricJudgement {
   }
 
   private func compare(_ result: inout MetricResult, _ tolerance: Tolerance) {
-    guard let baseline, let shift = Shift.interval(from: baseline, to: current) else {
+    guard let baseline, let base = Spread.median(baseline) else {
       result.verdict = missingBaseline
       result.reason = "the baseline has no \(metric)"
       return
     }
-    let change = (Spread.median(current) ?? 0) - (Spread.median(baseline) ?? 0)
-    let base = Spread.median(baseline) ?? 0
     let allowed = tolerance.allowed(beside: baseline)
-    let spread = max(Spread.width(baseline) ?? 0, Spread.width(current) ?? 0)
+    let comparison = Comparison(
+      from: baseline, to: current, allowed: allowed,
+      alpha: plan.alpha(at: repetitions, against: baseline.count), isLast: plan.isLast(repetitions)
+    )
+    guard let comparison else { return }
+    let change = (Spread.median(current) ?? 0) - base
     result.baseline = summary(baseline)
     result.change = MetricResult.Change(
       absolute: change,
       percent: base > 0 ? change / base * 100 : nil,
-      low: shift.lowerBound,
-      high: shift.upperBound
+      low: comparison.shift.interval.lowerBound,
+      high: comparison.shift.interval.upperBound,
+      shift: comparison.shift.estimate
     )
     result.allowed = allowed
-    result.detectable = max(allowed, spread)
-    (result.verdict, result.reason) = verdict(change: change, allowed: allowed, spread: spread)
+    result.method = comparison.method
+    result.chance = comparison.chance
+    measureNoise(&result, comparison, beside: baseline, allowed)
+    (result.verdict, result.reason) = verdict(of: comparison, allowed: allowed)
   }
 
-  private func verdict(change: Double, allowed: Double, spread: Double) -> (Verdict, String) {
-    let visible = max(allowed, spread)
-    if change > visible {
-      return (.regression, "\(metric) rose by \(text(change)), and \(text(allowed)) are tolerated")
+  /// A page is the least that resident memory can move by.
+  private static let leastDeviation = 4096.0
+
+  private func measureNoise(
+    _ result: inout MetricResult,
+    _ comparison: Comparison,
+    beside baseline: [Double],
+    _ allowed: Double
+  ) {
+    let least = metric.isWholeBytes ? Self.leastDeviation : 0
+    let modes = comparison.method == .levels ? Modes(of: baseline) : nil
+    let (before, now) = (modes?.distances(of: baseline) ?? baseline, modes?.distances(of: current) ?? current)
+    result.detectable = Detection.smallestShift(
+      deviation: max(least, Detection.pooledDeviation(before, now)), baseline.count, current.count,
+      allowed: allowed, hasStatistics: comparison.method != .thresholds
+    )
+    result.resolution = Detection.smallestShift(
+      deviation: max(least, Spread.noise(before)), baseline.count, plan.min, allowed: 0
+    )
+  }
+
+  private func verdict(of comparison: Comparison, allowed: Double) -> (Verdict, String) {
+    let shift = comparison.shift
+    switch comparison.outcome {
+    case .rise where shift.estimate > 0:
+      let reason = "\(metric) rose by \(text(shift.estimate)), and \(text(allowed)) are tolerated"
+      return (.regression, reason + words(on: comparison))
+    case .rise:
+      return (.regression, "\(metric) is more often at the higher of its two levels" + words(on: comparison))
+    case .fall:
+      return (.improved, "\(metric) fell by \(text(-shift.estimate))" + words(on: comparison))
+    case .undecided:
+      let reason = "a rise of up to \(text(shift.upperBound)) cannot be ruled out, and \(text(allowed)) are tolerated"
+      return (.inconclusive, reason + words(on: comparison))
+    case .level:
+      return (.pass, "")
     }
-    if change < -visible {
-      return (.improved, "\(metric) fell by \(text(-change))")
+  }
+
+  /// What a person has to know of how it was told.
+  private func words(on comparison: Comparison) -> String {
+    if let levels = comparison.levels, let base = baseline?.count {
+      return "; its values jump between \(text(levels.low)) and \(text(levels.high)): "
+        + "\(levels.highBefore) of \(base) were at the higher level, \(levels.highNow) of \(current.count) are now"
     }
-    guard spread <= allowed else {
-      let reason = "the repetitions differ by \(text(spread)), and \(text(allowed)) are tolerated"
-      return (.inconclusive, reason)
-    }
-    return (.pass, "")
+    guard comparison.method == .thresholds else { return "" }
+    return "; no statistics: \(current.count) against \(baseline?.count ?? 0) values are too few to tell chance apart"
   }
 
   private func summary(_ values: [Double]) -> MetricResult.Summary? {

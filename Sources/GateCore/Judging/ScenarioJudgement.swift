@@ -20,6 +20,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
   /// Of the same repetition as ``composition``.
   package var compositionAtPeak: Composition?
   package var growthIsPerIteration: Bool
+  /// How many repetitions the verdict may ask for; nil where their number was fixed.
+  package var plan: RepetitionPlan?
   /// Why a repetition, a warm-up included, cannot count.
   package var failure: Failure?
   /// Whether an unknown hand killed a target: then nothing is known, and nothing has failed.
@@ -34,6 +36,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     composition: Composition? = nil,
     compositionAtPeak: Composition? = nil,
     growthIsPerIteration: Bool = false,
+    plan: RepetitionPlan? = nil,
     failure: Failure? = nil,
     wasKilled: Bool = false,
     notes: [String] = []
@@ -45,6 +48,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     self.composition = composition
     self.compositionAtPeak = compositionAtPeak
     self.growthIsPerIteration = growthIsPerIteration
+    self.plan = plan
     self.failure = failure
     self.wasKilled = wasKilled
     self.notes = notes
@@ -64,7 +68,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       compositionAtPeak: compositionAtPeak,
       failure: failure,
       notes: notes,
-      growthIsPerIteration: growthIsPerIteration
+      growthIsPerIteration: growthIsPerIteration,
+      plan: plan
     )
     guard failure == nil else {
       result.verdict = wasKilled ? .inconclusive : .failed
@@ -98,6 +103,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     if result.metrics.isEmpty {
       result.notes.append("nothing was judged: every metric of its gate is off")
     }
+    if let note = noteOnFewness(of: result) { result.notes.append(note) }
     let counting = result.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass }
     result.verdict = Verdict.combined(counting)
     if let note = baseline.flatMap(noteOnEnvironment) {
@@ -129,7 +135,9 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       unit: unit,
       current: values,
       baseline: old,
-      missingBaseline: missing
+      missingBaseline: missing,
+      plan: plan ?? RepetitionPlan(min: repetitions.count, max: repetitions.count),
+      repetitions: repetitions.count
     )
     var result = judgement.result
     if baseline == nil, result.verdict == missing { result.reason = "there is no baseline for this environment" }
@@ -191,6 +199,14 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       let extent = count == 0 ? "never" : "only in \(count) of \(repetitions.count) repetitions"
       return "resident memory \(extent) became steady; a longer scenario may show it"
     }
+  }
+
+  /// Says so where a metric that counts was judged by its size alone.
+  private func noteOnFewness(of result: ScenarioResult) -> String? {
+    let judged = result.metrics.first { $0.method == .thresholds && $0.rule.severity == .fail }
+    guard let judged, let now = judged.current?.count, let before = judged.baseline?.count else { return nil }
+    return "no statistics: \(now) against \(before) values are too few to tell a change from chance, so its size alone "
+      + "counts; 5 of each are enough"
   }
 
   private func note(onOther name: String, _ differences: [Fingerprint.Difference]) -> String {
@@ -257,6 +273,7 @@ extension ScenarioMeasurements {
       composition: result.currentComposition,
       compositionAtPeak: result.compositionAtPeak,
       growthIsPerIteration: result.growthIsPerIteration,
+      plan: result.plan,
       failure: result.failure,
       wasKilled: result.failure != nil && result.verdict == .inconclusive
     )

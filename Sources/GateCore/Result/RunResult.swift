@@ -108,6 +108,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var notes: [String]
   /// How often growth was measured: per iteration, else per second.
   package var growthIsPerIteration: Bool
+  /// How many repetitions the verdict could have asked for; nil where their number was fixed.
+  package var plan: RepetitionPlan?
 
   package init(
     name: ScenarioName,
@@ -121,7 +123,8 @@ package struct ScenarioResult: Sendable, Equatable {
     compositionAtPeak: Composition? = nil,
     failure: Failure? = nil,
     notes: [String] = [],
-    growthIsPerIteration: Bool = false
+    growthIsPerIteration: Bool = false,
+    plan: RepetitionPlan? = nil
   ) {
     self.name = name
     self.verdict = verdict
@@ -135,6 +138,7 @@ package struct ScenarioResult: Sendable, Equatable {
     self.failure = failure
     self.notes = notes
     self.growthIsPerIteration = growthIsPerIteration
+    self.plan = plan
   }
 }
 
@@ -248,13 +252,27 @@ package struct MetricResult: Sendable, Equatable {
     /// The ends of the 95 % interval of the shift.
     package var low: Double
     package var high: Double
+    /// The median of the differences between all values of both sides, by which is judged; where values jump between
+    /// two levels, it is not that of the medians.
+    package var shift: Double
 
-    package init(absolute: Double, percent: Double?, low: Double, high: Double) {
+    package init(absolute: Double, percent: Double?, low: Double, high: Double, shift: Double? = nil) {
       self.absolute = absolute
       self.percent = percent
       self.low = low
       self.high = high
+      self.shift = shift ?? absolute
     }
+  }
+
+  /// By what the values of both sides were told apart.
+  package enum Method: String, Sendable, CaseIterable {
+    /// By the exact test of their ranks.
+    case ranks = "rank-test"
+    /// As by ranks, after values that jump between two levels were put beside the nearer one, and by their share there.
+    case levels = "two-levels"
+    /// By size alone: there are too few values for any test.
+    case thresholds = "no-statistics"
   }
 
   package var rule: GateRule
@@ -267,6 +285,12 @@ package struct MetricResult: Sendable, Equatable {
   package var allowed: Double?
   /// The smallest change that this comparison could have seen.
   package var detectable: Double?
+  /// The smallest change that the baseline's own noise would let a check of this plan see, whatever is tolerated.
+  package var resolution: Double?
+  /// nil where nothing was compared.
+  package var method: Method?
+  /// The chance that values of one and the same program would differ so; nil where the change is within its tolerance.
+  package var chance: Double?
   /// Why the verdict is what it is, in one sentence.
   package var reason: String
 
@@ -279,6 +303,9 @@ package struct MetricResult: Sendable, Equatable {
     change: Change? = nil,
     allowed: Double? = nil,
     detectable: Double? = nil,
+    resolution: Double? = nil,
+    method: Method? = nil,
+    chance: Double? = nil,
     reason: String = ""
   ) {
     self.rule = rule
@@ -289,6 +316,9 @@ package struct MetricResult: Sendable, Equatable {
     self.change = change
     self.allowed = allowed
     self.detectable = detectable
+    self.resolution = resolution
+    self.method = method
+    self.chance = chance
     self.reason = reason
   }
 }

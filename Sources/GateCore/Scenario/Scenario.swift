@@ -198,12 +198,20 @@ package enum Repetitions: Sendable, Equatable {
   /// The most repetitions that a file may ask for.
   package static let most = 1000
 
-  /// The repetitions of a check while no statistics ask for more: the smaller bound against a baseline, and 10
-  /// where a baseline is still to be made, since its spread decides what later checks can see.
-  package func count(hasBaseline: Bool) -> Int {
+  /// The repetitions of a new baseline: 10, as far as the bounds allow it, since its spread decides what later checks
+  /// can see.
+  package var countForBaseline: Int {
     switch self {
     case .fixed(let count): count
-    case .adaptive(let min, let max): hasBaseline ? min : Swift.min(Swift.max(10, min), max)
+    case .adaptive(let min, let max): Swift.min(Swift.max(10, min), max)
+    }
+  }
+
+  /// At how many repetitions a comparison is looked at.
+  package var plan: RepetitionPlan {
+    switch self {
+    case .fixed(let count): RepetitionPlan(min: count, max: count)
+    case .adaptive(let min, let max): RepetitionPlan(min: min, max: max)
     }
   }
 }

@@ -23,6 +23,9 @@ struct MetricDocument: Codable {
       change: try fields.valueIfAny("change", as: ChangeDocument.self)?.change,
       allowed: try tolerance?.fields.numberIfAny("allowed", in: 0...DocumentLimit.amount),
       detectable: try fields.numberIfAny("detectable", in: 0...DocumentLimit.amount),
+      resolution: try fields.numberIfAny("resolution", in: 0...DocumentLimit.amount),
+      method: try fields.choiceIfAny("method"),
+      chance: try fields.numberIfAny("chance", in: 0...1),
       reason: try fields.textIfAny("reason") ?? ""
     )
   }
@@ -36,6 +39,9 @@ struct MetricDocument: Codable {
     try fields.encode(result.rule.severity.rawValue, forKey: "on")
     try fields.encode(result.reason.boundedStart, forKey: "reason")
     try fields.encodeFigureOrNull(result.detectable, of: metric, forKey: "detectable")
+    try fields.encodeFigureOrNull(result.resolution, of: metric, forKey: "resolution")
+    try fields.encodeOrNull(result.method?.rawValue, forKey: "method")
+    try fields.encodeOrNull(result.chance.map(Self.rounded), forKey: "chance")
     try fields.encodeSummary(result.baseline, of: metric, forKey: "baseline")
     try fields.encodeSummary(result.current, of: metric, forKey: "current")
     try fields.encodeChange(result.change, of: metric)
@@ -44,6 +50,13 @@ struct MetricDocument: Codable {
     if let allowed = result.allowed, allowed.isFinite {
       try tolerance.encode(Figure(allowed, of: metric), forKey: "allowed")
     }
+  }
+}
+
+extension MetricDocument {
+  /// A chance to a millionth, which is far below what anything is told by.
+  fileprivate static func rounded(_ chance: Double) -> Double {
+    (chance * 1e6).rounded() / 1e6
   }
 }
 
@@ -82,7 +95,8 @@ private struct ChangeDocument: Decodable {
       absolute: absolute,
       percent: try fields.numberIfAny("percent", in: DocumentLimit.signed),
       low: try fields.numberIfAny("low", in: DocumentLimit.signed) ?? absolute,
-      high: try fields.numberIfAny("high", in: DocumentLimit.signed) ?? absolute
+      high: try fields.numberIfAny("high", in: DocumentLimit.signed) ?? absolute,
+      shift: try fields.numberIfAny("shift", in: DocumentLimit.signed)
     )
   }
 }
@@ -116,6 +130,7 @@ extension KeyedEncodingContainer<JSONName> {
     try fields.encode(Figure(change.absolute, of: metric), forKey: "absolute")
     try fields.encodeFigureOrNull(change.low, of: metric, forKey: "low")
     try fields.encodeFigureOrNull(change.high, of: metric, forKey: "high")
+    try fields.encodeFigureOrNull(change.shift, of: metric, forKey: "shift")
     let hundredths = change.percent.map { ($0 * 100).rounded() / 100 }
     try fields.encodeFigureOrNull(hundredths, of: .growth, forKey: "percent")
   }

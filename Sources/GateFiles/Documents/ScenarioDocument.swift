@@ -15,6 +15,7 @@ struct ScenarioDocument: Encodable {
     try fields.encode(EnvironmentDocument(scenario.environment), forKey: "environment")
     try fields.encode(GateDocument(scenario.gate), forKey: "gate")
     try fields.encode(scenario.repetitions.map(RepetitionDocument.init), forKey: "repetitions")
+    try fields.encodeIfPresent(scenario.plan.map(PlanDocument.init), forKey: "plan")
     try fields.encode(scenario.metrics.map(MetricDocument.init), forKey: "metrics")
     var composition = fields.nestedContainer(keyedBy: JSONName.self, forKey: "composition")
     try composition.encode(CompositionDocument(scenario.baselineComposition), forKey: "baseline")
@@ -46,8 +47,30 @@ extension ScenarioResult {
       compositionAtPeak: composition?.peak,
       failure: try fields.valueIfAny("failure", as: FailureDocument.self)?.failure,
       notes: try fields.notes(),
-      growthIsPerIteration: growth == .iteration
+      growthIsPerIteration: growth == .iteration,
+      plan: try fields.valueIfAny("plan", as: PlanDocument.self)?.plan
     )
+  }
+}
+
+/// How many repetitions the verdict could have asked for.
+private struct PlanDocument: Codable {
+  let plan: RepetitionPlan
+
+  init(_ plan: RepetitionPlan) {
+    self.plan = plan
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    let bounds = 1...Int64(Repetitions.most)
+    plan = RepetitionPlan(min: Int(try fields.whole("min", in: bounds)), max: Int(try fields.whole("max", in: bounds)))
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    try fields.encode(plan.min, forKey: "min")
+    try fields.encode(plan.max, forKey: "max")
   }
 }
 

@@ -1,0 +1,114 @@
+import Statistics
+
+/// What the values of one metric tell beside the baseline's: one value for each repetition, never samples within one.
+///
+/// - Rise: the shift is above what is allowed, and chance alone would do so in at most `alpha` of all cases.
+/// - Level: else, if the shift is in 95 % of all cases not above what is allowed.
+/// - Undecided: else. It is never taken for one of the others.
+/// - Fall: the mirror of a rise.
+struct Comparison {
+  enum Outcome { case rise, fall, level, undecided }
+
+  let outcome: Outcome
+  let method: MetricResult.Method
+  let shift: Shift
+  /// The chance at which a rise or fall was told or not told; nil where none was asked for.
+  let chance: Double?
+  /// How the values are spread over two levels; nil where there is one.
+  var levels: Levels?
+
+  /// How many values lie at the higher of two levels, and where these are.
+  struct Levels {
+    let low: Double
+    let high: Double
+    let highBefore: Int
+    let highNow: Int
+  }
+
+  /// Compares by ranks; where the values are too few for any statistics, by the shift alone, though not before the
+  /// last look.
+  ///
+  /// A program whose baseline jumps between two levels further apart than `allowed` is compared level with level.
+  init?(from base: [Double], to current: [Double], allowed: Double, alpha: Double, isLast: Bool) {
+    guard let shift = Shift(from: base, to: current) else { return nil }
+    guard RankTest.floor(base.count, current.count) <= alpha || !isLast else {
+      self.init(.thresholds, shift, shift.estimate > allowed ? .rise : shift.estimate < -allowed ? .fall : .level, nil)
+      return
+    }
+    if let modes = Modes(of: base), modes.gap > allowed {
+      self.init(from: base, to: current, by: modes, allowed: allowed, alpha: alpha)
+      return
+    }
+    let (outcome, chance) = Self.outcome(of: shift, from: base, to: current, allowed: allowed, alpha: alpha)
+    self.init(.ranks, shift, outcome, chance)
+  }
+
+  private init(_ method: MetricResult.Method, _ shift: Shift, _ outcome: Outcome, _ chance: Double?) {
+    (self.method, self.shift, self.outcome, self.chance) = (method, shift, outcome, chance)
+  }
+
+  private static func outcome(
+    of shift: Shift,
+    from base: [Double],
+    to current: [Double],
+    allowed: Double,
+    alpha: Double
+  ) -> (Outcome, chance: Double?) {
+    var chance: Double?
+    if shift.estimate > allowed {
+      let rise = RankTest.chance(ofRiseFrom: base, to: current)
+      if rise <= alpha { return (.rise, rise) }
+      chance = rise
+    }
+    if shift.estimate < -allowed {
+      let fall = RankTest.chance(ofRiseFrom: current, to: base)
+      if fall <= alpha { return (.fall, fall) }
+      chance = fall
+    }
+    return (shift.upperBound <= allowed ? .level : .undecided, chance)
+  }
+}
+
+// MARK: - Two levels
+
+extension Comparison {
+  /// The chance below which a larger share of the high level is not taken for none: then nothing is decided.
+  private static let doubt = 0.1
+
+  /// Compares the distances from the level that each value is nearer to, and how many are at the high one.
+  ///
+  /// The shift is that of the levels; where the share made the outcome, that of all values.
+  private init?(from base: [Double], to current: [Double], by modes: Modes, allowed: Double, alpha: Double) {
+    let (before, now) = (modes.distances(of: base), modes.distances(of: current))
+    guard let ofLevels = Shift(from: before, to: now), let ofAll = Shift(from: base, to: current) else { return nil }
+    let (level, chance) = Self.outcome(of: ofLevels, from: before, to: now, allowed: allowed, alpha: alpha)
+    let levels = Levels(
+      low: modes.levels.low, high: modes.levels.high, highBefore: modes.high.count,
+      highNow: current.count(where: modes.isHigh)
+    )
+    let share = Self.outcome(of: levels, base.count, current.count, allowed: allowed, alpha: alpha)
+    let outcome = [Outcome.rise, .undecided, .fall].first { $0 == level || $0 == share.outcome } ?? .level
+    let isOfLevels = outcome == level
+    self.init(.levels, isOfLevels ? ofLevels : ofAll, outcome, isOfLevels ? chance : share.chance)
+    self.levels = levels
+  }
+
+  /// What the share of the high level tells: what it moved is its change times the distance of the levels.
+  private static func outcome(
+    of levels: Levels,
+    _ baseCount: Int,
+    _ count: Int,
+    allowed: Double,
+    alpha: Double
+  ) -> (outcome: Outcome, chance: Double?) {
+    let change = Double(levels.highNow) / Double(count) - Double(levels.highBefore) / Double(baseCount)
+    let moved = change * (levels.high - levels.low)
+    if moved > allowed {
+      let more = ShareTest.chance(ofRiseFrom: levels.highBefore, of: baseCount, to: levels.highNow, of: count)
+      return (more <= alpha ? .rise : more <= doubt ? .undecided : .level, more)
+    }
+    guard moved < -allowed else { return (.level, nil) }
+    let fewer = ShareTest.chance(ofRiseFrom: levels.highNow, of: count, to: levels.highBefore, of: baseCount)
+    return (fewer <= alpha ? .fall : .level, fewer)
+  }
+}

@@ -1,0 +1,171 @@
+import Testing
+
+@testable import Statistics
+
+@Suite("The exact test of ranks")
+struct RankTestTests {
+  /// How many choices of one side's values out of both have a sum of mid-ranks at least as high, counted one by one.
+  private func counted(_ base: [Double], _ current: [Double]) -> Double {
+    let all = base + current
+    func rank(_ value: Double) -> Int { all.count { $0 < value } * 2 + all.count { $0 == value } + 1 }
+    let ranks = all.map(rank)
+    let observed = ranks[base.count...].reduce(0, +)
+    var (wanted, total) = (0, 0)
+    for choice in 0..<(1 << all.count) where choice.nonzeroBitCount == current.count {
+      total += 1
+      let sum = ranks.indices.reduce(0) { $0 + (choice >> $1 & 1) * ranks[$1] }
+      if sum >= observed { wanted += 1 }
+    }
+    return Double(wanted) / Double(total)
+  }
+
+  private static let sides: [(base: [Double], current: [Double])] = [
+    ([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), ([1, 2, 3, 4, 5], [2.5, 3.5, 4.5, 5.5, 6.5]),
+    ([4096, 4096, 8192, 8192, 8192], [8192, 8192, 8192, 12288, 4096]), ([1, 1, 1, 1], [1, 1, 1, 1]),
+    ([1, 1, 2], [2, 2, 2, 3, 3, 3, 4]), ([3, 3, 4, 4, 4, 9, 9], [4, 4, 9]), ([5], [5, 6, 7, 8]), ([5, 6, 7, 8], [5]),
+    ([9, 8, 7, 6, 5, 4, 3, 2], [1, 2, 3, 4, 5]),
+  ]
+
+  @Test("It counts all permutations, with equal values sharing their mean rank", arguments: sides)
+  func permutations(base: [Double], current: [Double]) {
+    #expect(abs(RankTest.chance(ofRiseFrom: base, to: current) - counted(base, current)) < 1e-12)
+  }
+
+  @Test(
+    "The floor is one in all ways to choose, and sides that are fully apart reach it",
+    arguments: [
+      (3, 3, 0.05), (4, 4, 0.0143), (3, 5, 0.0179), (5, 5, 0.0040), (3, 10, 0.0035), (6, 6, 0.0011), (10, 5, 0.00033),
+    ]
+  )
+  func floor(first: Int, second: Int, expected: Double) {
+    let (low, high) = ((0..<first).map(Double.init), (0..<second).map { 100 + Double($0 / 2) })
+    #expect(abs(RankTest.floor(first, second) - expected) < expected / 25)
+    #expect(RankTest.chance(ofRiseFrom: low, to: high) == RankTest.floor(first, second))
+    #expect(RankTest.chance(ofRiseFrom: high, to: low) == 1)
+  }
+
+  @Test("Six values fully above six are told at 0.002, which a two-sided test against a one-sided floor would miss")
+  func sixAgainstSix() {
+    let base = [10.0, 11, 12, 13, 14, 15]
+    #expect(RankTest.chance(ofRiseFrom: base, to: base.map { $0 + 100 }) < 0.002)
+  }
+
+  @Test("Nothing to compare is no evidence, and a thousand values are compared by those that stand for them")
+  func edges() {
+    #expect(RankTest.chance(ofRiseFrom: [], to: [1]) == 1)
+    #expect(RankTest.chance(ofRiseFrom: [1], to: []) == 1)
+    let many = (0..<1000).map { Double($0 * 7919 % 1000) }
+    #expect(RankTest.chance(ofRiseFrom: many, to: many) > 0.4)
+    #expect(RankTest.chance(ofRiseFrom: many, to: many.map { $0 + 400 }) < 1e-6)
+    #expect(RankTest.floor(1000, 1000) == RankTest.floor(40, 40))
+  }
+}
+
+@Suite("The shift between two sets of values")
+struct ShiftTests {
+  /// The cuts of the exact rank-sum distribution at 5 % and 1 % a side.
+  @Test(
+    "The rank cut follows the exact distribution",
+    arguments: [
+      (3, 3, 0.05, 1), (5, 5, 0.05, 5), (5, 10, 0.05, 12), (10, 10, 0.05, 28), (20, 10, 0.05, 63),
+      (3, 3, 0.01, 0), (5, 5, 0.01, 2), (10, 10, 0.01, 20),
+    ]
+  )
+  func rankCut(first: Int, second: Int, perSide: Double, expected: Int) {
+    #expect(Shift.rankCut(first, second, perSide: perSide) == expected)
+    #expect(Shift.rankCut(second, first, perSide: perSide) == expected)
+  }
+
+  @Test("A pure shift is its estimate, lies in the interval, and is a point where all values agree")
+  func pure() throws {
+    let point = try #require(Shift(from: [10, 10, 10, 10, 10], to: [13, 13, 13, 13, 13]))
+    #expect(point.estimate == 3 && point.interval == 3...3 && point.upperBound == 3 && point.lowerBound == 3)
+    let base = [1.0, 2, 3, 4, 5, 6, 7, 8]
+    let shift = try #require(Shift(from: base, to: base.map { $0 + 100 }))
+    #expect(shift.estimate == 100)
+    #expect(shift.interval.lowerBound > 93 && shift.interval.upperBound < 107)
+    #expect(shift.interval.contains(shift.upperBound) && shift.upperBound > 100 && shift.lowerBound < 100)
+  }
+
+  @Test("Nothing has no shift, and single values have the whole range")
+  func edges() {
+    #expect(Shift(from: [], to: [1]) == nil)
+    #expect(Shift(from: [1], to: [4])?.interval == 3...3)
+    #expect(Shift(from: [1, 2], to: [4, 8])?.interval == 2...7)
+  }
+
+  @Test("One outlier in ten moves the estimate by less than the values differ")
+  func outlier() throws {
+    let base = (0..<10).map { 1000 + Double($0) }
+    var current = base
+    current[4] = 90_000
+    #expect(abs(try #require(Shift(from: base, to: current)).estimate) <= 1)
+  }
+}
+
+@Suite("Two levels")
+struct ModesTests {
+  @Test("Values that jump between two levels are told by the gap")
+  func found() throws {
+    let values = [58.4, 66.4, 58.5, 66.3, 58.3, 58.4, 66.5, 58.4, 58.6, 66.4]
+    let modes = try #require(Modes(of: values))
+    #expect(modes.levels.low == 58.4 && modes.levels.high == 66.4)
+    #expect(modes.high.count == 4)
+    #expect(modes.isHigh(64) && !modes.isHigh(60))
+    #expect(modes.distances(of: [58.4, 67.4]).map { ($0 * 10).rounded() } == [0, 10])
+  }
+
+  private static let single: [[Double]] = [
+    [58.4, 66.4, 58.5, 66.3, 58.3], [1, 1, 1, 1, 1, 1, 1, 1, 1, 99], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    Array(repeating: 7, count: 12), [],
+  ]
+
+  @Test("Fewer than ten values, one outlier, a slope and equal values have one level", arguments: single)
+  func notFound(values: [Double]) {
+    #expect(Modes(of: values) == nil)
+  }
+}
+
+@Suite("Shares")
+struct ShareTestTests {
+  /// The last is Fisher's own example of a lady who tastes tea.
+  @Test(
+    "The exact test of a share counts all tables with the same margins",
+    arguments: [
+      (5, 10, 5, 5, (252, 3003)), (5, 10, 10, 10, (252, 15504)), (0, 10, 0, 5, (1, 1)), (3, 4, 3, 4, (55, 70)),
+      (1, 4, 3, 4, (17, 70)),
+    ]
+  )
+  func fisher(base: Int, of baseCount: Int, current: Int, count: Int, expected: (wanted: Double, all: Double)) {
+    let chance = ShareTest.chance(ofRiseFrom: base, of: baseCount, to: current, of: count)
+    #expect(abs(chance - expected.wanted / expected.all) < 1e-12)
+  }
+}
+
+@Suite("What a comparison can see")
+struct DetectionTests {
+  @Test(
+    "The factor of the rank test is that of its simulation, and nears the normal test's with many values",
+    arguments: [(5, 5, 4.9), (5, 10, 4.3), (10, 10, 4.0), (20, 20, 3.85), (1000, 1000, 3.6)]
+  )
+  func factor(first: Int, second: Int, expected: Double) {
+    #expect(abs(Detection.factor(first, second) - expected) < 0.01)
+    #expect(Detection.factor(3, 3) > 4.9)
+  }
+
+  @Test("The tolerance bounds what is seen where values are quiet, the noise where they are not")
+  func smallest() {
+    func seen(_ deviation: Double, hasStatistics: Bool = true) -> Double {
+      Detection.smallestShift(deviation: deviation, 5, 5, allowed: 100, hasStatistics: hasStatistics)
+    }
+    #expect(seen(0) == 100)
+    #expect(abs(seen(10) - (100 + 1.28 * 10 * 0.4.squareRoot())) < 1e-9)
+    #expect(abs(seen(1000) - 4.9 * 1000 * 0.4.squareRoot()) < 1e-9)
+    #expect(seen(1000, hasStatistics: false) < seen(1000))
+  }
+
+  @Test("The deviation within two sets does not count how far they lie apart")
+  func pooled() {
+    #expect(Detection.pooledDeviation([1, 2, 3], [101, 102, 103]) == 1.4826)
+  }
+}
