@@ -13,7 +13,8 @@ struct OtherBuildTests {
   @Test(
     "A word is a program with the scenario's own arguments, several are a whole command, and none leaves it",
     arguments: [
-      ("build-main/server", ["/here/build-main/server", "--port", "7"]), ("/opt/server", ["/opt/server", "--port", "7"]),
+      ("build-main/server", ["/here/build-main/server", "--port", "7"]),
+      ("/old/server", ["/old/server", "--port", "7"]),
       ("redis-server", ["redis-server", "--port", "7"]), ("python3 -s 'my tool.py'", ["python3", "-s", "my tool.py"]),
       ("VERSION=old", ["./server", "--port", "7"]), ("A=1 B='x y' ./old", ["/here/./old", "--port", "7"]),
       (#"tool "a\"b" c\ d "e\f""#, ["tool", "a\"b", "c d", "e\\f"]), ("tool ''", ["tool", ""]),

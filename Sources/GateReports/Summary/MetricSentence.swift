@@ -18,7 +18,7 @@ struct MetricSentence {
   }
 
   /// What is tolerated and what could be seen, in one line: `tolerance 3 %, at least 512 KiB; this baseline can see
-  /// ≥ 0.9 %`; nil where nothing was compared.
+  /// 0.9 % or more`; nil where nothing was compared.
   var sight: String? {
     guard let allowed = metric.allowed else { return nil }
     return ["tolerance \(rule(allowed))", resolution].compactMap(\.self).joined(separator: "; ")
@@ -100,6 +100,6 @@ struct MetricSentence {
     guard let resolution = metric.resolution else { return nil }
     let base = metric.rule.metric.isWholeBytes ? metric.baseline?.median ?? 0 : 0
     let text = base > 0 ? Figures.share(resolution / base * 100) : amount(resolution)
-    return "this baseline can see ≥\(Figures.space)\(text)"
+    return "this baseline can see \(text) or more"
   }
 }
