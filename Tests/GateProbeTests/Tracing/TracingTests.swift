@@ -59,7 +59,7 @@ struct TracingTests {
       #include <sys/wait.h>
       #include <unistd.h>
       int main(void) {
-        for (int n = 0; n < 3; n++) if (fork() == 0) break;
+        for (int n = 0; n < 40; n++) if (fork() == 0) break;
         for (;;) { if (fork() == 0) _exit(0); wait(0); }
       }
       """)
