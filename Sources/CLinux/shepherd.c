@@ -154,7 +154,7 @@ static void tell_of_trace(void *context, struct hw_record record) {
 /// After an event it looks for the next one again and again before it leaves off: a fork makes five within some 100 µs,
 /// and a process that stops while its tracer sleeps pays for waking it, mostly on another CPU. The yield is for where
 /// both have the same one. Medians of 25 interleaved runs of 500 children that only fork and end: 1.22 × the CPU time
-/// that they take alone, 1.30 with one look; the shepherd itself takes a fifth less too (2 CPUs, 2026-11).
+/// that they take alone, 1.30 with one look (2 CPUs, both under load, 2026-11).
 static int reap(struct shepherd *shepherd) {
   for (int looks = 1, events = 0; looks > 0 && events < MOST_EVENTS; looks--) {
     int status = 0;
