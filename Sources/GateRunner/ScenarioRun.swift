@@ -12,7 +12,8 @@ struct ScenarioRun {
   let show: (Progress) -> Void
   /// What is to be said of the measurement as a whole.
   var remarks: [String] = []
-  /// Whether a note tells of a child that holds most of the memory; the report of `record` does so with figures.
+  /// Whether notes tell of a child that holds most of the memory, and of a leak; the report of `record` does so with
+  /// figures.
   var notesChildren = true
 
   /// Runs warm-ups and repetitions until all are done or one cannot count.
@@ -47,6 +48,7 @@ struct ScenarioRun {
     measurements.compositionAtPeak = middle?.compositionAtPeak
     measurements.notes =
       remarks + shared(measurements.repetitions.map(\.notes)) + overshadowed(counted)
+      + (notesChildren ? GrowthNote.notes(on: measurements) : [])
     return measurements
   }
 

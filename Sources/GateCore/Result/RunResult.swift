@@ -160,6 +160,10 @@ package struct RepetitionResult: Sendable, Equatable {
   package var processes: Int
   /// A metric that could not be had is missing.
   package var metrics: [MetricName: Double]
+  /// What is known of the metric `growth`; nil where that is missing, or from a file that tells no more than the slope.
+  package var growth: Growth?
+  /// Whether the main process's memory became steady; nil where nobody has told.
+  package var steadiness: Steadiness?
   package var phases: [Phase]
   /// The longest time between two samples.
   package var widestGap: Duration
@@ -198,6 +202,8 @@ package struct RepetitionResult: Sendable, Equatable {
     duration: Duration,
     processes: Int,
     metrics: [MetricName: Double],
+    growth: Growth? = nil,
+    steadiness: Steadiness? = nil,
     phases: [Phase] = [],
     widestGap: Duration = .zero,
     notes: [String] = [],
@@ -209,6 +215,8 @@ package struct RepetitionResult: Sendable, Equatable {
     self.duration = duration
     self.processes = processes
     self.metrics = metrics
+    self.growth = growth
+    self.steadiness = steadiness
     self.phases = phases
     self.widestGap = widestGap
     self.notes = notes
