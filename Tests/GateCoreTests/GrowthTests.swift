@@ -141,9 +141,10 @@ struct SteadinessTests {
 
   @Test("Each that is not steady says why")
   func words() {
-    #expect(Steadiness.allCases.map(\.explanation) == [
-      nil, "resident memory never became steady", "resident memory rises or falls all the time",
-      "fewer than 10 readings of it were made",
-    ])
+    #expect(
+      Steadiness.allCases.map(\.explanation) == [
+        nil, "resident memory never became steady", "resident memory rises or falls all the time",
+        "fewer than 10 readings of it were made",
+      ])
   }
 }

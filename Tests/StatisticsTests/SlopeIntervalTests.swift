@@ -54,7 +54,9 @@ struct SlopeIntervalTests {
   }
 
   /// The bits of a slope and of the ends of its interval, as x86-64 computed them.
-  private static let known: [UInt64] = [4_602_602_484_096_854_120, 4_602_453_165_510_373_551, 4_602_729_348_498_258_908]
+  private static let known: [UInt64] = [
+    4_602_602_484_096_854_120, 4_602_453_165_510_373_551, 4_602_729_348_498_258_908,
+  ]
 
   @Test("The same curve gives the same figures, to the bit, on any machine")
   func reproducible() throws {

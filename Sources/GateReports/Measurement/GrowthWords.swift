@@ -5,7 +5,7 @@ extension Growth {
   var courseInWords: String {
     switch course {
     case .leaking: "a leak"
-    case .settling: "settling: run longer"
+    case .settling: "settling, run longer"
     case .level where low > 0: "too little for a leak"
     case .level where high < 0: "falling"
     case .level: "level"
@@ -22,8 +22,9 @@ extension Growth {
 }
 
 extension ScenarioResult {
-  /// The growth of the repetition in the middle, and its course; where the repetitions went different ways, how many
-  /// went each. nil where none has more than a slope.
+  /// The growth of the repetition in the middle, and its course; nil where no repetition has more than a slope.
+  ///
+  /// Where the repetitions went different ways it tells how many went each.
   var growthInWords: String? {
     let growths = repetitions.compactMap(\.growth).sorted { $0.slope < $1.slope }
     guard !growths.isEmpty else { return nil }
