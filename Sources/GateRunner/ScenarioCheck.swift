@@ -14,12 +14,14 @@ struct ScenarioCheck {
   func result(of run: ScenarioRun, against reference: Reference, by measuring: Measuring) -> ScenarioResult? {
     var run = run
     let count = count(of: run.scenario)
-    var plan: RepetitionPlan?
-    if case .baseline = reference { plan = count.plan }
-    return conclude(plan, first: plan?.min ?? count.countForBaseline) { number in
+    let measure = { (number: Int) -> Measured? in
       guard run.run(to: number, of: number, by: measuring) else { return nil }
       return Measured(measurements: run.measurements, reference: reference)
     }
+    guard case .baseline = reference else {
+      return conclude(nil, first: count.countForBaseline, next: count.countForBaseline(after:), measuring: measure)
+    }
+    return conclude(count.plan, first: count.plan.min, next: count.plan.nextLook(after:), measuring: measure)
   }
 
   /// Runs two builds in turn, so that what the machine does in the meantime befalls both alike, and judges one by the
@@ -35,7 +37,7 @@ struct ScenarioCheck {
     var (run, other) = (run, other)
     let plan = count(of: run.scenario).plan
     var otherResult: ScenarioResult?
-    let result = conclude(plan, first: plan.min) { total in
+    let result = conclude(plan, first: plan.min, next: plan.nextLook(after:)) { total in
       for number in 1...total {
         // Whoever comes first changes from turn to turn, so that neither is always the one that finds warm caches.
         for isOther in number.isMultiple(of: 2) ? [false, true] : [true, false] {
@@ -67,6 +69,7 @@ struct ScenarioCheck {
   private func conclude(
     _ plan: RepetitionPlan?,
     first: Int,
+    next: (ScenarioResult) -> Int?,
     measuring measure: (_ count: Int) -> Measured?
   ) -> ScenarioResult? {
     var count = first
@@ -75,8 +78,8 @@ struct ScenarioCheck {
       var measurements = measured.measurements
       measurements.plan = plan.flatMap { $0.max > $0.min ? $0 : nil }
       let result = measurements.judged(against: measured.reference, allowsMissingBaseline: allowsMissingBaseline)
-      guard let next = plan?.nextLook(after: result) else { return result }
-      count = next
+      guard let more = next(result) else { return result }
+      count = more
     }
   }
 }

@@ -59,6 +59,21 @@ struct RepetitionPlanTests {
     #expect(plan.nextLook(after: result([.inconclusive], count: 5, compared: false)) == nil)
   }
 
+  @Test(
+    "A first baseline has 10 values, and the most that are allowed where 10 are too noisy for the tolerance",
+    arguments: [(0.1, Tolerance.standard, nil), (2, .standard, 20), (2, .automatic, nil)]
+      as [(Double, Tolerance, Int?)]
+  )
+  func baseline(step: Double, tolerance: Tolerance, expected: Int?) {
+    let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: tolerance)])
+    let result = Given.measurements([.peakRSS: Given.values(100, count: 10, step: step)], gate: gate)
+      .judged(against: .missing)
+    let repetitions = Repetitions.adaptive(min: 5, max: 20)
+    #expect(repetitions.countForBaseline == 10)
+    #expect(repetitions.countForBaseline(after: result) == expected)
+    #expect(Repetitions.fixed(10).countForBaseline(after: result) == nil)
+  }
+
   @Test("Why it stopped is told")
   func reasons() {
     #expect(result([.pass], count: 5).stoppingReason == "5 of 5 to 20: decided")

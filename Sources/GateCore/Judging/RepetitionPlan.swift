@@ -62,6 +62,25 @@ package struct RepetitionPlan: Sendable, Equatable {
   }
 }
 
+extension Repetitions {
+  /// How many repetitions a new baseline should have, once so many have been run; nil where they suffice.
+  ///
+  /// One that is too noisy for its tolerance is measured to the most that is allowed: it is held against for weeks, and
+  /// one that happened to be low alarms again and again. (Of 14 checks of an unchanged program whose values differ by
+  /// 7 % 3 alarmed beside 10 values that were low by chance.)
+  package func countForBaseline(after result: ScenarioResult) -> Int? {
+    let count = result.repetitions.count
+    guard case .adaptive(let min, let max) = self, count < max, result.failure == nil else { return nil }
+    let isTooNoisy = result.gate.rules.contains { rule in
+      let values = result.repetitions.compactMap { $0.allMetrics[rule.metric] }
+      guard rule.severity == .fail, let tolerance = rule.tolerance, values.count * 2 > count else { return false }
+      let seen = Detection.smallestShift(deviation: Spread.noise(values), min, values.count, allowed: 0)
+      return seen > tolerance.allowed(beside: values)
+    }
+    return isTooNoisy ? max : nil
+  }
+}
+
 extension ScenarioResult {
   /// Why no more repetitions were run, in words; nil where their number was fixed.
   package var stoppingReason: String? {

@@ -187,7 +187,10 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
     let lacksBaseline = baseline == nil && rule.tolerance != nil && missing == .noBaseline
     let verdict: Verdict = lacksBaseline ? .noBaseline : .inconclusive
-    return (MetricResult(rule: rule, unit: unit, verdict: verdict, reason: "cannot be had: \(why)"), nil)
+    var result = MetricResult(rule: rule, unit: unit, verdict: verdict, reason: "cannot be had: \(why)")
+    // What some repetitions had, most of more may have: on a busy machine a program becomes steady less often.
+    result.isUndecided = verdict == .inconclusive && count > 0
+    return (result, nil)
   }
 
   private func whyUnavailable(_ metric: MetricName, _ count: Int) -> String {
