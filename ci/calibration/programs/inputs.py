@@ -11,7 +11,7 @@ folder = pathlib.Path(sys.argv[1])
 here = pathlib.Path(__file__).parent
 stamp = folder / "complete"
 # What was made by an older version of this file or of the Java program is made again.
-version = "|".join((here / name).read_text() for name in ("inputs.py", "Words.java"))
+version = "|".join((here / name).read_text() for name in ("inputs.py", "Words.java", "Threads.java"))
 if stamp.exists() and stamp.read_text() == version:
     sys.exit(0)
 shutil.rmtree(folder, ignore_errors=True)
@@ -62,6 +62,6 @@ subprocess.run(importing, input="".join(stream).encode(), check=True)
 classes = folder / "classes"
 classes.mkdir()
 if shutil.which("javac"):
-    subprocess.run(["javac", "-d", classes, here / "Words.java"], check=True)
+    subprocess.run(["javac", "-d", classes, here / "Words.java", here / "Threads.java"], check=True)
 os.sync()
 stamp.write_text(version)
