@@ -32,6 +32,7 @@ package enum ApprovalReport {
     case .unchanged: break
     case .skipped(let reason): page.paragraph(TerminalText.safe(reason), indent: 11)
     }
+    for note in change.notes { page.paragraph(TerminalText.safe(note), indent: 11, label: "note: ") }
   }
 
   private static func heading(_ outcome: ApprovalChange.Outcome) -> (String, Tone) {

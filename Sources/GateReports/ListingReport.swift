@@ -80,7 +80,8 @@ package enum ListingReport {
 
   private static func repeats(of scenario: Scenario) -> String {
     let (plan, new) = (scenario.repetitions.plan, scenario.repetitions.countForBaseline)
-    let times = plan.max == plan.min
+    let times =
+      plan.max == plan.min
       ? Figures.count(plan.min, "time") : "\(plan.min) to \(plan.max) times (\(new) for a first baseline)"
     let warmup = scenario.warmup == 0 ? "" : " after \(Figures.count(scenario.warmup, "warm-up"))"
     return "\(times)\(warmup), each at most \(Figures.time(scenario.timeout))"

@@ -10,6 +10,8 @@ package struct Approve {
   /// A result file of another machine, instead of the last check's.
   package var from: String?
   package var reason: String?
+  /// Whether only what fell becomes a baseline, so that an improvement is held and nothing else changes.
+  package var ratchets = false
 
   package init() {}
 
@@ -103,8 +105,15 @@ package struct Approve {
       change.outcome = .skipped(reason: reason)
       return change
     }
+    guard !ratchets || scenario.verdict == .improved else {
+      change.outcome = .unchanged
+      return change
+    }
     // A broken baseline is what an approval replaces, so it tells no medians and stops nothing.
-    change.before = ((try? store.load(scenario.name, environment: baseline.environment)) ?? nil)?.medians ?? [:]
+    let previous = (try? store.load(scenario.name, environment: baseline.environment)) ?? nil
+    change.before = previous?.medians ?? [:]
+    if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
+    change.notes = baseline.creep(under: scenario.gate).map { $0.sentence(unit: "bytes") }
     change.outcome =
       switch try store.save(baseline) {
       case .created: .created

@@ -9,6 +9,8 @@ struct CheckConclusion {
   let result: RunResult
   let project: Project
   let artifacts: ArtifactsFolder
+  /// The results of another build, with which those of `result` were compared; empty where none was measured.
+  let others: [ScenarioResult]
   /// What could not be written while the targets ran.
   let unwritten: [FileError]
   let check: Check
@@ -35,6 +37,14 @@ struct CheckConclusion {
     var lost = unwritten
     do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
     do throws(FileError) { try check.options.write(bytes, in: workplace) } catch { lost.append(error) }
+    if !others.isEmpty {
+      let other = RunResult(run: result.run, environment: result.environment, scenarios: others)
+      do throws(FileError) {
+        try SafeFile.write(ResultFile.encode(other), to: artifacts.ofOtherBuild.result)
+      } catch {
+        lost.append(error)
+      }
+    }
     return lost
   }
 
@@ -43,8 +53,11 @@ struct CheckConclusion {
     var context = SummaryContext(exitCode: exitCode, resultPath: workplace.shown(artifacts.result))
     context.detail = console.detail
     context.options = check.options.repeated
+    if check.against != nil { context.approval = .unavailable }
     for scenario in result.scenarios where scenario.failure != nil {
-      let output = artifacts.output(of: scenario.name, repetition: scenario.repetitions.count)
+      let isOther = others.contains { $0.name == scenario.name && $0.failure != nil }
+      let folder = isOther ? artifacts.ofOtherBuild : artifacts
+      let output = folder.output(of: scenario.name, repetition: scenario.repetitions.count)
       guard FileManager.default.fileExists(atPath: output) else { continue }
       context.outputs[scenario.name] = workplace.shown(output)
     }

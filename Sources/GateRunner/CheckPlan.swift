@@ -2,11 +2,18 @@ import GateCore
 import GateFiles
 import GateProbe
 
-/// One scenario, where it runs, and what it will be compared with.
+/// One scenario, where it runs, and what it will be held against.
 struct CheckPlan {
+  enum Standard {
+    /// What the team approved.
+    case approved(Reference)
+    /// The scenario with another build as its target, measured in the same run.
+    case build(Scenario)
+  }
+
   let scenario: Scenario
   let environment: EnvironmentInfo
-  let reference: Reference
+  let standard: Standard
 
   /// Finds every baseline before the first target starts, so that a broken file costs no minutes.
   ///
@@ -15,16 +22,45 @@ struct CheckPlan {
     for scenarios: [Scenario],
     of project: Project,
     measuredBy probe: Probe
-  ) throws(RunnerError) -> [CheckPlan] {
+  ) throws -> [CheckPlan] {
     let store = BaselineStore(folder: project.baselines)
+    return try plans(for: scenarios) { scenario in
+      let environment = project.environment.info(for: scenario, measuredBy: probe)
+      let reference = try store.reference(for: scenario.name, environment)
+      return CheckPlan(scenario: scenario, environment: environment, standard: .approved(reference))
+    }
+  }
+
+  /// Finds the other build's target of every scenario; baselines are not looked at.
+  ///
+  /// - Throws: the complaints about all scenarios whose target it cannot replace.
+  static func plans(
+    for scenarios: [Scenario],
+    of project: Project,
+    against other: OtherBuild,
+    from folder: String,
+    measuredBy probe: Probe
+  ) throws -> [CheckPlan] {
+    try plans(for: scenarios) { scenario in
+      let replaced = try other.replacingTarget(of: scenario, from: folder)
+      return CheckPlan(
+        scenario: scenario,
+        environment: project.environment.info(for: scenario, measuredBy: probe),
+        standard: .build(replaced)
+      )
+    }
+  }
+
+  private static func plans(
+    for scenarios: [Scenario],
+    _ plan: (Scenario) throws -> CheckPlan
+  ) throws -> [CheckPlan] {
     var complaints: [Complaint] = []
     var plans: [CheckPlan] = []
     for scenario in scenarios {
-      let environment = project.environment.info(for: scenario, measuredBy: probe)
       do {
-        let reference = try store.reference(for: scenario.name, environment)
-        plans.append(CheckPlan(scenario: scenario, environment: environment, reference: reference))
-      } catch {
+        plans.append(try plan(scenario))
+      } catch let error as any ExplainedError {
         complaints += error.complaints
       }
     }

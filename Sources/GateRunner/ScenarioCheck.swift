@@ -29,9 +29,8 @@ struct ScenarioCheck {
   func results(
     of run: ScenarioRun,
     against other: ScenarioRun,
-    by measuring: Measuring,
-    measuringOther: Measuring,
-    approved: Baseline.Approval
+    approved: Baseline.Approval,
+    by measuring: (_ scenario: Scenario, _ number: Int, _ isOther: Bool) -> Recording?
   ) -> (own: ScenarioResult, other: ScenarioResult)? {
     var (run, other) = (run, other)
     let plan = count(of: run.scenario).plan
@@ -40,15 +39,18 @@ struct ScenarioCheck {
       for number in 1...total {
         // Whoever comes first changes from turn to turn, so that neither is always the one that finds warm caches.
         for isOther in number.isMultiple(of: 2) ? [false, true] : [true, false] {
-          let goesOn = isOther
-            ? other.run(to: number, of: total, by: measuringOther) : run.run(to: number, of: total, by: measuring)
+          guard run.failure == nil, other.failure == nil else { break }
+          let goesOn =
+            isOther
+            ? other.run(to: number, of: total) { measuring($0, $1, true) }
+            : run.run(to: number, of: total) { measuring($0, $1, false) }
           guard goesOn else { return nil }
         }
       }
       let before = other.measurements.judged(against: .missing, allowsMissingBaseline: true)
       otherResult = before
-      var measurements = run.measurements
-      measurements.failure = measurements.failure ?? before.failure
+      // How the build that failed ended is what has to be told.
+      let measurements = other.failure == nil ? run.measurements : other.measurements
       return Measured(measurements: measurements, reference: .baseline(Baseline(of: before, approved: approved)))
     }
     guard let result, let otherResult else { return nil }

@@ -17,7 +17,8 @@ struct ScenarioRun {
 
   private var repetitions: [RepetitionResult] = []
   private var counted: [Extract] = []
-  private var failure: Failure?
+  /// Why a repetition cannot count, after which there are no more.
+  private(set) var failure: Failure?
   private var wasKilled = false
   /// Repetitions have numbers from 1; the warm-ups before them end at 0.
   private var next: Int
@@ -31,7 +32,8 @@ struct ScenarioRun {
 
   /// Runs what is missing, warm-ups first, up to the repetition of this number; no more than one that cannot count.
   ///
-  /// - Parameter total: how many repetitions there are to be, for those who wait.
+  /// Those who wait are told of `total` repetitions.
+  ///
   /// - Returns: false where an interruption ended the run.
   mutating func run(to number: Int, of total: Int, by measuring: Measuring) -> Bool {
     while next <= number, failure == nil {

@@ -6,9 +6,8 @@ package enum Detection {
   /// the shift may fall short of it (z = 1.28 for 0.9). See ``factor(_:_:)`` for f. Where `hasStatistics` is false the
   /// noise is not asked.
   ///
-  /// - Parameters:
-  ///   - deviation: The standard deviation of the values (σ).
-  ///   - allowed: The tolerance, in the same unit.
+  /// `deviation` is the standard deviation of the values (σ), `allowed` the tolerance in the same unit; `first` and
+  /// `second` are the counts of values.
   package static func smallestShift(
     deviation: Double,
     _ first: Int,

@@ -12,6 +12,7 @@ struct ApproveCommand: UseCaseCommand {
 
         highwater approve redis-load --reason "larger cache, agreed in #123"
         highwater approve --from result.json
+        highwater approve --ratchet --reason "hold what fell"
       """
   )
 
@@ -25,6 +26,9 @@ struct ApproveCommand: UseCaseCommand {
 
   @Option(help: ArgumentHelp("Why the change is wanted; kept in the baseline.", valueName: "text"))
   var reason: String?
+
+  @Flag(help: "Approve only scenarios that improved, so that what fell is held and nothing else changes.")
+  var ratchet = false
 
   @OptionGroup var project: ProjectOptions
   @OptionGroup var environment: EnvironmentOption
@@ -41,6 +45,7 @@ struct ApproveCommand: UseCaseCommand {
     approve.selection = names
     approve.from = from
     approve.reason = reason
+    approve.ratchets = ratchet
     return try approve.run(in: workplace)
   }
 }

@@ -13,6 +13,8 @@ struct CheckCommand: UseCaseCommand {
         highwater check                       # all
         highwater check redis-load tag:fast   # some
         highwater check --json - | jq .verdict
+        highwater check --against build-main/server        # two builds, run in turn
+        highwater check --against "PYTHONPATH=old" api     # the same command, other variables
 
       The result is kept in ARTIFACTS/result.json; `highwater approve` makes a baseline of it.
       """
@@ -25,6 +27,16 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var environment: EnvironmentOption
   @OptionGroup var repetitions: RepetitionsOption
   @OptionGroup var result: ResultOption
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Compare with another build, run in turn with this one, instead of the baselines: a program, a command, or \
+      NAME=VALUE words that set variables.
+      """,
+      valueName: "command")
+  )
+  var against: String?
 
   @Flag(help: "Count a scenario without a baseline as skipped instead of failing with 5.")
   var allowMissingBaseline = false
@@ -50,6 +62,7 @@ struct CheckCommand: UseCaseCommand {
     check.options.json = result.path
     check.selection = names
     check.repetitions = repetitions.count
+    check.against = against
     check.notifies = !noNotify
     check.requiresDelivery = requireDelivery
     check.allowsMissingBaseline = allowMissingBaseline

@@ -55,6 +55,8 @@ enum Fixture {
       change: change,
       allowed: allowed,
       detectable: change == nil ? nil : 122_880,
+      resolution: change == nil ? nil : 98_304,
+      method: change == nil ? nil : .ranks,
       reason: reason
     )
   }
@@ -169,10 +171,16 @@ enum Fixture {
     let steady = metric(
       .steadyRSS, .inconclusive, to: nil, reason: "the baseline was steady, and this run never got steady"
     )
-    return scenario(
+    var scenario = scenario(
       "jvm-start", .inconclusive, metrics: [peak, steady],
       repetitions: repetitions(peak: 23_592_960, count: 20, step: 131_072)
     )
+    scenario.plan = RepetitionPlan(min: 5, max: 20)
+    scenario.approval = Baseline.Approval(
+      at: run.startedAt.addingTimeInterval(-86_400 * 100), by: "ann", commit: "4f2a91c", reason: "first", run: "0"
+    )
+    scenario.commitsSinceApproval = 812
+    return scenario
   }
 
   static var withoutBaseline: ScenarioResult {

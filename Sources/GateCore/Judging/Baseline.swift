@@ -29,6 +29,8 @@ package struct Baseline: Sendable, Equatable {
   package var composition: Composition?
   /// What the metrics of the process tree count.
   package var treeBasis: TreeBasis
+  /// Of metrics that rose in small steps, how low they were before; see ``continueAnchors(of:gate:)``.
+  package var anchors: [MetricName: Anchor]
   package var approved: Approval
 
   package init(
@@ -38,6 +40,7 @@ package struct Baseline: Sendable, Equatable {
     metrics: [MetricName: [Double]],
     composition: Composition?,
     treeBasis: TreeBasis = .upperBound,
+    anchors: [MetricName: Anchor] = [:],
     approved: Approval
   ) {
     self.scenario = scenario
@@ -46,6 +49,7 @@ package struct Baseline: Sendable, Equatable {
     self.metrics = metrics
     self.composition = composition
     self.treeBasis = treeBasis
+    self.anchors = anchors
     self.approved = approved
   }
 }

@@ -62,6 +62,22 @@ package struct RepetitionPlan: Sendable, Equatable {
   }
 }
 
+extension ScenarioResult {
+  /// Why no more repetitions were run, in words; nil where their number was fixed.
+  package var stoppingReason: String? {
+    guard let plan else { return nil }
+    let count = repetitions.count
+    guard failure == nil else { return "stopped after \(count), since it failed" }
+    guard metrics.contains(where: { $0.isUndecided && $0.rule.severity == .fail }) else {
+      let rest = verdict == .inconclusive ? ", since more would not help" : ": decided"
+      return "\(count) of \(plan.min) to \(plan.max)\(rest)"
+    }
+    // An undecided metric matters no more where another one made the verdict.
+    guard plan.isLast(count) else { return "\(count) of \(plan.min) to \(plan.max): decided" }
+    return "\(count), the most of \(plan.min) to \(plan.max): still undecided"
+  }
+}
+
 extension MetricResult {
   /// Whether it could be compared and yet not be decided.
   package var isUndecided: Bool { verdict == .inconclusive && change != nil }

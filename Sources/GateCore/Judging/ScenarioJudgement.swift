@@ -90,6 +90,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     case .baseline(let found):
       baseline = found
       result.baselineComposition = found.composition
+      // Figures of a mere result were approved by nobody.
+      if !found.approved.by.isEmpty { result.approval = found.approved }
     case .missing:
       break
     case .otherEnvironment(let name, let differences):
@@ -104,6 +106,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       result.notes.append("nothing was judged: every metric of its gate is off")
     }
     if let note = noteOnFewness(of: result) { result.notes.append(note) }
+    result.notes += baseline?.creep(under: gate).map { $0.sentence(unit: "bytes") } ?? []
     let counting = result.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass }
     result.verdict = Verdict.combined(counting)
     if let note = baseline.flatMap(noteOnEnvironment) {

@@ -17,6 +17,8 @@ package struct ApprovalChange: Sendable, Equatable {
   package var after: [MetricName: Double]
   /// What the growth that stands there now is counted per: an iteration, else a second.
   package var growthIsPerIteration = false
+  /// What a person should know of it, each a sentence.
+  package var notes: [String] = []
 
   package init(
     scenario: ScenarioName,

@@ -110,6 +110,10 @@ package struct ScenarioResult: Sendable, Equatable {
   package var growthIsPerIteration: Bool
   /// How many repetitions the verdict could have asked for; nil where their number was fixed.
   package var plan: RepetitionPlan?
+  /// Who approved the baseline that the figures were held against, when and why; nil where there is none.
+  package var approval: Baseline.Approval?
+  /// How many commits came since then; nil where that is not known.
+  package var commitsSinceApproval: Int?
 
   package init(
     name: ScenarioName,

@@ -50,6 +50,7 @@ private struct BaselineDocument: Codable {
       metrics: try fields.value("metrics", as: SeriesDocument.self).series,
       composition: try fields.valueIfAny("composition", as: CompositionDocument.self)?.composition,
       treeBasis: try fields.choiceIfAny("treeBasis") ?? .upperBound,
+      anchors: try fields.valueIfAny("anchors", as: AnchorsDocument.self)?.anchors ?? [:],
       approved: try fields.value("approved", as: ApprovalDocument.self).approval
     )
     if baseline.metrics.isEmpty { throw fields.fault("metrics", "has no figures") }
@@ -67,6 +68,7 @@ private struct BaselineDocument: Codable {
     )
     // Where it is not told, trees were sums, as all were at first: those files stay as they are.
     if baseline.treeBasis != .upperBound { try fields.encode(baseline.treeBasis.rawValue, forKey: "treeBasis") }
+    if !baseline.anchors.isEmpty { try fields.encode(AnchorsDocument(baseline.anchors), forKey: "anchors") }
     try fields.encode(ApprovalDocument(baseline.approved), forKey: "approved")
   }
 }
@@ -98,33 +100,53 @@ private struct SeriesDocument: Codable {
   }
 }
 
-/// Who approved a baseline, when and why.
-private struct ApprovalDocument: Codable {
-  let approval: Baseline.Approval
+/// How low metrics were before they rose in small steps.
+private struct AnchorsDocument: Codable {
+  let anchors: [MetricName: Baseline.Anchor]
 
-  init(_ approval: Baseline.Approval) {
-    self.approval = approval
+  init(_ anchors: [MetricName: Baseline.Anchor]) {
+    self.anchors = anchors
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try JSONFields(decoder)
+    var anchors: [MetricName: Baseline.Anchor] = [:]
+    for name in fields.names {
+      guard let metric = MetricName(parsing: name) else { continue }
+      anchors[metric] = try fields.value(JSONName(name), as: AnchorDocument.self).anchor
+    }
+    self.anchors = anchors
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: JSONName.self)
+    for (metric, anchor) in anchors where anchor.level.isFinite {
+      try fields.encode(AnchorDocument(anchor), forKey: JSONName(metric.text))
+    }
+  }
+}
+
+private struct AnchorDocument: Codable {
+  let anchor: Baseline.Anchor
+
+  init(_ anchor: Baseline.Anchor) {
+    self.anchor = anchor
   }
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
     guard let instant = try fields.instantIfAny("at") else { throw fields.fault("at", "is missing") }
-    approval = Baseline.Approval(
-      at: instant,
-      by: try fields.text("by"),
-      commit: try fields.textIfAny("commit"),
-      reason: try fields.textIfAny("reason"),
-      run: try fields.text("run")
+    anchor = Baseline.Anchor(
+      level: try fields.number("level", in: 0...DocumentLimit.amount), at: instant,
+      commit: try fields.textIfAny("commit")
     )
   }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
-    try fields.encode(Timestamp.text(of: approval.at), forKey: "at")
-    try fields.encode(approval.by.boundedStart, forKey: "by")
-    try fields.encodeOrNull(approval.commit?.boundedStart, forKey: "commit")
-    try fields.encodeOrNull(approval.reason?.boundedStart, forKey: "reason")
-    try fields.encode(approval.run.boundedStart, forKey: "run")
+    try fields.encode(Figure(anchor.level, of: .peakRSS), forKey: "level")
+    try fields.encode(Timestamp.text(of: anchor.at), forKey: "at")
+    try fields.encodeOrNull(anchor.commit?.boundedStart, forKey: "commit")
   }
 }
 

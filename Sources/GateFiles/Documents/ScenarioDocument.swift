@@ -16,6 +16,9 @@ struct ScenarioDocument: Encodable {
     try fields.encode(GateDocument(scenario.gate), forKey: "gate")
     try fields.encode(scenario.repetitions.map(RepetitionDocument.init), forKey: "repetitions")
     try fields.encodeIfPresent(scenario.plan.map(PlanDocument.init), forKey: "plan")
+    try fields.encodeIfPresent(scenario.stoppingReason, forKey: "stopped")
+    try fields.encodeIfPresent(scenario.approval.map(ApprovalDocument.init), forKey: "approved")
+    try fields.encodeIfPresent(scenario.commitsSinceApproval, forKey: "commitsSinceApproval")
     try fields.encode(scenario.metrics.map(MetricDocument.init), forKey: "metrics")
     var composition = fields.nestedContainer(keyedBy: JSONName.self, forKey: "composition")
     try composition.encode(CompositionDocument(scenario.baselineComposition), forKey: "baseline")
@@ -50,6 +53,8 @@ extension ScenarioResult {
       growthIsPerIteration: growth == .iteration,
       plan: try fields.valueIfAny("plan", as: PlanDocument.self)?.plan
     )
+    approval = try fields.valueIfAny("approved", as: ApprovalDocument.self)?.approval
+    commitsSinceApproval = try fields.wholeIfAny("commitsSinceApproval", in: 0...(1 << 40)).map { Int($0) }
   }
 }
 

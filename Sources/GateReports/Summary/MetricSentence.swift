@@ -14,7 +14,14 @@ struct MetricSentence {
     case .improved: verdict = improvement
     case .inconclusive: verdict = inconclusive
     }
-    return verdict.map { ([$0] + (circumstances.map { [$0] } ?? [])).joined(separator: "; ") }
+    return verdict.map { [$0, circumstances].compactMap(\.self).joined(separator: "; ") }
+  }
+
+  /// What is tolerated and what could be seen, in one line: `tolerance 3 %, at least 512 KiB; this baseline can see
+  /// 0.9 % or more`; nil where nothing was compared.
+  var sight: String? {
+    guard let allowed = metric.allowed else { return nil }
+    return ["tolerance \(rule(allowed))", resolution].compactMap(\.self).joined(separator: "; ")
   }
 
   /// When a spike came.
@@ -35,8 +42,9 @@ struct MetricSentence {
       let excess = amount(now - Double(limit.count))
       parts.append("\(name) is \(amount(now)), \(excess) above its limit of \(amount(Double(limit.count)))")
     }
-    if let change = metric.change, let allowed = metric.allowed, change.absolute > allowed {
-      parts.append("\(name) rose by \(amount(change.absolute))\(share(change)), and \(allowance(allowed))")
+    if let change = metric.change, let allowed = metric.allowed, change.shift > allowed, metric.method != .levels {
+      parts.append("\(name) rose by \(amount(change.shift))\(share(change)), and \(allowance(allowed))")
+      if metric.method == .thresholds { parts.append("no statistics: its size alone counts") }
     }
     if parts.isEmpty { parts.append(metric.reason.isEmpty ? "\(name) is worse" : TerminalText.safe(metric.reason)) }
     if metric.isWarning { parts.append("it only warns (`on: warn`)") }
@@ -44,9 +52,9 @@ struct MetricSentence {
   }
 
   private var improvement: String? {
-    guard let change = metric.change, change.absolute < 0 else { return reason }
-    let fall = "\(name) fell by \(amount(-change.absolute))\(share(change))"
-    guard let allowed = metric.allowed, -change.absolute > allowed else { return fall }
+    guard let change = metric.change, change.shift < 0, metric.method != .levels else { return reason }
+    let fall = "\(name) fell by \(amount(-change.shift))\(share(change))"
+    guard let allowed = metric.allowed, -change.shift > allowed else { return fall }
     return "\(fall), more than its tolerance of \(amount(allowed))"
   }
 
@@ -62,21 +70,36 @@ struct MetricSentence {
     let values =
       "its \(Figures.count(spread.count, "value")) \(spread.count == 1 ? "is" : "range from") \(amount(spread.lowest))"
       + (spread.count == 1 ? "" : " to \(amount(spread.highest))")
-    return ([interval, values] + (reason.map { [$0] } ?? [])).joined(separator: "; ")
+    let levels = metric.method == .levels ? reason : nil
+    return [interval, values, levels].compactMap(\.self).joined(separator: "; ")
   }
 
   private var reason: String? {
     metric.reason.isEmpty ? nil : "\(name): " + TerminalText.safe(metric.reason)
   }
 
+  /// The shift as a share of the baseline.
   private func share(_ change: MetricResult.Change) -> String {
-    change.percent.map { " (\(Figures.percent($0)))" } ?? ""
+    guard let base = metric.baseline?.median, base > 0 else { return "" }
+    return " (\(Figures.percent(change.shift / base * 100)))"
   }
 
   /// What the tolerance lets through, with the rule that says so.
   private func allowance(_ allowed: Double) -> String {
-    let rule = metric.rule.tolerance?.forPeople ?? ""
-    let text = amount(allowed)
-    return rule.isEmpty || rule == text ? "\(text) is allowed" : "\(text) is allowed (\(rule))"
+    let parts = [metric.rule.tolerance?.forPeople, resolution].compactMap(\.self).filter { $0 != amount(allowed) }
+    return "\(amount(allowed)) is allowed" + (parts.isEmpty ? "" : " (\(parts.joined(separator: "; ")))")
+  }
+
+  /// The rule, and what it came to where it does not say so itself.
+  private func rule(_ allowed: Double) -> String {
+    let rule = metric.rule.tolerance?.forPeople ?? amount(allowed)
+    return rule == amount(allowed) ? rule : "\(rule): \(amount(allowed))"
+  }
+
+  private var resolution: String? {
+    guard let resolution = metric.resolution else { return nil }
+    let base = metric.rule.metric.isWholeBytes ? metric.baseline?.median ?? 0 : 0
+    let text = base > 0 ? Figures.share(resolution / base * 100) : amount(resolution)
+    return "this baseline can see \(text) or more"
   }
 }

@@ -19,6 +19,9 @@ struct ScenarioDetail {
       page.paragraph(text, indent: 2, label: page.style.unicode ? "• " : "* ")
     }
     writeComposition(to: &page)
+    if context.detail == .verbose || scenario.verdict == .inconclusive, let reason = scenario.stoppingReason {
+      page.paragraph(reason, indent: 2, label: "repetitions: ")
+    }
     if context.detail == .verbose { writeRepetitions(to: &page) }
     let notes = notes.own(context.detail == .verbose ? scenario.allNotes : scenario.notes)
     for note in notes { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
@@ -44,12 +47,17 @@ struct ScenarioDetail {
 
   private func sentence(for metric: MetricResult) -> String? {
     guard scenario.verdict != .failed, metric.rule.severity != .off else { return nil }
-    var text = MetricSentence(metric: metric, scenario: scenario).text
-    if context.detail == .verbose, let detectable = metric.detectable {
-      let smallest = "a change of \(Figures.amount(detectable, unit: metric.unit)) would have been seen"
-      text = (text ?? TerminalText.safe(metric.rule.metric.text)) + (text == nil ? ": " : "; ") + smallest
+    let sentence = MetricSentence(metric: metric, scenario: scenario)
+    guard context.detail == .verbose else { return sentence.text }
+    let smallest = metric.detectable.map { detectable in
+      "a change of \(Figures.amount(detectable, unit: metric.unit)) would have been seen"
     }
-    return text
+    // What is tolerated stands in most sentences already.
+    let sight = metric.verdict == .pass || metric.verdict == .improved ? sentence.sight : nil
+    let parts = [sentence.text, sight, smallest].compactMap(\.self)
+    guard !parts.isEmpty else { return nil }
+    let name = sentence.text == nil ? TerminalText.safe(metric.rule.metric.text) + ": " : ""
+    return name + parts.joined(separator: "; ")
   }
 
   // MARK: Failed

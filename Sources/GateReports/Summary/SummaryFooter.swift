@@ -10,6 +10,9 @@ struct SummaryFooter {
     for (index, text) in measurements(page.style).enumerated() {
       page.paragraph(text, indent: 0, label: index == 0 ? "measured     " : "             ")
     }
+    if let age = BaselineAge(of: result) {
+      page.paragraph(age.text, indent: 0, label: "baselines    ")
+    }
     if let path = context.resultPath {
       page.line(page.style.painted("result", .faint) + "       " + TerminalText.safe(path))
     }

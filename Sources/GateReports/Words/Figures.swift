@@ -22,6 +22,11 @@ enum Figures {
     return (value > 0 && text != "0.0" ? "+" + text : text) + "\(space)%"
   }
 
+  /// A share without a sign, to two digits below ten, as in `0.93 %`, `4.1 %` or `12 %`.
+  static func share(_ value: Double) -> String {
+    Decimals.text(value, places: value < 1 ? 2 : value < 10 ? 1 : 0) + "\(space)%"
+  }
+
   /// The amount without what it is counted per.
   static func plainAmount(_ value: Double, unit: String) -> String {
     guard value.isFinite, value.magnitude < 1e18 else { return "unknown" }
@@ -67,7 +72,7 @@ extension Tolerance {
   /// The tolerance as it was asked for, as in `3 %, at least 512 KiB`.
   var forPeople: String {
     switch self {
-    case .automatic: "auto, from the baseline's own spread"
+    case .automatic: "auto, from the baseline's own noise"
     case .bounds(let relative?, let absolute?):
       "\(Self.text(relative)), at least \(Figures.amount(absolute))"
     case .bounds(let relative?, nil): Self.text(relative)

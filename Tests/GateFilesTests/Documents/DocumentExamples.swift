@@ -23,8 +23,16 @@ enum DocumentExamples {
       commit: "9437a5f", branch: "feature/faster-load", buildURL: "https://ci.example/builds/7?tab=log"
     ),
     environment: environment,
-    scenarios: [regression, failed, leaking]
+    scenarios: [judged, failed, leaking]
   )
+
+  private static var judged: ScenarioResult {
+    var scenario = regression
+    scenario.plan = RepetitionPlan(min: 5, max: 20)
+    scenario.approval = baseline.approved
+    scenario.commitsSinceApproval = 31
+    return scenario
+  }
 
   private static let regression = ScenarioResult(
     name: ScenarioName("redis-load[clients=50]"),
@@ -49,8 +57,9 @@ enum DocumentExamples {
       MetricResult(
         rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: .regression,
         baseline: .init(median: 23_000_000, count: 5), current: .init(median: 24_207_360, count: 5),
-        change: .init(absolute: 1_207_360, percent: 5.25, low: 1_100_000, high: 1_300_000),
-        allowed: 690_000, detectable: 120_000, reason: "1.2 MiB more is above the tolerance of 673.8 KiB"
+        change: .init(absolute: 1_207_360, percent: 5.25, low: 1_100_000, high: 1_300_000, shift: 1_205_000),
+        allowed: 690_000, detectable: 120_000, resolution: 98_304, method: .ranks, chance: 0.003968,
+        reason: "1.2 MiB more is above the tolerance of 673.8 KiB"
       ),
       MetricResult(
         rule: GateRule(metric: .steadyRSS, tolerance: .automatic, limit: .mebibytes(200), severity: .warn),
@@ -117,6 +126,7 @@ enum DocumentExamples {
     ],
     composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
     treeBasis: .cgroup,
+    anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
     approved: Baseline.Approval(
       at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
       run: "019b7c9e-5a2e-7000-8000-00000000002a"

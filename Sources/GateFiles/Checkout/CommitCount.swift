@@ -1,0 +1,72 @@
+import Glibc
+
+/// How far a checkout has moved on, as `git` counts it.
+package enum CommitCount {
+  /// How many commits `HEAD` has that the given one has not; nil where git cannot tell: in a shallow clone, without git,
+  /// or where it takes longer than two seconds.
+  ///
+  /// The commit is handed over only if it is 7 to 64 hexadecimal digits; no hook is run, nothing is fetched.
+  package static func since(_ commit: String, in root: String) -> Int? {
+    let isCommit =
+      (7...64).contains(commit.utf8.count)
+      && commit.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+      }
+    guard isCommit else { return nil }
+    let words = ["git", "-C", root, "rev-list", "--count", "\(commit)..HEAD", "--"]
+    return output(of: words).flatMap { Int($0.prefix { $0 != "\n" }) }
+  }
+
+  /// Keeps git from asking for passwords, and from fetching what a partial clone lacks.
+  private static let quiet = ["GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"]
+
+  /// What a program printed before it ended with 0 within two seconds; at most 64 bytes are asked for.
+  private static func output(of words: [String]) -> String? {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let started = start(words, output: ends[1])
+    close(ends[1])
+    guard let child = started else { return nil }
+    var bytes: [UInt8] = []
+    let isRead = read(ends[0], into: &bytes)
+    if !isRead { kill(child, SIGKILL) }
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    return isRead && status == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  private static func start(_ words: [String], output: Int32) -> pid_t? {
+    var actions = posix_spawn_file_actions_t()
+    guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    let inherited = ["PATH", "HOME"].compactMap { (name: String) -> String? in
+      getenv(name).map { "\(name)=\(String(cString: $0))" }
+    }
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] = (inherited + quiet).map { strdup($0) } + [nil]
+    defer { for text in arguments + variables { free(text) } }
+    var child: pid_t = 0
+    return posix_spawnp(&child, words[0], &actions, nil, &arguments, &variables) == 0 ? child : nil
+  }
+
+  /// Reads to the end of the pipe; false where that does not come within two seconds.
+  private static func read(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
+    let deadline = ContinuousClock.now + .seconds(2)
+    while bytes.count < 64 {
+      let left = deadline - .now
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
+      guard milliseconds > 0, poll(&waiting, 1, Int32(milliseconds)) > 0 else { return false }
+      var chunk = [UInt8](repeating: 0, count: 64)
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      guard count > 0 else { return count == 0 }
+      bytes += chunk.prefix(count)
+    }
+    return true
+  }
+}

@@ -1,0 +1,192 @@
+import Statistics
+import Testing
+
+@testable import GateCore
+
+@Suite("Looks at a growing number of repetitions")
+struct RepetitionPlanTests {
+  @Test(
+    "They double from the least to the most",
+    arguments: [
+      (5, 20, [5, 10, 20]), (5, 5, [5]), (3, 10, [3, 6, 10]), (5, 7, [5, 7]), (1, 40, [1, 2, 4, 8, 16, 32, 40]),
+      (8, 2, [8]),
+    ]
+  )
+  func looks(min: Int, max: Int, expected: [Int]) {
+    #expect(RepetitionPlan(min: min, max: max).looks == expected)
+  }
+
+  @Test("All looks together take one in a hundred, and the first enough for 5 values against 5")
+  func alphas() {
+    let plan = RepetitionPlan(min: 5, max: 20)
+    let alphas = plan.looks.map { plan.alpha(at: $0, against: 5) }
+    #expect(alphas.map { ($0 * 1000).rounded() } == [4, 3, 3])
+    #expect(RankTest.floor(5, 5) <= alphas[0])
+    #expect(RepetitionPlan(min: 10, max: 10).alpha(at: 10, against: 5) == 0.01)
+  }
+
+  @Test("What too few values cannot spend goes to the next look")
+  func carried() {
+    let plan = RepetitionPlan(min: 3, max: 12)
+    #expect(RankTest.floor(3, 5) > plan.alpha(at: 3, against: 5))
+    #expect((plan.alpha(at: 6, against: 5) * 1000).rounded() == 7)
+    #expect((plan.alpha(at: 12, against: 5) * 1000).rounded() == 3)
+  }
+
+  private func result(_ verdicts: [Verdict], count: Int, compared: Bool = true) -> ScenarioResult {
+    let metrics = verdicts.map { verdict in
+      MetricResult(
+        rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: verdict,
+        change: compared ? .init(absolute: 0, percent: 0, low: 0, high: 0) : nil
+      )
+    }
+    var result = Given.measurements([.peakRSS: Given.values(1, count: count)]).judged(against: .missing)
+    result.metrics = metrics
+    result.verdict = Verdict.combined(verdicts)
+    result.plan = RepetitionPlan(min: 5, max: 20)
+    return result
+  }
+
+  @Test("More are run only while noise alone leaves something undecided, and never beyond the most")
+  func next() throws {
+    let plan = RepetitionPlan(min: 5, max: 20)
+    #expect(plan.nextLook(after: result([.pass, .inconclusive], count: 5)) == 10)
+    #expect(plan.nextLook(after: result([.improved, .inconclusive], count: 10)) == 20)
+    #expect(plan.nextLook(after: result([.inconclusive], count: 20)) == nil)
+    #expect(plan.nextLook(after: result([.regression, .inconclusive], count: 5)) == nil)
+    #expect(plan.nextLook(after: result([.pass], count: 5)) == nil)
+    #expect(plan.nextLook(after: result([.inconclusive], count: 5, compared: false)) == nil)
+  }
+
+  @Test("Why it stopped is told")
+  func reasons() {
+    #expect(result([.pass], count: 5).stoppingReason == "5 of 5 to 20: decided")
+    #expect(result([.regression, .inconclusive], count: 10).stoppingReason == "10 of 5 to 20: decided")
+    #expect(result([.inconclusive], count: 20).stoppingReason == "20, the most of 5 to 20: still undecided")
+    let missing = result([.inconclusive], count: 5, compared: false)
+    #expect(missing.stoppingReason == "5 of 5 to 20, since more would not help")
+  }
+}
+
+@Suite("Comparing values with a baseline's")
+struct ComparisonTests {
+  private func outcome(
+    _ base: [Double],
+    _ current: [Double],
+    allowed: Double = 3,
+    alpha: Double = 0.01,
+    isLast: Bool = true
+  ) -> Comparison.Outcome? {
+    Comparison(from: base, to: current, allowed: allowed, alpha: alpha, isLast: isLast)?.outcome
+  }
+
+  private let quiet = [100.0, 100.1, 100, 99.9, 100]
+
+  @Test("A rise must be above what is allowed and unlikely by chance; its mirror is a fall")
+  func rises() {
+    #expect(outcome(quiet, quiet.map { $0 + 4 }) == .rise)
+    #expect(outcome(quiet, quiet.map { $0 - 4 }) == .fall)
+    #expect(outcome(quiet, quiet.map { $0 + 2.8 }) == .level)
+    #expect(outcome(quiet, quiet) == .level)
+    let wide = [90.0, 95, 100, 105, 110]
+    #expect(outcome(wide, wide.map { $0 + 4 }) == .undecided)
+    #expect(outcome(wide, wide) == .undecided)
+    #expect(outcome(wide, wide.map { $0 + 40 }) == .rise)
+  }
+
+  @Test("Values too few for the chance that is asked for are told by size alone, but not before the last look")
+  func fewness() throws {
+    let few = [100.0, 100, 101]
+    #expect(outcome(few, [104.1, 104.2, 104.3]) == .rise)
+    #expect(outcome(few, [102, 103, 90]) == .level)
+    #expect(outcome(few, [90, 91, 92]) == .fall)
+    let comparison = try #require(Comparison(from: few, to: few, allowed: 3, alpha: 0.01, isLast: true))
+    #expect(comparison.method == .thresholds)
+    #expect(outcome(few, [104.1, 104.2, 104.3], isLast: false) == .undecided)
+  }
+
+  /// Eight values of 58.4 and 66.4 MB, as an allocator was seen to give.
+  private let levels = [58.4, 66.4, 58.4, 66.3, 58.5, 58.4, 66.4, 66.5, 58.4, 66.4]
+
+  @Test("A program that jumps between two levels is compared level with level")
+  func modes() throws {
+    let mixed = [58.5, 66.4, 66.4, 58.4, 66.3]
+    let same = try #require(Comparison(from: levels, to: mixed, allowed: 1.8, alpha: 0.01, isLast: true))
+    #expect(same.method == .levels && same.outcome == .level)
+    #expect(same.levels?.highBefore == 5 && same.levels?.highNow == 3)
+    #expect(outcome(levels, mixed.map { $0 + 2.5 }, allowed: 1.8) == .rise)
+    #expect(outcome(levels, mixed.map { $0 - 2.5 }, allowed: 1.8) == .fall)
+    // By ranks alone the same values are undecided.
+    #expect(outcome(Array(levels.prefix(9)), mixed, allowed: 1.8) == .undecided)
+  }
+
+  @Test("To be at the higher level more often than before is a rise, and doubtful while the values are few")
+  func share() {
+    let rare = Array(repeating: 58.4, count: 8) + [66.4, 66.4]
+    #expect(outcome(rare, Array(repeating: 66.4, count: 10), allowed: 1.8) == .rise)
+    #expect(outcome(rare, [66.4, 66.4, 66.4, 66.4, 58.4], allowed: 1.8) == .undecided)
+    #expect(outcome(rare, [66.4, 58.4, 58.4, 58.4, 58.4], allowed: 1.8) == .level)
+    let often = rare.map { 124.8 - $0 }
+    #expect(outcome(often, Array(repeating: 58.4, count: 10), allowed: 1.8) == .fall)
+  }
+}
+
+@Suite("Programs whose memory is awkward to compare")
+struct AwkwardProgramTests {
+  /// In MiB: a baseline, what is measured now, and the verdict of the standard gate.
+  struct Program: CustomTestStringConvertible {
+    let testDescription: String
+    let baseline: [Double]
+    let current: [Double]
+    let verdict: Verdict
+  }
+
+  private static let programs: [Program] = [
+    Program(
+      testDescription: "two levels, as often as before",
+      baseline: [58.4, 66.4, 58.4, 66.3, 58.5, 58.4, 66.4, 66.5, 58.4, 66.4],
+      current: [66.4, 58.4, 58.5, 66.4, 58.4], verdict: .pass),
+    Program(
+      testDescription: "one outlier of half as much again in ten",
+      baseline: [40, 40.1, 40, 60, 40.1, 40, 39.9, 40, 40.1, 40], current: [40, 40, 61, 40.1, 39.9], verdict: .pass),
+    Program(
+      testDescription: "a first run that differs on both sides, without a warm-up",
+      baseline: [22.4, 20, 20, 20.1, 20, 20, 20.1, 20, 20, 20], current: [22.4, 20, 20.1, 20, 20], verdict: .pass),
+    Program(
+      testDescription: "memory that grows by whole tables: 1.3 % more input took 4.5 %",
+      baseline: Array(repeating: 100, count: 10), current: Array(repeating: 104.5, count: 5), verdict: .regression),
+    Program(
+      testDescription: "a collector whose runs differ by a fifth",
+      baseline: [90, 104, 97, 112, 101, 93, 108, 99, 95, 106], current: [98, 107, 92, 103, 110], verdict: .inconclusive),
+    Program(
+      testDescription: "the same collector with a heap of half as much again",
+      baseline: [90, 104, 97, 112, 101, 93, 108, 99, 95, 106], current: [148, 157, 142, 153, 160],
+      verdict: .regression),
+    Program(
+      testDescription: "a just-in-time compiler, a percent apart",
+      baseline: [61.4, 61, 61.9, 61.2, 61.6, 61.3, 61.8, 61.5, 61.1, 61.7], current: [61.5, 61.2, 61.9, 61.3, 61.6],
+      verdict: .pass),
+    Program(
+      testDescription: "eight threads of an allocator with arenas of their own",
+      baseline: [32.4, 31.7, 33.1, 32.2, 32.9, 31.9, 32.6, 32.3, 33, 32.1], current: [32.5, 33, 31.8, 32.4, 32.7],
+      verdict: .pass),
+    Program(
+      testDescription: "a tool of 2 MiB, 400 KiB larger", baseline: Array(repeating: 2, count: 10),
+      current: Array(repeating: 2.4, count: 5), verdict: .pass),
+    Program(
+      testDescription: "a tool of 2 MiB, 600 KiB larger", baseline: Array(repeating: 2, count: 10),
+      current: Array(repeating: 2.6, count: 5), verdict: .regression),
+  ]
+
+  @Test("Each has a stated verdict", arguments: programs)
+  func verdict(program: Program) {
+    func bytes(_ mebibytes: [Double]) -> [Double] { mebibytes.map { ($0 * 1_048_576).rounded() } }
+    var measurements = Given.measurements(
+      [.peakRSS: bytes(program.current)],
+      gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: .standard)])
+    )
+    measurements.plan = RepetitionPlan(min: 5, max: 20)
+    let result = measurements.judged(against: .baseline(Given.baseline([.peakRSS: bytes(program.baseline)])))
+    #expect(result.verdict == program.verdict)
+  }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import GateCore
+import Testing
+
+@Suite("Creep over approvals")
+struct CreepTests {
+  private func baseline(_ mebibytes: Double, day: Double) -> Baseline {
+    var baseline = Given.baseline([.peakRSS: Given.values(mebibytes, count: 10)])
+    baseline.approved.at = Date(timeIntervalSince1970: day * 86_400)
+    baseline.approved.commit = "c\(Int(day))"
+    return baseline
+  }
+
+  /// Approves levels one after the other, a day apart.
+  private func approved(_ levels: [Double]) -> Baseline {
+    levels.enumerated().dropFirst().reduce(baseline(levels[0], day: 0)) { previous, next in
+      var baseline = baseline(next.element, day: Double(next.offset))
+      baseline.continueAnchors(of: previous, gate: .standard)
+      return baseline
+    }
+  }
+
+  @Test("Rises that were each tolerated add up, and are told from the lowest level on")
+  func addingUp() throws {
+    let creep = try #require(approved([100, 102, 104, 106]).creep(under: .standard).first)
+    #expect(creep.metric == .peakRSS && creep.rise == 6_291_456.0)
+    #expect(
+      creep.sentence(unit: "bytes")
+        == "peak_rss has crept up by 6.0 MiB (+6.0 %) over approvals that were each within the tolerance, "
+        + "from 100.0 MiB (1970-01-01, commit c0)"
+    )
+    #expect(approved([104, 100, 102, 104, 106]).creep(under: .standard).first?.anchor.commit == "c1")
+  }
+
+  @Test("Little, a fall, and a rise that was larger than the tolerance and approved all the same are no creep")
+  func noCreep() {
+    #expect(approved([100, 102]).creep(under: .standard).isEmpty)
+    #expect(approved([100, 102, 104, 99]).anchors.isEmpty)
+    #expect(approved([100, 150, 151]).creep(under: .standard).isEmpty)
+    // What crept before the wanted rise is not forgotten by it.
+    let crept = approved([100, 102, 104, 154, 156]).creep(under: .standard).first
+    #expect(crept?.rise.rounded() == 6_291_456.0)
+  }
+
+  @Test("A check that is held against a baseline that has crept says so")
+  func noted() {
+    let crept = approved([100, 103, 106])
+    let result = Given.measurements([.peakRSS: Given.values(106)]).judged(against: .baseline(crept))
+    #expect(result.verdict == .pass)
+    #expect(result.notes.contains { $0.hasPrefix("peak_rss has crept up by 6.0 MiB (+6.0 %)") })
+  }
+
+  @Test("Equal figures approved again change nothing")
+  func again() {
+    var again = baseline(104, day: 2)
+    again.continueAnchors(of: approved([100, 102, 104]), gate: .standard)
+    #expect(again.anchors == approved([100, 102, 104]).anchors)
+  }
+}
