@@ -5,8 +5,7 @@ import calibrate
 
 /// What `ci/calibrate` wrote, as it is committed.
 private struct CommittedTables {
-  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path + "/ci/calibration"
+  static let folder = URL(fileURLWithPath: "\(#filePath)/../../../ci/calibration").standardized.path
 
   let lines: [String]
 

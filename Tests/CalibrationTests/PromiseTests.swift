@@ -11,7 +11,10 @@ struct PromiseTests {
     Experiment(noise, replay, level: level, factor: factor, trials: Self.trials).tally()
   }
 
-  @Test("Equal programs are called worse in at most 1 % of all cases, whatever their noise is like", arguments: Noise.all)
+  @Test(
+    "Equal programs are called worse in at most 1 % of all cases, whatever their noise is like",
+    arguments: Noise.all
+  )
   func falseAlarms(noise: Noise) {
     // 6 of 300 are what a true share of 1 % exceeds in 3 of 100 such samples; the seeds are fixed.
     #expect(tally(noise).count(of: .regression) <= 6)

@@ -24,6 +24,6 @@ enum Report {
         + "again is in [REAL.md](REAL.md).", "",
       "## The defaults that these tables are of", "",
     ] + Defaults.lines + [""] + FalseAlarms.section() + DetectionTables.section() + AutomaticTables.section()
-      + RecordedTables.section(series)
+      + SightTables.section() + RecordedTables.section(series) + CreepTables.section()
   }
 }

@@ -19,7 +19,8 @@ enum Cost {
       let start = clock()
       for scenario in scenarios { tally.add(replay.result(scenario.baseline, scenario.current)) }
       let time = figure(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
-      return "judging 1000 scenarios of 20 repetitions (\(name)): \(time) s of CPU, of which \(tally.count(of: .regression)) regressions"
+      let found = tally.count(of: .regression)
+      return "judging 1000 scenarios of 20 repetitions (\(name)): \(time) s of CPU, \(found) regressions"
     }
   }
 }

@@ -24,10 +24,10 @@ package enum Defaults {
     let looks = plan.looks.map { count in
       "\(count) at \(Decimals.text(plan.alpha(at: count, against: baseline), places: 4))"
     }
-    let pages = [2e6, 20e6, 2e9].map { level in
+    let levels = [2e6, 20e6, 2e9].map { level in
       let values = [Double](repeating: level, count: baseline)
-      let (bounds, automatic) = (Tolerance.standard.allowed(beside: values), Tolerance.automatic.allowed(beside: values))
-      return "| \(Bytes(Int64(level))) | \(Bytes(Int64(bounds))) | \(Bytes(Int64(automatic))) |"
+      let allowed = [Tolerance.standard, .automatic].map { Bytes(Int64($0.allowed(beside: values))).description }
+      return "| \(text(level / 1e6)) MB | \(allowed.joined(separator: " | ")) |"
     }
     let rules = Gate.standard.rules.map { "`\($0.metric)` at \(words($0.tolerance))" }
     return [
@@ -38,7 +38,7 @@ package enum Defaults {
       "",
       "| level | tolerance by default | `auto`, where all values are equal |",
       "| ---: | ---: | ---: |",
-    ] + pages
+    ] + levels
   }
 
   private static func words(_ tolerance: Tolerance?) -> String {

@@ -102,7 +102,8 @@ enum DetectionTables {
         table.add(row)
       }
     }
-    return ["", "## C. Adaptive repetitions beside fixed 10", "", "Baseline of \(Defaults.baseline), default tolerance.", ""]
-      + table.lines
+    return [
+      "", "## C. Adaptive repetitions beside fixed 10", "", "Baseline of \(Defaults.baseline), default tolerance.", "",
+    ] + table.lines
   }
 }

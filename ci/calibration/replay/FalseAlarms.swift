@@ -54,7 +54,9 @@ package enum FalseAlarms {
 
   /// The same noise in a small tool and a large server: the larger part of the tolerance is another one.
   private static func levels() -> [String] {
-    var lines = ["", "### A tool of 2 MB and a server of 2 GB", "", "Adaptive repetitions, baseline of \(Defaults.baseline)."]
+    var lines = [
+      "", "### A tool of 2 MB and a server of 2 GB", "", "Adaptive repetitions, baseline of \(Defaults.baseline).",
+    ]
     var table = MarkdownTable(["noise", "level"] + columns)
     for noise in Noise.all {
       for (name, level) in [("2 MB", 2e6), ("2 GB", 2e9)] {

@@ -30,7 +30,8 @@ package struct Replay: Sendable {
     var count = plan.min
     while true {
       let measurements = ScenarioMeasurements(
-        name: Self.name, environment: Self.environment, gate: gate, repetitions: Array(current.prefix(count)), plan: plan
+        name: Self.name, environment: Self.environment, gate: gate, repetitions: Array(current.prefix(count)),
+        plan: plan
       )
       let result = measurements.judged(against: reference)
       guard let next = plan.nextLook(after: result) else { return result }
@@ -52,7 +53,7 @@ package struct Replay: Sendable {
     )
   )
 
-  private static func baseline(_ metrics: [MetricName: [Double]]) -> Baseline {
+  package static func baseline(_ metrics: [MetricName: [Double]]) -> Baseline {
     Baseline(
       scenario: name, environment: environment.name, fingerprint: environment.fingerprint, metrics: metrics,
       composition: nil,
