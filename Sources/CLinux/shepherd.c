@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -24,6 +25,12 @@
 
 /// How many processes one round of killing reaches; what is beyond is reached by the next round.
 #define ROUND_CAPACITY 8192
+
+/// How often a shepherd looks for another event after one, a look and a yield being about 1 µs.
+#define LOOKS 30
+
+/// After so many events a shepherd sees to its control pipe, lest a program that forks without end keep it from that.
+#define MOST_EVENTS 256
 
 /// What the pipe of events should hold: some ten thousand (pipe(7): 1 MiB is everybody's).
 #define EVENTS_PIPE_SIZE 1048576
@@ -140,14 +147,25 @@ static void tell_of_trace(void *context, struct hw_record record) {
   tell(shepherd, record);
 }
 
-/// Takes in everything that has happened to children and traced processes; 0 when there are none any more.
+/// Takes in what has happened to children and traced processes; 0 when there are none any more.
+///
+/// Where something is left, the signal that tells of it is still pending.
+///
+/// After an event it looks for the next one again and again before it leaves off: a fork makes five within some 100 µs,
+/// and a process that stops while its tracer sleeps pays for waking it, mostly on another CPU. The yield is for where
+/// both have the same one. Medians of 25 interleaved runs of 500 children that only fork and end: 1.22 × the CPU time
+/// that they take alone, 1.30 with one look (2 CPUs, both under load, 2026-11).
 static int reap(struct shepherd *shepherd) {
-  for (;;) {
+  for (int looks = 1, events = 0; looks > 0 && events < MOST_EVENTS; looks--) {
     int status = 0;
     pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
-    if (pid == 0) return 1;
-    if (pid < 0 && errno == EINTR) continue;
     if (pid < 0) return 0;
+    if (pid == 0) {
+      sched_yield();
+      continue;
+    }
+    looks = LOOKS;
+    events++;
     if (WIFSTOPPED(status)) {
       hw_trace_stop(pid, status, tell_of_trace, shepherd);
       continue;
@@ -155,6 +173,7 @@ static int reap(struct shepherd *shepherd) {
     if (hw_trace_end(pid)) continue;
     tell(shepherd, (struct hw_record){.news = HW_NEWS_ENDED, .pid = pid, .value = status});
   }
+  return 1;
 }
 
 /// Waits until the runner has read the cgroup's counters, or has gone itself.

@@ -208,7 +208,7 @@ static void note_exit(pid_t thread, hw_teller tell, void *context) {
   struct tracee *process = find(pid);
   if (process != NULL && pid == thread) process->headless = process->others > 0;
   if (process != NULL && pid != thread && !process->headless) return;
-  struct hw_record record = {.news = HW_NEWS_EXITING, .pid = pid, .value = (int)message(thread)};
+  struct hw_record record = {.news = HW_NEWS_EXITING, .pid = pid};
   read_figures(thread, &record);
   tell(context, record);
 }

@@ -45,7 +45,7 @@ enum hw_news {
   HW_NEWS_FORKED,
   /// Where the program is traced: process `pid` executes a new program; `figures` and `command` are of that.
   HW_NEWS_EXECUTED,
-  /// Where the program is traced: process `pid` is about to end with the wait status `value`; `figures` are its last.
+  /// Where the program is traced: process `pid` is about to end; `figures` are its last.
   /// May come more than once of a process with several threads, and before an exec by one of them.
   HW_NEWS_EXITING,
   /// Where the program is traced: process `pid` has made `value` threads, and its next ones are not followed.

@@ -40,13 +40,13 @@ extension Baseline {
     }
   }
 
-  /// The judged metrics that have crept above their anchors: by more than is tolerated at once, and by more than 2.5
-  /// deviations of their own values.
+  /// The judged metrics that have crept above their anchors: by more than is tolerated at once and 2.5 deviations of
+  /// their own values, since the lowest of many levels lies below what they are on average.
   package func creep(under gate: Gate) -> [Creep] {
     gate.rules.filter { $0.severity != .off }.compactMap { rule in
       guard let anchor = anchors[rule.metric], let values = metrics[rule.metric], let level = Spread.median(values)
       else { return nil }
-      let least = max(gate.tolerance(of: rule.metric).allowed(beside: values), 2.5 * Spread.noise(values))
+      let least = gate.tolerance(of: rule.metric).allowed(beside: values) + 2.5 * Spread.noise(values)
       let rise = level - anchor.level
       return rise > least ? Creep(metric: rule.metric, rise: rise, anchor: anchor) : nil
     }

@@ -9,9 +9,9 @@ extension Tolerance {
 
   /// What the tolerance allows beside these baseline values, in the metric's unit.
   ///
-  /// `auto` is three standard deviations of the baseline (within a level, where it jumps between two), and at least
-  /// 128 KiB and 0.5 %: two of them are what 5 values need to be told equal to 10 in most cases, and the deviation of so
-  /// few values may be a third too low.
+  /// `auto` is two and a half standard deviations of the baseline (within a level, where it jumps between two), and at
+  /// least 128 KiB and 0.5 %: two of them are what 5 values need to be told equal to 10 in most cases, and the deviation
+  /// of so few values may be a third too low.
   package func allowed(beside baseline: [Double]) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
     switch self {
@@ -19,7 +19,7 @@ extension Tolerance {
       return max((relative?.value ?? 0) / 100 * level, Double(absolute?.count ?? 0))
     case .automatic:
       let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
-      return max(3 * Spread.noise(values), 0.005 * level, Self.leastAutomatic)
+      return max(2.5 * Spread.noise(values), 0.005 * level, Self.leastAutomatic)
     }
   }
 }

@@ -95,8 +95,9 @@ enum ProcText {
 
   /// Where the line ends: at its line feed, or at the end of the text.
   static func endOfLine(in text: UnsafeRawBufferPointer, at start: Int) -> Int {
-    var at = start
-    while at < text.count, text[at] != UInt8(ascii: "\n") { at += 1 }
-    return at
+    guard start < text.count, let base = text.baseAddress,
+      let end = memchr(base + start, CInt(UInt8(ascii: "\n")), text.count - start)
+    else { return text.count }
+    return UnsafeRawPointer(end) - base
   }
 }

@@ -63,6 +63,20 @@ struct SamplerTests {
     #expect(sampler.finish().samples.count == 2, "and a last one when it stops, started or not")
   }
 
+  @Test("Page faults and CPU time are read at first, and then less often than memory")
+  func activity() throws {
+    let family = try household.family("sleep", "1000")
+    let sampler = Sampler(family: family, interval: .milliseconds(1), main: nil)
+    sampler.start()
+    #expect(eventually { sampler.recent(1).first.map { $0.time > .milliseconds(500) } ?? false })
+    let samples = sampler.finish().samples
+    let known = samples.filter { $0.activity != nil }
+    #expect(samples.first?.activity != nil)
+    #expect(known.count >= 3 && known.count * 2 < samples.count, "\(known.count) of \(samples.count)")
+    let gaps = zip(known.dropFirst(), known).map { ($0.time - $1.time, $1.time) }
+    #expect(gaps.allSatisfy { gap, time in gap >= min(time / 32, .milliseconds(40)) })
+  }
+
   @Test("Children count in the tree, not in the main process")
   func children() throws {
     let family = try household.python(

@@ -52,6 +52,28 @@ struct TracingTests {
   /// The interpreter itself: what is called `python3` may be a script that starts it.
   private static let python = "/usr/bin/python3"
 
+  @Test("A program that forks without end keeps its shepherd from nothing: it is killed when that is asked")
+  func forksWithoutEnd() throws {
+    let program = try household.compiled(
+      """
+      #include <sys/wait.h>
+      #include <unistd.h>
+      int main(void) {
+        for (int n = 0; n < 40; n++) if (fork() == 0) break;
+        for (;;) { if (fork() == 0) _exit(0); wait(0); }
+      }
+      """)
+    let family = try Family(starting: request([program]))
+    var told = 0
+    #expect(
+      eventually {
+        told += family.takeTraceEvents().count; return told > 5000
+      })
+    #expect(family.disperse() == [])
+    #expect(!family.hasLostShepherd)
+    #expect(household.processes == [])
+  }
+
   @Test("A program's exec, last figures and end are told, in this order, however short it lives")
   func shortest() throws {
     for _ in 0..<20 {
