@@ -26,7 +26,9 @@ enum AutomaticTables {
     }
     return [
       "", "## E. `tolerance: auto`", "",
-      "Adaptive repetitions; the tolerance is that of the median baseline, in % of the level of 58.4 MB.", "",
+      "Adaptive repetitions; the tolerance is that of the median baseline, in % of the level of 58.4 MB. It is made from the "
+        + "baseline's own spread, which does not tell of drift: where repetitions depend on each other (drifting, wandering) "
+        + "it promises nothing, and the tolerance by default is the safe one.", "",
     ] + table.lines
   }
 

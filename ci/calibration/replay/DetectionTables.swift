@@ -103,7 +103,9 @@ enum DetectionTables {
       }
     }
     return [
-      "", "## C. Adaptive repetitions beside fixed 10", "", "Baseline of \(Defaults.baseline), default tolerance.", "",
+      "", "## C. Adaptive repetitions beside fixed 10", "",
+      "Baseline of \(Defaults.baseline), default tolerance. Where there are two levels, 13.7 % apart, or outliers of 20 %, "
+        + "a rise of 10 % puts the lower level next to the old upper one: then it may stay undecided.", "",
     ] + table.lines
   }
 }
