@@ -69,7 +69,7 @@ let package = Package(
     tests(of: "Statistics"),
     tests(of: "MarkerProtocol"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
-    tests(of: "GateCore"),
+    tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
     tests(of: "GateReports", with: ["GateCore"], golden: true),

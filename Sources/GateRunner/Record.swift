@@ -38,7 +38,7 @@ package struct Record {
       scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), show: workplace.console.show
     )
     scenarioRun.remarks = probe.remarks(on: scenario)
-    scenarioRun.notesChildren = false
+    scenarioRun.givesAdvice = false
     var last: Recording?
     let isDone = scenarioRun.run(to: repetitions, of: repetitions) { scenario, number in
       let output = "\(scratch.path)/\(number).log"

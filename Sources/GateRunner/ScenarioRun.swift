@@ -10,8 +10,9 @@ struct ScenarioRun {
   let show: (Progress) -> Void
   /// What is to be said of the measurement as a whole.
   var remarks: [String] = []
-  /// Whether a note tells of a child that holds most of the memory; the report of `record` does so with figures.
-  var notesChildren = true
+  /// Whether notes tell of a child that holds most of the memory, and of a leak, and what to gate then; the report of
+  /// `record` has figures instead.
+  var givesAdvice = true
   /// Whose repetitions these are, where two builds are measured in turn.
   var build: String?
 
@@ -49,7 +50,7 @@ struct ScenarioRun {
   /// What has been measured.
   var measurements: ScenarioMeasurements {
     let middle = counted.sorted { $0.peak < $1.peak }.dropFirst(counted.count / 2).first
-    return ScenarioMeasurements(
+    var measurements = ScenarioMeasurements(
       name: scenario.name,
       environment: environment,
       gate: scenario.gate,
@@ -61,6 +62,8 @@ struct ScenarioRun {
       wasKilled: wasKilled,
       notes: remarks + shared(repetitions.map(\.notes)) + overshadowed(counted)
     )
+    if givesAdvice { measurements.notes += GrowthNote.notes(on: measurements) }
+    return measurements
   }
 
   private mutating func take(_ recording: Recording, _ progress: Progress.Repetition) {
@@ -114,7 +117,7 @@ struct ScenarioRun {
   private func overshadowed(_ counted: [Extract]) -> [String] {
     let treeMetrics: Set<MetricName> = [.treePeak, .treeSteady]
     let isGated = scenario.gate.rules.contains { treeMetrics.contains($0.metric) && $0.severity != .off }
-    guard notesChildren, !isGated else { return [] }
+    guard givesAdvice, !isGated else { return [] }
     let children = counted.compactMap(\.overshadowingChild)
     guard children.count * 2 > counted.count, let child = children.last else { return [] }
     let main = counted.last?.mainCommand ?? "unknown"

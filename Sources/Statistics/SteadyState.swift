@@ -18,23 +18,3 @@ package enum SteadyState {
     return last + 1 < half ? last + 1 : nil
   }
 }
-
-/// Slopes that outliers cannot bend.
-package enum Slope {
-  /// The median of the slopes of all pairs of points (Theil 1950, Sen 1968); nil for fewer than two distinct x.
-  ///
-  /// The cost grows with the square of the count; a curve is thinned to 400 points first.
-  package static func theilSen(x: [Double], y: [Double]) -> Double? {
-    let count = min(x.count, y.count)
-    let stride = max(1, (count + 399) / 400)
-    let kept = Swift.stride(from: 0, to: count, by: stride).map { $0 }
-    var slopes: [Double] = []
-    slopes.reserveCapacity(kept.count * kept.count / 2)
-    for (position, first) in kept.enumerated() {
-      for second in kept[(position + 1)...] where x[second] != x[first] {
-        slopes.append((y[second] - y[first]) / (x[second] - x[first]))
-      }
-    }
-    return Spread.median(slopes)
-  }
-}

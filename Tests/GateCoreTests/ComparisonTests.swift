@@ -35,10 +35,11 @@ struct RepetitionPlanTests {
 
   private func result(_ verdicts: [Verdict], count: Int, compared: Bool = true) -> ScenarioResult {
     let metrics = verdicts.map { verdict in
-      MetricResult(
-        rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: verdict,
-        change: compared ? .init(absolute: 0, percent: 0, low: 0, high: 0) : nil
+      var metric = MetricResult(
+        rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: verdict
       )
+      metric.isUndecided = compared && verdict == .inconclusive
+      return metric
     }
     var result = Given.measurements([.peakRSS: Given.values(1, count: count)]).judged(against: .missing)
     result.metrics = metrics

@@ -168,6 +168,7 @@ enum Fixture {
     var peak = metric(.peakRSS, .inconclusive, from: 23_068_672, to: 23_592_960)
     peak.change = .init(absolute: 524_288, percent: 2.27, low: -204_800, high: 1_572_864)
     peak.detectable = 1_468_006
+    peak.isUndecided = true
     let steady = metric(
       .steadyRSS, .inconclusive, to: nil, reason: "the baseline was steady, and this run never got steady"
     )

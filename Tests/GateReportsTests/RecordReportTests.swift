@@ -45,6 +45,7 @@ struct RecordReportTests {
     var scenario = Fixture.scenario("sh -c 'worker & worker'", .pass)
     var repetition = Fixture.repetitions(peak: 29_360_128, steady: 20_971_520, count: 1)[0]
     repetition.metrics[.growth] = 1536.4
+    repetition.growth = Growth(slope: 1536.4, low: 1400, high: 1700.2, course: .settling)
     repetition.metrics[.spike] = 8_388_608
     repetition.processes = 3
     repetition.largestProcesses = Fixture.processes(3, exact: false)
@@ -58,6 +59,7 @@ struct RecordReportTests {
     scenario.repetitions = Fixture.repetitions(peak: 29_360_128, steady: 20_971_520, count: 5, step: 65_536)
     scenario.repetitions[4].end = End(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")
     scenario.repetitions[4].metrics[.steadyRSS] = nil
+    scenario.repetitions[4].steadiness = .drifting
     return scenario
   }
 
@@ -114,6 +116,41 @@ struct RecordReportTests {
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())
     #expect(text.contains("  start-failed: permission denied (chmod +x)\n"))
     #expect(text.contains("  its last output:\n  │ 1\n  │ no licence\n"))
+  }
+
+  @Test(
+    "Growth is shown with its interval and where it leads",
+    arguments: [
+      (Growth(slope: 4300, low: 4200, high: 4500, course: .leaking), "(95 %: 4.1 KiB to 4.4 KiB): a leak"),
+      (
+        Growth(slope: 4300, low: 4200, high: 4500, course: .settling),
+        "(95 %: 4.1 KiB to 4.4 KiB): settling, run longer"
+      ),
+      (Growth(slope: 64, low: 60, high: 70.5, course: .level), "(95 %: 60 B to 70.5 B): too little for a leak"),
+      (Growth(slope: -3, low: -4, high: -2, course: .level), "(95 %: -4 B to -2 B): falling"),
+      (Growth(slope: 0, low: 0, high: 0, course: .level), "(95 %: 0 B to 0 B): level"),
+    ])
+  func growth(growth: Growth, words: String) {
+    var scenario = Self.one
+    scenario.growthIsPerIteration = true
+    scenario.repetitions[0].growth = growth
+    let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 120))
+    #expect(text.contains("  growth: "))
+    #expect(text.contains(" per iteration \(words)\n"))
+  }
+
+  @Test("Repetitions that went different ways are counted, and so are those that were not steady")
+  func courses() {
+    var scenario = Self.several
+    for (index, course) in [Growth.Course.leaking, .leaking, .leaking, .settling].enumerated() {
+      let slope = 4096 + Double(index)
+      scenario.repetitions[index].growth = Growth(slope: slope, low: 4000, high: 4200, course: course)
+      scenario.repetitions[index].steadiness = index == 0 ? .unsteady : .drifting
+    }
+    let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 160))
+    #expect(text.contains("a leak (in 3 of 5), settling, run longer (in 1 of 5)\n"))
+    let (unsteady, drifting) = ("resident memory never became steady", "resident memory rises or falls all the time")
+    #expect(text.contains("  no steady state: \(unsteady) (in 1 of 5), \(drifting) (in 4 of 5)\n"))
   }
 
   @Test("Without Unicode it is drawn in ASCII")

@@ -169,3 +169,25 @@ struct DetectionTests {
     #expect(Detection.pooledDeviation([1, 2, 3], [101, 102, 103]) == 1.4826)
   }
 }
+
+@Suite("Where the middle of values lies")
+struct CenterTests {
+  @Test(
+    "The cut follows the exact distribution of the signed-rank sum",
+    arguments: [
+      (4, 0.05, 0), (5, 0.05, 1), (6, 0.025, 1), (7, 0.01, 1), (10, 0.025, 9), (10, 0.05, 11), (20, 0.025, 53),
+    ]
+  )
+  func rankCut(count: Int, perSide: Double, expected: Int) {
+    #expect(Center.rankCut(count, perSide: perSide) == expected)
+  }
+
+  @Test("The bounds hold the middle, are a point for equal values, and are nil for too few")
+  func bounds() throws {
+    #expect(Center.bounds(of: [3, 1, 2, 5, 4], perSide: 0.05) == 1...5)
+    #expect(Center.bounds(of: [7, 7, 7, 7, 7], perSide: 0.05) == 7...7)
+    #expect(Center.bounds(of: [1, 2, 3, 4], perSide: 0.05) == nil)
+    let ten = try #require(Center.bounds(of: (1...10).map(Double.init), perSide: 0.05))
+    #expect(ten.lowerBound > 3 && ten.upperBound < 8)
+  }
+}

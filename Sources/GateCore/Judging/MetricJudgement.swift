@@ -36,6 +36,8 @@ struct MetricJudgement {
   let plan: RepetitionPlan
   /// How many repetitions there are, those without the metric too.
   let repetitions: Int
+  /// How growth went in the repetitions in which that is known.
+  let growth: [Growth]
 
   private var metric: MetricName { rule.metric }
 
@@ -44,9 +46,8 @@ struct MetricJudgement {
     if let tolerance = rule.tolerance {
       compare(&result, tolerance)
     }
-    if let limit = rule.limit, let level = result.current?.median, level > Double(limit.count) {
-      result.verdict = .regression
-      result.reason = "\(metric) is above its limit of \(text(Double(limit.count)))"
+    if let limit = rule.limit {
+      hold(&result, to: Double(limit.count))
     }
     return result
   }
@@ -77,6 +78,7 @@ struct MetricJudgement {
     result.chance = comparison.chance
     measureNoise(&result, comparison, beside: baseline, allowed)
     (result.verdict, result.reason) = verdict(of: comparison, allowed: allowed)
+    result.isUndecided = comparison.outcome == .undecided
   }
 
   /// A page is the least that resident memory can move by.
@@ -134,6 +136,42 @@ struct MetricJudgement {
 
   private func text(_ value: Double) -> String {
     metric.text(of: value, unit: unit)
+  }
+}
+
+// MARK: - Limits
+
+extension MetricJudgement {
+  /// Holds the median to an absolute limit, which needs no baseline; growth by its bounds.
+  private func hold(_ result: inout MetricResult, to limit: Double) {
+    guard let level = result.current?.median else { return }
+    // Of an old result no interval is known.
+    let bounds = growth.isEmpty ? level...level : growthBounds
+    let (low, high) = (min(bounds.lowerBound, level), max(bounds.upperBound, level))
+    let isSettling = growth.count { $0.course == .settling } * 2 > current.count
+    let above = "\(metric) is above its limit of \(text(limit))"
+    if low > limit, !isSettling {
+      (result.verdict, result.isUndecided) = (.regression, false)
+      result.reason = low < level ? "\(above), in 95 % of all cases by \(text(low - limit)) or more" : above
+    } else if high > limit, result.verdict != .regression {
+      (result.verdict, result.isUndecided) = (.inconclusive, !isSettling)
+      result.reason =
+        isSettling
+        ? "\(above), but becomes less all the time: a longer scenario may show memory settled"
+        : "\(metric) lies between \(text(low)) and \(text(high)) (95 %), and its limit is \(text(limit))"
+    }
+  }
+
+  /// Between which slopes the true one lies: the middle repetition's interval, or that of the slopes where it is narrower.
+  ///
+  /// Each alone errs in at most one of twenty cases upwards, and in one of a hundred downwards.
+  private var growthBounds: ClosedRange<Double> {
+    let low = Spread.median(growth.map(\.low)) ?? -.infinity
+    let high = Spread.median(growth.map(\.high)) ?? .infinity
+    let lowest = Center.bounds(of: current, perSide: RepetitionPlan.falseAlarms)?.lowerBound ?? -.infinity
+    let highest = Center.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
+    let (least, most) = (max(low, lowest), min(high, highest))
+    return min(least, most)...max(least, most)
   }
 }
 

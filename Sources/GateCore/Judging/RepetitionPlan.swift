@@ -77,8 +77,3 @@ extension ScenarioResult {
     return "\(count), the most of \(plan.min) to \(plan.max): still undecided"
   }
 }
-
-extension MetricResult {
-  /// Whether it could be compared and yet not be decided.
-  package var isUndecided: Bool { verdict == .inconclusive && change != nil }
-}

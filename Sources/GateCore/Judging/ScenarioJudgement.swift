@@ -140,7 +140,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       baseline: old,
       missingBaseline: missing,
       plan: plan ?? RepetitionPlan(min: repetitions.count, max: repetitions.count),
-      repetitions: repetitions.count
+      repetitions: repetitions.count,
+      growth: metric == .growth ? repetitions.compactMap(\.growth) : []
     )
     var result = judgement.result
     if baseline == nil, result.verdict == missing { result.reason = "there is no baseline for this environment" }
@@ -199,8 +200,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     case .growth where growthIsPerIteration:
       return "the iterations came too fast for their levels to be read; more work in each may help"
     default:
-      let extent = count == 0 ? "never" : "only in \(count) of \(repetitions.count) repetitions"
-      return "resident memory \(extent) became steady; a longer scenario may show it"
+      return whyUnsteady(count) + "; a longer scenario may show it"
     }
   }
 
@@ -210,6 +210,18 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     guard let judged, let now = judged.current?.count, let before = judged.baseline?.count else { return nil }
     return "no statistics: \(now) against \(before) values are too few to tell a change from chance, so its size alone "
       + "counts; 5 of each are enough"
+  }
+
+  /// Why most repetitions have no steady level, by what most of those say.
+  private func whyUnsteady(_ count: Int) -> String {
+    guard count == 0 else {
+      return "resident memory only in \(count) of \(repetitions.count) repetitions became steady"
+    }
+    let reasons = repetitions.compactMap { $0.steadiness?.explanation }
+    let most = Set(reasons).max { first, second in
+      (reasons.count { $0 == first }, second) < (reasons.count { $0 == second }, first)
+    }
+    return most ?? "resident memory never became steady"
   }
 
   private func note(onOther name: String, _ differences: [Fingerprint.Difference]) -> String {

@@ -18,7 +18,8 @@ extension Recording {
     result.metrics[.peakRSS] = peak.map { Double($0.count) }
     result.metrics[.faultRate] = faultRate
     measureSteadyState(in: envelope, to: &result)
-    if growthIsPerIteration { result.metrics[.growth] = growthPerIteration }
+    if growthIsPerIteration { result.growth = growthPerIteration }
+    result.metrics[.growth] = result.growth?.slope
     measureTree(to: &result)
     return result
   }
@@ -98,9 +99,11 @@ extension Recording {
 
 extension Recording {
   private func measureSteadyState(in envelope: Envelope, to result: inout RepetitionResult) {
-    guard let curve = BinnedCurve(residents, within: window), let start = curve.steadyStart else { return }
-    result.metrics[.growth] = growthPerSecond(curve, from: start)
-    guard let level = curve.level(from: start) else { return }
+    guard let curve = BinnedCurve(residents, within: window) else { return result.steadiness = .tooShort }
+    guard let start = curve.steadyStart else { return result.steadiness = .unsteady }
+    result.growth = growthPerSecond(curve, from: start)
+    guard let level = curve.level(from: start) else { return result.steadiness = .drifting }
+    result.steadiness = .steady
     let found = spike(above: level, from: curve.beginning(of: start), to: window.upperBound, in: envelope)
     result.metrics[.steadyRSS] = level.rounded()
     result.metrics[.spike] = found.height
@@ -115,21 +118,21 @@ extension Recording {
     return curve.level(from: start)?.rounded()
   }
 
-  private func growthPerSecond(_ curve: BinnedCurve, from start: Int) -> Double? {
+  private func growthPerSecond(_ curve: BinnedCurve, from start: Int) -> Growth? {
     let times = Array(curve.times[start...])
     guard let first = times.first, let last = times.last, last - first >= Self.shortestGrowthWindow else { return nil }
-    return Slope.theilSen(x: times, y: Array(curve.medians[start...]))
+    return Growth(x: times, y: Array(curve.medians[start...]))
   }
 
-  /// The slope over the number of the iteration; nil where the levels of too few iterations are known.
-  private var growthPerIteration: Double? {
+  /// The growth over the number of the iteration; nil where the levels of too few iterations are known.
+  private var growthPerIteration: Growth? {
     let levels = marks.lazy.filter { $0.event == .iteration }.enumerated().compactMap { number, mark in
       mark.resident.map { (number: Double(number), level: Double($0.count)) }
     }
     guard levels.count >= Self.fewestIterations else { return nil }
     let start = SteadyState.start(of: levels.map(\.level), floor: BinnedCurve.quietBand) ?? levels.count / 2
     let kept = levels[start...]
-    return Slope.theilSen(x: kept.map(\.number), y: kept.map(\.level))
+    return Growth(x: kept.map(\.number), y: kept.map(\.level))
   }
 
   /// A phase lasts until the next one or the window's end; its peak is the highest of the envelope in that time.

@@ -168,6 +168,10 @@ package struct RepetitionResult: Sendable, Equatable {
   package var processes: Int
   /// A metric that could not be had is missing.
   package var metrics: [MetricName: Double]
+  /// What is known of the metric `growth`; nil where that is missing, or from a file that tells no more than the slope.
+  package var growth: Growth?
+  /// Whether the main process's memory became steady; nil where nobody has told.
+  package var steadiness: Steadiness?
   package var phases: [Phase]
   /// The longest time between two samples.
   package var widestGap: Duration
@@ -206,6 +210,8 @@ package struct RepetitionResult: Sendable, Equatable {
     duration: Duration,
     processes: Int,
     metrics: [MetricName: Double],
+    growth: Growth? = nil,
+    steadiness: Steadiness? = nil,
     phases: [Phase] = [],
     widestGap: Duration = .zero,
     notes: [String] = [],
@@ -217,6 +223,8 @@ package struct RepetitionResult: Sendable, Equatable {
     self.duration = duration
     self.processes = processes
     self.metrics = metrics
+    self.growth = growth
+    self.steadiness = steadiness
     self.phases = phases
     self.widestGap = widestGap
     self.notes = notes
@@ -291,6 +299,8 @@ package struct MetricResult: Sendable, Equatable {
   package var detectable: Double?
   /// The smallest change that the baseline's own noise would let a check of this plan see, whatever is tolerated.
   package var resolution: Double?
+  /// Whether noise alone left it inconclusive, so that more repetitions may decide it.
+  package var isUndecided = false
   /// nil where nothing was compared.
   package var method: Method?
   /// The chance that values of one and the same program would differ so; nil where the change is within its tolerance.

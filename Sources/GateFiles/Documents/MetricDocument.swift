@@ -13,7 +13,7 @@ struct MetricDocument: Codable {
     let metric = MetricName(try fields.name("name"))
     let tolerance = try fields.valueIfAny("tolerance", as: ToleranceDocument.self)
     let severity = try fields.severity()
-    result = MetricResult(
+    var result = MetricResult(
       rule: try tolerance?.rule(metric, severity)
         ?? GateRule(metric: metric, tolerance: nil, severity: severity),
       unit: try fields.textIfAny("unit") ?? metric.unit(perIteration: false),
@@ -28,6 +28,8 @@ struct MetricDocument: Codable {
       chance: try fields.numberIfAny("chance", in: 0...1),
       reason: try fields.textIfAny("reason") ?? ""
     )
+    result.isUndecided = try fields.flag("undecided")
+    self.result = result
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -38,6 +40,7 @@ struct MetricDocument: Codable {
     try fields.encode(result.verdict.rawValue, forKey: "verdict")
     try fields.encode(result.rule.severity.rawValue, forKey: "on")
     try fields.encode(result.reason.boundedStart, forKey: "reason")
+    if result.isUndecided { try fields.encode(true, forKey: "undecided") }
     try fields.encodeFigureOrNull(result.detectable, of: metric, forKey: "detectable")
     try fields.encodeFigureOrNull(result.resolution, of: metric, forKey: "resolution")
     try fields.encodeOrNull(result.method?.rawValue, forKey: "method")

@@ -10,11 +10,14 @@ struct RepetitionDocument: Codable {
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
+    let figures = try fields.value("metrics", as: FiguresDocument.self).figures
     repetition = RepetitionResult(
       end: try fields.valueIfAny("end", as: EndDocument.self)?.end ?? End(.unknown),
       duration: try fields.secondsIfAny("durationSeconds") ?? .zero,
       processes: Int(try fields.wholeIfAny("processes", in: 0...(1 << 30)) ?? 0),
-      metrics: try fields.value("metrics", as: FiguresDocument.self).figures,
+      metrics: figures,
+      growth: try fields.growthIfAny(among: figures),
+      steadiness: try fields.steadinessIfAny(among: figures),
       phases: try fields.listIfAny("phases", of: PhaseDocument.self).map(\.phase),
       widestGap: try fields.secondsIfAny("widestGapSeconds") ?? .zero,
       notes: try fields.notes(),
@@ -30,6 +33,8 @@ struct RepetitionDocument: Codable {
     try fields.encode(repetition.duration.asSeconds, forKey: "durationSeconds")
     try fields.encode(repetition.processes, forKey: "processes")
     try fields.encode(FiguresDocument(repetition.metrics), forKey: "metrics")
+    try fields.encodeIfPresent(GrowthDocument(repetition), forKey: "growth")
+    try fields.encodeIfPresent(repetition.steadiness?.rawValue, forKey: "steadiness")
     try fields.encode(repetition.phases.map(PhaseDocument.init), forKey: "phases")
     try fields.encode(repetition.widestGap.asSeconds, forKey: "widestGapSeconds")
     try fields.encode(repetition.notes.map(\.boundedStart), forKey: "notes")

@@ -36,16 +36,20 @@ struct FigureList {
         page.paragraph(row.prefix(3).map(\.text).joined(separator: " "), indent: 2)
       }
     }
-    writeSpike(to: &page)
+    writeRemarks(to: &page)
   }
 
-  private func writeSpike(to page: inout Page) {
-    guard let spike = scenario.highestSpike, spike.height > .zero else { return }
+  /// What a column has no room for.
+  private func writeRemarks(to page: inout Page) {
+    let spike = scenario.highestSpike.flatMap { spike in
+      spike.height > .zero ? "\(Figures.amount(spike.height)) \(spike.circumstances)" : nil
+    }
+    let remarks = [
+      ("no steady state: ", scenario.unsteadinessInWords), ("growth: ", scenario.growthInWords),
+      (isRepeated ? "highest spike: " : "spike: ", spike),
+    ]
     page.gap()
-    page.paragraph(
-      "\(Figures.amount(spike.height)) \(spike.circumstances)", indent: 2,
-      label: isRepeated ? "highest spike: " : "spike: "
-    )
+    for case (let label, let text?) in remarks { page.paragraph(text, indent: 2, label: label) }
   }
 
   /// What is nearly always there is told of where it is missing, too.

@@ -42,6 +42,7 @@ enum DocumentExamples {
       RepetitionResult(
         end: End(.exited, code: 0), duration: .microseconds(1_234_567), processes: 1,
         metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136, .growth: 12.5, .treePeak: 24_207_360, .faultRate: 1.5],
+        growth: Growth(slope: 12.5, low: 10.25, high: 16, course: .settling), steadiness: .steady,
         phases: [
           .init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136], peakIsExact: true),
           .init(name: "serve", metrics: [.peakRSS: 23_003_136]),
@@ -82,7 +83,7 @@ enum DocumentExamples {
     repetitions: [
       RepetitionResult(
         end: End(.crash, signal: .segv, proof: "wait status 139", detail: "in step 2", oomKills: 3),
-        duration: .zero, processes: 2, metrics: [:],
+        duration: .zero, processes: 2, metrics: [:], steadiness: .tooShort,
         spike: .init(height: .mebibytes(1), after: .zero, before: .milliseconds(1)), treeBasis: .proportional
       ),
       RepetitionResult(end: End(.killed, signal: Signal(number: 37)), duration: .zero, processes: 1, metrics: [:]),

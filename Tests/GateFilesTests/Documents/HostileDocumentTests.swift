@@ -216,6 +216,7 @@ private let soundResult = """
    "environment": {"name": "ci", "fingerprint": {"architecture": "arm64", "pageSize": 4096, "cpus": 4, "aslr": "off", "thp": "never", "measurement": "sampled"}},
    "scenarios": [{"name": "a", "repetitions": []}, {"name": "b", "verdict": "pass", "repetitions": [
      {"end": {"kind": "signaled", "signal": "TERM"}, "processes": 1, "metrics": {"peak_rss": 4096, "growth": -0.5},
+      "growth": {"low": -0.75, "high": 0.125, "course": "level"}, "steadiness": "drifting",
       "spike": {"height": 5, "afterSeconds": 1}, "treeBasis": "cgroup",
       "processTable": [{"pid": 12, "peak": 3, "end": {"kind": "exited", "code": 7}}],
       "phases": [{"name": "load", "peak_rss": 4096}]}],
@@ -267,6 +268,39 @@ private let spoiledResults: [SpoiledDocument] = [
   ),
   result(
     "growth true", "-0.5", "true", "`scenarios[1].repetitions[0].metrics.growth` is not a number"
+  ),
+  result(
+    "endless interval", "0.125", "1e30", "`scenarios[1].repetitions[0].growth.high` is too large a number"
+  ),
+  result(
+    "an interval upside down", "0.125", "-1", "`scenarios[1].repetitions[0].growth.high` is below `low`"
+  ),
+  result(
+    "an interval of another slope", "0.125", "-0.625",
+    "`scenarios[1].repetitions[0].growth` has an interval without the metric `growth` in it"
+  ),
+  result(
+    "an interval of nothing", "4096, \"growth\": -0.5", "4096",
+    "`scenarios[1].repetitions[0].growth` is of no metric `growth`"
+  ),
+  result("half an interval", "\"low\": -0.75, ", "", "`scenarios[1].repetitions[0].growth.low` is missing"),
+  result(
+    "growth a list", "{\"low\": -0.75, \"high\": 0.125, \"course\": \"level\"}", "[]",
+    "`scenarios[1].repetitions[0].growth` is not an object"
+  ),
+  SpoiledDocument(
+    "an unknown course", soundResult.replacing("\"level\"", with: "\"up\""),
+    """
+    r.json: error: `scenarios[1].repetitions[0].growth.course` has an unknown value `up`
+      hint: it is one of level, leaking, settling
+    """
+  ),
+  SpoiledDocument(
+    "an unknown steadiness", soundResult.replacing("\"drifting\"", with: "\"wobbly\""),
+    """
+    r.json: error: `scenarios[1].repetitions[0].steadiness` has an unknown value `wobbly`
+      hint: it is one of steady, unsteady, drifting, too-short
+    """
   ),
   result(
     "a spike without height", "\"height\": 5, ", "", "`scenarios[1].repetitions[0].spike.height` is missing"

@@ -72,6 +72,29 @@ struct ResultFileTests {
     #expect(read.scenarios[0].metrics[0].detectable == nil)
   }
 
+  @Test("A file of an earlier version has no interval, and is steady where it has a steady level")
+  func earlierVersion() throws {
+    var result = DocumentExamples.result
+    let metrics: [[MetricName: Double]] = [[.growth: 3, .steadyRSS: 4096], [.growth: 3]]
+    result.scenarios[0].repetitions = metrics.map { metrics in
+      RepetitionResult(end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: metrics)
+    }
+    let read = try ResultFile.decode(ResultFile.encode(result), path: "result.json").scenarios[0].repetitions
+    #expect(read.map(\.growth) == [nil, nil])
+    #expect(read.map(\.steadiness) == [.steady, nil])
+  }
+
+  @Test("An interval that JSON cannot say, or that is of another slope, is left out")
+  func unusualIntervals() throws {
+    var result = DocumentExamples.result
+    let repetition = result.scenarios[0].repetitions[0]
+    result.scenarios[0].repetitions = [repetition, repetition, repetition]
+    result.scenarios[0].repetitions[0].growth?.low = -.infinity
+    result.scenarios[0].repetitions[1].growth?.slope = 13
+    let read = try ResultFile.decode(ResultFile.encode(result), path: "result.json").scenarios[0].repetitions
+    #expect(read.map { $0.growth == nil } == [true, true, false])
+  }
+
   @Test("A text beyond 64 KiB is cut, the output at its start and others at their end, and stays readable")
   func longTexts() throws {
     var result = DocumentExamples.result

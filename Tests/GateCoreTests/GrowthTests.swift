@@ -1,0 +1,150 @@
+import GateCore
+import Testing
+
+@Suite("Growth: level, leaking or settling")
+struct GrowthTests {
+  let mebibyte = Curves.mebibyte
+
+  @Test(
+    "Of 200 runs that do not leak none is called a leak",
+    arguments: [
+      .plateau, .wanderingPlateau, .warmup, .stairs, .sawtooth, .step, .spikes,
+    ] as [SyntheticCurve])
+  func noFalseAlarm(of curve: SyntheticCurve) {
+    let courses = curve.courses(seeds: 0..<200)
+    #expect(courses[.leaking, default: 0] == 0, "\(courses)")
+    #expect(courses[.settling, default: 0] <= 4, "\(courses)")
+  }
+
+  @Test(
+    "Of 100 leaks of 2.4 MiB a run at least 99 are found",
+    arguments: [.leak, .leakAfterWarmup, .slabs, .steepLeak] as [SyntheticCurve])
+  func detection(of curve: SyntheticCurve) {
+    let courses = curve.courses(seeds: 0..<100)
+    #expect(courses[.leaking, default: 0] >= 99, "\(courses)")
+  }
+
+  @Test("A cache that fills is settling, and no leak", arguments: [.fill, .saturation] as [SyntheticCurve])
+  func settling(curve: SyntheticCurve) {
+    let courses = curve.courses(seeds: 0..<100)
+    #expect(courses == [.settling: 100])
+  }
+
+  @Test("What falls all the time is level, with an interval below zero")
+  func falling() throws {
+    let growth = try #require(SyntheticCurve.fall.recording(seed: 1).result().growth)
+    #expect(growth.course == .level)
+    #expect(growth.high < 0 && abs(growth.slope + 2 * mebibyte) < 0.1 * mebibyte)
+  }
+
+  @Test("The metric is the slope, and the interval holds it")
+  func slope() throws {
+    let result = SyntheticCurve.leak.recording(seed: 7).result()
+    let growth = try #require(result.growth)
+    #expect(result.metrics[.growth] == growth.slope)
+    #expect(growth.low < growth.slope && growth.slope < growth.high)
+    #expect(growth.low < 0.24 * mebibyte && 0.24 * mebibyte < growth.high)
+  }
+
+  @Test("The same recording yields the same growth, to the bit")
+  func reproducible() {
+    let recording = SyntheticCurve.sawtooth.recording(seed: 5)
+    #expect(recording.result() == recording.result())
+  }
+
+  @Test(
+    "A leak is as much as 1 MiB over its run, and 0.5 % of the level where that is more",
+    arguments: [
+      (level: 30.0, leak: 0.9, course: .level), (30, 1.3, .leaking), (400, 1.9, .level), (400, 2.6, .leaking),
+    ] as [(level: Double, leak: Double, course: Growth.Course)])
+  func size(level: Double, leak: Double, course: Growth.Course) {
+    let recording = Curves.recording { (level + leak * ($0 < 0.2 ? 0 : $0 - 0.2) / 3.8) * mebibyte }
+    #expect(recording.result().growth?.course == course)
+  }
+}
+
+@Suite("Growth per iteration")
+struct GrowthPerIterationTests {
+  /// 200 turns of a process of 30 MiB that keeps so much of each, in whole pages, with up to two pages to and fro.
+  private func measured(bytes: Double, seed: UInt64) -> Growth? {
+    var noise = Noise(seed: seed)
+    let marks = (0..<200).map { turn in
+      let pages = (Double(turn) * bytes / 4096).rounded(.down) + (5 * noise.share()).rounded(.down) - 2
+      return Mark(
+        time: .milliseconds(turn * 20), event: .iteration, resident: .mebibytes(30) + Bytes(Int64(pages) * 4096)
+      )
+    }
+    return Curves.recording({ _ in 30 * Curves.mebibyte }, marks: marks).result().growth
+  }
+
+  @Test(
+    "A process of 30 MiB that keeps some bytes of each of 200 turns is told how many, to some 25",
+    arguments: [0, 64, 256, 1024, 4096, 16_384, 65_536] as [Double])
+  func bytes(of turn: Double) throws {
+    var held = 0
+    for seed in 0..<40 as Range<UInt64> {
+      let growth = try #require(measured(bytes: turn, seed: seed))
+      #expect(abs(growth.slope - turn) < 40)
+      #expect(turn == 0 || growth.low > 0)
+      #expect(growth.course == (turn > 8000 ? .leaking : .level))
+      if (growth.low...growth.high).contains(turn) { held += 1 }
+    }
+    #expect(held >= 36, "\(held) of 40")
+  }
+
+  @Test("Iterations that never become steady have growth from their last half")
+  func lastHalf() throws {
+    let marks = (0..<100).map { turn in
+      let level = turn < 60 ? 20 : 60 + turn
+      return Mark(time: .milliseconds(turn * 40), event: .iteration, resident: .mebibytes(Int64(level)))
+    }
+    let result = Curves.recording({ _ in 20 * Curves.mebibyte }, marks: marks).result()
+    #expect(result.growth != nil && result.metrics[.growth] == result.growth?.slope)
+  }
+}
+
+@Suite("Steadiness")
+struct SteadinessTests {
+  private let mebibyte = Curves.mebibyte
+
+  @Test("A curve is steady, unsteady, drifting or too short, and only a steady one has a level")
+  func kinds() {
+    let kinds: [(Recording, Steadiness)] = [
+      (SyntheticCurve.plateau.recording(seed: 1), .steady),
+      (Curves.recording { $0 < 2.5 ? 5 * mebibyte : 20 * mebibyte }, .unsteady),
+      (SyntheticCurve.steepLeak.recording(seed: 1), .drifting),
+      (SyntheticCurve.fall.recording(seed: 1), .drifting),
+      (Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09), .tooShort),
+      (Recording(end: End(.exited, code: 0)), .tooShort),
+    ]
+    for (recording, steadiness) in kinds {
+      let result = recording.result()
+      #expect(result.steadiness == steadiness)
+      #expect((result.metrics[.steadyRSS] != nil) == (steadiness == .steady))
+    }
+  }
+
+  @Test(
+    "Noise, a warm-up, spikes and a collected heap leave at least 95 of 100 runs steady",
+    arguments: [.plateau, .wanderingPlateau, .warmup, .stairs, .sawtooth, .spikes] as [SyntheticCurve])
+  func steady(curve: SyntheticCurve) {
+    let steady = (0..<100 as Range<UInt64>).count { curve.recording(seed: $0).result().steadiness == .steady }
+    #expect(steady >= 95, "\(steady) of 100")
+  }
+
+  @Test("A ramp has growth all the same, and a curve that is unsteady or too short has none")
+  func growth() {
+    #expect(SyntheticCurve.steepLeak.recording(seed: 1).result().growth?.course == .leaking)
+    #expect(Curves.recording { $0 < 2.5 ? 5 * mebibyte : 20 * mebibyte }.result().growth == nil)
+    #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().growth == nil)
+  }
+
+  @Test("Each that is not steady says why")
+  func words() {
+    #expect(
+      Steadiness.allCases.map(\.explanation) == [
+        nil, "resident memory never became steady", "resident memory rises or falls all the time",
+        "fewer than 10 readings of it were made",
+      ])
+  }
+}

@@ -1,0 +1,60 @@
+import GateCore
+import Testing
+
+@Suite("Holding growth to a limit")
+struct LimitTests {
+  private func result(_ growth: [Growth], limit: Bytes = .kibibytes(1)) -> MetricResult? {
+    var measurements = Given.measurements(
+      [.growth: growth.map(\.slope)], gate: Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: limit)])
+    )
+    for index in growth.indices { measurements.repetitions[index].growth = growth[index] }
+    measurements.growthIsPerIteration = true
+    return measurements.judged(against: .missing).metrics.first
+  }
+
+  private func five(_ slope: Double, within width: Double, _ course: Growth.Course = .leaking) -> [Growth] {
+    (0..<5).map { index in
+      let slope = slope + Double(index - 2) * width / 8
+      return Growth(slope: slope, low: slope - width, high: slope + width, course: course)
+    }
+  }
+
+  @Test("It is a regression where it is surely above, a pass where it is surely below, and else undecided")
+  func threeWays() throws {
+    let above = try #require(result(five(2000, within: 100)))
+    #expect(above.verdict == .regression)
+    let excess = "in 95 % of all cases by 876.0 B/iteration or more"
+    #expect(above.reason == "growth is above its limit of 1 KiB/iteration, \(excess)")
+    #expect(result(five(500, within: 100))?.verdict == .pass)
+    let between = try #require(result(five(1100, within: 4000)))
+    #expect(between.verdict == .inconclusive && between.isUndecided)
+  }
+
+  @Test("What settles is no leak, and more repetitions would not help")
+  func settling() throws {
+    let settling = try #require(result(five(2000, within: 100, .settling)))
+    #expect(settling.verdict == .inconclusive && !settling.isUndecided)
+    #expect(settling.reason.contains("becomes less all the time"))
+    #expect(result(five(500, within: 100, .settling))?.verdict == .pass)
+  }
+
+  @Test("Repetitions that agree tell more than each of them knows")
+  func agreement() {
+    let wide = (0..<10).map { Growth(slope: 100 + Double($0), low: -9000, high: 9000, course: .level) }
+    #expect(result(wide)?.verdict == .pass)
+    #expect(result(wide, limit: Bytes(50))?.verdict == .regression)
+    #expect(result(Array(wide.prefix(4)), limit: Bytes(50))?.verdict == .inconclusive)
+  }
+
+  @Test("Growth that no interval is known of is held to its limit by itself")
+  func bare() {
+    func verdict(_ slope: Double) -> Verdict? {
+      Given.measurements(
+        [.growth: [slope]],
+        gate: Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1))])
+      ).judged(against: .missing).metrics.first?.verdict
+    }
+    #expect(verdict(1024) == .pass)
+    #expect(verdict(1025) == .regression)
+  }
+}
