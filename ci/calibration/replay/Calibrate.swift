@@ -23,7 +23,7 @@ enum Report {
         + "each run writes the same bytes. What takes part is named in the tables; how real programs fare when they are run "
         + "again is in [REAL.md](REAL.md).", "",
       "## The defaults that these tables are of", "",
-    ] + Defaults.lines + [""] + FalseAlarms.section() + DetectionTables.section() + AutomaticTables.section()
-      + SightTables.section() + RecordedTables.section(series) + CreepTables.section()
+    ] + Defaults.lines + [""] + FalseAlarms.section() + DetectionTables.section() + LeakTables.section()
+      + AutomaticTables.section() + SightTables.section() + RecordedTables.section(series) + CreepTables.section()
   }
 }

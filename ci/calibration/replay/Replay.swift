@@ -23,20 +23,34 @@ package struct Replay: Sendable {
     result([.peakRSS: baseline], current.map { Self.repetition([.peakRSS: $0]) })
   }
 
-  /// Judges whole repetitions: as many of `current` as the rules ask for.
+  /// Judges whole repetitions: as many of `current`, which are as many as the rules may ask for, as they ask for.
   package func result(_ baseline: [MetricName: [Double]], _ current: [RepetitionResult]) -> ScenarioResult {
+    var rest = current[...]
+    return result(baseline) { rest.popFirst() ?? Self.repetition([:]) }
+  }
+
+  /// Judges what is measured as long as the rules ask for more.
+  package func result(_ baseline: [MetricName: [Double]], measuring: () -> RepetitionResult) -> ScenarioResult {
     let plan = repetitions.plan
     let reference = Reference.baseline(Self.baseline(baseline))
+    var measurements = ScenarioMeasurements(
+      name: Self.name, environment: Self.environment, gate: gate, repetitions: [], plan: plan
+    )
     var count = plan.min
     while true {
-      let measurements = ScenarioMeasurements(
-        name: Self.name, environment: Self.environment, gate: gate, repetitions: Array(current.prefix(count)),
-        plan: plan
-      )
+      while measurements.repetitions.count < count { measurements.repetitions.append(measuring()) }
       let result = measurements.judged(against: reference)
       guard let next = plan.nextLook(after: result) else { return result }
       count = next
     }
+  }
+
+  /// Whether the standard gate tells of a leak, after the least repetitions.
+  package static func tellsOfLeak(_ repetitions: [RepetitionResult]) -> Bool {
+    let measurements = ScenarioMeasurements(
+      name: name, environment: environment, gate: .standard, repetitions: repetitions
+    )
+    return !GrowthNote.notes(on: measurements).isEmpty
   }
 
   package static func repetition(_ metrics: [MetricName: Double]) -> RepetitionResult {
