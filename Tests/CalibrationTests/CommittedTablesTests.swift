@@ -52,15 +52,17 @@ struct CommittedTablesTests {
     }
   }
 
-  @Test("Sixteen real programs or more are recorded, 60 repetitions of each, and none is ever called a regression")
+  @Test("Sixteen real programs or more are recorded, 60 repetitions of each; 1 % are called worse than themselves at most")
   func recorded() throws {
     let all = try RecordedSeries.all(in: "\(CommittedTables.folder)/recorded")
     #expect(all.count >= 16)
+    var sum = Tally()
     for series in all {
       #expect(series.repetitions.count == 60, "\(series.program)")
       let tally = RecordedTables.tally(of: series).tally
       #expect(tally.count == 31)
-      #expect(tally.count(of: .regression) == 0, "\(series.program)")
+      sum = sum + tally
     }
+    #expect(sum.percent(.regression) <= 100 * RepetitionPlan.falseAlarms)
   }
 }
