@@ -248,19 +248,43 @@ struct SummaryReportTests {
     func change(from before: [Composition.Library], to now: [Composition.Library]) -> String? {
       var scenario = Fixture.spiking
       scenario.baselineComposition = Composition(anonymous: .zero, file: .zero, shared: .zero, libraries: before)
-      scenario.currentComposition = Composition(anonymous: .zero, file: .zero, shared: .zero, libraries: now)
+      scenario.currentComposition = Composition(anonymous: .mebibytes(40), file: .zero, shared: .zero, libraries: now)
       let text = SummaryReport.text(
         Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .regression))
-      return text.split(separator: "\n").first { $0.contains("by kind: ") }.map { String($0.dropFirst(11)) }
+      let line = text.split(separator: "\n").first { $0.contains("by kind: ") }
+      return line.map { String($0.replacing("  by kind: anonymous +40.0 MiB", with: "")) }
     }
     let old = [library("a", 9), library("b", 5), library("c", 4)]
-    #expect(change(from: old, to: old) == nil)
-    #expect(change(from: [], to: old) == nil)
-    #expect(change(from: old, to: old + [library("d", 3)]) == nil)
+    #expect(change(from: old, to: old) == "")
+    #expect(change(from: [], to: old) == "")
+    #expect(change(from: old, to: old + [library("d", 3)]) == "")
     #expect(
       change(from: old, to: [library("a", 9), library("b", 6), library("d", 8)])
-        == "file 0 B (d +8.0 MiB, b +1.0 MiB)")
-    #expect(change(from: old, to: [library("b", 5), library("c", 4)]) == "file 0 B (a -9.0 MiB)")
+        == ", file 0 B (d +8.0 MiB, b +1.0 MiB)")
+    #expect(change(from: old, to: [library("b", 5), library("c", 4)]) == ", file 0 B (a -9.0 MiB)")
+  }
+
+  @Test("What memory consists of is told only where it shows at least half of what the verdict is of")
+  func unrelatedComposition() {
+    var scenario = Fixture.regressed
+    #expect(summary(of: scenario).contains("by kind: "))
+    scenario.currentComposition?.anonymous = Bytes(19_500_000)
+    scenario.currentComposition?.file = Bytes(4_000_000)
+    #expect(!summary(of: scenario).contains("by kind: "))
+  }
+
+  @Test("What is only above a limit is not to be approved, but to get another limit")
+  func limitOnly() {
+    var scenario = Fixture.regressed
+    scenario.metrics.removeFirst()
+    let text = summary(of: scenario)
+    #expect(!text.contains("highwater approve"))
+    #expect(text.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("no approval lifts it"))
+  }
+
+  private func summary(of scenario: ScenarioResult) -> String {
+    SummaryReport.text(
+      Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .regression))
   }
 
   @Test("What was not read at its end is not called exact")

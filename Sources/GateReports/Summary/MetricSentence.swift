@@ -38,7 +38,7 @@ struct MetricSentence {
 
   private var regression: String {
     var parts: [String] = []
-    if let limit = metric.rule.limit, let now = metric.current?.median, now > Double(limit.count) {
+    if metric.isAboveLimit, let limit = metric.rule.limit, let now = metric.current?.median {
       let excess = amount(now - Double(limit.count))
       parts.append("\(name) is \(amount(now)), \(excess) above its limit of \(amount(Double(limit.count)))")
     }

@@ -10,7 +10,7 @@ struct NextSteps {
 
   func write(to page: inout Page) {
     let steps = approvals + closerLooks
-    let advice = [ptraceAdvice, repetitionAdvice].compactMap(\.self)
+    let advice = [limitAdvice, ptraceAdvice, repetitionAdvice].compactMap(\.self)
     guard !steps.isEmpty || !advice.isEmpty else { return }
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
@@ -47,8 +47,18 @@ struct NextSteps {
       (.improved, "to hold the improvement, make it the new baseline:"),
     ]
     return purposes.flatMap { verdict, purpose in
-      steps(purpose, ["approve"] + source, for: names(verdict))
+      steps(purpose, ["approve"] + source, for: verdict == .regression ? namesOfRises : names(verdict))
     }
+  }
+
+  /// The scenarios that rose above their baselines, which what is merely above a limit did not.
+  private var namesOfRises: [String] {
+    result.scenarios.filter { scenario in
+      scenario.verdict == .regression
+        && scenario.metrics.contains { metric in
+          metric.verdict == .regression && metric.rule.severity == .fail && (!metric.isAboveLimit || metric.isRise)
+        }
+    }.map(\.name.text)
   }
 
   private var closerLooks: [Step] {
@@ -66,6 +76,14 @@ struct NextSteps {
     // A name that begins with a dash would be read as an option.
     let separator = shown.contains { $0.hasPrefix("-") } ? ["--"] : []
     return [Step(purpose: purpose, words: [Tool.name] + words + context.options + separator + shown)]
+  }
+
+  private var limitAdvice: String? {
+    let names = names(.regression).filter { !namesOfRises.contains($0) }
+    guard let first = names.first else { return nil }
+    let others = names.count > 1 ? " and \(Figures.count(names.count - 1, "other"))" : ""
+    return "\(TerminalText.safe(first))\(others): what is above its `limit` and meant to be needs another one in the "
+      + "project file; no approval lifts it"
   }
 
   private var ptraceAdvice: String? {

@@ -100,10 +100,17 @@ struct ScenarioDetail {
 
   // MARK: What changed, and every repetition
 
+  /// Compositions are of the end: where memory was given back before that, they do not show what the verdict is of.
   private func writeComposition(to page: inout Page) {
     guard [.regression, .improved].contains(scenario.verdict), let before = scenario.baselineComposition,
       let now = scenario.currentComposition
     else { return }
+    let difference = Double((now.resident - before.resident).count)
+    let isOfTheVerdict = scenario.metrics.contains { metric in
+      guard metric.verdict == scenario.verdict, let shift = metric.change?.shift else { return false }
+      return difference / shift >= 0.5
+    }
+    guard isOfTheVerdict else { return }
     let text = CompositionChange(before: before, now: now).text
     if !text.isEmpty { page.paragraph(text, indent: 2, label: "by kind: ") }
   }

@@ -108,6 +108,18 @@ extension MetricResult {
     verdict == .regression && rule.severity == .warn
   }
 
+  /// Whether it is above its absolute limit, which no baseline can change.
+  var isAboveLimit: Bool {
+    guard let limit = rule.limit, let now = current?.median else { return false }
+    return now > Double(limit.count)
+  }
+
+  /// Whether it rose by more than is tolerated.
+  var isRise: Bool {
+    guard let shift = change?.shift, let allowed else { return false }
+    return shift > allowed
+  }
+
   /// The metric's name as tables show it: the rate of growth carries what it is counted per.
   var label: String {
     let suffix = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
