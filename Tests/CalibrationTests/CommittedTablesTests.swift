@@ -52,7 +52,7 @@ struct CommittedTablesTests {
     }
   }
 
-  @Test("Sixteen real programs or more are recorded, 60 repetitions of each; 1 % are called worse than themselves at most")
+  @Test("Sixteen real programs or more are recorded, and are called worse than themselves in at most 1 % of cases")
   func recorded() throws {
     let all = try RecordedSeries.all(in: "\(CommittedTables.folder)/recorded")
     #expect(all.count >= 16)

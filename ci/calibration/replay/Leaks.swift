@@ -152,7 +152,8 @@ package enum LeakTables {
         + "`growth: {limit: …}` said. Per iteration: 200 iterations, per second: 4 s read each 10 ms; whole pages, one "
         + "or two of which come and go.", "",
     ] + sound() + [
-      "", "A process of 30 MiB over 200 iterations; allocators take memory by the page, or in pieces of 132 KiB "
+      "",
+      "A process of 30 MiB over 200 iterations; allocators take memory by the page, or in pieces of 132 KiB "
         + "(brk(2) by glibc). What stays below 1 MiB in all is no leak by its course: a limit finds it.", "",
     ] + leaks()
   }
