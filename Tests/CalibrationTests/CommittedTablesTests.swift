@@ -59,7 +59,7 @@ struct CommittedTablesTests {
     var sum = Tally()
     for series in all {
       #expect(series.repetitions.count == 60, "\(series.program)")
-      let tally = RecordedTables.tally(of: series).tally
+      let tally = RecordedTables.tally(of: series)
       #expect(tally.count == 31)
       sum = sum + tally
     }

@@ -34,12 +34,11 @@ package struct RecordedSeries: Decodable {
 /// Real programs against themselves, out of what was recorded once.
 package enum RecordedTables {
   /// Consecutive stretches: a baseline, and what came right after it, from each place of the series on.
-  package static func tally(of series: RecordedSeries, risen percent: Double = 0) -> (tally: Tally, windows: Int) {
+  package static func tally(of series: RecordedSeries, risen percent: Double = 0) -> Tally {
     let repetitions = series.repetitions
     let (replay, baseline) = (Replay(gate: .standard, repetitions: Defaults.repetitions), Defaults.baseline)
     var tally = Tally()
-    let starts = 0...max(0, repetitions.count - baseline - Defaults.most)
-    for start in starts {
+    for start in 0...max(0, repetitions.count - baseline - Defaults.most) {
       let before = repetitions[start..<start + baseline]
       let metrics = Dictionary(grouping: before.flatMap { $0.metrics.map { $0 } }, by: \.key)
         .mapValues { $0.map(\.value) }
@@ -50,7 +49,7 @@ package enum RecordedTables {
       }
       tally.add(replay.result(metrics, now))
     }
-    return (tally, starts.count)
+    return tally
   }
 
   static func section(_ all: [RecordedSeries]) -> [String] {
@@ -61,11 +60,11 @@ package enum RecordedTables {
     ])
     var sum = Tally()
     for series in all {
-      let (tally, _) = tally(of: series)
+      let tally = tally(of: series)
       sum = sum + tally
       let counts = [Verdict.regression, .improved, .pass, .inconclusive].map { "\(tally.count(of: $0))" }
       let risen = [5.0, 10].flatMap { percent in
-        let tally = Self.tally(of: series, risen: percent).tally
+        let tally = Self.tally(of: series, risen: percent)
         return [tally.percent(.regression), tally.percent(.inconclusive)].map { figure($0, places: 0) }
       }
       table.add([series.program, series.version] + shape(series) + counts + [figure(tally.meanRuns)] + risen)
