@@ -57,7 +57,15 @@ let package = Package(
       ],
       swiftSettings: houseRules()
     ),
+    // Run by hand: what the rules promise, over simulated and recorded values
+    .executableTarget(
+      name: "calibrate",
+      dependencies: ["GateCore", "Statistics"],
+      path: "ci/calibration/replay",
+      swiftSettings: houseRules()
+    ),
     // Tests
+    .testTarget(name: "CalibrationTests", dependencies: ["calibrate", "GateCore"], swiftSettings: houseRules()),
     tests(of: "Statistics"),
     tests(of: "MarkerProtocol"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),

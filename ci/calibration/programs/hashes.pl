@@ -1,0 +1,9 @@
+# Fills hashes and takes texts apart.
+use strict;
+use warnings;
+my %count;
+for my $number (0 .. 500_000) {
+  my $text = "word-" . ($number * 7919 % 30_011) . " of line $number";
+  $count{$1}++ if $text =~ /^word-(\d+) of line \d+$/;
+}
+print scalar(keys %count), "\n";

@@ -1,0 +1,39 @@
+import GateCore
+
+/// A table as Markdown, its columns as wide as their widest cell, so that it can be read as plain text too.
+package struct MarkdownTable {
+  private var rows: [[String]]
+
+  package init(_ header: [String]) {
+    rows = [header]
+  }
+
+  package mutating func add(_ row: [String]) {
+    rows.append(row)
+  }
+
+  package var lines: [String] {
+    let widths = (rows.first ?? []).indices.map { column in
+      max(4, rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0)
+    }
+    // The first column is text, the others are numbers.
+    let rule = widths.enumerated().map { column, width in
+      column == 0 ? String(repeating: "-", count: width) : String(repeating: "-", count: width - 1) + ":"
+    }
+    return ([rows[0], rule] + rows.dropFirst()).map { Self.line($0, widths) }
+  }
+
+  /// One row as it stands in a table whose columns are this wide.
+  private static func line(_ cells: [String], _ widths: [Int]) -> String {
+    let padded = zip(cells, widths).enumerated().map { column, cell in
+      let space = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+      return column == 0 ? cell.0 + space : space + cell.0
+    }
+    return "| " + padded.joined(separator: " | ") + " |"
+  }
+}
+
+/// A share in percent, or a mean, as it stands in a table.
+func figure(_ value: Double, places: Int = 1) -> String {
+  Decimals.text(value, places: places)
+}

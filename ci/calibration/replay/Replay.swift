@@ -1,0 +1,154 @@
+package import GateCore
+import FoundationEssentials
+
+/// The gate's own rules, applied to given values.
+package struct Replay: Sendable {
+  package let gate: Gate
+  package let repetitions: Repetitions
+
+  package init(gate: Gate, repetitions: Repetitions) {
+    (self.gate, self.repetitions) = (gate, repetitions)
+  }
+
+  /// One metric at a tolerance.
+  package init(_ repetitions: Repetitions = Defaults.repetitions, tolerance: Tolerance = .standard) {
+    self.init(gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: tolerance)]), repetitions: repetitions)
+  }
+
+  /// The most repetitions that a comparison may take.
+  package var most: Int { repetitions.plan.max }
+
+  /// Judges one metric's values: as many of `current` as the rules ask for.
+  package func result(_ baseline: [Double], _ current: [Double]) -> ScenarioResult {
+    result([.peakRSS: baseline], current.map { Self.repetition([.peakRSS: $0]) })
+  }
+
+  /// Judges whole repetitions: as many of `current`, which are as many as the rules may ask for, as they ask for.
+  package func result(_ baseline: [MetricName: [Double]], _ current: [RepetitionResult]) -> ScenarioResult {
+    var rest = current[...]
+    return result(baseline) { rest.popFirst() ?? Self.repetition([:]) }
+  }
+
+  /// Judges what is measured as long as the rules ask for more.
+  package func result(_ baseline: [MetricName: [Double]], measuring: () -> RepetitionResult) -> ScenarioResult {
+    let plan = repetitions.plan
+    let reference = Reference.baseline(Self.baseline(baseline))
+    var measurements = ScenarioMeasurements(
+      name: Self.name, environment: Self.environment, gate: gate, repetitions: [], plan: plan
+    )
+    var count = plan.min
+    while true {
+      while measurements.repetitions.count < count { measurements.repetitions.append(measuring()) }
+      let result = measurements.judged(against: reference)
+      guard let next = plan.nextLook(after: result) else { return result }
+      count = next
+    }
+  }
+
+  /// Whether the standard gate tells of a leak, after the least repetitions.
+  package static func tellsOfLeak(_ repetitions: [RepetitionResult]) -> Bool {
+    let measurements = ScenarioMeasurements(
+      name: name, environment: environment, gate: .standard, repetitions: repetitions
+    )
+    return !GrowthNote.notes(on: measurements).isEmpty
+  }
+
+  package static func repetition(_ metrics: [MetricName: Double]) -> RepetitionResult {
+    RepetitionResult(end: End(.exited, code: 0), duration: .seconds(1), processes: 1, metrics: metrics)
+  }
+
+  private static let name = ScenarioName("replayed")
+
+  private static let environment = EnvironmentInfo(
+    name: "replayed",
+    fingerprint: Fingerprint(
+      architecture: "any", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "traced", kernel: "any",
+      libc: "any"
+    )
+  )
+
+  package static func baseline(_ metrics: [MetricName: [Double]]) -> Baseline {
+    Baseline(
+      scenario: name, environment: environment.name, fingerprint: environment.fingerprint, metrics: metrics,
+      composition: nil,
+      approved: Baseline.Approval(at: Date(timeIntervalSince1970: 0), by: "", commit: nil, reason: nil, run: "")
+    )
+  }
+}
+
+/// What came of many comparisons.
+package struct Tally: Sendable, Equatable {
+  private var counts: [Verdict: Int] = [:]
+  private var runs = 0
+  package private(set) var count = 0
+
+  package init() {}
+
+  package mutating func add(_ result: ScenarioResult) {
+    add(result.verdict, runs: result.repetitions.count)
+  }
+
+  package mutating func add(_ verdict: Verdict, runs: Int) {
+    counts[verdict, default: 0] += 1
+    self.runs += runs
+    count += 1
+  }
+
+  package func count(of verdict: Verdict) -> Int {
+    counts[verdict] ?? 0
+  }
+
+  /// The share of a verdict in percent.
+  package func percent(_ verdict: Verdict) -> Double {
+    count == 0 ? 0 : 100 * Double(count(of: verdict)) / Double(count)
+  }
+
+  package var meanRuns: Double {
+    count == 0 ? 0 : Double(runs) / Double(count)
+  }
+
+  package static func + (one: Tally, other: Tally) -> Tally {
+    var sum = one
+    sum.counts.merge(other.counts, uniquingKeysWith: +)
+    sum.runs += other.runs
+    sum.count += other.count
+    return sum
+  }
+}
+
+/// Many comparisons of one kind.
+package struct Experiment: Sendable {
+  package var noise: Noise
+  package var baseline: Int
+  package var replay: Replay
+  /// In bytes.
+  package var level = 58.4e6
+  /// How many times as high as the baseline the later values are.
+  package var factor = 1.0
+  package var trials = Defaults.trials
+
+  package init(
+    _ noise: Noise,
+    baseline: Int = Defaults.baseline,
+    _ replay: Replay = Replay(),
+    level: Double = 58.4e6,
+    factor: Double = 1,
+    trials: Int = Defaults.trials
+  ) {
+    (self.noise, self.baseline, self.replay) = (noise, baseline, replay)
+    (self.level, self.factor, self.trials) = (level, factor, trials)
+  }
+
+  /// The same values serve all rules: they depend on the noise, the level and the size of the baseline alone.
+  private var seed: String { "\(noise.name), \(level), \(baseline)" }
+
+  package func tally() -> Tally {
+    var chance = Chance(for: seed)
+    var tally = Tally()
+    for _ in 0..<trials {
+      let (before, now) = noise.values(baseline, Defaults.most, level: level, factor: factor, &chance)
+      tally.add(replay.result(before, now))
+    }
+    return tally
+  }
+}
