@@ -11,6 +11,12 @@ package enum RankTest {
     guard lowest <= highest else { return floor(base.count, current.count) }
     let ranks = doubledMidRanks(of: base + current)
     let sum = ranks[base.count...].reduce(0, +)
+    if Set(ranks).count == ranks.count {
+      // Without equal values a shorter way leads there; U counts the pairs in which the current value is the higher one.
+      let counts = orderings(base.count, current.count)
+      let pairs = sum / 2 - current.count * (current.count + 1) / 2
+      return counts[pairs...].reduce(0, +) / counts.reduce(0, +)
+    }
     // The smaller side's sum is the shorter way to the same distribution: both sums make up a constant.
     guard base.count < current.count else { return share(of: current.count, from: ranks) { $0 >= sum } }
     let rest = ranks.reduce(0, +) - sum
@@ -42,23 +48,40 @@ package enum RankTest {
 
   /// The share of all choices of `count` ranks whose sum is wanted.
   private static func share(of count: Int, from ranks: [Int], where isWanted: (Int) -> Bool) -> Double {
-    let most = ranks.sorted().suffix(count).reduce(0, +)
-    // ways[k × (most + 1) + s]: how many choices of k of the ranks seen so far have the sum s.
-    var ways = [Double](repeating: 0, count: (count + 1) * (most + 1))
+    let ranks = ranks.sorted()
+    // sums[k]: the sum of the lowest k ranks.
+    let sums = ranks.reduce(into: [0]) { sums, rank in sums.append((sums.last ?? 0) + rank) }
+    let width = sums[ranks.count] - sums[ranks.count - count] + 1
+    // ways[k × width + s]: how many choices of k of the ranks seen so far have the sum s.
+    var ways = [Double](repeating: 0, count: (count + 1) * width)
     ways[0] = 1
-    var seen = 0
-    for rank in ranks {
-      seen += 1
-      for chosen in stride(from: min(count, seen), through: 1, by: -1) {
-        let (row, above) = (chosen * (most + 1), (chosen - 1) * (most + 1))
-        for sum in stride(from: most, through: rank, by: -1) where ways[above + sum - rank] != 0 {
-          ways[row + sum] += ways[above + sum - rank]
-        }
+    for (seen, rank) in ranks.enumerated() {
+      for chosen in stride(from: min(count, seen + 1), through: 1, by: -1) {
+        let (row, above) = (chosen * width, (chosen - 1) * width)
+        // Between the sums of the lowest and of the highest that can be chosen.
+        let (least, most) = (sums[chosen - 1], sums[seen] - sums[seen - chosen + 1])
+        for sum in stride(from: most, through: least, by: -1) { ways[row + sum + rank] += ways[above + sum] }
       }
     }
-    let last = ways[(count * (most + 1))...]
+    let last = ways[(count * width)...]
     let wanted = last.enumerated().reduce(0.0) { $0 + (isWanted($1.offset) ? $1.element : 0) }
     return wanted / last.reduce(0, +)
+  }
+
+  /// How many orderings of `first` and `second` values without equal ones have each value of the statistic U, by the
+  /// recurrence of Mann and Whitney (1947): the coefficients of the Gaussian binomial.
+  static func orderings(_ first: Int, _ second: Int) -> [Double] {
+    var counts = [Double](repeating: 0, count: first * second + 1)
+    counts[0] = 1
+    for part in 1...first {
+      for index in stride(from: counts.count - 1, through: second + part, by: -1) {
+        counts[index] -= counts[index - second - part]
+      }
+      for index in part..<max(part, counts.count) {
+        counts[index] += counts[index - part]
+      }
+    }
+    return counts
   }
 }
 

@@ -30,7 +30,7 @@ package struct Shift: Sendable, Equatable {
 
   /// The largest k with P(U ≤ k − 1) ≤ `perSide` for the Mann–Whitney statistic U; 0 where there is none.
   static func rankCut(_ first: Int, _ second: Int, perSide: Double) -> Int {
-    let counts = orderings(first, second)
+    let counts = RankTest.orderings(first, second)
     let total = counts.reduce(0, +)
     var sum = 0.0
     var cut = 0
@@ -39,21 +39,5 @@ package struct Shift: Sendable, Equatable {
       cut += 1
     }
     return cut
-  }
-
-  /// How many orderings of `first` and `second` values have each value of U, by the recurrence of Mann and Whitney (1947):
-  /// the coefficients of the Gaussian binomial.
-  private static func orderings(_ first: Int, _ second: Int) -> [Double] {
-    var counts = [Double](repeating: 0, count: first * second + 1)
-    counts[0] = 1
-    for part in 1...first {
-      for index in Swift.stride(from: counts.count - 1, through: second + part, by: -1) {
-        counts[index] -= counts[index - second - part]
-      }
-      for index in part..<max(part, counts.count) {
-        counts[index] += counts[index - part]
-      }
-    }
-    return counts
   }
 }
