@@ -124,7 +124,7 @@ struct RecordReportTests {
       (Growth(slope: 4300, low: 4200, high: 4500, course: .leaking), "(95 %: 4.1 KiB to 4.4 KiB): a leak"),
       (
         Growth(slope: 4300, low: 4200, high: 4500, course: .settling),
-        "(95 %: 4.1 KiB to 4.4 KiB): settling, run longer"
+        "(95 %: 4.1 KiB to 4.4 KiB): settling, ever less"
       ),
       (Growth(slope: 64, low: 60, high: 70.5, course: .level), "(95 %: 60 B to 70.5 B): too little for a leak"),
       (Growth(slope: -3, low: -4, high: -2, course: .level), "(95 %: -4 B to -2 B): falling"),
@@ -148,7 +148,7 @@ struct RecordReportTests {
       scenario.repetitions[index].steadiness = index == 0 ? .unsteady : .drifting
     }
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 160))
-    #expect(text.contains("a leak (in 3 of 5), settling, run longer (in 1 of 5)\n"))
+    #expect(text.contains("a leak (in 3 of 5), settling, ever less (in 1 of 5)\n"))
     let (unsteady, drifting) = ("resident memory never became steady", "resident memory rises or falls all the time")
     #expect(text.contains("  no steady state: \(unsteady) (in 1 of 5), \(drifting) (in 4 of 5)\n"))
   }

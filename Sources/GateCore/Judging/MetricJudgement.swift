@@ -164,11 +164,12 @@ extension MetricJudgement {
 
   /// Between which slopes the true one lies: the middle repetition's interval, or that of the slopes where it is narrower.
   ///
-  /// Each alone errs in at most one of twenty cases upwards, and in one of a hundred downwards.
+  /// Each alone errs in at most one of twenty cases upwards; downwards the slopes' share that of the look.
   private var growthBounds: ClosedRange<Double> {
     let low = Spread.median(growth.map(\.low)) ?? -.infinity
     let high = Spread.median(growth.map(\.high)) ?? .infinity
-    let lowest = Center.bounds(of: current, perSide: RepetitionPlan.falseAlarms)?.lowerBound ?? -.infinity
+    let share = plan.alpha(at: repetitions, against: current.count)
+    let lowest = Center.bounds(of: current, perSide: share)?.lowerBound ?? -.infinity
     let highest = Center.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
     let (least, most) = (max(low, lowest), min(high, highest))
     return min(least, most)...max(least, most)

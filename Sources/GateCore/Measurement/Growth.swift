@@ -4,11 +4,11 @@ import Statistics
 package struct Growth: Sendable, Equatable {
   /// Where a curve goes on.
   package enum Course: String, Sendable, CaseIterable {
-    /// No growth that could be told from noise and would matter.
+    /// No growth that could be told from noise, or none that would matter.
     case level
     /// It grows all the time, by an amount that matters.
     case leaking
-    /// It grows ever more slowly, as a cache that fills: a longer run would tell where it ends.
+    /// It grows ever more slowly, as a cache that fills or the end of a warm-up: a longer run would tell where it ends.
     case settling
   }
 
@@ -30,21 +30,20 @@ package struct Growth: Sendable, Equatable {
 extension Growth {
   /// The growth of a steady stretch of a curve; nil for fewer than two points.
   ///
-  /// `x` are seconds or numbers of iterations, rising, and `y` bytes. It leaks iff the interval's low end, over the
-  /// whole stretch, comes to more than max(1 MiB, 0.5 % of the median): a size that matters, and not just a slope that
-  /// is not zero, which every warm-up has a little of. What would be a leak is settling where the last half grows less than
-  /// two thirds as fast as the first.
+  /// `x` are seconds or numbers of iterations, rising, and `y` bytes. What surely grows is settling where the last half
+  /// grows less than two thirds as fast as the first. Else it leaks iff the interval's low end, over the whole stretch,
+  /// comes to more than max(1 MiB, 0.5 % of the median): a size that matters, and not just a slope that is not zero.
   init?(x: [Double], y: [Double]) {
     guard let whole = SlopeInterval(x: x, y: y), let level = Spread.median(y), let first = x.first, let last = x.last
     else { return nil }
     let matters = max(Self.leastLeak, Self.leastShare * abs(level))
-    let isRising = whole.low * (last - first) > matters
-    self.init(
-      slope: whole.slope,
-      low: whole.low,
-      high: whole.high,
-      course: !isRising ? .level : Self.isSettling(x, y) ? .settling : .leaking
-    )
+    self.init(slope: whole.slope, low: whole.low, high: whole.high, course: .level)
+    guard whole.low > 0 else { return }
+    if Self.isSettling(x, y) {
+      course = .settling
+    } else if whole.low * (last - first) > matters {
+      course = .leaking
+    }
   }
 
   private static let leastLeak = Double(Bytes.mebibytes(1).count)

@@ -5,7 +5,7 @@ extension Growth {
   var courseInWords: String {
     switch course {
     case .leaking: "a leak"
-    case .settling: "settling, run longer"
+    case .settling: "settling, ever less"
     case .level where low > 0: "too little for a leak"
     case .level where high < 0: "falling"
     case .level: "level"
