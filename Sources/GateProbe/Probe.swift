@@ -18,6 +18,9 @@ package struct Probe: Sendable {
   /// How exact the machine's counters are; nil where that cannot be seen.
   package var counters: CounterCheck? { Machine.counters }
 
+  /// The CPUs that targets may use here, in order.
+  package var usableCPUs: [Int] { LinuxCalls.usableCPUs() }
+
   /// What a person should know of how a scenario is measured on this machine: each a sentence with cause and remedy.
   package func remarks(on scenario: Scenario) -> [String] {
     Ladder.here.notes(for: scenario) + Machine.warnings(for: scenario)

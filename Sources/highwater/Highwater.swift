@@ -31,8 +31,8 @@ struct Highwater: ParsableCommand {
       """,
     version: "\(Tool.name) \(Tool.version)",
     subcommands: [
-      CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, ValidateCommand.self,
-      ExportCommand.self,
+      CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, NoiseCommand.self,
+      ValidateCommand.self, ExportCommand.self,
     ]
   )
 }

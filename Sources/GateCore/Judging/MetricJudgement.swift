@@ -18,9 +18,16 @@ extension Tolerance {
     case .bounds(let relative, let absolute):
       return max((relative?.value ?? 0) / 100 * level, Double(absolute?.count ?? 0))
     case .automatic:
-      let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
-      return max(2.5 * Spread.noise(values), 0.005 * level, Self.leastAutomatic)
+      let parts = Self.automaticParts(beside: baseline)
+      return max(parts.relative, parts.absolute)
     }
+  }
+
+  /// What `auto` is the larger of: what goes with the metric's level, and what is allowed at any level.
+  static func automaticParts(beside baseline: [Double]) -> (relative: Double, absolute: Double) {
+    let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
+    let level = abs(Spread.median(baseline) ?? 0)
+    return (max(2.5 * Spread.noise(values), 0.005 * level), leastAutomatic)
   }
 }
 
@@ -82,7 +89,7 @@ struct MetricJudgement {
   }
 
   /// A page is the least that resident memory can move by.
-  private static let leastDeviation = 4096.0
+  static let leastDeviation = 4096.0
 
   private func measureNoise(
     _ result: inout MetricResult,

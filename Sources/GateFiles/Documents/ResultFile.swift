@@ -63,7 +63,8 @@ private struct ResultDocument: Codable {
   }
 }
 
-private struct RunDocument: Codable {
+/// When and of what a run was.
+struct RunDocument: Codable {
   let run: RunInfo
 
   init(_ run: RunInfo) {

@@ -1,0 +1,86 @@
+import Statistics
+
+extension MetricNoise {
+  /// The tolerance that the metric's own noise asks for, in figures to copy: what `auto` allows, rounded up.
+  ///
+  /// nil for what is no amount of memory, such as growth, which is judged by limits.
+  package var advisedTolerance: Tolerance? {
+    guard metric.isWholeBytes else { return nil }
+    let parts = Tolerance.automaticParts(beside: values)
+    guard let percent = percent(parts.relative), percent <= Self.mostRelative else {
+      return .bounds(relative: nil, absolute: Self.readable(max(parts.relative, parts.absolute)))
+    }
+    return .bounds(relative: Self.readable(percent: percent), absolute: Self.readable(parts.absolute))
+  }
+
+  /// Whether a tolerance leaves room for the metric's own noise.
+  package func isQuietEnough(for tolerance: Tolerance) -> Bool {
+    tolerance.allowed(beside: values) >= Tolerance.automatic.allowed(beside: values)
+  }
+
+  /// What would be a larger share of a metric, as of a spike of a page, is told in bytes.
+  private static let mostRelative = 100.0
+
+  /// Tenths up to 2 %, halves up to 10 %, then whole ones; what a rounding of binary fractions adds does not count.
+  private static func readable(percent: Double) -> Percent {
+    let parts = percent <= 2 ? 10.0 : percent <= 10 ? 2 : 1
+    return Percent((percent * parts - 1e-9).rounded(.up) / parts)
+  }
+
+  /// Steps of 64 KiB up to 1 MiB, of 256 KiB up to 8 MiB, then of 1 MiB.
+  private static func readable(_ size: Double) -> Bytes {
+    let step: Double = size <= 1_048_576 ? 65_536 : size <= 8_388_608 ? 262_144 : 1_048_576
+    return Bytes(clampedFrom: (size / step).rounded(.up) * step)
+  }
+}
+
+extension NoiseStudy {
+  /// The metrics that the gate compares with a baseline and that could be had.
+  package var gated: [MetricNoise] {
+    metrics.filter { $0.rule != nil && $0.metric.isWholeBytes }
+  }
+
+  /// Those of them whose own noise is more than their tolerance leaves room for.
+  package var tooNoisy: [MetricNoise] {
+    gated.filter { noise in noise.rule?.tolerance.map { !noise.isQuietEnough(for: $0) } ?? false }
+  }
+
+  /// Whether the tolerance that counts where a file says nothing would do for all of them.
+  package var standardSuffices: Bool {
+    gated.allSatisfy { $0.isQuietEnough(for: .standard) }
+  }
+
+  /// The scenario's gate with the tolerances that its own noise asks for; all else is as it was.
+  package var advisedGate: Gate {
+    let rules = result.gate.rules.compactMap { rule -> GateRule? in
+      guard rule.tolerance != nil, let noise = self[rule.metric] else {
+        return result.gate.isStandard ? nil : rule
+      }
+      var advised = rule
+      advised.tolerance = noise.advisedTolerance ?? rule.tolerance
+      return advised
+    }
+    return Gate(rules: rules)
+  }
+
+  /// How many warm-ups there should be; nil where there are enough.
+  package var advisedWarmup: Int? {
+    let unsettled = metrics.map(\.shape.unsettled).max() ?? 0
+    return unsettled > 0 ? warmup + unsettled : nil
+  }
+
+  /// Which of the two standard metrics is much quieter than the other, in parts of its level; nil where neither is.
+  package var quieterMetric: (quiet: MetricNoise, noisy: MetricNoise)? {
+    guard let peak = self[.peakRSS], let steady = self[.steadyRSS], peak.median > 0, steady.median > 0 else {
+      return nil
+    }
+    func isQuieter(_ one: MetricNoise, _ other: MetricNoise) -> Bool {
+      let least = MetricJudgement.leastDeviation / one.median
+      return Quietness.isQuieter(
+        one.values.map { $0 / one.median }, than: other.values.map { $0 / other.median }, least: least
+      )
+    }
+    if isQuieter(steady, peak) { return (steady, peak) }
+    return isQuieter(peak, steady) ? (peak, steady) : nil
+  }
+}

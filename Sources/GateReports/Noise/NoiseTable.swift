@@ -1,0 +1,78 @@
+import GateCore
+
+/// The figures of one scenario's noise.
+struct NoiseTable {
+  let study: NoiseStudy
+  /// The metrics of which is told what a check of them could see.
+  let told: [MetricNoise]
+
+  func write(to page: inout Page) {
+    write(spreads, of: study.metrics, to: &page)
+    page.gap()
+    page.paragraph("smallest rise that its noise lets a check see, beside a baseline of 10", indent: 2)
+    write(sights, of: told, to: &page)
+  }
+
+  private func write(_ table: Table, of metrics: [MetricNoise], to page: inout Page) {
+    guard let lines = table.lines(indent: 2, style: page.style, leastFirst: 16) else {
+      for row in table.rows {
+        page.paragraph(row[0].text, indent: 2, tone: .strong)
+        let parts = zip(table.columns, row).dropFirst().filter { !$0.1.text.isEmpty }
+        let words = parts.map { column, cell in column.title.isEmpty ? "(\(cell.text))" : "\(column.title) \(cell.text)" }
+        page.paragraph(words.joined(separator: " "), indent: 4)
+      }
+      return
+    }
+    page.lines(lines)
+  }
+
+  /// The lowest and the highest value stand as differences from the median: as amounts they would all look alike.
+  private var spreads: Table {
+    let columns: [Table.Column] = [
+      .init(title: "metric", side: .left), .init(title: "median"), .init(title: "deviation"), .init(title: "", gap: 1),
+      .init(title: "lowest"), .init(title: "highest"),
+    ]
+    let rows = study.metrics.map { noise -> [Table.Cell] in
+      let isNoisy = study.tooNoisy.contains { $0.metric == noise.metric }
+      return [
+        .init(noise.label), .init(Self.amount(noise.median, noise)),
+        .init(Self.amount(noise.deviation, noise), isNoisy ? .unsure : nil),
+        .init(NoiseWords.share(noise.percent(noise.deviation))),
+        .init(Self.difference(noise.range.lowerBound - noise.median, noise)),
+        .init(Self.difference(noise.range.upperBound - noise.median, noise)),
+      ]
+    }
+    return Table(columns: columns, rows: rows)
+  }
+
+  private var sights: Table {
+    let counts = told.first?.detectable.map(\.repetitions) ?? []
+    let columns = counts.enumerated().flatMap { index, count in
+      [Table.Column(title: index == 0 ? "with \(count)" : "\(count)", gap: 3), Table.Column(title: "", gap: 1)]
+    }
+    let rows = told.map { noise -> [Table.Cell] in
+      [Table.Cell(noise.label)]
+        + noise.detectable.flatMap { sight -> [Table.Cell] in
+          [.init(Self.amount(sight.size, noise)), .init(NoiseWords.share(noise.percent(sight.size)), .faint)]
+        }
+    }
+    return Table(columns: [.init(title: "metric", side: .left)] + columns, rows: rows)
+  }
+
+  private static func amount(_ value: Double, _ noise: MetricNoise) -> String {
+    Figures.plainAmount(value, unit: noise.unit)
+  }
+
+  private static func difference(_ value: Double, _ noise: MetricNoise) -> String {
+    let text = amount(value, noise)
+    return value > 0 ? "+" + text : text
+  }
+}
+
+extension MetricNoise {
+  /// The metric's name as tables show it.
+  var label: String {
+    let suffix = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
+    return TerminalText.safe(metric.text) + suffix
+  }
+}

@@ -1,0 +1,132 @@
+import GateCore
+
+/// What a scenario's noise means, in sentences.
+struct NoiseWords {
+  let study: NoiseStudy
+  let told: [MetricNoise]
+
+  /// Everything but the tolerance.
+  var findings: [String] {
+    [selfComparison, unsettled].compactMap(\.self) + told.flatMap(shapes) + [quieterMetric].compactMap(\.self) + variants
+  }
+
+  /// A share of a level without a sign, as in `0.02 %`; empty where there is none.
+  static func share(_ percent: Double?) -> String {
+    guard let percent, percent.isFinite else { return "" }
+    return Decimals.text(percent, places: percent < 1 ? 2 : percent < 100 ? 1 : 0) + "\(Figures.space)%"
+  }
+
+  private func amount(_ value: Double, of noise: MetricNoise) -> String {
+    Figures.amount(value, unit: noise.unit)
+  }
+
+  private func name(_ noise: MetricNoise) -> String { TerminalText.safe(noise.metric.text) }
+
+  // MARK: The scenario beside itself
+
+  private var selfComparison: String? {
+    guard let comparison = study.selfComparison, !comparison.metrics.isEmpty else { return nil }
+    let later = comparison.repetitions.count
+    let subject = "the last \(later) repetitions, judged by the first \(study.repetitions - later)"
+    let wrong = comparison.metrics.filter { $0.verdict != .pass }
+    let isUnsure = comparison.metrics.contains { $0.method == .thresholds }
+    guard !wrong.isEmpty else { return "\(subject): pass" + (isUnsure ? " (too few for statistics)" : "") }
+    let reasons = wrong.map { metric in
+      "\(metric.verdict.rawValue), \(TerminalText.safe(metric.reason.isEmpty ? metric.rule.metric.text : metric.reason))"
+    }
+    return "\(subject), should pass and do not: \(reasons.joined(separator: "; "))"
+  }
+
+  private var unsettled: String? {
+    guard let warmup = study.advisedWarmup else { return nil }
+    let metrics = study.metrics.filter { $0.shape.unsettled > 0 }
+    let count = warmup - study.warmup
+    let first = count == 1 ? "the first repetition is" : "the first \(count) repetitions are"
+    return "\(first) unlike the later ones in \(metrics.map(name).joined(separator: ", ")): write `warmup:"
+      + "\(Figures.space)\(warmup)`"
+  }
+
+  private func shapes(of noise: MetricNoise) -> [String] {
+    var sentences: [String] = []
+    if let levels = noise.shape.levels {
+      sentences.append(
+        "\(name(noise)) jumps between \(amount(levels.low, of: noise)) and \(amount(levels.high, of: noise)) "
+          + "(\(levels.highCount) of \(noise.values.count) at the higher): a check compares level with level where its "
+          + "baseline has 10 values or more"
+      )
+    }
+    if let drift = noise.shape.drift {
+      sentences.append(
+        "\(name(noise)) drifts by \(Figures.difference(drift, unit: noise.unit)) from the first repetition to the last: "
+          + "something of one may be there for the next (files, caches), or the machine changes"
+      )
+    }
+    if let step = noise.shape.step {
+      sentences.append(
+        "\(name(noise)) moves in steps of \(amount(step, of: noise)) or more: a smaller change is not seen, or seen as "
+          + "a whole step"
+      )
+    }
+    if noise.shape.outliers > 0 {
+      let range = [noise.range.lowerBound, noise.range.upperBound].map { $0 - noise.median }
+      let furthest = range.max { abs($0) < abs($1) } ?? 0
+      sentences.append(
+        "\(noise.shape.outliers) of \(noise.values.count) values of \(name(noise)) lie far off (up to "
+          + "\(Figures.difference(furthest, unit: noise.unit))): a check bears few of them"
+      )
+    }
+    return sentences
+  }
+
+  private var quieterMetric: String? {
+    guard let (quiet, noisy) = study.quieterMetric else { return nil }
+    let shares = [quiet, noisy].map { Self.share($0.percent($0.deviation)) }
+    return "\(name(quiet)) is much quieter than \(name(noisy)) (\(shares[0]) of its level against \(shares[1]))"
+  }
+
+  // MARK: Other settings
+
+  private var variants: [String] {
+    let quieter = study.variants.compactMap { variant -> String? in
+      let parts = told.compactMap { gain(in: $0, by: variant) }
+      return parts.isEmpty ? nil : "quieter with \(setting(variant)): \(parts.joined(separator: "; "))"
+    }
+    let failing = study.variants.compactMap { variant in
+      variant.failure.map { failure in
+        "with \(setting(variant)) it fails: " + TerminalText.safe("\(failure.subject): \(failure.problem)")
+      }
+    }
+    let others = study.variants.filter { variant in
+      variant.failure == nil && !told.contains { gain(in: $0, by: variant) != nil }
+    }
+    let rest =
+      others.isEmpty ? [] : ["not much quieter with " + others.map { Figures.glued("`\($0.change.text)`") }.joined(separator: ", ")]
+    return quieter + failing + rest
+  }
+
+  private func setting(_ variant: NoiseVariant) -> String {
+    Figures.glued("`isolation: {\(variant.change.text)}`")
+  }
+
+  /// What a setting gains, and what else it does; nil where the metric is not much quieter by it.
+  private func gain(in noise: MetricNoise, by variant: NoiseVariant) -> String? {
+    guard let metric = variant[noise.metric], metric.isQuieter else { return nil }
+    let gain =
+      "\(name(noise)) deviates by \(amount(metric.deviation, of: noise)) instead of \(amount(noise.deviation, of: noise))"
+    guard let sight = noise.detectable.first?.size, abs(metric.moved) > sight else { return gain }
+    let percent = noise.percent(metric.moved).map { " (\(Figures.percent($0)))" } ?? ""
+    return "\(gain), and its level moves by \(Figures.difference(metric.moved, unit: noise.unit))\(percent)"
+  }
+
+  // MARK: The tolerance
+
+  /// What goes before the lines to copy.
+  var advice: String {
+    let standard = GateSnippet.text(of: .standard)
+    let copied = "to copy: "
+    if !study.tooNoisy.isEmpty { return copied + "what its own noise needs" }
+    return study.standardSuffices
+      ? copied + "as tight as its own noise bears; the standard \(standard) is fine, too"
+      : copied + "as tight as its own noise bears; the standard \(standard) would be too tight"
+  }
+}

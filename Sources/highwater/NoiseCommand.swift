@@ -1,0 +1,57 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct NoiseCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "noise",
+    abstract: "Runs scenarios against themselves: how quiet they are, and which tolerance suits them.",
+    discussion: """
+      Runs all scenarios, or those that are named, as check would, and tells how far equal runs differ, the smallest \
+      rise that a check could see, and a tolerance to copy into the project file. Beside each scenario as it is, other \
+      settings of its `isolation` are tried in turn with it, half as often, to see what would make it quieter. \
+      Baselines, history and the last result stay as they are.
+
+        highwater noise                          # all
+        highwater noise redis-load --as-is       # one, and no other settings
+        highwater noise --repetitions 40 load    # surer figures
+        highwater noise --json - | jq '.scenarios[].metrics[] | {name, deviation}'
+      """
+  )
+
+  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
+  var names: [String] = []
+
+  @Option(
+    help: ArgumentHelp("How often each scenario is run; other settings half as often, 5 times at least.", valueName: "n"))
+  var repetitions = 20
+
+  @Flag(help: "Try no other settings.")
+  var asIs = false
+
+  @Option(
+    help: ArgumentHelp("Write the study as JSON here, too; - is standard output.", valueName: "file"),
+    completion: .file())
+  var json: String?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard (Noise.fewest...Repetitions.most).contains(repetitions) else {
+      throw ValidationError("--repetitions takes a number from \(Noise.fewest) to \(Repetitions.most)")
+    }
+  }
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    var noise = Noise()
+    noise.options = project.shared
+    noise.options.environment = environment.name
+    noise.options.json = json
+    noise.selection = names
+    noise.repetitions = repetitions
+    noise.triesVariants = !asIs
+    return try noise.run(in: workplace)
+  }
+}
