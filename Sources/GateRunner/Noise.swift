@@ -140,8 +140,9 @@ private struct NoiseTrial {
     return Contestant(run: run, room: room, count: count)
   }
 
-  /// Where outputs stand: apart from those of the last check, whose result file still tells of them. A scenario's own
-  /// name has an equals sign between brackets.
+  /// Where outputs stand: apart from those of the last check, whose result file still tells of them.
+  ///
+  /// No scenario has such a name: what stands first between the brackets of a matrix's member is an axis and `=`.
   static func room(for scenario: ScenarioName, _ change: IsolationChange? = nil) -> ScenarioName {
     let setting = change.map { ",\($0.setting.key)=\($0.setting.value.filter { $0 != "\"" })" } ?? ""
     return ScenarioName("\(scenario)[noise\(setting)]")

@@ -23,7 +23,8 @@ struct NoiseCommand: UseCaseCommand {
   var names: [String] = []
 
   @Option(
-    help: ArgumentHelp("How often each scenario is run; other settings half as often, 5 times at least.", valueName: "n"))
+    help: ArgumentHelp(
+      "How often each scenario is run; other settings half as often, 5 times at least.", valueName: "n"))
   var repetitions = 20
 
   @Flag(help: "Try no other settings.")

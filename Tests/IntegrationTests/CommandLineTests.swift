@@ -17,6 +17,7 @@ struct CommandLineTests {
       ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
       (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
       (["compare", "--help"], "compare"), (["validate", "--help"], "validate"), (["export", "--help"], "export"),
+      (["noise", "--help"], "noise"),
     ])
   func help(arguments: [String], subject: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
@@ -46,7 +47,7 @@ struct CommandLineTests {
   @Test(
     "Without a project file every command that needs one ends with 2 and says where it looked",
     arguments: [
-      "check", "approve", "validate",
+      "check", "approve", "noise", "validate",
     ])
   func noProject(command: String) throws {
     let outcome = try Gate.run(command, in: TemporaryProject())

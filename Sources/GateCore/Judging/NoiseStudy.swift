@@ -97,10 +97,13 @@ package struct NoiseStudy: Sendable, Equatable {
 }
 
 extension NoiseStudy {
-  /// What most repetitions have. Of a single process the tree is no metric of its own unless it is gated, and
-  /// ``MetricName/faultRate`` depends on the machine's speed.
+  /// What most repetitions have.
+  ///
+  /// Of a single process the tree is no metric of its own unless it is gated, and ``MetricName/faultRate`` depends on the
+  /// machine's speed.
   private static func metrics(of result: ScenarioResult) -> [MetricNoise] {
-    let showsTree = result.repetitions.contains { $0.processes > 1 } || result.gate.rules.contains { $0.metric.isOfTree }
+    let isTree = result.repetitions.contains { $0.processes > 1 }
+    let showsTree = isTree || result.gate.rules.contains { $0.metric.isOfTree }
     let phases = Set(result.repetitions.flatMap { $0.allMetrics.keys }).subtracting(MetricName.wholeRun).sorted()
     let names = MetricName.wholeRun.filter { $0 != .faultRate && (showsTree || !$0.isOfTree) } + phases
     return names.compactMap { name in

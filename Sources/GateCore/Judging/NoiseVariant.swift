@@ -31,9 +31,7 @@ package enum IsolationChange: Sendable, Equatable {
   /// The changes that may make a scenario quieter: addresses the other way, one CPU where it has several, and no huge
   /// pages where it could get some.
   ///
-  /// - Parameters:
-  ///   - fingerprint: The scenario's environment as it is.
-  ///   - usableCPUs: Those that the runner may give to a target.
+  /// `fingerprint` is of the scenario's environment as it is, and `usableCPUs` are those that a target may be given.
   package static func candidates(
     for isolation: Isolation,
     in fingerprint: Fingerprint,
@@ -102,8 +100,7 @@ package enum Quietness {
   /// values against 20, the one deviation was at most half of the other in 8 % (5 against 10: 22 %), and the test
   /// agreed in 0.8 % (0.9 %; of values that jump between two levels 3 %). A deviation that is truly a quarter is found
   /// in 80 % (26 %). By simulation, 2026-11.
-  ///
-  /// - Parameter least: The deviation that is as good as none.
+  /// A deviation of `least` is as good as none.
   static func isQuieter(_ values: [Double], than others: [Double], least: Double) -> Bool {
     guard 2 * max(Spread.noise(values), least) <= Spread.noise(others) else { return false }
     return RankTest.chance(ofRiseFrom: distances(values), to: distances(others)) <= RepetitionPlan.falseAlarms

@@ -2,8 +2,9 @@ package import GateCore
 
 /// Studies of noise as JSON (`highwater.noise/1`), for other programs; nothing of ours reads them.
 package enum NoiseFile {
-  /// Every value of every repetition stands in it, so that each figure can be computed again. Amounts of memory are
-  /// rounded to whole bytes, `null` is what is not known.
+  /// The studies with the value of every repetition, so that each figure can be computed again.
+  ///
+  /// Amounts of memory are rounded to whole bytes; `null` is what there is none of.
   package static func encode(_ result: NoiseResult) -> [UInt8] {
     JSONText.encode(NoiseDocument(result: result))
   }
@@ -63,6 +64,7 @@ private struct MetricNoiseDocument: Encodable {
     try fields.encode(Figure(noise.range.upperBound, of: metric), forKey: "highest")
     try fields.encode(noise.detectable.map { Sight(noise: noise, sight: $0) }, forKey: "detectable")
     try fields.encode(noise.shape.unsettled, forKey: "unsettled")
+    try fields.encode(noise.shape.outliers, forKey: "outliers")
     try fields.encodeOrNull(noise.shape.drift.map { Figure($0, of: metric) }, forKey: "drift")
     try fields.encodeOrNull(noise.shape.step.map { Figure($0, of: metric) }, forKey: "step")
     try fields.encodeOrNull(noise.shape.levels.map { Levels(levels: $0, metric: metric) }, forKey: "levels")

@@ -18,7 +18,8 @@ struct NoiseTable {
       for row in table.rows {
         page.paragraph(row[0].text, indent: 2, tone: .strong)
         let parts = zip(table.columns, row).dropFirst().filter { !$0.1.text.isEmpty }
-        let words = parts.map { column, cell in column.title.isEmpty ? "(\(cell.text))" : "\(column.title) \(cell.text)" }
+        let words = parts.map { column, cell in column.title.isEmpty ? "(\(cell.text))" : "\(column.title) \(cell.text)"
+        }
         page.paragraph(words.joined(separator: " "), indent: 4)
       }
       return

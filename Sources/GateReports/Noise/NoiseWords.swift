@@ -7,7 +7,8 @@ struct NoiseWords {
 
   /// Everything but the tolerance.
   var findings: [String] {
-    [selfComparison, unsettled].compactMap(\.self) + told.flatMap(shapes) + [quieterMetric].compactMap(\.self) + variants
+    let (first, last) = ([selfComparison, unsettled], [quieterMetric])
+    return first.compactMap(\.self) + told.flatMap(shapes) + last.compactMap(\.self) + variants
   }
 
   /// A share of a level without a sign, as in `0.02 %`; empty where there is none.
@@ -100,7 +101,8 @@ struct NoiseWords {
       variant.failure == nil && !told.contains { gain(in: $0, by: variant) != nil }
     }
     let rest =
-      others.isEmpty ? [] : ["not much quieter with " + others.map { Figures.glued("`\($0.change.text)`") }.joined(separator: ", ")]
+      others.isEmpty
+      ? [] : ["not much quieter with " + others.map { Figures.glued("`\($0.change.text)`") }.joined(separator: ", ")]
     return quieter + failing + rest
   }
 
@@ -111,8 +113,8 @@ struct NoiseWords {
   /// What a setting gains, and what else it does; nil where the metric is not much quieter by it.
   private func gain(in noise: MetricNoise, by variant: NoiseVariant) -> String? {
     guard let metric = variant[noise.metric], metric.isQuieter else { return nil }
-    let gain =
-      "\(name(noise)) deviates by \(amount(metric.deviation, of: noise)) instead of \(amount(noise.deviation, of: noise))"
+    let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
+    let gain = "\(name(noise)) deviates by \(now) instead of \(before)"
     guard let sight = noise.detectable.first?.size, abs(metric.moved) > sight else { return gain }
     let percent = noise.percent(metric.moved).map { " (\(Figures.percent($0)))" } ?? ""
     return "\(gain), and its level moves by \(Figures.difference(metric.moved, unit: noise.unit))\(percent)"
@@ -124,6 +126,9 @@ struct NoiseWords {
   var advice: String {
     let standard = GateSnippet.text(of: .standard)
     let copied = "to copy: "
+    if study.gated.contains(where: { $0.shape.drift != nil }) {
+      return copied + "what its own noise needs as it is; without the drift it may be less"
+    }
     if !study.tooNoisy.isEmpty { return copied + "what its own noise needs" }
     return study.standardSuffices
       ? copied + "as tight as its own noise bears; the standard \(standard) is fine, too"

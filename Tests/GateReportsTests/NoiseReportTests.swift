@@ -1,0 +1,165 @@
+import GateCore
+import GateReports
+import Testing
+
+@Suite("The report of noise")
+struct NoiseReportTests {
+  private static let mebibyte = 1_048_576.0
+
+  /// Distances from a level in pages, as 20 runs of a quiet program have them.
+  private static let pages: [Double] = [0, 1, -1, 0, 2, 0, -2, 1, 0, -1, 0, 1, 0, -1, 0, 2, 1, 0, -1, 0]
+
+  /// Distances as 20 runs of a noisy one have them: no two alike.
+  private static let jitter: [Double] = [
+    3, -7, 12, -2, 9, -15, 5, -11, 1, 8, -4, 14, -9, 2, -13, 6, -1, 10, -6, 4,
+  ]
+
+  private static func noisyValues(_ mebibytes: Double, factor: Double, count: Int = 20) -> [Double] {
+    jitter.prefix(count).map { mebibytes * mebibyte + $0 * 4096 * factor }
+  }
+
+  /// Values around a level, `factor` times as far apart as a quiet program's.
+  private static func values(_ mebibytes: Double, factor: Double = 1, count: Int = 20) -> [Double] {
+    pages.prefix(count).map { mebibytes * mebibyte + $0 * 4096 * factor }
+  }
+
+  private static func measurements(
+    _ name: String,
+    _ metrics: [MetricName: [Double]],
+    gate: Gate = .standard,
+    processes: Int = 1,
+    failure: Failure? = nil,
+    notes: [String] = []
+  ) -> ScenarioMeasurements {
+    let count = metrics.values.map(\.count).max() ?? 0
+    let repetitions = (0..<count).map { index in
+      RepetitionResult(
+        end: End(.exited, code: 0), duration: .milliseconds(1200), processes: processes,
+        metrics: metrics.compactMapValues { index < $0.count ? $0[index] : nil }
+      )
+    }
+    return ScenarioMeasurements(
+      name: ScenarioName(name), environment: Fixture.environment, gate: gate, repetitions: repetitions,
+      failure: failure, notes: notes
+    )
+  }
+
+  private static func variants(
+    _ levels: [(change: IsolationChange, peak: Double, factor: Double)]
+  ) -> [(change: IsolationChange, measurements: ScenarioMeasurements)] {
+    levels.map { change, peak, factor in
+      (change, measurements("variant", [.peakRSS: values(peak, factor: factor, count: 10)]))
+    }
+  }
+
+  private static let quiet = NoiseStudy(
+    of: measurements(
+      "sqlite-sort", [.peakRSS: values(40), .steadyRSS: values(38), .growth: Array(repeating: 0, count: 20)]
+    ),
+    warmup: 1,
+    variants: variants([(.randomAddresses(true), 40, 30), (.onlyCPU(0), 40, 1), (.noHugePages, 40, 1)])
+  )
+
+  private static let noisy: NoiseStudy = {
+    let gate = Gate(rules: [
+      GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(1), absolute: nil)),
+      GateRule(metric: .treePeak, tolerance: .standard, limit: .mebibytes(300), severity: .warn),
+      GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
+    ])
+    var peaks = noisyValues(61, factor: 16)
+    peaks[0] += 9 * mebibyte
+    let trees = values(120).enumerated().map { index, value in value + Double(index) * 0.5 * mebibyte }
+    var failing = measurements("variant", [.peakRSS: [1]])
+    failing.failure = Failure(subject: "repetition 1 of 10", problem: "the target ended: crash (SIGSEGV)", place: nil)
+    return NoiseStudy(
+      of: measurements(
+        "java-server", [.peakRSS: peaks, .steadyRSS: values(55), .treePeak: trees], gate: gate, processes: 4,
+        notes: ["ptrace is not permitted here (kernel.yama.ptrace_scope is 2): peaks are sampled"]
+      ),
+      warmup: 1,
+      variants: [(.randomAddresses(true), measurements("variant", [.peakRSS: noisyValues(61, factor: 12, count: 10)]))]
+        + variants([(.onlyCPU(0), 74, 2)]) + [(.noHugePages, failing)]
+    )
+  }()
+
+  private static let odd: NoiseStudy = {
+    var jumping = values(58.4)
+    for index in [1, 5, 6, 9, 13, 17] { jumping[index] += 8 * mebibyte }
+    var far = values(30)
+    (far[4], far[11]) = (far[4] - 3 * mebibyte, far[11] + 5 * mebibyte)
+    let steps = [0, 2, 1, 0, 1, 3, 1, 0, 1, 2, 0, 1, 2, 1, 0, 3, 1, 2, 0, 1].map { 20 * mebibyte + $0 * 135_168 }
+    let gate = Gate(
+      rules: [.peakRSS, .steadyRSS, .phase("load", .peakRSS)].map { GateRule(metric: $0, tolerance: .standard) }
+    )
+    var plain = measurements("allocator", [.peakRSS: jumping, .steadyRSS: far], gate: gate)
+    for index in steps.indices {
+      plain.repetitions[index].phases = [.init(name: "load", metrics: [.peakRSS: steps[index]])]
+    }
+    return NoiseStudy(of: plain, warmup: 0)
+  }()
+
+  private static let failed = NoiseStudy(
+    of: measurements(
+      "api-server", [.peakRSS: [8e6]],
+      failure: Failure(
+        subject: "warm-up 1", problem: "the target ended: exited with code 3 (expected exit code 0)",
+        place: SourcePlace(file: "highwater.yml", line: 4, column: 5), output: "no such table: t\n"
+      )
+    ),
+    warmup: 1
+  )
+
+  private static let silent = NoiseStudy(of: measurements("blink", [.treePeak: [1e6]]), warmup: 0)
+
+  private static func text(
+    _ studies: [NoiseStudy],
+    style: TerminalStyle = TerminalStyle(),
+    detail: SummaryContext.Detail = .normal
+  ) -> String {
+    let result = NoiseResult(run: Fixture.run, studies: studies)
+    var context = SummaryContext(detail: detail, exitCode: result.verdict.exitCode)
+    context.outputs[failed.name] = ".highwater/output/api-server[noise]/0.log"
+    return NoiseReport.text(result, style: style, context: context)
+  }
+
+  private static let cases: [(name: String, studies: [NoiseStudy])] = [
+    ("quiet", [quiet]), ("noisy", [noisy]), ("odd", [odd]), ("failed", [quiet, failed]), ("silent", [silent]),
+  ]
+
+  @Test("Reads as the golden files show", arguments: cases)
+  func golden(name: String, studies: [NoiseStudy]) throws {
+    try Golden.expect(Self.text(studies), "noise-\(name).txt")
+  }
+
+  @Test("Reads as the golden files show in ASCII, quietly and in full")
+  func goldenStyles() throws {
+    try Golden.expect(
+      Self.text([Self.noisy], style: TerminalStyle(unicode: false)), "noise-ascii.txt")
+    try Golden.expect(Self.text([Self.noisy], detail: .verbose), "noise-verbose.txt")
+    try Golden.expect(Self.text([Self.quiet, Self.noisy], detail: .quiet), "noise-brief.txt")
+    let ascii = Self.text([Self.odd, Self.noisy, Self.failed], style: TerminalStyle(unicode: false))
+    #expect(ascii.utf8.allSatisfy { $0 < 0x80 })
+  }
+
+  @Test("Keeps to its width, and a scenario with all that there is to say to 36 lines", arguments: cases)
+  func size(name: String, studies: [NoiseStudy]) {
+    for columns in [40, 80, 120] {
+      let lines = Self.text(studies, style: TerminalStyle(width: columns)).split(separator: "\n")
+      // What is to be copied is never cut.
+      #expect(
+        lines.filter {
+          Terminal.columns($0) > columns && !$0.contains(": [") && !$0.contains(": {") && !$0.contains("output/")
+        } == [])
+      if columns == 80 { #expect(lines.count <= 36 * studies.count) }
+    }
+  }
+
+  @Test("Names from outside are made harmless")
+  func hostile() {
+    let study = NoiseStudy(
+      of: Self.measurements(Fixture.hostileName, [.peakRSS: Self.values(40)], notes: [Fixture.hostileName]), warmup: 0
+    )
+    let text = Self.text([study])
+    #expect(!text.contains { $0 == "\u{1b}" || $0 == "\r" || $0 == "\u{202e}" })
+  }
+}
