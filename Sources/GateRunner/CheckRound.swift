@@ -74,16 +74,31 @@ struct CheckRound {
     }
   }
 
-  /// Runs one repetition and keeps its recording and output.
   private mutating func measure(_ scenario: Scenario, _ number: Int, into folder: ArtifactsFolder) -> Recording? {
+    let probe = probe
+    return probe.measure(scenario, number, into: folder, under: scenario.name) { error in
+      if unwritten.isEmpty { unwritten.append(error) }
+    }
+  }
+}
+
+extension Probe {
+  /// Runs one repetition and keeps its output and recording under a name; `lose` is told of a recording that could not be
+  /// written.
+  func measure(
+    _ scenario: Scenario,
+    _ number: Int,
+    into folder: ArtifactsFolder,
+    under name: ScenarioName,
+    lose: (FileError) -> Void
+  ) -> Recording? {
     // All warm-ups share the file before the first counted one's: only the last one that ran may have failed.
-    let output = folder.output(of: scenario.name, repetition: max(0, number))
-    let recording = probe.measure(scenario, output: output)
+    let recording = measure(scenario, output: folder.output(of: name, repetition: max(0, number)))
     guard let recording, number >= 1 else { return recording }
     do throws(FileError) {
-      try SafeFile.write(RecordingFile.encode(recording), to: folder.recording(of: scenario.name, repetition: number))
+      try SafeFile.write(RecordingFile.encode(recording), to: folder.recording(of: name, repetition: number))
     } catch {
-      if unwritten.isEmpty { unwritten.append(error) }
+      lose(error)
     }
     return recording
   }

@@ -118,7 +118,7 @@ struct NoiseReportTests {
   ) -> String {
     let result = NoiseResult(run: Fixture.run, studies: studies)
     var context = SummaryContext(detail: detail, exitCode: result.verdict.exitCode)
-    context.outputs[failed.name] = ".highwater/output/api-server[noise]/0.log"
+    context.outputs[failed.name] = ".highwater/noise/output/api-server/0.log"
     return NoiseReport.text(result, style: style, context: context)
   }
 

@@ -62,7 +62,9 @@ struct NoiseTests {
     #expect(outcome.code == 0, "\(outcome.errors)")
     #expect(try scene.keptFiles() == before)
     #expect(try scene.project.read(".highwater/output/it/1.log") == output)
-    #expect(try scene.project.read(".highwater/output/it[noise]/5.log") == "said\n")
+    #expect(try scene.project.read(".highwater/noise/output/it/5.log") == "said\n")
+    #expect(scene.has(".highwater/noise/recordings/it/5.hwrec"))
+    #expect(scene.has(".highwater/noise/aslr=on/recordings/it/5.hwrec"))
     #expect(!scene.has(".highwater/history.sqlite"))
   }
 
@@ -89,7 +91,7 @@ struct NoiseTests {
     arguments: [
       (["--repetitions", "4"], "from 5 to 1000"), (["--repetitions", "1001"], "from 5 to 1000"),
       (["--repetitions", "many"], "many"), (["--markdown", "x"], "markdown"), (["-q", "-v"], "exclude each other"),
-      (["itt"], "did you mean `it`?"), (["tag:none"], "no scenario matches `tag:none`"),
+      (["itt"], "no scenario matches `itt`"), (["tag:none"], "no scenario matches `tag:none`"),
       (["--config", "none.yml"], "none.yml"), (["--environment", "../x"], "no name of an environment"),
     ]
   )
@@ -110,7 +112,7 @@ struct NoiseTests {
     #expect(check.output.contains("repetition 1 of 1: the target ended: exited with code 7"))
     #expect(outcome.output.contains("repetition 1 of 20: the target ended: exited with code 7"), "\(outcome.output)")
     #expect(outcome.output.contains("because") && outcome.verdict == "failed")
-    #expect(outcome.output.contains("it[noise]/1.log"))
+    #expect(outcome.output.contains(".highwater/noise/output/it/1.log"))
     let runs = try scene.project.read("runs").utf8.count
     #expect(runs <= 1 + 3 + 1, "it goes on after a failure: \(runs) runs")
     #expect(try scene.leftovers() == [])

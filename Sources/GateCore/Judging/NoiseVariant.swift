@@ -6,17 +6,21 @@ package enum IsolationChange: Sendable, Equatable {
   case onlyCPU(Int)
   case noHugePages
 
-  /// The key of `isolation` in the project file, and its new value.
+  /// The key of `isolation` in the project file, and its new value without quotes.
   package var setting: (key: String, value: String) {
     switch self {
     case .randomAddresses(let areRandom): ("aslr", areRandom ? "on" : "off")
-    case .onlyCPU(let cpu): ("cpus", "\"\(cpu)\"")
+    case .onlyCPU(let cpu): ("cpus", "\(cpu)")
     case .noHugePages: ("thp", "off")
     }
   }
 
   /// As it stands in the project file, as in `aslr: on`.
-  package var text: String { "\(setting.key): \(setting.value)" }
+  package var text: String {
+    let (key, value) = setting
+    // A list of CPUs is a text, and a number alone is none.
+    return key == "cpus" ? "\(key): \"\(value)\"" : "\(key): \(value)"
+  }
 
   package func applied(to isolation: Isolation) -> Isolation {
     var changed = isolation

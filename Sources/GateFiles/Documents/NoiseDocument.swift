@@ -103,7 +103,7 @@ private struct VariantDocument: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
     let (key, value) = variant.change.setting
-    try fields.encode([key: value.filter { $0 != "\"" }], forKey: "isolation")
+    try fields.encode([key: value], forKey: "isolation")
     try fields.encode(variant.repetitions, forKey: "repetitions")
     try fields.encode(variant.metrics.map(Metric.init), forKey: "metrics")
     try fields.encodeIfPresent(variant.failure.map(FailureDocument.init), forKey: "failure")

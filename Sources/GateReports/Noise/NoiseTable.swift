@@ -38,7 +38,7 @@ struct NoiseTable {
       return [
         .init(noise.label), .init(Self.amount(noise.median, noise)),
         .init(Self.amount(noise.deviation, noise), isNoisy ? .unsure : nil),
-        .init(NoiseWords.share(noise.percent(noise.deviation))),
+        .init(noise.share(noise.deviation)),
         .init(Self.difference(noise.range.lowerBound - noise.median, noise)),
         .init(Self.difference(noise.range.upperBound - noise.median, noise)),
       ]
@@ -54,7 +54,7 @@ struct NoiseTable {
     let rows = told.map { noise -> [Table.Cell] in
       [Table.Cell(noise.label)]
         + noise.detectable.flatMap { sight -> [Table.Cell] in
-          [.init(Self.amount(sight.size, noise)), .init(NoiseWords.share(noise.percent(sight.size)), .faint)]
+          [.init(Self.amount(sight.size, noise)), .init(noise.share(sight.size), .faint)]
         }
     }
     return Table(columns: [.init(title: "metric", side: .left)] + columns, rows: rows)
@@ -75,5 +75,10 @@ extension MetricNoise {
   var label: String {
     let suffix = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
     return TerminalText.safe(metric.text) + suffix
+  }
+
+  /// A part of the median, as in `0.02 %`; empty where it has no meaning.
+  func share(_ part: Double) -> String {
+    percent(part).map(Figures.share) ?? ""
   }
 }

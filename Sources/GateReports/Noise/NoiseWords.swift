@@ -11,12 +11,6 @@ struct NoiseWords {
     return first.compactMap(\.self) + told.flatMap(shapes) + last.compactMap(\.self) + variants
   }
 
-  /// A share of a level without a sign, as in `0.02 %`; empty where there is none.
-  static func share(_ percent: Double?) -> String {
-    guard let percent, percent.isFinite else { return "" }
-    return Decimals.text(percent, places: percent < 1 ? 2 : percent < 100 ? 1 : 0) + "\(Figures.space)%"
-  }
-
   private func amount(_ value: Double, of noise: MetricNoise) -> String {
     Figures.amount(value, unit: noise.unit)
   }
@@ -81,7 +75,7 @@ struct NoiseWords {
 
   private var quieterMetric: String? {
     guard let (quiet, noisy) = study.quieterMetric else { return nil }
-    let shares = [quiet, noisy].map { Self.share($0.percent($0.deviation)) }
+    let shares = [quiet, noisy].map { $0.share($0.deviation) }
     return "\(name(quiet)) is much quieter than \(name(noisy)) (\(shares[0]) of its level against \(shares[1]))"
   }
 
