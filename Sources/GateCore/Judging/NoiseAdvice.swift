@@ -76,9 +76,8 @@ extension NoiseStudy {
     }
     func isQuieter(_ one: MetricNoise, _ other: MetricNoise) -> Bool {
       let least = MetricJudgement.leastDeviation / one.median
-      return Quietness.isQuieter(
-        one.values.map { $0 / one.median }, than: other.values.map { $0 / other.median }, least: least
-      )
+      let (own, others) = (one.values.map { $0 / one.median }, other.values.map { $0 / other.median })
+      return Quietness(of: own, beside: others, least: least) == .quieter
     }
     if isQuieter(steady, peak) { return (steady, peak) }
     return isQuieter(peak, steady) ? (peak, steady) : nil

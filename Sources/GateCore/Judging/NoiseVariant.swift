@@ -58,8 +58,8 @@ package struct NoiseVariant: Sendable, Equatable {
     package let deviation: Double
     /// By how much the level is another one: the shift between both (Hodges and Lehmann).
     package let moved: Double
-    /// Whether it is much quieter so; see ``Quietness``.
-    package let isQuieter: Bool
+    /// Whether it is much quieter so.
+    package let gain: Quietness
   }
 
   package let change: IsolationChange
@@ -84,8 +84,8 @@ package struct NoiseVariant: Sendable, Equatable {
       else { return nil }
       return Metric(
         metric: usual.metric, values: values, median: median, deviation: Spread.noise(values), moved: shift.estimate,
-        isQuieter: usual.metric.isWholeBytes
-          && Quietness.isQuieter(values, than: usual.values, least: MetricJudgement.leastDeviation)
+        gain: usual.metric.isWholeBytes
+          ? Quietness(of: values, beside: usual.values, least: MetricJudgement.leastDeviation) : .same
       )
     }
   }
@@ -95,19 +95,24 @@ package struct NoiseVariant: Sendable, Equatable {
   }
 }
 
-/// Whether one set of values lies closer together than another.
-package enum Quietness {
-  /// Whether the deviation is at most half of the other one, and the values lie nearer to their median by the exact rank
-  /// test of the distances at 0.01.
+/// Whether one set of values lies much closer together than another.
+package enum Quietness: String, Sendable, CaseIterable {
+  case quieter, perhaps, same
+
+  /// Much quieter is a deviation of at most half of the other one, and values that lie nearer to their median by the
+  /// exact rank test of the distances at 0.01; perhaps quieter it is up to 0.1.
   ///
   /// Half, since the deviation of 10 values is itself uncertain by a third: of 4,000 pairs of equally noisy sets, 10
   /// values against 20, the one deviation was at most half of the other in 8 % (5 against 10: 22 %), and the test
   /// agreed in 0.8 % (0.9 %; of values that jump between two levels 3 %). A deviation that is truly a quarter is found
-  /// in 80 % (26 %). By simulation, 2026-11.
-  /// A deviation of `least` is as good as none.
-  static func isQuieter(_ values: [Double], than others: [Double], least: Double) -> Bool {
-    guard 2 * max(Spread.noise(values), least) <= Spread.noise(others) else { return false }
-    return RankTest.chance(ofRiseFrom: distances(values), to: distances(others)) <= RepetitionPlan.falseAlarms
+  /// in 80 % (26 %). By simulation, 2026-11. A deviation of `least` is as good as none.
+  init(of values: [Double], beside others: [Double], least: Double) {
+    guard 2 * max(Spread.noise(values), least) <= Spread.noise(others) else {
+      self = .same
+      return
+    }
+    let chance = RankTest.chance(ofRiseFrom: Self.distances(values), to: Self.distances(others))
+    self = chance <= RepetitionPlan.falseAlarms ? .quieter : chance <= 0.1 ? .perhaps : .same
   }
 
   private static func distances(_ values: [Double]) -> [Double] {

@@ -120,7 +120,7 @@ private struct VariantDocument: Encodable {
       try fields.encode(Figure(metric.median, of: name), forKey: "median")
       try fields.encode(Figure(metric.deviation, of: name), forKey: "deviation")
       try fields.encode(Figure(metric.moved, of: name), forKey: "moved")
-      try fields.encode(metric.isQuieter, forKey: "quieter")
+      try fields.encode(metric.gain.rawValue, forKey: "gain")
     }
   }
 }

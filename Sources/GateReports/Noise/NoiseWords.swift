@@ -46,8 +46,8 @@ struct NoiseWords {
     if let levels = noise.shape.levels {
       sentences.append(
         "\(name(noise)) jumps between \(amount(levels.low, of: noise)) and \(amount(levels.high, of: noise)) "
-          + "(\(levels.highCount) of \(noise.values.count) at the higher): a check compares level with level where its "
-          + "baseline has 10 values or more"
+          + "(\(levels.highCount) of \(noise.values.count) at the higher): the rises above are within a level, as a check "
+          + "with a baseline of 10 or more compares them"
       )
     }
     if let drift = noise.shape.drift {
@@ -82,9 +82,15 @@ struct NoiseWords {
   // MARK: Other settings
 
   private var variants: [String] {
-    let quieter = study.variants.compactMap { variant -> String? in
-      let parts = told.compactMap { gain(in: $0, by: variant) }
-      return parts.isEmpty ? nil : "quieter with \(setting(variant)): \(parts.joined(separator: "; "))"
+    let quieter = study.variants.compactMap { variant in
+      gains(.quieter, by: variant).map {
+        "quieter with \(setting(variant)): \($0) (a new environment: approve again)"
+      }
+    }
+    let perhaps = study.variants.compactMap { variant in
+      gains(.perhaps, by: variant).map {
+        "perhaps quieter with \(setting(variant)), which more repetitions would tell: \($0)"
+      }
     }
     let failing = study.variants.compactMap { variant in
       variant.failure.map { failure in
@@ -92,26 +98,27 @@ struct NoiseWords {
       }
     }
     let others = study.variants.filter { variant in
-      variant.failure == nil && !told.contains { gain(in: $0, by: variant) != nil }
+      variant.failure == nil && told.allSatisfy { variant[$0.metric].map { $0.gain == .same } ?? true }
     }
-    let rest =
-      others.isEmpty
-      ? [] : ["not much quieter with " + others.map { Figures.glued("`\($0.change.text)`") }.joined(separator: ", ")]
-    return quieter + failing + rest
+    let names = others.map { Figures.glued("`\($0.change.text)`") }.joined(separator: ", ")
+    return quieter + perhaps + failing + (names.isEmpty ? [] : ["not much quieter with \(names)"])
   }
 
   private func setting(_ variant: NoiseVariant) -> String {
     Figures.glued("`isolation: {\(variant.change.text)}`")
   }
 
-  /// What a setting gains, and what else it does; nil where the metric is not much quieter by it.
-  private func gain(in noise: MetricNoise, by variant: NoiseVariant) -> String? {
-    guard let metric = variant[noise.metric], metric.isQuieter else { return nil }
-    let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
-    let gain = "\(name(noise)) deviates by \(now) instead of \(before)"
-    guard let sight = noise.detectable.first?.size, abs(metric.moved) > sight else { return gain }
-    let percent = noise.percent(metric.moved).map { " (\(Figures.percent($0)))" } ?? ""
-    return "\(gain), and its level moves by \(Figures.difference(metric.moved, unit: noise.unit))\(percent)"
+  /// What a setting gains in this degree, and what else it does; nil where no metric gains so.
+  private func gains(_ degree: Quietness, by variant: NoiseVariant) -> String? {
+    let parts = told.compactMap { noise -> String? in
+      guard let metric = variant[noise.metric], metric.gain == degree else { return nil }
+      let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
+      let gain = "\(name(noise)) deviates by \(now) instead of \(before)"
+      guard let sight = noise.detectable.first?.size, abs(metric.moved) > sight else { return gain }
+      let percent = noise.percent(metric.moved).map { " (\(Figures.percent($0)))" } ?? ""
+      return "\(gain), and its level moves by \(Figures.difference(metric.moved, unit: noise.unit))\(percent)"
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
   // MARK: The tolerance
