@@ -11,7 +11,8 @@ extension Tolerance {
   ///
   /// `auto` is two and a half standard deviations of the baseline (within a level, where it jumps between two), and at
   /// least 128 KiB and 0.5 %: two of them are what 5 values need to be told equal to 10 in most cases, and the deviation
-  /// of so few values may be a third too low.
+  /// of so few values may be a third too low (ci/calibration/RESULTS.md, E: 0.9 % of equal programs are undecided at it).
+  /// Where repetitions depend on each other it promises nothing: a machine's drift is not in their spread.
   package func allowed(beside baseline: [Double]) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
     switch self {

@@ -48,5 +48,7 @@ package enum Tolerance: Sendable, Equatable {
   case automatic
 
   /// One page more must not fail a 2 MB tool, nor 3 % pass unseen in a server (CONTRACT section 1).
+  ///
+  /// Of 378 checks of 27 unchanged programs 368 passed at it, 3 alarmed (ci/calibration/REAL.md).
   package static let standard = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
 }

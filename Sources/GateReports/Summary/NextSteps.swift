@@ -64,7 +64,9 @@ struct NextSteps {
   private var closerLooks: [Step] {
     guard context.command == .check, context.detail == .normal else { return [] }
     let names = names(.regression) + names(.failed) + names(.inconclusive)
+    let noisy = result.scenarios.filter { $0.metrics.contains { $0.isUndecided && $0.change != nil } }
     return steps("to look closer:", ["check", "--verbose"], for: names)
+      + steps("to see what would make it quieter:", ["noise"], for: noisy.map(\.name.text))
   }
 
   /// A command for the names; where there are too many for one line of a person's attention, for the first of them.
