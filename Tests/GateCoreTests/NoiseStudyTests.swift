@@ -327,7 +327,7 @@ struct NoiseAdviceTests {
   }
 
   @Test(
-    "A scenario is too noisy where three deviations are more than its gate allows",
+    "A scenario is too noisy where two and a half deviations are more than its gate allows",
     arguments: [(0.1, 3.0, true), (0.5, 3, true), (2.5, 3, false), (0.5, 1, false), (2.5, 12, true)]
   )
   func quietEnough(percent: Double, tolerance: Double, isQuiet: Bool) {
