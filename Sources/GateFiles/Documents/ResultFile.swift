@@ -24,7 +24,7 @@ package enum ResultFile {
   }
 }
 
-private struct ResultDocument: Codable {
+struct ResultDocument: Codable {
   let result: RunResult
 
   init(_ result: RunResult) {
@@ -63,7 +63,7 @@ private struct ResultDocument: Codable {
   }
 }
 
-private struct RunDocument: Codable {
+struct RunDocument: Codable {
   let run: RunInfo
 
   init(_ run: RunInfo) {
