@@ -22,20 +22,24 @@ package struct History: Sendable {
   /// - Parameters:
   ///   - path: The file.
   ///   - now: The time stamp in the name of a file that is set aside.
+  /// - Returns: the open history.
+  /// - Throws: also where a later version of this program wrote the file, which is left as it is.
   package static func open(_ path: String, at now: Date) throws(HistoryError) -> History {
     let file = HistoryFile(path: path)
     return try file.alone { () throws(HistoryError) in
       var aside: String?
       do throws(HistoryError) {
         _ = try file.state()
-      } catch where error.isOfNoUse {
+      } catch  where error.isOfNoUse {
         aside = try file.setAside(at: now)
       }
       return try History(path: path, setAside: aside)
     }
   }
 
-  /// Opens a history that is there; nil where there is none. A file of no use is left as it is.
+  /// Opens a history that is there; nil where there is none.
+  ///
+  /// A file of no use is left as it is.
   package static func openExisting(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     guard try file.state() == .usable else { return nil }
@@ -110,6 +114,8 @@ extension History {
   ///   - records: In any order.
   ///   - prefers: Of two runs of one id, whether the new one takes the place of the kept one. For additions to come to
   ///     the same in any order it must be a strict order of the figures.
+  /// - Returns: what became of them.
+  /// - Throws: where none was added.
   package func append(
     _ records: [RunRecord],
     prefers: (_ new: RunRecord, _ kept: RunRecord) -> Bool

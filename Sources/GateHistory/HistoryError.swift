@@ -31,7 +31,8 @@ package struct HistoryError: ExplainedError, Equatable {
 
 extension HistoryError {
   static func foreign(_ path: String) -> Self {
-    Self(code: .foreign, path: path, problem: "is a database of another program", hint: "name another file as `history`")
+    Self(
+      code: .foreign, path: path, problem: "is a database of another program", hint: "name another file as `history`")
   }
 
   static func newer(_ path: String, version: Int) -> Self {

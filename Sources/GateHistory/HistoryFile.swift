@@ -19,7 +19,7 @@ struct HistoryFile {
     var facts = stat()
     guard stat(path, &facts) == 0 else {
       if errno == ENOENT { return .missing }
-      throw HistoryError(code: .unavailable, path: path, problem: "cannot be opened: \(String(cString: strerror(errno)))")
+      throw notOpened
     }
     guard facts.st_mode & S_IFMT == S_IFREG else {
       throw HistoryError(code: .unavailable, path: path, problem: "is not a file", hint: "name a file as `history`")
@@ -52,6 +52,10 @@ struct HistoryFile {
     if version != 0 || others != 0 { throw HistoryError.foreign(path) }
   }
 
+  private var notOpened: HistoryError {
+    HistoryError(code: .unavailable, path: path, problem: "cannot be opened: \(String(cString: strerror(errno)))")
+  }
+
   /// Gives the file and what SQLite keeps beside it another name, so that a new one can be begun.
   ///
   /// - Returns: the new name; nothing that has it already is overwritten.
@@ -82,7 +86,7 @@ struct HistoryFile {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw HistoryError(code: .unavailable, path: path, problem: "cannot be opened: \(String(cString: strerror(errno)))")
+      throw notOpened
     }
     defer { close(descriptor) }
     let end = ContinuousClock.now + .seconds(History.patience)

@@ -19,10 +19,12 @@ enum HistorySchema {
     return migrator
   }()
 
+  /// The tables as they began.
+  ///
   /// Texts that come again and again (scenarios, metrics, branches) stand once, in `name`; so do environments and
   /// approvals. Instants are milliseconds since 1970, spans are nanoseconds, amounts are in their metric's unit.
   ///
-  /// Metrics lie in the order of their scenarios and without row ids, which makes the file a third smaller. A phase's
+  /// Metrics lie in the order of their scenarios and without row ids. A phase's
   /// figures are metrics named as in a gate (`phase.load.peak_rss`).
   private static let firstVersion = """
     CREATE TABLE name (

@@ -44,10 +44,14 @@ final class RunReader {
   }
 
   func run(in row: Row) throws -> RunRecord {
-    RunRecord(run: RunInfo(row), environment: try environment(row["environment_id"]), scenarios: try scenarios(row["id"]))
+    RunRecord(
+      run: RunInfo(row),
+      environment: try environment(row["environment_id"]),
+      scenarios: try scenarios(ofRun: row["id"])
+    )
   }
 
-  private func scenarios(_ run: Int64) throws -> [ScenarioRecord] {
+  private func scenarios(ofRun run: Int64) throws -> [ScenarioRecord] {
     let rows = try Row.fetchAll(
       try db.cachedStatement(
         sql: """

@@ -80,7 +80,8 @@ final class RunWriter {
 
   private func id(ofName text: String) throws -> Int64 {
     if let known = names[text] { return known }
-    let id = try found("SELECT id FROM name WHERE text = ?", [text])
+    let id =
+      try found("SELECT id FROM name WHERE text = ?", [text])
       ?? inserted("INSERT INTO name (text) VALUES (?)", [text])
     names[text] = id
     return id
@@ -89,7 +90,8 @@ final class RunWriter {
   private func id(of environment: EnvironmentInfo) throws -> Int64 {
     if let known = environments.first(where: { $0.info == environment }) { return known.id }
     let columns = EnvironmentColumns.values(of: environment)
-    let id = try found("SELECT id FROM environment WHERE \(EnvironmentColumns.comparison)", columns)
+    let id =
+      try found("SELECT id FROM environment WHERE \(EnvironmentColumns.comparison)", columns)
       ?? inserted(EnvironmentColumns.insertion, columns)
     environments.append((environment, id))
     return id
@@ -100,11 +102,12 @@ final class RunWriter {
     let columns: StatementArguments = [
       approval.at.inMilliseconds, approval.by, approval.commit, approval.reason, approval.run,
     ]
-    let id = try found(
-      """
-      SELECT id FROM approval WHERE approved_at IS ? AND approved_by IS ? AND commit_id IS ? AND reason IS ?
-      AND of_run IS ?
-      """, columns)
+    let id =
+      try found(
+        """
+        SELECT id FROM approval WHERE approved_at IS ? AND approved_by IS ? AND commit_id IS ? AND reason IS ?
+        AND of_run IS ?
+        """, columns)
       ?? inserted(
         "INSERT INTO approval (approved_at, approved_by, commit_id, reason, of_run) VALUES (?, ?, ?, ?, ?)", columns)
     approvals.append((approval, id))
@@ -151,8 +154,10 @@ enum EnvironmentColumns {
 
   static let comparison = names.map { "\($0) IS ?" }.joined(separator: " AND ")
 
-  static let insertion =
-    "INSERT INTO environment (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
+  static let insertion = """
+    INSERT INTO environment (\(names.joined(separator: ", ")))
+    VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
+    """
 
   static func values(of environment: EnvironmentInfo) -> StatementArguments {
     let print = environment.fingerprint

@@ -47,9 +47,8 @@ struct CheckHistory {
         let now = SeriesPoint(
           run: result.run, verdict: record.verdict, record: metric, approval: record.approval)
         let selection = selection(of: unchanged, in: result.run, latest: Self.longest)
-        guard let before = asking({ history throws(HistoryError) in
-          try history.series(of: metric.metric, in: selection)
-        }) else { return }
+        let before = asking { history throws(HistoryError) in try history.series(of: metric.metric, in: selection) }
+        guard let before else { return }
         guard let creep = CreepOfRuns(before + [now], tolerance: gate.tolerance(of: metric.metric)) else { continue }
         // The baseline may have told of the same creep, over approvals.
         let known = unchanged.notes.contains { $0.hasPrefix("\(metric.metric) has crept up") }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Brings runs into the history from JSON lines and result files, of other machines or of one whose cache was lost.
 package struct HistoryImport {
-  /// Paths; `-` is standard input. Not empty.
+  /// Paths, at least one; `-` is standard input.
   package var files: [String]
   package var options = SharedOptions()
 
@@ -62,8 +62,8 @@ private struct ImportRound {
     while let line = try reader.next() {
       number += 1
       guard case .whole(let bytes) = line else {
-        let most = "\(RunLine.largest >> 20) MiB, the most that is read here"
-        refuse(FileError(code: .tooLarge, path: shown, position: "\(number)", problem: "the line is longer than \(most)"))
+        let problem = "the line is longer than \(RunLine.largest >> 20) MiB, the most that is read here"
+        refuse(FileError(code: .tooLarge, path: shown, position: "\(number)", problem: problem))
         continue
       }
       if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) { continue }

@@ -52,7 +52,7 @@ package struct HistoryUse {
   private func list(_ history: History, _ names: [String], _ limit: Int, _ console: Console) throws {
     let wanted = names.map { ScenarioName($0) }
     let runs = try history.runs(latest: limit, of: wanted)
-    if runs.isEmpty { console.say(names.isEmpty ? "the history is empty" : "the history has no run of these scenarios") }
+    if runs.isEmpty { console.say("the history has no run" + (names.isEmpty ? "" : " of these scenarios")) }
     console.print(HistoryReport.text(runs, of: wanted, style: console.style()))
   }
 

@@ -27,6 +27,8 @@ package enum RunLine {
   ///   - bytes: The line, with its line feed or without.
   ///   - path: The file, for messages.
   ///   - number: The line's number from 1, for messages; nil where the bytes are a whole file.
+  /// - Returns: the run; of a metric and a trouble in it there is one each.
+  /// - Throws: where the line is neither, with its number and column.
   package static func decode(_ bytes: [UInt8], path: String, line number: Int?) throws(FileError) -> RunRecord {
     do throws(FileError) {
       let hint = "name JSON lines as `\(Tool.name) history export` writes them, or result files"

@@ -13,7 +13,7 @@ package struct RunLineReader: ~Copyable {
   private var chunk: [UInt8] = []
   private var position = 0
 
-  /// - Parameter path: The file; `-` is standard input.
+  /// Opens a file; `-` is standard input.
   package init(_ path: String) throws(FileError) {
     self.path = path
     file = try Self.open(path)
