@@ -69,6 +69,7 @@ let package = Package(
     tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
+    tests(of: "GateHistory", with: ["GateCore", "Statistics"], golden: true),
     tests(of: "GateReports", with: ["GateCore"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),

@@ -25,6 +25,8 @@ struct HistoryFile {
       throw HistoryError(code: .unavailable, path: path, problem: "is not a file", hint: "name a file as `history`")
     }
     if facts.st_size == 0 { return .usable }
+    // SQLite takes a file that is shorter than any page for an empty one, and would overwrite it.
+    if facts.st_size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(History.patience)
