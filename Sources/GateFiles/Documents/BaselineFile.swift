@@ -169,28 +169,6 @@ private struct NumberDocument: Decodable {
   let number: Double
 
   init(from decoder: any Decoder) throws {
-    do {
-      number = try decoder.singleValueContainer().decode(Double.self)
-    } catch DecodingError.dataCorrupted {
-      throw DocumentFault(path: decoder.codingPath, problem: "is too large a number")
-    }
-  }
-}
-
-/// A place in a list.
-private struct ListIndex: CodingKey {
-  let intValue: Int?
-  var stringValue: String { intValue.map { "\($0)" } ?? "" }
-
-  init(_ index: Int) {
-    intValue = index
-  }
-
-  init?(intValue: Int) {
-    self.init(intValue)
-  }
-
-  init?(stringValue: String) {
-    nil
+    number = try JSONNode(decoder).number()
   }
 }
