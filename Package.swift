@@ -46,7 +46,12 @@ let package = Package(
     // Floor 2
     room("GateFiles", over: ["GateCore", .product(name: "Yams", package: "Yams")]),
     room("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
-    room("GateHistory", over: ["GateCore", .product(name: "GRDB", package: "GRDB.swift")]),
+    room(
+      "GateHistory",
+      over: [
+        "GateCore", .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]
+    ),
     room("GateReports", over: ["GateCore"]),
     room("GateWebhook", over: ["GateCore", "HTTPTransfer"]),
     // Floor 3

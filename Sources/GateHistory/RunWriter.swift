@@ -7,7 +7,7 @@ final class RunWriter {
   private let db: Database
   private let insertRun: Statement
   private let insertScenario: Statement
-  private let insertMetric: Statement
+  private let metricRow: MetricRow
   private let insertTrouble: Statement
   private var names: [String: Int64] = [:]
   private var environments: [(info: EnvironmentInfo, id: Int64)] = []
@@ -27,9 +27,10 @@ final class RunWriter {
       run_id, name_id, environment_id, verdict, repetitions, growth_is_per_iteration, approval_id,
       anon, file, shmem, stack, heap, lazy_free, huge_pages
       """)
-    insertMetric = try inserting(
-      into: "metric",
-      "scenario_id, name_id, median, low, high, count, verdict, baseline, change, allowed, limit_bytes")
+    metricRow = MetricRow(
+      try inserting(
+        into: "metric",
+        "scenario_id, name_id, median, low, high, count, verdict, baseline, change, allowed, limit_bytes"))
     insertTrouble = try inserting(
       into: "trouble", "scenario_id, repetition, kind, code, signal, proof, detail, oom_kills")
   }
@@ -61,11 +62,7 @@ final class RunWriter {
     ])
     let scenarioID = db.lastInsertedRowID
     for record in scenario.metrics {
-      let (figures, judged) = (record.figures, record.judgement)
-      try insertMetric.execute(arguments: [
-        scenarioID, try id(ofName: record.metric.text), figures?.median, figures?.low, figures?.high, figures?.count,
-        judged?.verdict.rawValue, judged?.baseline, judged?.change, judged?.allowed, judged?.limit?.count,
-      ])
+      try metricRow.insert(record, metric: try id(ofName: record.metric.text), scenario: scenarioID)
     }
     for trouble in scenario.troubles {
       let end = trouble.end

@@ -28,8 +28,10 @@ package struct HistoryImport {
         round.refuse(error)
       }
       try round.flush()
-      if let code = workplace.interruptedCode { return code }
+      if workplace.interruption.signal != nil { break }
     }
+    try round.finish()
+    if let code = workplace.interruptedCode { return code }
     workplace.console.say(round.summary)
     return round.refused > 0 ? .usage : .pass
   }
@@ -37,10 +39,9 @@ package struct HistoryImport {
 
 /// One import while it goes on.
 private struct ImportRound {
-  let history: History
   let console: Console
+  private let adding: BatchAddition
   private(set) var refused = 0
-  private var additions = History.Additions()
   private var batch = Batch()
 
   /// Lines that wait to be decoded and added together: one transaction a batch lets other processes in between.
@@ -51,8 +52,8 @@ private struct ImportRound {
   }
 
   init(history: History, console: Console) {
-    self.history = history
     self.console = console
+    adding = BatchAddition(to: history)
   }
 
   /// Reads a file; a first line of a lone brace is that of a result file, which is one document.
@@ -95,7 +96,7 @@ private struct ImportRound {
     if batch.isFull { try flush() }
   }
 
-  /// Decodes what waits, on all processors, and adds it.
+  /// Decodes what waits, on all processors, and has it added.
   mutating func flush() throws {
     let lines = batch.lines
     batch = Batch()
@@ -117,14 +118,12 @@ private struct ImportRound {
       case nil: break
       }
     }
-    guard !records.isEmpty else { return }
-    // Of two runs of one id the one that comes later by its bytes stays, whichever came first.
-    let round = try history.append(records) { new, kept in
-      RunLine.encode(kept).lexicographicallyPrecedes(RunLine.encode(new))
-    }
-    additions.added += round.added
-    additions.known += round.known
-    for id in round.conflicts {
+    if !records.isEmpty { try adding.start(records) }
+  }
+
+  /// Waits until all is added.
+  func finish() throws(HistoryError) {
+    for id in try adding.finish().conflicts {
       console.warn("run \(id) came with different figures: the one whose line sorts last is kept")
     }
   }
@@ -139,9 +138,57 @@ private struct ImportRound {
 
   var summary: String {
     func runs(_ count: Int) -> String { count == 1 ? "1 run" : "\(count) runs" }
+    let additions = adding.additions
     var parts = ["added \(runs(additions.added))"]
     if additions.known > 0 { parts.append("\(additions.known) known already") }
     if refused > 0 { parts.append("\(refused) not understood") }
     return parts.joined(separator: ", ")
+  }
+}
+
+/// Adds one batch while the next one is decoded.
+private final class BatchAddition: Sendable {
+  private let history: History
+  private let queue = DispatchQueue(label: "history")
+  private let state = Mutex<(additions: History.Additions, error: HistoryError?)>((History.Additions(), nil))
+
+  init(to history: History) {
+    self.history = history
+  }
+
+  /// What has become of the batches that are finished.
+  var additions: History.Additions { state.withLock { $0.additions } }
+
+  /// Begins with a batch when the one before is finished.
+  func start(_ records: [RunRecord]) throws(HistoryError) {
+    try finish()
+    queue.async { [self] in
+      do throws(HistoryError) {
+        // Of two runs of one id the one that comes later by its bytes stays, whichever came first.
+        let round = try history.append(records) { new, kept in
+          RunLine.encode(kept).lexicographicallyPrecedes(RunLine.encode(new))
+        }
+        state.withLock { $0.additions += round }
+      } catch {
+        state.withLock { $0.error = error }
+      }
+    }
+  }
+
+  /// Waits for the batch that is under way.
+  @discardableResult
+  func finish() throws(HistoryError) -> History.Additions {
+    queue.sync {}
+    let (additions, error) = state.withLock { $0 }
+    if let error { throw error }
+    return additions
+  }
+}
+
+extension History.Additions {
+  fileprivate static func += (total: inout Self, part: Self) {
+    total.added += part.added
+    total.known += part.known
+    total.conflicts += part.conflicts
   }
 }

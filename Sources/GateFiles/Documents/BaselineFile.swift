@@ -28,6 +28,10 @@ package enum BaselineFile {
 /// What a document says first of itself, whatever else it holds.
 private struct SchemaClaim: Decodable {
   let schema: String
+
+  init(from decoder: any Decoder) throws {
+    schema = try JSONFields(decoder).text("schema")
+  }
 }
 
 private struct BaselineDocument: Codable {

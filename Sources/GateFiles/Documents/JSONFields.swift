@@ -39,13 +39,13 @@ struct JSONFields {
   /// What stands under a key; where it is there twice, the first counts.
   private func node(_ key: JSONName) throws -> JSONNode {
     guard let member = members.first(where: { $0.key == key.stringValue }) else { throw fault(key, "is missing") }
-    return JSONNode(member.value, at: path + [key])
+    return JSONNode(member.value, in: path, at: key)
   }
 
   private func nodeIfAny(_ key: JSONName) -> JSONNode? {
     guard let member = members.first(where: { $0.key == key.stringValue }) else { return nil }
     if case .null = member.value { return nil }
-    return JSONNode(member.value, at: path + [key])
+    return JSONNode(member.value, in: path, at: key)
   }
 
   func value<Value: Decodable>(_ key: JSONName, as type: Value.Type = Value.self) throws -> Value {

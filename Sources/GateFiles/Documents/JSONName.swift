@@ -51,9 +51,10 @@ struct DocumentFault: Error {
 extension Unicode.Scalar {
   /// Whether the character could break a line or steer a terminal.
   var isControl: Bool {
+    if isASCII { return value < 0x20 || value == 0x7f }
     switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: false
+    case .control, .lineSeparator, .paragraphSeparator: return true
+    default: return false
     }
   }
 }

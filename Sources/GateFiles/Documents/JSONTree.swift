@@ -136,12 +136,17 @@ private struct JSONTreeReader {
 /// Documents read through ``JSONFields`` and the functions here; the containers of `Decodable` are not made.
 struct JSONNode: Decoder {
   let tree: JSONTree
-  let codingPath: [any CodingKey]
+  private let parent: [any CodingKey]
+  private let key: (any CodingKey)?
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  init(_ tree: JSONTree, at path: [any CodingKey] = []) {
+  /// Put together only where it is asked for, since most values are sound and have nothing within them.
+  var codingPath: [any CodingKey] { key.map { parent + [$0] } ?? parent }
+
+  init(_ tree: JSONTree, in parent: [any CodingKey] = [], at key: (any CodingKey)? = nil) {
     self.tree = tree
-    codingPath = path
+    self.parent = parent
+    self.key = key
   }
 
   init(_ decoder: any Decoder) throws {
@@ -174,7 +179,8 @@ struct JSONNode: Decoder {
 
   func elements() throws -> [JSONNode] {
     guard case .list(let elements) = tree else { throw mismatch("a list") }
-    return elements.enumerated().map { JSONNode($1, at: codingPath + [ListIndex($0)]) }
+    let path = codingPath
+    return elements.enumerated().map { JSONNode($1, in: path, at: ListIndex($0)) }
   }
 
   private func mismatch(_ kind: String) -> DocumentFault {
