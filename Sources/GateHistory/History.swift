@@ -46,6 +46,17 @@ package struct History: Sendable {
     return try file.alone { () throws(HistoryError) in try History(path: path, setAside: nil) }
   }
 
+  /// Sets the file aside, which turned out to be damaged only while it was used, and begins a new one.
+  ///
+  /// This value cannot be used any more: SQLite would take the files beside the new one for those of the old.
+  package func beginAnew(at now: Date) throws(HistoryError) -> History {
+    try? queue.close()
+    let file = HistoryFile(path: path)
+    return try file.alone { () throws(HistoryError) in
+      try History(path: path, setAside: try file.setAside(at: now))
+    }
+  }
+
   private init(path: String, setAside: String?) throws(HistoryError) {
     var configuration = Configuration()
     configuration.journalMode = .wal

@@ -19,7 +19,7 @@ struct CheckConclusion {
   /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
   mutating func carryOut() -> ExitCode {
     // What is compared with another build instead of the baselines is no part of the project's course.
-    let history = check.against == nil ? CheckHistory(of: project, in: workplace) : nil
+    var history = check.against == nil ? CheckHistory(of: project, in: workplace) : nil
     history?.addCreep(to: &result)
     // Read before it is overwritten, and only where somebody is told what is new.
     let previous =

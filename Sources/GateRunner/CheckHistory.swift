@@ -4,49 +4,58 @@ import GateHistory
 
 /// The history as one check uses it; a history that cannot be had is told and costs no verdict.
 struct CheckHistory {
-  private let history: History?
-  private let warn: (String) -> Void
+  private var history: History?
+  private let workplace: Workplace
 
   /// Opens the project's history, if it keeps one.
   init(of project: Project, in workplace: Workplace) {
-    warn = workplace.console.warn
-    guard let path = project.history else {
-      history = nil
-      return
-    }
+    self.workplace = workplace
+    guard let path = project.history else { return }
     do {
       history = try HistoryPlace(path: path).openForWriting(in: workplace)
+    } catch let error as any ExplainedError {
+      warn(error)
     } catch {
-      history = nil
-      warn(Self.words(for: error))
+      warn(RunnerError(problem: "\(error)", place: path))
     }
   }
 
-  private static func words(for error: any Error) -> String {
-    let complaint = (error as? any ExplainedError)?.complaints.first
-    let place = complaint?.place.map { "\($0): " } ?? ""
-    return "this run is not in the history: \(place)\(complaint?.problem ?? "\(error)")"
+  private func warn(_ error: any ExplainedError) {
+    for complaint in error.complaints {
+      let place = complaint.place.map { "\($0): " } ?? ""
+      workplace.console.warn("this run is not in the history: \(place)\(complaint.problem)")
+    }
   }
 
-  private func asking<Value>(_ question: (History) throws(HistoryError) -> Value) -> Value? {
-    guard let history else { return nil }
+  /// Asks the history, or a new one where it turns out to be damaged; nil where there is none that answers.
+  ///
+  /// After an error that is not healed so there is no history for the rest of the check: one warning tells enough.
+  private mutating func asking<Value>(_ question: (History) throws(HistoryError) -> Value) -> Value? {
     do throws(HistoryError) {
-      return try question(history)
+      do throws(HistoryError) {
+        return try history.map { history throws(HistoryError) in try question(history) }
+      } catch  where error.code == .damaged {
+        let anew = try history?.beginAnew(at: workplace.now())
+        if let anew { HistoryPlace(path: anew.path).tellOfFileSetAside(by: anew, in: workplace) }
+        history = anew
+        return try anew.map { history throws(HistoryError) in try question(history) }
+      }
     } catch {
-      warn("the history cannot be read: \(error.path): \(error.problem)")
+      warn(error)
+      history = nil
       return nil
     }
   }
 
   /// Adds to the scenarios' notes which of their metrics crept up over the runs before.
-  func addCreep(to result: inout RunResult) {
+  mutating func addCreep(to result: inout RunResult) {
     for (index, record) in RunRecord(result).scenarios.enumerated() where record.verdict != .failed {
       let unchanged = result.scenarios[index]
       let gate = unchanged.gate
       for metric in record.metrics where [.pass, .improved, .inconclusive].contains(metric.judgement?.verdict) {
         let now = SeriesPoint(
           run: result.run, verdict: record.verdict, record: metric, approval: record.approval)
-        let selection = selection(of: unchanged, in: result.run, latest: Self.longest)
+        let selection = selection(of: unchanged, in: result.run)
         let before = asking { history throws(HistoryError) in try history.series(of: metric.metric, in: selection) }
         guard let before else { return }
         guard let creep = CreepOfRuns(before + [now], tolerance: gate.tolerance(of: metric.metric)) else { continue }
@@ -58,32 +67,28 @@ struct CheckHistory {
   }
 
   /// The verdicts of earlier runs of each scenario on this branch; nil where the history has no run at all.
-  func previousVerdicts(before result: RunResult) -> PreviousVerdicts? {
+  mutating func previousVerdicts(before result: RunResult) -> PreviousVerdicts? {
     guard asking({ history throws(HistoryError) in try history.isEmpty() }) == false else { return nil }
-    let verdicts = result.scenarios.map { scenario in
-      let selection = selection(of: scenario, in: result.run, latest: Self.longest)
-      let earlier = asking { history throws(HistoryError) in try history.verdicts(in: selection) } ?? []
-      return (scenario.name, earlier)
+    var verdicts: [ScenarioName: [Verdict]] = [:]
+    for scenario in result.scenarios {
+      let selection = selection(of: scenario, in: result.run)
+      verdicts[scenario.name, default: []] +=
+        asking { history throws(HistoryError) in try history.verdicts(in: selection) } ?? []
     }
-    return PreviousVerdicts(Dictionary(verdicts, uniquingKeysWith: +))
+    return PreviousVerdicts(verdicts)
   }
 
   /// Adds the finished run.
-  func append(_ result: RunResult) {
-    guard let history else { return }
-    do throws(HistoryError) {
-      try history.append(result)
-    } catch {
-      warn(Self.words(for: error))
-    }
+  mutating func append(_ result: RunResult) {
+    _ = asking { history throws(HistoryError) in try history.append(result) }
   }
 
   /// How many runs are looked back: a creep of 0.05 % a run is 10 % over so many, and older runs say little of today.
   private static let longest = 200
 
-  private func selection(of scenario: ScenarioResult, in run: RunInfo, latest: Int) -> History.Selection {
+  private func selection(of scenario: ScenarioResult, in run: RunInfo) -> History.Selection {
     History.Selection(
-      scenario.name, environment: scenario.environment.name, branch: .named(run.branch), latest: latest)
+      scenario.name, environment: scenario.environment.name, branch: .named(run.branch), latest: Self.longest)
   }
 }
 
@@ -96,11 +101,14 @@ struct HistoryPlace {
   func openForWriting(in workplace: Workplace) throws -> History {
     try SafeFile.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
     let history = try History.open(path, at: workplace.now())
-    if let aside = history.setAside {
-      workplace.console.warn(
-        "\(workplace.shown(path)) was damaged or another program's: it is \(workplace.shown(aside)) now, and a new "
-          + "history has begun")
-    }
+    tellOfFileSetAside(by: history, in: workplace)
     return history
+  }
+
+  func tellOfFileSetAside(by history: History, in workplace: Workplace) {
+    guard let aside = history.setAside else { return }
+    workplace.console.warn(
+      "\(workplace.shown(path)) was damaged or another program's: it is \(workplace.shown(aside)) now, and a new "
+        + "history has begun")
   }
 }

@@ -155,6 +155,22 @@ struct HistoryTests {
     #expect(outcome.errors.contains("warning: this run is not in the history: "), "\(outcome.errors)")
   }
 
+  /// Whether the machine lets these tests have a small file system of their own.
+  private static let canMount =
+    (try? Gate.shell("mkdir m && unshare -m mount -t tmpfs tmpfs m", in: TemporaryProject()).code) == 0
+
+  @Test("A full disk is told and changes no verdict", .enabled(if: canMount))
+  func fullDisk() throws {
+    let project = try TemporaryProject.holding(4, repetitions: 1)
+    let check = "\"$HIGHWATER\" check --allow-missing-baseline --history tiny/h.sqlite"
+    let outcome = try Gate.shell(
+      "mkdir tiny && unshare -m bash -c 'mount -t tmpfs -o size=64k tmpfs tiny && \(check)'", in: project)
+    #expect(outcome.code == 0)
+    #expect(
+      outcome.errors.contains("this run is not in the history: ") && outcome.errors.contains("the disk is full"),
+      "\(outcome.errors)")
+  }
+
   @Test("A file of no use is set aside with a message, and the check goes on")
   func setAside() throws {
     let project = try TemporaryProject.holding(4, repetitions: 1)
@@ -166,6 +182,24 @@ struct HistoryTests {
     let aside = try #require(names.first { $0.hasPrefix("history.sqlite.set-aside-") })
     #expect(try project.read(".highwater/\(aside)") == "not a database")
     #expect(try Gate.run("history", "list", in: project).output.contains("no-baseline") == false)
+  }
+
+  @Test("A history that turns out to be damaged while it is added to is set aside, too")
+  func damagedWithin() throws {
+    let project = try TemporaryProject.holding(4, repetitions: 1)
+    _ = try Gate.run("check", in: project)
+    let damage = """
+      cd .highwater
+      page=$(sqlite3 history.sqlite "SELECT rootpage FROM sqlite_schema WHERE name = 'run_by_time'")
+      head -c 4096 /dev/zero | tr '\\0' '\\377' |
+        dd of=history.sqlite bs=4096 seek=$((page - 1)) conv=notrunc status=none
+      """
+    try #require(try Gate.shell(damage, in: project).code == 0)
+    let outcome = try Gate.run("check", "--allow-missing-baseline", in: project)
+    #expect(outcome.code == 0)
+    #expect(outcome.errors.contains(" and a new history has begun"), "\(outcome.errors)")
+    #expect(try Gate.run("history", "list", in: project).output.split(separator: "\n").count == 2)
+    #expect(try Gate.shell("ls .highwater/history.sqlite.set-aside-*", in: project).code == 0)
   }
 
   @Test("Whether trouble is new is told from the branch's own runs, whatever the last result on this machine was")
