@@ -32,6 +32,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // Floor 0
@@ -45,10 +46,19 @@ let package = Package(
     // Floor 2
     room("GateFiles", over: ["GateCore", .product(name: "Yams", package: "Yams")]),
     room("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
+    room(
+      "GateHistory",
+      over: [
+        "GateCore", .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]
+    ),
     room("GateReports", over: ["GateCore"]),
     room("GateWebhook", over: ["GateCore", "HTTPTransfer"]),
     // Floor 3
-    room("GateRunner", over: ["GateCore", "GateFiles", "GateProbe", "GateReports", "GateWebhook"]),
+    room(
+      "GateRunner",
+      over: ["GateCore", "GateFiles", "GateProbe", "GateHistory", "GateReports", "GateWebhook"]
+    ),
     // Floor 4
     .executableTarget(
       name: "highwater",
@@ -72,6 +82,7 @@ let package = Package(
     tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
+    tests(of: "GateHistory", with: ["GateCore", "Statistics"], golden: true),
     tests(of: "GateReports", with: ["GateCore"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),

@@ -47,7 +47,7 @@ package struct Check {
     run.duration = ContinuousClock.now - begin
     // A result of several environments is named after the one that most machines share: no isolation asked for.
     let environment = plans.map(\.environment).min { $0.name.count < $1.name.count } ?? plans[0].environment
-    let conclusion = CheckConclusion(
+    var conclusion = CheckConclusion(
       result: RunResult(run: run, environment: environment, scenarios: results),
       project: project,
       artifacts: artifacts,

@@ -6,7 +6,7 @@ import GateWebhook
 
 /// What follows a check's last repetition: the result file, the summary, the webhooks and the exit code.
 struct CheckConclusion {
-  let result: RunResult
+  var result: RunResult
   let project: Project
   let artifacts: ArtifactsFolder
   /// The results of another build, with which those of `result` were compared; empty where none was measured.
@@ -17,10 +17,15 @@ struct CheckConclusion {
   let workplace: Workplace
 
   /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
-  func carryOut() -> ExitCode {
+  mutating func carryOut() -> ExitCode {
+    // What is compared with another build instead of the baselines is no part of the project's course.
+    var history = check.against == nil ? CheckHistory(of: project, in: workplace) : nil
+    history?.addCreep(to: &result)
     // Read before it is overwritten, and only where somebody is told what is new.
-    let previous = project.webhooks.isEmpty ? nil : PreviousVerdicts(of: artifacts)
+    let previous =
+      project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
     let lost = write()
+    history?.append(result)
     let delivered = notify(comparedWith: previous)
     var exitCode = result.verdict.exitCode
     if exitCode == .pass {
@@ -69,7 +74,7 @@ struct CheckConclusion {
     guard !project.webhooks.isEmpty else { return true }
     let exitCode = result.verdict.exitCode
     let states = result.scenarios.reduce(into: [:]) { states, scenario in
-      states[scenario.name] = ScenarioState(scenario.verdict, after: previous?[scenario.name])
+      states[scenario.name] = ScenarioState(scenario.verdict, after: previous?[scenario.name] ?? [])
     }
     var random = SystemRandomNumberGenerator()
     let messages = project.webhooks
@@ -92,20 +97,25 @@ struct CheckConclusion {
   }
 }
 
-/// The verdicts of the check before this one, for telling what is new.
+/// The verdicts of the checks before this one, for telling what is new.
 struct PreviousVerdicts {
-  private let verdicts: [ScenarioName: Verdict]
+  private let verdicts: [ScenarioName: [Verdict]]
+
+  /// Takes each scenario's, the oldest first.
+  init(_ verdicts: [ScenarioName: [Verdict]]) {
+    self.verdicts = verdicts
+  }
 
   /// Reads the last result; one that cannot be read tells nothing.
   init(of artifacts: ArtifactsFolder) {
     let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
     let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }
     verdicts = Dictionary(
-      result?.scenarios.map { ($0.name, $0.verdict) } ?? [], uniquingKeysWith: { first, _ in first })
+      result?.scenarios.map { ($0.name, [$0.verdict]) } ?? [], uniquingKeysWith: { first, _ in first })
   }
 
-  subscript(name: ScenarioName) -> Verdict? {
-    verdicts[name]
+  subscript(name: ScenarioName) -> [Verdict] {
+    verdicts[name] ?? []
   }
 }
 

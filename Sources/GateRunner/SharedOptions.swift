@@ -6,6 +6,8 @@ package struct SharedOptions: Sendable, Equatable {
   package var config: String?
   package var baselines: String?
   package var artifacts: String?
+  /// The history's file; `off` is none.
+  package var history: String?
   /// A name for this class of machines.
   package var environment: String?
   /// Where the result file goes besides the artifacts; `-` is standard output.
@@ -18,7 +20,8 @@ extension SharedOptions {
   /// The options that a command must be given again to mean the same project.
   var repeated: [String] {
     let pairs = [
-      ("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--environment", environment),
+      ("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--history", history),
+      ("--environment", environment),
     ]
     return pairs.flatMap { name, value in value.map { [name, $0] } ?? [] }
   }
@@ -29,6 +32,7 @@ extension SharedOptions {
     var project = try ProjectFile.load(file, environment: workplace.variables, webhooksNeeded: webhooksNeeded)
     if let baselines { project.baselines = workplace.absolute(baselines) }
     if let artifacts { project.artifacts = workplace.absolute(artifacts) }
+    if let history { project.history = history == "off" ? nil : workplace.absolute(history) }
     if let environment { project.environment.name = environment }
     return project
   }

@@ -32,7 +32,7 @@ struct Highwater: ParsableCommand {
     version: "\(Tool.name) \(Tool.version)",
     subcommands: [
       CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, NoiseCommand.self,
-      ValidateCommand.self, ExportCommand.self,
+      HistoryCommand.self, ValidateCommand.self, ExportCommand.self,
     ]
   )
 }

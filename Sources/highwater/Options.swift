@@ -42,11 +42,15 @@ struct ProjectOptions: ParsableArguments {
     help: ArgumentHelp("The folder for results, recordings and outputs.", valueName: "folder"), completion: .directory)
   var artifacts: String?
 
+  @Option(help: ArgumentHelp("The history's file; off is none.", valueName: "file"), completion: .file())
+  var history: String?
+
   var shared: SharedOptions {
     var options = SharedOptions()
     options.config = config
     options.baselines = baselines
     options.artifacts = artifacts
+    options.history = history
     return options
   }
 }

@@ -28,6 +28,10 @@ package enum BaselineFile {
 /// What a document says first of itself, whatever else it holds.
 private struct SchemaClaim: Decodable {
   let schema: String
+
+  init(from decoder: any Decoder) throws {
+    schema = try JSONFields(decoder).text("schema")
+  }
 }
 
 private struct BaselineDocument: Codable {
@@ -169,28 +173,6 @@ private struct NumberDocument: Decodable {
   let number: Double
 
   init(from decoder: any Decoder) throws {
-    do {
-      number = try decoder.singleValueContainer().decode(Double.self)
-    } catch DecodingError.dataCorrupted {
-      throw DocumentFault(path: decoder.codingPath, problem: "is too large a number")
-    }
-  }
-}
-
-/// A place in a list.
-private struct ListIndex: CodingKey {
-  let intValue: Int?
-  var stringValue: String { intValue.map { "\($0)" } ?? "" }
-
-  init(_ index: Int) {
-    intValue = index
-  }
-
-  init?(intValue: Int) {
-    self.init(intValue)
-  }
-
-  init?(stringValue: String) {
-    nil
+    number = try JSONNode(decoder).number()
   }
 }

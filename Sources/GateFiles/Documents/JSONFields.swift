@@ -18,32 +18,46 @@ enum DocumentLimit {
 ///
 /// A key that nobody asks for is ignored, so that a later version may add some; `null` is as if the key were missing.
 struct JSONFields {
-  private let container: KeyedDecodingContainer<JSONName>
+  private let members: [(key: String, value: JSONTree)]
+  private let path: [any CodingKey]
 
   init(_ decoder: any Decoder) throws {
-    container = try decoder.container(keyedBy: JSONName.self)
+    try self.init(JSONNode(decoder))
   }
 
-  init(_ container: KeyedDecodingContainer<JSONName>) {
-    self.container = container
+  private init(_ node: JSONNode) throws {
+    members = try node.members()
+    path = node.codingPath
   }
 
-  var names: [String] { container.allKeys.map(\.stringValue) }
+  var names: [String] { members.map(\.key) }
 
   func has(_ key: JSONName) -> Bool {
-    container.contains(key) && (try? container.decodeNil(forKey: key)) != true
+    nodeIfAny(key) != nil
+  }
+
+  /// What stands under a key; where it is there twice, the first counts.
+  private func node(_ key: JSONName) throws -> JSONNode {
+    guard let member = members.first(where: { $0.key == key.stringValue }) else { throw fault(key, "is missing") }
+    return JSONNode(member.value, in: path, at: key)
+  }
+
+  private func nodeIfAny(_ key: JSONName) -> JSONNode? {
+    guard let member = members.first(where: { $0.key == key.stringValue }) else { return nil }
+    if case .null = member.value { return nil }
+    return JSONNode(member.value, in: path, at: key)
   }
 
   func value<Value: Decodable>(_ key: JSONName, as type: Value.Type = Value.self) throws -> Value {
-    try container.decode(type, forKey: key)
+    try Value(from: node(key))
   }
 
   func valueIfAny<Value: Decodable>(_ key: JSONName, as type: Value.Type = Value.self) throws -> Value? {
-    try container.decodeIfPresent(type, forKey: key)
+    try nodeIfAny(key).map { try Value(from: $0) }
   }
 
   func flag(_ key: JSONName) throws -> Bool {
-    try container.decodeIfPresent(Bool.self, forKey: key) ?? false
+    try nodeIfAny(key)?.flag() ?? false
   }
 
   func list<Element: Decodable>(
@@ -51,14 +65,9 @@ struct JSONFields {
     of type: Element.Type = Element.self,
     atMost most: Int = DocumentLimit.list
   ) throws -> [Element] {
-    var elements = try container.nestedUnkeyedContainer(forKey: key)
+    let elements = try node(key).elements()
     try refuse(elements.count, above: most, of: key)
-    var values: [Element] = []
-    values.reserveCapacity(elements.count ?? 0)
-    while !elements.isAtEnd {
-      values.append(try elements.decode(type))
-    }
-    return values
+    return try elements.map { try Element(from: $0) }
   }
 
   func listIfAny<Element: Decodable>(
@@ -75,22 +84,18 @@ struct JSONFields {
     atMost most: Int,
     read: (JSONFields) throws -> Value
   ) throws -> [Value] {
-    var elements = try container.nestedUnkeyedContainer(forKey: key)
+    let elements = try node(key).elements()
     try refuse(elements.count, above: most, of: key)
-    var values: [Value] = []
-    while !elements.isAtEnd {
-      values.append(try read(JSONFields(try elements.nestedContainer(keyedBy: JSONName.self))))
-    }
-    return values
+    return try elements.map { try read(JSONFields($0)) }
   }
 
-  private func refuse(_ count: Int?, above most: Int, of key: JSONName) throws {
-    guard let count, count > most else { return }
+  private func refuse(_ count: Int, above most: Int, of key: JSONName) throws {
+    guard count > most else { return }
     throw fault(key, "has \(count) entries, and \(most) are the most")
   }
 
   func fault(_ key: JSONName, _ problem: String, hint: String? = nil) -> DocumentFault {
-    DocumentFault(path: container.codingPath + [key], problem: problem, hint: hint)
+    DocumentFault(path: path + [key], problem: problem, hint: hint)
   }
 }
 
@@ -98,7 +103,7 @@ struct JSONFields {
 
 extension JSONFields {
   func text(_ key: JSONName) throws -> String {
-    let text = try container.decode(String.self, forKey: key)
+    let text = try node(key).text()
     guard text.utf8.count <= DocumentLimit.text else {
       throw fault(key, "has \(text.utf8.count) bytes, and \(DocumentLimit.text) are the most")
     }
@@ -139,12 +144,7 @@ extension JSONFields {
 
 extension JSONFields {
   func number(_ key: JSONName, in range: ClosedRange<Double>) throws -> Double {
-    let number: Double
-    do {
-      number = try container.decode(Double.self, forKey: key)
-    } catch DecodingError.dataCorrupted {
-      throw fault(key, "is too large a number")
-    }
+    let number = try node(key).number()
     if let problem = Self.problem(with: number, in: range) { throw fault(key, problem) }
     return number
   }
@@ -154,7 +154,7 @@ extension JSONFields {
   }
 
   func whole(_ key: JSONName, in range: ClosedRange<Int64>) throws -> Int64 {
-    if let exact = try? container.decode(Int64.self, forKey: key), range.contains(exact) { return exact }
+    if case .whole(let exact)? = nodeIfAny(key)?.tree, range.contains(exact) { return exact }
     let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound))
     guard let whole = Int64(exactly: number) else { throw fault(key, "is not a whole number") }
     return whole

@@ -1,7 +1,7 @@
 /// Checks a text against the grammar of JSON (RFC 8259) before it is decoded.
 ///
 /// This type is necessary because `JSONDecoder` of FoundationEssentials does not tell where a text breaks the grammar,
-/// takes a number beyond `Double` for a broken text, and follows 512 levels of nesting.
+/// takes a number beyond `Double` for a broken text, and follows 512 levels of nesting; ``JSONTree`` relies on it.
 struct JSONGrammar {
   struct Fault: Error {
     /// As `line:column`, both from 1, the column in bytes; nil where the text as a whole is meant.
@@ -116,11 +116,14 @@ struct JSONGrammar {
       index += 1
       try digits()
     }
+    var mayBeTooLarge = whole > 300
     if nextIs("e") || nextIs("E") {
+      mayBeTooLarge = true
       index += 1
       if nextIs("+") || nextIs("-") { index += 1 }
       try digits()
     }
+    guard mayBeTooLarge else { return }
     let number = Double(String(decoding: bytes[start..<index], as: UTF8.self))
     if number?.isFinite != true {
       index = start

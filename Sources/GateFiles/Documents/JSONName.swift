@@ -48,41 +48,13 @@ struct DocumentFault: Error {
   }
 }
 
-extension DocumentFault {
-  /// Our words for what the decoder found.
-  init(_ error: DecodingError) {
-    switch error {
-    case .typeMismatch(let type, let context):
-      self.init(path: context.codingPath, problem: "is not \(Self.kind(of: type))")
-    case .valueNotFound(let type, let context):
-      self.init(path: context.codingPath, problem: "is null and not \(Self.kind(of: type))")
-    case .keyNotFound(let key, let context):
-      self.init(path: context.codingPath + [key], problem: "is missing")
-    case .dataCorrupted(let context):
-      self.init(path: context.codingPath, problem: "cannot be read")
-    @unknown default:
-      self.init(problem: "cannot be read")
-    }
-  }
-
-  private static func kind(of type: any Any.Type) -> String {
-    switch type {
-    case is String.Type: "a text"
-    case is Double.Type, is Int64.Type: "a number"
-    case is Bool.Type: "true or false"
-    case is [String: Any].Type: "an object"
-    case is [Any].Type: "a list"
-    default: "what belongs there"
-    }
-  }
-}
-
 extension Unicode.Scalar {
   /// Whether the character could break a line or steer a terminal.
   var isControl: Bool {
+    if isASCII { return value < 0x20 || value == 0x7f }
     switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: false
+    case .control, .lineSeparator, .paragraphSeparator: return true
+    default: return false
     }
   }
 }

@@ -87,15 +87,14 @@ enum JSONText {
         code: .malformed, path: path, position: error.position, problem: error.problem, hint: error.hint ?? hint
       )
     }
+    guard let tree = JSONTree(bytes) else {
+      throw FileError(code: .malformed, path: path, problem: "is not valid JSON", hint: hint)
+    }
     let fault: DocumentFault
     do {
-      return try JSONDecoder().decode(type, from: Data(bytes))
+      return try Document(from: JSONNode(tree))
     } catch let found as DocumentFault {
       fault = found
-    } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
-      fault = DocumentFault(problem: "is not valid JSON")
-    } catch let error as DecodingError {
-      fault = DocumentFault(error)
     } catch {
       fault = DocumentFault(problem: "cannot be read")
     }

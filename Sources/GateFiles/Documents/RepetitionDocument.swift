@@ -144,7 +144,7 @@ struct TextDocument: Decodable {
   let text: String
 
   init(from decoder: any Decoder) throws {
-    text = try decoder.singleValueContainer().decode(String.self)
+    text = try JSONNode(decoder).text()
     guard text.utf8.count <= DocumentLimit.text else {
       let problem = "has \(text.utf8.count) bytes, and \(DocumentLimit.text) are the most"
       throw DocumentFault(path: decoder.codingPath, problem: problem)

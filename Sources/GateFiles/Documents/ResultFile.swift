@@ -24,7 +24,7 @@ package enum ResultFile {
   }
 }
 
-private struct ResultDocument: Codable {
+struct ResultDocument: Codable {
   let result: RunResult
 
   init(_ result: RunResult) {

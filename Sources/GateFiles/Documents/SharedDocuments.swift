@@ -9,6 +9,7 @@ struct DocumentSchema {
   static let baseline = DocumentSchema(name: "highwater.baseline", version: 1)
   static let recording = DocumentSchema(name: "highwater.recording", version: 1)
   static let noise = DocumentSchema(name: "highwater.noise", version: 1)
+  static let run = DocumentSchema(name: "highwater.run", version: 1)
 
   var text: String { "\(name)/\(version)" }
 

@@ -96,7 +96,7 @@ struct Descriptor: ~Copyable, Sendable {
     return bytes
   }
 
-  private func readChunk(_ size: Int) throws(SystemError) -> [UInt8] {
+  func readChunk(_ size: Int) throws(SystemError) -> [UInt8] {
     var failure: SystemError?
     let chunk = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       do throws(SystemError) {

@@ -1,0 +1,58 @@
+import FoundationEssentials
+package import GateCore
+
+/// The runs of a history, one a line.
+package enum HistoryReport {
+  /// Writes the latest run last.
+  ///
+  /// - Parameters:
+  ///   - runs: In the order of time.
+  ///   - scenarios: Where some are named, the verdict and the change are theirs and not the whole run's.
+  ///   - style: What the terminal can show.
+  /// - Returns: the lines; empty where there are no runs.
+  package static func text(_ runs: [RunRecord], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
+    guard !runs.isEmpty else { return "" }
+    var page = Page(style)
+    var table = Table(columns: [
+      .init(title: "date (UTC)", side: .left), .init(title: "commit", side: .left), .init(title: "branch", side: .left),
+      .init(title: "verdict", side: .left), .init(title: "scenarios"), .init(title: "peak"),
+    ])
+    table.rows = runs.map { row($0, of: scenarios, style) }
+    page.lines(table.lines(indent: 0, style: style) ?? [])
+    return page.text
+  }
+
+  /// What the other columns of a line take at most.
+  private static let widthBesidesBranch = 64
+
+  private static func row(_ run: RunRecord, of names: [ScenarioName], _ style: TerminalStyle) -> [Table.Cell] {
+    let scenarios = names.isEmpty ? run.scenarios : run.scenarios.filter { names.contains($0.name) }
+    let verdict = Verdict.combined(scenarios.map(\.verdict))
+    let worst = scenarios.compactMap(\.peakChange).max { $0.magnitude < $1.magnitude }
+    let branch = TerminalText.safe(run.run.branch ?? "-")
+    return [
+      Table.Cell(run.run.startedAt.minute),
+      Table.Cell(TerminalText.safe(String((run.run.commit ?? "-").prefix(9)))),
+      Table.Cell(
+        TerminalText.cut(branch, to: max(8, style.width - widthBesidesBranch), at: .middle, mark: style.ellipsis)),
+      Table.Cell(verdict.rawValue, verdict.tone),
+      Table.Cell("\(scenarios.count)"),
+      Table.Cell(Figures.percent(worst)),
+    ]
+  }
+}
+
+extension ScenarioRecord {
+  /// How far the peak is from its baseline, in percent; nil where nothing was compared.
+  fileprivate var peakChange: Double? {
+    metrics.first { $0.metric == .peakRSS }?.judgement?.percent
+  }
+}
+
+extension Date {
+  /// The minute in UTC, as in `2026-01-02 03:04`.
+  fileprivate var minute: String {
+    let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space).year().month().day()
+    return String(formatted(style.time(includingFractionalSeconds: false)).prefix(16))
+  }
+}

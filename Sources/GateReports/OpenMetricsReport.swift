@@ -1,0 +1,91 @@
+import FoundationEssentials
+package import GateCore
+
+/// A run as monitoring systems read it: OpenMetrics text 1.0 (openmetrics.io).
+package enum OpenMetricsReport {
+  /// The families of the run's metrics; of no run, only the end mark.
+  ///
+  /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with its scenario and
+  /// environment, and its phase where it is of one; `…_baseline_bytes` is what it was compared with.
+  package static func text(_ record: RunRecord?) -> String {
+    guard let record else { return "# EOF\n" }
+    var families: [Family] = []
+    func add(_ name: String, _ help: String, unit: String = "", _ labels: [(String, String)], _ value: String) {
+      let sample = "\(name)\(text(of: labels)) \(value)"
+      if let index = families.firstIndex(where: { $0.name == name }) {
+        families[index].samples.append(sample)
+      } else {
+        families.append(Family(name: name, help: help, unit: unit, samples: [sample]))
+      }
+    }
+    let run = record.run
+    add(
+      "highwater_run_started_timestamp_seconds", "When the latest run began", unit: "seconds",
+      [("commit", run.commit ?? ""), ("branch", run.branch ?? "")],
+      Decimals.text(run.startedAt.timeIntervalSince1970, places: 3)
+    )
+    for scenario in record.scenarios {
+      let labels = [("scenario", scenario.name.text), ("environment", scenario.environment.name)]
+      for verdict in Verdict.allCases {
+        add(
+          "highwater_verdict", "The scenario's verdict: 1 for the one that it is",
+          labels + [("verdict", verdict.rawValue)], verdict == scenario.verdict ? "1" : "0")
+      }
+      for metric in scenario.metrics {
+        let (name, phase) = metric.metric.parts
+        let unit = metric.metric.unit(perIteration: scenario.growthIsPerIteration).replacing("/", with: "_per_")
+        let all = labels + (phase.map { [("phase", $0)] } ?? [])
+        if let median = metric.figures?.median {
+          add("highwater_\(name)_\(unit)", "Median of the repetitions: \(name)", unit: unit, all, "\(median)")
+        }
+        if let baseline = metric.judgement?.baseline {
+          add("highwater_\(name)_baseline_\(unit)", "Median of the baseline: \(name)", unit: unit, all, "\(baseline)")
+        }
+      }
+    }
+    return families.map(\.text).joined() + "# EOF\n"
+  }
+
+  private struct Family {
+    let name: String
+    let help: String
+    let unit: String
+    var samples: [String]
+
+    var text: String {
+      let unitLine = unit.isEmpty ? "" : "# UNIT \(name) \(unit)\n"
+      return "# TYPE \(name) gauge\n\(unitLine)# HELP \(name) \(help).\n" + samples.map { $0 + "\n" }.joined()
+    }
+  }
+
+  private static func text(of labels: [(String, String)]) -> String {
+    "{" + labels.map { "\($0.0)=\"\(escaped($0.1))\"" }.joined(separator: ",") + "}"
+  }
+
+  /// The three characters that the format escapes; other control characters are replaced.
+  private static func escaped(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { escaped, scalar in
+      switch scalar {
+      case "\\": escaped += "\\\\"
+      case "\"": escaped += "\\\""
+      case "\n": escaped += "\\n"
+      default: escaped.unicodeScalars.append(scalar.value < 0x20 || scalar.value == 0x7f ? "\u{FFFD}" : scalar)
+      }
+    }
+  }
+}
+
+extension MetricName {
+  /// The metric's own name, fit for OpenMetrics, and the phase that it is of.
+  fileprivate var parts: (name: String, phase: String?) {
+    for metric in Self.perPhase {
+      let suffix = ".\(metric.text)"
+      guard text.hasPrefix("phase."), text.hasSuffix(suffix), text.count > 6 + suffix.count else { continue }
+      return ("phase_" + metric.text, String(text.dropFirst(6).dropLast(suffix.count)))
+    }
+    let plain = text.unicodeScalars.map { scalar in
+      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? Character(scalar) : "_"
+    }
+    return (String(plain), nil)
+  }
+}

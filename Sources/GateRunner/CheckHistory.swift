@@ -1,0 +1,114 @@
+import GateCore
+import GateFiles
+import GateHistory
+
+/// The history as one check uses it; a history that cannot be had is told and costs no verdict.
+struct CheckHistory {
+  private var history: History?
+  private let workplace: Workplace
+
+  /// Opens the project's history, if it keeps one.
+  init(of project: Project, in workplace: Workplace) {
+    self.workplace = workplace
+    guard let path = project.history else { return }
+    do {
+      history = try HistoryPlace(path: path).openForWriting(in: workplace)
+    } catch let error as any ExplainedError {
+      warn(error)
+    } catch {
+      warn(RunnerError(problem: "\(error)", place: path))
+    }
+  }
+
+  private func warn(_ error: any ExplainedError) {
+    for complaint in error.complaints {
+      let place = complaint.place.map { "\($0): " } ?? ""
+      workplace.console.warn("this run is not in the history: \(place)\(complaint.problem)")
+    }
+  }
+
+  /// Asks the history, or a new one where it turns out to be damaged; nil where there is none that answers.
+  ///
+  /// After an error that is not healed so there is no history for the rest of the check: one warning tells enough.
+  private mutating func asking<Value>(_ question: (History) throws(HistoryError) -> Value) -> Value? {
+    do throws(HistoryError) {
+      do throws(HistoryError) {
+        return try history.map { history throws(HistoryError) in try question(history) }
+      } catch  where error.code == .damaged {
+        let anew = try history?.beginAnew(at: workplace.now())
+        if let anew { HistoryPlace(path: anew.path).tellOfFileSetAside(by: anew, in: workplace) }
+        history = anew
+        return try anew.map { history throws(HistoryError) in try question(history) }
+      }
+    } catch {
+      warn(error)
+      history = nil
+      return nil
+    }
+  }
+
+  /// Adds to the scenarios' notes which of their metrics crept up over the runs before.
+  mutating func addCreep(to result: inout RunResult) {
+    for (index, record) in RunRecord(result).scenarios.enumerated() where record.verdict != .failed {
+      let unchanged = result.scenarios[index]
+      let gate = unchanged.gate
+      for metric in record.metrics where [.pass, .improved, .inconclusive].contains(metric.judgement?.verdict) {
+        let now = SeriesPoint(
+          run: result.run, verdict: record.verdict, record: metric, approval: record.approval)
+        let selection = selection(of: unchanged, in: result.run)
+        let before = asking { history throws(HistoryError) in try history.series(of: metric.metric, in: selection) }
+        guard let before else { return }
+        guard let creep = CreepOfRuns(before + [now], tolerance: gate.tolerance(of: metric.metric)) else { continue }
+        // The baseline may have told of the same creep, over approvals.
+        let known = unchanged.notes.contains { $0.hasPrefix("\(metric.metric) has crept up") }
+        if !known { result.scenarios[index].notes.append(creep.sentence(unit: "bytes")) }
+      }
+    }
+  }
+
+  /// The verdicts of earlier runs of each scenario on this branch; nil where the history has no run at all.
+  mutating func previousVerdicts(before result: RunResult) -> PreviousVerdicts? {
+    guard asking({ history throws(HistoryError) in try history.isEmpty() }) == false else { return nil }
+    var verdicts: [ScenarioName: [Verdict]] = [:]
+    for scenario in result.scenarios {
+      let selection = selection(of: scenario, in: result.run)
+      verdicts[scenario.name, default: []] +=
+        asking { history throws(HistoryError) in try history.verdicts(in: selection) } ?? []
+    }
+    return PreviousVerdicts(verdicts)
+  }
+
+  /// Adds the finished run.
+  mutating func append(_ result: RunResult) {
+    _ = asking { history throws(HistoryError) in try history.append(result) }
+  }
+
+  /// How many runs are looked back: a creep of 0.05 % a run is 10 % over so many, and older runs say little of today.
+  private static let longest = 200
+
+  private func selection(of scenario: ScenarioResult, in run: RunInfo) -> History.Selection {
+    History.Selection(
+      scenario.name, environment: scenario.environment.name, branch: .named(run.branch), latest: Self.longest)
+  }
+}
+
+/// Where a history is.
+struct HistoryPlace {
+  /// Absolute.
+  let path: String
+
+  /// Opens the history to add to it, and says if a file of no use stood in its place.
+  func openForWriting(in workplace: Workplace) throws -> History {
+    try SafeFile.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
+    let history = try History.open(path, at: workplace.now())
+    tellOfFileSetAside(by: history, in: workplace)
+    return history
+  }
+
+  func tellOfFileSetAside(by history: History, in workplace: Workplace) {
+    guard let aside = history.setAside else { return }
+    workplace.console.warn(
+      "\(workplace.shown(path)) was damaged or another program's: it is \(workplace.shown(aside)) now, and a new "
+        + "history has begun")
+  }
+}

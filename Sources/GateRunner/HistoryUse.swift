@@ -1,0 +1,78 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateHistory
+import GateReports
+
+/// Shows, gives away and thins out the history.
+package struct HistoryUse {
+  package enum Task: Sendable, Equatable {
+    /// The latest runs as a table; with names, of those that ran any of these scenarios.
+    case list(names: [String], limit: Int)
+    /// All runs as JSON lines.
+    case export
+    /// The latest run as OpenMetrics text.
+    case exportOpenMetrics
+    /// Removes all runs but the latest ones.
+    case keep(Int)
+    /// Removes the runs that are older than so many days.
+    case keepDays(Int)
+  }
+
+  package var task: Task
+  package var options: SharedOptions
+
+  package init(_ task: Task, _ options: SharedOptions) {
+    self.task = task
+    self.options = options
+  }
+
+  package func run(in workplace: Workplace) throws -> ExitCode {
+    let path = try options.historyPath(in: workplace)
+    guard let history = try History.openExisting(path) else {
+      throw RunnerError(
+        problem: "there is no history yet", place: workplace.shown(path),
+        hint: "each `\(Tool.name) check` adds to it; `\(Tool.name) history import FILE` brings runs of other machines"
+      )
+    }
+    switch task {
+    case .list(let names, let limit): try list(history, names, limit, workplace.console)
+    case .export:
+      try history.eachRun { workplace.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
+    case .exportOpenMetrics:
+      workplace.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last))
+    case .keep(let count): try prune(history, keeping: .latest(count), workplace.console)
+    case .keepDays(let days):
+      let start = workplace.now().addingTimeInterval(-86_400 * Double(days))
+      try prune(history, keeping: .since(start), workplace.console)
+    }
+    return .pass
+  }
+
+  private func list(_ history: History, _ names: [String], _ limit: Int, _ console: Console) throws {
+    let wanted = names.map { ScenarioName($0) }
+    let runs = try history.runs(latest: limit, of: wanted)
+    if runs.isEmpty { console.say("the history has no run" + (names.isEmpty ? "" : " of these scenarios")) }
+    console.print(HistoryReport.text(runs, of: wanted, style: console.style()))
+  }
+
+  private func prune(_ history: History, keeping retention: History.Retention, _ console: Console) throws {
+    let removed = try history.prune(keeping: retention)
+    console.say("removed \(removed) \(removed == 1 ? "run" : "runs")")
+  }
+}
+
+extension SharedOptions {
+  /// The history's file, from `--history` or else from the project file.
+  func historyPath(in workplace: Workplace) throws -> String {
+    if let history, history != "off" { return workplace.absolute(history) }
+    let project = try loadProject(in: workplace, webhooksNeeded: false)
+    guard let path = project.history else {
+      throw RunnerError(
+        problem: "the project keeps no history: `history: off`", place: project.file,
+        hint: "name a file with `--history FILE`"
+      )
+    }
+    return path
+  }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct HistoryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Shows the runs that checks have left in the history, and moves them between machines.",
+    discussion: """
+      Each check adds its run to the project's history, one SQLite file (`history:` in the project file, or --history). \
+      As JSON lines it goes from machine to machine: import is the same in any order, and twice is once.
+
+        highwater history list redis-load --limit 50
+        highwater history export > runs.jsonl
+        highwater history import runs.jsonl artifacts/*/result.json
+        highwater history prune --keep 500
+      """,
+    subcommands: [
+      HistoryListCommand.self, HistoryImportCommand.self, HistoryExportCommand.self, HistoryPruneCommand.self,
+    ]
+  )
+}
+
+struct HistoryListCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Lists the latest runs, or those of the named scenarios.")
+
+  @Argument(help: ArgumentHelp("Scenarios whose runs to list.", valueName: "name"))
+  var names: [String] = []
+
+  @Option(help: ArgumentHelp("How many runs to list.", valueName: "n"))
+  var limit = 20
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard limit >= 1 else { throw ValidationError("--limit takes a number from 1 on") }
+  }
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    try HistoryUse(.list(names: names, limit: limit), project.shared).run(in: workplace)
+  }
+}
+
+struct HistoryImportCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Adds runs from JSON lines and result files.",
+    discussion: "What cannot be read is told with its file and line, costs no other run, and makes the exit code 2."
+  )
+
+  @Argument(
+    help: ArgumentHelp("JSON lines of `history export`, or result files; - is standard input.", valueName: "file"),
+    completion: .file(extensions: ["jsonl", "json"]))
+  var files: [String]
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var console: ConsoleOptions
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    var addition = HistoryImport(files: files)
+    addition.options = project.shared
+    return try addition.run(in: workplace)
+  }
+}
+
+struct HistoryExportCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Writes all runs as JSON lines, or the latest one as OpenMetrics.",
+    discussion: "Lines (schema highwater.run/1) are in the order of time; equal histories give equal bytes."
+  )
+
+  @Flag(help: "Write the latest run as OpenMetrics text, as Prometheus reads it.")
+  var openmetrics = false
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var console: ConsoleOptions
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    try HistoryUse(openmetrics ? .exportOpenMetrics : .export, project.shared).run(in: workplace)
+  }
+}
+
+struct HistoryPruneCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune", abstract: "Removes old runs and gives their room back to the disk.")
+
+  @Option(help: ArgumentHelp("Keep so many of the latest runs.", valueName: "n"))
+  var keep: Int?
+
+  @Option(help: ArgumentHelp("Keep the runs of so many days.", valueName: "days"))
+  var keepDays: Int?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard (keep == nil) != (keepDays == nil) else {
+      throw ValidationError("say what to keep: --keep N or --keep-days DAYS")
+    }
+    guard (1...1_000_000_000).contains(keep ?? keepDays ?? 0) else {
+      throw ValidationError("at least 1 must be kept; to remove all, delete the file")
+    }
+  }
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    let task: HistoryUse.Task = keep.map { .keep($0) } ?? .keepDays(keepDays ?? 1)
+    return try HistoryUse(task, project.shared).run(in: workplace)
+  }
+}

@@ -1,0 +1,184 @@
+import Dispatch
+import FoundationEssentials
+import GateCore
+import GateHistory
+import Statistics
+import Synchronization
+import Testing
+
+@Suite("The history")
+struct HistoryTests {
+  @Test("What is added comes back with every field, to a process that opens the file later, too")
+  func roundTrip() throws {
+    let folder = try ScratchFolder()
+    #expect(try folder.open().add([Given.richRun]).added == 1)
+    #expect(try folder.open().allRuns() == [Given.richRun])
+    #expect(try folder.open().runs(latest: 5) == [Given.richRun])
+  }
+
+  @Test("A finished run leaves its medians, ends of the values, judgements, bad ends and approval")
+  func ofResult() throws {
+    let repetitions = [10, 30, 20].map { value in
+      RepetitionResult(
+        end: End(value == 30 ? .crash : .exited, code: 0), duration: .zero, processes: 1,
+        metrics: [.peakRSS: value, .treePeak: value * 2], phases: [.init(name: "load", metrics: [.peakRSS: value])])
+    }
+    var scenario = ScenarioResult(
+      name: ScenarioName("load"), verdict: .failed, environment: Given.environment, repetitions: repetitions,
+      metrics: [
+        MetricResult(
+          rule: GateRule(metric: .peakRSS, tolerance: .standard, limit: Bytes(15)), unit: "bytes", verdict: .regression,
+          baseline: .init(median: 8, count: 5), change: .init(absolute: 12, percent: 150, low: 2, high: 22),
+          allowed: .infinity)
+      ])
+    scenario.approval = Given.approval(3)
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    try history.append(
+      RunResult(run: Given.run(1).run, environment: Given.environment, scenarios: [scenario]))
+
+    let kept = try #require(try history.allRuns().first?.scenarios.first)
+    #expect(kept.metrics.map(\.metric.text) == ["peak_rss", "tree_peak", "phase.load.peak_rss"])
+    #expect(kept.metrics[0].figures == .init(median: 20, low: 10, high: 30, count: 3))
+    #expect(kept.metrics[0].judgement == .init(verdict: .regression, baseline: 8, change: 12, limit: Bytes(15)))
+    #expect(kept.metrics[1].judgement == nil)
+    #expect(kept.troubles == [.init(repetition: 2, end: End(.crash, code: 0))])
+    #expect(kept.approval == Given.approval(3))
+  }
+
+  @Test("A run that is there already changes nothing, alone or among others")
+  func idempotent() throws {
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    let runs = (1...5).map { Given.run($0) }
+    #expect(try history.add(runs).added == 5)
+    let again = try history.add(Array(runs.reversed()) + [Given.run(6)] + [Given.run(6)])
+    #expect(again.added == 1 && again.known == 6 && again.conflicts.isEmpty)
+    #expect(try history.allRuns() == runs + [Given.run(6)])
+  }
+
+  @Test("The order and the split of additions make no difference, not even to runs of one id with other figures")
+  func orderIndependent() throws {
+    let runs =
+      (1...40).map { Given.run($0, branch: $0.isMultiple(of: 3) ? nil : "b\($0 % 2)", peak: Double($0) * 1000) }
+      + [7, 20].map { Given.run($0, peak: 99_000_000) } + [Given.richRun]
+    var numbers = SeededNumbers(seed: 42)
+    var seen: [[RunRecord]] = []
+    for _ in 0..<12 {
+      let folder = try ScratchFolder()
+      let history = try folder.open()
+      var rest = runs + runs
+      while !rest.isEmpty {
+        let batch = (0...numbers.next(below: 20)).compactMap { _ in
+          rest.isEmpty ? nil : rest.remove(at: numbers.next(below: rest.count))
+        }
+        try history.add(batch)
+      }
+      seen.append(try history.allRuns())
+    }
+    #expect(seen[0].count == 40)
+    #expect(Given.weight(seen[0][6]) == 99_000_000)
+    #expect(seen.allSatisfy { $0 == seen[0] })
+  }
+
+  @Test("Several writers at once, each with the file open for itself, lose nothing", .timeLimit(.minutes(5)))
+  func severalWriters() throws {
+    let folder = try ScratchFolder()
+    let (writers, runs) = (6, 25)
+    let errors = Mutex<[String]>([])
+    // They also begin the file at the same instant.
+    DispatchQueue.concurrentPerform(iterations: writers) { writer in
+      do {
+        let history = try folder.open()
+        for number in 0..<runs { try history.add([Given.run(writer * 1000 + number)]) }
+      } catch {
+        errors.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(errors.withLock { $0 } == [])
+    #expect(try folder.open().allRuns().count == writers * runs)
+    #expect(try folder.names() == ["history.sqlite"])
+  }
+
+  // MARK: Asking
+
+  @Test("A series has one scenario's values of one metric in the order of time, whatever the order of additions")
+  func series() throws {
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    try history.add([3, 1, 2].map { Given.run($0, peak: Double($0)) } + [Given.run(4, of: "other", peak: 4)])
+    let points = try history.series(of: .peakRSS, in: .init(ScenarioName("load")))
+    #expect(points.map(\.record.figures?.median) == [1, 2, 3])
+    #expect(points.map(\.run.commit) == ["commit-1", "commit-2", "commit-3"])
+    #expect(points[0].record == Given.run(1, peak: 1).scenarios[0].metrics[0])
+    #expect(points[0].approval == Given.approval(0) && points[0].verdict == .pass)
+    #expect(try history.series(of: .steadyRSS, in: .init(ScenarioName("load"))).isEmpty)
+    #expect(
+      try history.series(of: .peakRSS, in: .init(ScenarioName("load"), latest: 2)).map(\.run.id)
+        == [2, 3].map(Given.identifier))
+  }
+
+  @Test("A series keeps to its branch, an unknown one too, and to its environment")
+  func selection() throws {
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    var elsewhere = Given.environment
+    elsewhere.name = "elsewhere"
+    try history.add([
+      Given.run(1), Given.run(2, branch: nil), Given.run(3, branch: "topic"), Given.run(4, in: elsewhere),
+    ])
+    func runs(_ environment: String?, _ branch: History.Selection.Branch) throws -> [String] {
+      try history.series(
+        of: .peakRSS, in: .init(ScenarioName("load"), environment: environment, branch: branch)
+      ).map(\.run.id)
+    }
+    #expect(try runs(nil, .any).count == 4)
+    #expect(try runs(nil, .named(nil)) == [Given.identifier(2)])
+    #expect(try runs(nil, .named("topic")) == [Given.identifier(3)])
+    #expect(try runs("elsewhere", .any) == [Given.identifier(4)])
+    #expect(try runs(Given.environment.name, .named("main")) == [Given.identifier(1)])
+    #expect(try runs(nil, .named("no'body\" --")).isEmpty)
+  }
+
+  @Test("The verdicts of a scenario come oldest first, the latest ones where so many are asked for")
+  func verdicts() throws {
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    let told: [Verdict] = [.pass, .regression, .inconclusive, .improved]
+    try history.add(zip(1..., told).map { Given.run($0, verdict: $1) })
+    #expect(try history.verdicts(in: .init(ScenarioName("load"))) == told)
+    #expect(try history.verdicts(in: .init(ScenarioName("load"), latest: 2)) == [.inconclusive, .improved])
+    #expect(try history.verdicts(in: .init(ScenarioName("unknown"))).isEmpty)
+  }
+
+  @Test("The latest runs can be those of named scenarios")
+  func latestRuns() throws {
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    #expect(try history.isEmpty())
+    try history.add((1...9).map { Given.run($0, of: $0.isMultiple(of: 4) ? "rare" : "load") })
+    #expect(try !history.isEmpty())
+    #expect(try history.runs(latest: 2).map(\.run.id) == [8, 9].map(Given.identifier))
+    #expect(try history.runs(latest: 5, of: [ScenarioName("rare")]).map(\.run.id) == [4, 8].map(Given.identifier))
+  }
+
+  // MARK: Pruning
+
+  @Test("Pruning keeps the latest runs, or those since an instant, whole, and gives the room back")
+  func prune() throws {
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    try history.add((1...300).map { Given.run($0, branch: "branch-\($0)", of: "scenario-\($0)") })
+    let before = try folder.bytes().count
+    #expect(try history.prune(keeping: .latest(10)) == 290)
+    #expect(try history.allRuns() == (291...300).map { Given.run($0, branch: "branch-\($0)", of: "scenario-\($0)") })
+    #expect(try history.prune(keeping: .since(Given.instant(296))) == 5)
+    #expect(try history.allRuns().count == 5)
+    #expect(try history.prune(keeping: .latest(5)) == 0)
+    // What was pruned can come back.
+    #expect(try history.add([Given.run(1)]).added == 1)
+    let after = try folder.open()
+    #expect(try after.prune(keeping: .latest(1)) == 5)
+    #expect(before > 0)
+  }
+}
