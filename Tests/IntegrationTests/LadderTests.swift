@@ -182,7 +182,7 @@ extension LadderTests {
 extension LadderTests {
   /// Commands that trace another program, of which not all are on every machine.
   static let debuggers = [
-    ["strace", "-o", "/dev/null", "true"], ["strace", "-f", "-o", "/dev/null", "sh", "-c", "true; true"],
+    ["strace", "-o", "/dev/null", "sleep", "0.2"], ["strace", "-f", "-o", "/dev/null", "sh", "-c", "true; sleep 0.2"],
     ["gdb", "-batch", "-ex", "run", "--args", "true"],
   ].filter { command in
     ["/usr/bin", "/bin", "/usr/local/bin"].contains { folder in
