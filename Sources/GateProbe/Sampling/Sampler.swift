@@ -131,13 +131,15 @@ extension Sampler {
   private func loop(wakingOn wake: Int32) {
     let seed = UInt64(bitPattern: Int64(family.startedAt.nanoseconds)) ^ UInt64(bitPattern: Int64(family.leader))
     var clock = SamplerClock(interval: interval, seed: seed)
+    // The wake-up is the larger part of what a reading costs.
+    var costsBegin = LinuxCalls.threadNanoseconds()
     while true {
-      search(&clock)
-      let before = LinuxCalls.threadNanoseconds()
+      let searchCost = search(&clock)
       sweep()
-      let cost = LinuxCalls.threadNanoseconds() - before
+      let cost = LinuxCalls.threadNanoseconds() - costsBegin - searchCost
       sumMappings(&clock)
       let next = family.startedAt + .nanoseconds(clock.nextSweep(after: Self.age(of: family), cost: cost))
+      costsBegin = LinuxCalls.threadNanoseconds()
       if LinuxCalls.sleep(until: next, wakingOn: wake) || family.isDispersed { return }
     }
   }
@@ -153,9 +155,10 @@ extension Sampler {
     }
   }
 
-  private func search(_ clock: inout SamplerClock) {
+  /// Looks for new processes where that is due; what it took of the CPU.
+  private func search(_ clock: inout SamplerClock) -> Int64 {
     let now = Self.age(of: family)
-    guard now >= clock.nextSearch else { return }
+    guard now >= clock.nextSearch else { return 0 }
     let before = LinuxCalls.threadNanoseconds()
     let (isSearching, isTold) = state.withLock { state in
       state.discover(at: now)
@@ -163,6 +166,7 @@ extension Sampler {
     }
     let cost = LinuxCalls.threadNanoseconds() - before
     clock.searched(at: now, cost: cost, isSearching: isSearching, isTold: isTold)
+    return cost
   }
 
   /// Sums the mappings of the processes, one after the other.

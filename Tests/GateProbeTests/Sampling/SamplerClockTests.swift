@@ -19,12 +19,15 @@ struct SamplerClockTests {
     #expect(abs((next - start) - wanted) <= wanted / 10 + 1)
   }
 
-  @Test("A sweep that costs much is repeated after fifty times that")
-  func cost() {
-    var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
-    let start = clock.nextSweep(after: 5000 * Self.millisecond, cost: 0)
+  @Test(
+    "A sweep that costs much is repeated after 125 times that, and after 20 times where more was asked for",
+    arguments: [(10, 5000, 125), (10, 500, 20), (1, 5000, 20)] as [(interval: Int64, age: Int64, times: Int64)])
+  func cost(interval: Int64, age: Int64, times: Int64) {
+    var clock = SamplerClock(interval: .milliseconds(interval), seed: 7)
+    let start = clock.nextSweep(after: age * Self.millisecond, cost: 0)
     let next = clock.nextSweep(after: start, cost: 2 * Self.millisecond)
-    #expect(next - start >= 90 * Self.millisecond)
+    let wanted = 2 * times * Self.millisecond
+    #expect(abs((next - start) - wanted) <= wanted / 10 + 1)
   }
 
   @Test("What was missed is not made up for")
