@@ -12,8 +12,12 @@ func houseRules() -> [SwiftSetting] {
 }
 
 /// One module of the tower; floors and allowed imports stand in `ci/floors`.
-func room(_ name: String, over dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: houseRules())
+func room(
+  _ name: String,
+  over dependencies: [Target.Dependency] = [],
+  embedding plugins: [Target.PluginUsage] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: houseRules(), plugins: plugins)
 }
 
 /// The tests of one module, in the folder `Tests/<module>Tests`; golden files there are data that tests read by path.
@@ -33,11 +37,13 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
   ],
   targets: [
     // Floor 0
     room("Statistics"),
     room("MarkerProtocol"),
+    room("Digests"),
     .target(name: "CLinux"),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     room("HTTPTransfer", over: ["CURL"]),
@@ -52,8 +58,13 @@ let package = Package(
         "GateCore", .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]
     ),
-    room("GateReports", over: ["GateCore"]),
-    room("GateWebhook", over: ["GateCore", "HTTPTransfer"]),
+    room(
+      "GateReports",
+      over: ["GateCore", "Digests", .product(name: "Mustache", package: "swift-mustache")],
+      embedding: ["EmbedPages"]
+    ),
+    .plugin(name: "EmbedPages", capability: .buildTool(), path: "ci/embedding"),
+    room("GateWebhook", over: ["GateCore", "HTTPTransfer", "Digests"]),
     // Floor 3
     room(
       "GateRunner",
@@ -78,6 +89,7 @@ let package = Package(
     .testTarget(name: "CalibrationTests", dependencies: ["calibrate", "GateCore"], swiftSettings: houseRules()),
     tests(of: "Statistics"),
     tests(of: "MarkerProtocol"),
+    tests(of: "Digests"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore"], golden: true),

@@ -31,6 +31,8 @@ package struct RunInfo: Sendable, Equatable {
   package var startedAt: Date
   package var duration: Duration
   package var commit: String?
+  /// The first line of the commit's message.
+  package var subject: String?
   package var branch: String?
   /// Where the CI system shows this build.
   package var buildURL: String?
@@ -40,6 +42,7 @@ package struct RunInfo: Sendable, Equatable {
     startedAt: Date,
     duration: Duration = .zero,
     commit: String? = nil,
+    subject: String? = nil,
     branch: String? = nil,
     buildURL: String? = nil
   ) {
@@ -47,6 +50,7 @@ package struct RunInfo: Sendable, Equatable {
     self.startedAt = startedAt
     self.duration = duration
     self.commit = commit
+    self.subject = subject
     self.branch = branch
     self.buildURL = buildURL
   }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GateWebhook
+import Digests
 
 @Suite("SHA-256 and HMAC")
 struct SHA256Tests {

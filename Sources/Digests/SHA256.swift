@@ -1,5 +1,5 @@
 /// The hash SHA-256 of FIPS 180-4, and the signature HMAC of RFC 2104 made with it.
-enum SHA256 {
+package enum SHA256 {
   /// The first 32 bits of the fractional parts of the square roots of the first 8 primes (FIPS 180-4, section 5.3.3).
   private static let start: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
@@ -17,7 +17,7 @@ enum SHA256 {
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
   ]
 
-  static func digest(of message: [UInt8]) -> [UInt8] {
+  package static func digest(of message: [UInt8]) -> [UInt8] {
     let length = UInt64(message.count) * 8
     let zeros = (119 - message.count % 64) % 64
     let padded = message + [0x80] + [UInt8](repeating: 0, count: zeros) + length.bigEndianBytes
@@ -29,7 +29,7 @@ enum SHA256 {
   }
 
   /// A proof that who holds the key has written the message (RFC 2104).
-  static func authentication(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+  package static func authentication(of message: [UInt8], key: [UInt8]) -> [UInt8] {
     let short = key.count > 64 ? digest(of: key) : key
     let block = short + [UInt8](repeating: 0, count: 64 - short.count)
     return digest(of: block.map { $0 ^ 0x5c } + digest(of: block.map { $0 ^ 0x36 } + message))

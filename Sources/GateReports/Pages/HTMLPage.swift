@@ -1,0 +1,100 @@
+import Digests
+import GateCore
+import Mustache
+
+/// One HTML file that needs nothing besides itself: no request leaves it, and only its own scripts and styles count.
+///
+/// Its body comes from templates that escape what they are given. What is not in ``styles`` and ``scripts`` to the byte
+/// does not run (Content Security Policy Level 3, hashes), so that a hostile name that got through would be but text;
+/// `style` and `on…` attributes have no effect either.
+struct HTMLPage {
+  var title: String
+  /// HTML.
+  var body: String
+  var styles: [String]
+  var scripts: [String] = []
+  /// What the scripts work on, a JSON text; they find it as the element `data`.
+  var data: String?
+
+  func text() -> String {
+    let policy = [
+      "default-src 'none'",
+      "style-src \(Self.sources(styles))",
+      "script-src \(Self.sources(scripts))",
+      "img-src data:",
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]
+    return PageTemplate.page.render([
+      "policy": policy.joined(separator: "; "),
+      "generator": "\(Tool.name) \(Tool.version)",
+      "title": title,
+      "styles": styles,
+      "scripts": scripts,
+      "data": data.map(Self.harmless) as Any,
+      "body": body,
+    ])
+  }
+
+  private static func sources(_ texts: [String]) -> String {
+    guard !texts.isEmpty else { return "'none'" }
+    return texts.map { "'sha256-\(Base64.text(of: SHA256.digest(of: Array($0.utf8))))'" }.joined(separator: " ")
+  }
+
+  /// The JSON text without a character that could end the script element or begin a comment in it (HTML standard,
+  /// 4.12.1.3): `<` occurs within strings only, where an escape means the same.
+  private static func harmless(_ json: String) -> String {
+    String(decoding: json.utf8.lazy.flatMap { $0 == UInt8(ascii: "<") ? Array("\\u003c".utf8) : [$0] }, as: UTF8.self)
+  }
+}
+
+/// The templates and texts of the pages, by the names of their files beside this one.
+struct PageTemplate: Sendable {
+  private let template: MustacheTemplate
+
+  /// - Parameter name: The template's file without its ending; one that is missing or broken is a fault of the build.
+  init(_ name: String) {
+    guard let text = EmbeddedText.named("\(name).mustache"), let template = try? MustacheTemplate(string: text) else {
+      preconditionFailure("the build embeds every template, and each is rendered by a test")
+    }
+    self.template = template
+  }
+
+  func render(_ values: [String: Any]) -> String {
+    template.render(values)
+  }
+
+  static let page = PageTemplate("page")
+}
+
+/// What the build embedded besides the templates.
+enum PageText {
+  /// A style or a script of ours.
+  static func named(_ name: String) -> String {
+    guard let text = EmbeddedText.named(name) else {
+      preconditionFailure("the build embeds every file of this folder")
+    }
+    return text
+  }
+
+  /// The chart library that draws the curves; nil where the build found none, and static pictures have to do.
+  static let chartScript = EmbeddedText.named("dygraph.min.js")
+  static let chartStyle = EmbeddedText.named("dygraph.min.css")
+}
+
+/// Bytes as text of 64 characters (RFC 4648, section 4).
+enum Base64 {
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  static func text(of bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let bits = (0..<3).reduce(0) { $0 << 8 | (start + $1 < bytes.count ? Int(bytes[start + $1]) : 0) }
+      for place in 0..<4 {
+        text.append(place <= group.count ? digits[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
