@@ -50,12 +50,13 @@ package struct CourseMaker: Sendable {
     let columns = track.columns.filter { column in rows.contains { column.points[$0] != nil } }
       .sorted { MetricRecord.isShownBefore($0.metric, $1.metric) }.prefix(Self.mostMetrics)
     let metrics = columns.map { column in
-      MetricCourse(
+      let moves = CourseMoves(of: column, in: whole)
+      return MetricCourse(
         metric: column.metric,
         unit: column.metric.unit(perIteration: whole.last?.growthIsPerIteration ?? false),
         points: rows.map { column.points[$0] },
-        steps: whole.steps(of: column),
-        creep: whole.creep(of: column)
+        steps: moves?.steps ?? [],
+        creep: moves?.creep
       )
     }
     let course = ScenarioCourse(
@@ -81,7 +82,7 @@ private struct CourseRows {
   let rows: [Int]
   let inventory: TrendInventory
 
-  private func row(_ place: Int) -> ScenarioTrack.Row { track.rows[rows[place]] }
+  func row(_ place: Int) -> ScenarioTrack.Row { track.rows[rows[place]] }
 
   var last: ScenarioTrack.Row? { rows.last.map { track.rows[$0] } }
 
@@ -109,7 +110,7 @@ private struct CourseRows {
     }
   }
 
-  private func environmentDifferences(at place: Int) -> [Fingerprint.Difference] {
+  func environmentDifferences(at place: Int) -> [Fingerprint.Difference] {
     let (before, now) = (row(place - 1).environment, row(place).environment)
     guard before != now else { return [] }
     return inventory.environments[now].fingerprint.differences(
@@ -119,82 +120,87 @@ private struct CourseRows {
 
 // MARK: - What moved
 
-extension CourseRows {
+/// How one metric moved in a course: by steps, and by creep between them.
+private struct CourseMoves {
+  private let rows: CourseRows
+  private let metric: MetricName
+  /// The runs whose figure says something of the program: that of a failed one is of an unfinished program.
+  private let places: [Int]
+  private let points: [MetricCourse.Point]
+  private let found: [ChangePoint]
+  private let tolerance: Tolerance
+
   /// How many of the latest runs creep is looked for in, as in each check.
   private static let creepRuns = 200
 
-  /// The places of the runs whose figure says something of the program: of a failed one it is that of an unfinished one.
-  private func sound(_ column: ScenarioTrack.Column) -> [(place: Int, point: MetricCourse.Point)] {
-    rows.indices.compactMap { place in
-      guard row(place).verdict != .failed, let point = column.points[rows[place]] else { return nil }
-      return (place, point)
+  /// Nil where nobody watches the metric: it is not judged, and is neither peak nor steady state.
+  init?(of column: ScenarioTrack.Column, in rows: CourseRows) {
+    let isJudged = rows.rows.contains { column.points[$0]?.judgement != nil }
+    guard column.metric.isWholeBytes, isJudged || column.metric == .peakRSS || column.metric == .steadyRSS else {
+      return nil
     }
-  }
-
-  private func isWatched(_ column: ScenarioTrack.Column) -> Bool {
-    column.metric.isWholeBytes
-      && (column.metric == .peakRSS || column.metric == .steadyRSS
-        || rows.contains { column.points[$0]?.judgement != nil })
-  }
-
-  /// What the gate tolerated in its latest judgement; the standard tolerance where there is none.
-  private func tolerance(of points: [MetricCourse.Point]) -> Tolerance {
+    let sound = rows.rows.indices.compactMap { place in
+      rows.row(place).verdict == .failed ? nil : column.points[rows.rows[place]].map { (place, $0) }
+    }
+    self.rows = rows
+    metric = column.metric
+    places = sound.map(\.0)
+    points = sound.map(\.1)
+    // What the gate tolerated in its latest judgement; the standard tolerance where there is none.
     let allowed = points.lazy.compactMap { $0.judgement?.allowed }.last
-    return allowed.map { .bounds(relative: nil, absolute: Bytes(clampedFrom: $0)) } ?? .standard
+    let tolerance = allowed.map { Tolerance.bounds(relative: nil, absolute: Bytes(clampedFrom: $0)) } ?? .standard
+    found = ChangePoints.find(in: points.map(\.median)) { tolerance.allowed(beside: [$0]) }
+    self.tolerance = tolerance
   }
 
-  func steps(of column: ScenarioTrack.Column) -> [MetricCourse.Step] {
-    guard isWatched(column) else { return [] }
-    let sound = sound(column)
-    let tolerance = tolerance(of: sound.map(\.point))
-    func least(_ level: Double) -> Double { tolerance.allowed(beside: [level]) }
-    let found = ChangePoints.find(in: sound.map(\.point.median), least: least)
-    guard let now = found.last?.after else { return [] }
-    return zip(found, found.dropFirst().map(\.index) + [sound.count]).map { step, end in
+  private func least(_ level: Double) -> Double { tolerance.allowed(beside: [level]) }
+
+  var steps: [MetricCourse.Step] {
+    let standing = Set(ChangePoints.standing(found, least: least).map(\.index))
+    let now = found.last?.after ?? 0
+    return zip(found, found.dropFirst().map(\.index) + [points.count]).map { step, end in
       MetricCourse.Step(
-        entry: sound[step.index].place,
+        entry: places[step.index],
         before: step.before,
         after: step.after,
         chance: step.chance,
-        cause: cause(of: step, in: sound[step.index..<end], least: least(step.before)),
-        stands: step.after > step.before ? now > step.before + least(step.before) : now < step.before
+        cause: cause(of: step, until: end),
+        stands: step.rise > 0 ? standing.contains(step.index) : now < step.before
       )
     }
   }
 
   /// What explains a step: a baseline of the new level that was approved with it or before the next step, or another
   /// machine from that very run on.
-  private func cause(
-    of step: ChangePoint,
-    in stretch: ArraySlice<(place: Int, point: MetricCourse.Point)>,
-    least: Double
-  ) -> MetricCourse.Step.Cause? {
-    guard let first = stretch.first else { return nil }
-    let earlier = first.place > 0 ? row(first.place - 1).approval : nil
-    for (place, point) in stretch {
-      guard let approval = row(place).approval, approval != earlier, let baseline = point.judgement?.baseline else {
-        continue
-      }
-      if abs(baseline - step.after) <= least { return .approval(inventory.approvals[approval]) }
+  private func cause(of step: ChangePoint, until end: Int) -> MetricCourse.Step.Cause? {
+    let first = places[step.index]
+    let earlier = first > 0 ? rows.row(first - 1).approval : nil
+    for index in step.index..<end {
+      guard let approval = rows.row(places[index]).approval, approval != earlier,
+        let baseline = points[index].judgement?.baseline
+      else { continue }
+      if abs(baseline - step.after) <= least(step.before) { return .approval(rows.inventory.approvals[approval]) }
     }
-    let differences = first.place > 0 ? environmentDifferences(at: first.place) : []
+    let differences = first > 0 ? rows.environmentDifferences(at: first) : []
     return differences.isEmpty ? nil : .environment(differences)
   }
 
-  func creep(of column: ScenarioTrack.Column) -> CreepOfRuns? {
-    guard isWatched(column) else { return nil }
-    let sound = sound(column).suffix(Self.creepRuns)
-    let points = sound.map { place, point in
-      SeriesPoint(
-        run: inventory.runs[row(place).run],
-        verdict: row(place).verdict,
+  /// What is left to rise once the steps are taken out; nil where that is within the tolerance.
+  var creep: CreepOfRuns? {
+    let level = ChangePoints.withoutSteps(points.map(\.median), found)
+    let latest = points.indices.suffix(Self.creepRuns)
+    let series = latest.map { index in
+      let row = rows.row(places[index])
+      return SeriesPoint(
+        run: rows.inventory.runs[row.run],
+        verdict: row.verdict,
         record: MetricRecord(
-          metric: column.metric,
-          figures: .init(median: point.median, low: point.low, high: point.high, count: 1),
-          judgement: point.judgement),
-        approval: row(place).approval.map { inventory.approvals[$0] }
+          metric: metric,
+          figures: .init(median: level[index], low: level[index], high: level[index], count: 1),
+          judgement: points[index].judgement),
+        approval: row.approval.map { rows.inventory.approvals[$0] }
       )
     }
-    return CreepOfRuns(points, tolerance: tolerance(of: sound.map(\.point)))
+    return CreepOfRuns(series, tolerance: tolerance)
   }
 }

@@ -120,7 +120,7 @@ extension Malformed {
       is: #"""
         highwater.yml:2:17: error: `commit` does not say where the commit's id goes
           hint: links: {commit: "https://git.example/commit/{commit}"}
-        highwater.yml:2:48: error: `links` has no key `build`
+        highwater.yml:2:48: error: no `links` has the key `build`
           hint: its keys are `commit`
         """#
     ),
