@@ -6,8 +6,7 @@ package struct ChangePoint: Sendable, Equatable {
   package let before: Double
   /// The level from here on, up to the next change point and over at most ``ChangePoints/reach`` values: their median.
   package let after: Double
-  /// What the chance of such a step among values of one level is not above, wherever it might be in a
-  /// ``ChangePoints/window`` of them.
+  /// The chance of such a step among values of one level, at any place of a ``ChangePoints/window`` of them.
   package let chance: Double
 
   /// By how much the level rose; less than zero where it fell.
@@ -34,9 +33,9 @@ package enum ChangePoints {
 
   /// The chance of a false step in a window that is borne.
   ///
-  /// Of series of 60 values at one level about 1 % then have a step if nothing is tolerated (our simulation, 2026-11;
-  /// ci/calibration has the table). A step three runs ago needs 29 values before it, and six values against six
-  /// are not enough, seven against six are.
+  /// Of 1,000 series of 60 values at one level 0.4 to 1.7 % then have a step if nothing is tolerated, whatever the noise as
+  /// long as runs do not depend on each other (our simulation, 2026-11; ci/calibration has the table). A step three runs
+  /// ago needs 24 values before it; six against six are not enough, seven against six are.
   package static let limit = 0.02
 
   /// How much of ``limit`` a place of the search may have at first (Otava's own).

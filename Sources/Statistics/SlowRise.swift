@@ -6,7 +6,7 @@ enum SlowRise {
   /// The fewest runs that a slow rise takes.
   ///
   /// With 10, 12, 14 and 20 of them 14, 12, 10 and 5 % of steps by 2.5 deviations amid 60 values were taken for slow
-  /// rises; and of series that rose by 0.3 % a run after 20 level ones, at a deviation of 2 %, 5, 5, 6 and 11 % had steps
+  /// rises; and of series that rose by 0.3 % a run after 20 level ones, at a deviation of 2 %, 5, 5, 6 and 10 % had steps
   /// (our simulation of 1,000 each, 2026-11).
   static let shortest = 12
 

@@ -23,8 +23,8 @@ struct Step {
     self.index = index
   }
 
-  /// What the chance is not above that values of one level lie apart as far as these do, one set before the other, at
-  /// any place of a window among all values: the exact rank test of Mann and Whitney (1947), two-sided, times the places.
+  /// The chance that values of one level lie apart as far as these do, one set before the other, at any place of a
+  /// window among all values: the exact rank test of Mann and Whitney (1947), two-sided, times the places.
   ///
   /// Equal values count half, but by the distribution without equal ones, which is wider, and so rather too careful than
   /// too bold: with the one for equal ones (``RankTest/chance(ofRiseFrom:to:)``) the search took ten times as long. 1 where

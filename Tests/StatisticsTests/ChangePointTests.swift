@@ -53,6 +53,13 @@ struct ChangePointTests {
     if step == 3 { #expect(abs(try #require(points.first).chance - 2.0 / 12_341 * 50) < 1e-15) }
   }
 
+  @Test("A step three runs ago needs 24 values before it, and six need seven on the other side")
+  func fewest() {
+    #expect(Self.places(Self.level(1, 24) + Self.level(2, 3)) == [24])
+    #expect(Self.places(Self.level(1, 22) + Self.level(2, 3)) == [])
+    #expect(Self.places(Self.level(1, 6) + Self.level(2, 7)) == [6])
+  }
+
   @Test("One outlier is no step, wherever it is, nor are two together", arguments: 0..<60)
   func outlier(place: Int) {
     var values = Self.noise(60, seed: 5).map { 100 + 0.5 * $0 }
