@@ -6,8 +6,7 @@ package struct ChangePoint: Sendable, Equatable {
   package let before: Double
   /// The level from here on, up to the next change point and over at most ``ChangePoints/reach`` values: their median.
   package let after: Double
-  /// What the chance of such a step among values of one level is not above, wherever it might be in a
-  /// ``ChangePoints/window`` of them.
+  /// The chance of such a step among values of one level, at any place of a ``ChangePoints/window`` of them.
   package let chance: Double
 
   /// By how much the level rose; less than zero where it fell.
@@ -34,9 +33,9 @@ package enum ChangePoints {
 
   /// The chance of a false step in a window that is borne.
   ///
-  /// Of 1,000 series of 60 values at one level about 0.5 % then have a step if nothing is tolerated (our simulation,
-  /// 2026-11; ci/calibration has the table). A step three runs ago needs 29 values before it, and six values against six
-  /// are not enough, seven against six are.
+  /// Of 1,000 series of 60 values at one level 0.4 to 1.7 % then have a step if nothing is tolerated, whatever the noise as
+  /// long as runs do not depend on each other (our simulation, 2026-11; ci/calibration has the table). A step three runs
+  /// ago needs 24 values before it; six against six are not enough, seven against six are.
   package static let limit = 0.02
 
   /// How much of ``limit`` a place of the search may have at first (Otava's own).
@@ -47,6 +46,7 @@ package enum ChangePoints {
   /// - Parameters:
   ///   - values: One for each run, all of them numbers.
   ///   - least: The smallest step from a level that is one.
+  /// - Returns: The steps in order, which overlap nowhere.
   package static func find(in values: [Double], least: (_ level: Double) -> Double = { _ in 0 }) -> [ChangePoint] {
     var steps = candidates(in: values).map { Step(at: $0) }
     for place in steps.indices { steps.locate(place, in: values) }
@@ -60,20 +60,16 @@ package enum ChangePoints {
     return steps.map { ChangePoint(index: $0.index, before: $0.before, after: $0.after, chance: $0.chance) }
   }
 
-  /// The rises that still matter after all steps: those after which the level never came back to the best before them.
+  /// The rises that still matter after all steps: those whose level before is still below the last level, by at least
+  /// `least`.
   ///
-  /// That is the last rule of asv (its `regression` module): a rise that was taken back is history. `least` is how far
-  /// the last level must lie above the best one.
+  /// That is the last rule of asv (its `regression` module) for each rise by itself: one that was taken back is history.
   package static func standing(
     _ points: [ChangePoint],
     least: (_ level: Double) -> Double = { _ in 0 }
   ) -> [ChangePoint] {
     guard let last = points.last?.after else { return [] }
-    var best = Double.infinity
-    return points.filter { point in
-      best = min(best, point.before)
-      return point.rise > 0 && last > best && last - best >= least(best)
-    }
+    return points.filter { $0.rise > 0 && last > $0.before && last - $0.before >= least($0.before) }
   }
 
   /// The values as they would be had the last level been there from the start: what is left to rise in them is creep.
@@ -100,9 +96,9 @@ package enum ChangePoints {
   }
 
   private static func splits(of values: [Double], _ range: Range<Int>) -> [Int] {
-    guard let split = Divergence.split(of: values, range),
-      Step.chance(values[range.lowerBound..<split], values[split..<range.upperBound], among: values) <= slack * limit
+    guard let (place, end) = Divergence.split(of: values, range),
+      Step.chance(values[range.lowerBound..<place], values[place..<end], among: values) <= slack * limit
     else { return [] }
-    return splits(of: values, range.lowerBound..<split) + [split] + splits(of: values, split..<range.upperBound)
+    return splits(of: values, range.lowerBound..<place) + [place] + splits(of: values, place..<range.upperBound)
   }
 }
