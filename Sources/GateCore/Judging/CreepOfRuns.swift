@@ -43,9 +43,7 @@ package struct CreepOfRuns: Sendable, Equatable {
 extension CreepOfRuns {
   /// The creep as a sentence; `unit` is the metric's.
   package func sentence(unit: String) -> String {
-    let percent = anchor.level > 0 ? " (+\(Decimals.text(rise / anchor.level * 100, places: 1)) %)" : ""
-    let commit = anchor.commit.map { ", commit \($0.prefix(9))" } ?? ""
-    return "\(metric) has crept up by \(metric.text(of: rise, unit: unit))\(percent) over \(runs) runs, none of which "
-      + "rose by more than the tolerance, from \(metric.text(of: anchor.level, unit: unit)) (\(anchor.at.day)\(commit))"
+    let course = "over \(runs) runs, none of which rose by more than the tolerance"
+    return anchor.sentence(on: metric, rise: rise, unit: unit, course: course)
   }
 }
