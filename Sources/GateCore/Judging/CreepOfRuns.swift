@@ -13,13 +13,15 @@ package struct CreepOfRuns: Sendable, Equatable {
   /// one that is judged now.
   ///
   /// Runs before the last deliberate step do not count (``startAfterSteps(_:_:)``), nor do those that failed, whose
-  /// figures are of an unfinished program. A rate has no level that could creep.
+  /// figures are of an unfinished program. What came by a step is no creep. A rate has no level that could creep.
   package init?(_ points: [SeriesPoint], tolerance: Tolerance) {
     guard let metric = points.last?.record.metric, metric.isWholeBytes else { return nil }
     let sound = points.filter { $0.verdict != .failed && $0.record.figures != nil }
     let kept = Array(sound[Self.startAfterSteps(sound, tolerance)...])
     let medians = kept.compactMap(\.record.figures?.median)
-    guard let creep = Creep(medians, tolerance: { tolerance.allowed(beside: [$0]) }) else { return nil }
+    func allowed(_ level: Double) -> Double { tolerance.allowed(beside: [level]) }
+    let rest = ChangePoints.withoutSteps(medians, ChangePoints.find(in: medians, least: allowed))
+    guard let creep = Creep(rest, tolerance: allowed) else { return nil }
     let start = kept[creep.anchorIndex].run
     self.metric = metric
     rise = creep.rise

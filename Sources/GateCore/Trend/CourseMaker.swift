@@ -187,17 +187,16 @@ private struct CourseMoves {
 
   /// What is left to rise once the steps are taken out; nil where that is within the tolerance.
   var creep: CreepOfRuns? {
-    let level = ChangePoints.withoutSteps(points.map(\.median), found)
     let latest = points.indices.suffix(Self.creepRuns)
     let series = latest.map { index in
-      let row = rows.row(places[index])
+      let (row, point) = (rows.row(places[index]), points[index])
       return SeriesPoint(
         run: rows.inventory.runs[row.run],
         verdict: row.verdict,
         record: MetricRecord(
           metric: metric,
-          figures: .init(median: level[index], low: level[index], high: level[index], count: 1),
-          judgement: points[index].judgement),
+          figures: .init(median: point.median, low: point.low, high: point.high, count: 1),
+          judgement: point.judgement),
         approval: row.approval.map { rows.inventory.approvals[$0] }
       )
     }
