@@ -1,8 +1,6 @@
-import Dispatch
 package import FoundationEssentials
 package import GateCore
 import GRDB
-import Synchronization
 
 /// Every run of a project, in one SQLite file that many processes may use at once.
 ///
@@ -248,30 +246,23 @@ extension History {
 
   /// The history as people review it, as it is at one instant.
   package func trend(madeAt date: Date, links: BuildLinks) throws(HistoryError) -> Trend {
-    let index = try reading(TrackIndex.init)
-    let maker = CourseMaker(index.inventory)
-    let courses = Mutex<[Int: Result<[ScenarioCourse], HistoryError>]>([:])
-    let next = Atomic(0)
-    // Each reader has a file handle of its own and takes one scenario after the other, so that never all figures are in
-    // memory: 10,000 runs of 20 scenarios take 1.2 s with one of them, 0.7 s with two (2 CPUs, 2026-11).
-    DispatchQueue.concurrentPerform(iterations: min(index.scenarios.count, Self.readers)) { _ in
-      let reader = Result { () throws(HistoryError) in try History(path: path, setAside: nil) }
-      while case let place = next.add(1, ordering: .relaxed).oldValue, place < index.scenarios.count {
-        let made = Result { () throws(HistoryError) in
-          let track = try reader.get().reading { db in
-            try TrackReader(db, index).track(of: index.scenarios[place])
-          }
-          return maker.courses(of: track)
-        }
-        courses.withLock { $0[place] = made }
+    var courses: [ScenarioCourse] = []
+    let maker = try reading { db in
+      let index = try TrackIndex(db)
+      let maker = CourseMaker(index.inventory)
+      let step = max(1, Self.mostRows / max(1, index.runs.count))
+      for start in stride(from: 0, to: index.scenarios.count, by: step) {
+        let scenarios = start..<min(start + step, index.scenarios.count)
+        var reader = try TrackReader(db, index, scenarios: scenarios)
+        courses += maker.courses(of: try reader.read())
       }
+      return maker
     }
-    var all: [ScenarioCourse] = []
-    for (_, made) in courses.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { all += try made.get() }
-    return maker.trend(of: all, madeAt: date, links: links)
+    return maker.trend(of: courses, madeAt: date, links: links)
   }
 
-  private static let readers = 2
+  /// How many scenarios' runs are in memory at a time, at some 200 bytes each: a history of more takes several passes.
+  private static let mostRows = 400_000
 
   /// A scenario's verdicts, the oldest first.
   package func verdicts(in selection: Selection) throws(HistoryError) -> [Verdict] {

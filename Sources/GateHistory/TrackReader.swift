@@ -31,49 +31,72 @@ struct TrackIndex: Sendable {
   }
 }
 
-/// Reads what a history has of one scenario, as far as the index knows of it: runs that came later are left out.
+/// Reads what a history has of some scenarios, in one pass through its tables: each run has some rows of all of them, so
+/// that a pass for each scenario would read the whole file as often.
 struct TrackReader {
   private let db: Database
   private let index: TrackIndex
+  private var tracks: [ScenarioTrack]
+  /// Where a row of the table `scenario` is: which track, which of its rows.
+  private var places: [Int64: (track: Int, row: Int)] = [:]
 
-  init(_ db: Database, _ index: TrackIndex) {
+  /// - Parameter scenarios: Whose tracks are wanted, of the index's.
+  init(_ db: Database, _ index: TrackIndex, scenarios: Range<Int>) throws {
     self.db = db
     self.index = index
+    tracks = index.scenarios[scenarios].map { ScenarioTrack(name: $0.name, rows: [], columns: []) }
+    let numbers = Dictionary(uniqueKeysWithValues: zip(index.scenarios[scenarios].map(\.id), 0...))
+    for (track, rows) in try scenarioRows(numbers).enumerated() {
+      let rows = rows.sorted { $0.row.run < $1.row.run }
+      tracks[track].rows = rows.map(\.row)
+      for (row, id) in rows.map(\.id).enumerated() { places[id] = (track, row) }
+    }
   }
 
-  /// All that the history has of one scenario.
-  func track(of scenario: (id: Int64, name: ScenarioName)) throws -> ScenarioTrack {
-    let (id, name) = scenario
-    var rows = try scenarioRows(id)
-    rows.sort { $0.row.run < $1.row.run }
-    let places = Dictionary(uniqueKeysWithValues: zip(rows.map(\.id), 0...))
-    try readTroubles(id, places) { place, trouble in rows[place].row.troubles.append(trouble) }
-    return ScenarioTrack(name: name, rows: rows.map(\.row), columns: try columns(id, places))
+  mutating func read() throws -> [ScenarioTrack] {
+    try readTroubles()
+    try readMetrics()
+    return tracks
   }
 
-  private func scenarioRows(_ name: Int64) throws -> [(id: Int64, row: ScenarioTrack.Row)] {
-    let statement = try raw(
-      """
-      SELECT scenario.id, run_id, environment_id, verdict, growth_is_per_iteration, approval_id, tags.text,
-        anon, file, shmem, stack, heap, lazy_free, huge_pages
-      FROM scenario LEFT JOIN name AS tags ON tags.id = tags_id WHERE name_id = ?
-      """, of: name)
-    var rows: [(id: Int64, row: ScenarioTrack.Row)] = []
+  /// The rows of each track, which `numbers` tells by their names' ids.
+  private func scenarioRows(_ numbers: [Int64: Int]) throws -> [[(id: Int64, row: ScenarioTrack.Row)]] {
+    let statement = RawStatement(
+      try db.makeStatement(
+        sql: """
+          SELECT id, run_id, environment_id, verdict, growth_is_per_iteration, approval_id, tags_id,
+            anon, file, shmem, stack, heap, lazy_free, huge_pages, name_id
+          FROM scenario
+          """))
+    var rows: [[(id: Int64, row: ScenarioTrack.Row)]] = tracks.map { _ in [] }
+    var tags: [Int64: [String]] = [:]
     while try statement.step() {
-      guard let run = index.runs[statement.integer(1)], let environment = index.environments[statement.integer(2)]
+      guard let track = numbers[statement.integer(14)], let run = index.runs[statement.integer(1)],
+        let environment = index.environments[statement.integer(2)]
       else { continue }
       let row = ScenarioTrack.Row(
         run: run,
         environment: environment,
         verdict: Verdict(statement.textIfAny(3) ?? ""),
         growthIsPerIteration: statement.integer(4) != 0,
-        tags: statement.textIfAny(6)?.split(separator: ",").map(String.init) ?? [],
+        tags: try statement.integerIfAny(6).map { try tagged($0, &tags) } ?? [],
         approval: statement.integerIfAny(5).flatMap { index.approvals[$0] },
         composition: composition(in: statement, from: 7)
       )
-      rows.append((statement.integer(0), row))
+      rows[track].append((statement.integer(0), row))
     }
     return rows
+  }
+
+  private func tagged(_ id: Int64, _ known: inout [Int64: [String]]) throws -> [String] {
+    if let tags = known[id] { return tags }
+    let tags = try name(id).split(separator: ",").map(String.init)
+    known[id] = tags
+    return tags
+  }
+
+  private func name(_ id: Int64) throws -> String {
+    try String.fetchOne(db, sql: "SELECT text FROM name WHERE id = ?", arguments: [id]) ?? ""
   }
 
   private func composition(in statement: RawStatement, from first: Int32) -> Composition? {
@@ -85,25 +108,30 @@ struct TrackReader {
     )
   }
 
-  private func columns(_ name: Int64, _ places: [Int64: Int]) throws -> [ScenarioTrack.Column] {
-    let statement = try raw(
-      """
-      SELECT metric.scenario_id, metric.name_id, median, low, high, metric.verdict, baseline, change, allowed,
-        limit_bytes
-      FROM scenario CROSS JOIN metric ON metric.scenario_id = scenario.id WHERE scenario.name_id = ?
-      """, of: name)
-    var columns: [Int64: [MetricCourse.Point?]] = [:]
-    var (scenario, place): (Int64, Int?) = (-1, nil)
+  private mutating func readMetrics() throws {
+    let statement = RawStatement(
+      try db.makeStatement(
+        sql:
+          "SELECT scenario_id, name_id, median, low, high, verdict, baseline, change, allowed, limit_bytes FROM metric"
+      ))
+    /// Which column of a track is a metric's, by its name's id.
+    var columns: [[Int64: Int]] = tracks.map { _ in [:] }
+    var (scenario, place): (Int64, (track: Int, row: Int)?) = (-1, nil)
     while try statement.step() {
       let id = statement.integer(0)
       if id != scenario { (scenario, place) = (id, places[id]) }
-      guard let place, let point = point(in: statement) else { continue }
+      guard let (track, row) = place, let point = point(in: statement) else { continue }
       let metric = statement.integer(1)
-      columns[metric, default: Array(repeating: nil, count: places.count)][place] = point
-    }
-    return try columns.map { id, points in
-      let text = try String.fetchOne(db, sql: "SELECT text FROM name WHERE id = ?", arguments: [id]) ?? ""
-      return ScenarioTrack.Column(metric: MetricName(text), points: points)
+      let column: Int
+      if let known = columns[track][metric] {
+        column = known
+      } else {
+        column = tracks[track].columns.count
+        columns[track][metric] = column
+        let rows = tracks[track].rows.count
+        tracks[track].columns.append(ScenarioTrack.Column(metric: MetricName(try name(metric)), rows: rows))
+      }
+      tracks[track].columns[column][row] = point
     }
   }
 
@@ -122,25 +150,11 @@ struct TrackReader {
     )
   }
 
-  private func readTroubles(
-    _ name: Int64,
-    _ places: [Int64: Int],
-    _ add: (Int, ScenarioRecord.Trouble) -> Void
-  ) throws {
-    let rows = try Row.fetchCursor(
-      db,
-      sql: """
-        SELECT trouble.* FROM scenario JOIN trouble ON trouble.scenario_id = scenario.id WHERE scenario.name_id = ?
-        ORDER BY trouble.scenario_id, repetition
-        """, arguments: [name])
+  private mutating func readTroubles() throws {
+    let rows = try Row.fetchCursor(db, sql: "SELECT * FROM trouble ORDER BY scenario_id, repetition")
     while let row = try rows.next() {
-      if let place = places[row["scenario_id"]] { add(place, ScenarioRecord.Trouble(row)) }
+      guard let (track, place) = places[row["scenario_id"]] else { continue }
+      tracks[track].rows[place].troubles.append(ScenarioRecord.Trouble(row))
     }
-  }
-
-  private func raw(_ sql: String, of name: Int64) throws -> RawStatement {
-    let statement = RawStatement(try db.makeStatement(sql: sql))
-    statement.bind(name, at: 1)
-    return statement
   }
 }

@@ -1,5 +1,7 @@
+import Dispatch
 package import FoundationEssentials
 import Statistics
+import Synchronization
 
 /// Makes the courses of a trend from what the history has of each scenario.
 package struct CourseMaker: Sendable {
@@ -31,6 +33,16 @@ package struct CourseMaker: Sendable {
     )
   }
 
+  /// The courses of several scenarios, made at once on all CPUs, in the order of the tracks.
+  package func courses(of tracks: [ScenarioTrack]) -> [ScenarioCourse] {
+    let made = Mutex([[ScenarioCourse]](repeating: [], count: tracks.count))
+    DispatchQueue.concurrentPerform(iterations: tracks.count) { place in
+      let courses = courses(of: tracks[place])
+      made.withLock { $0[place] = courses }
+    }
+    return made.withLock { $0.flatMap(\.self) }
+  }
+
   /// A scenario's courses: one for each environment and branch in which it ran, of those branches that are shown.
   package func courses(of track: ScenarioTrack) -> [ScenarioCourse] {
     var groups: [String: [String?: [Int]]] = [:]
@@ -47,14 +59,14 @@ package struct CourseMaker: Sendable {
 
   private func course(of track: ScenarioTrack, rows: [Int], environment: String, branch: String?) -> ScenarioCourse {
     let whole = CourseRows(track: track, rows: rows, inventory: inventory)
-    let columns = track.columns.filter { column in rows.contains { column.points[$0] != nil } }
+    let columns = track.columns.filter { column in rows.contains { column[$0] != nil } }
       .sorted { MetricRecord.isShownBefore($0.metric, $1.metric) }.prefix(Self.mostMetrics)
     let metrics = columns.map { column in
       let moves = CourseMoves(of: column, in: whole)
       return MetricCourse(
         metric: column.metric,
         unit: column.metric.unit(perIteration: whole.last?.growthIsPerIteration ?? false),
-        points: rows.map { column.points[$0] },
+        points: rows.map { column[$0] },
         steps: moves?.steps ?? [],
         creep: moves?.creep
       )
@@ -135,12 +147,11 @@ private struct CourseMoves {
 
   /// Nil where nobody watches the metric: it is not judged, and is neither peak nor steady state.
   init?(of column: ScenarioTrack.Column, in rows: CourseRows) {
-    let isJudged = rows.rows.contains { column.points[$0]?.judgement != nil }
-    guard column.metric.isWholeBytes, isJudged || column.metric == .peakRSS || column.metric == .steadyRSS else {
+    guard column.metric.isWholeBytes, column.isJudged || column.metric == .peakRSS || column.metric == .steadyRSS else {
       return nil
     }
     let sound = rows.rows.indices.compactMap { place in
-      rows.row(place).verdict == .failed ? nil : column.points[rows.rows[place]].map { (place, $0) }
+      rows.row(place).verdict == .failed ? nil : column[rows.rows[place]].map { (place, $0) }
     }
     self.rows = rows
     metric = column.metric
