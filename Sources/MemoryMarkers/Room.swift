@@ -1,0 +1,46 @@
+import CMemoryMarkers
+
+/// The door to the C room.
+enum Room {
+  // MARK: Marks
+
+  /// Whether no message would be sent: one relaxed load.
+  static var isOff: Bool { hw_mark_is_off() != 0 }
+
+  static var isConnected: Bool { hw_mark_is_connected() != 0 }
+
+  static var dropped: Int { Int(hw_mark_dropped()) }
+
+  static func phase(_ name: String) { hw_mark_phase(name) }
+
+  static func mark(_ name: String) { hw_mark_named(name) }
+
+  static func iteration() { hw_mark_iteration() }
+
+  static func value(_ name: String, _ number: Double, unit: String) { hw_mark_value(name, number, unit) }
+
+  // MARK: Launches
+
+  /// Has handlers mark this process's end in words of a mapped page, which stays mapped for as long as it lives.
+  static func watch(
+    crash: UnsafeMutablePointer<UInt64>,
+    exit: UnsafeMutablePointer<UInt64>,
+    request: UnsafeMutablePointer<UInt64>,
+    tag: UInt32,
+    file: CInt
+  ) {
+    _ = hw_launch_watch(hw_launch_words(crash: crash, exit: exit, request: request, tag: tag, file: file))
+  }
+
+  /// Whether this process was forked from the one that is watched.
+  static var hasForked: Bool { hw_launch_has_forked() != 0 }
+
+  static func installSignalHandlers() { hw_launch_install_handlers() }
+
+  /// The ELF build id of the program, in hexadecimal digits; empty where it has none.
+  static var buildID: String {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = hw_build_id(&bytes, bytes.count)
+    return bytes.prefix(count).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
