@@ -73,6 +73,12 @@ case "streams":
   Marks.mark("first")
   _ = "complaint\n".withCString { write(STDERR_FILENO, $0, 10) }
   Marks.mark("second")
+case "loop":
+  final class Model {}
+  let model = Model()
+  let hunter = LoopHunter(turn: ManualTurn()) { _ in }
+  hunter.watch(model, "update()")
+  for _ in 0..<150 { hunter.hit(model, "update()") }
 default:
   exit(2)
 }
