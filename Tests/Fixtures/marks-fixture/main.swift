@@ -73,12 +73,14 @@ case "streams":
   Marks.mark("first")
   _ = "complaint\n".withCString { write(STDERR_FILENO, $0, 10) }
   Marks.mark("second")
-case "loop":
+case "loop", "loop-off":
   final class Model {}
   let model = Model()
   let hunter = LoopHunter(turn: ManualTurn()) { _ in }
   hunter.watch(model, "update()")
+  LoopHunter.isEnabled = CommandLine.arguments[1] == "loop"
   for _ in 0..<150 { hunter.hit(model, "update()") }
+  say("largest=\(hunter.largestCount(of: model, "update()"))")
 default:
   exit(2)
 }

@@ -27,7 +27,7 @@ extension LoopHunter {
   }
 }
 
-@Suite("Hunting for loops", .serialized)
+@Suite("Hunting for loops")
 struct LoopHunterTests {
   private let model = Model()
   private let told = Told()
@@ -161,17 +161,6 @@ struct LoopHunterTests {
     func currentTurn() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
   }
 
-  @Test("With the kill switch nothing is told or counted")
-  func killSwitch() {
-    let hunter = LoopHunter(ManualTurn(), told)
-    hunter.watch(model, "update")
-    LoopHunter.isEnabled = false
-    hunter.hit(model, "update", times: 200)
-    LoopHunter.isEnabled = true
-    #expect(told.count == 0)
-    #expect(hunter.largestCount(of: model, "update") == 0)
-  }
-
   @Test("Four threads × 1000 hits on four objects are counted exactly")
   func threads() {
     let hunter = LoopHunter(threshold: 1000, ManualTurn(), told)
@@ -185,7 +174,7 @@ struct LoopHunterTests {
   }
 }
 
-@Suite("What is a turn", .serialized)
+@Suite("What is a turn")
 struct TurnSourceTests {
   private let model = Model()
   private let told = Told()

@@ -11,4 +11,13 @@ struct LoopMarkTests {
     fifo.readToEnd()
     #expect(fifo.messages == [.value(name: "loop.Model.update__", number: 100, unit: "calls")])
   }
+
+  @Test("With the kill switch nothing is told or counted")
+  func killSwitch() throws {
+    let fifo = try Fifo(in: TestFolder())
+    let program = try Program("marks-fixture", ["loop-off"], variables: fifo.variables)
+    #expect(program.lines() == ["largest=0"])
+    fifo.readToEnd()
+    #expect(fifo.messages == [])
+  }
 }
