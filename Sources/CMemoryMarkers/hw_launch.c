@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static struct hw_launch_words watched;
@@ -36,10 +37,11 @@ static void note_quick_exit(void) {
   if (can_mark()) mark(watched.exit, 0);
 }
 
-/// The page is the parent's; so is its lock, which this copy of the descriptor would keep alive.
+/// The page is the parent's; so is its lock, which lives as long as any copy of the descriptor or of the mapping.
 static void let_go(void) {
   __atomic_store_n(&is_watching, false, __ATOMIC_RELEASE);
   __atomic_store_n(&has_forked, true, __ATOMIC_RELEASE);
+  munmap(watched.page, watched.size);
   close(watched.file);
 }
 

@@ -1,4 +1,5 @@
 import CMemoryMarkers
+import MarkerProtocol
 
 /// The door to the C room.
 enum Room {
@@ -22,14 +23,20 @@ enum Room {
   // MARK: Launches
 
   /// Has handlers mark this process's end in words of a mapped page, which stays mapped for as long as it lives.
-  static func watch(
-    crash: UnsafeMutablePointer<UInt64>,
-    exit: UnsafeMutablePointer<UInt64>,
-    request: UnsafeMutablePointer<UInt64>,
-    tag: UInt32,
-    file: CInt
-  ) {
-    _ = hw_launch_watch(hw_launch_words(crash: crash, exit: exit, request: request, tag: tag, file: file))
+  ///
+  /// - Parameters:
+  ///   - page: The page, with the words at the places that ``LaunchPage`` names.
+  ///   - file: Its file.
+  ///   - tag: Of the run.
+  static func watch(_ page: UnsafeMutableRawBufferPointer, file: CInt, tag: UInt32) {
+    guard let start = page.baseAddress else { return }
+    func word(_ place: Int) -> UnsafeMutablePointer<UInt64> { (start + place).assumingMemoryBound(to: UInt64.self) }
+    _ = hw_launch_watch(
+      hw_launch_words(
+        crash: word(LaunchPage.crashWord), exit: word(LaunchPage.exitWord), request: word(LaunchPage.requestWord),
+        tag: tag, page: start, size: page.count, file: file
+      )
+    )
   }
 
   /// Whether this process was forked from the one that is watched.

@@ -17,7 +17,9 @@ struct hw_launch_words {
   uint64_t *request;
   /// Of the run; see LaunchPage.
   uint32_t tag;
-  /// The page's file, which a forked child closes.
+  /// The page and its file, of which a forked child lets go.
+  void *page;
+  size_t size;
   int file;
 };
 

@@ -49,7 +49,8 @@ public final class FileRunStore: PriorRunStore {
 
   /// The record that the run before has left, after having taken the file for this run.
   public func load() throws -> PriorRun? {
-    try page.withLock { page in
+    guard !Room.hasForked else { return nil }
+    return try page.withLock { page in
       let mapped = try page ?? open()
       page = mapped
       do throws(LaunchPageError) {
@@ -67,8 +68,8 @@ public final class FileRunStore: PriorRunStore {
 
   /// Stores the record; ``Durability/power`` takes an fdatasync(2), milliseconds on a disk.
   public func save(_ run: PriorRun, durability: Durability) throws {
+    guard !Room.hasForked else { return }
     try page.withLock { page in
-      guard !Room.hasForked else { return }
       var mapped = try page ?? open()
       if mapped.isStale { mapped.bytes.initializeMemory(as: UInt8.self, repeating: 0) }
       mapped.isStale = false
@@ -83,14 +84,8 @@ public final class FileRunStore: PriorRunStore {
   func watch(tag: UInt32) {
     page.withLock { page in
       guard let mapped = page, !mapped.isWatched else { return }
-      func word(_ place: Int) -> UnsafeMutablePointer<UInt64>? {
-        mapped.bytes.baseAddress.map { ($0 + place).assumingMemoryBound(to: UInt64.self) }
-      }
-      guard let crash = word(LaunchPage.crashWord), let exit = word(LaunchPage.exitWord),
-        let request = word(LaunchPage.requestWord)
-      else { return }
       page?.isWatched = true
-      Room.watch(crash: crash, exit: exit, request: request, tag: tag, file: mapped.file)
+      Room.watch(mapped.bytes, file: mapped.file, tag: tag)
     }
   }
 }

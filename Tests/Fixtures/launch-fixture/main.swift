@@ -1,6 +1,6 @@
 // A program that records its launches and ends in the way that it is told:
 //   launch-fixture FOLDER VERSION END [ACTIVITY [DETAIL]]
-// It prints why it started and how the run before ended. FIXTURE_PROC, FIXTURE_LOG and FIXTURE_POLICY replace what the
+// It prints why it started and how the run before ended, with FIXTURE_ERRORS also what it complains of. FIXTURE_PROC, FIXTURE_LOG and FIXTURE_POLICY replace what the
 // library would ask.
 
 import Dispatch
@@ -19,6 +19,8 @@ let detail = arguments.count > 5 ? arguments[5] : ""
 
 func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
+if variable("FIXTURE_ERRORS") != nil { dup2(STDOUT_FILENO, STDERR_FILENO) }
+
 var folders = SystemFolders()
 folders.proc = variable("FIXTURE_PROC") ?? folders.proc
 folders.kernelLog = variable("FIXTURE_LOG") ?? folders.kernelLog
@@ -30,6 +32,13 @@ let policy: Policy =
   default: .evidence
   }
 let store = FileRunStore(folder: arguments[1], instance: "fixture")
+if arguments[3] == "handler" {
+  let launch = LaunchReason(store: store, appVersion: arguments[2], heartbeat: .manual) { startup, previous in
+    say("handler: \(startup), \(previous.map { "\($0)" } ?? "none")")
+  }
+  say("startup=\(launch.startup)")
+  exit(0)
+}
 let launch = LaunchReason(
   store: store, appVersion: arguments[2], policy: policy, heartbeat: detail == "timer" ? .timer : .manual,
   folders: folders
@@ -98,6 +107,11 @@ case "ignored":
   wait()
 case "wait": wait()
 case "eat": eat()
+case "restarts":
+  // Ends by itself when it is asked to.
+  launch.installSignalHandlers()
+  signal(SIGTERM) { _ in exit(0) }
+  wait()
 case "hang":
   launch.hangBegan()
   wait()
@@ -130,10 +144,14 @@ case "fork":
   wait()
 case "orphan":
   // The child outlives the parent; it must not hold the lock.
+  let parent = getpid()
   typealias Fork = @convention(c) () -> Int32
   guard let symbol = dlsym(nil, "fork") else { exit(2) }
   let child = unsafeBitCast(symbol, to: Fork.self)()
-  if child == 0 { wait() }
+  if child == 0 {
+    while getppid() == parent { usleep(1000) }
+    wait()
+  }
   say("child=\(child)")
   _exit(0)
 case "replace":

@@ -17,7 +17,8 @@ struct LoopMarkTests {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["loop-off"], variables: fifo.variables)
     #expect(program.lines() == ["largest=0"])
-    fifo.readToEnd()
+    program.end()
+    fifo.read()
     #expect(fifo.messages == [])
   }
 }

@@ -25,11 +25,19 @@ final class Program {
   /// - Parameter variables: Added to an environment of `PATH` and `SWIFT_BACKTRACE`, without which each crash would take
   ///   seconds.
   init(_ name: String, _ arguments: [String] = [], variables: [String: String] = [:]) throws {
-    let path = name.contains("/") ? name : "\(Self.folder)/\(name)"
+    let path = name.contains("/") ? name : Self.path(of: name)
     let (ours, theirs) = try (Self.pipe(), Self.pipe())
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
+    // The threads that run tests block all signals, and a program would begin so.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     posix_spawn_file_actions_adddup2(&actions, ours.reading, 0)
     posix_spawn_file_actions_adddup2(&actions, theirs.writing, 1)
     var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { word in strdup(word) } + [nil]
@@ -37,7 +45,7 @@ final class Program {
     var environment: [UnsafeMutablePointer<CChar>?] = settings.map { name, value in strdup("\(name)=\(value)") } + [nil]
     defer { (words + environment).forEach { free($0) } }
     var child: pid_t = 0
-    let code = posix_spawn(&child, path, &actions, nil, &words, &environment)
+    let code = posix_spawn(&child, path, &actions, &attributes, &words, &environment)
     close(ours.reading)
     close(theirs.writing)
     (pid, input, output) = (child, ours.writing, theirs.reading)
@@ -99,6 +107,9 @@ final class Program {
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Failure(call: "socketpair", code: errno) }
     return (ends[0], ends[1])
   }
+
+  /// Where a fixture lies.
+  static func path(of name: String) -> String { "\(folder)/\(name)" }
 
   /// Where the tests' own program lies.
   private static let folder: String = {
