@@ -144,7 +144,8 @@ extension LaunchRecord.Reading {
 // MARK: - Marks in 32 bits
 
 extension LaunchRecord.Exit {
-  /// Bits 0 to 7: the code. Bit 8: whether it is known.
+  // Bits 0 to 7: the code. Bit 8: whether it is known.
+
   init(payload: UInt32) {
     code = payload & 0x100 != 0 ? Int32(payload & 0xff) : nil
   }
@@ -155,8 +156,9 @@ extension LaunchRecord.Exit {
 }
 
 extension LaunchRecord.Request {
-  /// Bits 0 to 7: the signal. 8 and 9: 1 where a process sent it, 2 the kernel. From 10: the sender's pid, which has at
-  /// most 22 bits (PID_MAX_LIMIT, include/linux/threads.h).
+  // Bits 0 to 7: the signal. 8 and 9: 1 where a process sent it, 2 the kernel. From 10: the sender's pid, which has at
+  // most 22 bits (PID_MAX_LIMIT, include/linux/threads.h).
+
   init(payload: UInt32) {
     signal = Int32(payload & 0xff)
     switch payload >> 8 & 3 {

@@ -5,7 +5,9 @@ enum SmallFile {
   /// The kernel's files that are read here are shorter by far; os-release(5) and mountinfo of large machines, too.
   private static let most = 256 * 1024
 
-  /// The bytes of a file; nil where it cannot be read. `errno` is left alone.
+  /// The bytes of a file; nil where it cannot be read.
+  ///
+  /// `errno` is left alone.
   static func bytes(at path: String) -> [UInt8]? {
     let code = errno
     defer { errno = code }

@@ -160,10 +160,11 @@ extension FileRunStore {
   /// A name that is no path, at most 100 bytes long.
   private static func fileName(of instance: String) -> String {
     let bytes = instance.utf8.prefix(100).map { byte -> UInt8 in
-      let isPlain = switch byte {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x2d, 0x5f: true
-      default: false
-      }
+      let isPlain =
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x2d, 0x5f: true
+        default: false
+        }
       return isPlain ? byte : 0x5f
     }
     return bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)

@@ -18,13 +18,14 @@ enum KernelLog {
   ///   - startTime: Its start in clock ticks since boot; what was logged before is of another process.
   ///   - path: The log.
   ///   - own: Our folder in `/proc`.
+  /// - Returns: The kind, or nil.
   static func kill(of pid: Int32, since startTime: UInt64, in path: String, own: String) -> OOMKind? {
     var status = stat()
     guard stat("\(own)/ns/pid", &status) == 0, status.st_ino == 0xefff_fffc else { return nil }
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    let start = startTime * 1_000_000 / UInt64(max(1, sysconf(CInt(_SC_CLK_TCK))))
+    let start = startTime &* 1_000_000 / UInt64(max(1, sysconf(CInt(_SC_CLK_TCK))))
     return withUnsafeTemporaryAllocation(byteCount: recordSize, alignment: 1) { buffer in
       for _ in 0..<mostRecords {
         let count = read(file, buffer.baseAddress, buffer.count)

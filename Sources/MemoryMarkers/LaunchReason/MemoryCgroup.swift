@@ -1,8 +1,9 @@
 /// The memory cgroup of a process, version 1 or 2 (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
 enum MemoryCgroup {
-  /// The folder of the cgroup; nil where no hierarchy that counts memory can be seen.
+  /// The folder of a process's cgroup; nil where no hierarchy that counts memory can be seen.
   ///
   /// - Parameter own: The process's folder in `/proc`, with `cgroup` and `mountinfo`.
+  /// - Returns: The folder, or nil.
   static func folder(of own: String) -> String? {
     let memberships = (SmallFile.text(at: "\(own)/cgroup") ?? "").split(separator: "\n").compactMap(Membership.init)
     let legacy = memberships.first { $0.controllers.contains("memory") }

@@ -56,7 +56,9 @@ case "gone":
   say("dropped=\(Marks.dropped > 0)")
 case "names":
   for name in ["two\nlines", "phase a b", ".hidden", "", "é", String(repeating: "n", count: 300)] { Marks.mark(name) }
-  for number in [Double.nan, .infinity, 0.1, 1e300, -0.0, .leastNonzeroMagnitude, 1_000_000] { Marks.value("n", number, unit: "") }
+  for number in [Double.nan, .infinity, 0.1, 1e300, -0.0, .leastNonzeroMagnitude, 1_000_000] {
+    Marks.value("n", number, unit: "")
+  }
   Marks.value("unit", 1, unit: "way too long for a unit of the gate\n")
 case "daemon":
   // Closes all files, as daemons do, and gets another one under the FIFO's number.

@@ -239,7 +239,7 @@ struct LaunchDecisionTests {
     #expect(startup() == .outOfMemory(.active, .inferred))
   }
 
-  @Test("A proven kill for memory is the end of the run before, whatever the reason of this start; only a crash beats it")
+  @Test("A proven kill for memory is the previous end, whatever the reason of this start; only a crash beats it")
   func provenEnd() {
     let proven = evidence { $0.oomKills = 6 }
     let end = RunEnd.outOfMemory(.ownLimit, .cgroupCounter)

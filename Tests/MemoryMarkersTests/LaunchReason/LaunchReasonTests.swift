@@ -62,7 +62,8 @@ struct LaunchReasonTests {
         words: "trap", activity: "", end: .signaled(SIGILL), startup: .crash,
         previous: .swiftTrap(signal: SIGILL, message: nil), failures: 1),
       Ending(
-        words: "fault", end: .signaled(SIGSEGV), startup: .crash, previous: .crashed(signal: SIGSEGV, coreDumped: false)),
+        words: "fault", end: .signaled(SIGSEGV), startup: .crash, previous: .crashed(signal: SIGSEGV, coreDumped: false)
+      ),
       Ending(
         words: "overflow", activity: "idle", end: .signaled(SIGSEGV), startup: .crash,
         previous: .crashed(signal: SIGSEGV, coreDumped: false)),

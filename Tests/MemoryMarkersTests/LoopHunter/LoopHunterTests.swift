@@ -18,7 +18,12 @@ private final class Told: Sendable {
 }
 
 extension LoopHunter {
-  fileprivate convenience init(threshold: Int = 100, _ turn: any TurnSource, notify: Notify = .oncePerTurn, _ told: Told) {
+  fileprivate convenience init(
+    threshold: Int = 100,
+    _ turn: any TurnSource,
+    notify: Notify = .oncePerTurn,
+    _ told: Told
+  ) {
     self.init(threshold: threshold, turn: turn, notify: notify) { told.add($0) }
   }
 

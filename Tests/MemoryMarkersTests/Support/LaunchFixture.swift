@@ -62,7 +62,8 @@ final class LaunchFixture {
   }
 
   /// Starts the program until it is ready, and kills it.
-  func kill(_ end: String, activity: String = "", detail: String = "", by signal: CInt = SIGKILL) throws -> Program.End {
+  func kill(_ end: String, activity: String = "", detail: String = "", by signal: CInt = SIGKILL) throws -> Program.End
+  {
     let program = try start(end, activity: activity, detail: detail)
     _ = program.lines(upTo: "ready")
     program.send(signal)

@@ -22,8 +22,7 @@ final class Program {
 
   /// Starts a program that lies beside the tests; a path with a slash is taken as it is.
   ///
-  /// - Parameter variables: Added to an environment of `PATH` and `SWIFT_BACKTRACE`, without which each crash would take
-  ///   seconds.
+  /// The variables are added to `PATH` and to `SWIFT_BACKTRACE`, without which each crash would take seconds.
   init(_ name: String, _ arguments: [String] = [], variables: [String: String] = [:]) throws {
     let path = name.contains("/") ? name : Self.path(of: name)
     let (ours, theirs) = try (Self.pipe(), Self.pipe())
