@@ -91,30 +91,35 @@ static bool is_alphanumeric(char byte) {
   return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
 }
 
-static void append(struct line *line, const char *text) {
-  size_t length = strlen(text);
-  memcpy(line->text + line->length, text, length);
+static struct hw_mark_text text(const char *bytes) {
+  return (struct hw_mark_text){.bytes = bytes, .length = strlen(bytes)};
+}
+
+static void append(struct line *line, const char *word) {
+  size_t length = strlen(word);
+  memcpy(line->text + line->length, word, length);
   line->length += length;
 }
 
 /// Appends a space and the word, of which only letters, digits and `others` are kept.
-static void append_word(struct line *line, const char *word, size_t most, const char *others) {
+static void append_word(struct line *line, struct hw_mark_text word, size_t most, const char *others) {
   line->text[line->length++] = ' ';
-  for (size_t at = 0; at < most && word[at] != '\0'; at++) {
-    bool is_allowed = is_alphanumeric(word[at]) || strchr(others, word[at]) != NULL;
-    line->text[line->length++] = is_allowed ? word[at] : '_';
+  for (size_t at = 0; at < most && at < word.length; at++) {
+    char byte = word.bytes[at];
+    bool is_allowed = is_alphanumeric(byte) || (byte != '\0' && strchr(others, byte) != NULL);
+    line->text[line->length++] = is_allowed ? byte : '_';
   }
 }
 
-static void append_name(struct line *line, const char *name) {
+static void append_name(struct line *line, struct hw_mark_text name) {
   size_t first = line->length + 1;
   append_word(line, name, LONGEST_NAME, "._-");
-  if (line->length == first) line->length++;
-  if (name[0] == '\0' || !is_alphanumeric(name[0])) line->text[first] = 'x';
+  if (name.length == 0) line->length++;
+  if (name.length == 0 || !is_alphanumeric(name.bytes[0])) line->text[first] = 'x';
 }
 
-static void append_unit(struct line *line, const char *unit) {
-  append_word(line, *unit == '\0' ? "_" : unit, LONGEST_UNIT, "._-/%");
+static void append_unit(struct line *line, struct hw_mark_text unit) {
+  append_word(line, unit.length == 0 ? text("_") : unit, LONGEST_UNIT, "._-/%");
 }
 
 /// Appends the shortest of the decimal numbers of 15 to 17 digits that reads back as the same (IEEE 754 binary64).
@@ -132,7 +137,7 @@ static void append_number(struct line *line, double number) {
   }
 }
 
-static void append_value(struct line *line, const char *name, double number, const char *unit) {
+static void append_value(struct line *line, struct hw_mark_text name, double number, struct hw_mark_text unit) {
   append(line, "value");
   append_name(line, name);
   append_number(line, number);
@@ -146,8 +151,9 @@ static void tell_dropped(int descriptor) {
   if (count == known) return;
   // Of several threads one tells.
   if (!__atomic_compare_exchange_n(&told, &known, count, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
-  struct line line = {.length = 0};
-  append_value(&line, "marks.dropped", (double)count, "messages");
+  struct line line;
+  line.length = 0;
+  append_value(&line, text("marks.dropped"), (double)count, text("messages"));
   line.text[line.length++] = '\n';
   if (write_line(descriptor, line.text, line.length)) return;
   __atomic_compare_exchange_n(&told, &count, known, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -178,32 +184,46 @@ int hw_mark_is_connected(void) {
 
 unsigned long hw_mark_dropped(void) { return __atomic_load_n(&dropped, __ATOMIC_RELAXED); }
 
-void hw_mark_phase(const char *name) {
-  if (hw_mark_is_off()) return;
-  struct line line = {.length = 0};
-  append(&line, "phase");
+static void send_named(const char *verb, struct hw_mark_text name) {
+  struct line line;
+  line.length = 0;
+  append(&line, verb);
   append_name(&line, name);
   send_line(&line);
 }
 
-void hw_mark_named(const char *name) {
-  if (hw_mark_is_off()) return;
-  struct line line = {.length = 0};
-  append(&line, "mark");
-  append_name(&line, name);
-  send_line(&line);
+void hw_mark_phase_text(struct hw_mark_text name) {
+  if (!hw_mark_is_off()) send_named("phase", name);
+}
+
+void hw_mark_named_text(struct hw_mark_text name) {
+  if (!hw_mark_is_off()) send_named("mark", name);
 }
 
 void hw_mark_iteration(void) {
   if (hw_mark_is_off()) return;
-  struct line line = {.length = 0};
+  struct line line;
+  line.length = 0;
   append(&line, "iteration");
   send_line(&line);
 }
 
-void hw_mark_value(const char *name, double number, const char *unit) {
+void hw_mark_value_text(struct hw_mark_text name, double number, struct hw_mark_text unit) {
   if (hw_mark_is_off() || !isfinite(number)) return;
-  struct line line = {.length = 0};
+  struct line line;
+  line.length = 0;
   append_value(&line, name, number, unit);
   send_line(&line);
+}
+
+void hw_mark_phase(const char *name) {
+  if (!hw_mark_is_off()) send_named("phase", text(name));
+}
+
+void hw_mark_named(const char *name) {
+  if (!hw_mark_is_off()) send_named("mark", text(name));
+}
+
+void hw_mark_value(const char *name, double number, const char *unit) {
+  if (!hw_mark_is_off()) hw_mark_value_text(text(name), number, text(unit));
 }

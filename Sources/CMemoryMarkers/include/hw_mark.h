@@ -13,6 +13,8 @@
 #ifndef HW_MARK_H
 #define HW_MARK_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,6 +48,17 @@ void hw_mark_iteration(void);
 ///
 /// A unit is 1 to 20 of `A-Z a-z 0-9 . _ - / %`; another byte becomes `_`, and an empty one, too.
 void hw_mark_value(const char *name, double number, const char *unit);
+
+/// A text that needs no NUL at its end, as other languages have them.
+struct hw_mark_text {
+  const char *bytes;
+  size_t length;
+};
+
+/// The same as those without `text` in their names.
+void hw_mark_phase_text(struct hw_mark_text name);
+void hw_mark_named_text(struct hw_mark_text name);
+void hw_mark_value_text(struct hw_mark_text name, double number, struct hw_mark_text unit);
 
 #ifdef __clang__
 #pragma clang assume_nonnull end

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import MarkerProtocol
 import Synchronization
@@ -35,7 +34,7 @@ public final class LaunchReason: Sendable {
   private let store: any PriorRunStore
   private let folders: SystemFolders
   private let state: Mutex<State>
-  private let timer = HeartbeatTimer()
+  private let beats = HeartbeatThread()
   /// When the next heartbeat is due, in nanoseconds since boot.
   private let nextTick = Atomic<UInt64>(0)
 
@@ -56,7 +55,7 @@ public final class LaunchReason: Sendable {
     appVersion: String,
     crashDetector: (() -> Bool)? = nil,
     policy: Policy = .evidence,
-    heartbeat: Heartbeat = .timer,
+    heartbeat: Heartbeat = .thread,
     onLaunch: ((StartupReason, RunEnd?) -> Void)? = nil
   ) {
     self.init(
@@ -72,7 +71,7 @@ public final class LaunchReason: Sendable {
     appVersion: String,
     crashDetector: (() -> Bool)? = nil,
     policy: Policy = .evidence,
-    heartbeat: Heartbeat = .timer,
+    heartbeat: Heartbeat = .thread,
     folders: SystemFolders
   ) {
     let finding = Self.prior(in: store, policy: policy)
@@ -98,7 +97,7 @@ public final class LaunchReason: Sendable {
   }
 
   deinit {
-    timer.stop()
+    beats.stop()
   }
 
   private func begin(_ heartbeat: Heartbeat) {
@@ -111,7 +110,7 @@ public final class LaunchReason: Sendable {
     let (isOn, tag) = state.withLock { ($0.isOn, $0.record.tag) }
     guard isOn else { return }
     (store as? FileRunStore)?.watch(tag: tag)
-    if heartbeat == .timer { timer.start { [weak self] in self?.tick() } }
+    if heartbeat == .thread { beats.start { [weak self] in self?.tick() } }
   }
 }
 
@@ -145,7 +144,7 @@ extension LaunchReason {
 
   /// Ends the recording; the next start will say ``StartupReason/notMonitored``.
   public func stop() {
-    timer.stop()
+    beats.stop()
     change(.power) { $0.isStopped = true }
     state.withLock { $0.isOn = false }
   }

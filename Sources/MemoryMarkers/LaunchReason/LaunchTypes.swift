@@ -132,8 +132,8 @@ public enum Durability: Sendable {
 
 /// Who keeps the record up to date.
 public enum Heartbeat: Sendable {
-  /// A timer of the library, each second.
-  case timer
+  /// A thread of the library, each second.
+  case thread
   /// The program, by ``LaunchReason/tick()``.
   case manual
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// Such a loop never returns; the CPU is busy, memory climbs, and nothing crashes. A hunter counts how often a watched
 /// object comes by a place within one turn of the program's work, and tells when that is as often as the threshold:
 ///
-///     let hunter = LoopHunter(turn: QueueTurn(.main)) { print("loop: \($0.typeName).\($0.name)") }
+///     let hunter = LoopHunter(turn: ManualTurn()) { print("loop: \($0.typeName).\($0.name)") }
 ///     hunter.watch(model, "update")
 ///     // in the model:
 ///     hunter.hit(self, "update")

@@ -1,4 +1,3 @@
-public import Dispatch
 import Synchronization
 
 /// Numbers the turns of a program's work: what comes by too often within one is a loop.
@@ -27,16 +26,25 @@ public final class ManualTurn: TurnSource {
   }
 }
 
-/// The rounds of a serial queue.
+/// The rounds of whatever runs pieces of work one after the other: a serial queue, a run loop, an event loop.
 ///
-/// The first call in a turn sends a block to the queue's end; the turn lasts until that block's turn comes. Blocks that
-/// were queued before it belong to the same round, so a burst of them is one turn, as it is for a run loop.
+/// The first call in a turn sends a piece of work to the end of the line; the turn lasts until that is run. What was in
+/// the line before it belongs to the same round, so a burst is one turn.
+///
+/// The queue is given as what puts work into it, since a target that links libdispatch's overlay for the sake of its type
+/// would grow by half a megabyte:
+///
+///     QueueTurn { DispatchQueue.main.async(execute: $0) }
+///     QueueTurn { eventLoop.execute($0) }          // SwiftNIO
+///     QueueTurn { RunLoop.main.perform($0) }       // Foundation
 public final class QueueTurn: TurnSource {
   private let counter: TurnCounter
 
-  /// Follows the queue whose blocks call the hunter.
-  public init(_ queue: DispatchQueue) {
-    counter = TurnCounter { end in queue.async(execute: end) }
+  /// Follows the queue whose work calls the hunter.
+  ///
+  /// - Parameter enqueue: Puts a piece of work at the end of the line, and returns at once.
+  public init(_ enqueue: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
+    counter = TurnCounter(askForEnd: enqueue)
   }
 
   /// The number of the round that runs now.

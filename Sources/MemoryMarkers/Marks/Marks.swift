@@ -5,7 +5,7 @@
 /// raises no signal: where the gate does not keep up, messages are dropped and counted.
 ///
 /// Names are `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`: another byte becomes `_`, a first one that is no letter or digit `x`,
-/// and what is longer, or follows a NUL, is cut. Not for signal handlers.
+/// and what is longer is cut. Not for signal handlers.
 public enum Marks {
   /// Whether messages go to a gate.
   public static var isConnected: Bool { Room.isConnected }

@@ -3,7 +3,6 @@
 // It prints why it started and how the run before ended, with FIXTURE_ERRORS also what it complains of. FIXTURE_PROC, FIXTURE_LOG and FIXTURE_POLICY replace what the
 // library would ask.
 
-import Dispatch
 import Glibc
 import MemoryMarkers
 
@@ -40,7 +39,7 @@ if arguments[3] == "handler" {
   exit(0)
 }
 let launch = LaunchReason(
-  store: store, appVersion: arguments[2], policy: policy, heartbeat: detail == "timer" ? .timer : .manual,
+  store: store, appVersion: arguments[2], policy: policy, heartbeat: detail == "thread" ? .thread : .manual,
   folders: folders
 )
 say("startup=\(launch.startup)")

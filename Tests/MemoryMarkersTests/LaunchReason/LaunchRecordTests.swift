@@ -27,9 +27,9 @@ struct LaunchRecordTests {
     #expect(!record.surroundings.bootID.isEmpty && !record.surroundings.kernelRelease.isEmpty)
   }
 
-  @Test("The timer brings the figures up to date without the program's doing")
-  func timer() throws {
-    let program = try fixture.start("wait", activity: "active", detail: "timer")
+  @Test("The thread brings the figures up to date without the program's doing")
+  func thread() throws {
+    let program = try fixture.start("wait", activity: "active", detail: "thread")
     _ = program.lines(upTo: "ready")
     let first = try #require(fixture.entry?.record.last.bootTime)
     while fixture.entry?.record.last.bootTime == first { usleep(50_000) }

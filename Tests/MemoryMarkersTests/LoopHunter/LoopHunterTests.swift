@@ -187,7 +187,7 @@ struct TurnSourceTests {
   @Test("Calls spread over a queue's blocks tell nothing, and the largest count is 1")
   func spread() {
     let queue = DispatchQueue(label: "turns")
-    let hunter = LoopHunter(QueueTurn(queue), told)
+    let hunter = LoopHunter(QueueTurn { queue.async(execute: $0) }, told)
     hunter.watch(model, "update")
     let model = model
     let done = DispatchSemaphore(value: 0)
@@ -204,7 +204,7 @@ struct TurnSourceTests {
   @Test("25 calls in one block of a queue tell once at a threshold of 20")
   func block() {
     let queue = DispatchQueue(label: "turns")
-    let hunter = LoopHunter(threshold: 20, QueueTurn(queue), told)
+    let hunter = LoopHunter(threshold: 20, QueueTurn { queue.async(execute: $0) }, told)
     hunter.watch(model, "update")
     queue.sync { hunter.hit(model, "update", times: 25) }
     #expect(told.count == 1)

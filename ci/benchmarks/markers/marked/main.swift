@@ -1,10 +1,13 @@
 // The same small program with marks.
 
-import Glibc
 import MemoryMarkers
 
 Marks.phase("load")
-Marks.iteration()
-Marks.value("queue.depth", 17, unit: "items")
-_ = write(STDOUT_FILENO, "ready\n", 6)
-pause()
+var names: [String: Int] = [:]
+for number in 0..<1000 {
+  names["name \(number)"] = number
+  Marks.iteration()
+}
+Marks.value("names", Double(names.count), unit: "entries")
+print("ready", names.count)
+try? await Task.sleep(for: .seconds(3600))
