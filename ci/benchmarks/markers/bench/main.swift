@@ -2,7 +2,7 @@
 //   markers-bench calls                 outside the gate, beside a call of a function that does nothing
 //   markers-bench writes                inside the gate, beside one write(2) of the same bytes
 //   markers-bench loops                 a hunter's hits
-//   markers-bench launches FOLDER       a change of activity; then the program waits with its record, as a server would
+//   markers-bench launches FOLDER       a change of activity, and a heartbeat that is not due
 
 import Glibc
 import MemoryMarkers
@@ -66,10 +66,6 @@ case "loops":
 case "launches":
   let launch = LaunchReason(store: FileRunStore(folder: CommandLine.arguments[2]), appVersion: "1")
   launch.set(.active)
-  if CommandLine.arguments.count > 3 {
-    say("ready")
-    pause()
-  }
   say("set \(measure(10_000) { for _ in 0..<$0 { launch.set(.active) } })")
   say("tick \(measure(10_000) { for _ in 0..<$0 { launch.tick() } })")
 default:
