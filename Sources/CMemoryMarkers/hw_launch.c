@@ -109,13 +109,14 @@ static void on_request(int signal, siginfo_t *info, void *context) {
 }
 
 static void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
-  struct sigaction *before = &earlier[signal];
-  if (sigaction(signal, NULL, before) != 0 || before->sa_handler == SIG_IGN) return;
-  bool is_ours = before->sa_sigaction == on_crash || before->sa_sigaction == on_request;
-  bool is_used_otherwise = handler == on_request && signal != SIGTERM && before->sa_handler != SIG_DFL;
+  struct sigaction before;
+  if (sigaction(signal, NULL, &before) != 0 || before.sa_handler == SIG_IGN) return;
+  bool is_ours = before.sa_sigaction == on_crash || before.sa_sigaction == on_request;
+  bool is_used_otherwise = handler == on_request && signal != SIGTERM && before.sa_handler != SIG_DFL;
   if (is_ours || is_used_otherwise) return;
-  struct sigaction action = {.sa_sigaction = handler, .sa_mask = before->sa_mask};
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (before->sa_flags & (SA_RESTART | SA_NODEFER));
+  earlier[signal] = before;
+  struct sigaction action = {.sa_sigaction = handler, .sa_mask = before.sa_mask};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (before.sa_flags & (SA_RESTART | SA_NODEFER));
   sigaction(signal, &action, NULL);
 }
 

@@ -86,6 +86,8 @@ case "trap":
   launch.installSignalHandlers()
   fatalError("on purpose")
 case "fault":
+  // A second time is as good as once: handlers must not take themselves for the earlier ones.
+  launch.installSignalHandlers()
   launch.installSignalHandlers()
   UnsafeMutablePointer<Int>(bitPattern: 16)?.pointee = 1
 case "overflow":
