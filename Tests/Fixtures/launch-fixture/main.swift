@@ -167,6 +167,8 @@ case "change":
   guard ftruncate(file, 8) == 0, let page = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
     page != MAP_FAILED
   else { exit(2) }
+  // Not the number of the run before, for one that is killed before its first change.
+  page.storeBytes(of: 0, as: UInt64.self)
   say("ready")
   for number in 1... {
     page.storeBytes(of: UInt64(number), as: UInt64.self)

@@ -131,7 +131,10 @@ struct LaunchRecordTests {
       let count = fixture.folder.bytes(of: "count").reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       let entry = try #require(try LaunchPage.load(fixture.folder.bytes(of: "fixture.launch")), "kill \(turn)")
       let changes = entry.sequence - before - 1
-      #expect(changes == count || changes + 1 == count, "kill \(turn)")
+      #expect(
+        changes == count || changes + 1 == count,
+        "kill \(turn): \(changes) changes are told, number \(count) was begun"
+      )
       let told: [LaunchRecord.Activity] = [.active, .idle, .stopping, .starting]
       #expect(entry.record.activity == (changes == 0 ? .starting : told[Int(changes % 4)]), "kill \(turn)")
       if changes + 1 == count { last += 1 }

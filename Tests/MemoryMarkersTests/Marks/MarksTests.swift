@@ -52,7 +52,8 @@ struct MarksTests {
     }
     #expect(received + dropped == 40_000)
     #expect(told <= Double(dropped))
-    #expect(last.count == 4)
+    // Of a thread that ran while nothing was read, none may have come.
+    #expect(received > 0)
   }
 
   @Test("What had no room is dropped and counted, and the gate is told as soon as there is room")
