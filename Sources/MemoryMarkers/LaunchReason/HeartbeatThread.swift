@@ -3,8 +3,7 @@ import Synchronization
 
 /// Does something each second on a thread of its own, until it is stopped.
 ///
-/// A thread, and no dispatch source, since libdispatch's overlay alone makes a small program half a megabyte larger. It
-/// gets no signals: they are for the host's threads.
+/// It gets no signals: they are for the host's threads.
 final class HeartbeatThread: Sendable {
   /// Shared with the thread, which may outlive its owner by a second.
   fileprivate final class Body: Sendable {

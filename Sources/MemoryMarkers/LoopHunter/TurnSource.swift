@@ -31,8 +31,7 @@ public final class ManualTurn: TurnSource {
 /// The first call in a turn sends a piece of work to the end of the line; the turn lasts until that is run. What was in
 /// the line before it belongs to the same round, so a burst is one turn.
 ///
-/// The queue is given as what puts work into it, since a target that links libdispatch's overlay for the sake of its type
-/// would grow by half a megabyte:
+/// The queue is given as what puts work into it, so that one type serves all of them:
 ///
 ///     QueueTurn { DispatchQueue.main.async(execute: $0) }
 ///     QueueTurn { eventLoop.execute($0) }          // SwiftNIO
