@@ -75,13 +75,16 @@ struct GraphWalker {
     if !ClosureContext(at: address).forEachCapture({ captures.append(($0, $1)) }) {
       graph.note("closure not fully inspected: \(graph.nodes[holder].path)")
     }
-    // A captured variable has a heap object of its own, which is no closure: its value has no number.
-    let isVariable = graph.nodes[holder].typeName == Self.variable
     for (number, capture) in captures {
+      // A captured variable has a heap object of its own, whose value has no number.
+      let isVariable = graph.nodes[holder].typeName == Self.variable
       let place = Place(holder: holder, label: isVariable ? "" : "capture#\(number)", nesting: 0)
       switch capture {
       case .value(let type, let address): visit(type, at: address, place)
       case .variable(let address): reach(address, as: Self.variable, at: place)
+      // The compiler wraps closures to adapt them to generic code: one that captures another alone is that other.
+      case .function(let address) where captures.count == 1 && !isVariable:
+        reach(address, as: Self.closure, at: Place(holder: holder, label: "", nesting: 0))
       case .function(let address): reach(address, as: Self.closure, at: place.inner("{}"))
       }
     }
@@ -180,16 +183,14 @@ struct GraphWalker {
     guard !layout.isTrivial else {
       return
     }
-    if layout.isCopyable {
-      func open<Value>(_: Value.Type) {
-        visitCopyable(address.assumingMemoryBound(to: Value.self), place)
-      }
-      open(type)
-    } else if let content = CellContent(of: type) {
-      visit(content.type, at: address, place)
-    } else {
-      visitFields(of: type, at: address, place)
+    guard layout.isCopyable else {
+      graph.note("not inspected: a value of the noncopyable type \(type)")
+      return
     }
+    func open<Value>(_: Value.Type) {
+      visitCopyable(address.assumingMemoryBound(to: Value.self), place)
+    }
+    open(type)
   }
 
   private mutating func visitCopyable<Value>(_ pointer: UnsafePointer<Value>, _ place: Place) {
@@ -225,7 +226,11 @@ struct GraphWalker {
     if let known = fields[ObjectIdentifier(type)] {
       return known
     }
-    let strong = RuntimeFields.strong(of: type).filter { !TypeLayout(of: $0.type).isTrivial }
+    let all = RuntimeFields.strong(of: type)
+    for hidden in all where hidden.isHidden {
+      graph.note("not inspected: \(type)\(hidden.label), of a noncopyable type")
+    }
+    let strong = all.filter { !TypeLayout(of: $0.type).isTrivial }
     fields[ObjectIdentifier(type)] = strong
     return strong
   }

@@ -66,6 +66,9 @@ struct Field {
   let label: String
   let type: Any.Type
   let offset: Int
+
+  /// Whether the runtime does not tell its type, as it is with noncopyable ones, and gives the empty tuple instead.
+  var isHidden: Bool { type == Void.self }
 }
 
 /// The stored properties of structs and classes and the elements of tuples, as the runtime lists them.
@@ -162,22 +165,6 @@ struct FunctionType {
   init(_ type: Any.Type) {
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     hasContext = metadata.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt32.self) & 0xFF_0000 == 0
-  }
-}
-
-/// What the raw storage of a `Mutex` holds.
-///
-/// Its type, `_Cell<Value>`, has no field: the value lies at its address (`stdlib/public/Synchronization/Cell.swift`).
-struct CellContent {
-  let type: Any.Type
-
-  init?(of cell: Any.Type) {
-    guard _typeName(cell).hasPrefix("Synchronization._Cell<") else {
-      return nil
-    }
-    // A generic struct's arguments come after its kind and its descriptor.
-    let metadata = unsafeBitCast(cell, to: UnsafeRawPointer.self)
-    type = metadata.load(fromByteOffset: 2 * MemoryLayout<UInt>.size, as: Any.Type.self)
   }
 }
 

@@ -1,5 +1,4 @@
 import LeakAssertions
-import Synchronization
 import Testing
 
 /// A way by which an object holds a leaf: what makes it, and how the walk names it.
@@ -50,15 +49,6 @@ struct WaysTests {
     @Wrapped var leaf: Leaf
     init(_ leaf: Leaf) { self.leaf = leaf }
   }
-  final class Locked {
-    let state: Mutex<[Leaf]>
-    init(_ leaf: Leaf) { state = Mutex([leaf]) }
-  }
-  struct Unique: ~Copyable { let leaf: Leaf }
-  final class Owner {
-    let unique: Unique
-    init(_ leaf: Leaf) { unique = Unique(leaf: leaf) }
-  }
 
   static let ways = [
     Way("a stored property", "content") { Holder($0) },
@@ -96,8 +86,6 @@ struct WaysTests {
     },
     Way("an error", "content.leaf") { Holder<any Error>(Failure(leaf: $0)) },
     Way("a property wrapper", "_leaf.wrappedValue") { Wrapping($0) },
-    Way("a noncopyable struct", "unique.leaf") { Owner($0) },
-    Way("a mutex", "state.value[0]") { Locked($0) },
     Way("an actor", "leaf") { Worker($0) },
     Way("a closure that captures it alone", "content{}") { leaf in Holder({ _ = leaf }) },
     Way("a closure that captures more", "content{}") { leaf in
