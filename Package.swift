@@ -28,7 +28,10 @@ func tests(of name: String, with dependencies: [Target.Dependency] = [], golden:
 
 let package = Package(
   name: "highwater",
-  products: [.executable(name: "highwater", targets: ["highwater"])],
+  products: [
+    .executable(name: "highwater", targets: ["highwater"]),
+    .library(name: "LeakAssertions", targets: ["LeakAssertions"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -67,6 +70,8 @@ let package = Package(
       ],
       swiftSettings: houseRules()
     ),
+    // Linked into the tests of others; of no floor
+    room("LeakAssertions"),
     // Run by hand: what the rules promise, over simulated and recorded values
     .executableTarget(
       name: "calibrate",
@@ -86,6 +91,7 @@ let package = Package(
     tests(of: "GateReports", with: ["GateCore"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
+    tests(of: "LeakAssertions"),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),
     // What tests start
     .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),

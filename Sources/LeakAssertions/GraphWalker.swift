@@ -9,6 +9,7 @@ struct GraphWalker {
   private var graph = ObjectGraph()
   private var held: [AnyObject] = []
   private var fields: [ObjectIdentifier: [Field]] = [:]
+  private var toolchainTypes: [ObjectIdentifier: Bool] = [:]
 
   /// Where a value was met: in which object, by which fields, and how many values within each other led there.
   struct Place {
@@ -21,9 +22,7 @@ struct GraphWalker {
     }
   }
 
-  /// Walks over all that the roots hold.
-  ///
-  /// - Parameter shared: What was found by an earlier walk and may live on.
+  /// Walks over all that the roots hold; what an earlier walk has found may live on.
   static func graph(
     of roots: [(name: String, value: Any)],
     options: LeakOptions,
@@ -73,7 +72,7 @@ struct GraphWalker {
   private mutating func expandContext(at address: UnsafeRawPointer, holder: Int) {
     var captures: [(Int, ClosureContext.Capture)] = []
     if !ClosureContext(at: address).forEachCapture({ captures.append(($0, $1)) }) {
-      graph.note("closure not fully inspected: \(graph.nodes[holder].path)")
+      graph.note("closure not fully inspected: \(graph.path(of: holder))")
     }
     for (number, capture) in captures {
       // A captured variable has a heap object of its own, whose value has no number.
@@ -119,10 +118,12 @@ struct GraphWalker {
     let traversable = contextName == nil ? object as? any LeakTraversable : nil
     let isIgnored =
       contextName == nil
-      && (traversable?.leakIgnoresSelf == true || options.ignores(object) || shared?.index(of: object) != nil)
+      && (traversable?.leakIgnoresSelf == true || options.ignores(object) || shared?.index(of: object) != nil
+        || (!options.reportsToolchainObjects && comesFromToolchain(type(of: object))))
     let node = ObjectGraph.Node(
       object: object,
-      path: (place.holder.map { graph.nodes[$0].path } ?? "") + place.label,
+      holder: place.holder,
+      label: place.label,
       typeName: contextName ?? String(describing: type(of: object)),
       depth: depth,
       isInstance: contextName == nil,
@@ -132,6 +133,17 @@ struct GraphWalker {
     graph.append(node, for: object)
     held.append(object)
     return held.count - 1
+  }
+
+  /// Whether a class belongs to a library of the toolchain; an extension's types belong to the extension's module.
+  private mutating func comesFromToolchain(_ type: AnyClass) -> Bool {
+    if let known = toolchainTypes[ObjectIdentifier(type)] {
+      return known
+    }
+    let module = String(reflecting: type).prefix { $0 != "." }
+    let answer = ["Swift", "Dispatch", "Synchronization"].contains(module) || module.hasPrefix("Foundation")
+    toolchainTypes[ObjectIdentifier(type)] = answer
+    return answer
   }
 
   // MARK: Values

@@ -12,7 +12,8 @@ struct LeakAnalysis {
     let cycles: [String]
   }
 
-  private struct Step {
+  private struct Step: Hashable {
+    let holder: Int
     let label: String
     let target: Int
   }
@@ -35,13 +36,13 @@ struct LeakAnalysis {
   private static func steps(from start: Int, in graph: ObjectGraph, among members: Set<Int>) -> [Step] {
     var found: [Step] = []
     var seen: Set<Int> = []
-    var open = [Step(label: "", target: start)]
+    var open = [Step(holder: start, label: "", target: start)]
     var next = 0
     while next < open.count {
       let here = open[next]
       next += 1
       for edge in graph.nodes[here.target].edges {
-        let step = Step(label: here.label + edge.label, target: edge.target)
+        let step = Step(holder: start, label: here.label + edge.label, target: edge.target)
         if members.contains(edge.target) {
           found.append(step)
         } else if !graph.nodes[edge.target].isInstance, graph.nodes[edge.target].object != nil,
@@ -103,7 +104,11 @@ struct LeakAnalysis {
 
   // MARK: Circles
 
+  /// More than these nobody reads; each costs a search.
   private static let mostCycles = 10
+
+  /// So many steps of a circle are told, half of them from its start and half from its end.
+  private static let mostSteps = 16
 
   /// The component of an object that nothing outside of it reaches.
   private func cause(from member: Int, below: Set<Int>) -> Cause {
@@ -123,55 +128,58 @@ struct LeakAnalysis {
     return Cause(node: component.min() ?? member, memberCount: component.count, cycles: cycles(in: component))
   }
 
-  /// One circle for each reference that leads back to an object that was reached before its holder.
+  /// One circle for each reference that leads back to an object that was reached before its holder, unless it is part
+  /// of a circle that was told already: without these references there would be no circle.
   private func cycles(in component: Set<Int>) -> [String] {
-    var found: [String] = []
+    var found: [[Step]] = []
+    var told: Set<Step> = []
     for holder in component.sorted() {
       for step in steps[holder] ?? [] where step.target <= holder && component.contains(step.target) {
-        let text = text(of: path(from: step.target, to: holder, within: component) + [step])
-        if !found.contains(text) {
-          found.append(text)
+        guard !told.contains(step) else {
+          continue
         }
+        let circle = path(from: step.target, to: holder, within: component) + [step]
+        told.formUnion(circle)
+        found.append(circle)
         if found.count == Self.mostCycles {
-          return found
+          return found.map(text)
         }
       }
     }
-    return found
+    return found.map(text)
   }
 
   /// The shortest way from one member of a component to another.
   private func path(from start: Int, to end: Int, within component: Set<Int>) -> [Step] {
-    var arrivals: [Int: (holder: Int, step: Step)] = [:]
+    var arrivals: [Int: Step] = [:]
     var open = [start]
     var next = 0
     while arrivals[end] == nil, end != start, next < open.count {
-      let node = open[next]
-      next += 1
-      for step in steps[node] ?? [] where component.contains(step.target) && arrivals[step.target] == nil {
-        arrivals[step.target] = (node, step)
+      for step in steps[open[next]] ?? [] where component.contains(step.target) && arrivals[step.target] == nil {
+        arrivals[step.target] = step
         open.append(step.target)
       }
+      next += 1
     }
-    var path: [Step] = []
+    var backwards: [Step] = []
     var node = end
     while node != start, let arrival = arrivals[node] {
-      path.insert(arrival.step, at: 0)
+      backwards.append(arrival)
       node = arrival.holder
     }
-    return path
+    return backwards.reversed()
   }
 
   /// A circle in words: from the member that was reached first, by the fields that lead on, back to it.
-  ///
-  /// - Parameter circle: The steps, of which the last leads to the start of the first.
   private func text(of circle: [Step]) -> String {
-    let targets = circle.map(\.target)
-    let first = targets.min() ?? 0
-    let turn = (targets.firstIndex(of: first) ?? 0) + 1
-    let turned = circle[turn...] + circle[..<turn]
-    let name = graph.nodes[first].path
-    return ([name] + turned.map { shortLabel($0.label) } + [name]).joined(separator: " → ")
+    let start = circle.indices.min { circle[$0].holder < circle[$1].holder } ?? 0
+    let name = circle.isEmpty ? "" : graph.path(of: circle[start].holder)
+    var labels = (circle[start...] + circle[..<start]).map { shortLabel($0.label) }
+    if labels.count > Self.mostSteps {
+      let half = Self.mostSteps / 2
+      labels.replaceSubrange(half..<(labels.count - half), with: ["… \(labels.count - Self.mostSteps) more …"])
+    }
+    return ([name] + labels + [name]).joined(separator: " → ")
   }
 
   /// The field without its dot, and a closure without the number of its capture.

@@ -31,6 +31,12 @@ public struct LeakOptions {
   /// What is added to them by the builder is a leak.
   public var ignoreSharedSubtrees: [Any]
 
+  /// Whether instances of classes of the toolchain's own libraries count: of Swift, Foundation and Dispatch.
+  ///
+  /// By default they do not, though what hangs on them does: many are shared, as `FileManager.default` and what
+  /// `Locale` and `Calendar` keep within, and nobody could let go of them.
+  public var reportsToolchainObjects: Bool
+
   /// How many objects deep the walk goes; and, within one object, how many values deep.
   public var maxDepth: Int
 
@@ -57,6 +63,7 @@ public struct LeakOptions {
     ignore: [Filter] = [],
     ignoreInstances: [AnyObject] = [],
     ignoreSharedSubtrees: [Any] = [],
+    reportsToolchainObjects: Bool = false,
     maxDepth: Int = 200,
     maxObjects: Int = 100_000,
     followClosures: Bool = true,
@@ -67,6 +74,7 @@ public struct LeakOptions {
     self.ignore = ignore
     self.ignoreInstances = ignoreInstances
     self.ignoreSharedSubtrees = ignoreSharedSubtrees
+    self.reportsToolchainObjects = reportsToolchainObjects
     self.maxDepth = maxDepth
     self.maxObjects = maxObjects
     self.followClosures = followClosures

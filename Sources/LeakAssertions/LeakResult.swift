@@ -36,30 +36,23 @@ extension LeakResult {
   /// Says what still lives of a graph that was let go.
   init(of graph: ObjectGraph, vacuity: String, list: LeakOptions.List) {
     let leaked = graph.leaked
-    let topmost = LeakAnalysis(of: graph, leaked: leaked).topmost()
-    let consequences = leaked.count - topmost.reduce(0) { $0 + $1.memberCount }
-    switch list {
-    case .topmost: leaks = topmost.map { graph.leak(at: $0.node, cycles: $0.cycles) }
-    case .all: leaks = leaked.map { node in graph.leak(at: node, cycles: topmost.first { $0.node == node }?.cycles ?? []) }
+    let causes = LeakAnalysis(of: graph, leaked: leaked).topmost()
+    let cycles = Dictionary(uniqueKeysWithValues: causes.map { ($0.node, $0.cycles) })
+    let listed = list == .all ? leaked : causes.map(\.node)
+    leaks = listed.map { node in
+      Leak(path: graph.path(of: node), typeName: graph.nodes[node].typeName, cycles: cycles[node] ?? [])
     }
     objectCount = graph.instanceCount
     notes = graph.notes
-    var lines: [String] = []
-    if objectCount == 0 {
-      lines.append(vacuity)
+    var lines = objectCount == 0 ? [vacuity] : []
+    lines += Self.lines(for: leaks)
+    let consequences = leaked.count - causes.reduce(0) { $0 + $1.memberCount }
+    if list == .topmost, consequences > 0 {
+      lines.append("\(consequences) more hang\(consequences == 1 ? "s" : "") on them (`list: .all` shows all)")
     }
-    if !leaks.isEmpty {
-      lines.append("\(leaks.count) object\(leaks.count == 1 ? "" : "s") leaked:")
-      for leak in leaks {
-        lines.append("- \(leak.path): \(leak.typeName)")
-        lines += leak.cycles.map { "    \($0)" }
-      }
-      if list == .topmost, consequences > 0 {
-        lines.append("\(consequences) more hang\(consequences == 1 ? "s" : "") on them (`list: .all` shows all)")
-      }
-      if let root = graph.rootLeak(among: leaks) {
-        lines.append("hint: is `\(root)` still held by a local variable? pass a builder that makes it")
-      }
+    if let root = causes.first(where: { $0.cycles.isEmpty && graph.nodes[$0.node].holder == nil }) {
+      let name = graph.path(of: root.node)
+      lines.append("hint: is `\(name)` still held by a local variable? pass a builder that makes it")
     }
     failure = lines.isEmpty ? nil : (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
   }
@@ -71,17 +64,19 @@ extension LeakResult {
     notes = []
     failure = "the builder has not ended after \(limit), so nothing was inspected"
   }
-}
 
-extension ObjectGraph {
-  fileprivate func leak(at index: Int, cycles: [String]) -> Leak {
-    Leak(path: nodes[index].path, typeName: nodes[index].typeName, cycles: cycles)
-  }
+  /// So many leaks are told in words; all are in `leaks`.
+  private static let mostLines = 100
 
-  /// The root that lives though no circle holds it.
-  fileprivate func rootLeak(among leaks: [Leak]) -> String? {
-    leaks.first { leak in
-      leak.cycles.isEmpty && nodes.contains { $0.depth == 0 && $0.isInstance && $0.path == leak.path }
-    }?.path
+  private static func lines(for leaks: [Leak]) -> [String] {
+    guard !leaks.isEmpty else {
+      return []
+    }
+    let told = leaks.prefix(mostLines).flatMap { leak in
+      ["- \(leak.path): \(leak.typeName)"] + leak.cycles.map { "    \($0)" }
+    }
+    let head = "\(leaks.count) object\(leaks.count == 1 ? "" : "s") leaked:"
+    let rest = leaks.count - mostLines
+    return [head] + told + (rest > 0 ? ["… and \(rest) more"] : [])
   }
 }

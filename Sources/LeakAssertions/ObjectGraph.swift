@@ -7,8 +7,11 @@ struct ObjectGraph: @unchecked Sendable {
   struct Node {
     weak var object: AnyObject?
 
-    /// How it was reached first, from `self`.
-    let path: String
+    /// The node that it was reached from first; `nil` for a root.
+    let holder: Int?
+
+    /// The fields that lead there from its holder, or the name of a root.
+    let label: String
 
     let typeName: String
 
@@ -44,6 +47,17 @@ struct ObjectGraph: @unchecked Sendable {
   /// Where an object stands in `nodes`; another one that has come to lie at its address is another object.
   func index(of object: AnyObject) -> Int? {
     indices[ObjectIdentifier(object)].flatMap { nodes[$0].object === object ? $0 : nil }
+  }
+
+  /// How a node was reached first, such as `self.children[0]`.
+  func path(of index: Int) -> String {
+    var labels: [String] = []
+    var next: Int? = index
+    while let here = next {
+      labels.append(nodes[here].label)
+      next = nodes[here].holder
+    }
+    return labels.reversed().joined()
   }
 
   mutating func append(_ node: Node, for object: AnyObject) {

@@ -55,11 +55,12 @@ package struct RuntimeTrust: Sendable, Equatable {
   }
 
   private static func paths(from probe: AnyObject, closures: Bool) -> [String] {
-    GraphWalker.graph(
+    let graph = GraphWalker.graph(
       of: [("self", probe)],
       options: LeakOptions(),
       trust: RuntimeTrust(fields: true, closures: closures)
-    ).nodes.map(\.path)
+    )
+    return graph.nodes.indices.map(graph.path)
   }
 }
 

@@ -146,4 +146,20 @@ struct CycleTests {
     #expect(result.leaks.first?.cycles.count == 10)
     #expect(result.leaks.first?.cycles.first == "self → content.after? → content.before? → self")
   }
+
+  @Test("A ring of 10 000 is one leak with one cycle, told in short, and its end is soon found")
+  func ring() {
+    let result = observing {
+      expectNoLeak(LeakOptions(maxDepth: 20_000)) {
+        let ring = (0..<10_000).map { _ in Leaf() }
+        for index in ring.indices {
+          ring[index].back = ring[(index + 9_999) % 10_000]
+        }
+        return Holder((ring[5_000], ring))
+      }
+    }
+    #expect(result.paths == ["self.content.0"])
+    #expect(result.leaks.first?.cycles.count == 1)
+    #expect(result.leaks.first?.cycles.first?.contains(" → … 9984 more … → ") == true)
+  }
 }

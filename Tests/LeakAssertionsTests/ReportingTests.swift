@@ -76,6 +76,13 @@ final class XCTestReportingTests: XCTestCase {
     XCTAssertEqual(failures.map(\.file), [#filePath])
   }
 
+  func testALeakInADetachedTaskFailsTheTestThatRuns() async {
+    isRecording = true
+    await Task.detached { _ = expectNoLeak { looped() } }.value
+    isRecording = false
+    XCTAssertEqual(failures.count, 1)
+  }
+
   func testABodyThatTracksNothingFails() async {
     isRecording = true
     await expectNoLeaks { _ in }

@@ -159,6 +159,16 @@ struct UnseenTests {
     withExtendedLifetime(derived) {}
   }
 
+  @Test("Objects of the toolchain's own classes may live, unless the options say otherwise; what hangs on them may not")
+  func toolchain() {
+    let leaf = Leaf()
+    let build = { Holder<(AnyKeyPath, Any)>((\String.count, leaf)) }
+    #expect(observing { expectNoLeak { build() } }.paths == ["self.content.1"])
+    let all = observing { expectNoLeak(LeakOptions(reportsToolchainObjects: true)) { build() } }
+    #expect(all.paths == ["self.content.0", "self.content.1"])
+    withExtendedLifetime(leaf) {}
+  }
+
   @Test("What a shared subtree held before may live, and what the builder adds to it may not")
   func sharedSubtree() {
     final class Hub {
