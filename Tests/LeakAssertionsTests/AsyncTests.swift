@@ -1,3 +1,4 @@
+import Glibc
 import LeakAssertions
 import Testing
 
@@ -106,14 +107,24 @@ struct AsyncTests {
     #expect(await expectNoLeak { () async in Worker() }.paths.isEmpty)
   }
 
-  @Test("A builder runs on the caller's actor")
+  @Test("A builder runs on the caller's actor, and what it makes is walked there")
   @MainActor
   func mainActor() async {
-    let result = await expectNoLeak { () async in
-      MainActor.assertIsolated()
-      return Leaf()
+    final class Seen: LeakTraversable {
+      let threads: Holder<[pthread_t]>
+      init(_ threads: Holder<[pthread_t]>) { self.threads = threads }
+      var leakExtraChildren: [(String, Any)] {
+        threads.content.append(pthread_self())
+        return []
+      }
     }
-    #expect(result.objectCount == 1)
+    let threads = Holder<[pthread_t]>([])
+    let options = LeakOptions(ignoreInstances: [threads])
+    await expectNoLeak(options) { () async in
+      threads.content.append(pthread_self())
+      return Seen(threads)
+    }
+    #expect(threads.content == [pthread_self(), pthread_self()])
   }
 
   @Test("A scope lets go at its end of all that it tracked, each by its name")
@@ -133,6 +144,17 @@ struct AsyncTests {
     }
     #expect(leaky.paths == ["screen"])
     #expect(leaky.leaks.map(\.cycles) == [["screen → parent? → screen"]])
+  }
+
+  @Test("A scope that somebody keeps holds nothing after its end")
+  func keptScope() async {
+    let kept = Holder<LeakScope?>(nil)
+    let result = await expectNoLeaks(Self.noGrace) { scope in
+      kept.content = scope
+      scope.track(Screen())
+    }
+    #expect(result.paths.isEmpty)
+    #expect(kept.content != nil)
   }
 
   @Test("A scope in which nothing is tracked fails, and so does one that tracks no object")

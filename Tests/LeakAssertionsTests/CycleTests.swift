@@ -36,6 +36,22 @@ struct CycleTests {
     #expect(result.failure?.contains("2 more hang on them") == false)
   }
 
+  @Test("Interlocked cycles are each told from the object that was reached first")
+  func interlocked() {
+    let result = observing {
+      expectNoLeak {
+        let (screen, near, far) = (Screen(), Screen(), Screen())
+        screen.parts = [near, far]
+        near.parent = screen
+        far.parent = near
+        return screen
+      }
+    }
+    #expect(
+      result.leaks.map(\.cycles) == [["self → parts[0] → parent? → self", "self → parts[1] → parent? → parent? → self"]]
+    )
+  }
+
   @Test("Two closures of one object that capture it are two cycles")
   func twoClosures() {
     let result = observing {

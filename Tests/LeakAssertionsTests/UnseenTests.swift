@@ -85,6 +85,26 @@ struct UnseenTests {
     #expect(noted || (result.notes.isEmpty && result.objectCount == 3))
   }
 
+  @Test("Nothing of a generic closure is read where its types stand before its captures")
+  func genericClosureOfKnownClass() {
+    func closure<Other>(_ leaf: Leaf, _ other: Other) -> () -> Void {
+      { _ = (leaf, other) }
+    }
+    let result = expectNoLeak { Holder(closure(Leaf(), [1])) }
+    #expect(result.paths.isEmpty)
+    #expect(result.objectCount == (result.notes.isEmpty ? 2 : 1))
+  }
+
+  @Test("A type can name what it holds where no property shows it")
+  func extraChildren() {
+    final class Raw: LeakTraversable {
+      let storage = Unmanaged.passRetained(Leaf())
+      var leakExtraChildren: [(String, Any)] { [("storage", storage.takeUnretainedValue())] }
+    }
+    let result = observing { expectNoLeak { Raw() } }
+    #expect(result.paths == ["self.storage"])
+  }
+
   @Test("A closure of a generic class that captures its object is followed")
   func closureOfGenericClass() {
     final class Generic<Content> {
@@ -186,6 +206,15 @@ struct UnseenTests {
       }
     }
     #expect(result.paths == ["self"])
+    let reused = observing {
+      expectNoLeak(options) {
+        // New objects may come to lie where the shared ones were.
+        hub.privateChild.content = Leaf()
+        hub.observers = (0..<50).map { _ in Leaf() }
+        return Holder(hub)
+      }
+    }
+    #expect(reused.leaks.count == 51)
     let careless = observing { expectNoLeak { Holder(hub) } }
     #expect(careless.paths == ["self.content"])
   }
