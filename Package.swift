@@ -41,6 +41,7 @@ let package = Package(
   products: [
     .executable(name: "highwater", targets: ["highwater"]),
     .library(name: "MemoryMarkers", targets: ["MemoryMarkers"]),
+    .library(name: "LeakAssertions", targets: ["LeakAssertions"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -94,6 +95,8 @@ let package = Package(
     program("markers-plain", at: "ci/benchmarks/markers/plain"),
     program("markers-marked", at: "ci/benchmarks/markers/marked", over: ["MemoryMarkers"]),
     program("markers-bench", at: "ci/benchmarks/markers/bench", over: ["MemoryMarkers"]),
+    // Linked into the tests of others; of no floor
+    room("LeakAssertions"),
     // Run by hand: what the rules promise, over simulated and recorded values
     .executableTarget(
       name: "calibrate",
@@ -118,6 +121,7 @@ let package = Package(
       of: "MemoryMarkers",
       with: ["MarkerProtocol", "launch-fixture", "marks-fixture", "marks-in-c"]
     ),
+    tests(of: "LeakAssertions"),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),
     // What tests start
     .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
