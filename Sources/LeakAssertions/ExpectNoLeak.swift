@@ -12,9 +12,9 @@ public import Testing
 ///
 /// A result in which there is no object fails, too: nothing was tested.
 ///
-/// Out of reach are statics and globals, captures of tasks and key paths, what lies behind pointers, and collections
-/// outside of the standard library that keep their elements in tail-allocated memory; `LeakTraversable` lets a type
-/// name what it holds. While the walk goes on, no other thread may change what is walked, as with any unsynchronised
+/// Out of reach are statics and globals, captures of tasks and key paths, what lies behind pointers or in noncopyable
+/// values such as a `Mutex` (a note says so), and collections outside of the standard library that keep their elements
+/// in tail-allocated memory; `LeakTraversable` lets a type name what it holds. While the walk goes on, no other thread may change what is walked, as with any unsynchronised
 /// reading.
 ///
 /// - Parameters:
@@ -46,6 +46,8 @@ public func expectNoLeak<Value>(
 ///
 /// As `expectNoLeak` for others, but looks again every 5 ms for a grace time (500 ms, unless the options say otherwise),
 /// since tasks and queues let go of what they hold when they get to it.
+///
+/// A builder that awaits nothing is taken for a synchronous one; `{ () async in … }` says that the grace is wanted.
 ///
 /// A builder that takes longer than the time limit fails the test; it is cancelled and left to itself.
 ///
