@@ -1,3 +1,5 @@
+import Digests
+import Digests
 import FoundationEssentials
 import GateCore
 import HTTPTransfer
