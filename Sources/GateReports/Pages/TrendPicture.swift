@@ -51,7 +51,7 @@ struct TrendPicture {
       title: "\(PageWords.shown(metric.metric.text)) of \(PageWords.shown(course.name.text))",
       summary: metric.courseInWords,
       across: .runs(labels),
-      up: .amounts(values, suffix: MetricName.suffix(of: metric.unit)),
+      up: .amounts(values, suffix: metric.unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: metric.unit)),
       layers: [
         .band(ranges, ink: .blue), .steps(baseline, ink: .green, weight: .dashed),
         .line(bins.map(\.point), ink: .blue),
@@ -59,13 +59,16 @@ struct TrendPicture {
     ).text
   }
 
+  /// The colours of the parts.
+  static let inks: [SVGChart.Ink] = [.blue, .sky, .purple, .green, .orange]
+
   /// Kinds of memory, one on the other.
   var composition: String {
     let stride = max(1, (course.entries.count + Self.mostBins - 1) / Self.mostBins)
     let known = course.entries.indices.filter { $0.isMultiple(of: stride) && course.entries[$0].composition != nil }
     var floor = [Double](repeating: 0, count: known.count)
     var layers: [SVGChart.Layer] = []
-    for (part, ink) in zip(CompositionPart.allCases, [.blue, .sky, .purple, .green, .orange] as [SVGChart.Ink]) {
+    for (part, ink) in zip(CompositionPart.allCases, Self.inks) {
       let top = zip(known, floor).map { index, below in
         below + Double(course.entries[index].composition.map { part.amount(in: $0).count } ?? 0)
       }
