@@ -55,7 +55,7 @@ extension TrendCourse {
 
   private var sparkline: String {
     guard let metric = metric(.peakRSS) ?? course.metrics.first else { return "" }
-    let bins = TrendBins(metric: metric, atMost: 60)
+    let bins = TrendBins(metric, of: course, atMost: 60)
     let marked = metric.steps.filter(\.isOpen).compactMap { step in bins.bins.firstIndex { $0.range.contains(step.entry) } }
     return SVGChart.sparkline(
       bins.bins.map { $0.point?.y }, marked: marked,

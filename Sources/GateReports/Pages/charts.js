@@ -101,6 +101,8 @@ const Charts = (() => {
       event.preventDefault();
       event.stopPropagation();
     });
+    // The library keeps the pointer's default from the plot, focus too.
+    plot.addEventListener("pointerdown", () => plot.focus({preventScroll: true}));
     plot.addEventListener("focus", () => choose(chosen));
     return {
       graph, plot,

@@ -316,7 +316,7 @@
       : course.run.map((_, i) => [xOf(i), ...parts.map(part => part.values[i])]);
     const own = metric
       ? {labels: ["x", metric.name], customBars: true, colors: [color("blue")], ...fitted(metric, relative)}
-      : {labels: ["x", ...parts.map(part => part.name)], stackedGraph: true, fillAlpha: 0.45, colors: ["blue", "sky", "purple", "green", "orange"].toReversed().map(color), drawPoints: false};
+      : {labels: ["x", ...parts.map(part => part.name)], stackedGraph: true, fillAlpha: 0.45, colors: ["blue", "orange", "purple", "green", "sky"].toReversed().map(color), drawPoints: false};
     const stage = make("div", {className: "stage"});
     figure.querySelector(".picture").after(stage);
     const chart = Charts.chart(stage, {
@@ -406,8 +406,10 @@
       if (event.kind === "environment") line(context, color("quiet"), [1, 4], edge(at), area.y, edge(at), bottom);
       if (event.kind === "trouble") {
         write(context, "✕", "red", x(at), bottom - 4, "center");
-        if (x(at) > labelEnd[1]) write(context, event.label, "red", x(at) + 7, bottom - 4, "left");
-        labelEnd[1] = x(at) + 50;
+        const width = context.measureText(event.label).width + 10;
+        const isLeft = x(at) + width > area.x + area.w;
+        if (x(at) > labelEnd[1]) write(context, event.label, "red", x(at) + (isLeft ? -7 : 7), bottom - 4, isLeft ? "right" : "left");
+        labelEnd[1] = x(at) + width;
       }
       if (event.kind === "approval" && metric.base[at] !== null) {
         const level = relative(metric.base[at], at);
