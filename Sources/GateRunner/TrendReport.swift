@@ -32,8 +32,9 @@ package struct TrendReport {
       output.map(workplace.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
       ?? workplace.absolute("trend.html")
     try SafeFile.write(Array(page.utf8), to: place)
-    let runs = trend.runCount == 1 ? "1 run" : "\(trend.runCount) runs"
-    workplace.console.say("\(runs) of \(Set(trend.courses.map(\.name)).count) scenarios: \(workplace.shown(place))")
+    func counted(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
+    let scenarios = counted(Set(trend.courses.map(\.name)).count, "scenario")
+    workplace.console.say("\(counted(trend.runCount, "run")) of \(scenarios): \(workplace.shown(place))")
     return .pass
   }
 }
