@@ -62,7 +62,8 @@ struct TrendPageTests {
   @Test(
     "Each list filters alone",
     arguments: [
-      ("branch=lru-cache", ["api-gateway-boot", "parser-large-file"]), ("env=linux-aarch64-4cpu-traced", ["redis-load"]),
+      ("branch=lru-cache", ["api-gateway-boot", "parser-large-file"]),
+      ("env=linux-aarch64-4cpu-traced", ["redis-load"]),
       ("state=creep", ["postgres-bulk-insert"]), ("tag=nightly&state=open+step", ["api-gateway-boot"]),
       ("q=nothing-like-it", []),
     ]
@@ -91,7 +92,8 @@ struct TrendPageTests {
       try await browser.click("th[data-sort=peak] button")
       let largest = try await names(browser)
       #expect(largest.first == "parser-large-file")
-      #expect(try await browser.evaluate("return document.querySelector('th[data-sort=peak]').ariaSort") == "descending")
+      #expect(
+        try await browser.evaluate("return document.querySelector('th[data-sort=peak]').ariaSort") == "descending")
       try await browser.click("th[data-sort=peak] button")
       #expect(try await names(browser).last == "parser-large-file")
       try await browser.click("th[data-sort=name] button")
@@ -122,7 +124,8 @@ struct TrendPageTests {
       var seen: Set<String> = []
       for _ in 0..<30 {
         try await browser.press(.tab)
-        seen.insert(try await browser.evaluate("return document.activeElement.tagName + (document.activeElement.id || '')"))
+        seen.insert(
+          try await browser.evaluate("return document.activeElement.tagName + (document.activeElement.id || '')"))
       }
       #expect(seen.isSuperset(of: ["INPUTq", "SELECTtag", "SELECTbranch", "SELECTenv", "BUTTON", "A"]))
     }
@@ -149,7 +152,9 @@ struct TrendPageTests {
       try await browser.settle()
       let text = try await readout(browser)
       #expect(text.contains(/Run (2[0-9]|3[0-9]) of 60/))
-      for part in ["pass", "main", "peak_rss", "8.0\u{a0}MiB", "build", "2026-0"] { #expect(text.contains(part), "\(text)") }
+      for part in ["pass", "main", "peak_rss", "8.0\u{a0}MiB", "build", "2026-0"] {
+        #expect(text.contains(part), "\(text)")
+      }
     }
   }
 
@@ -190,10 +195,12 @@ struct TrendPageTests {
       #expect(try await readout(browser).contains("pinned"))
       try await browser.press(.right, .right, .right)
       #expect(try await readout(browser).contains("From the pinned run to this one"))
-      let command: String = try await browser.evaluate("return document.querySelector('.course:not(.closed) .command').value")
+      let command: String = try await browser.evaluate(
+        "return document.querySelector('.course:not(.closed) .command').value")
       #expect(command.wholeMatch(of: /git log --oneline [0-9a-f]{12}\.\.[0-9a-f]{12}/) != nil)
       try await browser.click(".course:not(.closed) .copy button")
-      try await browser.wait(for: "return document.querySelector('.course:not(.closed) .copy button').textContent !== 'Copy'")
+      try await browser.wait(
+        for: "return document.querySelector('.course:not(.closed) .copy button').textContent !== 'Copy'")
       #expect(try await browser.text(".course:not(.closed) .copy button") == "Copied")
       try await browser.press(.escape)
       try await browser.press(.escape)
@@ -239,7 +246,10 @@ struct TrendPageTests {
     "A link restores its view",
     arguments: [
       ("scenario=redis-load&env=linux-aarch64-4cpu-traced&branch=main", "redis-load", "linux-aarch64-4cpu-traced", 8),
-      ("scenario=api-gateway-boot&branch=lru-cache&metric=steady_rss&x=date&scale=relative", "api-gateway-boot", "lru-cache", 1),
+      (
+        "scenario=api-gateway-boot&branch=lru-cache&metric=steady_rss&x=date&scale=relative", "api-gateway-boot",
+        "lru-cache", 1
+      ),
       ("scenario=indexer-warm&metric=composition&zero=1", "indexer-warm", "main", 1),
     ]
   )
@@ -270,30 +280,53 @@ struct TrendPageTests {
   func table() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
       try await browser.click(".course:not(.closed) figure[data-metric=peak_rss] summary")
-      let rows = "document.querySelectorAll('.course:not(.closed) figure[data-metric=peak_rss] details tbody tr').length"
+      let rows =
+        "document.querySelectorAll('.course:not(.closed) figure[data-metric=peak_rss] details tbody tr').length"
       try await browser.wait(for: "return \(rows) === 60")
     }
   }
 
   // MARK: Other ways to look
 
+  @Test("Without the chart library the pictures stay, and what else there is works")
+  func withoutLibrary() async throws {
+    let scripts = Self.page.components(separatedBy: "<script>")
+    let library = try #require(scripts.firstIndex { $0.contains("danvk/dygraphs") })
+    let page = scripts.enumerated().filter { $0.offset != library }.map(\.element).joined(separator: "<script>")
+    try await Browser.current.visit(page, at: "scenario=redis-load") { (browser: Browser) async throws -> Void in
+      let pictures = "[...document.querySelectorAll('.course:not(.closed) .picture svg')]"
+      #expect(try await browser.evaluate("return \(pictures).filter(svg => svg.clientHeight > 50).length") == 6)
+      try await browser.click(".course:not(.closed) .readout [aria-label='the run before']")
+      #expect(try await readout(browser).contains("Run 59 of 60"))
+      try await browser.press(.escape)
+      try await browser.type("/parser")
+      #expect(try await names(browser) == ["parser-large-file", "parser-large-file"])
+    }
+  }
+
   @Test("Without scripts all scenarios stand on the page, with pictures and tables")
   func withoutScripts() async throws {
     try await visit(as: .withoutScripts) { (browser: Browser) async throws -> Void in
       let shown = "[...document.querySelectorAll('.course')].filter(section => section.offsetParent)"
       #expect(try await browser.evaluate("return \(shown).length") == 13)
-      #expect(try await browser.evaluate("return \(shown).every(section => section.querySelector('svg.chart path.blue'))"))
-      #expect(try await browser.evaluate("return [...document.querySelectorAll('.needs-script')].every(e => !e.offsetParent)"))
+      #expect(
+        try await browser.evaluate("return \(shown).every(section => section.querySelector('svg.chart path.blue'))"))
+      #expect(
+        try await browser.evaluate("return [...document.querySelectorAll('.needs-script')].every(e => !e.offsetParent)")
+      )
       #expect(try await browser.text("#course-0 .events")?.contains("open step") == true)
     }
   }
 
   @Test("On paper a scenario has its pictures, the overview has all, and no controls")
   func print() async throws {
-    let pictures = "return [...document.querySelectorAll('svg.chart')].filter(svg => svg.getBoundingClientRect().height > 50).length"
+    let pictures =
+      "return [...document.querySelectorAll('svg.chart')].filter(svg => svg.getBoundingClientRect().height > 50).length"
     try await visit("scenario=redis-load", as: .print) { (browser: Browser) async throws -> Void in
       #expect(try await browser.evaluate(pictures) == 6)
-      #expect(try await browser.evaluate("return [...document.querySelectorAll('select, canvas')].every(e => !e.offsetParent)"))
+      #expect(
+        try await browser.evaluate(
+          "return [...document.querySelectorAll('select, canvas')].every(e => !e.offsetParent)"))
     }
     try await visit(as: .print) { (browser: Browser) async throws -> Void in
       let count: Int = try await browser.evaluate(pictures)
@@ -343,7 +376,8 @@ struct TrendPageTests {
       try await Browser.current.visit(page, as: view) { (browser: Browser) async throws -> Void in
         #expect(try await browser.evaluate("return document.title") == "Memory trend")
         #expect(try await browser.evaluate("return document.querySelectorAll('img, iframe, object').length") == 0)
-        let links: [String] = try await browser.evaluate("return [...document.querySelectorAll('a')].map(a => a.protocol)")
+        let links: [String] = try await browser.evaluate(
+          "return [...document.querySelectorAll('a')].map(a => a.protocol)")
         #expect(Set(links).isSubset(of: ["file:", "https:"]))
         let shown = try await browser.text("#courses") ?? ""
         if text.allSatisfy(\.isASCII), text.count < 200 { #expect(shown.contains(text)) }

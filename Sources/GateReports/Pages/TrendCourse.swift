@@ -49,14 +49,16 @@ extension TrendCourse {
       "steady": steady?.latestWords ?? "–", "steadyChange": steady?.changeWords ?? "",
       "steadyStyle": steady?.changeStyle ?? "",
       "sparkline": sparkline,
-      "lastStep": step?.words ?? "", "lastStepWhen": step?.when ?? "", "stepStyle": step?.style ?? "",
+      "lastStep": [step?.words].compactMap(\.self), "lastStepWhen": step?.when ?? "", "stepStyle": step?.style ?? "",
     ]
   }
 
   private var sparkline: String {
     guard let metric = metric(.peakRSS) ?? course.metrics.first else { return "" }
     let bins = TrendBins(metric, of: course, atMost: 60)
-    let marked = metric.steps.filter(\.isOpen).compactMap { step in bins.bins.firstIndex { $0.range.contains(step.entry) } }
+    let marked = metric.steps.filter(\.isOpen).compactMap { step in
+      bins.bins.firstIndex { $0.range.contains(step.entry) }
+    }
     return SVGChart.sparkline(
       bins.bins.map { $0.point?.y }, marked: marked,
       title: "\(metric.metric) of \(PageWords.shown(course.name.text)): \(metric.courseInWords)")
@@ -162,8 +164,9 @@ extension TrendCourse {
     let run = run(event.entry)
     return [
       "day": run?.startedAt.day ?? "", "commit": PageWords.shown(String((run?.commit ?? "–").prefix(9))),
-      "link": PageWords.link(toCommit: run?.commit, by: trend.links) ?? "",
-      "kind": event.kind.rawValue, "sign": event.kind.sign, "style": event.kind == .openStep ? "open" : event.kind.rawValue,
+      "link": [PageWords.link(toCommit: run?.commit, by: trend.links)].compactMap(\.self),
+      "kind": event.kind.rawValue, "sign": event.kind.sign,
+      "style": event.kind == .openStep ? "open" : event.kind.rawValue,
       "text": event.words,
     ]
   }

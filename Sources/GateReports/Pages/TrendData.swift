@@ -82,8 +82,8 @@ enum TrendData {
       json.member("suffix", MetricName.suffix(of: metric.unit))
       json.member("unit") { $0.raw(unit == 0.1 ? "0.1" : "\(Int(unit))") }
       json.member("mid") { $0.differences(metric.points.map { whole($0?.median) }) }
-      json.member("below") { $0.repeated(metric.points.map { whole($0.map { $0.median - $0.low }) }) { $0.append($1) } }
-      json.member("above") { $0.repeated(metric.points.map { whole($0.map { $0.high - $0.median }) }) { $0.append($1) } }
+      json.member("below") { $0.list(metric.points.map { whole($0.map { $0.median - $0.low }) }) { $0.append($1) } }
+      json.member("above") { $0.list(metric.points.map { whole($0.map { $0.high - $0.median }) }) { $0.append($1) } }
       json.member("verdict", verdicts.joined())
       json.member("base") { $0.repeated(column(\.baseline)) { $0.append($1) } }
       json.member("allowed") { $0.repeated(column(\.allowed)) { $0.append($1) } }

@@ -7,6 +7,7 @@ package import GateCore
 /// answer to pointer and keyboard, from the same values in the element `data`.
 package enum TrendPage {
   package static func text(_ trend: Trend) -> String {
+    let trend = trend.withoutAbsurdFigures
     let courses = trend.courses.indices.map { TrendCourse(trend: trend, index: $0) }
     // What to look at now comes first, with scripts and without.
     let shown = courses.sorted { ($0.state, $0.index) < ($1.state, $1.index) }
@@ -19,8 +20,8 @@ package enum TrendPage {
       "courses": shown.map(\.values),
       "madeAt": trend.madeAt.formatted(.iso8601),
       "version": "\(Tool.name) \(Tool.version)",
-      "hiddenBranches": trend.hiddenBranches > 0
-        ? Figures.count(trend.hiddenBranches, "more branch", plural: "more branches") : "",
+      "hiddenBranches": trend.hiddenBranches == 0
+        ? [] : [Figures.count(trend.hiddenBranches, "more branch", plural: "more branches")],
       "hasCharts": PageText.chartScript != nil,
     ])
     return HTMLPage(
@@ -41,6 +42,27 @@ package enum TrendPage {
     let span = days.isEmpty ? "" : days[0] == days[1] ? " on \(days[0])" : " from \(days[0]) to \(days[1])"
     let shown = trend.runs.count < trend.runCount ? ", \(trend.runs.count) of them shown" : ""
     return "\(Figures.count(names, "scenario")), \(look); \(Figures.count(trend.runCount, "run"))\(span)\(shown)"
+  }
+}
+
+extension Trend {
+  /// Without points that no program can have had, since pictures have no place for them.
+  fileprivate var withoutAbsurdFigures: Trend {
+    func isPossible(_ value: Double) -> Bool { value.magnitude <= Double(Bytes.largest.count) }
+    var trend = self
+    for course in courses.indices {
+      for metric in courses[course].metrics.indices {
+        for (place, point) in courses[course].metrics[metric].points.enumerated() {
+          let judged = [point?.judgement?.baseline, point?.judgement?.change, point?.judgement?.allowed]
+          guard let point, ([point.median, point.low, point.high] + judged.compactMap(\.self)).allSatisfy(isPossible)
+          else {
+            trend.courses[course].metrics[metric].points[place] = nil
+            continue
+          }
+        }
+      }
+    }
+    return trend
   }
 }
 

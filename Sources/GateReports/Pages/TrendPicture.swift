@@ -23,7 +23,8 @@ struct TrendBins {
       let known = (start..<end).filter { course.entries[$0].verdict != .failed }.compactMap { index in
         metric.points[index].map { (index: index, point: $0) }
       }
-      guard let last = known.last, let low = known.map(\.point.low).min(), let high = known.map(\.point.high).max() else {
+      guard let last = known.last, let low = known.map(\.point.low).min(), let high = known.map(\.point.high).max()
+      else {
         return Bin(range: start..<end)
       }
       let x = Double(last.index)

@@ -29,7 +29,7 @@
     const raw = data.courses[index];
     const metrics = raw.metrics.map(metric => {
       const scaled = values => values.map(value => value === null ? null : value * metric.unit);
-      const mid = scaled(sums(metric.mid)), below = scaled(spread(metric.below)), above = scaled(spread(metric.above));
+      const mid = scaled(sums(metric.mid)), below = scaled(metric.below), above = scaled(metric.above);
       const [base, allowed, limit] = [metric.base, metric.allowed, metric.limit].map(column => scaled(spread(column)));
       return {
         name: metric.name, suffix: metric.suffix, creep: metric.creep, mid, base, allowed, limit,

@@ -1,8 +1,10 @@
 import Foundation
 import GateCore
 
-/// A history as a team has it after some months: several branches and machines, steps that somebody approved and steps
-/// that nobody has seen, creep, crashes, noise. The same each time.
+/// A history as a team has it after some months, the same each time.
+///
+/// It has several branches and machines, steps that somebody approved and steps that nobody has seen, creep, crashes, and
+/// noise.
 struct TrendExample {
   private var state: UInt64 = 2026
   private var runs: [RunInfo] = []
@@ -16,17 +18,18 @@ struct TrendExample {
     "cache-eviction", "report-pdf",
   ]
   private static let subjects = [
-    "Keep the index in one arena", "Bump the TLS library", "Cache parsed templates per worker", "Fix the paging of results",
+    "Keep the index in one arena", "Bump the TLS library", "Cache parsed templates per worker",
+    "Fix the paging of results",
     "Read files in chunks of 64 KiB", "Add a metric of queue depth", "Drop the second copy of the payload",
     "Intern header names", "Update the CI image", "Rename things", "Retry with a budget", "Pool the connections",
   ]
 
-  /// - Parameters:
-  ///   - courses: How many scenarios on the main branch.
-  ///   - length: How many runs each has.
+  /// So many scenarios on the main branch, each with so many runs; some are on another branch or machine, too.
   static func trend(courses: Int = 20, length: Int = 200) -> Trend {
     var example = TrendExample()
-    example.runs = (0..<length).map { example.run($0, branch: "main") } + (0..<12).map { example.run(length - 12 + $0, branch: "lru-cache") }
+    example.runs =
+      (0..<length).map { example.run($0, branch: "main") }
+      + (0..<12).map { example.run(length - 12 + $0, branch: "lru-cache") }
     var all: [ScenarioCourse] = []
     for index in 0..<courses {
       let name = index < names.count ? names[index] : "scenario-\(index)"
@@ -86,14 +89,16 @@ struct TrendExample {
     let digits = (0..<5).map { _ in String(Int(random() * 0xffff_ffff), radix: 16) }.joined()
     let id = "0198c0de-0000-7000-8000-\(String(1_000_000_000_000 + index * 7 + (branch == "main" ? 0 : 3)))"
     return RunInfo(
-      id: id, startedAt: Self.start + Double(index) * Self.day * 1.4 + (branch == "main" ? 0 : 3600) + random() * 30_000,
+      id: id,
+      startedAt: Self.start + Double(index) * Self.day * 1.4 + (branch == "main" ? 0 : 3600) + random() * 30_000,
       commit: String((digits + "0123456789abcdef0123456789abcdef01234567").prefix(40)),
       subject: Self.subjects[Int(random() * Double(Self.subjects.count))],
       branch: branch, buildURL: "https://ci.example/builds/\(4000 + index)")
   }
 
   private func approval(_ entry: Int, by: String, _ reason: String?) -> Baseline.Approval {
-    Baseline.Approval(at: runs[entry].startedAt, by: by, commit: runs[entry].commit, reason: reason, run: runs[entry].id)
+    Baseline.Approval(
+      at: runs[entry].startedAt, by: by, commit: runs[entry].commit, reason: reason, run: runs[entry].id)
   }
 
   /// A course whose shape depends on its index.
@@ -102,7 +107,8 @@ struct TrendExample {
     let level = [23.0, 8, 11, 190, 12, 340, 64, 71, 48, 92][index % 10] * 1_048_576
     let shape = Shape(rawValue: index % 10) ?? .flat
     let (step, approved) = (count * 3 / 5, count * 3 / 5 + 2)
-    let approvals = [approval(places[0], by: "Ada Byron", "first measurements")]
+    let approvals =
+      [approval(places[0], by: "Ada Byron", "first measurements")]
       + (shape == .approvedStep ? [approval(places[approved], by: "Grace Hopper", "the new cache is worth 3 MiB")] : [])
     var levels = (0..<count).map { entry in level * shape.factor(entry, of: count, step: step) }
     if shape == .crash { levels[count - 2] *= 0.4 }
@@ -118,7 +124,11 @@ struct TrendExample {
         run: places[entry],
         verdict: hasCrashed ? .failed : peak?.judgement?.verdict ?? .pass,
         troubles: hasCrashed
-          ? [.init(repetition: 2, end: oom ? End(.oom, proof: "memory.events", oomKills: 1) : End(.crash, signal: Signal(number: 11)))]
+          ? [
+            .init(
+              repetition: 2,
+              end: oom ? End(.oom, proof: "memory.events", oomKills: 1) : End(.crash, signal: Signal(number: 11)))
+          ]
           : [],
         composition: Self.composition(peak?.median ?? 0))
     }
@@ -156,17 +166,21 @@ struct TrendExample {
   }
 
   private static func metrics(_ index: Int) -> [(MetricName, Double)] {
-    let whole: [(MetricName, Double)] = [(.peakRSS, 1), (.steadyRSS, 0.91), (.growth, 0), (.spike, 0.08), (.treePeak, 1.24)]
+    let whole: [(MetricName, Double)] = [
+      (.peakRSS, 1), (.steadyRSS, 0.91), (.growth, 0), (.spike, 0.08), (.treePeak, 1.24),
+    ]
     return whole + (index % 4 == 0 ? [(.phase("load", .peakRSS), 0.97), (.phase("drain", .steadyRSS), 0.6)] : [])
   }
 
   private mutating func metric(
-    _ name: MetricName, share: Double, levels: [Double], base: [Double], shape: Shape, step: Int, approval: Baseline.Approval?
+    _ name: MetricName, share: Double, levels: [Double], base: [Double], shape: Shape, step: Int,
+    approval: Baseline.Approval?
   ) -> MetricCourse {
     let noise = shape == .noisy ? 0.02 : 0.0012
     let points = levels.indices.map { entry -> MetricCourse.Point? in
       if name == .steadyRSS, shape == .noisy, entry % 9 == 4 { return nil }
-      let middle = name == .growth ? random() * 80 - 30 : Self.page(levels[entry] * share * (1 + (random() - 0.5) * noise * 2))
+      let middle =
+        name == .growth ? random() * 80 - 30 : Self.page(levels[entry] * share * (1 + (random() - 0.5) * noise * 2))
       let spread = name == .growth ? 40 : Self.page(levels[entry] * share * noise * (0.5 + random()))
       return .init(
         median: middle, low: middle - spread, high: middle + spread,
@@ -185,7 +199,9 @@ struct TrendExample {
     case .peakRSS, .steadyRSS:
       let allowed = max(base * 0.03, 524_288)
       let verdict: Verdict = value > base + allowed ? .regression : value < base - allowed ? .improved : .pass
-      return .init(verdict: verdict, baseline: base, change: value - base, allowed: allowed, limit: base < 2e7 ? .mebibytes(32) : nil)
+      return .init(
+        verdict: verdict, baseline: base, change: value - base, allowed: allowed,
+        limit: base < 2e7 ? .mebibytes(32) : nil)
     case .growth: return .init(verdict: .pass, limit: Bytes(1024))
     default: return nil
     }
@@ -215,7 +231,8 @@ struct TrendExample {
       points[entry].map { point in
         SeriesPoint(
           run: runs[entry], verdict: .pass,
-          record: MetricRecord(metric: name, figures: .init(median: point.median, low: point.low, high: point.high, count: 5)))
+          record: MetricRecord(
+            metric: name, figures: .init(median: point.median, low: point.low, high: point.high, count: 5)))
       }
     }
     return CreepOfRuns(series, tolerance: .bounds(relative: Percent(1), absolute: nil))
