@@ -28,10 +28,16 @@ package enum TrendPage {
       title: "Memory trend",
       body: body,
       styles: [PageText.chartStyle, PageText.named("page.css"), PageText.named("trend.css")].compactMap(\.self),
-      scripts: [PageText.chartScript, PageText.named("charts.js"), PageText.named("trend.js")].compactMap(\.self),
+      scripts: [PageText.chartScript, PageText.named("charts.js"), script].compactMap(\.self),
       data: TrendData.text(trend, states: courses.map(\.state))
     ).text()
   }
+
+  /// The parts of the page's script, which share their names with each other and with nothing else.
+  private static let script: String = {
+    let parts = ["view", "overview", "scenario", "marks", "run", "start"].map { PageText.named("trend-\($0).js") }
+    return "\"use strict\";\n{\n" + parts.joined(separator: "\n") + "}\n"
+  }()
 
   /// As in `20 scenarios, 3 to look at now; 512 runs from 2026-01-02 to 2026-11-20`.
   private static func summary(of courses: [TrendCourse], in trend: Trend) -> String {
