@@ -117,6 +117,11 @@ let package = Package(
     tests(of: "GateReports", with: ["GateCore"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
+    .testTarget(
+      name: "BrowserTests",
+      dependencies: ["GateReports", "GateCore", "HTTPTransfer"],
+      swiftSettings: houseRules()
+    ),
     tests(
       of: "MemoryMarkers",
       with: ["MarkerProtocol", "launch-fixture", "marks-fixture", "marks-in-c"]

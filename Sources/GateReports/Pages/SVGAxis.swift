@@ -1,0 +1,73 @@
+import GateCore
+
+/// One side of a chart: from where to where, and what is written beside it.
+struct SVGAxis {
+  struct Tick: Equatable {
+    var value: Double
+    var label: String
+  }
+
+  var range: ClosedRange<Double>
+  var ticks: [Tick]
+}
+
+extension SVGAxis {
+  /// Amounts of memory, or rates of it, from one round number to another.
+  ///
+  /// The steps are 1, 2 or 5 times a power of ten of the unit that suits the largest, as in 20 MiB, 40 MiB, 60 MiB.
+  static func amounts(_ values: ClosedRange<Double>, suffix: String = "") -> SVGAxis {
+    let largest = max(values.lowerBound.magnitude, values.upperBound.magnitude)
+    let unit = Bytes.units.prefix(4).last { Double($0.size) <= largest } ?? ("B", 1)
+    let size = Double(unit.size)
+    let ticks = roundNumbers(from: values.lowerBound / size, to: values.upperBound / size, about: 5)
+    let range =
+      min(values.lowerBound, ticks.numbers[0] * size)...max(values.upperBound, (ticks.numbers.last ?? 0) * size)
+    return SVGAxis(
+      range: range,
+      ticks: ticks.numbers.map { number in
+        let text = Decimals.text(number, places: ticks.places)
+        return Tick(value: number * size, label: number == 0 ? "0" : "\(text)\(Figures.space)\(unit.name)\(suffix)")
+      }
+    )
+  }
+
+  /// Seconds since a start.
+  static func time(_ length: Double) -> SVGAxis {
+    let unit: (size: Double, name: String) = length < 1 ? (0.001, "ms") : length <= 120 ? (1, "s") : (60, "min")
+    let ticks = roundNumbers(from: 0, to: length / unit.size, about: 7)
+    return SVGAxis(
+      range: 0...max(length, 1e-9),
+      ticks: ticks.numbers.filter { $0 * unit.size <= length }.map { number in
+        Tick(
+          value: number * unit.size, label: Decimals.text(number, places: ticks.places) + "\(Figures.space)\(unit.name)"
+        )
+      }
+    )
+  }
+
+  /// One place for each run, the first at 0; some of them are named.
+  static func runs(_ labels: [String], atMost most: Int = 8) -> SVGAxis {
+    let stride = max(1, (labels.count + most - 1) / most)
+    return SVGAxis(
+      range: -0.5...Double(max(1, labels.count)) - 0.5,
+      ticks: Swift.stride(from: 0, to: labels.count, by: stride).map { Tick(value: Double($0), label: labels[$0]) }
+    )
+  }
+
+  /// Round numbers from at most `low` to at least `high`, in about so many steps, and how many decimal places tell them
+  /// apart.
+  private static func roundNumbers(from low: Double, to high: Double, about count: Int) -> (
+    numbers: [Double], places: Int
+  ) {
+    let rough = max(high - low, high.magnitude * 1e-6, 0.001) / Double(count)
+    var (power, places) = (1.0, 0)
+    while power * 10 <= rough { power *= 10 }
+    while power > rough, places < 9 { (power, places) = (power / 10, places + 1) }
+    let factor = [1.0, 2, 5, 10].first { $0 * power >= rough } ?? 10
+    if factor == 10 { places = max(0, places - 1) }
+    let step = factor * power
+    let first = (low / step).rounded(.down)
+    let last = max((high / step).rounded(.up), first + 1)
+    return ((0...Int(last - first)).map { (first + Double($0)) * step }, places)
+  }
+}

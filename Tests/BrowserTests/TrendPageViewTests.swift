@@ -1,0 +1,142 @@
+import Foundation
+import GateCore
+import GateReports
+import Testing
+
+/// The page without scripts, on paper, on a phone, in the dark; with strangers' texts; and how fast it is.
+extension TrendPageTests {
+  @Test("Without the chart library the pictures stay, and what else there is works")
+  func withoutLibrary() async throws {
+    let scripts = Self.page.components(separatedBy: "<script>")
+    let library = try #require(scripts.firstIndex { $0.contains("danvk/dygraphs") })
+    let page = scripts.enumerated().filter { $0.offset != library }.map(\.element).joined(separator: "<script>")
+    try await Browser.current.visit(page, at: "scenario=redis-load") { (browser: Browser) async throws -> Void in
+      let pictures = "[...document.querySelectorAll('.course:not(.closed) .picture svg')]"
+      #expect(try await browser.evaluate("return \(pictures).filter(svg => svg.clientHeight > 50).length") == 6)
+      try await browser.click(".course:not(.closed) .readout [aria-label='the run before']")
+      #expect(try await readout(browser).contains("Run 59 of 60"))
+      try await browser.press(.escape)
+      try await browser.type("/parser")
+      #expect(try await names(browser) == ["parser-large-file", "parser-large-file"])
+    }
+  }
+
+  @Test("Without scripts all scenarios stand on the page, with pictures and tables")
+  func withoutScripts() async throws {
+    try await visit(as: .withoutScripts) { (browser: Browser) async throws -> Void in
+      let shown = "[...document.querySelectorAll('.course')].filter(section => section.offsetParent)"
+      #expect(try await browser.evaluate("return \(shown).length") == 13)
+      #expect(
+        try await browser.evaluate("return \(shown).every(section => section.querySelector('svg.chart path.blue'))"))
+      #expect(
+        try await browser.evaluate("return [...document.querySelectorAll('.needs-script')].every(e => !e.offsetParent)")
+      )
+      #expect(try await browser.text("#course-0 .events")?.contains("open step") == true)
+    }
+  }
+
+  @Test("On paper a scenario has its pictures, the overview has all, and no controls")
+  func print() async throws {
+    let pictures =
+      "return [...document.querySelectorAll('svg.chart')].filter(svg => svg.getBoundingClientRect().height > 50).length"
+    try await visit("scenario=redis-load", as: .print) { (browser: Browser) async throws -> Void in
+      #expect(try await browser.evaluate(pictures) == 6)
+      #expect(
+        try await browser.evaluate(
+          "return [...document.querySelectorAll('select, canvas')].every(e => !e.offsetParent)"))
+    }
+    try await visit(as: .print) { (browser: Browser) async throws -> Void in
+      let count: Int = try await browser.evaluate(pictures)
+      #expect(count > 60)
+    }
+  }
+
+  @Test(
+    "No width makes the page scroll sideways", arguments: ["", "scenario=redis-load", "scenario=parser-large-file"])
+  func widths(fragment: String) async throws {
+    for view in [Browser.View.phone, .print, .init(width: 600), .init(width: 800), .init(width: 1024), .desk] {
+      try await visit(fragment, as: view) { (browser: Browser) async throws -> Void in
+        #expect(try await browser.evaluate("return document.documentElement.scrollWidth") == view.width)
+      }
+    }
+  }
+
+  @Test("Words are readable on their ground, in light and dark", arguments: [Browser.View.desk, .dark])
+  func contrast(view: Browser.View) async throws {
+    try await visit(as: view) { (browser: Browser) async throws -> Void in
+      let least: Double = try await browser.evaluate(
+        """
+        const style = getComputedStyle(document.documentElement);
+        const light = name => {
+          const n = parseInt(style.getPropertyValue(name).trim().slice(1), 16);
+          const [r, g, b] = [n >> 16, n >> 8 & 255, n & 255].map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        const inks = ["--text", "--quiet", "--link", "--orange", "--green", "--red"];
+        return Math.min(...inks.flatMap(ink => ["--ground", "--raised"].map(ground => ratio(light(ink), light(ground)))));
+        """)
+      #expect(least >= 4.5)
+    }
+  }
+
+  // MARK: Strangers' texts
+
+  @Test(
+    "Hostile texts in each field stay text",
+    arguments: [
+      "</script><img src=x onerror=alert(1)>", "\"><svg onload=document.title='owned'>", "{{x}}{{{data}}}",
+      "javascript:document.title='owned'", "\u{202e}gnp.exe\u{2066}", String(repeating: "long ", count: 2000),
+      "' onmouseover='document.title=1", "<!--<script>", "$(reboot)`reboot`",
+    ]
+  )
+  func hostile(text: String) async throws {
+    let page = TrendPage.text(TrendExample.hostile(text))
+    for view in [Browser.View.desk, .withoutScripts] {
+      try await Browser.current.visit(page, as: view) { (browser: Browser) async throws -> Void in
+        #expect(try await browser.evaluate("return document.title") == "Memory trend")
+        #expect(try await browser.evaluate("return document.querySelectorAll('img, iframe, object').length") == 0)
+        let links: [String] = try await browser.evaluate(
+          "return [...document.querySelectorAll('a')].map(a => a.protocol)")
+        #expect(Set(links).isSubset(of: ["file:", "https:"]))
+        let shown = try await browser.text("#courses") ?? ""
+        if text.allSatisfy(\.isASCII), text.count < 200 { #expect(shown.contains(text)) }
+        #expect(!shown.contains("\u{202e}"))
+        guard view.runsScripts else { return }
+        try await browser.click("#courses tbody tr:first-child a")
+        try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+        try await browser.hover(browser.place(in: Self.firstChart, x: 0.3))
+        try await browser.settle()
+        #expect(try await browser.evaluate("return document.querySelectorAll('.readout .command').length") == 0)
+        #expect(try await browser.evaluate("return document.querySelectorAll('img, iframe, object').length") == 0)
+        #expect(try await browser.evaluate("return document.documentElement.scrollWidth") == 1280)
+      }
+    }
+  }
+
+  static let firstChart = ".course:not(.closed) .plot"
+
+  // MARK: Speed
+
+  @Test("A large history is told about in the browser's own time")
+  func speed() async throws {
+    let page = TrendPage.text(TrendExample.trend(courses: 20, length: 500))
+    try await Browser.current.visit(page) { (browser: Browser) async throws -> Void in
+      let paint: Double = try await browser.evaluate(
+        "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1")
+      try await browser.click("#courses tbody tr:first-child a")
+      try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+      let hover: Double = try await browser.evaluate(
+        """
+        const plot = document.querySelector(arguments[0]), box = plot.getBoundingClientRect();
+        const canvas = [...plot.querySelectorAll("canvas")].at(-1);
+        const start = performance.now(), count = 50;
+        for (let i = 0; i < count; i++) canvas.dispatchEvent(new MouseEvent("mousemove",
+          {bubbles: true, clientX: box.x + 100 + i * (box.width - 120) / count, clientY: box.y + 50}));
+        return (performance.now() - start) / count;
+        """, .text(Self.firstChart))
+      Swift.print("first paint \(Int(paint)) ms, hover \(hover.formatted(.number.precision(.fractionLength(2)))) ms")
+      #expect(paint > 0 && hover > 0)
+    }
+  }
+}

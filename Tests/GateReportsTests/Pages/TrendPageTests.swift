@@ -1,0 +1,159 @@
+import Foundation
+import GateCore
+import Testing
+
+@testable import GateReports
+
+@Suite("The trend page's markup")
+struct TrendPageTests {
+  /// Three runs of one scenario: a baseline, a rise that nobody explains, and a crash.
+  private static var small: Trend {
+    let hour = 3600.0
+    let runs = (0..<3).map { index in
+      RunInfo(
+        id: "0198c0de-0000-7000-8000-00000000000\(index)",
+        startedAt: Date(timeIntervalSince1970: 1_767_323_045 + Double(index) * hour),
+        commit: "4f2a91c0d6e8b7a\(index)", subject: "Change \(index)", branch: "main",
+        buildURL: "https://ci.example/builds/\(index)")
+    }
+    func point(_ median: Double, _ verdict: Verdict) -> MetricCourse.Point {
+      .init(
+        median: median, low: median - 4096, high: median + 8192,
+        judgement: .init(verdict: verdict, baseline: 1_048_576, change: median - 1_048_576, allowed: 524_288))
+    }
+    let approval = Baseline.Approval(
+      at: runs[0].startedAt, by: "Ada <ada@example.org>", commit: runs[0].commit, reason: "first & best",
+      run: runs[0].id)
+    return Trend(
+      madeAt: Date(timeIntervalSince1970: 1_767_400_000),
+      links: BuildLinks(commit: "https://git.example/commit/{commit}"), runs: runs, runCount: 3,
+      courses: [
+        ScenarioCourse(
+          name: ScenarioName("load"), tags: ["server"], environment: "linux-x86_64-2cpu-traced", branch: "main",
+          runCount: 3,
+          entries: [
+            .init(run: 0, verdict: .pass), .init(run: 1, verdict: .pass),
+            .init(run: 2, verdict: .failed, troubles: [.init(repetition: 1, end: End(.oom, oomKills: 1))]),
+          ],
+          metrics: [
+            MetricCourse(
+              metric: .peakRSS, unit: "bytes", points: [point(1_048_576, .pass), point(1_310_720, .pass), nil],
+              steps: [.init(entry: 1, before: 1_048_576, after: 1_310_720, chance: 0.004, stands: true)]),
+            MetricCourse(
+              metric: .growth, unit: "bytes/second",
+              points: [.init(median: 0.25, low: -1.5, high: 2), nil, .init(median: 3, low: 3, high: 3)]),
+          ],
+          approvals: [.init(entry: 0, approval: approval)])
+      ])
+  }
+
+  /// The page's body, without scripts and data.
+  private static func markup(of page: String) throws -> String {
+    let start = try #require(page.range(of: "<body>")).upperBound
+    let end = try #require(page.range(of: "<script")).lowerBound
+    return String(page[start..<end])
+  }
+
+  private static func data(of page: String) throws -> [String: Any] {
+    let start = try #require(page.range(of: "id=\"data\">")).upperBound
+    let end = try #require(page.range(of: "</script>", range: start..<page.endIndex)).lowerBound
+    return try #require(JSONSerialization.jsonObject(with: Data(page[start..<end].utf8)) as? [String: Any])
+  }
+
+  /// Numbers, and nil for `null`.
+  private static func column(_ value: Any?) -> [Int?] {
+    (value as? [Any])?.map { $0 as? Int } ?? []
+  }
+
+  @Test("A small page is kept")
+  func golden() throws {
+    try Golden.expect(try Self.markup(of: TrendPage.text(Self.small)), "trend.html")
+  }
+
+  @Test("The data are columns of whole numbers in the largest unit")
+  func columns() throws {
+    let data = try Self.data(of: TrendPage.text(Self.small))
+    let course = try #require((data["courses"] as? [[String: Any]])?.first)
+    let metrics = try #require(course["metrics"] as? [[String: Any]])
+    #expect(metrics[0]["unit"] as? Double == 1024)
+    #expect(Self.column(metrics[0]["mid"]) == [1024, 256, nil])
+    #expect(Self.column(metrics[0]["below"]) == [4, 4, nil])
+    #expect(Self.column(metrics[0]["above"]) == [8, 8, nil])
+    #expect(Self.column(metrics[0]["base"]) == [2, 1024, 1, nil])
+    #expect(metrics[1]["unit"] as? Double == 0.1)
+    #expect(Self.column(metrics[1]["mid"]) == [3, nil, 27])
+    #expect(course["verdict"] as? String == "003")
+    let runs = try #require(data["runs"] as? [String: Any])
+    #expect(runs["time"] as? [Int] == [1_767_323_045, 3600, 3600])
+    #expect(runs["id"] as? [String] == ["000000000000", "000000000001", "000000000002"])
+  }
+
+  @Test(
+    "What nobody can go to is no link", arguments: ["javascript:alert(1)", "ftp://x/", "https://x y/", "\u{202e}", ""])
+  func links(address: String) throws {
+    var trend = Self.small
+    trend.links.commit = address
+    trend.runs[0].buildURL = address
+    let page = TrendPage.text(trend)
+    #expect(try Self.data(of: page)["commitURL"] is NSNull)
+    #expect(try !Self.markup(of: page).contains("_blank"))
+  }
+
+  @Test("Figures beyond all measure are shown, and do not stop the page")
+  func extremes() throws {
+    var trend = Self.small
+    trend.courses[0].metrics[0].points[1] = .init(median: .infinity, low: -.greatestFiniteMagnitude, high: .nan)
+    trend.courses[0].metrics[1].points[0] = .init(median: 1e300, low: -1e300, high: 1e300)
+    _ = try Self.data(of: TrendPage.text(trend))
+  }
+
+  @Test("A history without runs says how to get some")
+  func empty() throws {
+    let page = TrendPage.text(Trend(madeAt: Date(timeIntervalSince1970: 0), runs: [], runCount: 0, courses: []))
+    #expect(try Self.markup(of: page).contains("The history has no runs yet"))
+  }
+
+  @Test("All but data and pictures stays below 300 KB, and a run of a metric costs a dozen bytes")
+  func size() throws {
+    var trend = Self.small
+    let empty = TrendPage.text(Trend(madeAt: trend.madeAt, runs: [], runCount: 0, courses: []))
+    #expect(empty.utf8.count < 300_000)
+    let count = 2000
+    trend.runs = (0..<count).map { index in
+      var run = trend.runs[index % 3]
+      run.startedAt += Double(index) * 3600
+      return run
+    }
+    trend.courses[0].entries = (0..<count).map { .init(run: $0, verdict: .pass) }
+    let point = trend.courses[0].metrics[0].points[0]
+    let metric = MetricCourse(
+      metric: .peakRSS, unit: "bytes",
+      points: (0..<count).map { index in
+        point.map { known in
+          var moved = known
+          moved.median += Double(index * 37 % 64) * 4096
+          moved.low = moved.median - Double(index * 11 % 32) * 4096
+          moved.high = moved.median + Double(index * 7 % 32) * 4096
+          return moved
+        }
+      })
+    trend.courses[0].metrics = [metric]
+    let one = TrendPage.text(trend).utf8.count
+    trend.courses[0].metrics = [metric, metric, metric]
+    let three = TrendPage.text(trend).utf8.count
+    #expect((three - one) / 2 / count < 16)
+  }
+
+  @Test(
+    "What to look at now",
+    arguments: [
+      (Verdict.regression, TrendState.regression), (.failed, .failed), (.pass, .openStep), (.inconclusive, .openStep),
+      (.noBaseline, .openStep),
+    ]
+  )
+  func states(latest: Verdict, state: TrendState) {
+    var course = Self.small.courses[0]
+    course.entries[2].verdict = latest
+    #expect(TrendState(of: course) == state)
+  }
+}
