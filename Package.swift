@@ -98,6 +98,11 @@ let package = Package(
     tests(of: "GateReports", with: ["GateCore"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
+    .testTarget(
+      name: "BrowserTests",
+      dependencies: ["GateReports", "GateCore", "HTTPTransfer"],
+      swiftSettings: houseRules()
+    ),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),
     // What tests start
     .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
