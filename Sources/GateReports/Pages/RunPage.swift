@@ -9,7 +9,7 @@ package enum RunPage {
   package static func text(_ result: RunResult, context: SummaryContext) -> String {
     let scenarios = result.scenarios.sorted { rank($0) < rank($1) }
     let sections = scenarios.enumerated().map { index, scenario in
-      RunPageScenario(index: index, scenario: scenario, run: result.run, context: context)
+      RunPageScenario(index: index, count: scenarios.count, scenario: scenario, run: result.run, context: context)
     }
     let isRecording = context.command == .record
     var values: [String: Any] = [
@@ -29,7 +29,7 @@ package enum RunPage {
     return HTMLPage(
       title: title(of: result, isRecording: isRecording),
       body: PageTemplate.run.render(values),
-      styles: [PageText.named("page.css"), PageText.named("run.css")] + [PageText.chartStyle].compactMap(\.self),
+      styles: [PageText.chartStyle].compactMap(\.self) + [PageText.named("page.css"), PageText.named("run.css")],
       scripts: [PageText.chartScript].compactMap(\.self) + [PageText.named("run.js")],
       data: data
     ).text()

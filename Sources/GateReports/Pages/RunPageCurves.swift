@@ -21,15 +21,16 @@ struct RunPageCurves {
   /// What the page's template asks for; nil where there is no curve to show.
   func values(index: Int) -> [String: Any]? {
     guard let shown else { return nil }
-    let count = scenario.repetitions.count
-    let which = count > 1 ? ", repetition \(shown.index + 1) of \(count)" : ""
-    return [
+    var values: [String: Any] = [
       "index": index,
-      "title": "Resident memory of the main process\(which)",
+      "which": shown.index + 1,
       "picture": picture(of: shown.curve, named: "repetition \(shown.index + 1)"),
+      "summary": summary(of: shown.curve),
       "legend": legend(of: shown.curve),
       "table": HTMLTable(table: table(of: shown.curve)).text,
     ]
+    if scenario.repetitions.count > 1 { values["count"] = scenario.repetitions.count }
+    return values
   }
 
   // MARK: The static picture
@@ -79,12 +80,12 @@ struct RunPageCurves {
 
   /// The picture in words.
   private func summary(of curve: MemoryCurve) -> String {
-    let peak = curve.peak.map { ["peak \(Figures.amount($0.height)) \($0.when)"] } ?? []
+    let peak = curve.peak.map { "The peak, \(Figures.amount($0.height)), came \($0.when)" }
     let steady = curve.steady.map { steady in
-      let ends = "from \(Figures.amount(steady.first)) to \(Figures.amount(steady.last))"
-      return ["\(ends) between \(Figures.instant(steady.from)) and \(Figures.instant(steady.to))"]
+      "the steady state from \(Figures.instant(steady.from)) to \(Figures.instant(steady.to)) went from "
+        + "\(Figures.amount(steady.first)) to \(Figures.amount(steady.last))"
     }
-    return (peak + (steady ?? [])).joined(separator: ", ")
+    return [peak, steady].compactMap(\.self).joined(separator: "; ")
   }
 
   // MARK: Legend and table
@@ -92,14 +93,13 @@ struct RunPageCurves {
   /// What each line and mark means, as far as it is there.
   private func legend(of curve: MemoryCurve) -> String {
     let repetition = scenario.repetitions.count > 1 ? "this repetition, with the range of its readings" : "VmRSS"
-    let peak = curve.peak.map { "peak: \(Figures.amount($0.height)), \($0.when)" } ?? ""
     let keys: [(isThere: Bool, sign: String, text: String)] = [
       (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),
       (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the others"),
       (scenario.baselineCurve != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>", "the baseline's middle one"),
       (curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>", "the whole process tree"),
       (curve.steady != nil, "<path class=\"orange dashed\" d=\"M1 6h26\"/>", "steady state, with its growth"),
-      (curve.peak != nil, "<path class=\"red fill\" d=\"M14 1l5 5l-5 5l-5-5z\"/>", peak),
+      (curve.peak != nil, "<path class=\"red fill\" d=\"M14 1l5 5l-5 5l-5-5z\"/>", "peak"),
     ]
     let iterations =
       curve.iterations > 0 ? "<span class=\"key\">\(Figures.count(curve.iterations, "iteration"))</span>" : ""

@@ -2,7 +2,9 @@ import GateCore
 
 /// One scenario of the run page.
 struct RunPageScenario {
+  /// Its place on the page, and how many there are.
   let index: Int
+  let count: Int
   let scenario: ScenarioResult
   let run: RunInfo
   let context: SummaryContext
@@ -40,7 +42,9 @@ struct RunPageScenario {
     values["processes"] = processes
     values["repetitions"] = repetitions
     values["ends"] = ends
-    let notes = scenario.allNotes.map { TerminalText.safe($0) } + [RecordReport.remark(on: scenario)].compactMap(\.self)
+    let notes =
+      scenario.allNotes.map { TerminalText.safe($0) }
+      + [isRecording ? RecordReport.remark(on: scenario) : nil].compactMap(\.self)
     values["hasNotes"] = !notes.isEmpty
     values["notes"] = notes
     let (steps, advice) = (self.steps, self.advice)
@@ -52,7 +56,7 @@ struct RunPageScenario {
 
   /// What went well stays closed, unless there is nothing else.
   private var isOpen: Bool {
-    isRecording || scenario.verdict.exitCode != .pass || scenario.verdict == .improved
+    count == 1 || scenario.verdict.exitCode != .pass || scenario.verdict == .improved
       || scenario.metrics.contains(where: \.isWarning)
   }
 
@@ -199,9 +203,11 @@ struct RunPageScenario {
       ? []
       : nextSteps.approvals.map { step in
         NextSteps.Step(
-          purpose: step.purpose, words: step.words.prefix(2) + ["--reason", "why"] + step.words.dropFirst(2))
+          purpose: step.purpose,
+          words: step.words.prefix(2) + ["--reason", "why it is wanted"] + step.words.dropFirst(2))
       }
-    return (again + (isRecording ? [] : nextSteps.closerLooks) + approvals).map { step in
+    let closer = isRecording ? [] : nextSteps.closerLooks
+    return ((closer.isEmpty ? again : closer) + approvals).map { step in
       ["purpose": step.purpose, "command": step.words.map(ShellWords.quoted).joined(separator: " ")]
     }
   }

@@ -138,7 +138,12 @@
         input.type = "radio";
         input.name = `repetition-${this.figure.dataset.index}`;
         input.checked = index === this.shown;
-        input.addEventListener("change", () => { this.shown = index; this.draw(); this.idle(); });
+        input.addEventListener("change", () => {
+          this.shown = index;
+          this.figure.querySelector(".which").textContent = index + 1;
+          this.draw();
+          this.idle();
+        });
         label.append(input, `${index + 1}`);
         if (curve.label) label.title = `peak ${curve.label}`;
         set.append(label);
@@ -188,7 +193,7 @@
       this.graph = new Dygraph(this.plot, rows, {
         labels: ["time", "resident"], legend: "never", dateWindow: [0, length], valueRange: this.range(),
         color: colour("blue"), strokeWidth: 2.25, animatedZooms: false, xRangePad: 4,
-        highlightCircleSize: 4, gridLineColor: colour("line"), axisLineColor: colour("line"),
+        highlightCircleSize: 4, gridLineWidth: 1, gridLineColor: colour("line"), axisLineColor: colour("line"),
         axes: {
           x: { axisLabelFormatter: (seconds, step) => this.timeLabel(seconds), drawGrid: false, pixelsPerLabel: 90 },
           y: { axisLabelFormatter: (bytes) => amount(bytes), axisLabelWidth: 72, ticker: (a, b, pixels) => this.ticks(a, b, pixels) },
