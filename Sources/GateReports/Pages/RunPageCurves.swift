@@ -7,6 +7,8 @@ struct RunPageCurves {
 
   /// More of the tree than this no picture shows.
   private static let mostTreePoints = 60
+  /// Nor of the repetitions behind the one that is told of.
+  private static let mostFaintPoints = 60
   private static let mostRows = 24
 
   /// The repetition that is told most of: the one that failed, else the one in the middle.
@@ -46,7 +48,7 @@ struct RunPageCurves {
     let height = points.map(\.high).reduce(curve.peak?.height ?? .zero, max)
     var layers = phases(of: curve)
     if let steady = curve.steady { layers.append(.span(seconds(steady.from)...seconds(steady.to), ink: .orange)) }
-    layers += others.map { .line(line($0.main), ink: .quiet, weight: .faint) }
+    layers += others.map { .line(line($0.main.thinned(to: Self.mostFaintPoints)), ink: .quiet, weight: .faint) }
     if let baseline = scenario.baselineCurve { layers.append(.line(line(baseline), ink: .green, weight: .dashed)) }
     if let tree = curve.tree?.thinned(to: Self.mostTreePoints) { layers.append(.line(line(tree), ink: .purple)) }
     let band = curve.main.points.map { SVGChart.Range(x: seconds($0.time), low: bytes($0.low), high: bytes($0.high)) }
@@ -114,9 +116,9 @@ struct RunPageCurves {
   private func table(of curve: MemoryCurve) -> Table {
     let rows = curve.main.thinned(to: Self.mostRows).points.map { point in
       let phase = curve.phases.last { $0.time <= point.time && point.time <= curve.end }?.name ?? ""
-      let range = point.low == point.high ? "" : "\(Figures.amount(point.low)) to "
+      let (low, high) = (Figures.amount(point.low), Figures.amount(point.high))
       return [
-        Table.Cell(Figures.instant(point.time)), Table.Cell(range + Figures.amount(point.high)),
+        Table.Cell(Figures.instant(point.time)), Table.Cell(low == high ? high : "\(low) to \(high)"),
         Table.Cell(TerminalText.safe(phase)),
       ]
     }
