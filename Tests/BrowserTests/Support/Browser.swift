@@ -62,7 +62,7 @@ final class Browser: Sendable {
     let sessionId: String
   }
 
-  /// Waits for the line `ChromeDriver was started successfully on port 41234.`
+  /// Waits for the line in which the driver tells that it was started successfully on port so and so.
   private static func port(from output: FileHandle) throws -> Int {
     var text = ""
     while let more = String(data: output.availableData, encoding: .utf8), !more.isEmpty {
@@ -118,7 +118,7 @@ extension Browser {
     try await work(self)
     // A pending request or a throwing callback of the last action has its say.
     if view.runsScripts { try await settle() }
-    let strangers = try await requests().filter { $0.split(separator: "#").first.map(String.init) != file.absoluteString }
+    let strangers = try await requests().filter { !$0.hasPrefix(file.absoluteString) }
     #expect(strangers == [], "the page asks for nothing but itself", sourceLocation: sourceLocation)
     let complaints = try await complaints()
     #expect(complaints == [], "the console stays empty", sourceLocation: sourceLocation)

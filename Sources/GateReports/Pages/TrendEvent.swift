@@ -1,0 +1,97 @@
+import GateCore
+
+/// Something that happened to a scenario between two runs or in one, in words.
+struct TrendEvent {
+  enum Kind: String {
+    case openStep = "open step"
+    case step, approval, environment, trouble
+  }
+
+  /// The place of its run in the course's entries.
+  var entry: Int
+  var kind: Kind
+  var metric: MetricName?
+  var words: String
+  /// What a chart says beside its mark.
+  var label = ""
+
+  /// In the order of time.
+  static func all(of course: ScenarioCourse) -> [TrendEvent] {
+    let steps = course.metrics.flatMap { metric in metric.steps.map { TrendEvent($0, of: metric) } }
+    let approvals = course.approvals.map { approved in
+      TrendEvent(entry: approved.entry, kind: .approval, words: "baseline " + approved.approval.words)
+    }
+    let changes = course.environmentChanges.map { change in
+      TrendEvent(entry: change.entry, kind: .environment, words: change.differences.words)
+    }
+    let troubles = course.entries.enumerated().flatMap { index, entry in
+      entry.troubles.prefix(3).map { trouble in
+        TrendEvent(
+          entry: index, kind: .trouble,
+          words: "repetition \(trouble.repetition): \(PageWords.shown(trouble.end.inWords))",
+          label: trouble.end.kind.rawValue)
+      }
+    }
+    return (troubles + changes + approvals + steps).sorted { $0.entry < $1.entry }
+  }
+
+  private init(entry: Int, kind: Kind, metric: MetricName? = nil, words: String, label: String = "") {
+    (self.entry, self.kind, self.metric, self.words, self.label) = (entry, kind, metric, words, label)
+  }
+
+  init(_ step: MetricCourse.Step, of metric: MetricCourse) {
+    let name = PageWords.shown(metric.metric.text)
+    let size = step.size(unit: metric.unit)
+    let levels = [step.before, step.after].map { Figures.amount($0, unit: metric.unit) }
+    self.init(
+      entry: step.entry, kind: step.isOpen ? .openStep : .step, metric: metric.metric,
+      words: "\(name) \(size), from \(levels[0]) to \(levels[1]); \(step.chanceInWords); \(step.causeInWords)",
+      label: size)
+  }
+}
+
+extension MetricCourse.Step {
+  /// As in `+1.2 MiB (+5.3 %)`.
+  func size(unit: String) -> String {
+    let percent = before > 0 ? " (\(Figures.percent((after - before) / before * 100)))" : ""
+    return Figures.difference(after - before, unit: unit) + percent
+  }
+
+  /// Below one in a million nobody tells figures apart.
+  var chanceInWords: String {
+    chance < 1e-6 ? "chance below one in a million" : "chance \(Figures.share(chance * 100))"
+  }
+
+  var causeInWords: String {
+    switch cause {
+    case .approval(let approval): approval.words
+    case .environment(let differences): "with the environment: \(differences.words)"
+    case nil: after < before ? "unexplained fall" : stands ? "unexplained" : "unexplained, and gone since"
+    }
+  }
+}
+
+extension Baseline.Approval {
+  /// As in `approved by Ada on 2026-01-02: the new cache`.
+  var words: String {
+    let why = reason.map { ": \(PageWords.shown($0))" } ?? ", no reason given"
+    return "approved by \(PageWords.shown(by)) on \(at.day)\(why)"
+  }
+}
+
+extension [Fingerprint.Difference] {
+  /// As in `kernel 6.1 → 6.6, libc glibc 2.36 → glibc 2.41`.
+  var words: String {
+    map { difference in
+      let values = [difference.baseline, difference.current].map { $0.isEmpty ? "none" : PageWords.shown($0) }
+      return "\(difference.field.rawValue) \(values[0]) → \(values[1])"
+    }.joined(separator: ", ")
+  }
+}
+
+extension End {
+  /// With how many processes the kernel killed for want of memory, where it did.
+  var inWords: String {
+    oomKills > 0 && kind != .oom ? "\(forPeople), \(Figures.count(oomKills, "OOM kill"))" : forPeople
+  }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+package import GateCore
+
+/// The history as one HTML file: an overview of all scenarios, and each one's memory from run to run.
+///
+/// All of it stands in the markup, with static pictures; the scripts make of it one view at a time, with charts that
+/// answer to pointer and keyboard, from the same values in the element `data`.
+package enum TrendPage {
+  package static func text(_ trend: Trend) -> String {
+    let courses = trend.courses.indices.map { TrendCourse(trend: trend, index: $0) }
+    let body = PageTemplate.trend.render([
+      "summary": summary(of: courses, in: trend),
+      "tags": Set(trend.courses.flatMap(\.tags)).sorted().map(PageWords.shown),
+      "environments": Set(trend.courses.map(\.environment)).sorted().map(PageWords.shown),
+      "branches": Set(trend.courses.compactMap(\.branch)).sorted().map(PageWords.shown),
+      "states": Set(courses.map(\.state)).sorted().map(\.words),
+      "courses": courses.map(\.values),
+      "madeAt": trend.madeAt.formatted(.iso8601),
+      "version": "\(Tool.name) \(Tool.version)",
+      "hiddenBranches": trend.hiddenBranches > 0
+        ? Figures.count(trend.hiddenBranches, "more branch", plural: "more branches") : "",
+      "hasCharts": PageText.chartScript != nil,
+    ])
+    return HTMLPage(
+      title: "Memory trend",
+      body: body,
+      styles: [PageText.chartStyle, PageText.named("page.css"), PageText.named("trend.css")].compactMap(\.self),
+      scripts: [PageText.chartScript, PageText.named("charts.js"), PageText.named("trend.js")].compactMap(\.self),
+      data: TrendData.text(trend, states: courses.map(\.state))
+    ).text()
+  }
+
+  /// As in `20 scenarios, 3 to look at now; 512 runs from 2026-01-02 to 2026-11-20`.
+  private static func summary(of courses: [TrendCourse], in trend: Trend) -> String {
+    let names = Set(trend.courses.map(\.name)).count
+    let open = courses.count { $0.state.needsLook }
+    let look = open == 0 ? "nothing to look at now" : "\(open) to look at now"
+    let days = [trend.runs.first, trend.runs.last].compactMap { $0?.startedAt.day }
+    let span = days.isEmpty ? "" : days[0] == days[1] ? " on \(days[0])" : " from \(days[0]) to \(days[1])"
+    let shown = trend.runs.count < trend.runCount ? ", \(trend.runs.count) of them shown" : ""
+    return "\(Figures.count(names, "scenario")), \(look); \(Figures.count(trend.runCount, "run"))\(span)\(shown)"
+  }
+}
+
+extension PageTemplate {
+  static let trend = PageTemplate("trend")
+}
+
+/// Strangers' texts as a page shows them.
+enum PageWords {
+  /// More than a person reads in a table; what is longer loses its middle.
+  private static let most = 240
+
+  /// Without what is invisible or changes the direction of writing, and of bounded length.
+  static func shown(_ text: String) -> String {
+    let bytes = text.utf8
+    if bytes.count <= most, bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
+    let cut = text.unicodeScalars.count > most * 8 ? String(text.prefix(most * 4)) + "…" : text
+    return TerminalText.cut(TerminalText.safe(cut), to: most, at: .middle, mark: "…")
+  }
+
+  /// An address that a link may have: http or https, and nothing in it that an address does not have.
+  static func link(_ address: String?) -> String? {
+    guard let address, address.utf8.count <= 2000, address.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
+      return nil
+    }
+    let start = address.prefix(8).lowercased()
+    return start.hasPrefix("http://") || start.hasPrefix("https://") ? address : nil
+  }
+
+  /// Where a commit can be read; nil for one that is not written as commits are.
+  static func link(toCommit commit: String?, by links: BuildLinks) -> String? {
+    guard let template = link(links.commit), let commit, PlainName.isValid(commit) else { return nil }
+    return template.replacing("{commit}", with: commit)
+  }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import GateCore
+
+/// A history as a team has it after some months: several branches and machines, steps that somebody approved and steps
+/// that nobody has seen, creep, crashes, noise. The same each time.
+struct TrendExample {
+  private var state: UInt64 = 2026
+  private var runs: [RunInfo] = []
+
+  private static let day = 86_400.0
+  private static let start = Date(timeIntervalSince1970: 1_767_323_045)
+  private static let names = [
+    "api-gateway-boot", "redis-load", "redis-expire", "postgres-bulk-insert", "nginx-static", "parser-large-file",
+    "indexer-cold", "indexer-warm", "search[shards=1]", "search[shards=8]", "compactor", "importer-csv",
+    "importer-json", "session-churn", "thumbnailer", "mail-queue", "scheduler-idle", "websocket-fanout",
+    "cache-eviction", "report-pdf",
+  ]
+  private static let subjects = [
+    "Keep the index in one arena", "Bump the TLS library", "Cache parsed templates per worker", "Fix the paging of results",
+    "Read files in chunks of 64 KiB", "Add a metric of queue depth", "Drop the second copy of the payload",
+    "Intern header names", "Update the CI image", "Rename things", "Retry with a budget", "Pool the connections",
+  ]
+
+  /// - Parameters:
+  ///   - courses: How many scenarios on the main branch.
+  ///   - length: How many runs each has.
+  static func trend(courses: Int = 20, length: Int = 200) -> Trend {
+    var example = TrendExample()
+    example.runs = (0..<length).map { example.run($0, branch: "main") } + (0..<12).map { example.run(length - 12 + $0, branch: "lru-cache") }
+    var all: [ScenarioCourse] = []
+    for index in 0..<courses {
+      let name = index < names.count ? names[index] : "scenario-\(index)"
+      all.append(example.course(index, name, runs: Array(0..<length)))
+      if index.isMultiple(of: 5) { all.append(example.branchCourse(index, name, from: length)) }
+      if index == 1 {
+        var other = example.course(12, name, runs: Array(stride(from: 0, to: length, by: 4)))
+        other.environment = "linux-aarch64-4cpu-traced"
+        all.append(other)
+      }
+    }
+    return Trend(
+      madeAt: Date(timeIntervalSince1970: 1_795_000_000),
+      links: BuildLinks(commit: "https://git.example/highwater/commit/{commit}"),
+      runs: example.runs, runCount: length * 2 + 31, courses: all, hiddenBranches: 3)
+  }
+
+  /// Numerical Recipes' linear congruential generator: from 0 to 1.
+  private mutating func random() -> Double {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Double(state >> 33) / Double(1 << 31)
+  }
+
+  private mutating func run(_ index: Int, branch: String) -> RunInfo {
+    let digits = (0..<5).map { _ in String(Int(random() * 0xffff_ffff), radix: 16) }.joined()
+    let id = "0198c0de-0000-7000-8000-\(String(1_000_000_000_000 + index * 7 + (branch == "main" ? 0 : 3)))"
+    return RunInfo(
+      id: id, startedAt: Self.start + Double(index) * Self.day * 1.4 + (branch == "main" ? 0 : 3600) + random() * 30_000,
+      commit: String((digits + "0123456789abcdef0123456789abcdef01234567").prefix(40)),
+      subject: Self.subjects[Int(random() * Double(Self.subjects.count))],
+      branch: branch, buildURL: "https://ci.example/builds/\(4000 + index)")
+  }
+
+  private func approval(_ entry: Int, by: String, _ reason: String?) -> Baseline.Approval {
+    Baseline.Approval(at: runs[entry].startedAt, by: by, commit: runs[entry].commit, reason: reason, run: runs[entry].id)
+  }
+
+  /// A course whose shape depends on its index.
+  private mutating func course(_ index: Int, _ name: String, runs places: [Int]) -> ScenarioCourse {
+    let count = places.count
+    let level = [23.0, 8, 11, 190, 12, 340, 64, 71, 48, 92][index % 10] * 1_048_576
+    let shape = Shape(rawValue: index % 10) ?? .flat
+    let (step, approved) = (count * 3 / 5, count * 3 / 5 + 2)
+    let approvals = [approval(places[0], by: "Ada Byron", "first measurements")]
+      + (shape == .approvedStep ? [approval(places[approved], by: "Grace Hopper", "the new cache is worth 3 MiB")] : [])
+    var levels = (0..<count).map { entry in level * shape.factor(entry, of: count, step: step) }
+    if shape == .crash { levels[count - 2] *= 0.4 }
+    let base = (0..<count).map { shape == .approvedStep && $0 >= approved ? levels[step] : level }
+    let metrics = Self.metrics(index).map { metric, share in
+      self.metric(metric, share: share, levels: levels, base: base, shape: shape, step: step, approval: approvals.last)
+    }
+    let entries = (0..<count).map { entry in
+      let peak = metrics[0].points[entry]
+      let hasCrashed = shape == .crash && (entry == count - 2 || entry == count / 3)
+      let oom = hasCrashed && entry != count / 3
+      return ScenarioCourse.Entry(
+        run: places[entry],
+        verdict: hasCrashed ? .failed : peak?.judgement?.verdict ?? .pass,
+        troubles: hasCrashed
+          ? [.init(repetition: 2, end: oom ? End(.oom, proof: "memory.events", oomKills: 1) : End(.crash, signal: Signal(number: 11)))]
+          : [],
+        composition: Self.composition(peak?.median ?? 0))
+    }
+    let change = Fingerprint.Difference(field: .libc, baseline: "glibc 2.36", current: "glibc 2.41")
+    return ScenarioCourse(
+      name: ScenarioName(name), tags: index % 3 == 0 ? ["server", "nightly"] : index % 3 == 1 ? ["server"] : ["batch"],
+      environment: "linux-x86_64-2cpu-traced", branch: "main", growthIsPerIteration: true, runCount: count * 2,
+      entries: entries, metrics: metrics,
+      approvals: approvals.enumerated().map { .init(entry: $0 == 0 ? 0 : approved, approval: $1) },
+      environmentChanges: [.init(entry: count / 4, differences: [change])])
+  }
+
+  private mutating func branchCourse(_ index: Int, _ name: String, from first: Int) -> ScenarioCourse {
+    var course = course(index + 1, name, runs: Array(first..<first + 12))
+    course.branch = "lru-cache"
+    return course
+  }
+
+  private enum Shape: Int {
+    case openStep, approvedStep, flat, creep, fall, crash, environmentStep, noisy, regression, gone
+
+    func factor(_ entry: Int, of count: Int, step: Int) -> Double {
+      switch self {
+      case .openStep: entry >= count * 4 / 5 ? 1.024 : 1
+      case .approvedStep: entry >= step ? 1.37 : 1
+      case .flat, .crash: 1
+      case .noisy: 1
+      case .creep: 1 + 0.025 * Double(entry) / Double(count)
+      case .fall: entry >= step ? 0.87 : 1
+      case .environmentStep: entry >= count / 4 ? 1.018 : 1
+      case .regression: entry >= count - 3 ? 1.083 : 1
+      case .gone: entry >= count / 2 && entry < step ? 1.06 : 1
+      }
+    }
+  }
+
+  private static func metrics(_ index: Int) -> [(MetricName, Double)] {
+    let whole: [(MetricName, Double)] = [(.peakRSS, 1), (.steadyRSS, 0.91), (.growth, 0), (.spike, 0.08), (.treePeak, 1.24)]
+    return whole + (index % 4 == 0 ? [(.phase("load", .peakRSS), 0.97), (.phase("drain", .steadyRSS), 0.6)] : [])
+  }
+
+  private mutating func metric(
+    _ name: MetricName, share: Double, levels: [Double], base: [Double], shape: Shape, step: Int, approval: Baseline.Approval?
+  ) -> MetricCourse {
+    let noise = shape == .noisy ? 0.02 : 0.0012
+    let points = levels.indices.map { entry -> MetricCourse.Point? in
+      if name == .steadyRSS, shape == .noisy, entry % 9 == 4 { return nil }
+      let middle = name == .growth ? random() * 80 - 30 : Self.page(levels[entry] * share * (1 + (random() - 0.5) * noise * 2))
+      let spread = name == .growth ? 40 : Self.page(levels[entry] * share * noise * (0.5 + random()))
+      return .init(
+        median: middle, low: middle - spread, high: middle + spread,
+        judgement: judgement(name, middle, base[entry] * share))
+    }
+    let size = points.count
+    let isWhole = name.isWholeBytes && share > 0.5
+    return MetricCourse(
+      metric: name, unit: name.unit(perIteration: true), points: points,
+      steps: isWhole ? steps(shape, size, step, points: points, approval: approval) : [],
+      creep: shape == .creep && isWhole ? creep(name, points) : nil)
+  }
+
+  private func judgement(_ name: MetricName, _ value: Double, _ base: Double) -> MetricRecord.Judgement? {
+    switch name {
+    case .peakRSS, .steadyRSS:
+      let allowed = max(base * 0.03, 524_288)
+      let verdict: Verdict = value > base + allowed ? .regression : value < base - allowed ? .improved : .pass
+      return .init(verdict: verdict, baseline: base, change: value - base, allowed: allowed, limit: base < 2e7 ? .mebibytes(32) : nil)
+    case .growth: return .init(verdict: .pass, limit: Bytes(1024))
+    default: return nil
+    }
+  }
+
+  private func steps(
+    _ shape: Shape, _ count: Int, _ step: Int, points: [MetricCourse.Point?], approval: Baseline.Approval?
+  ) -> [MetricCourse.Step] {
+    func made(_ entry: Int, _ cause: MetricCourse.Step.Cause?, stands: Bool = true) -> [MetricCourse.Step] {
+      guard let before = points[entry - 1]?.median, let after = points[entry]?.median else { return [] }
+      return [.init(entry: entry, before: before, after: after, chance: 0.00003, cause: cause, stands: stands)]
+    }
+    let libc = Fingerprint.Difference(field: .libc, baseline: "glibc 2.36", current: "glibc 2.41")
+    return switch shape {
+    case .openStep: made(count * 4 / 5, nil)
+    case .approvedStep: made(step, approval.map { .approval($0) })
+    case .fall: made(step, nil, stands: false)
+    case .environmentStep: made(count / 4, .environment([libc]))
+    case .regression: made(count - 3, nil)
+    case .gone: made(count / 2, nil, stands: false) + made(step, nil, stands: false)
+    case .flat, .creep, .crash, .noisy: []
+    }
+  }
+
+  private func creep(_ name: MetricName, _ points: [MetricCourse.Point?]) -> CreepOfRuns? {
+    let series = points.indices.compactMap { entry in
+      points[entry].map { point in
+        SeriesPoint(
+          run: runs[entry], verdict: .pass,
+          record: MetricRecord(metric: name, figures: .init(median: point.median, low: point.low, high: point.high, count: 5)))
+      }
+    }
+    return CreepOfRuns(series, tolerance: .bounds(relative: Percent(1), absolute: nil))
+  }
+
+  private static func page(_ value: Double) -> Double {
+    (value / 4096).rounded() * 4096
+  }
+
+  private static func composition(_ peak: Double) -> Composition {
+    func part(_ share: Double) -> Bytes { Bytes(Int64(page(peak * share))) }
+    return Composition(
+      anonymous: part(0.72), file: part(0.22), shared: part(0.04), stack: .kibibytes(132), heap: part(0.58))
+  }
+}
