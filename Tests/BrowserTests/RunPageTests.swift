@@ -60,7 +60,7 @@ struct RunPageTests {
   func keyboard() async throws {
     try await Browser.current.visit(page) { browser in
       let _: Bool = try await browser.evaluate("document.querySelector(arguments[0]).focus(); return true", .text(plot))
-      try await browser.press(.right)
+      try await browser.press(.home)
       #expect(try await reading(browser).hasPrefix("0.000 s: 2.0 MiB"))
       try await browser.press(.end)
       #expect(try await reading(browser).hasPrefix("1.090 s: 23.3 MiB"))
@@ -82,7 +82,7 @@ struct RunPageTests {
       let whole = try await ticks(browser)
       try await browser.drag(from: browser.place(in: plot, x: 0.3), to: browser.place(in: plot, x: 0.5))
       #expect(try await ticks(browser) != whole)
-      let all = try await browser.place(in: "#scenario-1 .live > .choices:last-child button:last-child")
+      let all = try await browser.place(in: "#scenario-1 .whole")
       try await browser.click(all)
       #expect(try await ticks(browser) == whole)
     }

@@ -30,7 +30,7 @@ package enum RunPage {
       title: title(of: result, isRecording: isRecording),
       body: PageTemplate.run.render(values),
       styles: [PageText.chartStyle].compactMap(\.self) + [PageText.named("page.css"), PageText.named("run.css")],
-      scripts: [PageText.chartScript].compactMap(\.self) + [PageText.named("run.js")],
+      scripts: [PageText.chartScript].compactMap(\.self) + [PageText.named("charts.js"), PageText.named("run.js")],
       data: data
     ).text()
   }
