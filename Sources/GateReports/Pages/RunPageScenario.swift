@@ -13,7 +13,7 @@ struct RunPageScenario {
   static let style = TerminalStyle(width: 200)
 
   /// How many of the last lines of a failed program's output are shown.
-  private static let outputLines = 40
+  private static let outputLines = 25
 
   private var id: String { "scenario-\(index + 1)" }
   private var name: String { TerminalText.safe(scenario.name.text) }

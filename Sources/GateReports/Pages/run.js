@@ -152,7 +152,7 @@
     }
 
     get length() {
-      return this.lines.flat().reduce((most, point) => Math.max(most, point.time), this.curve.end);
+      return this.lines.flat().reduce((most, point) => Math.max(most, point.time), this.curve.end) * 1.01;
     }
 
     /** Amounts with room above for the names of phases and marks; fitted, a tenth of the readings may lie below. */
