@@ -244,6 +244,26 @@ extension History {
     try reading { db in try SeriesReader(db, selection).points(of: metric) }
   }
 
+  /// The history as people review it, as it is at one instant.
+  package func trend(madeAt date: Date, links: BuildLinks) throws(HistoryError) -> Trend {
+    var courses: [ScenarioCourse] = []
+    let maker = try reading { db in
+      let index = try TrackIndex(db)
+      let maker = CourseMaker(index.inventory)
+      let step = max(1, Self.mostRows / max(1, index.runs.count))
+      for start in stride(from: 0, to: index.scenarios.count, by: step) {
+        let scenarios = start..<min(start + step, index.scenarios.count)
+        var reader = try TrackReader(db, index, scenarios: scenarios)
+        courses += maker.courses(of: try reader.read())
+      }
+      return maker
+    }
+    return maker.trend(of: courses, madeAt: date, links: links)
+  }
+
+  /// How many scenarios' runs are in memory at a time, at some 200 bytes each: a history of more takes several passes.
+  private static let mostRows = 400_000
+
   /// A scenario's verdicts, the oldest first.
   package func verdicts(in selection: Selection) throws(HistoryError) -> [Verdict] {
     try reading { db in try SeriesReader(db, selection).verdicts() }

@@ -8,7 +8,7 @@ enum HistorySchema {
   static let applicationID: Int32 = 0x4869_5761
 
   /// The version that this program writes (`PRAGMA user_version`), which is the number of migrations.
-  static let version = 1
+  static let version = 2
 
   static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
@@ -16,8 +16,19 @@ enum HistorySchema {
       try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = 1;")
       try db.execute(sql: firstVersion)
     }
+    migrator.registerMigration("2") { db in
+      try db.execute(sql: "PRAGMA user_version = 2;")
+      try db.execute(sql: secondVersion)
+    }
     return migrator
   }()
+
+  /// What the trend page shows besides: the first line of a commit's message, and a scenario's tags, which stand once as
+  /// one text with commas.
+  private static let secondVersion = """
+    ALTER TABLE run ADD COLUMN subject TEXT;
+    ALTER TABLE scenario ADD COLUMN tags_id INTEGER REFERENCES name (id);
+    """
 
   /// The tables as they began.
   ///

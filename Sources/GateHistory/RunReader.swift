@@ -55,7 +55,8 @@ final class RunReader {
     let rows = try Row.fetchAll(
       try db.cachedStatement(
         sql: """
-          SELECT scenario.*, name.text AS name FROM scenario JOIN name ON name.id = scenario.name_id
+          SELECT scenario.*, name.text AS name, tags.text AS tags FROM scenario JOIN name ON name.id = scenario.name_id
+          LEFT JOIN name AS tags ON tags.id = scenario.tags_id
           WHERE run_id = ? ORDER BY scenario.id
           """), arguments: [run])
     var metrics = try grouped(
@@ -73,6 +74,7 @@ final class RunReader {
       let id: Int64 = row["id"]
       return ScenarioRecord(
         name: ScenarioName(row["name"]),
+        tags: (row["tags"] as String?)?.split(separator: ",").map(String.init) ?? [],
         verdict: Verdict(row["verdict"]),
         environment: try environment(row["environment_id"]),
         repetitions: row["repetitions"],
@@ -194,18 +196,18 @@ struct SeriesReader {
 // MARK: - Rows as values
 
 extension RunInfo {
-  fileprivate init(_ row: Row) {
+  init(_ row: Row) {
     self.init(
       id: row["identifier"], startedAt: Date(milliseconds: row["started_at"]),
-      duration: .nanoseconds(row["duration"] as Int64), commit: row["commit_id"], branch: row["branch"],
-      buildURL: row["build_url"]
+      duration: .nanoseconds(row["duration"] as Int64), commit: row["commit_id"],
+      subject: row["subject"], branch: row["branch"], buildURL: row["build_url"]
     )
   }
 }
 
 extension Verdict {
   /// A verdict of a later version says nothing to this one.
-  fileprivate init(_ text: String) {
+  init(_ text: String) {
     self = Verdict(rawValue: text) ?? .skipped
   }
 }
@@ -228,7 +230,7 @@ extension MetricRecord {
 }
 
 extension ScenarioRecord.Trouble {
-  fileprivate init(_ row: Row) {
+  init(_ row: Row) {
     let end = End(
       (row["kind"] as String?).flatMap(End.Kind.init) ?? .unknown,
       code: row["code"],

@@ -20,11 +20,12 @@ final class RunWriter {
       return try db.makeStatement(sql: "INSERT INTO \(table) (\(columns)) VALUES (\(marks))")
     }
     insertRun = try inserting(
-      into: "run", "identifier, started_at, duration, commit_id, branch_id, build_url, environment_id, verdict")
+      into: "run", "identifier, started_at, duration, commit_id, subject, branch_id, build_url, environment_id, verdict"
+    )
     insertScenario = try inserting(
       into: "scenario",
       """
-      run_id, name_id, environment_id, verdict, repetitions, growth_is_per_iteration, approval_id,
+      run_id, name_id, tags_id, environment_id, verdict, repetitions, growth_is_per_iteration, approval_id,
       anon, file, shmem, stack, heap, lazy_free, huge_pages
       """)
     metricRow = MetricRow(
@@ -38,8 +39,8 @@ final class RunWriter {
   func insert(_ record: RunRecord) throws {
     let run = record.run
     try insertRun.execute(arguments: [
-      run.id, run.startedAt.inMilliseconds, run.duration.inNanoseconds, run.commit, try run.branch.map(id(ofName:)),
-      run.buildURL, try id(of: record.environment), record.verdict.rawValue,
+      run.id, run.startedAt.inMilliseconds, run.duration.nanoseconds, run.commit, run.subject,
+      try run.branch.map(id(ofName:)), run.buildURL, try id(of: record.environment), record.verdict.rawValue,
     ])
     let runID = db.lastInsertedRowID
     for scenario in record.scenarios { try insert(scenario, ofRun: runID) }
@@ -55,7 +56,8 @@ final class RunWriter {
   private func insert(_ scenario: ScenarioRecord, ofRun runID: Int64) throws {
     let parts = scenario.composition
     try insertScenario.execute(arguments: [
-      runID, try id(ofName: scenario.name.text), try id(of: scenario.environment), scenario.verdict.rawValue,
+      runID, try id(ofName: scenario.name.text), try tags(of: scenario), try id(of: scenario.environment),
+      scenario.verdict.rawValue,
       scenario.repetitions, scenario.growthIsPerIteration, try scenario.approval.map(id(of:)),
       parts?.anonymous.count, parts?.file.count, parts?.shared.count, parts?.stack?.count, parts?.heap?.count,
       parts?.lazilyFreed?.count, parts?.hugePages?.count,
@@ -74,6 +76,10 @@ final class RunWriter {
   }
 
   // MARK: What stands once
+
+  private func tags(of scenario: ScenarioRecord) throws -> Int64? {
+    scenario.tags.isEmpty ? nil : try id(ofName: scenario.tags.joined(separator: ","))
+  }
 
   private func id(ofName text: String) throws -> Int64 {
     if let known = names[text] { return known }
@@ -137,7 +143,8 @@ final class RunWriter {
           WHERE id NOT IN (SELECT environment_id FROM scenario UNION SELECT environment_id FROM run);
         DELETE FROM name WHERE id NOT IN (
           SELECT name_id FROM scenario UNION SELECT name_id FROM metric
-          UNION SELECT branch_id FROM run WHERE branch_id IS NOT NULL);
+          UNION SELECT branch_id FROM run WHERE branch_id IS NOT NULL
+          UNION SELECT tags_id FROM scenario WHERE tags_id IS NOT NULL);
         """)
   }
 }
@@ -182,14 +189,5 @@ enum EnvironmentColumns {
       ignoredFields: Set(ignored.split(separator: ",").compactMap { Fingerprint.Field(rawValue: String($0)) }),
       counters: bound.map { CounterCheck(bound: Bytes($0), difference: Bytes(difference ?? 0)) }
     )
-  }
-}
-
-extension Duration {
-  /// Whole nanoseconds; what is longer than 292 years is cut to that.
-  fileprivate var inNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? Int64.max : whole + attoseconds / 1_000_000_000
   }
 }

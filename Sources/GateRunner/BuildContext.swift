@@ -4,6 +4,8 @@ import GateFiles
 /// What the CI system or the checkout says of the build under test.
 struct BuildContext {
   let commit: String?
+  /// The first line of the commit's message.
+  let subject: String?
   let branch: String?
   let buildURL: String?
   /// Who runs this: for approvals.
@@ -17,6 +19,9 @@ struct BuildContext {
     let checkout = GitCheckout(containing: root)
     commit =
       first("HIGHWATER_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "GIT_COMMIT") ?? checkout?.commit
+    subject =
+      first("HIGHWATER_SUBJECT", "CI_COMMIT_TITLE").map { String($0.prefix { !$0.isNewline }) }
+      ?? commit.flatMap { GitQuery.subject(of: $0, in: root) }
     branch =
       first(
         "HIGHWATER_BRANCH", "GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "GIT_BRANCH"

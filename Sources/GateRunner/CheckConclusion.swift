@@ -26,6 +26,7 @@ struct CheckConclusion {
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
     let lost = write()
     history?.append(result)
+    history?.writeTrend(to: artifacts.trend)
     let delivered = notify(comparedWith: previous)
     var exitCode = result.verdict.exitCode
     if exitCode == .pass {
@@ -137,6 +138,7 @@ extension RunInfo {
       id: RunIdentifier.make(at: date, random: &random),
       startedAt: date,
       commit: build.commit,
+      subject: build.subject,
       branch: build.branch,
       buildURL: build.buildURL
     )

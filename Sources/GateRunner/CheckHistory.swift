@@ -1,15 +1,18 @@
 import GateCore
 import GateFiles
 import GateHistory
+import GateReports
 
 /// The history as one check uses it; a history that cannot be had is told and costs no verdict.
 struct CheckHistory {
   private var history: History?
+  private let links: BuildLinks
   private let workplace: Workplace
 
   /// Opens the project's history, if it keeps one.
   init(of project: Project, in workplace: Workplace) {
     self.workplace = workplace
+    links = project.links
     guard let path = project.history else { return }
     do {
       history = try HistoryPlace(path: path).openForWriting(in: workplace)
@@ -20,10 +23,10 @@ struct CheckHistory {
     }
   }
 
-  private func warn(_ error: any ExplainedError) {
+  private func warn(_ error: any ExplainedError, _ consequence: String = "this run is not in the history") {
     for complaint in error.complaints {
       let place = complaint.place.map { "\($0): " } ?? ""
-      workplace.console.warn("this run is not in the history: \(place)\(complaint.problem)")
+      workplace.console.warn("\(consequence): \(place)\(complaint.problem)")
     }
   }
 
@@ -81,6 +84,18 @@ struct CheckHistory {
   /// Adds the finished run.
   mutating func append(_ result: RunResult) {
     _ = asking { history throws(HistoryError) in try history.append(result) }
+  }
+
+  /// Leaves the history as a page; one that cannot be written is told and costs no verdict.
+  mutating func writeTrend(to path: String) {
+    let (links, now) = (links, workplace.now())
+    let trend = asking { history throws(HistoryError) in try history.trend(madeAt: now, links: links) }
+    guard let trend else { return }
+    do throws(FileError) {
+      try SafeFile.write(Array(TrendPage.text(trend).utf8), to: path)
+    } catch {
+      warn(error, "there is no new trend page")
+    }
   }
 
   /// How many runs are looked back: a creep of 0.05 % a run is 10 % over so many, and older runs say little of today.

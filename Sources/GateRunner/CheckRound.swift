@@ -38,6 +38,7 @@ struct CheckRound {
     for (index, plan) in plans.enumerated() {
       console.show(.scenarioStarted(plan.scenario.name, index: index + 1, of: plans.count))
       guard var result = result(of: plan, in: run) else { return nil }
+      result.tags = plan.scenario.tags
       result.commitsSinceApproval = result.approval?.commit.flatMap { commitsSince($0) }
       console.show(.scenarioFinished(result))
       results.append(result)
@@ -48,7 +49,7 @@ struct CheckRound {
   /// Asks git once for each commit at which something was approved.
   private mutating func commitsSince(_ commit: String) -> Int? {
     if let known = commitCounts[commit] { return known }
-    let count = CommitCount.since(commit, in: root)
+    let count = GitQuery.commits(since: commit, in: root)
     commitCounts[commit] = .some(count)
     return count
   }

@@ -30,10 +30,7 @@ package struct HistoryUse {
   package func run(in workplace: Workplace) throws -> ExitCode {
     let path = try options.historyPath(in: workplace)
     guard let history = try History.openExisting(path) else {
-      throw RunnerError(
-        problem: "there is no history yet", place: workplace.shown(path),
-        hint: "each `\(Tool.name) check` adds to it; `\(Tool.name) history import FILE` brings runs of other machines"
-      )
+      throw RunnerError.noHistory(workplace.shown(path))
     }
     switch task {
     case .list(let names, let limit): try list(history, names, limit, workplace.console)
@@ -59,6 +56,15 @@ package struct HistoryUse {
   private func prune(_ history: History, keeping retention: History.Retention, _ console: Console) throws {
     let removed = try history.prune(keeping: retention)
     console.say("removed \(removed) \(removed == 1 ? "run" : "runs")")
+  }
+}
+
+extension RunnerError {
+  static func noHistory(_ path: String) -> RunnerError {
+    RunnerError(
+      problem: "there is no history yet", place: path,
+      hint: "each `\(Tool.name) check` adds to it; `\(Tool.name) history import FILE` brings runs of other machines"
+    )
   }
 }
 

@@ -1,5 +1,4 @@
 import Digests
-import Digests
 import FoundationEssentials
 import GateCore
 import HTTPTransfer

@@ -69,9 +69,9 @@ package enum RankTest {
   }
 
   /// How many orderings of `first` and `second` values without equal ones have each value of the statistic U, by the
-  /// recurrence of Mann and Whitney (1947): the coefficients of the Gaussian binomial.
-  static func orderings(_ first: Int, _ second: Int) -> [Double] {
-    var counts = [Double](repeating: 0, count: first * second + 1)
+  /// recurrence of Mann and Whitney (1947): the coefficients of the Gaussian binomial, all or those up to a value.
+  static func orderings(_ first: Int, _ second: Int, upTo most: Int = .max) -> [Double] {
+    var counts = [Double](repeating: 0, count: min(first * second, most) + 1)
     counts[0] = 1
     for part in 1...first {
       for index in stride(from: counts.count - 1, through: second + part, by: -1) {

@@ -42,6 +42,29 @@ struct CommittedTablesTests {
     #expect(rows.contains(FalseAlarms.row(noise, baseline: baseline, tally)), "\(noise.name), \(tally)")
   }
 
+  @Test(
+    "Its histories have the steps that are found now: else `ci/calibrate` is to be run again",
+    arguments: [SyntheticHistory.level(.normal(1)), .level(.bimodal(0.2)), .step(5, age: 3, .normal(1))]
+  )
+  func steps(history: SyntheticHistory) throws {
+    let row = ChangePointTables.row(history)
+    #expect(try CommittedTables().rows(under: "## I. Steps in a history").contains(row), "\(row)")
+  }
+
+  @Test("Of histories without steps few have some at no tolerance, and hardly any at that of the gate, creep or not")
+  func falseSteps() throws {
+    let rows = try CommittedTables().rows(under: "## I. Steps in a history")
+    let level = rows.filter { $0[0].hasPrefix("one level: ") && !$0[0].contains("wandering") }
+    #expect(level.count == 9)
+    for row in level {
+      #expect(try #require(Double(row[1])) <= 2, "\(row)")
+      #expect(try #require(Double(row[6])) <= 1, "\(row)")
+    }
+    let creep = rows.filter { $0[0].contains("creep 0.") && !$0[0].contains("CV 2 %") && !$0[0].contains("after 40") }
+    #expect(creep.count == 8)
+    for row in creep { #expect(try #require(Double(row[6])) <= 1, "\(row)") }
+  }
+
   @Test("Every row of false alarms at the defaults keeps the promise: at most 1 %")
   func promise() throws {
     let rows = try CommittedTables().rows(under: "### Repetitions: adaptive").dropFirst(2)

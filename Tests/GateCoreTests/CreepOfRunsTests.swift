@@ -43,19 +43,23 @@ struct CreepOfRunsTests {
 
   @Test("An approval of more than the tolerance was a deliberate step: what was before does not count")
   func deliberateStep() {
-    let values = Array(repeating: 100.0, count: 15) + Array(repeating: 110, count: 20)
+    let values = rising + Array(repeating: 108, count: 20)
     #expect(CreepOfRuns(points(values), tolerance: .standard) != nil)
-    #expect(CreepOfRuns(points(values) { $0 < 15 ? (100, 0) : (110, 1) }, tolerance: .standard) == nil)
+    #expect(CreepOfRuns(points(values) { $0 < 30 ? (100, 0) : (108, 1) }, tolerance: .standard) == nil)
     // One within the tolerance was not.
     #expect(CreepOfRuns(points(rising) { $0 < 15 ? (100, 0) : (102, 1) }, tolerance: .standard) != nil)
   }
 
   @Test("Runs that failed do not count")
   func failedRuns() {
-    let values = Array(repeating: 100.0, count: 10) + Array(repeating: 50, count: 12) + Array(repeating: 100, count: 8)
-    #expect(CreepOfRuns(points(values), tolerance: .standard) != nil)
-    #expect(
-      CreepOfRuns(points(values, verdict: { (10..<22).contains($0) ? .failed : .pass }), tolerance: .standard) == nil)
+    #expect(CreepOfRuns(points(rising), tolerance: .standard) != nil)
+    #expect(CreepOfRuns(points(rising, verdict: { $0 < 15 ? .pass : .failed }), tolerance: .standard) == nil)
+  }
+
+  @Test("What came by a step is no creep")
+  func step() {
+    let values = Array(repeating: 100.0, count: 15) + Array(repeating: 110, count: 20)
+    #expect(CreepOfRuns(points(values), tolerance: .standard) == nil)
   }
 
   @Test("Nothing creeps in no runs, and a rate has no level that could")

@@ -58,6 +58,8 @@ enum Given {
   static var richRun: RunRecord {
     var run = run(1)
     run.run.duration = .nanoseconds(12_345_678_901)
+    run.run.subject = "Keep “all” rows; 'quoted'"
+    run.scenarios[0].tags = ["server", "slow"]
     run.run.buildURL = "https://ci.example/builds/7?tab=log"
     run.scenarios[0].growthIsPerIteration = true
     run.scenarios[0].metrics += [
@@ -81,6 +83,16 @@ enum Given {
           .init(repetition: 2, end: End(.oom, signal: Signal(number: 9), proof: "cgroup", oomKills: 2)),
           .init(repetition: 3, end: End(.exited, code: -1, detail: "`it` said: ünfair \"quote\"")),
         ]))
+    return run
+  }
+}
+
+extension Given {
+  /// What a history of the first version keeps of the same run.
+  static var richRunOfVersion1: RunRecord {
+    var run = richRun
+    run.run.subject = nil
+    run.scenarios[0].tags = []
     return run
   }
 }

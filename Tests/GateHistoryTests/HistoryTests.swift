@@ -181,4 +181,46 @@ struct HistoryTests {
     #expect(try after.prune(keeping: .latest(1)) == 5)
     #expect(before > 0)
   }
+
+  @Test("The trend has every run of each scenario, with all that is kept of it, in whatever order they came")
+  func trend() throws {
+    let folder = try ScratchFolder()
+    let history = try folder.open()
+    var runs = (1...30).map { Given.run($0, peak: 24_207_360 + Double($0 % 3) * 4096) }
+    runs += (31...40).map { Given.run($0, branch: "topic", of: "other") }
+    try history.add(runs.reversed())
+    try history.add(
+      [Given.richRun].map { run in
+        var run = run
+        run.run.id = Given.identifier(99)
+        run.run.startedAt = Given.instant(99)
+        return run
+      })
+    let trend = try history.trend(madeAt: Given.instant(100), links: BuildLinks(commit: "https://git.example/{commit}"))
+    #expect(trend.runCount == 41)
+    #expect(trend.runs.map(\.startedAt) == trend.runs.map(\.startedAt).sorted())
+    #expect(
+      trend.courses.map { "\($0.name) \($0.branch ?? "-") \($0.runCount)" } == [
+        "crasher[size=1] main 1", "load main 31", "other topic 10",
+      ])
+    let load = trend.courses[1]
+    #expect(load.tags == ["server", "slow"])
+    #expect(load.entries.last?.composition == Given.richRun.scenarios[0].composition)
+    #expect(load.approvals.map(\.approval) == [Given.approval(0)])
+    let peak = try #require(load.metrics.first { $0.metric == .peakRSS })
+    let kept = runs.prefix(30).compactMap { $0.scenarios[0].metrics[0] }
+    #expect(peak.points.prefix(30).map { $0?.median } == kept.map { $0.figures?.median })
+    #expect(peak.points.prefix(30).map { $0?.low } == kept.map { $0.figures?.low })
+    #expect(peak.points.prefix(30).map { $0?.judgement } == kept.map(\.judgement))
+    #expect(load.metrics.map(\.metric) == [.peakRSS, .growth, .phase("load", .peakRSS)])
+    #expect(trend.courses[0].entries[0].troubles == Given.richRun.scenarios[1].troubles)
+    #expect(trend.courses[0].environment == "limited")
+  }
+
+  @Test("A history without a run has a trend without courses")
+  func emptyTrend() throws {
+    let folder = try ScratchFolder()
+    let trend = try folder.open().trend(madeAt: Given.instant(0), links: BuildLinks())
+    #expect(trend == Trend(madeAt: Given.instant(0), runs: [], runCount: 0, courses: []))
+  }
 }

@@ -30,8 +30,7 @@ struct CreepTests {
     let values = Array(repeating: 104.0, count: 10) + Array(repeating: 100, count: 10) + [102, 103, 104, 105, 106]
     let creep = try #require(Creep(values, tolerance: Self.threePercent))
     #expect(creep.anchor == 100 && creep.level == 104 && creep.rise == 4)
-    // The first ten whose median is 100 are the seventh to the sixteenth.
-    #expect(creep.anchorIndex == 11)
+    #expect(creep.anchorIndex == 15)
   }
 
   @Test("A few lucky runs are no anchor, and fewer than fifteen values tell nothing")
@@ -40,7 +39,19 @@ struct CreepTests {
     #expect(Creep(lucky, tolerance: Self.threePercent) == nil)
     let short = Array(repeating: 100.0, count: 10) + Array(repeating: 120, count: 4)
     #expect(Creep(short, tolerance: Self.threePercent) == nil)
-    #expect(Creep(short + [120], tolerance: Self.threePercent)?.rise == 20)
+    let slow = Array(repeating: 100.0, count: 10) + [104, 108, 112, 116, 120]
+    #expect(Creep(slow, tolerance: Self.threePercent)?.rise == 12)
+  }
+
+  @Test(
+    "Values that jump between two levels do not creep when the last ones are at the higher one", arguments: [0.5, 0.2])
+  func twoLevels(share: Double) {
+    var numbers = SeededNumbers(seed: 5)
+    let flagged = (0..<200).count { _ in
+      let values = Self.series(60, deviation: 0.005, &numbers).map { $0 * (numbers.nextShare() < share ? 1.08 : 1) }
+      return Creep(values, tolerance: Self.threePercent) != nil
+    }
+    #expect(flagged <= 2)
   }
 
   @Test("The rise itself does not count as noise")

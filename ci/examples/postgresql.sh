@@ -1,4 +1,4 @@
-# What the PostgreSQL example does, step by step: create | serve | ready | load | remove.
+# What the PostgreSQL example does, step by step: create | serve | ready | load [ROWS] | remove.
 set -eu
 folder=/tmp/highwater-postgresql-example
 PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin | tail -1)
@@ -24,7 +24,7 @@ case $1 in
     pg_isready --quiet --host="$folder" ;;
   load)
     psql --quiet --host="$folder" --username=gate --dbname=postgres --command="
-      CREATE TABLE t AS SELECT i, md5(i::text) AS h FROM generate_series(1, 200000) AS i;
+      CREATE TABLE t AS SELECT i, md5(i::text) AS h FROM generate_series(1, ${2:-200000}) AS i;
       SELECT count(DISTINCT h) FROM t;" ;;
   remove)
     rm -rf "$folder" ;;

@@ -40,13 +40,14 @@ extension Baseline {
     }
   }
 
-  /// The judged metrics that have crept above their anchors: by more than is tolerated at once and 2.5 deviations of
-  /// their own values, since the lowest of many levels lies below what they are on average.
+  /// The judged metrics that have crept above their anchors: by more than is tolerated at once and
+  /// ``Statistics/Creep/deviations`` of their own values, since the lowest of many levels lies below what they are on average.
   package func creep(under gate: Gate) -> [Creep] {
     gate.rules.filter { $0.severity != .off }.compactMap { rule in
       guard let anchor = anchors[rule.metric], let values = metrics[rule.metric], let level = Spread.median(values)
       else { return nil }
-      let least = gate.tolerance(of: rule.metric).allowed(beside: values) + 2.5 * Spread.noise(values)
+      let least =
+        gate.tolerance(of: rule.metric).allowed(beside: values) + Statistics.Creep.deviations * Spread.noise(values)
       let rise = level - anchor.level
       return rise > least ? Creep(metric: rule.metric, rise: rise, anchor: anchor) : nil
     }
@@ -56,10 +57,17 @@ extension Baseline {
 extension Baseline.Creep {
   /// The creep as a sentence; `unit` is the metric's.
   package func sentence(unit: String) -> String {
-    let percent = anchor.level > 0 ? " (+\(Decimals.text(rise / anchor.level * 100, places: 1)) %)" : ""
-    let commit = anchor.commit.map { ", commit \($0.prefix(9))" } ?? ""
-    return "\(metric) has crept up by \(metric.text(of: rise, unit: unit))\(percent) over approvals that were each "
-      + "within the tolerance, from \(metric.text(of: anchor.level, unit: unit)) (\(anchor.at.day)\(commit))"
+    anchor.sentence(on: metric, rise: rise, unit: unit, course: "over approvals that were each within the tolerance")
+  }
+}
+
+extension Baseline.Anchor {
+  /// How far a metric has crept up from here, in a sentence; `course` says by what steps.
+  func sentence(on metric: MetricName, rise: Double, unit: String, course: String) -> String {
+    let percent = level > 0 ? " (+\(Decimals.text(rise / level * 100, places: 1)) %)" : ""
+    let commit = commit.map { ", commit \($0.prefix(9))" } ?? ""
+    return "\(metric) has crept up by \(metric.text(of: rise, unit: unit))\(percent) \(course), "
+      + "from \(metric.text(of: level, unit: unit)) (\(at.day)\(commit))"
   }
 }
 

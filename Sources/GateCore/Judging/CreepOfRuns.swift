@@ -13,13 +13,15 @@ package struct CreepOfRuns: Sendable, Equatable {
   /// one that is judged now.
   ///
   /// Runs before the last deliberate step do not count (``startAfterSteps(_:_:)``), nor do those that failed, whose
-  /// figures are of an unfinished program. A rate has no level that could creep.
+  /// figures are of an unfinished program. What came by a step is no creep. A rate has no level that could creep.
   package init?(_ points: [SeriesPoint], tolerance: Tolerance) {
     guard let metric = points.last?.record.metric, metric.isWholeBytes else { return nil }
     let sound = points.filter { $0.verdict != .failed && $0.record.figures != nil }
     let kept = Array(sound[Self.startAfterSteps(sound, tolerance)...])
     let medians = kept.compactMap(\.record.figures?.median)
-    guard let creep = Creep(medians, tolerance: { tolerance.allowed(beside: [$0]) }) else { return nil }
+    func allowed(_ level: Double) -> Double { tolerance.allowed(beside: [level]) }
+    let rest = ChangePoints.withoutSteps(medians, ChangePoints.find(in: medians, least: allowed))
+    guard let creep = Creep(rest, tolerance: allowed) else { return nil }
     let start = kept[creep.anchorIndex].run
     self.metric = metric
     rise = creep.rise
@@ -43,9 +45,7 @@ package struct CreepOfRuns: Sendable, Equatable {
 extension CreepOfRuns {
   /// The creep as a sentence; `unit` is the metric's.
   package func sentence(unit: String) -> String {
-    let percent = anchor.level > 0 ? " (+\(Decimals.text(rise / anchor.level * 100, places: 1)) %)" : ""
-    let commit = anchor.commit.map { ", commit \($0.prefix(9))" } ?? ""
-    return "\(metric) has crept up by \(metric.text(of: rise, unit: unit))\(percent) over \(runs) runs, none of which "
-      + "rose by more than the tolerance, from \(metric.text(of: anchor.level, unit: unit)) (\(anchor.at.day)\(commit))"
+    let course = "over \(runs) runs, none of which rose by more than the tolerance"
+    return anchor.sentence(on: metric, rise: rise, unit: unit, course: course)
   }
 }

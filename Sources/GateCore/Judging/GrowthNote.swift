@@ -18,32 +18,20 @@ package enum GrowthNote {
   }
 
   /// Half of what leaks, rounded down to a power of two: a figure to start from.
-  private static func limit(for leak: Growth) -> String {
+  private static func limit(for leak: Growth) -> Bytes {
     let half = UInt64(Bytes(clampedFrom: max(1, leak.slope / 2)).count)
-    let power = UInt64.bitWidth - 1 - half.leadingZeroBitCount
-    let unit = min(power / 10, 3)
-    return "\(1 << (power - unit * 10))\(["B", "KiB", "MiB", "GiB"][unit])"
+    return Bytes(1 << (UInt64.bitWidth - 1 - half.leadingZeroBitCount))
   }
 
   /// A gate that is written takes the place of the standard one, whose rules must then be written, too, but for those
   /// that most repetitions have no figure for.
-  private static func advice(limit: String, _ measured: ScenarioMeasurements) -> String {
-    let rule = "growth: {limit: \(limit)}"
+  private static func advice(limit: Bytes, _ measured: ScenarioMeasurements) -> String {
+    let rule = GateRule(metric: .growth, tolerance: nil, limit: limit).spelled
     guard measured.gate.isStandard else { return "add `\(rule)` to its `gate`" }
     let others = measured.gate.rules.filter { rule in
       measured.repetitions.count { $0.allMetrics[rule.metric] != nil } * 2 > measured.repetitions.count
     }
-    let rules = others.map { "\($0.metric): \($0.tolerance?.spelled ?? "off")" } + [rule]
+    let rules = others.map(\.spelled) + [rule]
     return "write `gate: {\(rules.joined(separator: ", "))}`"
-  }
-}
-
-extension Tolerance {
-  /// The tolerance as a project file has it, as in `[3%, 512KiB]`.
-  fileprivate var spelled: String {
-    guard case .bounds(let relative, let absolute) = self else { return "auto" }
-    let share = relative.map { "\($0.value)%".replacing(".0%", with: "%") }
-    let amount = absolute.map { $0.description.replacing(" ", with: "") }
-    return "[\([share, amount].compactMap(\.self).joined(separator: ", "))]"
   }
 }

@@ -40,6 +40,7 @@ package struct ScenarioRecord: Sendable, Equatable {
   }
 
   package var name: ScenarioName
+  package var tags: [String]
   package var verdict: Verdict
   package var environment: EnvironmentInfo
   package var repetitions: Int
@@ -54,6 +55,7 @@ package struct ScenarioRecord: Sendable, Equatable {
 
   package init(
     name: ScenarioName,
+    tags: [String] = [],
     verdict: Verdict,
     environment: EnvironmentInfo,
     repetitions: Int,
@@ -64,6 +66,7 @@ package struct ScenarioRecord: Sendable, Equatable {
     approval: Baseline.Approval? = nil
   ) {
     self.name = name
+    self.tags = tags
     self.verdict = verdict
     self.environment = environment
     self.repetitions = repetitions
@@ -82,6 +85,7 @@ package struct ScenarioRecord: Sendable, Equatable {
     let metrics = Set(values.keys).union(judged.keys).sorted(by: MetricRecord.isShownBefore)
     self.init(
       name: result.name,
+      tags: result.tags,
       verdict: result.verdict,
       environment: result.environment,
       repetitions: result.repetitions.count,

@@ -94,6 +94,7 @@ package struct CounterCheck: Sendable, Equatable {
 /// What came of one scenario.
 package struct ScenarioResult: Sendable, Equatable {
   package var name: ScenarioName
+  package var tags: [String] = []
   package var verdict: Verdict
   /// The environment of this scenario: its isolation and memory limit are part of it.
   package var environment: EnvironmentInfo

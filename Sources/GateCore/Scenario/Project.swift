@@ -9,6 +9,7 @@ package struct Project: Sendable, Equatable {
   package var history: String?
   package var artifacts: String
   package var environment: EnvironmentRule
+  package var links: BuildLinks
   package var webhooks: [Webhook]
   /// In the order of the file; matrices are expanded.
   package var scenarios: [Scenario]
@@ -20,6 +21,7 @@ package struct Project: Sendable, Equatable {
     history: String?,
     artifacts: String,
     environment: EnvironmentRule = EnvironmentRule(),
+    links: BuildLinks = BuildLinks(),
     webhooks: [Webhook] = [],
     scenarios: [Scenario] = []
   ) {
@@ -29,6 +31,7 @@ package struct Project: Sendable, Equatable {
     self.history = history
     self.artifacts = artifacts
     self.environment = environment
+    self.links = links
     self.webhooks = webhooks
     self.scenarios = scenarios
   }

@@ -78,6 +78,7 @@ struct RunDocument: Codable {
       startedAt: try fields.instantIfAny("startedAt") ?? Date(timeIntervalSince1970: 0),
       duration: try fields.secondsIfAny("durationSeconds") ?? .zero,
       commit: try fields.textIfAny("commit"),
+      subject: try fields.textIfAny("subject"),
       branch: try fields.textIfAny("branch"),
       buildURL: try fields.textIfAny("buildURL")
     )
@@ -89,6 +90,7 @@ struct RunDocument: Codable {
     try fields.encode(Timestamp.text(of: run.startedAt), forKey: "startedAt")
     try fields.encode(run.duration.asSeconds, forKey: "durationSeconds")
     try fields.encodeOrNull(run.commit?.boundedStart, forKey: "commit")
+    try fields.encodeIfPresent(run.subject?.boundedStart, forKey: "subject")
     try fields.encodeOrNull(run.branch?.boundedStart, forKey: "branch")
     try fields.encodeOrNull(run.buildURL?.boundedStart, forKey: "buildURL")
   }

@@ -65,7 +65,7 @@ private struct AnyRunDocument: Decodable {
 extension RunRecord {
   /// All texts that are not checked as names.
   fileprivate var texts: [String] {
-    var texts: [String?] = [run.commit, run.branch, run.buildURL]
+    var texts: [String?] = [run.commit, run.subject, run.branch, run.buildURL]
     for scenario in scenarios {
       for trouble in scenario.troubles { texts += [trouble.end.proof, trouble.end.detail] }
       if let approval = scenario.approval { texts += [approval.by, approval.commit, approval.reason, approval.run] }
@@ -119,6 +119,7 @@ private struct ScenarioRecordDocument: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
     try fields.encode(scenario.name.text, forKey: "name")
+    if !scenario.tags.isEmpty { try fields.encode(scenario.tags, forKey: "tags") }
     try fields.encode(scenario.verdict.rawValue, forKey: "verdict")
     if scenario.environment != environment {
       try fields.encode(EnvironmentDocument(scenario.environment), forKey: "environment")
@@ -139,6 +140,7 @@ extension ScenarioRecord {
     composition?.libraries = []
     self.init(
       name: ScenarioName(try fields.name("name")),
+      tags: try fields.tags(),
       verdict: try fields.choice("verdict"),
       environment: try fields.valueIfAny("environment", as: EnvironmentDocument.self)?.environment ?? environment,
       repetitions: Int(try fields.wholeIfAny("repetitions", in: 0...Int64(DocumentLimit.repetitions)) ?? 0),

@@ -11,6 +11,7 @@ struct ScenarioDocument: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
     try fields.encode(scenario.name.text, forKey: "name")
+    if !scenario.tags.isEmpty { try fields.encode(scenario.tags, forKey: "tags") }
     try fields.encode(scenario.verdict.rawValue, forKey: "verdict")
     try fields.encode(EnvironmentDocument(scenario.environment), forKey: "environment")
     try fields.encode(GateDocument(scenario.gate), forKey: "gate")
@@ -55,8 +56,20 @@ extension ScenarioResult {
       plan: try fields.valueIfAny("plan", as: PlanDocument.self)?.plan
     )
     baselineCurve = try fields.valueIfAny("baselineCurve", as: SeriesText.self)?.series
+    tags = try fields.tags()
     approval = try fields.valueIfAny("approved", as: ApprovalDocument.self)?.approval
     commitsSinceApproval = try fields.wholeIfAny("commitsSinceApproval", in: 0...(1 << 40)).map { Int($0) }
+  }
+}
+
+extension JSONFields {
+  /// A scenario's tags, which are plain names as in the project file.
+  func tags() throws -> [String] {
+    let tags = try listIfAny("tags", of: TextDocument.self, atMost: 1000).map(\.text)
+    if let odd = tags.first(where: { !PlainName.isValid($0) }) {
+      throw fault("tags", "has a tag that is no plain name: `\(DocumentFault.shown(odd))`")
+    }
+    return tags
   }
 }
 

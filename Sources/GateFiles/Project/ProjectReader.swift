@@ -3,7 +3,8 @@ import GateCore
 /// Reads a project from the values of its file.
 struct ProjectReader {
   static let keys = [
-    "version", "baselines", "history", "artifacts", "environment", "include", "defaults", "webhooks", "scenarios",
+    "version", "baselines", "history", "artifacts", "environment", "include", "defaults", "links", "webhooks",
+    "scenarios",
   ]
 
   /// Scenarios of a project, those of matrices included; a larger suite belongs into several jobs.
@@ -43,6 +44,7 @@ struct ProjectReader {
       fields.take("history", into: &project.history) { context.path($0, as: "history", example: "history: off") }
     }
     fields.take("environment", into: &project.environment, environmentRule)
+    fields.take("links", into: &project.links, links)
     fields.take("webhooks", into: &project.webhooks) {
       WebhookReader(context: context, areNeeded: webhooksNeeded).webhooks($0)
     }
@@ -86,6 +88,23 @@ struct ProjectReader {
       return nil
     }
     return context.word(value, as: "ignore", among: hard).flatMap(Fingerprint.Field.init(rawValue:))
+  }
+
+  private func links(_ value: YAMLValue) -> BuildLinks? {
+    let example = "links: {commit: \"https://git.example/commit/{commit}\"}"
+    guard let fields = Fields(value, of: "`links`", known: ["commit"], example: example, in: context) else {
+      return nil
+    }
+    var links = BuildLinks()
+    fields.take("commit", into: &links.commit) { value in
+      guard let address = context.address(value, as: "commit") else { return nil }
+      guard address.contains("{commit}") else {
+        context.complain("`commit` does not say where the commit's id goes", at: value.place, hint: example)
+        return nil
+      }
+      return address
+    }
+    return links
   }
 
   private func scenarios(_ fields: Fields, file: String) -> [Scenario] {

@@ -11,6 +11,9 @@ package struct ArtifactsFolder: Sendable, Equatable {
 
   package var result: String { "\(path)/result.json" }
 
+  /// The history as a page, as of the latest check.
+  package var trend: String { "\(path)/trend.html" }
+
   /// Where notifications wait that could not be delivered.
   package var outbox: String { "\(path)/outbox" }
 

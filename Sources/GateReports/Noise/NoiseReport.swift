@@ -83,6 +83,6 @@ private struct NoiseDetail {
     page.paragraph(words.advice, indent: 2)
     if let warmup = study.advisedWarmup { page.line("    warmup: \(warmup)") }
     page.line("    gate:")
-    for rule in rules { page.line("      " + GateSnippet.line(for: rule)) }
+    for rule in rules { page.line("      " + TerminalText.safe(rule.spelled)) }
   }
 }

@@ -125,7 +125,7 @@ struct NoiseWords {
 
   /// What goes before the lines to copy.
   var advice: String {
-    let standard = GateSnippet.text(of: .standard)
+    let standard = Tolerance.standard.spelled
     let copied = "to copy: "
     if study.gated.contains(where: { $0.shape.drift != nil }) {
       return copied + "what its own noise needs as it is; without the drift it may be less"

@@ -18,9 +18,10 @@ struct HTMLTable {
     ])
   }
 
-  /// Empty, which a template takes for nothing, where the cell is plain.
+  /// The attribute of a cell, or nothing where it is plain.
   private static func style(of column: Table.Column, _ cell: Table.Cell) -> String {
-    ((column.side == .right ? ["number"] : []) + (cell.tone.map { [$0.style] } ?? [])).joined(separator: " ")
+    let names = (column.side == .right ? ["number"] : []) + (cell.tone.map { [$0.style] } ?? [])
+    return names.isEmpty ? "" : " class=\"\(names.joined(separator: " "))\""
   }
 }
 

@@ -20,9 +20,9 @@ struct TrendCourse {
   }
 
   private var place: String {
-    let branch = course.branch.map { "branch \(PageWords.shown($0))" } ?? "no branch"
+    let branch = course.branch.map(PageWords.shown) ?? "no branch"
     let tags = course.tags.map { "#\(PageWords.shown($0))" }
-    return ([PageWords.shown(course.environment), branch] + tags).joined(separator: " · ")
+    return ([branch, PageWords.shown(course.environment)] + tags).joined(separator: " · ")
   }
 
   private func metric(_ name: MetricName) -> MetricCourse? {
@@ -55,7 +55,7 @@ extension TrendCourse {
 
   private var sparkline: String {
     guard let metric = metric(.peakRSS) ?? course.metrics.first else { return "" }
-    let bins = TrendBins(metric: metric, atMost: 60)
+    let bins = TrendBins(metric, of: course, atMost: 60)
     let marked = metric.steps.filter(\.isOpen).compactMap { step in bins.bins.firstIndex { $0.range.contains(step.entry) } }
     return SVGChart.sparkline(
       bins.bins.map { $0.point?.y }, marked: marked,
@@ -67,9 +67,9 @@ extension TrendCourse {
     guard let last = steps.max(by: { $0.step.entry < $1.step.entry }) else { return nil }
     let run = run(last.step.entry)
     let commit = run?.commit.map { " at \(PageWords.shown(String($0.prefix(9))))" } ?? ""
-    let words = "\(last.step.size(unit: last.metric.unit)) \(PageWords.shown(last.metric.metric.text))"
-    let cause = last.step.causeInWords
-    return (words, "\(run?.startedAt.day ?? "")\(commit), \(cause)", last.step.isOpen ? "open-step" : "")
+    let words = "\(PageWords.shown(last.metric.metric.text)) \(last.step.size(unit: last.metric.unit))"
+    let when = "\(run?.startedAt.day ?? "")\(commit), \(last.step.causeInBrief)"
+    return (words, when, last.step.isOpen ? "open-step" : "")
   }
 }
 
@@ -93,6 +93,15 @@ extension MetricCourse {
     case .improved: "verdict-improved"
     default: ""
     }
+  }
+
+  /// As in `+5.3 % against 23.0 MiB; limit 32.0 MiB`.
+  fileprivate var againstWords: String {
+    let baseline = latest?.judgement?.baseline.map {
+      "\(changeWords ?? "") against \(Figures.amount($0, unit: unit))"
+    }
+    let limit = latest?.judgement?.limit.map { "limit \(Figures.amount(Double($0.count), unit: unit))" }
+    return [baseline, limit].compactMap(\.self).joined(separator: "; ")
   }
 
   /// As in `23.1 MiB at first, 24.0 MiB at last, 26.2 MiB at most`.
@@ -136,16 +145,15 @@ extension TrendCourse {
     let metrics = course.metrics.map { metric -> [String: Any] in
       [
         "metric": PageWords.shown(metric.metric.text), "latest": metric.latestWords ?? "–",
-        "against": metric.latest?.judgement?.baseline.map {
-          "\(metric.changeWords ?? "") against \(Figures.amount($0, unit: metric.unit))"
-        } ?? "",
+        "against": metric.againstWords,
         "picture": TrendPicture(trend: trend, course: course).text(of: metric),
       ]
     }
     guard course.entries.contains(where: { $0.composition != nil }) else { return metrics }
     let composition: [String: Any] = [
       "metric": "composition", "latest": "", "against": "at the end of a run",
-      "picture": TrendPicture(trend: trend, course: course).composition,
+      "picture": TrendPicture(trend: trend, course: course).composition, "hasLegend": true,
+      "legend": zip(CompositionPart.allCases, TrendPicture.inks).map { ["name": $0.rawValue, "ink": $1.rawValue] },
     ]
     return metrics + [composition]
   }

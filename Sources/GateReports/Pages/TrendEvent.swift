@@ -57,9 +57,23 @@ extension MetricCourse.Step {
     return Figures.difference(after - before, unit: unit) + percent
   }
 
-  /// Below one in a million nobody tells figures apart.
+  /// How likely such a step is where nothing has changed; below one in a million nobody tells figures apart.
   var chanceInWords: String {
-    chance < 1e-6 ? "chance below one in a million" : "chance \(Figures.share(chance * 100))"
+    switch chance {
+    case ..<1e-6: "by chance less than once in a million"
+    case ..<0.01: "by chance once in \(Decimals.text(1 / chance, places: 0))"
+    default: "by chance in \(Figures.share(chance * 100))"
+    }
+  }
+
+  /// ``causeInWords`` for a table's cell.
+  var causeInBrief: String {
+    switch cause {
+    case .approval(let approval): "approved by \(PageWords.shown(approval.by))"
+    case .environment(let differences):
+      "with the \(differences.map(\.field.rawValue).joined(separator: ", ")) of the environment"
+    case nil: causeInWords
+    }
   }
 
   var causeInWords: String {

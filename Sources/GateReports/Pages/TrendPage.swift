@@ -8,13 +8,15 @@ package import GateCore
 package enum TrendPage {
   package static func text(_ trend: Trend) -> String {
     let courses = trend.courses.indices.map { TrendCourse(trend: trend, index: $0) }
+    // What to look at now comes first, with scripts and without.
+    let shown = courses.sorted { ($0.state, $0.index) < ($1.state, $1.index) }
     let body = PageTemplate.trend.render([
       "summary": summary(of: courses, in: trend),
       "tags": Set(trend.courses.flatMap(\.tags)).sorted().map(PageWords.shown),
       "environments": Set(trend.courses.map(\.environment)).sorted().map(PageWords.shown),
       "branches": Set(trend.courses.compactMap(\.branch)).sorted().map(PageWords.shown),
       "states": Set(courses.map(\.state)).sorted().map(\.words),
-      "courses": courses.map(\.values),
+      "courses": shown.map(\.values),
       "madeAt": trend.madeAt.formatted(.iso8601),
       "version": "\(Tool.name) \(Tool.version)",
       "hiddenBranches": trend.hiddenBranches > 0

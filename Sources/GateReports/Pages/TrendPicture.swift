@@ -14,12 +14,15 @@ struct TrendBins {
 
   private(set) var bins: [Bin]
 
-  init(metric: MetricCourse, atMost most: Int) {
+  /// A run that failed has figures of an unfinished program, and counts as a gap.
+  init(_ metric: MetricCourse, of course: ScenarioCourse, atMost most: Int) {
     let stride = max(1, (metric.points.count + most - 1) / most)
     let regular = Set(Swift.stride(from: 0, to: metric.points.count, by: stride))
     let starts = regular.union(metric.steps.map(\.entry).filter(metric.points.indices.contains)).sorted()
     bins = zip(starts, starts.dropFirst() + [metric.points.count]).map { start, end in
-      let known = (start..<end).compactMap { index in metric.points[index].map { (index: index, point: $0) } }
+      let known = (start..<end).filter { course.entries[$0].verdict != .failed }.compactMap { index in
+        metric.points[index].map { (index: index, point: $0) }
+      }
       guard let last = known.last, let low = known.map(\.point.low).min(), let high = known.map(\.point.high).max() else {
         return Bin(range: start..<end)
       }
@@ -39,7 +42,7 @@ struct TrendPicture {
   private static let mostBins = 120
 
   func text(of metric: MetricCourse) -> String {
-    let bins = TrendBins(metric: metric, atMost: Self.mostBins).bins
+    let bins = TrendBins(metric, of: course, atMost: Self.mostBins).bins
     let ranges = bins.compactMap(\.extremes)
     guard let low = ranges.map(\.low).min(), let high = ranges.map(\.high).max() else { return "<p>No values.</p>" }
     let baseline = stepped(metric.points.map { $0?.judgement?.baseline })
@@ -50,8 +53,8 @@ struct TrendPicture {
     return SVGChart(
       title: "\(PageWords.shown(metric.metric.text)) of \(PageWords.shown(course.name.text))",
       summary: metric.courseInWords,
-      across: .runs(labels),
-      up: .amounts(values, suffix: MetricName.suffix(of: metric.unit)),
+      across: .runs(labels, atMost: 6),
+      up: .amounts(values, suffix: metric.unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: metric.unit)),
       layers: [
         .band(ranges, ink: .blue), .steps(baseline, ink: .green, weight: .dashed),
         .line(bins.map(\.point), ink: .blue),
@@ -59,13 +62,16 @@ struct TrendPicture {
     ).text
   }
 
+  /// The colours of the parts.
+  static let inks: [SVGChart.Ink] = [.blue, .orange, .purple, .green, .sky]
+
   /// Kinds of memory, one on the other.
   var composition: String {
     let stride = max(1, (course.entries.count + Self.mostBins - 1) / Self.mostBins)
     let known = course.entries.indices.filter { $0.isMultiple(of: stride) && course.entries[$0].composition != nil }
     var floor = [Double](repeating: 0, count: known.count)
     var layers: [SVGChart.Layer] = []
-    for (part, ink) in zip(CompositionPart.allCases, [.blue, .sky, .purple, .green, .orange] as [SVGChart.Ink]) {
+    for (part, ink) in zip(CompositionPart.allCases, Self.inks) {
       let top = zip(known, floor).map { index, below in
         below + Double(course.entries[index].composition.map { part.amount(in: $0).count } ?? 0)
       }
@@ -76,7 +82,7 @@ struct TrendPicture {
     return SVGChart(
       title: "Composition of \(PageWords.shown(course.name.text))",
       summary: "From below: " + CompositionPart.allCases.map(\.rawValue).joined(separator: ", "),
-      across: .runs(labels), up: .amounts(0...max(1, floor.max() ?? 1)), layers: layers
+      across: .runs(labels, atMost: 6), up: .amounts(0...max(1, floor.max() ?? 1)), layers: layers
     ).text
   }
 

@@ -3,6 +3,8 @@
 "use strict";
 const Charts = (() => {
   const space = "\u00a0";
+  // Its legend writes style attributes, which the page's policy forbids; what it says, the pages say in their own place.
+  if (typeof Dygraph !== "undefined") Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
   const units = [["GiB", 2 ** 30, 2], ["MiB", 2 ** 20, 1], ["KiB", 1024, 1]];
 
   /** As in `23.1 MiB`; never rounded up into the next unit's place. */
@@ -42,7 +44,7 @@ const Charts = (() => {
   const amountTicks = suffix => (low, high, pixels) => {
     const size = Math.max(Math.abs(low), Math.abs(high));
     const [name, unit] = units.find(([, unit]) => size >= unit) ?? ["B", 1];
-    return ticks(low, high, Math.max(2, pixels / 44), unit, (text, n) => n === 0 ? "0" : text + space + name + suffix);
+    return ticks(low, high, Math.max(2, pixels / 44), unit, (text, n) => n === 0 ? "0" : text + space + name + suffix.replace("iteration", "iter"));
   };
 
   const percentTicks = (low, high, pixels) =>
@@ -74,9 +76,9 @@ const Charts = (() => {
     const cursor = make("div", {className: "cursor"});
     element.append(plot);
     const graph = new Dygraph(plot, rows, {
-      legend: "never", animatedZooms: false, highlightCircleSize: 3.5, strokeWidth: 1.6, xRangePad: 8, yRangePad: 6,
+      animatedZooms: false, highlightCircleSize: 3.5, strokeWidth: 1.6, xRangePad: 8, yRangePad: 6,
       drawPoints: rows.length <= 60, pointSize: 2, axisLabelFontSize: 11, axisLineColor: color("line"),
-      gridLineColor: color("line"), gridLineWidth: 0.6, fillAlpha: 0.18, labelsDiv: make("div"),
+      gridLineColor: color("line"), gridLineWidth: 0.6, fillAlpha: 0.18,
       underlayCallback: mark,
       highlightCallback: (event, x, points, row) => choose(row),
       clickCallback: () => pin(chosen),
@@ -99,6 +101,8 @@ const Charts = (() => {
       event.preventDefault();
       event.stopPropagation();
     });
+    // The library keeps the pointer's default from the plot, focus too.
+    plot.addEventListener("pointerdown", () => plot.focus({preventScroll: true}));
     plot.addEventListener("focus", () => choose(chosen));
     return {
       graph, plot,

@@ -23,7 +23,8 @@
 
   const read = new Map();
   /** A course with its columns as plain values. */
-  function courseAt(index) {
+  function courseAt(place) {
+    const index = Number(place);
     if (read.has(index)) return read.get(index);
     const raw = data.courses[index];
     const metrics = raw.metrics.map(metric => {
@@ -80,9 +81,9 @@
       scenario: course.name, env: course.env, branch: course.branch ?? ""});
   }
   function wantedCourse() {
-    const named = data.courses.map((course, index) => ({course, index})).filter(({course}) => course.name === view.scenario);
-    const fits = ({course}, ...names) => names.every(name => (course[name] ?? "") === view[name]);
-    return (named.find(item => fits(item, "env", "branch")) ?? named.find(item => fits(item, "env")) ?? named[0])?.index;
+    const fits = (course, name) => (course[name] ?? "") === view[name];
+    const named = data.courses.map((course, index) => ({index, isNamed: course.name === view.scenario, score: 2 * fits(course, "env") + fits(course, "branch")}));
+    return named.filter(item => item.isNamed).toSorted((a, b) => b.score - a.score)[0]?.index;
   }
   function announce(text) {
     $("announcer").textContent = text;
@@ -113,14 +114,13 @@
     overview = {env: view.env, branch: view.branch};
     for (const name of ["q", "tag", "state", "env", "branch"]) if ($(name).value !== view[name]) $(name).value = view[name];
     const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
-    const stateWords = index => rows[index].querySelector(".state").textContent;
     let count = 0;
     for (const row of rows) {
       const course = data.courses[row.dataset.course];
       const text = row.textContent.toLowerCase();
       const fits = words.every(word => text.includes(word)) && (!view.tag || course.tags.includes(view.tag))
         && (!view.env || course.env === view.env) && (!view.branch || course.branch === view.branch)
-        && (!view.state || stateWords(row.dataset.course).includes(view.state));
+        && (!view.state || row.querySelector(".state").textContent.includes(view.state));
       row.hidden = !fits;
       count += fits;
       row.querySelector("a").href = linkTo(course);
@@ -132,8 +132,8 @@
 
   function sort() {
     const [column, direction] = (view.sort || "state").split("-");
-    keys ??= rows.map(row => sortKeys(row.dataset.course));
-    const key = row => keys[row.dataset.course][column];
+    keys ??= new Map(rows.map(row => [row, sortKeys(row.dataset.course)]));
+    const key = row => keys.get(row)[column];
     const sign = direction === "down" ? -1 : 1;
     const compare = (a, b) => a === b ? 0 : a === null || a === undefined ? 1 : b === null || b === undefined ? -1
       : sign * (typeof a === "string" ? a.localeCompare(b, "en", {numeric: true}) : a - b);
@@ -217,11 +217,12 @@
   function showScenario(index) {
     const course = courseAt(index);
     const section = $(`course-${index}`);
-    const isNew = open?.course !== course;
+    const isNew = open?.course !== course, lastChosen = open?.chosen;
+    const focused = isNew ? null : document.activeElement?.closest(".plot")?.closest("figure");
     close();
     const from = entryOf(course, view.from), to = entryOf(course, view.to), pin = entryOf(course, view.pin);
     const range = from >= 0 && to > from ? [from, to] : null;
-    open = {course, section, from: range !== null, range, pin, charts: [], chosen: pin >= 0 ? pin : course.run.length - 1};
+    open = {course, section, from: range !== null, range, pin, charts: [], chosen: !isNew ? lastChosen : pin >= 0 ? pin : course.run.length - 1};
     section.classList.remove("closed");
     tools();
     for (const figure of section.querySelectorAll("figure")) {
@@ -231,6 +232,7 @@
       if (isShown) draw(figure);
     }
     choose(open.chosen);
+    focused?.querySelector(".plot")?.focus({preventScroll: true});
     if (isNew) {
       scrollTo(0, 0);
       section.querySelector("h2").focus({preventScroll: true});
@@ -238,10 +240,20 @@
     }
   }
 
+  /** The charts stay as they are, so that a double click is not cut in two. */
+  function showPin() {
+    open.pin = entryOf(open.course, view.pin);
+    for (const chart of open.charts) chart.graph.updateOptions({});
+    choose(open.chosen);
+  }
+
   function close() {
     if (!open) return;
     for (const chart of open.charts) chart.remove();
-    for (const figure of open.section.querySelectorAll("figure")) figure.classList.remove("live");
+    for (const figure of open.section.querySelectorAll("figure")) {
+      figure.classList.remove("live");
+      figure.querySelector(".stage")?.remove();
+    }
     open.section.classList.add("closed");
     open = null;
   }
@@ -295,15 +307,19 @@
     const common = {
       labels: ["x"], ylabel: null, includeZero: view.zero === "1" && !isRelative,
       dateWindow: open.range ? open.range.map(xOf) : null,
-      axes: {x: {ticker: runTicks, drawGrid: false}, y: {axisLabelWidth: 66, ticker: isRelative ? Charts.percentTicks : Charts.amountTicks(metric?.suffix ?? "")}},
+      axes: {x: {ticker: runTicks, drawGrid: false, axisLabelWidth: 76}, y: {axisLabelWidth: 66, ticker: isRelative ? Charts.percentTicks : Charts.amountTicks(metric?.suffix ?? "")}},
     };
+    // The library stacks the last one lowest.
+    const parts = course.parts.toReversed();
     const values = metric
       ? course.run.map((_, i) => [xOf(i), metric.mid[i] === null ? [null, null, null] : [metric.low[i], metric.mid[i], metric.high[i]].map(v => relative(v, i))])
-      : course.run.map((_, i) => [xOf(i), ...course.parts.map(part => part.values[i])]);
+      : course.run.map((_, i) => [xOf(i), ...parts.map(part => part.values[i])]);
     const own = metric
       ? {labels: ["x", metric.name], customBars: true, colors: [color("blue")], ...fitted(metric, relative)}
-      : {labels: ["x", ...course.parts.map(part => part.name)], stackedGraph: true, fillAlpha: 0.45, colors: ["blue", "sky", "purple", "green", "orange"].map(color), drawPoints: false};
-    const chart = Charts.chart(figure, {
+      : {labels: ["x", ...parts.map(part => part.name)], stackedGraph: true, fillAlpha: 0.45, colors: ["blue", "orange", "purple", "green", "sky"].toReversed().map(color), drawPoints: false};
+    const stage = make("div", {className: "stage"});
+    figure.querySelector(".picture").after(stage);
+    const chart = Charts.chart(stage, {
       rows: values, options: {...common, ...own}, zoom,
       label: `${figure.dataset.metric} of ${course.name}, run by run`,
       mark: metric ? (context, area, graph) => marks(context, area, graph, metric, relative) : undefined,
@@ -321,6 +337,8 @@
     const [first, last] = open.range ?? [0, metric.mid.length - 1];
     const seen = [];
     for (let i = first; i <= last; i++) {
+      // What a program that died had used by then would flatten all others.
+      if (open.course.verdict[i] === "failed") continue;
       const top = metric.base[i] === null ? null : metric.base[i] + (metric.allowed[i] ?? 0);
       for (const value of [metric.low[i], metric.high[i], metric.base[i], top]) {
         const shown = value === null ? null : relative(value, i);
@@ -374,7 +392,7 @@
       const end = metric.mid.findLastIndex(value => value !== null);
       const [a, b] = [relative(metric.mid[metric.creep], metric.creep), relative(metric.mid[end], end)];
       line(context, color("orange"), [6, 4], x(metric.creep), y(a), x(end), y(b));
-      write(context, "creep ↗", "orange", (x(metric.creep) + x(end)) / 2, y((a + b) / 2) - 10, "center");
+      write(context, "↗ creeps from here on", "orange", x(metric.creep) + 2, area.y + 11, "left");
     }
     eventMarks(context, area, metric, relative, {x, y, edge});
     if (open.pin >= 0) line(context, color("text"), [1, 2], x(open.pin), area.y, x(open.pin), area.y + area.h);
@@ -388,8 +406,10 @@
       if (event.kind === "environment") line(context, color("quiet"), [1, 4], edge(at), area.y, edge(at), bottom);
       if (event.kind === "trouble") {
         write(context, "✕", "red", x(at), bottom - 4, "center");
-        if (x(at) > labelEnd[1]) write(context, event.label, "red", x(at) + 7, bottom - 4, "left");
-        labelEnd[1] = x(at) + 50;
+        const width = context.measureText(event.label).width + 10;
+        const isLeft = x(at) + width > area.x + area.w;
+        if (x(at) > labelEnd[1]) write(context, event.label, "red", x(at) + (isLeft ? -7 : 7), bottom - 4, isLeft ? "right" : "left");
+        labelEnd[1] = x(at) + width;
       }
       if (event.kind === "approval" && metric.base[at] !== null) {
         const level = relative(metric.base[at], at);
@@ -494,13 +514,16 @@
     return button;
   }
 
+  /** A metric's name, that may go on in the next line behind its dots. */
+  const breakable = name => name.split(/(?<=\.)/).flatMap(part => [part, make("wbr")]);
+
   function figuresTable(entry) {
     const parts = open.course.parts.filter(part => part.values[entry]);
     const cell = text => make("td", {className: "number"}, text);
     const body = open.course.metrics.map(metric => {
       const value = metric.mid[entry], last = before(metric, entry), base = metric.base[entry];
       const change = value === null || !base ? "" : percent((value / base - 1) * 100);
-      return make("tr", {}, make("th", {scope: "row"}, metric.name), cell(amount(metric, value)),
+      return make("tr", {}, make("th", {scope: "row"}, ...breakable(metric.name)), cell(amount(metric, value)),
         cell(value === null || last === null || value === last ? "" : difference(value - last)),
         make("td", {className: `number verdict-${metric.verdict[entry] ?? "none"}`}, change));
     });
@@ -551,7 +574,9 @@
 
   function show(next) {
     const wasAt = view.scenario;
+    const isPin = open && view.pin !== next.pin && link({...view, pin: ""}) === link({...next, pin: ""});
     view = next;
+    if (isPin) return showPin();
     const index = view.scenario ? wantedCourse() : undefined;
     root.classList.toggle("at-overview", index === undefined);
     $("overview").classList.toggle("closed", index !== undefined);

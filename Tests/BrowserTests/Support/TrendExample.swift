@@ -44,6 +44,38 @@ struct TrendExample {
       runs: example.runs, runCount: length * 2 + 31, courses: all, hiddenBranches: 3)
   }
 
+  /// A trend with a text in each field that a stranger may have written.
+  static func hostile(_ text: String) -> Trend {
+    var trend = trend(courses: 2, length: 20)
+    trend.links.commit = text
+    trend.runs = trend.runs.map { run in
+      RunInfo(
+        id: run.id, startedAt: run.startedAt, commit: text, subject: text, branch: text, buildURL: text)
+    }
+    let approval = Baseline.Approval(at: start, by: text, commit: text, reason: text, run: text)
+    let change = Fingerprint.Difference(field: .kernel, baseline: text, current: text)
+    for index in trend.courses.indices {
+      var course = trend.courses[index]
+      course.name = ScenarioName(text)
+      course.tags = [text]
+      course.environment = text
+      course.branch = text
+      course.approvals = [.init(entry: 3, approval: approval)]
+      course.environmentChanges = [.init(entry: 2, differences: [change])]
+      course.entries[3].troubles = [.init(repetition: 1, end: End(.crash, proof: text, detail: text))]
+      for place in course.metrics.indices {
+        course.metrics[place].steps = [
+          .init(entry: 2, before: 1e6, after: 2e6, chance: 0.02, cause: .environment([change]), stands: true),
+          .init(entry: 4, before: 1e6, after: 2e6, chance: 0.2, cause: .approval(approval), stands: true),
+        ]
+      }
+      course.metrics.append(
+        MetricCourse(metric: .phase(text, .peakRSS), unit: "bytes", points: course.metrics[0].points))
+      trend.courses[index] = course
+    }
+    return trend
+  }
+
   /// Numerical Recipes' linear congruential generator: from 0 to 1.
   private mutating func random() -> Double {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -20,7 +20,8 @@ enum DocumentExamples {
   static let result = RunResult(
     run: RunInfo(
       id: "019b7c9e-5a2e-7000-8000-00000000002a", startedAt: instant, duration: .milliseconds(12_345),
-      commit: "9437a5f", branch: "feature/faster-load", buildURL: "https://ci.example/builds/7?tab=log"
+      commit: "9437a5f",
+      subject: "Load “all” rows at once", branch: "feature/faster-load", buildURL: "https://ci.example/builds/7?tab=log"
     ),
     environment: environment,
     scenarios: [judged, failed, leaking]
@@ -33,6 +34,7 @@ enum DocumentExamples {
     scenario.commitsSinceApproval = 31
     scenario.baselineCurve = baseline.curve
     scenario.repetitions[0].curve = curve
+    scenario.tags = ["server", "nightly"]
     return scenario
   }
 

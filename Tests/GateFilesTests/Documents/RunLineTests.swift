@@ -46,6 +46,7 @@ struct RunLineTests {
       ("\"name\":\"steady_rss\"", "\"name\":\"peak_rss\"", "`scenarios[0].metrics` has a metric twice"),
       ("\"name\":\"crasher\"", "\"name\":\"redis-load[clients=50]\"", "`scenarios` has a scenario twice"),
       ("\"verdict\":\"regression\"", "\"verdict\":\"good\"", "has an unknown value `good`"),
+      ("\"tags\":[\"server\"", "\"tags\":[\"a,b\"", "`scenarios[0].tags` has a tag that is no plain name: `a,b`"),
       ("\"branch\":\"", "\"branch\":\"\\u0000", "holds a text with a zero character"),
       ("\"branch\":\"feature/faster-load\"", "\"branch\":7", "`run.branch` is not a text"),
       ("\"branch\":\"", "\"branch\":\"\\ud800", "is not valid JSON"),

@@ -109,6 +109,36 @@ extension Malformed {
         """#
     ),
     Malformed(
+      "a link that leads nowhere",
+      #"""
+      version: 1
+      links: {commit: "https://git.example/commits", build: x}
+      scenarios:
+        - name: load
+          target: {command: [sleep, '1']}
+      """#,
+      is: #"""
+        highwater.yml:2:17: error: `commit` does not say where the commit's id goes
+          hint: links: {commit: "https://git.example/commit/{commit}"}
+        highwater.yml:2:48: error: no `links` has the key `build`
+          hint: its keys are `commit`
+        """#
+    ),
+    Malformed(
+      "a link that is no address",
+      #"""
+      version: 1
+      links: {commit: "javascript:{commit}"}
+      scenarios:
+        - name: load
+          target: {command: [sleep, '1']}
+      """#,
+      is: #"""
+        highwater.yml:2:17: error: `commit` is not the address of a web server
+          hint: it starts with `http://` or `https://` and a host, and has no blanks
+        """#
+    ),
+    Malformed(
       "faults of many kinds in one file",
       #"""
       version: 1

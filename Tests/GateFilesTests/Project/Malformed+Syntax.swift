@@ -133,7 +133,7 @@ extension Malformed {
       """#,
       is: #"""
         highwater.yml:2:1: error: no project file has the key `colour`
-          hint: its keys are `version`, `baselines`, `history`, `artifacts`, `environment`, `include`, `defaults`, `webhooks`, `scenarios`
+          hint: its keys are `version`, `baselines`, `history`, `artifacts`, `environment`, `include`, `defaults`, `links`, `webhooks`, `scenarios`
         """#
     ),
     Malformed(

@@ -134,6 +134,14 @@ struct LoadTests {
     #expect(!verdict.contains("pass"))
   }
 
+  @Test("A commit's page is an address with a place for the commit")
+  func links() throws {
+    let folder = try ProjectFolder(
+      files: ["highwater.yml": "links: {commit: \"${FORGE}/commit/{commit}?tab=files\"}\n" + Self.smallest])
+    let links = try folder.load(environment: ["FORGE": "https://git.example/core"]).links
+    #expect(links == BuildLinks(commit: "https://git.example/core/commit/{commit}?tab=files"))
+  }
+
   @Test("An environment has a name, and hard fields to look past")
   func environmentRule() throws {
     let folder = try ProjectFolder(

@@ -25,5 +25,6 @@ enum Report {
       "## The defaults that these tables are of", "",
     ] + Defaults.lines + [""] + FalseAlarms.section() + DetectionTables.section() + LeakTables.section()
       + AutomaticTables.section() + SightTables.section() + RecordedTables.section(series) + CreepTables.section()
+      + ChangePointTables.section()
   }
 }

@@ -1,9 +1,14 @@
 import GateCore
 import Glibc
+import Statistics
 
 /// How long judging takes; printed only, since no two runs of it are alike.
 enum Cost {
   static func lines() -> [String] {
+    judging() + searching()
+  }
+
+  private static func judging() -> [String] {
     [("equal", 1.0, 0.5), ("noisy and risen, so that every test is made", 1.08, 5)].map { name, factor, percent in
       let noise = Noise.normal(percent)
       var chance = Chance(for: "cost, \(name)")
@@ -21,6 +26,22 @@ enum Cost {
       let time = figure(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
       let found = tally.count(of: .regression)
       return "judging 1000 scenarios of 20 repetitions (\(name)): \(time) s of CPU, \(found) regressions"
+    }
+  }
+
+  /// A history of 10,000 runs of 20 scenarios with two metrics each, a step every 500 runs.
+  private static func searching() -> [String] {
+    [Noise.normal(1), .pages].map { noise in
+      var chance = Chance(for: "cost, steps, \(noise.name)")
+      let all = (0..<40).map { _ in
+        noise.values(10_000, 0, level: 58.4e6, &chance).baseline.enumerated().map { index, value in
+          value * (1 + 0.05 * Double(index / 500 % 3))
+        }
+      }
+      let start = clock()
+      let found = all.reduce(0) { $0 + ChangePoints.find(in: $1) { 0.03 * $0 }.count }
+      let time = figure(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
+      return "searching 40 series of 10000 values for steps (\(noise.name)): \(time) s of CPU, \(found) steps"
     }
   }
 }

@@ -1,27 +1,37 @@
 import Glibc
 
-/// How far a checkout has moved on, as `git` counts it.
-package enum CommitCount {
-  /// How many commits `HEAD` has that the given one has not; nil where git cannot tell: in a shallow clone, without git,
-  /// or where it takes longer than two seconds.
-  ///
-  /// The commit is handed over only if it is 7 to 64 hexadecimal digits; no hook is run, nothing is fetched.
-  package static func since(_ commit: String, in root: String) -> Int? {
-    let isCommit =
-      (7...64).contains(commit.utf8.count)
-      && commit.utf8.allSatisfy { byte in
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
-      }
-    guard isCommit else { return nil }
+/// What only `git` itself can tell of a checkout.
+///
+/// A commit is handed over only if it is 7 to 64 hexadecimal digits; no hook is run, nothing is fetched. All answers are
+/// nil where git cannot tell: in a shallow clone, without git, or where it takes longer than two seconds.
+package enum GitQuery {
+  /// How many commits `HEAD` has that the given one has not.
+  package static func commits(since commit: String, in root: String) -> Int? {
+    guard isCommit(commit) else { return nil }
     let words = ["git", "-C", root, "rev-list", "--count", "\(commit)..HEAD", "--"]
-    return output(of: words).flatMap { Int($0.prefix { $0 != "\n" }) }
+    return output(of: words, atMost: 64).flatMap { Int($0.prefix { $0 != "\n" }) }
+  }
+
+  /// The first line of a commit's message, of which at most 300 bytes are kept.
+  package static func subject(of commit: String, in root: String) -> String? {
+    guard isCommit(commit) else { return nil }
+    let words = ["git", "-C", root, "log", "-1", "--format=%<(300,trunc)%s", "--no-show-signature", commit, "--"]
+    let line = output(of: words, atMost: 2048)?.prefix { $0 != "\n" }
+    var subject = Substring(line ?? "")
+    while subject.last == " " { subject.removeLast() }
+    return subject.isEmpty ? nil : String(subject)
+  }
+
+  private static func isCommit(_ text: String) -> Bool {
+    (7...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
   }
 
   /// Keeps git from asking for passwords, and from fetching what a partial clone lacks.
   private static let quiet = ["GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"]
 
-  /// What a program printed before it ended with 0 within two seconds; at most 64 bytes are asked for.
-  private static func output(of words: [String]) -> String? {
+  /// What a program printed before it ended with 0 within two seconds; nil where that is more than `most` bytes.
+  private static func output(of words: [String], atMost most: Int) -> String? {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
@@ -30,7 +40,7 @@ package enum CommitCount {
     close(ends[1])
     guard let child = started else { return nil }
     var bytes: [UInt8] = []
-    let isRead = read(ends[0], into: &bytes)
+    let isRead = read(ends[0], into: &bytes, atMost: most)
     if !isRead { kill(child, SIGKILL) }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -55,18 +65,18 @@ package enum CommitCount {
   }
 
   /// Reads to the end of the pipe; false where that does not come within two seconds.
-  private static func read(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
+  private static func read(_ descriptor: Int32, into bytes: inout [UInt8], atMost most: Int) -> Bool {
     let deadline = ContinuousClock.now + .seconds(2)
-    while bytes.count < 64 {
+    while bytes.count <= most {
       let left = deadline - .now
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
       guard milliseconds > 0, poll(&waiting, 1, Int32(milliseconds)) > 0 else { return false }
-      var chunk = [UInt8](repeating: 0, count: 64)
+      var chunk = [UInt8](repeating: 0, count: 256)
       let count = Glibc.read(descriptor, &chunk, chunk.count)
       guard count > 0 else { return count == 0 }
       bytes += chunk.prefix(count)
     }
-    return true
+    return false
   }
 }

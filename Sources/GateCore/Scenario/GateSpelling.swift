@@ -1,0 +1,39 @@
+extension GateRule {
+  /// The rule as it stands in a project file under `gate:`, as in `peak_rss: [0.6%, 128KiB]` or `growth: {limit: 1KiB}`.
+  package var spelled: String {
+    let tolerance = tolerance?.spelled
+    var others: [String] = []
+    if let limit { others.append("limit: \(limit.spelled)") }
+    if severity != .fail { others.append("on: \(severity.rawValue)") }
+    if let tolerance, others.isEmpty { return "\(metric): \(tolerance)" }
+    let values = (tolerance.map { ["tolerance: \($0)"] } ?? []) + others
+    return "\(metric): {\(values.joined(separator: ", "))}"
+  }
+}
+
+extension Tolerance {
+  /// As in `[3%, 512KiB]`, `3%` or `auto`.
+  package var spelled: String {
+    switch self {
+    case .automatic: "auto"
+    case .bounds(let relative?, let absolute?): "[\(relative.spelled), \(absolute.spelled)]"
+    case .bounds(let relative, let absolute): relative?.spelled ?? absolute?.spelled ?? "0B"
+    }
+  }
+}
+
+extension Percent {
+  fileprivate var spelled: String {
+    let places = (0...2).first { Double(Decimals.text(value, places: $0)) == value } ?? 3
+    return Decimals.text(value, places: places) + "%"
+  }
+}
+
+extension Bytes {
+  /// In the largest binary unit of which there is a whole number.
+  fileprivate var spelled: String {
+    let binary = Bytes.units.filter { $0.size & ($0.size - 1) == 0 }
+    let unit = binary.last { count % $0.size == 0 } ?? ("B", 1)
+    return self == .zero ? "0B" : "\(count / unit.size)\(unit.name)"
+  }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateHistory
+import GateReports
+
+/// Writes the history as a page.
+package struct TrendReport {
+  /// Where the page goes; `-` is standard output, nil is the project's artifacts folder.
+  package var output: String?
+  package var options = SharedOptions()
+
+  package init() {}
+
+  package func run(in workplace: Workplace) throws -> ExitCode {
+    // A history that is named needs no project, of which only the links would be wanted.
+    let project =
+      options.history != nil && options.config == nil
+      ? try? options.loadProject(in: workplace, webhooksNeeded: false)
+      : try options.loadProject(in: workplace, webhooksNeeded: false)
+    let path = try options.historyPath(in: workplace)
+    guard let history = try History.openExisting(path) else {
+      throw RunnerError.noHistory(workplace.shown(path))
+    }
+    let trend = try history.trend(madeAt: workplace.now(), links: project?.links ?? BuildLinks())
+    let page = TrendPage.text(trend)
+    if output == "-" {
+      workplace.console.print(page)
+      return .pass
+    }
+    let place =
+      output.map(workplace.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
+      ?? workplace.absolute("trend.html")
+    try SafeFile.write(Array(page.utf8), to: place)
+    func counted(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
+    let scenarios = counted(Set(trend.courses.map(\.name)).count, "scenario")
+    workplace.console.say("\(counted(trend.runCount, "run")) of \(scenarios): \(workplace.shown(place))")
+    return .pass
+  }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct TrendCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trend",
+    abstract: "Writes the history as one page: how each scenario's memory moved over the commits.",
+    discussion: """
+      The page is one file that makes no request, so that it can be opened from a CI system's artifacts. Each check \
+      leaves it at ARTIFACTS/trend.html; this writes it anew.
+
+        highwater trend
+        highwater trend --history runs.sqlite --output trend.html
+      """
+  )
+
+  @Option(
+    help: ArgumentHelp("Where to write it; - is standard output. (default: ARTIFACTS/trend.html)", valueName: "file"),
+    completion: .file(extensions: ["html"]))
+  var output: String?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var console: ConsoleOptions
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    var trend = TrendReport()
+    trend.output = output
+    trend.options = project.shared
+    return try trend.run(in: workplace)
+  }
+}

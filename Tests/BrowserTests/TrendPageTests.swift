@@ -1,0 +1,388 @@
+import Foundation
+import GateCore
+import GateReports
+import Testing
+
+/// The trend page as a person uses it, in a real browser; each test also holds that the page asks for nothing and that
+/// the console stays empty.
+@Suite("The trend page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
+struct TrendPageTests {
+  private static let page = TrendPage.text(TrendExample.trend(courses: 10, length: 60))
+
+  private func visit(_ fragment: String = "", as view: Browser.View = .desk, _ work: (Browser) async throws -> Void)
+    async throws
+  {
+    try await Browser.current.visit(Self.page, at: fragment, as: view, work)
+  }
+
+  private static let visibleRows = "[...document.querySelectorAll('#courses tbody tr')].filter(row => row.offsetParent)"
+
+  /// The scenarios that the overview shows, in its order.
+  private func names(_ browser: Browser) async throws -> [String] {
+    try await browser.evaluate("return \(Self.visibleRows).map(row => row.querySelector('a').textContent)")
+  }
+
+  private func fragment(_ browser: Browser) async throws -> String {
+    try await browser.evaluate("return decodeURIComponent(location.hash)")
+  }
+
+  private func readout(_ browser: Browser) async throws -> String {
+    try await browser.text(".course:not(.closed) .readout") ?? ""
+  }
+
+  private func focusChart(_ browser: Browser) async throws {
+    let _: Bool = try await browser.evaluate(
+      "document.querySelector(arguments[0]).focus(); return true", .text(Self.chart))
+  }
+
+  private static let chart = ".course:not(.closed) figure[data-metric=peak_rss] .plot"
+
+  // MARK: Overview
+
+  @Test("What to look at now comes first, in words and with a sign")
+  func order() async throws {
+    try await visit { (browser: Browser) async throws -> Void in
+      let states: [String] = try await browser.evaluate(
+        "return \(Self.visibleRows).map(row => row.querySelector('.state').textContent.trim())")
+      #expect(states.prefix(3) == ["✗ regression", "▲ open step", "↗ creep"])
+      #expect(states.last == "✓ fine")
+    }
+  }
+
+  @Test("A slash leads to the filter; its words choose rows, and the link keeps them")
+  func filter() async throws {
+    try await visit { (browser: Browser) async throws -> Void in
+      try await browser.type("/redis load")
+      #expect(try await names(browser) == ["redis-load", "redis-load"])
+      #expect(try await browser.text("#count") == "2 of 13 shown")
+      #expect(try await fragment(browser) == "#q=redis+load")
+    }
+  }
+
+  @Test(
+    "Each list filters alone",
+    arguments: [
+      ("branch=lru-cache", ["api-gateway-boot", "parser-large-file"]), ("env=linux-aarch64-4cpu-traced", ["redis-load"]),
+      ("state=creep", ["postgres-bulk-insert"]), ("tag=nightly&state=open+step", ["api-gateway-boot"]),
+      ("q=nothing-like-it", []),
+    ]
+  )
+  func lists(fragment: String, expected: [String]) async throws {
+    try await visit(fragment) { (browser: Browser) async throws -> Void in
+      #expect(try await names(browser) == expected)
+      #expect(try await browser.text("#count") == "\(expected.count) of 13 shown")
+    }
+  }
+
+  @Test("A list that is changed filters at once")
+  func changedList() async throws {
+    try await visit { (browser: Browser) async throws -> Void in
+      try await browser.click("#branch")
+      try await browser.type("lru")
+      try await browser.press(.enter)
+      #expect(try await names(browser) == ["api-gateway-boot", "parser-large-file"])
+      #expect(try await fragment(browser) == "#branch=lru-cache")
+    }
+  }
+
+  @Test("Headings sort, figures from the largest on, and tell how")
+  func sort() async throws {
+    try await visit { (browser: Browser) async throws -> Void in
+      try await browser.click("th[data-sort=peak] button")
+      let largest = try await names(browser)
+      #expect(largest.first == "parser-large-file")
+      #expect(try await browser.evaluate("return document.querySelector('th[data-sort=peak]').ariaSort") == "descending")
+      try await browser.click("th[data-sort=peak] button")
+      #expect(try await names(browser).last == "parser-large-file")
+      try await browser.click("th[data-sort=name] button")
+      let byName = try await names(browser)
+      #expect(byName == byName.sorted())
+    }
+  }
+
+  @Test("j and k walk the rows, Enter opens, Escape comes back to the same row")
+  func keyboardWalk() async throws {
+    try await visit { (browser: Browser) async throws -> Void in
+      try await browser.type("jjjk")
+      let second = try await names(browser)[1]
+      let focused = "return document.activeElement.textContent"
+      #expect(try await browser.evaluate(focused) == second)
+      try await browser.press(.enter)
+      try await browser.wait(for: "return document.querySelector('#overview').offsetParent === null")
+      #expect(try await browser.evaluate("return document.activeElement.tagName") == "H2")
+      try await browser.press(.escape)
+      try await browser.wait(for: "return document.querySelector('#overview').offsetParent !== null")
+      #expect(try await browser.evaluate(focused) == second)
+    }
+  }
+
+  @Test("Tab reaches each heading, row and list")
+  func tab() async throws {
+    try await visit { (browser: Browser) async throws -> Void in
+      var seen: Set<String> = []
+      for _ in 0..<30 {
+        try await browser.press(.tab)
+        seen.insert(try await browser.evaluate("return document.activeElement.tagName + (document.activeElement.id || '')"))
+      }
+      #expect(seen.isSuperset(of: ["INPUTq", "SELECTtag", "SELECTbranch", "SELECTenv", "BUTTON", "A"]))
+    }
+  }
+
+  // MARK: A scenario
+
+  @Test("A row opens the scenario; the browser's Back comes back")
+  func openAndBack() async throws {
+    try await visit { (browser: Browser) async throws -> Void in
+      try await browser.click("#courses tbody tr:first-child a")
+      try await browser.wait(for: "return location.hash.includes('scenario=')")
+      try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+      try await browser.back()
+      try await browser.wait(for: "return document.querySelector('#overview').offsetParent !== null")
+      #expect(try await names(browser).count == 13)
+    }
+  }
+
+  @Test("Hover shows the run: value, changes, commit, subject, branch, date and verdict")
+  func hover() async throws {
+    try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
+      try await browser.hover(browser.place(in: Self.chart, x: 0.5))
+      try await browser.settle()
+      let text = try await readout(browser)
+      #expect(text.contains(/Run (2[0-9]|3[0-9]) of 60/))
+      for part in ["pass", "main", "peak_rss", "8.0\u{a0}MiB", "build", "2026-0"] { #expect(text.contains(part), "\(text)") }
+    }
+  }
+
+  @Test("Arrows, Home and End choose runs, and what is chosen is told to a screen reader")
+  func chartKeys() async throws {
+    try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
+      try await focusChart(browser)
+      try await browser.press(.home)
+      #expect(try await readout(browser).contains("Run 1 of 60"))
+      #expect(try await readout(browser).contains("approved by Ada Byron"))
+      try await browser.press(.right)
+      #expect(try await readout(browser).contains("Run 2 of 60"))
+      let told: String = try await browser.evaluate(
+        "return document.querySelector(arguments[0]).ariaValueText", .text(Self.chart))
+      #expect(told.contains("peak_rss 8.0\u{a0}MiB") && told.contains("since the run before"))
+      try await browser.press(.end)
+      #expect(try await readout(browser).contains("Run 60 of 60"))
+    }
+  }
+
+  @Test("A step names its size, chance and cause where it is")
+  func step() async throws {
+    try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
+      try await focusChart(browser)
+      try await browser.press(.home)
+      for _ in 0..<36 { try await browser.press(.right) }
+      let text = try await readout(browser)
+      #expect(text.contains("Run 37 of 60") && text.contains("+3.0\u{a0}MiB"))
+      #expect(text.contains("by chance once in 33333; approved by Grace Hopper"))
+    }
+  }
+
+  @Test("Enter pins a run, another one gives the range of commits to copy, and the link keeps it")
+  func pinAndCopy() async throws {
+    try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
+      try await browser.click(browser.place(in: Self.chart, x: 0.4))
+      try await browser.wait(for: "return location.hash.includes('pin=')")
+      #expect(try await readout(browser).contains("pinned"))
+      try await browser.press(.right, .right, .right)
+      #expect(try await readout(browser).contains("From the pinned run to this one"))
+      let command: String = try await browser.evaluate("return document.querySelector('.course:not(.closed) .command').value")
+      #expect(command.wholeMatch(of: /git log --oneline [0-9a-f]{12}\.\.[0-9a-f]{12}/) != nil)
+      try await browser.click(".course:not(.closed) .copy button")
+      try await browser.wait(for: "return document.querySelector('.course:not(.closed) .copy button').textContent !== 'Copy'")
+      #expect(try await browser.text(".course:not(.closed) .copy button") == "Copied")
+      try await browser.press(.escape)
+      try await browser.press(.escape)
+      try await browser.wait(for: "return document.querySelector('#overview').offsetParent !== null")
+      try await browser.type("/")
+      try await browser.type("v", holding: .control)
+      #expect(try await browser.evaluate("return document.querySelector('#q').value") == command)
+    }
+  }
+
+  @Test("Without a clipboard the command is selected")
+  func copyFallback() async throws {
+    try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
+      let _: Bool = try await browser.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', {value: undefined}); return true")
+      try await browser.click(".course:not(.closed) .copy button")
+      try await browser.wait(for: "return getSelection().toString().startsWith('git log')")
+    }
+  }
+
+  @Test("A drag zooms all charts, the link restores it, Escape and a double click show the whole range again")
+  func zoom() async throws {
+    let seen = "return document.querySelectorAll('.course:not(.closed) .tools button:not([hidden])').length === 1"
+    try await visit("scenario=redis-load") { (browser: Browser) async throws -> Void in
+      try await browser.drag(
+        from: browser.place(in: Self.chart, x: 0.4, y: 0.5), to: browser.place(in: Self.chart, x: 0.7, y: 0.5))
+      try await browser.wait(for: seen)
+      let zoomed = try await fragment(browser)
+      #expect(zoomed.contains("from=") && zoomed.contains("to="))
+      #expect(try await readout(browser).contains("In this range"))
+      try await browser.press(.escape)
+      #expect(try await !fragment(browser).contains("from="))
+      try await browser.open("about:blank")
+      try await browser.back()
+      let _: String = try await browser.evaluate("return location.hash = arguments[0]", .text(zoomed))
+      try await browser.wait(for: seen)
+      try await browser.doubleClick(browser.place(in: Self.chart, x: 0.5, y: 0.5))
+      try await browser.wait(for: "return !location.hash.includes('from=')")
+    }
+  }
+
+  @Test(
+    "A link restores its view",
+    arguments: [
+      ("scenario=redis-load&env=linux-aarch64-4cpu-traced&branch=main", "redis-load", "linux-aarch64-4cpu-traced", 8),
+      ("scenario=api-gateway-boot&branch=lru-cache&metric=steady_rss&x=date&scale=relative", "api-gateway-boot", "lru-cache", 1),
+      ("scenario=indexer-warm&metric=composition&zero=1", "indexer-warm", "main", 1),
+    ]
+  )
+  func deepLinks(fragment: String, name: String, place: String, charts: Int) async throws {
+    try await visit(fragment) { (browser: Browser) async throws -> Void in
+      let shown = ".course:not(.closed)"
+      #expect(try await browser.text("\(shown) h2")?.hasPrefix(name) == true)
+      #expect(try await browser.text("\(shown) h2 + p")?.contains(place) == true)
+      #expect(
+        try await browser.evaluate(
+          "return [...document.querySelectorAll('\(shown) .plot')].filter(plot => plot.offsetParent).length") == charts)
+      for (name, value) in URLComponents(string: "?" + fragment)?.queryItems?.map({ ($0.name, $0.value) }) ?? []
+      where ["metric", "x", "scale", "zero"].contains(name) {
+        #expect(try await browser.evaluate("return document.querySelector('#tool-\(name)').value") == value)
+      }
+    }
+  }
+
+  @Test("A scenario that is gone leads to the overview, and says so")
+  func goneScenario() async throws {
+    try await visit("scenario=long-gone") { (browser: Browser) async throws -> Void in
+      #expect(try await names(browser).count == 13)
+      #expect(try await browser.text("#announcer") == "no scenario is called long-gone")
+    }
+  }
+
+  @Test("The table behind a chart has each run")
+  func table() async throws {
+    try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
+      try await browser.click(".course:not(.closed) figure[data-metric=peak_rss] summary")
+      let rows = "document.querySelectorAll('.course:not(.closed) figure[data-metric=peak_rss] details tbody tr').length"
+      try await browser.wait(for: "return \(rows) === 60")
+    }
+  }
+
+  // MARK: Other ways to look
+
+  @Test("Without scripts all scenarios stand on the page, with pictures and tables")
+  func withoutScripts() async throws {
+    try await visit(as: .withoutScripts) { (browser: Browser) async throws -> Void in
+      let shown = "[...document.querySelectorAll('.course')].filter(section => section.offsetParent)"
+      #expect(try await browser.evaluate("return \(shown).length") == 13)
+      #expect(try await browser.evaluate("return \(shown).every(section => section.querySelector('svg.chart path.blue'))"))
+      #expect(try await browser.evaluate("return [...document.querySelectorAll('.needs-script')].every(e => !e.offsetParent)"))
+      #expect(try await browser.text("#course-0 .events")?.contains("open step") == true)
+    }
+  }
+
+  @Test("On paper a scenario has its pictures, the overview has all, and no controls")
+  func print() async throws {
+    let pictures = "return [...document.querySelectorAll('svg.chart')].filter(svg => svg.getBoundingClientRect().height > 50).length"
+    try await visit("scenario=redis-load", as: .print) { (browser: Browser) async throws -> Void in
+      #expect(try await browser.evaluate(pictures) == 6)
+      #expect(try await browser.evaluate("return [...document.querySelectorAll('select, canvas')].every(e => !e.offsetParent)"))
+    }
+    try await visit(as: .print) { (browser: Browser) async throws -> Void in
+      let count: Int = try await browser.evaluate(pictures)
+      #expect(count > 60)
+    }
+  }
+
+  @Test("A phone never scrolls sideways", arguments: ["", "scenario=redis-load", "scenario=parser-large-file&pin=x"])
+  func phone(fragment: String) async throws {
+    try await visit(fragment, as: .phone) { (browser: Browser) async throws -> Void in
+      #expect(try await browser.evaluate("return document.documentElement.scrollWidth") == 390)
+    }
+  }
+
+  @Test("Words are readable on their ground, in light and dark", arguments: [Browser.View.desk, .dark])
+  func contrast(view: Browser.View) async throws {
+    try await visit(as: view) { (browser: Browser) async throws -> Void in
+      let least: Double = try await browser.evaluate(
+        """
+        const style = getComputedStyle(document.documentElement);
+        const light = name => {
+          const n = parseInt(style.getPropertyValue(name).trim().slice(1), 16);
+          const [r, g, b] = [n >> 16, n >> 8 & 255, n & 255].map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        const inks = ["--text", "--quiet", "--link", "--orange", "--green", "--red"];
+        return Math.min(...inks.flatMap(ink => ["--ground", "--raised"].map(ground => ratio(light(ink), light(ground)))));
+        """)
+      #expect(least >= 4.5)
+    }
+  }
+
+  // MARK: Strangers' texts
+
+  @Test(
+    "Hostile texts in each field stay text",
+    arguments: [
+      "</script><img src=x onerror=alert(1)>", "\"><svg onload=document.title='owned'>", "{{x}}{{{data}}}",
+      "javascript:document.title='owned'", "\u{202e}gnp.exe\u{2066}", String(repeating: "long ", count: 2000),
+      "' onmouseover='document.title=1", "<!--<script>", "$(reboot)`reboot`",
+    ]
+  )
+  func hostile(text: String) async throws {
+    let page = TrendPage.text(TrendExample.hostile(text))
+    for view in [Browser.View.desk, .withoutScripts] {
+      try await Browser.current.visit(page, as: view) { (browser: Browser) async throws -> Void in
+        #expect(try await browser.evaluate("return document.title") == "Memory trend")
+        #expect(try await browser.evaluate("return document.querySelectorAll('img, iframe, object').length") == 0)
+        let links: [String] = try await browser.evaluate("return [...document.querySelectorAll('a')].map(a => a.protocol)")
+        #expect(Set(links).isSubset(of: ["file:", "https:"]))
+        let shown = try await browser.text("#courses") ?? ""
+        if text.allSatisfy(\.isASCII), text.count < 200 { #expect(shown.contains(text)) }
+        #expect(!shown.contains("\u{202e}"))
+        guard view.runsScripts else { return }
+        try await browser.click("#courses tbody tr:first-child a")
+        try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+        try await browser.hover(browser.place(in: Self.firstChart, x: 0.3))
+        try await browser.settle()
+        #expect(try await browser.evaluate("return document.querySelectorAll('.readout .command').length") == 0)
+        #expect(try await browser.evaluate("return document.querySelectorAll('img, iframe, object').length") == 0)
+        #expect(try await browser.evaluate("return document.documentElement.scrollWidth") == 1280)
+      }
+    }
+  }
+
+  private static let firstChart = ".course:not(.closed) .plot"
+
+  // MARK: Speed
+
+  @Test("A large history is told about in the browser's own time")
+  func speed() async throws {
+    let page = TrendPage.text(TrendExample.trend(courses: 20, length: 500))
+    try await Browser.current.visit(page) { (browser: Browser) async throws -> Void in
+      let paint: Double = try await browser.evaluate(
+        "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1")
+      try await browser.click("#courses tbody tr:first-child a")
+      try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+      let hover: Double = try await browser.evaluate(
+        """
+        const plot = document.querySelector(arguments[0]), box = plot.getBoundingClientRect();
+        const canvas = [...plot.querySelectorAll("canvas")].at(-1);
+        const start = performance.now(), count = 50;
+        for (let i = 0; i < count; i++) canvas.dispatchEvent(new MouseEvent("mousemove",
+          {bubbles: true, clientX: box.x + 100 + i * (box.width - 120) / count, clientY: box.y + 50}));
+        return (performance.now() - start) / count;
+        """, .text(Self.firstChart))
+      Swift.print("first paint \(Int(paint)) ms, hover \(hover.formatted(.number.precision(.fractionLength(2)))) ms")
+      #expect(paint > 0 && hover > 0)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import GateFiles
+import Testing
+
+@Suite("What git tells of a checkout")
+struct GitQueryTests {
+  /// A repository with commits of these messages, removed at the end; hands on its folder and the commits' ids.
+  private func withRepository(_ messages: [String], body: (String, [String]) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-git-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try git(["init", "-q"], in: folder)
+    let commits = try messages.map { message in
+      let author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+      try git(author + ["commit", "-q", "--allow-empty", "-m", message], in: folder)
+      return try git(["rev-parse", "HEAD"], in: folder)
+    }
+    try body(folder.path, commits)
+  }
+
+  @discardableResult
+  private func git(_ words: [String], in folder: URL) throws -> String {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["git", "-C", folder.path] + words
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return text.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  @Test("A commit's subject is the first line of its message, of which 300 characters are kept")
+  func subject() throws {
+    let long = String(repeating: "word ", count: 100)
+    try withRepository(["Keep “all” rows\n\nBecause.", long]) { folder, commits in
+      #expect(GitQuery.subject(of: commits[0], in: folder) == "Keep “all” rows")
+      let cut = try #require(GitQuery.subject(of: commits[1], in: folder))
+      #expect(cut.hasPrefix("word word ") && cut.hasSuffix("..") && cut.count == 300)
+    }
+  }
+
+  @Test("Commits since another are counted")
+  func count() throws {
+    try withRepository(["one", "two", "three"]) { folder, commits in
+      #expect(GitQuery.commits(since: commits[0], in: folder) == 2)
+      #expect(GitQuery.commits(since: commits[2], in: folder) == 0)
+    }
+  }
+
+  @Test(
+    "What is no commit here is nobody's",
+    arguments: [String(repeating: "0", count: 40), "HEAD", "--all", "", "$(id)"])
+  func unknown(commit: String) throws {
+    try withRepository(["one"]) { folder, _ in
+      #expect(GitQuery.subject(of: commit, in: folder) == nil)
+      #expect(GitQuery.commits(since: commit, in: folder) == nil)
+    }
+    #expect(GitQuery.subject(of: commit, in: "/nowhere") == nil)
+  }
+}
