@@ -120,7 +120,7 @@ struct MemoryCurveTests {
 
   @Test("What moves to the end has no steady state, and what was never read has no curve")
   func withoutSteadyState() {
-    let late = Curves.recording { second in (second < 3.2 ? 10 : 60) * mebibyte }.result()
+    let late = Curves.recording { second in (second < 2.5 ? 5 : 20) * mebibyte }.result()
     #expect(late.steadiness == .unsteady && late.curve != nil && late.curve?.steady == nil)
     #expect(Recording(end: End(.exited, code: 0)).result().curve == nil)
   }
