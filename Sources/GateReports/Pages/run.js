@@ -67,11 +67,11 @@
       this.shown = raw.shown;
       this.isFromZero = true;
       this.box = make("div");
-      this.reading = make("p", { className: "reading", ariaLive: "polite" });
-      const zero = make("button", { type: "button", ariaPressed: "true" }, "From zero");
+      this.reading = make("p", { className: "reading", "aria-live": "polite" });
+      const zero = make("button", { type: "button", "aria-pressed": "true" }, "From zero");
       zero.addEventListener("click", () => {
         this.isFromZero = !this.isFromZero;
-        zero.ariaPressed = String(this.isFromZero);
+        zero.setAttribute("aria-pressed", this.isFromZero);
         this.zoom(...this.chart.graph.xAxisRange());
       });
       const whole = make("button", { type: "button", className: "whole" }, "Show all");
@@ -85,7 +85,7 @@
     get curve() { return this.all[this.shown]; }
 
     choices() {
-      const known = this.all.keys().filter(index => this.all[index]).toArray();
+      const known = [...this.all.keys()].filter(index => this.all[index]);
       if (known.length < 2) return [];
       const set = make("fieldset", { className: "choices" }, make("legend", {}, "repetition"));
       for (const index of known) {
@@ -223,8 +223,10 @@
     diamond(canvas, x, y) {
       canvas.fillStyle = color("red");
       canvas.beginPath();
-      for (const [dx, dy] of [[0, -5], [5, 0], [0, 5], [-5, 0]]) canvas.lineTo(x + dx, y + dy);
+      for (const [dx, dy] of [[0, -6], [6, 0], [0, 6], [-6, 0]]) canvas.lineTo(x + dx, y + dy);
       canvas.fill();
+      canvas.strokeStyle = color("ground");
+      canvas.stroke();
     }
 
     /** Phases above, marks below them with their upright lines; a name that has no room is cut. */
