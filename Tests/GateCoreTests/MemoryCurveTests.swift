@@ -136,7 +136,7 @@ struct MemoryCurveTests {
     let approval = Baseline.Approval(at: .now, by: "Ada", commit: nil, reason: nil, run: "r")
     let baseline = Baseline(of: first, approved: approval)
     let curve = try #require(baseline.curve)
-    #expect(curve.points.count <= MemorySeries.mostPointsOfBaseline)
+    #expect(curve.points.count <= MemorySeries.mostPointsBeside)
     #expect(curve.points.allSatisfy { $0.high == .mebibytes(20) })
     measurements.repetitions.removeFirst()
     #expect(measurements.judged(against: .baseline(baseline), allowsMissingBaseline: false).baselineCurve == curve)

@@ -94,8 +94,8 @@ package struct MemorySeries: Sendable, Equatable {
 
   /// As many as a picture of 700 dots can show; 32 bytes each.
   package static let mostPoints = 120
-  /// Enough to see how a baseline went, in a line of its file.
-  package static let mostPointsOfBaseline = 60
+  /// Enough to see how a tree or a baseline went, in a line of a file.
+  package static let mostPointsBeside = 60
   /// The grain of times, far below what lies between two readings.
   package static let tick = Duration.microseconds(100)
 
@@ -147,8 +147,9 @@ extension Recording {
     let main = MemorySeries(samples.lazy.compactMap { sample in sample.main.map { (sample.time, $0.resident) } })
     guard !main.points.isEmpty else { return nil }
     let hasTree = samples.contains { $0.processes > 1 }
+    let tree = MemorySeries(samples.lazy.map { ($0.time, $0.tree) }, atMost: MemorySeries.mostPointsBeside)
     var curve = MemoryCurve(
-      main: main, tree: hasTree ? MemorySeries(samples.lazy.map { ($0.time, $0.tree) }) : nil, end: end
+      main: main, tree: hasTree ? tree : nil, end: end
     )
     for mark in marks {
       switch mark.event {
@@ -207,6 +208,6 @@ extension ScenarioResult {
   /// How memory went in the middle repetition, short enough for a baseline.
   var curveForBaseline: MemorySeries? {
     let middle = middleRepetition.flatMap { repetitions[$0].curve }
-    return middle?.main.thinned(to: MemorySeries.mostPointsOfBaseline)
+    return middle?.main.thinned(to: MemorySeries.mostPointsBeside)
   }
 }

@@ -5,9 +5,7 @@ import GateCore
 struct RunPageCurves {
   let scenario: ScenarioResult
 
-  /// More of the tree than this no picture shows.
-  private static let mostTreePoints = 60
-  /// Nor of the repetitions behind the one that is told of.
+  /// Enough of the repetitions behind the one that is told of.
   private static let mostFaintPoints = 60
   private static let mostRows = 24
 
@@ -50,7 +48,7 @@ struct RunPageCurves {
     if let steady = curve.steady { layers.append(.span(seconds(steady.from)...seconds(steady.to), ink: .orange)) }
     layers += others.map { .line(line($0.main.thinned(to: Self.mostFaintPoints)), ink: .quiet, weight: .faint) }
     if let baseline = scenario.baselineCurve { layers.append(.line(line(baseline), ink: .green, weight: .dashed)) }
-    if let tree = curve.tree?.thinned(to: Self.mostTreePoints) { layers.append(.line(line(tree), ink: .purple)) }
+    if let tree = curve.tree { layers.append(.line(line(tree), ink: .purple)) }
     let band = curve.main.points.map { SVGChart.Range(x: seconds($0.time), low: bytes($0.low), high: bytes($0.high)) }
     layers += [.band(band, ink: .blue), .line(line(curve.main), ink: .blue, weight: .strong)]
     if let steady = curve.steady {
@@ -95,11 +93,12 @@ struct RunPageCurves {
   /// What each line and mark means, as far as it is there.
   private func legend(of curve: MemoryCurve) -> String {
     let repetition = scenario.repetitions.count > 1 ? "this repetition, with the range of its readings" : "VmRSS"
+    let basis = scenario.repetitions.first?.treeBasis ?? .upperBound
     let keys: [(isThere: Bool, sign: String, text: String)] = [
       (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),
       (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the others"),
       (scenario.baselineCurve != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>", "the baseline's middle one"),
-      (curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>", "the whole process tree"),
+      (curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>", "the whole process tree: \(basis.words)"),
       (curve.steady != nil, "<path class=\"orange dashed\" d=\"M1 6h26\"/>", "steady state, with its growth"),
       (curve.peak != nil, "<path class=\"red fill\" d=\"M14 1l5 5l-5 5l-5-5z\"/>", "peak"),
     ]
@@ -166,7 +165,7 @@ extension RunPageCurves {
       "main": json(curve.main), "end": tenths(curve.end), "phases": json(curve.phases), "marks": json(curve.marks),
       "label": .string(peak.map { Figures.amount(Bytes(clampedFrom: $0)) } ?? ""),
     ]
-    members["tree"] = curve.tree.map { json($0.thinned(to: mostTreePoints)) }
+    members["tree"] = curve.tree.map { json($0) }
     members["peak"] = curve.peak.map { [.integer(Int($0.instant * 10_000)), kibibytes($0.height)] }
     members["steady"] = curve.steady.map { steady in
       [tenths(steady.from), kibibytes(steady.first), tenths(steady.to), kibibytes(steady.last)]
