@@ -56,6 +56,19 @@ struct RunPageTests {
     }
   }
 
+  @Test("Where the build found no chart library, the static pictures stay, and commands can be copied")
+  func withoutLibrary() async throws {
+    var parts = page.components(separatedBy: "<script>")
+    // The library is the first of the scripts.
+    #expect(parts.remove(at: 1).contains("Dygraph"))
+    try await Browser.current.visit(parts.joined(separator: "<script>")) { browser in
+      try await browser.settle()
+      #expect(try await browser.evaluate("return document.querySelector('#scenario-1 .static').offsetHeight > 100"))
+      #expect(try await browser.evaluate("return document.querySelector('#scenario-1 .copy').offsetHeight > 10"))
+      #expect(try await browser.evaluate("return document.querySelectorAll('canvas').length") == 0)
+    }
+  }
+
   @Test("The arrow keys walk along the curve and tell time, amount, phase, tree and baseline")
   func keyboard() async throws {
     try await Browser.current.visit(page) { browser in
