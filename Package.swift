@@ -15,9 +15,15 @@ func houseRules() -> [SwiftSetting] {
 func room(
   _ name: String,
   over dependencies: [Target.Dependency] = [],
+  exclude: [String] = [],
   embedding plugins: [Target.PluginUsage] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: houseRules(), plugins: plugins)
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: houseRules(), plugins: plugins)
+}
+
+/// A small program, for tests or benchmarks.
+func program(_ name: String, at path: String, over dependencies: [Target.Dependency] = []) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: houseRules())
 }
 
 /// The tests of one module, in the folder `Tests/<module>Tests`; golden files there are data that tests read by path.
@@ -32,7 +38,11 @@ func tests(of name: String, with dependencies: [Target.Dependency] = [], golden:
 
 let package = Package(
   name: "highwater",
-  products: [.executable(name: "highwater", targets: ["highwater"])],
+  products: [
+    .executable(name: "highwater", targets: ["highwater"]),
+    .library(name: "MemoryMarkers", targets: ["MemoryMarkers"]),
+    .library(name: "LeakAssertions", targets: ["LeakAssertions"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -78,6 +88,15 @@ let package = Package(
       ],
       swiftSettings: houseRules()
     ),
+    // Beside the tower, for other people's programs
+    .target(name: "CMemoryMarkers"),
+    room("MemoryMarkers", over: ["MarkerProtocol", "CMemoryMarkers"], exclude: ["README.md"]),
+    // Run by hand: what the library costs
+    program("markers-plain", at: "ci/benchmarks/markers/plain"),
+    program("markers-marked", at: "ci/benchmarks/markers/marked", over: ["MemoryMarkers"]),
+    program("markers-bench", at: "ci/benchmarks/markers/bench", over: ["MemoryMarkers"]),
+    // Linked into the tests of others; of no floor
+    room("LeakAssertions"),
     // Run by hand: what the rules promise, over simulated and recorded values
     .executableTarget(
       name: "calibrate",
@@ -103,9 +122,17 @@ let package = Package(
       dependencies: ["GateReports", "GateCore", "HTTPTransfer"],
       swiftSettings: houseRules()
     ),
+    tests(
+      of: "MemoryMarkers",
+      with: ["MarkerProtocol", "launch-fixture", "marks-fixture", "marks-in-c"]
+    ),
+    tests(of: "LeakAssertions"),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),
     // What tests start
     .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
+    program("launch-fixture", at: "Tests/Fixtures/launch-fixture", over: ["MemoryMarkers"]),
+    program("marks-fixture", at: "Tests/Fixtures/marks-fixture", over: ["MemoryMarkers"]),
+    .executableTarget(name: "marks-in-c", dependencies: ["CMemoryMarkers"], path: "Tests/Fixtures/marks-in-c"),
     .target(
       name: "LoopbackServers",
       path: "Tests/LoopbackServers",

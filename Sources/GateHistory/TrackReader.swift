@@ -40,7 +40,7 @@ struct TrackReader {
   /// Where a row of the table `scenario` is: which track, which of its rows.
   private var places: [Int64: (track: Int, row: Int)] = [:]
 
-  /// - Parameter scenarios: Whose tracks are wanted, of the index's.
+  /// Of the index's scenarios those in the range are read.
   init(_ db: Database, _ index: TrackIndex, scenarios: Range<Int>) throws {
     self.db = db
     self.index = index

@@ -1,0 +1,176 @@
+#define _GNU_SOURCE
+#include "hw_launch.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct hw_launch_words watched;
+
+/// Whether `watched` may be used: not before it is whole, and not in a forked child.
+static bool is_watching, has_forked;
+
+/// Marks what happened: one plain store, which a signal handler may do, and which the page keeps whatever ends the
+/// process.
+static void mark(uint64_t *word, uint32_t payload) {
+  __atomic_store_n(word, (uint64_t)(~payload ^ watched.tag) << 32 | payload, __ATOMIC_RELAXED);
+}
+
+static bool can_mark(void) { return __atomic_load_n(&is_watching, __ATOMIC_ACQUIRE); }
+
+// MARK: - Exits
+
+static void note_exit(int code, void *unused) {
+  (void)unused;
+  if (can_mark()) mark(watched.exit, ((uint32_t)code & 0xff) | 0x100);
+}
+
+/// quick_exit(3) tells its handlers no code.
+static void note_quick_exit(void) {
+  if (can_mark()) mark(watched.exit, 0);
+}
+
+/// The page is the parent's; so is its lock, which lives as long as any copy of the descriptor or of the mapping.
+static void let_go(void) {
+  __atomic_store_n(&is_watching, false, __ATOMIC_RELEASE);
+  __atomic_store_n(&has_forked, true, __ATOMIC_RELEASE);
+  munmap(watched.page, watched.size);
+  close(watched.file);
+}
+
+int hw_launch_watch(struct hw_launch_words words) {
+  watched = words;
+  __atomic_store_n(&is_watching, true, __ATOMIC_RELEASE);
+  int code = pthread_atfork(NULL, NULL, let_go);
+  if (code == 0 && on_exit(note_exit, NULL) != 0) code = ENOMEM;
+  if (code == 0 && at_quick_exit(note_quick_exit) != 0) code = ENOMEM;
+  return code;
+}
+
+int hw_launch_has_forked(void) { return __atomic_load_n(&has_forked, __ATOMIC_ACQUIRE); }
+
+// MARK: - Signals
+
+static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS, SIGABRT};
+static const int request_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+/// What was installed before us.
+static struct sigaction earlier[NSIG];
+
+/// Does what would have been done without us.
+///
+/// @return Whether the process goes on: an earlier handler was called, and came back without having had the default,
+///         death, restored.
+static bool hand_on(int signal, siginfo_t *info, void *context) {
+  struct sigaction *before = &earlier[signal];
+  if (before->sa_handler == SIG_DFL) {
+    // A fault happens again when this handler is left; raised again, so does any other signal (raise(3)).
+    sigaction(signal, before, NULL);
+    raise(signal);
+    return false;
+  }
+  if (before->sa_flags & SA_SIGINFO) {
+    before->sa_sigaction(signal, info, context);
+  } else {
+    before->sa_handler(signal);
+  }
+  struct sigaction now;
+  return sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL;
+}
+
+static void on_crash(int signal, siginfo_t *info, void *context) {
+  int code = errno;
+  if (can_mark()) mark(watched.crash, (uint32_t)signal);
+  bool goes_on = hand_on(signal, info, context);
+  // A runtime has healed the fault; but abort(3) kills whatever its handler does.
+  if (goes_on && signal != SIGABRT && can_mark()) __atomic_store_n(watched.crash, 0, __ATOMIC_RELAXED);
+  errno = code;
+}
+
+/// The payload of a request, as LaunchRecord.Request reads it.
+static uint32_t request(int signal, const siginfo_t *info) {
+  bool is_from_process = info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
+  uint32_t sender = is_from_process ? 1 | (uint32_t)info->si_pid << 2 : info->si_code == SI_KERNEL ? 2 : 0;
+  return (uint32_t)signal | sender << 8;
+}
+
+static void on_request(int signal, siginfo_t *info, void *context) {
+  int code = errno;
+  if (can_mark()) mark(watched.request, request(signal, info));
+  hand_on(signal, info, context);
+  errno = code;
+}
+
+static void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
+  struct sigaction before;
+  if (sigaction(signal, NULL, &before) != 0 || before.sa_handler == SIG_IGN) return;
+  bool is_ours = before.sa_sigaction == on_crash || before.sa_sigaction == on_request;
+  bool is_used_otherwise = handler == on_request && signal != SIGTERM && before.sa_handler != SIG_DFL;
+  if (is_ours || is_used_otherwise) return;
+  earlier[signal] = before;
+  struct sigaction action = {.sa_sigaction = handler, .sa_mask = before.sa_mask};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (before.sa_flags & (SA_RESTART | SA_NODEFER));
+  sigaction(signal, &action, NULL);
+}
+
+/// Gives the calling thread an alternate stack if it has none; its pages cost nothing until they are used.
+static void provide_stack(void) {
+  static char stack[65536];
+  stack_t now;
+  if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  stack_t ours = {.ss_sp = stack, .ss_size = sizeof stack};
+  sigaltstack(&ours, NULL);
+}
+
+void hw_launch_install_handlers(void) {
+  provide_stack();
+  for (size_t at = 0; at < sizeof crash_signals / sizeof *crash_signals; at++) install(crash_signals[at], on_crash);
+  for (size_t at = 0; at < sizeof request_signals / sizeof *request_signals; at++) {
+    install(request_signals[at], on_request);
+  }
+}
+
+// MARK: - The build id
+
+struct build_id {
+  uint8_t *bytes;
+  size_t room;
+  size_t length;
+};
+
+/// Looks through the notes of the first object, which is the program (dl_iterate_phdr(3), elf(5)).
+static int find_build_id(struct dl_phdr_info *object, size_t size, void *found) {
+  (void)size;
+  struct build_id *id = found;
+  for (int at = 0; at < object->dlpi_phnum; at++) {
+    const ElfW(Phdr) *header = &object->dlpi_phdr[at];
+    if (header->p_type != PT_NOTE) continue;
+    const char *place = (const char *)object->dlpi_addr + header->p_vaddr;
+    const char *end = place + header->p_memsz;
+    while (place + sizeof(ElfW(Nhdr)) <= end) {
+      const ElfW(Nhdr) *note = (const void *)place;
+      const char *name = place + sizeof *note;
+      const char *content = name + ((note->n_namesz + 3) & ~3u);
+      place = content + ((note->n_descsz + 3) & ~3u);
+      if (place > end) break;
+      bool is_id = note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0;
+      if (!is_id || note->n_descsz > id->room) continue;
+      id->length = note->n_descsz;
+      memcpy(id->bytes, content, id->length);
+    }
+  }
+  return 1;
+}
+
+size_t hw_build_id(uint8_t *bytes, size_t room) {
+  struct build_id id = {.bytes = bytes, .room = room, .length = 0};
+  dl_iterate_phdr(find_build_id, &id);
+  return id.length;
+}

@@ -1,0 +1,180 @@
+/// What a program leaves of its run, so that its next start can tell how that run ended.
+package struct LaunchRecord: Sendable, Hashable, Codable {
+  /// What the program says of itself.
+  package enum Activity: UInt8, Sendable, Codable {
+    case starting, active, idle, stopping
+  }
+
+  /// What can be seen of the run and its machine when it starts.
+  package struct Surroundings: Sendable, Hashable, Codable {
+    package var pid: Int32 = 0
+    /// The process's start in clock ticks since boot, which tells it from another of the same pid (proc_pid_stat(5)).
+    package var startTime: UInt64 = 0
+    /// `/proc/sys/kernel/random/boot_id`: another one after each boot.
+    package var bootID = ""
+    package var kernelRelease = ""
+    /// The name in os-release(5) with a checksum of that file.
+    package var osRelease = ""
+    package var appVersion = ""
+    /// The ELF build id of the program, in hexadecimal digits; empty where it has none.
+    package var buildID = ""
+    /// The folder of the memory cgroup; empty where there is none.
+    package var cgroup = ""
+    package var cgroupInode: UInt64 = 0
+
+    package init() {}
+  }
+
+  /// What changes while the program runs, read each second.
+  package struct Reading: Sendable, Hashable, Codable {
+    /// Nanoseconds since boot, suspended time included.
+    package var bootTime: UInt64 = 0
+    /// Nanoseconds since 1970; may be set back.
+    package var wallTime: UInt64 = 0
+    /// In bytes (`VmRSS`).
+    package var resident: UInt64 = 0
+    /// In bytes (`VmHWM`).
+    package var peakResident: UInt64 = 0
+    /// Whoever traces the process, or 0 (`TracerPid`).
+    package var tracer: Int32 = 0
+    /// In bytes: the lowest limit of the cgroup and those above it; nil where there is none.
+    package var limit: UInt64?
+    /// How many processes of the cgroup were killed for want of memory so far (`oom_kill`); nil where none counts.
+    package var oomKills: UInt64?
+    /// The share of the last ten seconds in which all tasks waited for memory, in percent (PSI, `full avg10`).
+    package var pressure = 0.0
+
+    package init() {}
+  }
+
+  /// A termination signal that arrived.
+  package struct Request: Sendable, Hashable, Codable {
+    package let signal: Int32
+    package let sender: Sender
+
+    package init(signal: Int32, sender: Sender) {
+      self.signal = signal
+      self.sender = sender
+    }
+  }
+
+  /// Whoever sent a signal (`si_code` in sigaction(2)).
+  package enum Sender: Sendable, Hashable, Codable {
+    case process(Int32), kernel, unknown
+  }
+
+  package var surroundings = Surroundings()
+  package var oomKillsAtStart: UInt64?
+  package var last = Reading()
+  package var activity = Activity.starting
+  /// How many runs before this one ended badly while they started, without a good one in between.
+  package var launchFailures: UInt32 = 0
+  /// Tells the marks of this run from those of an earlier one, whose words may still stand in the page.
+  package var tag: UInt32 = 0
+  package var isStopped = false
+  /// Since when the program has hung, in nanoseconds since boot.
+  package var hangBegan: UInt64?
+
+  // The marks, which handlers make; they stand beside the slots, see LaunchPage.
+
+  /// The signal of a crash.
+  package var crash: Int32?
+  /// The program is about to exit.
+  package var exit: Exit?
+  package var request: Request?
+
+  /// An exit that was announced.
+  package struct Exit: Sendable, Hashable, Codable {
+    /// nil where it was not told: quick_exit(3) tells its handlers nothing.
+    package let code: Int32?
+
+    package init(code: Int32?) {
+      self.code = code
+    }
+  }
+
+  package init() {}
+}
+
+extension LaunchRecord {
+  /// All fields but the marks, in the order of the bytes; another order or number is another ``LaunchPage/version``.
+  ///
+  /// The longest record has 1184 bytes of text and 29 numbers: 1416 bytes.
+  mutating func code(with coder: inout some FieldCoder) {
+    surroundings.code(with: &coder)
+    coder.field(&oomKillsAtStart)
+    last.code(with: &coder)
+    var activityCode = UInt32(activity.rawValue)
+    coder.field(&activityCode)
+    activity = Activity(rawValue: UInt8(truncatingIfNeeded: activityCode)) ?? .active
+    coder.field(&launchFailures)
+    coder.field(&tag)
+    coder.field(&isStopped)
+    coder.field(&hangBegan)
+  }
+}
+
+extension LaunchRecord.Surroundings {
+  fileprivate mutating func code(with coder: inout some FieldCoder) {
+    coder.field(&pid)
+    coder.field(&startTime)
+    coder.field(&bootID, most: 64)
+    coder.field(&kernelRelease, most: 128)
+    coder.field(&osRelease, most: 160)
+    coder.field(&appVersion, most: 256)
+    coder.field(&buildID, most: 64)
+    coder.field(&cgroup, most: 512)
+    coder.field(&cgroupInode)
+  }
+}
+
+extension LaunchRecord.Reading {
+  fileprivate mutating func code(with coder: inout some FieldCoder) {
+    coder.field(&bootTime)
+    coder.field(&wallTime)
+    coder.field(&resident)
+    coder.field(&peakResident)
+    coder.field(&tracer)
+    coder.field(&limit)
+    coder.field(&oomKills)
+    coder.field(&pressure)
+  }
+}
+
+// MARK: - Marks in 32 bits
+
+extension LaunchRecord.Exit {
+  // Bits 0 to 7: the code. Bit 8: whether it is known.
+
+  init(payload: UInt32) {
+    code = payload & 0x100 != 0 ? Int32(payload & 0xff) : nil
+  }
+
+  var payload: UInt32 {
+    code.map { UInt32(truncatingIfNeeded: $0) & 0xff | 0x100 } ?? 0
+  }
+}
+
+extension LaunchRecord.Request {
+  // Bits 0 to 7: the signal. 8 and 9: 1 where a process sent it, 2 the kernel. From 10: the sender's pid, which has at
+  // most 22 bits (PID_MAX_LIMIT, include/linux/threads.h).
+
+  init(payload: UInt32) {
+    signal = Int32(payload & 0xff)
+    switch payload >> 8 & 3 {
+    case 1: sender = .process(Int32(payload >> 10))
+    case 2: sender = .kernel
+    default: sender = .unknown
+    }
+  }
+
+  var payload: UInt32 {
+    let kind: UInt32 =
+      switch sender {
+      case .process(let pid): 1 | UInt32(truncatingIfNeeded: pid) << 2
+      case .kernel: 2
+      case .unknown: 0
+      }
+    return UInt32(truncatingIfNeeded: signal) & 0xff | kind << 8
+  }
+}

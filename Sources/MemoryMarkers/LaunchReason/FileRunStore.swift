@@ -1,0 +1,172 @@
+import Glibc
+import MarkerProtocol
+import Synchronization
+
+/// Keeps the record in a small file that stays mapped, so that a change is a plain store, which outlives any kill.
+///
+/// One file for each instance: `FOLDER/INSTANCE.launch`, 4096 bytes, readable by its user only, and locked by flock(2)
+/// while its process lives. See `LaunchPage` for its bytes.
+public final class FileRunStore: PriorRunStore {
+  /// The store of the program's name, in the user's folder for states.
+  public static let `default` = FileRunStore()
+
+  /// The file; nil where no folder could be found.
+  public let path: String?
+
+  private struct Page: @unchecked Sendable {
+    // Sendable, since it is used under the store's lock only.
+    let bytes: UnsafeMutableRawBufferPointer
+    let file: CInt
+    var sequence: UInt64 = 0
+    /// Whether what the page holds is no record, and must not be taken for one later.
+    var isStale = true
+    /// Whether handlers store into the page, which then stays mapped for ever.
+    var isWatched = false
+  }
+
+  private let page = Mutex<Page?>(nil)
+
+  /// Names the file; it is not touched before the first ``load()``.
+  ///
+  /// - Parameters:
+  ///   - folder: Where the file lies; made where it is missing. By default `highwater` in the first of
+  ///     `$STATE_DIRECTORY` (systemd.exec(5)), `$XDG_STATE_HOME` and `~/.local/state`.
+  ///   - instance: Tells programs, and instances of one that run at once, apart; bytes other than letters, digits,
+  ///     `.`, `_` and `-` become `_`. By default the program's file name.
+  public init(folder: String? = nil, instance: String? = nil) {
+    let name = Self.fileName(of: instance ?? Self.programName)
+    path = (folder ?? Self.stateFolder).map { "\($0)/\(name).launch" }
+  }
+
+  deinit {
+    page.withLock { page in
+      guard let mapped = page, !mapped.isWatched, !Room.hasForked else { return }
+      munmap(mapped.bytes.baseAddress, mapped.bytes.count)
+      close(mapped.file)
+      page = nil
+    }
+  }
+
+  /// The record that the run before has left, after having taken the file for this run.
+  public func load() throws -> PriorRun? {
+    guard !Room.hasForked else { return nil }
+    return try page.withLock { page in
+      let mapped = try page ?? open()
+      page = mapped
+      do throws(LaunchPageError) {
+        guard let entry = try LaunchPage.load(Array(mapped.bytes)) else { return nil }
+        page?.sequence = entry.sequence
+        page?.isStale = false
+        return PriorRun(entry.record)
+      } catch .corrupt {
+        throw RunStoreError.corrupt
+      } catch .unknownVersion(let version) {
+        throw RunStoreError.unknownVersion(version)
+      }
+    }
+  }
+
+  /// Stores the record; ``Durability/power`` takes an fdatasync(2), milliseconds on a disk.
+  public func save(_ run: PriorRun, durability: Durability) throws {
+    guard !Room.hasForked else { return }
+    try page.withLock { page in
+      var mapped = try page ?? open()
+      if mapped.isStale { mapped.bytes.initializeMemory(as: UInt8.self, repeating: 0) }
+      mapped.isStale = false
+      mapped.sequence &+= 1
+      page = mapped
+      LaunchPage.store(run.record, sequence: mapped.sequence, in: mapped.bytes)
+      if durability == .power, fdatasync(mapped.file) != 0 { throw failure("fdatasync") }
+    }
+  }
+
+  /// Has handlers mark the end of the run, whose record has the tag.
+  func watch(tag: UInt32) {
+    page.withLock { page in
+      guard let mapped = page, !mapped.isWatched else { return }
+      page?.isWatched = true
+      Room.watch(mapped.bytes, file: mapped.file, tag: tag)
+    }
+  }
+}
+
+// MARK: - The file
+
+extension FileRunStore {
+  private func open() throws(RunStoreError) -> Page {
+    guard let path else { throw .noFolder }
+    try Self.makeFolders(above: path)
+    let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    guard file >= 0 else { throw failure("open") }
+    do throws(RunStoreError) {
+      return try map(file)
+    } catch {
+      close(file)
+      throw error
+    }
+  }
+
+  private func map(_ file: CInt) throws(RunStoreError) -> Page {
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      throw errno == EWOULDBLOCK ? .heldByAnotherProcess : failure("flock")
+    }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw failure("fstat") }
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= LaunchPage.size else { throw .corrupt }
+    // A mapped file without its blocks would end the program by SIGBUS when the disk is full (mmap(2)).
+    let code = posix_fallocate(file, 0, off_t(LaunchPage.size))
+    guard code == 0 else { throw failure("posix_fallocate", code) }
+    let start = mmap(nil, LaunchPage.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    guard let start, start != MAP_FAILED else { throw failure("mmap") }
+    return Page(bytes: UnsafeMutableRawBufferPointer(start: start, count: LaunchPage.size), file: file)
+  }
+
+  private func failure(_ call: String, _ code: CInt = errno) -> RunStoreError {
+    .system(call: call, path: path ?? "", errno: code)
+  }
+
+  /// Makes the folders that are missing, for their user only.
+  private static func makeFolders(above path: String) throws(RunStoreError) {
+    let names = path.split(separator: "/").dropLast()
+    var folder = path.hasPrefix("/") ? "" : "."
+    for name in names {
+      folder += "/\(name)"
+      guard access(folder, F_OK) != 0, mkdir(folder, 0o700) != 0, errno != EEXIST else { continue }
+      throw .system(call: "mkdir", path: folder, errno: errno)
+    }
+  }
+
+  private static var stateFolder: String? {
+    if let folders = variable("STATE_DIRECTORY"), let first = folders.split(separator: ":").first {
+      return "\(first)/highwater"
+    }
+    if let folder = variable("XDG_STATE_HOME") { return "\(folder)/highwater" }
+    return variable("HOME").map { "\($0)/.local/state/highwater" }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The file name of the program; after an upgrade under way the kernel appends ` (deleted)`, which is no part of it.
+  static var programName: String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let name = path.split(separator: "/").last.map(String.init) ?? "program"
+    return name.hasSuffix(" (deleted)") ? String(name.dropLast(10)) : name
+  }
+
+  /// A name that is no path, at most 100 bytes long.
+  private static func fileName(of instance: String) -> String {
+    let bytes = instance.utf8.prefix(100).map { byte -> UInt8 in
+      let isPlain =
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x2d, 0x5f: true
+        default: false
+        }
+      return isPlain ? byte : 0x5f
+    }
+    return bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,15 @@
+/// A loop that feeds itself, as ``LoopHunter`` found it.
+public struct LoopEvent: Sendable {
+  /// The name of the place, as it was watched.
+  public let name: String
+  /// The class of the object, without its module.
+  public let typeName: String
+  /// How often the object came by in the turn: the hunter's threshold.
+  public let count: Int
+  /// The turn, as its source numbers it.
+  public let turn: UInt64
+  /// The process's resident memory at the object's first call in the turn, in bytes.
+  public let rssAtTurnStart: UInt64
+  /// The process's resident memory now, in bytes.
+  public let rssNow: UInt64
+}

@@ -1,0 +1,271 @@
+import MarkerProtocol
+import Testing
+
+@testable import MemoryMarkers
+
+/// A record that exists and equals the present, of a run that was active; the edit makes it the case at hand.
+private func prior(_ edit: (inout LaunchRecord) -> Void = { _ in }) -> LaunchRecord {
+  var record = LaunchRecord()
+  record.surroundings = present()
+  record.surroundings.pid = 100
+  record.activity = .active
+  record.last.oomKills = 5
+  record.last.limit = 100 << 20
+  record.last.resident = 10 << 20
+  edit(&record)
+  return record
+}
+
+private func present(_ edit: (inout LaunchRecord.Surroundings) -> Void = { _ in }) -> LaunchRecord.Surroundings {
+  var present = LaunchRecord.Surroundings()
+  present.pid = 200
+  present.bootID = "boot"
+  present.kernelRelease = "6.1"
+  present.osRelease = "Debian"
+  present.appVersion = "1.0"
+  present.buildID = "ab"
+  present.cgroup = "/sys/fs/cgroup/a"
+  present.cgroupInode = 42
+  edit(&present)
+  return present
+}
+
+private func evidence(_ edit: (inout LaunchEvidence) -> Void = { _ in }) -> LaunchEvidence {
+  var evidence = LaunchEvidence(present: present(), oomKills: 5)
+  edit(&evidence)
+  return evidence
+}
+
+/// One line of the table.
+private struct Case: CustomTestStringConvertible {
+  let title: String
+  var record = prior()
+  var evidence = MemoryMarkersTests.evidence()
+  var policy = Policy.evidence
+  let startup: StartupReason
+  let end: RunEnd?
+
+  var testDescription: String { title }
+}
+
+@Suite("Why a program starts")
+struct LaunchDecisionTests {
+  @Test(
+    "Rows 0 to 3: without a record, or while the run before lives, nothing is said of its end",
+    arguments: [
+      (.notAsked, .notEvaluated), (.none, .firstLaunch), (.held, .concurrentInstance),
+      (.unreadable("the record is damaged"), .unknown("the record is damaged")),
+    ] as [(PriorFinding, StartupReason)]
+  )
+  func withoutRecord(finding: PriorFinding, startup: StartupReason) {
+    for policy in [Policy.evidence, .elimination] {
+      let decision = LaunchDecision(finding, evidence { $0.crashWasDetected = true }, policy)
+      #expect(decision.startup == startup)
+      #expect(decision.previous == nil)
+      #expect(decision.consecutiveLaunchFailures == 0)
+    }
+  }
+
+  private static let rows: [Case] = [
+    Case(
+      title: "3: the recorded pid with its start still lives", evidence: evidence { $0.priorIsAlive = true },
+      startup: .concurrentInstance, end: nil),
+    Case(
+      title: "4: a crash mark", record: prior { $0.crash = 11 }, startup: .crash,
+      end: .crashed(signal: 11, coreDumped: false)),
+    Case(
+      title: "4: the mark of Swift's runtime", record: prior { $0.crash = 4 }, startup: .crash,
+      end: .swiftTrap(signal: 4, message: nil)),
+    Case(title: "4: an abort mark", record: prior { $0.crash = 6 }, startup: .crash, end: .aborted),
+    Case(
+      title: "4: crashDetector says true", evidence: evidence { $0.crashWasDetected = true }, startup: .crash,
+      end: .unknown("a crash, as the program's own detector says")),
+    Case(
+      title: "5: a debugger was there", record: prior { $0.last.tracer = 7 }, startup: .debug,
+      end: .unknown("it was under a debugger")),
+    Case(
+      title: "6: another kernel", record: prior { $0.surroundings.kernelRelease = "6.0" }, startup: .osUpgrade,
+      end: .killed(by: .unknown)),
+    Case(
+      title: "6: another os-release", record: prior { $0.surroundings.osRelease = "Debian 11" }, startup: .osUpgrade,
+      end: .killed(by: .unknown)),
+    Case(
+      title: "7: an earlier app version", record: prior { $0.surroundings.appVersion = "0.9" }, startup: .appUpgrade,
+      end: .killed(by: .unknown)),
+    Case(
+      title: "7: a build id on one side only", record: prior { $0.surroundings.buildID = "" }, startup: .appUpgrade,
+      end: .killed(by: .unknown)),
+    Case(
+      title: "7: an upgrade is SIGTERM and a start",
+      record: prior {
+        $0.surroundings.appVersion = "0.9"
+        $0.request = LaunchRecord.Request(signal: 15, sender: .process(1))
+      }, startup: .appUpgrade, end: .requested(signal: 15, sender: .process(1))),
+    Case(
+      title: "8: terminate, idle",
+      record: prior {
+        $0.activity = .idle
+        $0.request = LaunchRecord.Request(signal: 15, sender: .kernel)
+      }, startup: .requested, end: .requested(signal: 15, sender: .kernel)),
+    Case(
+      title: "8: an exit mark, idle",
+      record: prior {
+        $0.activity = .idle
+        $0.exit = LaunchRecord.Exit(code: 3)
+      }, startup: .cleanExit, end: .exited(code: 3)),
+    Case(
+      title: "8: it was asked to end, and did",
+      record: prior {
+        $0.request = LaunchRecord.Request(signal: 15, sender: .unknown)
+        $0.exit = LaunchRecord.Exit(code: 0)
+      }, startup: .requested, end: .requested(signal: 15, sender: .unknown)),
+    Case(
+      title: "8: it replaced itself by exec: the same process",
+      record: prior { $0.surroundings.pid = 200 }, evidence: evidence { $0.priorIsAlive = true }, startup: .cleanExit,
+      end: .unknown("it replaced itself by another program")),
+    Case(
+      title: "9: another boot id, active", record: prior { $0.surroundings.bootID = "earlier" },
+      startup: .restartOfMachine, end: .unknown("the machine was started anew")),
+    Case(
+      title: "9: the counter and the log of another boot prove nothing",
+      record: prior { $0.surroundings.bootID = "earlier" },
+      evidence: evidence {
+        $0.oomKills = 9
+        $0.loggedKill = .ownLimit
+      }, startup: .restartOfMachine, end: .unknown("the machine was started anew")),
+    Case(
+      title: "10: the library had been stopped", record: prior { $0.isStopped = true }, startup: .notMonitored,
+      end: .unknown("the library had been stopped")),
+    Case(
+      title: "11: a hang mark and SIGKILL",
+      record: prior {
+        $0.hangBegan = 2_000_000_000
+        $0.last.bootTime = 5_500_000_000
+      }, startup: .hang, end: .hung(seconds: 3.5)),
+    Case(
+      title: "12: the counter of the same cgroup rose", evidence: evidence { $0.oomKills = 6 },
+      startup: .outOfMemory(.active, .cgroupCounter), end: .outOfMemory(.ownLimit, .cgroupCounter)),
+    Case(
+      title: "12: it rose without a limit", record: prior { $0.last.limit = nil },
+      evidence: evidence { $0.oomKills = 6 }, startup: .outOfMemory(.active, .cgroupCounter),
+      end: .outOfMemory(.systemPressure, .cgroupCounter)),
+    Case(
+      title: "12: the log names the pid, idle", record: prior { $0.activity = .idle },
+      evidence: evidence { $0.loggedKill = .systemPressure }, startup: .outOfMemory(.idle, .kernelLogPid),
+      end: .outOfMemory(.systemPressure, .kernelLogPid)),
+    Case(
+      title: "12: another cgroup's counter proves nothing",
+      evidence: evidence {
+        $0.present.cgroupInode = 43
+        $0.oomKills = 6
+      }, startup: .killedUnknown(.active), end: .killed(by: .unknown)),
+    Case(
+      title: "12: a counter that was there before proves nothing", startup: .killedUnknown(.active),
+      end: .killed(by: .unknown)),
+    Case(
+      title: "13: at 90 % of the limit when last seen", record: prior { $0.last.resident = 90 << 20 },
+      startup: .outOfMemory(.active, .inferred), end: .outOfMemory(.ownLimit, .inferred)),
+    Case(
+      title: "13: just below 90 %", record: prior { $0.last.resident = 90 << 20 - 1 },
+      startup: .killedUnknown(.active), end: .killed(by: .unknown)),
+    Case(
+      title: "13: all tasks waited for memory", record: prior { $0.last.pressure = 10 },
+      startup: .outOfMemory(.active, .inferred), end: .outOfMemory(.systemPressure, .inferred)),
+    Case(
+      title: "14: all equal, without evidence, policy evidence", startup: .killedUnknown(.active),
+      end: .killed(by: .unknown)),
+    Case(
+      title: "14: elimination, active: FOOM", policy: .elimination, startup: .outOfMemory(.active, .inferred),
+      end: .outOfMemory(.systemPressure, .inferred)),
+    Case(
+      title: "14: elimination, idle: BOOM", record: prior { $0.activity = .idle }, policy: .elimination,
+      startup: .outOfMemory(.idle, .inferred), end: .outOfMemory(.systemPressure, .inferred)),
+    Case(
+      title: "the clock was set back by an hour: the same answer",
+      record: prior {
+        $0.last.wallTime = .max
+        $0.last.resident = 95 << 20
+      }, startup: .outOfMemory(.active, .inferred), end: .outOfMemory(.ownLimit, .inferred)),
+  ]
+
+  @Test("Rows 3 to 14: the first one that fits", arguments: rows)
+  fileprivate func row(row: Case) {
+    let decision = LaunchDecision(.record(row.record), row.evidence, row.policy)
+    #expect(decision.startup == row.startup)
+    #expect(decision.previous == row.end)
+  }
+
+  @Test("Each row comes before those after it, when all of their evidence is there")
+  func order() {
+    var record = prior {
+      $0.crash = 11
+      $0.last.tracer = 7
+      $0.surroundings.kernelRelease = "6.0"
+      $0.surroundings.appVersion = "0.9"
+      $0.request = LaunchRecord.Request(signal: 15, sender: .unknown)
+      $0.exit = LaunchRecord.Exit(code: 0)
+      $0.surroundings.bootID = "earlier"
+      $0.isStopped = true
+      $0.hangBegan = 1
+      $0.last.resident = 99 << 20
+    }
+    var found = evidence {
+      $0.priorIsAlive = true
+      $0.oomKills = 6
+    }
+    func startup() -> StartupReason { LaunchDecision(.record(record), found, .elimination).startup }
+    #expect(startup() == .concurrentInstance)
+    found.priorIsAlive = false
+    #expect(startup() == .crash)
+    record.crash = nil
+    #expect(startup() == .debug)
+    record.last.tracer = 0
+    #expect(startup() == .osUpgrade)
+    record.surroundings.kernelRelease = "6.1"
+    #expect(startup() == .appUpgrade)
+    record.surroundings.appVersion = "1.0"
+    #expect(startup() == .requested)
+    record.request = nil
+    #expect(startup() == .cleanExit)
+    record.exit = nil
+    #expect(startup() == .restartOfMachine)
+    record.surroundings.bootID = "boot"
+    #expect(startup() == .notMonitored)
+    record.isStopped = false
+    #expect(startup() == .hang)
+    record.hangBegan = nil
+    #expect(startup() == .outOfMemory(.active, .cgroupCounter))
+    found.oomKills = 5
+    #expect(startup() == .outOfMemory(.active, .inferred))
+  }
+
+  @Test("A proven kill for memory is the previous end, whatever the reason of this start; only a crash beats it")
+  func provenEnd() {
+    let proven = evidence { $0.oomKills = 6 }
+    let end = RunEnd.outOfMemory(.ownLimit, .cgroupCounter)
+    let records: [LaunchRecord] = [
+      prior { $0.last.tracer = 7 }, prior { $0.surroundings.kernelRelease = "6.0" },
+      prior { $0.surroundings.appVersion = "0.9" }, prior { $0.exit = LaunchRecord.Exit(code: 0) },
+      prior { $0.request = LaunchRecord.Request(signal: 15, sender: .unknown) }, prior { $0.isStopped = true },
+      prior { $0.hangBegan = 1 },
+    ]
+    for record in records { #expect(LaunchDecision(.record(record), proven, .evidence).previous == end) }
+    #expect(LaunchDecision(.record(prior { $0.crash = 6 }), proven, .evidence).previous == .aborted)
+  }
+
+  @Test(
+    "A run that ended badly while it started counts as a failed launch, and any other ends the row",
+    arguments: [
+      (prior { $0.crash = 11 }, 4), (prior(), 4), (prior { $0.exit = LaunchRecord.Exit(code: 1) }, 4),
+      (prior { $0.exit = LaunchRecord.Exit(code: 0) }, 0), (prior { $0.surroundings.appVersion = "0.9" }, 0),
+      (prior { $0.request = LaunchRecord.Request(signal: 15, sender: .unknown) }, 0),
+    ]
+  )
+  func launchFailures(record: LaunchRecord, count: Int) {
+    var record = record
+    record.launchFailures = 3
+    #expect(LaunchDecision(.record(record), evidence(), .evidence).consecutiveLaunchFailures == 0)
+    record.activity = .starting
+    #expect(LaunchDecision(.record(record), evidence(), .evidence).consecutiveLaunchFailures == count)
+  }
+}

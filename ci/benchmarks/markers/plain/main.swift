@@ -1,0 +1,10 @@
+// A small program without the library, whose memory the other one is held against: it keeps a few things, prints, and
+// waits in a task.
+
+import Glibc
+
+var names: [String: Int] = [:]
+for number in 0..<1000 { names["name \(number)"] = number }
+print("ready", names.count)
+fflush(nil)
+try? await Task.sleep(for: .seconds(3600))
