@@ -37,12 +37,18 @@ struct CheckConclusion {
     return exitCode
   }
 
-  /// Writes the result to both of its places; returns what could not be written.
+  /// Writes the result to both of its places, and the page; returns what could not be written.
   private func write() -> [FileError] {
     let bytes = ResultFile.encode(result)
     var lost = unwritten
     do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
     do throws(FileError) { try check.options.write(bytes, in: workplace) } catch { lost.append(error) }
+    let context = context(exitCode: result.verdict.exitCode)
+    do throws(FileError) {
+      try check.options.writePage({ RunPage.text(result, context: context) }, in: workplace)
+    } catch {
+      lost.append(error)
+    }
     if !others.isEmpty {
       let other = RunResult(run: result.run, environment: result.environment, scenarios: others)
       do throws(FileError) {
@@ -55,9 +61,13 @@ struct CheckConclusion {
   }
 
   private func printSummary(_ exitCode: ExitCode) {
-    let console = workplace.console
+    let context = context(exitCode: exitCode)
+    workplace.console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
+  }
+
+  private func context(exitCode: ExitCode) -> SummaryContext {
     var context = SummaryContext(exitCode: exitCode, resultPath: workplace.shown(artifacts.result))
-    context.detail = console.detail
+    context.detail = workplace.console.detail
     context.options = check.options.repeated
     if check.against != nil { context.approval = .unavailable }
     for scenario in result.scenarios where scenario.failure != nil {
@@ -67,7 +77,7 @@ struct CheckConclusion {
       guard FileManager.default.fileExists(atPath: output) else { continue }
       context.outputs[scenario.name] = workplace.shown(output)
     }
-    console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
+    return context
   }
 
   /// Sends what the webhooks ask for; true where every message arrived.

@@ -49,6 +49,7 @@ package struct Compare {
     let context = SummaryContext(
       command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
     )
+    try options.writePage({ RunPage.text(result, context: context) }, in: workplace)
     console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
   }
 }

@@ -84,5 +84,9 @@ package struct Record {
       RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }
     try options.write(ResultFile.encode(result), in: workplace)
+    var context = SummaryContext(command: .record, exitCode: result.verdict.exitCode, approval: .unavailable)
+    context.options = repetitions > 1 ? ["--repetitions", "\(repetitions)"] : []
+    context.recorded = command
+    try options.writePage({ RunPage.text(result, context: context) }, in: workplace)
   }
 }

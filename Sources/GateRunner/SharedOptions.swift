@@ -12,6 +12,8 @@ package struct SharedOptions: Sendable, Equatable {
   package var environment: String?
   /// Where the result file goes besides the artifacts; `-` is standard output.
   package var json: String?
+  /// Where the run page goes; `-` is standard output.
+  package var html: String?
 
   package init() {}
 }
@@ -40,13 +42,23 @@ extension SharedOptions {
   /// Puts the result file where `--json` asks for it, if it does.
   func write(_ result: [UInt8], in workplace: Workplace) throws(FileError) {
     guard let json else { return }
-    if isOutputTaken {
-      workplace.console.print(String(decoding: result, as: UTF8.self))
+    try put(result, at: json, in: workplace)
+  }
+
+  /// Puts the run page where `--html` asks for it, if it does.
+  func writePage(_ page: () -> String, in workplace: Workplace) throws(FileError) {
+    guard let html else { return }
+    try put(Array(page().utf8), at: html, in: workplace)
+  }
+
+  private func put(_ report: [UInt8], at path: String, in workplace: Workplace) throws(FileError) {
+    if path == "-" {
+      workplace.console.print(String(decoding: report, as: UTF8.self))
     } else {
-      try SafeFile.write(result, to: workplace.absolute(json))
+      try SafeFile.write(report, to: workplace.absolute(path))
     }
   }
 
-  /// Whether standard output carries the result file, so that words for people go to standard error.
-  var isOutputTaken: Bool { json == "-" }
+  /// Whether standard output carries a report, so that words for people go to standard error.
+  var isOutputTaken: Bool { json == "-" || html == "-" }
 }

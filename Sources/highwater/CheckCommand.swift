@@ -26,7 +26,7 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var environment: EnvironmentOption
   @OptionGroup var repetitions: RepetitionsOption
-  @OptionGroup var result: ResultOption
+  @OptionGroup var reports: ReportOptions
 
   @Option(
     help: ArgumentHelp(
@@ -59,7 +59,7 @@ struct CheckCommand: UseCaseCommand {
     var check = Check()
     check.options = project.shared
     check.options.environment = environment.name
-    check.options.json = result.path
+    reports.add(to: &check.options)
     check.selection = names
     check.repetitions = repetitions.count
     check.against = against

@@ -21,7 +21,7 @@ struct CompareCommand: UseCaseCommand {
   @Argument(help: ArgumentHelp("What to judge.", valueName: "current.json"), completion: .file(extensions: ["json"]))
   var current: String
 
-  @OptionGroup var result: ResultOption
+  @OptionGroup var reports: ReportOptions
 
   @Flag(help: "Count a scenario that the base lacks as skipped instead of failing with 5.")
   var allowMissingBaseline = false
@@ -30,7 +30,7 @@ struct CompareCommand: UseCaseCommand {
 
   func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
     var compare = Compare(base: base, current: current)
-    compare.options.json = result.path
+    reports.add(to: &compare.options)
     compare.allowsMissingBaseline = allowMissingBaseline
     return try compare.run(in: workplace)
   }

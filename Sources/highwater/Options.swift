@@ -71,13 +71,30 @@ struct EnvironmentOption: ParsableArguments {
   }
 }
 
-/// Where the result file goes.
-struct ResultOption: ParsableArguments {
+/// Where the reports of a run go.
+struct ReportOptions: ParsableArguments {
   @Option(
-    name: .customLong("json"),
     help: ArgumentHelp("Write the result file here, too; - is standard output.", valueName: "file"), completion: .file()
   )
-  var path: String?
+  var json: String?
+
+  @Option(
+    help: ArgumentHelp("Write a page with curves for a browser; - is standard output.", valueName: "file"),
+    completion: .file(extensions: ["html"])
+  )
+  var html: String?
+
+  func validate() throws {
+    guard json != "-" || html != "-" else {
+      throw ValidationError("--json and --html cannot both be written to standard output")
+    }
+  }
+
+  /// Adds where they go to the options of a use case.
+  func add(to options: inout SharedOptions) {
+    options.json = json
+    options.html = html
+  }
 }
 
 /// A count of repetitions that a run may be asked for.

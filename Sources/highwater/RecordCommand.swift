@@ -26,7 +26,7 @@ struct RecordCommand: UseCaseCommand {
   var repetitions = 1
 
   @OptionGroup var environment: EnvironmentOption
-  @OptionGroup var result: ResultOption
+  @OptionGroup var reports: ReportOptions
 
   @Option(help: ArgumentHelp("Time between samples, such as 5ms.", valueName: "time"))
   var interval: TimeArgument?
@@ -58,7 +58,7 @@ struct RecordCommand: UseCaseCommand {
   func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
     var record = Record(command: command)
     record.options.environment = environment.name
-    record.options.json = result.path
+    reports.add(to: &record.options)
     record.repetitions = repetitions
     record.interval = interval?.duration
     record.timeout = timeout?.duration

@@ -27,6 +27,8 @@ package struct Baseline: Sendable, Equatable {
   /// One value for each repetition, in the order of measurement.
   package var metrics: [MetricName: [Double]]
   package var composition: Composition?
+  /// How memory went in the middle repetition; nil in files of earlier versions.
+  package var curve: MemorySeries?
   /// What the metrics of the process tree count.
   package var treeBasis: TreeBasis
   /// Of metrics that rose in small steps, how low they were before; see ``continueAnchors(of:gate:)``.

@@ -90,6 +90,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     case .baseline(let found):
       baseline = found
       result.baselineComposition = found.composition
+      result.baselineCurve = found.curve
       // Figures of a mere result were approved by nobody.
       if !found.approved.by.isEmpty { result.approval = found.approved }
     case .missing:
@@ -277,6 +278,7 @@ extension Baseline {
       treeBasis: result.repetitions.first?.treeBasis ?? .upperBound,
       approved: approved
     )
+    curve = result.curveForBaseline
   }
 }
 

@@ -17,6 +17,7 @@ extension Recording {
     )
     result.metrics[.peakRSS] = peak.map { Double($0.count) }
     result.metrics[.faultRate] = faultRate
+    result.curve = curve(in: envelope, peak: result.metrics[.peakRSS], until: window.upperBound)
     measureSteadyState(in: envelope, to: &result)
     if growthIsPerIteration { result.growth = growthPerIteration }
     result.metrics[.growth] = result.growth?.slope
@@ -102,6 +103,8 @@ extension Recording {
     guard let curve = BinnedCurve(residents, within: window) else { return result.steadiness = .tooShort }
     guard let start = curve.steadyStart else { return result.steadiness = .unsteady }
     result.growth = growthPerSecond(curve, from: start)
+    let slope = result.growth?.slope
+    result.curve?.steady = MemoryCurve.Stretch(of: curve, from: start, slope: slope, until: window.upperBound)
     guard let level = curve.level(from: start) else { return result.steadiness = .drifting }
     result.steadiness = .steady
     let found = spike(above: level, from: curve.beginning(of: start), to: window.upperBound, in: envelope)

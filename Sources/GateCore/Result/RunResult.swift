@@ -104,6 +104,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var repetitions: [RepetitionResult]
   package var metrics: [MetricResult]
   package var baselineComposition: Composition?
+  /// How memory went in the middle repetition of what the figures were held against; nil where that does not tell.
+  package var baselineCurve: MemorySeries?
   package var currentComposition: Composition?
   /// What memory consisted of nearest to the peak, where ``currentComposition`` is of the end; of the same repetition.
   package var compositionAtPeak: Composition?
@@ -186,6 +188,8 @@ package struct RepetitionResult: Sendable, Equatable {
   package var treeBasis: TreeBasis
   /// The processes with the highest peaks, at most ``mostProcesses``, the main one always among them.
   package var largestProcesses: [ProcessRecord]
+  /// How its memory went; nil where the main process was never read, or a file does not tell.
+  package var curve: MemoryCurve?
 
   package static let mostProcesses = 20
 

@@ -35,7 +35,7 @@ private struct SchemaClaim: Decodable {
 }
 
 private struct BaselineDocument: Codable {
-  let baseline: Baseline
+  private(set) var baseline: Baseline
 
   /// The small ones come and go by a page, and each would be a line of the diff.
   private static let mostLibraries = 10
@@ -57,6 +57,7 @@ private struct BaselineDocument: Codable {
       anchors: try fields.valueIfAny("anchors", as: AnchorsDocument.self)?.anchors ?? [:],
       approved: try fields.value("approved", as: ApprovalDocument.self).approval
     )
+    baseline.curve = try fields.valueIfAny("curve", as: SeriesText.self)?.series
     if baseline.metrics.isEmpty { throw fields.fault("metrics", "has no figures") }
   }
 
@@ -70,6 +71,7 @@ private struct BaselineDocument: Codable {
     try fields.encode(
       CompositionDocument(baseline.composition, mostLibraries: Self.mostLibraries), forKey: "composition"
     )
+    try fields.encodeIfPresent(baseline.curve.map(SeriesText.init), forKey: "curve")
     // Where it is not told, trees were sums, as all were at first: those files stay as they are.
     if baseline.treeBasis != .upperBound { try fields.encode(baseline.treeBasis.rawValue, forKey: "treeBasis") }
     if !baseline.anchors.isEmpty { try fields.encode(AnchorsDocument(baseline.anchors), forKey: "anchors") }

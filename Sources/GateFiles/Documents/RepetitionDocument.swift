@@ -2,7 +2,7 @@ import GateCore
 
 /// One repetition of a result file.
 struct RepetitionDocument: Codable {
-  let repetition: RepetitionResult
+  private(set) var repetition: RepetitionResult
 
   init(_ repetition: RepetitionResult) {
     self.repetition = repetition
@@ -25,6 +25,7 @@ struct RepetitionDocument: Codable {
       treeBasis: try fields.choiceIfAny("treeBasis") ?? .upperBound,
       largestProcesses: try fields.listIfAny("processTable", of: ProcessDocument.self).map(\.process)
     )
+    repetition.curve = try fields.valueIfAny("curve", as: CurveDocument.self)?.curve
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -41,6 +42,7 @@ struct RepetitionDocument: Codable {
     try fields.encodeIfPresent(repetition.spike.map(SpikeDocument.init), forKey: "spike")
     try fields.encode(repetition.treeBasis.rawValue, forKey: "treeBasis")
     try fields.encode(repetition.largestProcesses.map(ProcessDocument.init), forKey: "processTable")
+    try fields.encodeIfPresent(repetition.curve.map(CurveDocument.init), forKey: "curve")
   }
 }
 

@@ -25,6 +25,7 @@ struct ScenarioDocument: Encodable {
     try composition.encode(CompositionDocument(scenario.baselineComposition), forKey: "baseline")
     try composition.encode(CompositionDocument(scenario.currentComposition), forKey: "current")
     if let peak = scenario.compositionAtPeak { try composition.encode(CompositionDocument(peak), forKey: "peak") }
+    try fields.encodeIfPresent(scenario.baselineCurve.map(SeriesText.init), forKey: "baselineCurve")
     try fields.encodeIfPresent(scenario.failure.map(FailureDocument.init), forKey: "failure")
     try fields.encode(scenario.notes.map(\.boundedStart), forKey: "notes")
     try fields.encode(GrowthUnit(perIteration: scenario.growthIsPerIteration).rawValue, forKey: "growthPer")
@@ -54,6 +55,7 @@ extension ScenarioResult {
       growthIsPerIteration: growth == .iteration,
       plan: try fields.valueIfAny("plan", as: PlanDocument.self)?.plan
     )
+    baselineCurve = try fields.valueIfAny("baselineCurve", as: SeriesText.self)?.series
     tags = try fields.tags()
     approval = try fields.valueIfAny("approved", as: ApprovalDocument.self)?.approval
     commitsSinceApproval = try fields.wholeIfAny("commitsSinceApproval", in: 0...(1 << 40)).map { Int($0) }

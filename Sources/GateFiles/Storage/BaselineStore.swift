@@ -88,10 +88,11 @@ package struct BaselineStore: Sendable, Equatable {
 }
 
 extension Baseline {
-  /// Whether all is equal but who approved it, when and why.
+  /// Whether all is equal but who approved it, when and why, and the curve, of which no two runs have the same.
   fileprivate func hasFigures(of other: Baseline) -> Bool {
     var plain = self
     plain.approved = other.approved
+    plain.curve = other.curve
     return plain == other
   }
 }

@@ -13,20 +13,26 @@ struct ProcessTable {
 
   /// Writes nothing where there is one process only; shows as many columns as fit, the main ones first.
   func write(to page: inout Page) {
-    let processes = repetition.largestProcesses.sorted { ($0.peak, $1.id) > ($1.peak, $0.id) }
-    guard processes.count > 1 else { return }
+    guard let table = table(page.style) else { return }
     page.gap()
     page.paragraph(title, indent: 2, tone: .faint)
-    let table = table(of: processes, style: page.style)
     let style = page.style
     let lines = (Self.fewestColumns...table.columns.count).reversed().lazy
       .compactMap { table.prefix($0).lines(indent: 2, style: style, leastFirst: Self.longestCommand) }.first
     page.lines(lines ?? table.prefix(Self.fewestColumns).lines(indent: 2, style: style, leastFirst: 4) ?? [])
-    let rest = repetition.processes - processes.count
-    if rest > 0 { page.paragraph("\(page.style.ellipsis) \(rest) more", indent: 2) }
+    if let rest = rest(page.style) { page.paragraph(rest, indent: 2) }
   }
 
-  private func table(of processes: [ProcessRecord], style: TerminalStyle) -> Table {
+  /// That there were more processes than the table has; nil where there were not.
+  func rest(_ style: TerminalStyle) -> String? {
+    let rest = repetition.processes - repetition.largestProcesses.count
+    return rest > 0 ? "\(style.ellipsis) \(rest) more" : nil
+  }
+
+  /// nil where there is one process only.
+  func table(_ style: TerminalStyle) -> Table? {
+    let processes = repetition.largestProcesses.sorted { ($0.peak, $1.id) > ($1.peak, $0.id) }
+    guard processes.count > 1 else { return nil }
     let hasEndings = processes.contains { $0.ending != nil }
     let ended = Table.Column(title: "ended", side: .left)
     return Table(

@@ -21,35 +21,38 @@ struct FigureList {
 
   private var isRepeated: Bool { scenario.repetitions.count > 1 }
 
-  func write(to page: inout Page) {
+  func table(_ style: TerminalStyle) -> Table {
     let titles = isRepeated ? ["", "median", "range", ""] : ["", "", "", ""]
     let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
       .map { Table.Column(title: $0, side: $1) }
     let whole = shown.filter { isShown($0.metric) }
-    let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: page.style) } + phaseRows(page.style)
-    let processes = processRow(page.style)
-    let table = Table(columns: columns, rows: rows + [processes])
+    let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: style) } + phaseRows(style)
+    return Table(columns: columns, rows: rows + [processRow(style)])
+  }
+
+  func write(to page: inout Page) {
+    let table = table(page.style)
     if let lines = table.lines(indent: 2, style: page.style) ?? table.prefix(3).lines(indent: 2, style: page.style) {
       page.lines(lines)
     } else {
-      for row in rows + [processes] {
+      for row in table.rows {
         page.paragraph(row.prefix(3).map(\.text).joined(separator: " "), indent: 2)
       }
     }
-    writeRemarks(to: &page)
+    page.gap()
+    for (label, text) in remarks { page.paragraph(text, indent: 2, label: label) }
   }
 
-  /// What a column has no room for.
-  private func writeRemarks(to page: inout Page) {
+  /// What a column has no room for, each with its label.
+  var remarks: [(label: String, text: String)] {
     let spike = scenario.highestSpike.flatMap { spike in
       spike.height > .zero ? "\(Figures.amount(spike.height)) \(spike.circumstances)" : nil
     }
-    let remarks = [
+    let remarks: [(String, String?)] = [
       ("no steady state: ", scenario.unsteadinessInWords), ("growth: ", scenario.growthInWords),
       (isRepeated ? "highest spike: " : "spike: ", spike),
     ]
-    page.gap()
-    for case (let label, let text?) in remarks { page.paragraph(text, indent: 2, label: label) }
+    return remarks.compactMap { label, text in text.map { (label, $0) } }
   }
 
   /// What is nearly always there is told of where it is missing, too.

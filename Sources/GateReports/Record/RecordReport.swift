@@ -51,7 +51,7 @@ package enum RecordReport {
   /// How many of the last lines of a failed command's output are shown.
   private static let outputLines = 12
 
-  private static func distinct(_ ends: [End]) -> [(End, Int)] {
+  static func distinct(_ ends: [End]) -> [(End, Int)] {
     ends.reduce(into: []) { seen, end in
       if let index = seen.firstIndex(where: { $0.0 == end }) {
         seen[index].1 += 1
@@ -95,7 +95,7 @@ package enum RecordReport {
   }
 
   /// What the figures leave out, where a child held more than the main process.
-  private static func remark(on scenario: ScenarioResult) -> String? {
+  static func remark(on scenario: ScenarioResult) -> String? {
     let processes = scenario.repetitions.last?.largestProcesses ?? []
     guard let main = processes.first(where: \.isMain), let child = processes.max(by: { $0.peak < $1.peak }),
       child.peak > main.peak

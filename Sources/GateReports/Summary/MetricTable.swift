@@ -6,7 +6,7 @@ struct MetricTable {
   let metrics: [MetricResult]
   let indent: Int
 
-  private var hasBaseline: Bool { metrics.contains { $0.baseline != nil } }
+  var hasBaseline: Bool { metrics.contains { $0.baseline != nil } }
 
   /// Uncut names matter more than the column of what is allowed, which the sentences below the table repeat.
   func write(to page: inout Page) {
@@ -22,11 +22,11 @@ struct MetricTable {
     }
   }
 
-  private enum AllowedColumn {
+  enum AllowedColumn {
     case shown, left
   }
 
-  private func comparison(_ style: TerminalStyle, _ allowed: AllowedColumn) -> Table {
+  func comparison(_ style: TerminalStyle, _ allowed: AllowedColumn) -> Table {
     let columns: [Table.Column] = [
       .init(title: "metric", side: .left), .init(title: "baseline"), .init(title: "", gap: 1),
       .init(title: "now", gap: 1), .init(title: "change"), .init(title: ""),
@@ -46,7 +46,7 @@ struct MetricTable {
     return Table(columns: columns + (allowed == .shown ? [.init(title: "allowed"), last] : [last]), rows: rows)
   }
 
-  private func measurement(_ style: TerminalStyle) -> Table {
+  func measurement(_ style: TerminalStyle) -> Table {
     let rows = metrics.map { metric -> [Table.Cell] in
       let tone = metric.verdict == .pass ? nil : metric.verdict.tone
       return [

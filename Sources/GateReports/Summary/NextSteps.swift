@@ -9,8 +9,7 @@ struct NextSteps {
   private static let mostNames = 6
 
   func write(to page: inout Page) {
-    let steps = approvals + closerLooks
-    let advice = [limitAdvice, ptraceAdvice, repetitionAdvice].compactMap(\.self)
+    let (steps, advice) = (approvals + closerLooks, advice)
     guard !steps.isEmpty || !advice.isEmpty else { return }
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
@@ -25,16 +24,21 @@ struct NextSteps {
     }
   }
 
-  private struct Step {
+  struct Step: Equatable {
     var purpose: String
     var words: [String]
+  }
+
+  /// What no command does.
+  var advice: [String] {
+    [limitAdvice, ptraceAdvice, repetitionAdvice].compactMap(\.self)
   }
 
   private func names(_ verdict: Verdict) -> [String] {
     result.scenarios.filter { $0.verdict == verdict }.map(\.name.text)
   }
 
-  private var approvals: [Step] {
+  var approvals: [Step] {
     let source: [String]
     switch context.approval {
     case .unavailable: return []
@@ -61,7 +65,7 @@ struct NextSteps {
     }.map(\.name.text)
   }
 
-  private var closerLooks: [Step] {
+  var closerLooks: [Step] {
     guard context.command == .check, context.detail == .normal else { return [] }
     let names = names(.regression) + names(.failed) + names(.inconclusive)
     let noisy = result.scenarios.filter { $0.metrics.contains { $0.isUndecided && $0.change != nil } }

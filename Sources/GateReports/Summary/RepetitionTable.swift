@@ -15,14 +15,14 @@ struct RepetitionTable {
     }
   }
 
-  private var metrics: [MetricName] {
+  var metrics: [MetricName] {
     let had = Set(scenario.repetitions.flatMap(\.allMetrics.keys))
     let judged = scenario.metrics.map(\.rule.metric).filter(had.contains)
     let rest = MetricName.wholeRun.filter { had.contains($0) && !judged.contains($0) }
     return judged + rest
   }
 
-  private func table(_ metrics: ArraySlice<MetricName>) -> Table {
+  func table(_ metrics: ArraySlice<MetricName>) -> Table {
     let columns: [Table.Column] =
       [.init(title: "repetition"), .init(title: "time")]
       + metrics.map { .init(title: TerminalText.safe($0.text)) } + [.init(title: "end", side: .left)]

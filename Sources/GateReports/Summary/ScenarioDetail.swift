@@ -12,7 +12,7 @@ struct ScenarioDetail {
   func write(to page: inout Page) {
     writeHeading(to: &page)
     if scenario.verdict == .failed || scenario.failure != nil { writeFailure(to: &page) }
-    if scenario.verdict == .noBaseline { writeMissingBaseline(to: &page) }
+    if let missingBaseline { page.paragraph(missingBaseline, indent: 2) }
     MetricTable(scenario: scenario, metrics: shownMetrics, indent: 2).write(to: &page)
     for metric in scenario.metrics {
       guard let text = sentence(for: metric) else { continue }
@@ -40,12 +40,12 @@ struct ScenarioDetail {
   }
 
   /// A failed scenario's figures mean little; they are shown only on demand.
-  private var shownMetrics: [MetricResult] {
+  var shownMetrics: [MetricResult] {
     scenario.verdict == .failed && context.detail != .verbose
       ? [] : scenario.metrics.filter { $0.rule.severity != .off || context.detail == .verbose }
   }
 
-  private func sentence(for metric: MetricResult) -> String? {
+  func sentence(for metric: MetricResult) -> String? {
     guard scenario.verdict != .failed, metric.rule.severity != .off else { return nil }
     let sentence = MetricSentence(metric: metric, scenario: scenario)
     guard context.detail == .verbose else { return sentence.text }
@@ -68,11 +68,15 @@ struct ScenarioDetail {
       page.paragraph(TerminalText.safe("\(failure.subject): \(failure.problem)"), indent: 2, tone: .bad)
       if let place = failure.place { page.line("  at \(TerminalText.safe(place.description))") }
     }
-    if let end, !isTold(end) {
-      page.paragraph("target ended: " + TerminalText.safe(end.forPeople), indent: 2)
-    }
+    if let ending { page.paragraph(ending, indent: 2) }
     if let proof = end?.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
     writeOutput(to: &page)
+  }
+
+  /// How the target ended, where the failure does not say so already.
+  var ending: String? {
+    guard let end = scenario.repetitions.last?.end, !isTold(end) else { return nil }
+    return "target ended: " + TerminalText.safe(end.forPeople)
   }
 
   /// Whether the failure says already how the target ended.
@@ -90,12 +94,11 @@ struct ScenarioDetail {
 
   // MARK: No baseline
 
-  private func writeMissingBaseline(to page: inout Page) {
+  var missingBaseline: String? {
+    guard scenario.verdict == .noBaseline else { return nil }
     let isMissing = scenario.metrics.allSatisfy { $0.baseline == nil }
     let environment = TerminalText.safe(scenario.environment.name)
-    page.paragraph(
-      isMissing ? "no baseline for the environment \(environment)" : "some metrics have no baseline yet", indent: 2
-    )
+    return isMissing ? "no baseline for the environment \(environment)" : "some metrics have no baseline yet"
   }
 
   // MARK: What changed, and every repetition

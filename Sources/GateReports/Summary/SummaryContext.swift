@@ -11,7 +11,7 @@ package struct SummaryContext: Sendable, Equatable {
   }
 
   package enum Command: Sendable, CaseIterable {
-    case check, compare
+    case check, compare, record
   }
 
   /// How the figures of this result could become the baseline.
@@ -38,6 +38,8 @@ package struct SummaryContext: Sendable, Equatable {
   /// Options that a command in a hint must repeat, as in `["--config", "ci/other.yml"]`.
   package var options: [String]
   package var approval: Approval
+  /// The words of the command that `record` measured.
+  package var recorded: [String] = []
 
   package init(
     command: Command = .check,

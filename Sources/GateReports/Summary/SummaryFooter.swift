@@ -18,7 +18,7 @@ struct SummaryFooter {
     }
   }
 
-  private var environments: String {
+  var environments: String {
     let names = result.scenarios.map(\.environment.name)
     var seen: Set<String> = []
     let distinct = (names.isEmpty ? [result.environment.name] : names).filter { seen.insert($0).inserted }
@@ -26,7 +26,7 @@ struct SummaryFooter {
   }
 
   /// For each rung of measurement, how far its figures can be trusted.
-  private func measurements(_ style: TerminalStyle) -> [String] {
+  func measurements(_ style: TerminalStyle) -> [String] {
     var seen: Set<String> = []
     let rungs = result.scenarios.map(\.environment.fingerprint.measurement).filter { seen.insert($0).inserted }
     return rungs.map { rung in

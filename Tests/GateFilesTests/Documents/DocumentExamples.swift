@@ -32,9 +32,24 @@ enum DocumentExamples {
     scenario.plan = RepetitionPlan(min: 5, max: 20)
     scenario.approval = baseline.approved
     scenario.commitsSinceApproval = 31
+    scenario.baselineCurve = baseline.curve
+    scenario.repetitions[0].curve = curve
     scenario.tags = ["server", "nightly"]
     return scenario
   }
+
+  private static let curve = MemoryCurve(
+    main: MemorySeries([
+      .init(time: .microseconds(100), low: .kibibytes(4), high: .kibibytes(4)),
+      .init(time: .microseconds(10_200), low: .mebibytes(20), high: .mebibytes(24)),
+      .init(time: .seconds(2), low: .mebibytes(23), high: .mebibytes(23)),
+    ]),
+    tree: MemorySeries([.init(time: .zero, low: .zero, high: .mebibytes(25))]), end: .microseconds(1_834_567),
+    phases: [.init("load", at: .milliseconds(1)), .init("serve", at: .microseconds(1_000_001))],
+    marks: [.init("filled <b>", at: .seconds(1))], iterations: 12,
+    peak: .init(height: Bytes(24_207_360), after: .milliseconds(120), before: .milliseconds(130)),
+    steady: .init(from: .milliseconds(600), to: .seconds(2), first: Bytes(23_003_000), last: Bytes(23_003_200))
+  )
 
   private static let regression = ScenarioResult(
     name: ScenarioName("redis-load[clients=50]"),
@@ -119,22 +134,26 @@ enum DocumentExamples {
     growthIsPerIteration: true
   )
 
-  static let baseline = Baseline(
-    scenario: ScenarioName("redis-load[clients=50]"),
-    environment: "linux-x86_64-2cpu-sampled",
-    fingerprint: fingerprint,
-    metrics: [
-      .peakRSS: [24_207_360, 24_211_456, 24_203_264], .steadyRSS: [23_003_136, 23_003_136, 23_007_232],
-      .growth: [0.5, -0.25, 0], .phase("load", .peakRSS): [24_207_360, 24_211_456, 24_203_264],
-    ],
-    composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
-    treeBasis: .cgroup,
-    anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
-    approved: Baseline.Approval(
-      at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
-      run: "019b7c9e-5a2e-7000-8000-00000000002a"
+  static let baseline: Baseline = {
+    var baseline = Baseline(
+      scenario: ScenarioName("redis-load[clients=50]"),
+      environment: "linux-x86_64-2cpu-sampled",
+      fingerprint: fingerprint,
+      metrics: [
+        .peakRSS: [24_207_360, 24_211_456, 24_203_264], .steadyRSS: [23_003_136, 23_003_136, 23_007_232],
+        .growth: [0.5, -0.25, 0], .phase("load", .peakRSS): [24_207_360, 24_211_456, 24_203_264],
+      ],
+      composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
+      treeBasis: .cgroup,
+      anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
+      approved: Baseline.Approval(
+        at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
+        run: "019b7c9e-5a2e-7000-8000-00000000002a"
+      )
     )
-  )
+    baseline.curve = MemorySeries([.init(time: .milliseconds(1), low: .mebibytes(2), high: .mebibytes(3))])
+    return baseline
+  }()
 
   /// A recording of a server that fills a cache, with all that can be in a recording.
   static let recording = {

@@ -1,0 +1,213 @@
+import Statistics
+
+/// How one repetition's memory went, thin enough to keep: for pictures, since all that is judged is a metric.
+///
+/// Instants are times since the target's exec.
+package struct MemoryCurve: Sendable, Equatable {
+  /// Something with a name that began or happened at an instant.
+  package struct Instant: Sendable, Equatable {
+    package var name: String
+    package var time: Duration
+
+    package init(_ name: String, at time: Duration) {
+      (self.name, self.time) = (name, time)
+    }
+  }
+
+  /// The highest that the main process was, and between which instants that came.
+  package struct Peak: Sendable, Equatable {
+    package var height: Bytes
+    package var after: Duration
+    package var before: Duration
+
+    package init(height: Bytes, after: Duration, before: Duration) {
+      (self.height, self.after, self.before) = (height, after, before)
+    }
+  }
+
+  /// A straight line through the steady state, whose slope is the growth per second.
+  package struct Stretch: Sendable, Equatable {
+    package var from: Duration
+    package var to: Duration
+    package var first: Bytes
+    package var last: Bytes
+
+    package init(from: Duration, to: Duration, first: Bytes, last: Bytes) {
+      (self.from, self.to, self.first, self.last) = (from, to, first, last)
+    }
+  }
+
+  /// The main process.
+  package var main: MemorySeries
+  /// The process tree; nil where it never had more than one process.
+  package var tree: MemorySeries?
+  /// When the target was asked to stop, or ended: the last phase ends here.
+  package var end: Duration
+  /// Each lasts until the next one; at most ``mostInstants``.
+  package var phases: [Instant]
+  /// Named marks and values that the target told; at most ``mostInstants``.
+  package var marks: [Instant]
+  package var iterations: Int
+  package var peak: Peak?
+  /// Also of a state that only rises or falls, and so has no level; nil where it moved in other ways to the end.
+  package var steady: Stretch?
+
+  /// More labels than these no picture has room for; the phases' figures are in the repetition's result.
+  package static let mostInstants = 60
+
+  package init(
+    main: MemorySeries,
+    tree: MemorySeries? = nil,
+    end: Duration,
+    phases: [Instant] = [],
+    marks: [Instant] = [],
+    iterations: Int = 0,
+    peak: Peak? = nil,
+    steady: Stretch? = nil
+  ) {
+    self.main = main
+    self.tree = tree
+    self.end = end
+    self.phases = phases
+    self.marks = marks
+    self.iterations = iterations
+    self.peak = peak
+    self.steady = steady
+  }
+}
+
+/// Readings of memory in the order of time, neighbours told together: the range of each group, so that no peak is lost.
+package struct MemorySeries: Sendable, Equatable {
+  package struct Point: Sendable, Equatable {
+    /// When the highest reading of the group was made, to ``MemorySeries/tick``.
+    package var time: Duration
+    package var low: Bytes
+    package var high: Bytes
+
+    package init(time: Duration, low: Bytes, high: Bytes) {
+      (self.time, self.low, self.high) = (time, low, high)
+    }
+  }
+
+  /// In the order of time.
+  package let points: [Point]
+
+  /// As many as a picture of 700 dots can show; 32 bytes each.
+  package static let mostPoints = 120
+  /// Enough to see how a tree or a baseline went, in a line of a file.
+  package static let mostPointsBeside = 60
+  /// The grain of times, far below what lies between two readings.
+  package static let tick = Duration.microseconds(100)
+
+  /// Takes points that are in the order of time already.
+  package init(_ points: [Point]) {
+    self.points = points
+  }
+
+  /// Groups readings, which are in the order of time, by equal stretches of it.
+  init(_ readings: some Sequence<(time: Duration, level: Bytes)>, atMost most: Int = mostPoints) {
+    self = MemorySeries(readings.map { Point(time: Self.rounded($0.time), low: $0.level, high: $0.level) })
+      .thinned(to: most)
+  }
+
+  /// The series in at most so many points, and none where a stretch has no reading.
+  package func thinned(to most: Int) -> MemorySeries {
+    guard points.count > most, let first = points.first?.time, let last = points.last?.time else { return self }
+    let width = max(Double((last - first).nanoseconds) / Double(most), 1)
+    var groups: [(stretch: Int, point: Point)] = []
+    for point in points {
+      let stretch = min(most - 1, Int(Double((point.time - first).nanoseconds) / width))
+      guard let index = groups.indices.last, groups[index].stretch == stretch else {
+        groups.append((stretch, point))
+        continue
+      }
+      if point.high > groups[index].point.high {
+        groups[index].point.high = point.high
+        groups[index].point.time = point.time
+      }
+      groups[index].point.low = min(groups[index].point.low, point.low)
+    }
+    return MemorySeries(groups.map(\.point))
+  }
+
+  private static func rounded(_ time: Duration) -> Duration {
+    let tick = tick.nanoseconds
+    return .nanoseconds((time.nanoseconds + tick / 2) / tick * tick)
+  }
+}
+
+// MARK: - Of a recording
+
+extension Recording {
+  /// The curve without its steady state, which ``MemoryCurve/Stretch`` is; nil where the
+  /// main process was never read.
+  ///
+  /// `peak` is the metric, and `end` the end of the time in which the phases are.
+  func curve(in envelope: Envelope, peak: Double?, until end: Duration) -> MemoryCurve? {
+    let main = MemorySeries(samples.lazy.compactMap { sample in sample.main.map { (sample.time, $0.resident) } })
+    guard !main.points.isEmpty else { return nil }
+    let hasTree = samples.contains { $0.processes > 1 }
+    let tree = MemorySeries(samples.lazy.map { ($0.time, $0.tree) }, atMost: MemorySeries.mostPointsBeside)
+    var curve = MemoryCurve(
+      main: main, tree: hasTree ? tree : nil, end: end
+    )
+    for mark in marks {
+      switch mark.event {
+      case .phase(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.phases)
+      case .mark(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
+      case .value(let name, let number, let unit):
+        let amount = Decimals.text(number, places: number == number.rounded() ? 0 : 2)
+        curve.add(MemoryCurve.Instant("\(name) \(amount) \(unit)", at: mark.time), to: \.marks)
+      case .iteration: curve.iterations += 1
+      }
+    }
+    curve.peak = peak.map { place(of: Bytes(clampedFrom: $0), in: envelope) }
+    return curve
+  }
+
+  /// Where the peak lies: at the highest step of the envelope, unless that is clearly lower; then it came after the last
+  /// reading, and only the mark at the very end tells of it.
+  private func place(of peak: Bytes, in envelope: Envelope) -> MemoryCurve.Peak {
+    let last = envelope.steps.last?.time ?? .zero
+    guard let highest = envelope.highest(in: .zero...last),
+      Double((peak - highest.peak).count) <= BinnedCurve.quietBand
+    else { return MemoryCurve.Peak(height: peak, after: last, before: max(last, duration)) }
+    // What was resident at a reading was there just then.
+    let isRead = highest.step.resident == highest.peak
+    return MemoryCurve.Peak(
+      height: peak, after: isRead ? highest.step.time : highest.step.after, before: highest.step.time
+    )
+  }
+}
+
+extension MemoryCurve {
+  fileprivate mutating func add(_ instant: Instant, to list: WritableKeyPath<Self, [Instant]>) {
+    if self[keyPath: list].count < Self.mostInstants { self[keyPath: list].append(instant) }
+  }
+}
+
+extension MemoryCurve.Stretch {
+  /// The line through the medians of a curve from one of its stretches on; `slope` in bytes a second, where it is known.
+  init?(of curve: BinnedCurve, from start: Int, slope: Double?, until end: Duration) {
+    let (times, medians) = (Array(curve.times[start...]), Array(curve.medians[start...]))
+    let slope = slope ?? Slope.theilSen(x: times, y: medians) ?? 0
+    guard let base = Spread.median(zip(times, medians).map { $1 - slope * $0 }) else { return nil }
+    let from = curve.beginning(of: start)
+    func level(at time: Duration) -> Bytes { Bytes(clampedFrom: max(0, base + slope * time.inSeconds)) }
+    self.init(from: from, to: max(from, end), first: level(at: from), last: level(at: max(from, end)))
+  }
+}
+
+extension ScenarioResult {
+  /// The repetition whose peak is in the middle; of an even number, the upper one.
+  package var middleRepetition: Int? {
+    let peaks = repetitions.map { $0.metrics[.peakRSS] ?? 0 }
+    return peaks.indices.sorted { (peaks[$0], $0) < (peaks[$1], $1) }.dropFirst(peaks.count / 2).first
+  }
+
+  /// How memory went in the middle repetition, short enough for a baseline.
+  var curveForBaseline: MemorySeries? {
+    let middle = middleRepetition.flatMap { repetitions[$0].curve }
+    return middle?.main.thinned(to: MemorySeries.mostPointsBeside)
+  }
+}

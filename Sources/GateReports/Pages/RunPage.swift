@@ -1,0 +1,98 @@
+import FoundationEssentials
+package import GateCore
+
+/// The page of one check, comparison or recording: what happened, why this verdict, and what to do now.
+///
+/// Its sentences and tables are those of the terminal; what it adds are the curves.
+package enum RunPage {
+  /// A whole HTML file.
+  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+    let scenarios = result.scenarios.sorted { rank($0) < rank($1) }
+    let sections = scenarios.enumerated().map { index, scenario in
+      RunPageScenario(index: index, count: scenarios.count, scenario: scenario, run: result.run, context: context)
+    }
+    let isRecording = context.command == .record
+    var values: [String: Any] = [
+      "facts": facts(of: result),
+      "scenarios": sections.map(\.text),
+      "generator": "\(Tool.name) \(Tool.version)",
+      "made": result.run.startedAt.forPeople,
+    ]
+    values["headline"] = isRecording ? "What \(name(of: result)) held in memory" : summaryLine(result)
+    if !isRecording {
+      values["verdict"] = result.verdict.rawValue
+      values["symbol"] = result.verdict.symbol(RunPageScenario.style)
+    }
+    if PageText.chartScript != nil { values["library"] = "its curves are drawn by dygraphs (MIT licence)" }
+    if sections.count > 1 { values["overview"] = ["entries": sections.map(\.entry)] }
+    let data = "[\(sections.map(\.curves.data).joined(separator: ","))]"
+    return HTMLPage(
+      title: title(of: result, isRecording: isRecording),
+      body: PageTemplate.run.render(values),
+      styles: [PageText.chartStyle].compactMap(\.self) + [PageText.named("page.css"), PageText.named("run.css")],
+      scripts: [PageText.chartScript].compactMap(\.self) + [PageText.named("charts.js"), PageText.named("run.js")],
+      data: data
+    ).text()
+  }
+
+  /// The gravest first, each in the order of the project file.
+  private static func rank(_ scenario: ScenarioResult) -> Int {
+    Verdict.precedence.firstIndex(of: scenario.verdict) ?? 0
+  }
+
+  private static func name(of result: RunResult) -> String {
+    TerminalText.safe(result.scenarios.first?.name.text ?? "nothing")
+  }
+
+  private static func title(of result: RunResult, isRecording: Bool) -> String {
+    isRecording ? "\(name(of: result)): memory" : "\(result.verdict.rawValue): \(summaryLine(result))"
+  }
+
+  // MARK: Facts
+
+  /// What the run was of, and when and where.
+  private static func facts(of result: RunResult) -> [[String: Any]] {
+    let run = result.run
+    let footer = SummaryFooter(result: result, context: SummaryContext(exitCode: .pass))
+    let commit = run.commit.map { String($0.prefix(12)) + (run.subject.map { " \($0)" } ?? "") }
+    let facts: [(String, String?, address: String?)] = [
+      ("commit", commit, nil), ("branch", run.branch, nil), ("build", run.buildURL, run.buildURL.flatMap(webAddress)),
+      ("started", run.startedAt.forPeople, nil),
+      ("took", run.duration > .zero ? Figures.time(run.duration) : nil, nil),
+      ("environment", footer.environments, nil), ("machine", machine(result.environment.fingerprint), nil),
+      ("measured", footer.measurements(RunPageScenario.style).joined(separator: "; "), nil),
+      ("baselines", BaselineAge(of: result)?.text, nil),
+    ]
+    return facts.compactMap { label, text, address in
+      guard let text, !text.isEmpty else { return nil }
+      var fact: [String: Any] = ["label": label, "text": TerminalText.safe(text)]
+      fact["address"] = address
+      return fact
+    }
+  }
+
+  private static func machine(_ fingerprint: Fingerprint) -> String {
+    let cpus = Figures.count(fingerprint.cpus, "CPU")
+    return [fingerprint.architecture, cpus, "Linux \(fingerprint.kernel)", fingerprint.libc].joined(separator: ", ")
+  }
+
+  /// An address that a browser opens as a web page, and does not run.
+  static func webAddress(_ text: String) -> String? {
+    let lowercased = text.lowercased()
+    let isWeb = lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://")
+    return isWeb && TerminalText.safe(text) == text ? text : nil
+  }
+}
+
+extension Date {
+  /// As in `2026-01-02 03:04 UTC`.
+  fileprivate var forPeople: String {
+    let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space).year().month().day()
+    return formatted(style.time(includingFractionalSeconds: false)).prefix(16) + " UTC"
+  }
+}
+
+extension PageTemplate {
+  static let run = PageTemplate("run")
+  static let scenario = PageTemplate("scenario")
+}

@@ -1,0 +1,197 @@
+import FoundationEssentials
+import GateCore
+
+/// The memory curves of one scenario: a static picture, the numbers for the one that moves, and a table.
+struct RunPageCurves {
+  let scenario: ScenarioResult
+
+  /// Enough of the repetitions behind the one that is told of.
+  private static let mostFaintPoints = 60
+  private static let mostRows = 24
+
+  /// The repetition that is told most of: the one that failed, else the one in the middle.
+  static func shown(of scenario: ScenarioResult) -> Int? {
+    scenario.failure == nil ? scenario.middleRepetition : scenario.repetitions.indices.last
+  }
+
+  private var shown: (index: Int, curve: MemoryCurve)? {
+    Self.shown(of: scenario).flatMap { index in scenario.repetitions[index].curve.map { (index, $0) } }
+  }
+
+  /// What the page's template asks for; nil where there is no curve to show.
+  func values(index: Int) -> [String: Any]? {
+    guard let shown else { return nil }
+    var values: [String: Any] = [
+      "index": index,
+      "which": shown.index + 1,
+      "picture": picture(of: shown.curve, named: "repetition \(shown.index + 1)"),
+      "summary": summary(of: shown.curve),
+      "legend": legend(of: shown.curve),
+      "table": HTMLTable(table: table(of: shown.curve)).text,
+    ]
+    if scenario.repetitions.count > 1 { values["count"] = scenario.repetitions.count }
+    return values
+  }
+
+  // MARK: The static picture
+
+  private var others: [MemoryCurve] {
+    scenario.repetitions.indices.filter { $0 != shown?.index }.compactMap { scenario.repetitions[$0].curve }
+  }
+
+  private func picture(of curve: MemoryCurve, named name: String) -> String {
+    let series = [curve.main, curve.tree, scenario.baselineCurve].compactMap(\.self) + others.map(\.main)
+    let points = series.flatMap(\.points)
+    let length = points.map(\.time).reduce(curve.end, max)
+    let height = points.map(\.high).reduce(curve.peak?.height ?? .zero, max)
+    var layers = phases(of: curve)
+    if let steady = curve.steady { layers.append(.span(seconds(steady.from)...seconds(steady.to), ink: .orange)) }
+    layers += others.map { .line(line($0.main.thinned(to: Self.mostFaintPoints)), ink: .quiet, weight: .faint) }
+    if let baseline = scenario.baselineCurve { layers.append(.line(line(baseline), ink: .green, weight: .dashed)) }
+    if let tree = curve.tree { layers.append(.line(line(tree), ink: .purple)) }
+    let band = curve.main.points.map { SVGChart.Range(x: seconds($0.time), low: bytes($0.low), high: bytes($0.high)) }
+    layers += [.band(band, ink: .blue), .line(line(curve.main), ink: .blue, weight: .strong)]
+    if let steady = curve.steady {
+      let ends = [(steady.from, steady.first), (steady.to, steady.last)]
+      layers.append(.line(ends.map { .init(x: seconds($0), y: bytes($1)) }, ink: .orange, weight: .dashed))
+    }
+    layers += curve.marks.map { .mark(seconds($0.time), label: $0.name, ink: .purple) }
+    if let peak = curve.peak {
+      layers.append(.points([.init(x: peak.instant, y: bytes(peak.height))], shape: .diamond, ink: .red))
+    }
+    return SVGChart(
+      title: "Resident memory over time, \(name)", summary: summary(of: curve), across: .time(seconds(length)),
+      up: .amounts(0...max(1.1 * bytes(height), 4096)), layers: layers, width: 880, height: 260
+    ).text
+  }
+
+  private func phases(of curve: MemoryCurve) -> [SVGChart.Layer] {
+    zip(curve.phases, curve.phases.dropFirst().map(\.time) + [curve.end]).map { phase, end in
+      .span(seconds(phase.time)...max(seconds(phase.time), seconds(end)), label: phase.name)
+    }
+  }
+
+  private func line(_ series: MemorySeries) -> [SVGChart.Point?] {
+    series.points.map { .init(x: seconds($0.time), y: bytes($0.high)) }
+  }
+
+  private func seconds(_ time: Duration) -> Double { time.inSeconds }
+  private func bytes(_ amount: Bytes) -> Double { Double(amount.count) }
+
+  /// The picture in words.
+  private func summary(of curve: MemoryCurve) -> String {
+    let peak = curve.peak.map { "The peak, \(Figures.amount($0.height)), came \($0.when)" }
+    let steady = curve.steady.map { steady in
+      "the steady state from \(Figures.instant(steady.from)) to \(Figures.instant(steady.to)) went from "
+        + "\(Figures.amount(steady.first)) to \(Figures.amount(steady.last))"
+    }
+    return [peak, steady].compactMap(\.self).joined(separator: "; ")
+  }
+
+  // MARK: Legend and table
+
+  /// What each line and mark means, as far as it is there.
+  private func legend(of curve: MemoryCurve) -> String {
+    let repetition = scenario.repetitions.count > 1 ? "this repetition, with the range of its readings" : "VmRSS"
+    let basis = scenario.repetitions.first?.treeBasis ?? .upperBound
+    let keys: [(isThere: Bool, sign: String, text: String)] = [
+      (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),
+      (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the others"),
+      (scenario.baselineCurve != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>", "the baseline's middle one"),
+      (curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>", "the whole process tree: \(basis.words)"),
+      (curve.steady != nil, "<path class=\"orange dashed\" d=\"M1 6h26\"/>", "steady state, with its growth"),
+      (curve.peak != nil, "<path class=\"red fill\" d=\"M14 1l5 5l-5 5l-5-5z\"/>", "peak"),
+    ]
+    let iterations =
+      curve.iterations > 0 ? "<span class=\"key\">\(Figures.count(curve.iterations, "iteration"))</span>" : ""
+    return keys.filter(\.isThere).map { key in
+      """
+      <span class="key"><svg class="chart" viewBox="0 0 28 12" aria-hidden="true">\(key.sign)</svg>\
+      \(SVGText.safe(key.text))</span>
+      """
+    }.joined() + iterations
+  }
+
+  private func table(of curve: MemoryCurve) -> Table {
+    let rows = curve.main.thinned(to: Self.mostRows).points.map { point in
+      let phase = curve.phases.last { $0.time <= point.time && point.time <= curve.end }?.name ?? ""
+      let (low, high) = (Figures.amount(point.low), Figures.amount(point.high))
+      return [
+        Table.Cell(Figures.instant(point.time)), Table.Cell(low == high ? high : "\(low) to \(high)"),
+        Table.Cell(TerminalText.safe(phase)),
+      ]
+    }
+    let marks = curve.marks.map { mark in
+      [Table.Cell(Figures.instant(mark.time)), "", Table.Cell("mark \(TerminalText.safe(mark.name))")]
+    }
+    return Table(
+      columns: [.init(title: "time"), .init(title: "resident memory"), .init(title: "phase", side: .left)],
+      rows: rows + marks
+    )
+  }
+}
+
+extension MemoryCurve.Peak {
+  /// The middle of the time in which it came, in seconds.
+  var instant: Double { (after + before).inSeconds / 2 }
+
+  /// As in `at 0.812 s` or `between 0.812 s and 0.822 s`.
+  fileprivate var when: String {
+    after < before
+      ? "between \(Figures.instant(after)) and \(Figures.instant(before))" : "at \(Figures.instant(before))"
+  }
+}
+
+// MARK: - For the script
+
+extension RunPageCurves {
+  /// The curves as a JSON text that `run.js` reads.
+  var data: String {
+    let repetitions = scenario.repetitions.map { repetition in
+      repetition.curve.map { Self.json($0, peak: repetition.metrics[.peakRSS]) } ?? .null
+    }
+    let value = JSONValue.object([
+      "shown": .integer(shown?.index ?? -1), "repetitions": .array(repetitions),
+      "baseline": scenario.baselineCurve.map(Self.json) ?? .null,
+    ])
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(value) else { preconditionFailure("texts and whole numbers are JSON") }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private static func json(_ curve: MemoryCurve, peak: Double?) -> JSONValue {
+    var members: [String: JSONValue] = [
+      "main": json(curve.main), "end": tenths(curve.end), "phases": json(curve.phases), "marks": json(curve.marks),
+      "label": .string(peak.map { Figures.amount(Bytes(clampedFrom: $0)) } ?? ""),
+    ]
+    members["tree"] = curve.tree.map { json($0) }
+    members["peak"] = curve.peak.map { [.integer(Int($0.instant * 10_000)), kibibytes($0.height)] }
+    members["steady"] = curve.steady.map { steady in
+      [tenths(steady.from), kibibytes(steady.first), tenths(steady.to), kibibytes(steady.last)]
+    }
+    return .object(members)
+  }
+
+  private static func json(_ instants: [MemoryCurve.Instant]) -> JSONValue {
+    .array(instants.map { [tenths($0.time), .string(TerminalText.safe($0.name))] })
+  }
+
+  /// For each point its time in tenths of a millisecond and its highest in KiB, and how much lower its lowest is.
+  private static func json(_ series: MemorySeries) -> JSONValue {
+    let words = series.points.map { point in
+      let (low, high) = (point.low.count / 1024, point.high.count / 1024)
+      let time = point.time.nanoseconds / MemorySeries.tick.nanoseconds
+      return low == high ? "\(time),\(high)" : "\(time),\(high),\(high - low)"
+    }
+    return .string(words.joined(separator: " "))
+  }
+
+  private static func tenths(_ time: Duration) -> JSONValue {
+    .integer(Int(time.nanoseconds / MemorySeries.tick.nanoseconds))
+  }
+
+  private static func kibibytes(_ amount: Bytes) -> JSONValue {
+    .integer(Int(amount.count / 1024))
+  }
+}

@@ -1,0 +1,215 @@
+import GateCore
+
+/// One scenario of the run page.
+struct RunPageScenario {
+  /// Its place on the page, and how many there are.
+  let index: Int
+  let count: Int
+  let scenario: ScenarioResult
+  let run: RunInfo
+  let context: SummaryContext
+
+  /// A page has room, and shows every sign.
+  static let style = TerminalStyle(width: 200)
+
+  /// How many of the last lines of a failed program's output are shown.
+  private static let outputLines = 25
+
+  private var id: String { "scenario-\(index + 1)" }
+  private var name: String { TerminalText.safe(scenario.name.text) }
+  private var isRecording: Bool { context.command == .record }
+
+  var curves: RunPageCurves { RunPageCurves(scenario: scenario) }
+
+  /// The scenario's line in the list of all.
+  var entry: [String: Any] {
+    ["id": id, "name": name, "figures": figures].merging(heading) { $1 }
+  }
+
+  private var heading: [String: Any] {
+    ["verdict": scenario.verdict.rawValue, "symbol": scenario.verdict.symbol(Self.style)]
+  }
+
+  var text: String {
+    var values: [String: Any] = ["id": id, "name": name, "figures": figures, "open": isOpen]
+    // There is nothing that a recorded command could pass.
+    if !isRecording || scenario.failure != nil { values.merge(heading) { $1 } }
+    values["sentences"] = sentences
+    if let output { values["output"] = output }
+    values["figureTable"] = figureTable
+    values["remarks"] = FigureList(scenario: scenario).remarks.map { ["label": $0.label, "text": $0.text] }
+    values["curve"] = curves.values(index: index)
+    values["composition"] = composition
+    values["processes"] = processes
+    values["repetitions"] = repetitions
+    values["ends"] = ends
+    let notes =
+      scenario.allNotes.map { TerminalText.safe($0) }
+      + [isRecording ? RecordReport.remark(on: scenario) : nil].compactMap(\.self)
+    values["hasNotes"] = !notes.isEmpty
+    values["notes"] = notes
+    let (steps, advice) = (self.steps, self.advice)
+    values["hasSteps"] = !steps.isEmpty || !advice.isEmpty
+    values["steps"] = steps
+    values["advice"] = advice
+    return PageTemplate.scenario.render(values)
+  }
+
+  /// What went well stays closed, unless there is nothing else.
+  private var isOpen: Bool {
+    count == 1 || scenario.verdict.exitCode != .pass || scenario.verdict == .improved
+      || scenario.metrics.contains(where: \.isWarning)
+  }
+
+  // MARK: The verdict
+
+  /// The first figures, as in `peak_rss 22.0 MiB → 23.3 MiB (+5.7 %)`; why there is none where it failed.
+  private var figures: String {
+    if let failure = scenario.failure { return TerminalText.safe("\(failure.subject): \(failure.problem)") }
+    let telling = scenario.metrics.filter { $0.verdict == scenario.verdict } + scenario.metrics
+    guard let metric = telling.first, let now = metric.current else { return "" }
+    func amount(_ value: Double) -> String { Figures.plainAmount(value, unit: metric.unit) }
+    let before = metric.baseline.map { "\(amount($0.median)) → " } ?? ""
+    let share = metric.change?.percent.map { " (\(Figures.percent($0)))" } ?? ""
+    return "\(metric.label) \(before)\(amount(now.median))\(share)"
+  }
+
+  private var detail: ScenarioDetail {
+    ScenarioDetail(scenario: scenario, context: context, notes: RunNotes([scenario]))
+  }
+
+  private var sentences: [String] {
+    let failure = scenario.failure.map { failure in
+      [TerminalText.safe("\(failure.subject): \(failure.problem)")]
+        + (failure.place.map { ["at \(TerminalText.safe($0.description))"] } ?? [])
+        + [detail.ending, scenario.repetitions.last?.end.proof.map { "evidence: \(TerminalText.safe($0))" }]
+        .compactMap(\.self)
+    }
+    return (failure ?? []) + [isRecording ? nil : detail.missingBaseline].compactMap(\.self)
+      + scenario.metrics.compactMap(detail.sentence)
+  }
+
+  private var output: String? {
+    let lines = OutputTail.lines(scenario.failure?.output ?? "")
+    return lines.isEmpty ? nil : lines.suffix(Self.outputLines).joined(separator: "\n")
+  }
+
+  // MARK: Tables
+
+  /// The terminal's table of metrics, and what there is no room for there: how sure each change is.
+  private var figureTable: String {
+    guard !isRecording else { return HTMLTable(table: FigureList(scenario: scenario).table(Self.style)).text }
+    let metrics = MetricTable(scenario: scenario, metrics: scenario.metrics, indent: 0)
+    guard !scenario.metrics.isEmpty else { return "" }
+    guard metrics.hasBaseline else { return HTMLTable(table: metrics.measurement(Self.style)).text }
+    var table = metrics.comparison(Self.style, .shown)
+    let place = table.columns.count - 1
+    table.columns.insert(contentsOf: [.init(title: "95 % interval"), .init(title: "detectable")], at: place)
+    for (index, metric) in scenario.metrics.enumerated() {
+      table.rows[index].insert(contentsOf: [interval(of: metric), detectable(metric)], at: place)
+    }
+    return HTMLTable(table: table).text
+  }
+
+  private func interval(of metric: MetricResult) -> Table.Cell {
+    guard let change = metric.change else { return "" }
+    let ends = [change.low, change.high].map { Figures.difference($0, unit: metric.unit) }
+    return .init(ends.joined(separator: " to "), .faint)
+  }
+
+  /// The smallest change that this comparison could have seen.
+  private func detectable(_ metric: MetricResult) -> Table.Cell {
+    .init(metric.detectable.map { Figures.amount($0, unit: metric.unit) } ?? "", .faint)
+  }
+
+  /// The repetition that the page tells most of: the one that failed, else the one in the middle.
+  private var shown: Int? { RunPageCurves.shown(of: scenario) }
+
+  private var processes: [String: Any]? {
+    guard let shown, let repetition = scenario.repetitions.indices.contains(shown) ? scenario.repetitions[shown] : nil
+    else { return nil }
+    let processes = ProcessTable(repetition: repetition, title: "")
+    guard let table = processes.table(Self.style) else { return nil }
+    let which = scenario.repetitions.count > 1 ? " of repetition \(shown + 1)" : ""
+    var values: [String: Any] = [
+      "title": "Processes\(which), the largest first", "table": HTMLTable(table: table).text,
+    ]
+    values["rest"] = processes.rest(Self.style)
+    return values
+  }
+
+  private var repetitions: [String: Any]? {
+    guard scenario.repetitions.count > 1 else { return nil }
+    let table = RepetitionTable(scenario: scenario, indent: 0)
+    var values: [String: Any] = [
+      "title": Figures.count(scenario.repetitions.count, "repetition"),
+      "table": HTMLTable(table: table.table(table.metrics[...])).text,
+    ]
+    values["reason"] = scenario.stoppingReason
+    return values
+  }
+
+  private var composition: [String: Any]? {
+    guard let now = scenario.currentComposition else { return nil }
+    let picture = CompositionPicture(
+      before: scenario.baselineComposition, now: now, atPeak: scenario.compositionAtPeak
+    )
+    var values: [String: Any] = [
+      "title": "What memory consisted of at the end", "picture": picture.text,
+      "table": HTMLTable(table: picture.table(Self.style)).text,
+    ]
+    values["change"] = picture.change
+    return values
+  }
+
+  /// How the repetitions ended, with what shows it.
+  private var ends: [String] {
+    let ends = scenario.repetitions.map(\.end)
+    return RecordReport.distinct(ends).flatMap { end, count in
+      let share = ends.count > 1 ? ", \(count) of \(Figures.count(ends.count, "repetition"))" : ""
+      return [TerminalText.safe(end.forPeople) + share]
+        + (end.proof.map { ["evidence: \(TerminalText.safe($0))"] } ?? [])
+    }
+  }
+
+  // MARK: What to do
+
+  private var nextSteps: NextSteps {
+    var context = context
+    context.detail = .normal
+    // Whoever reads a page may be on another machine than the one that measured.
+    if context.approval == .lastCheck, let path = context.resultPath { context.approval = .file(path) }
+    let environment = EnvironmentInfo(
+      name: scenario.environment.name, fingerprint: scenario.environment.fingerprint)
+    return NextSteps(result: RunResult(run: run, environment: environment, scenarios: [scenario]), context: context)
+  }
+
+  private var advice: [String] { isRecording ? [] : nextSteps.advice }
+
+  private var steps: [[String: Any]] {
+    let again: [NextSteps.Step]
+    switch context.command {
+    case .check:
+      let separator = scenario.name.text.hasPrefix("-") ? ["--"] : []
+      let words = [Tool.name, "check"] + context.options + separator + [scenario.name.text]
+      again = [.init(purpose: "to measure it again:", words: words)]
+    case .record:
+      let words = [Tool.name, "record"] + context.options + ["--"] + context.recorded
+      again = [.init(purpose: "to measure it again:", words: words)]
+    case .compare:
+      again = []
+    }
+    let approvals =
+      isRecording
+      ? []
+      : nextSteps.approvals.map { step in
+        NextSteps.Step(
+          purpose: step.purpose,
+          words: step.words.prefix(2) + ["--reason", "why it is wanted"] + step.words.dropFirst(2))
+      }
+    let closer = isRecording ? [] : nextSteps.closerLooks
+    return ((closer.isEmpty ? again : closer) + approvals).map { step in
+      ["purpose": step.purpose, "command": step.words.map(ShellWords.quoted).joined(separator: " ")]
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import GateCore
+import Testing
+
+@testable import GateReports
+
+@Suite("The run page")
+struct RunPageTests {
+  private let context = SummaryContext(exitCode: .regression, resultPath: ".highwater/result.json")
+
+  /// What a person sees: the body without the numbers for the script and the scripts themselves.
+  private func body(_ result: RunResult, _ context: SummaryContext? = nil) throws -> String {
+    let text = RunPage.text(result, context: context ?? self.context)
+    let start = try #require(text.range(of: "<body>\n")).upperBound
+    let end = try #require(text.range(of: "<script")).lowerBound
+    return String(text[start..<end])
+  }
+
+  /// The words of the body, without markup, with plain spaces.
+  private func words(_ result: RunResult, _ context: SummaryContext? = nil) throws -> String {
+    var text = try body(result, context).replacing(/<[^>]*>/, with: " ")
+    for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")] {
+      text = text.replacing(entity, with: character)
+    }
+    return text.replacing("\u{a0}", with: " ").replacing(/\s+/, with: " ")
+  }
+
+  @Test("A page of a regression, a failure and a pass looks as its golden copy")
+  func golden() throws {
+    let result = Fixture.result([Fixture.passing("json-parse"), Fixture.crashed, Fixture.charted])
+    try Golden.expect(try body(result), "run.html")
+  }
+
+  @Test("A recorded command's page tells its figures and how to measure it again")
+  func recording() throws {
+    var scenario = Fixture.passing("ls")
+    scenario.repetitions = scenario.repetitions.prefix(1) + []
+    scenario.repetitions[0].curve = Fixture.curve(peak: 24_207_360)
+    var context = SummaryContext(command: .record, exitCode: .pass, approval: .unavailable)
+    context.recorded = ["ls", "-l", "a b"]
+    let words = try words(Fixture.result([scenario]), context)
+    #expect(words.contains("What ls held in memory") && words.contains("peak 23.1 MiB the most it held (VmHWM)"))
+    #expect(words.contains("highwater record -- ls -l 'a b'"))
+    #expect(!words.contains("approve") && !words.contains("Scenarios") && !words.contains("pass"))
+  }
+
+  @Test(
+    "What the page says of a scenario is what the terminal says, word for word",
+    arguments: [
+      Fixture.charted, Fixture.inconclusive, Fixture.improved, Fixture.withoutBaseline, Fixture.spiking, Fixture.warned,
+      Fixture.failedStep, Fixture.crashed,
+    ]
+  )
+  func sameWords(scenario: ScenarioResult) throws {
+    let result = Fixture.result([scenario])
+    var context = context
+    context.approval = .file(".highwater/result.json")
+    let words = try words(result, context)
+    let terminal = SummaryReport.text(result, style: TerminalStyle(width: 200), context: context)
+    for metric in scenario.metrics {
+      guard let sentence = MetricSentence(metric: metric, scenario: scenario).text else { continue }
+      let plain = sentence.replacing("\u{a0}", with: " ")
+      #expect(words.contains(plain) || scenario.verdict == .failed)
+      #expect(terminal.replacing(/\s+/, with: " ").contains(plain) == words.contains(plain))
+    }
+    for line in terminal.split(separator: "\n") where line.hasPrefix("note: ") || line.hasPrefix("  note: ") {
+      #expect(words.contains(line.replacing("note: ", with: "").trimmingCharacters(in: .whitespaces)))
+    }
+    for metric in scenario.metrics where scenario.verdict != .failed {
+      #expect(words.contains(metric.label))
+      if let now = metric.current { #expect(words.contains(plain(now.median, metric))) }
+      if let before = metric.baseline { #expect(words.contains(plain(before.median, metric))) }
+    }
+    if let failure = scenario.failure { #expect(words.contains("\(failure.subject): \(failure.problem)")) }
+    #expect(words.contains(summaryLine(result)))
+  }
+
+  private func plain(_ value: Double, _ metric: MetricResult) -> String {
+    Figures.plainAmount(value, unit: metric.unit).replacing("\u{a0}", with: " ")
+  }
+
+  @Test("Every part of a rich result has its place")
+  func parts() throws {
+    let words = try words(Fixture.result([Fixture.charted]))
+    for part in [
+      "Resident memory of the main process , repetition 3 of 5", "The peak, 23.3 MiB, came between 0.295 s and 0.300 s",
+      "the steady state from 0.410 s to 0.990 s went from 21.6 MiB to 22.1 MiB", "load", "serve", "filled",
+      "the baseline's middle one", "the whole process tree", "120 iterations",
+      "+1.3 MiB: anonymous +1.2 MiB (heap +1.2 MiB), file +51.2 KiB", "at the peak", "libssl.so.3 512 KiB",
+      "Processes of repetition 3, the largest first", "worker", "SIGSEGV, core dumped", "5 repetitions",
+      "How it ended", "exited with code 0, 5 of 5 repetitions", "kernel 6.1 → 6.18.5",
+      "highest spike: 30.0 MiB in phase load, between 0.812 s and 0.822 s, while it kept a CPU busy",
+      "highwater check --verbose 'redis-load[clients=50]'",
+      "highwater approve --reason 'why it is wanted' --from .highwater/result.json 'redis-load[clients=50]'",
+      "commit 4f2a91c0d6e8", "branch main", "build https://ci.example/builds/17", "started 2026-01-02 03:04 UTC",
+      "approved 12 days ago", "peaks exact to 248 KiB", "95 % interval", "detectable",
+    ] {
+      #expect(words.contains(part), "\(part)")
+    }
+  }
+
+  @Test("The bad ones come first and open, what passes is closed unless it is all there is")
+  func order() throws {
+    let result = Fixture.result([Fixture.passing("a"), Fixture.inconclusive, Fixture.crashed, Fixture.charted])
+    let headings = try body(result).matches(
+      of: /<details class="scenario" id="([^"]+)"( open)?>\n<summary><h2>.*?<\/span> ([^<]*)</)
+    #expect(headings.map { String($0.3) } == ["redis-load[clients=50]", "api-server", "jvm-start", "a"])
+    #expect(headings.map { $0.2 != nil } == [true, true, true, false])
+    #expect(headings.map { String($0.1) } == (1...4).map { "scenario-\($0)" })
+    #expect(try body(Fixture.result([Fixture.passing("a")])).contains("id=\"scenario-1\" open>"))
+  }
+
+  @Test(
+    "Only an address of the web is a link",
+    arguments: [
+      ("https://ci.example/1?a=b&c=<d>", true), ("HTTP://ci.example/", true), ("javascript:alert(1)", false),
+      ("data:text/html,<script>alert(1)</script>", false), ("//ci.example", false), (" https://ci.example", false),
+      ("https://ci.example/\u{202e}", false), ("file:///etc/passwd", false),
+    ]
+  )
+  func links(address: String, isLink: Bool) throws {
+    var run = Fixture.run
+    run.buildURL = address
+    let body = try body(Fixture.result([Fixture.passing("a")], run: run))
+    #expect(body.contains("<a href=\"h") == isLink || body.contains("<a href=\"H") == isLink)
+    #expect(try words(Fixture.result([Fixture.passing("a")], run: run)).contains("build"))
+  }
+
+  @Test("A stranger's words are never markup")
+  func hostileWords() throws {
+    let evil = "</script></title></details><img src=x onerror=alert(1)>\"'&{{#a}}{{{b}}}"
+    var scenario = Fixture.charted
+    scenario.name = ScenarioName(evil)
+    scenario.notes = [evil]
+    scenario.failure = Failure(
+      subject: evil, problem: evil, place: SourcePlace(file: evil, line: 1, column: 1), output: evil)
+    scenario.environment.name = evil
+    scenario.environment.fingerprint.measurement = evil
+    for index in scenario.repetitions.indices {
+      scenario.repetitions[index].curve?.phases = [.init(evil, at: .zero)]
+      scenario.repetitions[index].curve?.marks = [.init(evil, at: .milliseconds(10))]
+      scenario.repetitions[index].end = End(.crash, signal: .segv, proof: evil, detail: evil)
+      scenario.repetitions[index].notes = [evil]
+      scenario.repetitions[index].largestProcesses[0].command = evil
+      scenario.repetitions[index].spike?.phase = evil
+    }
+    scenario.currentComposition?.libraries = [.init(name: evil, resident: .mebibytes(1))]
+    scenario.metrics[0].reason = evil
+    scenario.approval?.by = evil
+    var run = Fixture.run
+    (run.commit, run.subject, run.branch, run.buildURL) = (evil, evil, evil, "https://\(evil)")
+    let text = RunPage.text(Fixture.result([scenario], run: run), context: context)
+    #expect(!text.contains("<img"))
+    #expect(text.components(separatedBy: "</script").count == text.components(separatedBy: "<script").count)
+    #expect(text.components(separatedBy: "</details>").count == text.components(separatedBy: "<details").count)
+  }
+
+  @Test("A result without curves, as of an earlier version, has a page all the same")
+  func withoutCurves() throws {
+    let body = try body(Fixture.result([Fixture.regressed]))
+    #expect(!body.contains("<figure") && body.contains("peak_rss"))
+    #expect(try words(Fixture.result([])).contains("no scenarios"))
+  }
+
+  @Test("A suite of 20 scenarios with 20 repetitions each stays within 2 MB")
+  func size() {
+    let scenarios = (0..<20).map { number in
+      var scenario = Fixture.charted
+      scenario.name = ScenarioName("scenario-\(number)")
+      scenario.repetitions = (0..<20).map { index in
+        var repetition = scenario.repetitions[index % 5]
+        repetition.curve = Self.noisyCurve(seed: number * 20 + index)
+        return repetition
+      }
+      return scenario
+    }
+    let text = RunPage.text(Fixture.result(scenarios), context: context)
+    #expect(text.utf8.count < 2_000_000, "\(text.utf8.count) bytes")
+  }
+
+  /// As many points as there can be, none like another.
+  private static func noisyCurve(seed: Int) -> MemoryCurve {
+    var curve = Fixture.curve(peak: 24_379_392, hasTree: true)
+    let points = (0..<MemorySeries.mostPoints).map { index in
+      let low = Bytes.kibibytes(20_000 + Int64((index * 7919 + seed * 104_729) % 4001))
+      return MemorySeries.Point(
+        time: .microseconds(index * 123_400), low: low, high: low + .kibibytes(Int64(index * 31 % 97)))
+    }
+    curve.main = MemorySeries(points)
+    curve.tree = MemorySeries(Array(points.prefix(MemorySeries.mostPointsBeside)))
+    return curve
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@Suite("Run pages of real programs", .timeLimit(.minutes(10)))
+struct RunPageTests {
+  /// The words of a page, with plain spaces and without its scripts' numbers.
+  private func words(of page: String) throws -> String {
+    let body = try #require(page.split(separator: "<body>", maxSplits: 1).last)
+    let seen = try #require(body.split(separator: "<script", maxSplits: 1).first)
+    return String(seen).replacing(/<[^>]*>/, with: " ").replacing("\u{a0}", with: " ").replacing("&gt;", with: ">")
+      .replacing("&#39;", with: "'").replacing(/\s+/, with: " ")
+  }
+
+  private func peaks(in result: String) throws -> [Double] {
+    let result = try #require(try JSONSerialization.jsonObject(with: Data(result.utf8)) as? [String: Any])
+    let repetitions = (result["scenarios"] as? [[String: Any]])?.first?["repetitions"] as? [[String: Any]]
+    return try #require(repetitions).compactMap { ($0["metrics"] as? [String: Any])?["peak_rss"] as? Double }
+  }
+
+  /// As in `23.1 MiB`.
+  private func mebibytes(_ bytes: Double) -> String {
+    String(format: "%.1f MiB", bytes / 1_048_576)
+  }
+
+  private static let program = """
+    import os, sys, time
+    marks = open(os.environ["HIGHWATER_MARKS"], "w")
+    marks.write("phase load\\n"); marks.flush()
+    data = bytearray(b"x" * int(float(open("size").read()) * 1048576))
+    marks.write("mark filled\\n"); marks.flush()
+    time.sleep(0.4)
+    """
+
+  /// A project whose target loads as many mebibytes as a file says and keeps them a while.
+  private func project() throws -> TemporaryProject {
+    let project = try TemporaryProject(
+      """
+      version: 1
+      history: off
+      scenarios:
+        - name: load
+          target: {command: [python3, -S, program.py]}
+          repetitions: 5
+          warmup: 0
+          gate: {peak_rss: 3%}
+      """
+    )
+    try project.write(Self.program, to: "program.py")
+    try project.write("24", to: "size")
+    return project
+  }
+
+  @Test("A check's page holds the figures, curves and phases of its result file, and beside them the baseline's")
+  func check() throws {
+    let project = try project()
+    #expect(try Gate.run("check", in: project).code == 5)
+    #expect(try Gate.run("approve", in: project).code == 0)
+    try project.write("32", to: "size")
+    let outcome = try Gate.run("check", "--html", "pages/run.html", in: project)
+    #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
+    let result = try #require(
+      try JSONSerialization.jsonObject(with: Data(project.read(".highwater/result.json").utf8)) as? [String: Any])
+    let scenario = try #require((result["scenarios"] as? [[String: Any]])?.first)
+    let metric = try #require((scenario["metrics"] as? [[String: Any]])?.first)
+    let page = try project.read("pages/run.html")
+    let words = try words(of: page)
+    for side in ["baseline", "current"] {
+      let median = try #require((metric[side] as? [String: Any])?["median"] as? Double)
+      #expect(words.contains(mebibytes(median)), "\(side)")
+    }
+    let repetitions = try #require(scenario["repetitions"] as? [[String: Any]])
+    #expect(repetitions.count == 5)
+    for repetition in repetitions {
+      let curve = try #require(repetition["curve"] as? [String: Any])
+      let main = try #require(curve["main"] as? String)
+      #expect(main.split(separator: " ").count > 10)
+      let peak = try #require((repetition["metrics"] as? [String: Any])?["peak_rss"] as? Double)
+      #expect(words.contains(mebibytes(peak)))
+      #expect((curve["peak"] as? [String: Any])?["height"] as? Double == peak)
+    }
+    for part in ["regression", "peak_rss rose by", "load", "filled", "the baseline's middle one", "highwater approve"] {
+      #expect(words.contains(part), "\(part)")
+    }
+    let baseline = try #require(try project.baselines().values.first)
+    #expect(baseline.contains("\"curve\" : \"") && scenario["baselineCurve"] is String)
+  }
+
+  @Test("A comparison of two results draws both")
+  func comparison() throws {
+    let project = try project()
+    #expect(try Gate.run("check", "--json", "base.json", in: project).code == 5)
+    try project.write("32", to: "size")
+    #expect(try Gate.run("check", "--json", "now.json", in: project).code == 5)
+    let outcome = try Gate.run("compare", "base.json", "now.json", "--html", "-", in: project)
+    #expect(outcome.code == 1)
+    #expect(outcome.output.hasPrefix("<!doctype html>") && outcome.errors.contains("peak_rss rose by"))
+    #expect(try words(of: outcome.output).contains("the baseline's middle one"))
+  }
+
+  @Test("A recorded command has a page with its figures and the command to repeat it")
+  func record() throws {
+    let scene = try Scene()
+    let outcome = try scene.run(
+      [
+        "record", "--html", "page.html", "--json", "-", "--", "python3", "-c",
+        "x = bytearray(30 << 20); import time; time.sleep(0.3)",
+      ])
+    #expect(outcome.code == 0, "\(outcome.errors)")
+    let peak = try peaks(in: outcome.output)[0]
+    let words = try words(of: scene.project.read("page.html"))
+    #expect(words.contains("What python3 held in memory") && words.contains("peak \(mebibytes(peak))"))
+    #expect(words.contains("highwater record -- python3 -c 'x = bytearray(30"))
+  }
+
+  @Test("A page that cannot be written fails a check that passed, and changes no worse verdict")
+  func unwritable() throws {
+    let project = try project()
+    try project.write("", to: "file")
+    let missing = try Gate.run("check", "--html", "file/run.html", in: project)
+    #expect(missing.code == 5 && missing.errors.contains("file/run.html"))
+    #expect(try Gate.run("approve", in: project).code == 0)
+    let passed = try Gate.run("check", "--html", "file/run.html", in: project)
+    #expect(passed.code == 3 && passed.errors.contains("file/run.html"))
+  }
+
+  @Test("Two reports on standard output are refused before anything runs")
+  func twoOutputs() throws {
+    let outcome = try Gate.run("check", "--json", "-", "--html", "-", in: project())
+    #expect(outcome.code == 2 && outcome.errors.contains("--json and --html cannot both"))
+  }
+}
