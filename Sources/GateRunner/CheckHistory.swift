@@ -25,7 +25,7 @@ struct CheckHistory {
 
   private func warn(_ error: any ExplainedError, _ consequence: String = "this run is not in the history") {
     for complaint in error.complaints {
-      let place = complaint.place.map { "\($0): " } ?? ""
+      let place = complaint.place.map { "\(workplace.shown($0)): " } ?? ""
       workplace.console.warn("\(consequence): \(place)\(complaint.problem)")
     }
   }

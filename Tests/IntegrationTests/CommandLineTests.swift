@@ -35,7 +35,7 @@ struct CommandLineTests {
       (["record"], "no command to measure"), (["record", "--interval", "5", "--", "true"], "interval"),
       (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "no name of an environment"),
       (["check", "--junit", "x.xml"], "junit"), (["export"], "recording"), (["export", "--format", "xml", "x"], "xml"),
-      (["trend"], "trend"),
+      (["trend", "--limit", "3"], "limit"),
     ])
   func usage(arguments: [String], expected: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
@@ -47,7 +47,7 @@ struct CommandLineTests {
   @Test(
     "Without a project file every command that needs one ends with 2 and says where it looked",
     arguments: [
-      "check", "approve", "noise", "validate",
+      "check", "approve", "noise", "validate", "trend",
     ])
   func noProject(command: String) throws {
     let outcome = try Gate.run(command, in: TemporaryProject())
