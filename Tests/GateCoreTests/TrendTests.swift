@@ -84,15 +84,15 @@ struct TrendTests {
     #expect(trend.hiddenBranches == 0)
   }
 
-  @Test("Of many branches the main one and the latest twelve are shown, and no run of another")
+  @Test("Of many branches the main one and the latest six are shown, and no run of another")
   func manyBranches() {
     var given = Given(peaks: Self.levels((100_000, 60)))
     given.branch = { $0 % 2 == 0 ? "trunk" : "topic-\($0)" }
     let trend = given.trend
-    #expect(trend.courses.map(\.branch) == ["trunk"] + stride(from: 59, to: 35, by: -2).map { "topic-\($0)" })
-    #expect(trend.hiddenBranches == 18)
+    #expect(trend.courses.map(\.branch) == ["trunk"] + stride(from: 59, to: 47, by: -2).map { "topic-\($0)" })
+    #expect(trend.hiddenBranches == 24)
     #expect(trend.runCount == 60)
-    #expect(trend.runs.count == 42)
+    #expect(trend.runs.count == 36)
     let branches = trend.courses.flatMap { course in course.entries.map { trend.runs[$0.run].branch == course.branch } }
     #expect(branches.allSatisfy { $0 })
   }

@@ -131,7 +131,7 @@ package struct ShownBranches: Sendable, Equatable {
   package let hiddenCount: Int
 
   /// The main branch and so many others: a review looks at what is open, and a closed branch comes back into the main one.
-  private static let others = 12
+  private static let others = 6
 
   /// What main branches are called, the likeliest first.
   private static let mainNames = ["main", "master", "trunk", "develop"]

@@ -44,7 +44,12 @@ struct HTMLPage {
   /// The JSON text without a character that could end the script element or begin a comment in it (HTML standard,
   /// 4.12.1.3): `<` occurs within strings only, where an escape means the same.
   private static func harmless(_ json: String) -> String {
-    String(decoding: json.utf8.lazy.flatMap { $0 == UInt8(ascii: "<") ? Array("\\u003c".utf8) : [$0] }, as: UTF8.self)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(json.utf8.count + 1024)
+    for byte in json.utf8 {
+      if byte == UInt8(ascii: "<") { bytes += "\\u003c".utf8 } else { bytes.append(byte) }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

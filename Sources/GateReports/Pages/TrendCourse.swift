@@ -6,6 +6,9 @@ struct TrendCourse {
   let index: Int
   let course: ScenarioCourse
   let state: TrendState
+  /// Whether the same scenario has a course on the main branch in this environment: then people come here for a few runs
+  /// of work in progress, and the still markup is short.
+  private let isAside: Bool
   private let trend: Trend
 
   init(trend: Trend, index: Int) {
@@ -13,6 +16,8 @@ struct TrendCourse {
     self.index = index
     course = trend.courses[index]
     state = TrendState(of: course)
+    let before = index > 0 ? trend.courses[index - 1] : nil
+    isAside = before?.name == course.name && before?.environment == course.environment
   }
 
   var values: [String: Any] {
@@ -120,7 +125,9 @@ extension MetricCourse {
 extension TrendCourse {
   /// More lines are read in the charts.
   private static let mostEvents = 60
-  private static let mostRuns = 12
+  private var mostRuns: Int { isAside ? 4 : 12 }
+  /// The others' pictures are made by scripts only.
+  private var mostPictures: Int { isAside ? 2 : .max }
 
   private var section: [String: Any] {
     let events = TrendEvent.all(of: course)
@@ -133,7 +140,7 @@ extension TrendCourse {
       "eventCount": events.count,
       "events": events.suffix(Self.mostEvents).reversed().map(values),
       "metrics": course.metrics.map { PageWords.shown($0.metric.text) },
-      "latestRuns": course.entries.indices.suffix(Self.mostRuns).reversed().map(latestRun),
+      "latestRuns": course.entries.indices.suffix(mostRuns).reversed().map(latestRun),
     ]
   }
 
@@ -144,17 +151,17 @@ extension TrendCourse {
   }
 
   private var pictures: [[String: Any]] {
-    let metrics = course.metrics.map { metric -> [String: Any] in
+    let metrics = course.metrics.enumerated().map { place, metric -> [String: Any] in
       [
         "metric": PageWords.shown(metric.metric.text), "latest": metric.latestWords ?? "–",
         "against": metric.againstWords,
-        "picture": TrendPicture(trend: trend, course: course).text(of: metric),
+        "picture": place < mostPictures ? TrendPicture(trend: trend, course: course).text(of: metric) : "",
       ]
     }
     guard course.entries.contains(where: { $0.composition != nil }) else { return metrics }
     let composition: [String: Any] = [
       "metric": "composition", "latest": "", "against": "at the end of a run",
-      "picture": TrendPicture(trend: trend, course: course).composition, "hasLegend": true,
+      "picture": isAside ? "" : TrendPicture(trend: trend, course: course).composition, "hasLegend": true,
       "legend": zip(CompositionPart.allCases, TrendPicture.inks).map { ["name": $0.rawValue, "ink": $1.rawValue] },
     ]
     return metrics + [composition]

@@ -1,5 +1,7 @@
+import Dispatch
 import FoundationEssentials
 package import GateCore
+import Synchronization
 
 /// The history as one HTML file: an overview of all scenarios, and each one's memory from run to run.
 ///
@@ -9,9 +11,32 @@ package enum TrendPage {
   package static func text(_ trend: Trend) -> String {
     let trend = trend.withoutAbsurdFigures
     let courses = trend.courses.indices.map { TrendCourse(trend: trend, index: $0) }
+    let states = courses.map(\.state)
+    // The markup and what the scripts work on are about as much to write, so they are written side by side.
+    let texts = Mutex((body: "", data: ""))
+    DispatchQueue.concurrentPerform(iterations: 2) { part in
+      if part == 0 {
+        let text = Self.body(of: courses, in: trend)
+        texts.withLock { $0.body = text }
+      } else {
+        let text = TrendData.text(trend, states: states)
+        texts.withLock { $0.data = text }
+      }
+    }
+    let (body, data) = texts.withLock { $0 }
+    return HTMLPage(
+      title: "Memory trend",
+      body: body,
+      styles: [PageText.chartStyle, PageText.named("page.css"), PageText.named("trend.css")].compactMap(\.self),
+      scripts: [PageText.chartScript, PageText.named("charts.js"), script].compactMap(\.self),
+      data: data
+    ).text()
+  }
+
+  private static func body(of courses: [TrendCourse], in trend: Trend) -> String {
     // What to look at now comes first, with scripts and without.
     let shown = courses.sorted { ($0.state, $0.index) < ($1.state, $1.index) }
-    let body = PageTemplate.trend.render([
+    return PageTemplate.trend.render([
       "summary": summary(of: courses, in: trend),
       "tags": Set(trend.courses.flatMap(\.tags)).sorted().map(PageWords.shown),
       "environments": Set(trend.courses.map(\.environment)).sorted().map(PageWords.shown),
@@ -24,13 +49,6 @@ package enum TrendPage {
         ? [] : [Figures.count(trend.hiddenBranches, "more branch", plural: "more branches")],
       "hasCharts": PageText.chartScript != nil,
     ])
-    return HTMLPage(
-      title: "Memory trend",
-      body: body,
-      styles: [PageText.chartStyle, PageText.named("page.css"), PageText.named("trend.css")].compactMap(\.self),
-      scripts: [PageText.chartScript, PageText.named("charts.js"), script].compactMap(\.self),
-      data: TrendData.text(trend, states: courses.map(\.state))
-    ).text()
   }
 
   /// The parts of the page's script, which share their names with each other and with nothing else.
