@@ -26,13 +26,13 @@ struct CheckConclusion {
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
     let lost = write()
     history?.append(result)
-    history?.writeTrend(to: artifacts.trend)
+    let hasTrend = history?.writeTrend(to: artifacts.trend) ?? false
     let delivered = notify(comparedWith: previous)
     var exitCode = result.verdict.exitCode
     if exitCode == .pass {
       exitCode = !lost.isEmpty ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
     }
-    printSummary(exitCode)
+    printSummary(exitCode, trend: hasTrend ? workplace.shown(artifacts.trend) : nil)
     for error in lost { workplace.console.complain(error) }
     return exitCode
   }
@@ -60,8 +60,9 @@ struct CheckConclusion {
     return lost
   }
 
-  private func printSummary(_ exitCode: ExitCode) {
-    let context = context(exitCode: exitCode)
+  private func printSummary(_ exitCode: ExitCode, trend: String?) {
+    var context = context(exitCode: exitCode)
+    context.trendPath = trend
     workplace.console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
   }
 

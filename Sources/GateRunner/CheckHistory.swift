@@ -87,14 +87,19 @@ struct CheckHistory {
   }
 
   /// Leaves the history as a page; one that cannot be written is told and costs no verdict.
-  mutating func writeTrend(to path: String) {
+  ///
+  /// - Parameter path: Where it goes.
+  /// - Returns: whether it is there now.
+  mutating func writeTrend(to path: String) -> Bool {
     let (links, now) = (links, workplace.now())
     let trend = asking { history throws(HistoryError) in try history.trend(madeAt: now, links: links) }
-    guard let trend else { return }
+    guard let trend else { return false }
     do throws(FileError) {
       try SafeFile.write(Array(TrendPage.text(trend).utf8), to: path)
+      return true
     } catch {
       warn(error, "there is no new trend page")
+      return false
     }
   }
 

@@ -26,7 +26,8 @@ struct TrendTests {
         commit -q -m 'Hold <b>eight</b> mebibytes'
       """, in: project)
     try project.approveOnce()
-    #expect(try Gate.run("check", in: project).code == 0)
+    let check = try Gate.run("check", in: project)
+    #expect(check.code == 0 && check.output.contains("trend        .highwater/trend.html\n"), "\(check.output)")
     let left = try page(project)
     #expect(left.contains("load") && left.contains("Content-Security-Policy"))
     #expect(left.contains("Hold \\u003cb>eight\\u003c/b> mebibytes") && !left.contains("<b>eight"))

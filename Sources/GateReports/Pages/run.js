@@ -110,7 +110,7 @@
         options: {
           labels: ["time", "resident"], colors: [color("blue")], strokeWidth: 2.25, gridLineWidth: 1, drawPoints: false,
           dateWindow: [0, this.length], valueRange: this.range(0, this.length),
-          axes: { x: time, y: { axisLabelFormatter: bytes, axisLabelWidth: 72, ticker: Charts.amountTicks("") } },
+          axes: { x: time, y: { axisLabelFormatter: bytes, axisLabelWidth: 72, ticker: this.ticks } },
         },
         mark: (canvas, area, graph) => this.paint(canvas, area, graph),
         choose: row => this.choose(row), pin: () => {}, zoom: (low, high) => this.zoom(low, high),
@@ -156,6 +156,11 @@
     }
 
     /** Amounts with room above for the names of phases and marks; fitted, a tenth of the readings may lie below. */
+    /** None where the phases' names stand. */
+    ticks(low, high, pixels) {
+      return Charts.amountTicks("")(low, high, pixels).filter(tick => tick.v <= high - (high - low) * 0.1);
+    }
+
     range(from, to) {
       const points = this.lines.flat();
       const high = points.map(point => point.high).concat(this.curve.peak?.high ?? 0).reduce((a, b) => Math.max(a, b), 4096);

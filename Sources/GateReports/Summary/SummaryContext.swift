@@ -31,6 +31,8 @@ package struct SummaryContext: Sendable, Equatable {
   package var exitCode: ExitCode
   /// Where the result file is.
   package var resultPath: String?
+  /// Where the history's page is; nil where none was written.
+  package var trendPath: String?
   /// The folder that holds the whole output of targets and clients.
   package var outputFolder: String?
   /// The file with a scenario's whole output, where it is known.

@@ -16,6 +16,9 @@ struct SummaryFooter {
     if let path = context.resultPath {
       page.line(page.style.painted("result", .faint) + "       " + TerminalText.safe(path))
     }
+    if let path = context.trendPath {
+      page.line(page.style.painted("trend", .faint) + "        " + TerminalText.safe(path))
+    }
   }
 
   var environments: String {
