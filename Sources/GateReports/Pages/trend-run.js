@@ -1,8 +1,11 @@
 // The trend page: the run that is chosen, in words.
 
 const amount = (metric, value) => value === null ? "–" : bytes(value) + metric.suffix;
+/** The value of the run before; that of a failed one is of an unfinished program. */
 function before(metric, entry) {
-  for (let i = entry - 1; i >= 0; i--) if (metric.mid[i] !== null) return metric.mid[i];
+  for (let i = entry - 1; i >= 0; i--) {
+    if (metric.mid[i] !== null && open.course.verdict[i] !== "failed") return metric.mid[i];
+  }
   return null;
 }
 function inWords(metric, entry) {
