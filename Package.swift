@@ -60,7 +60,7 @@ let package = Package(
     // Floor 1
     room("GateCore", over: ["Statistics"]),
     // Floor 2
-    room("GateFiles", over: ["GateCore", .product(name: "Yams", package: "Yams")]),
+    room("GateFiles", over: ["GateCore", "MarkerProtocol", .product(name: "Yams", package: "Yams")]),
     room("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
     room(
       "GateHistory",
@@ -111,7 +111,7 @@ let package = Package(
     tests(of: "Digests"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
-    tests(of: "GateFiles", with: ["GateCore"], golden: true),
+    tests(of: "GateFiles", with: ["GateCore", "MarkerProtocol"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
     tests(of: "GateHistory", with: ["GateCore", "Statistics"], golden: true),
     tests(of: "GateReports", with: ["GateCore"], golden: true),

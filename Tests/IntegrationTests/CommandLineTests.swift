@@ -35,7 +35,7 @@ struct CommandLineTests {
       (["record"], "no command to measure"), (["record", "--interval", "5", "--", "true"], "interval"),
       (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "no name of an environment"),
       (["check", "--junit", "x.xml"], "junit"), (["export"], "recording"), (["export", "--format", "xml", "x"], "xml"),
-      (["trend", "--limit", "3"], "limit"),
+      (["trend", "--limit", "3"], "limit"), (["launches"], "file"),
     ])
   func usage(arguments: [String], expected: String) throws {
     let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()

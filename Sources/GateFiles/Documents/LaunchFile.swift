@@ -1,0 +1,76 @@
+import FoundationEssentials
+package import GateCore
+import MarkerProtocol
+
+/// The launch record that MemoryMarkers' `FileRunStore` keeps of a program, read as it stands.
+package enum LaunchFile {
+  /// Reads a record.
+  ///
+  /// - Parameter path: The file.
+  /// - Returns: what it tells; nil where the program was ended before it could write anything.
+  /// - Throws: where there is no file, or no record that can be understood.
+  package static func read(_ path: String) throws(FileError) -> LaunchSummary? {
+    let bytes = try SafeFile.read(path, atMost: LaunchPage.size)
+    do throws(LaunchPageError) {
+      return try LaunchPage.load(bytes).map { LaunchSummary($0.record) }
+    } catch {
+      switch error {
+      case .corrupt:
+        throw FileError(
+          code: .malformed, path: path, problem: "is no launch record, or a damaged one",
+          hint:
+            "name a file below `$STATE_DIRECTORY` or `~/.local/state/highwater` that a program with MemoryMarkers keeps"
+        )
+      case .unknownVersion(let version):
+        throw FileError(
+          code: .wrongSchema, path: path,
+          problem:
+            "is a launch record of version \(version), and this version of \(Tool.name) reads \(LaunchPage.version)",
+          hint: "use the version of \(Tool.name) that the program was built with, or a newer one")
+      }
+    }
+  }
+}
+
+extension LaunchSummary {
+  init(_ record: LaunchRecord) {
+    let (surroundings, last) = (record.surroundings, record.last)
+    let hungFor = record.hangBegan.map { began in
+      Duration.nanoseconds(Int64(clamping: last.bootTime > began ? last.bootTime - began : 0))
+    }
+    let kills = record.oomKillsAtStart.flatMap { start in last.oomKills.map { $0 > start ? $0 - start : 0 } }
+    self.init(
+      ending: Ending(record),
+      activity: "\(record.activity)",
+      appVersion: surroundings.appVersion,
+      process: surroundings.pid,
+      hungFor: hungFor,
+      isStopped: record.isStopped,
+      lastSeen: Date(timeIntervalSince1970: Double(last.wallTime) / 1e9),
+      resident: Bytes(Int64(clamping: last.resident)),
+      peak: Bytes(Int64(clamping: last.peakResident)),
+      limit: last.limit.map { Bytes(Int64(clamping: $0)) },
+      oomKills: kills.map { Int64(clamping: $0) },
+      launchFailures: Int(record.launchFailures),
+      kernel: surroundings.kernelRelease,
+      cgroup: surroundings.cgroup
+    )
+  }
+}
+
+extension LaunchSummary.Ending {
+  /// A crash goes before what was asked for, and that before the exit that came of it.
+  fileprivate init(_ record: LaunchRecord) {
+    if let crash = record.crash {
+      self = .crashed(Signal(number: crash))
+    } else if let request = record.request {
+      var sender: Int32?
+      if case .process(let pid) = request.sender { sender = pid }
+      self = .requested(Signal(number: request.signal), sender: sender)
+    } else if let exit = record.exit {
+      self = .exited(code: exit.code)
+    } else {
+      self = .unmarked
+    }
+  }
+}

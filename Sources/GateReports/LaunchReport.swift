@@ -1,0 +1,75 @@
+import FoundationEssentials
+package import GateCore
+
+/// What programs have left of their latest runs, for a person.
+package enum LaunchReport {
+  /// Writes one program's record.
+  ///
+  /// - Parameters:
+  ///   - summary: nil where the program has left nothing.
+  ///   - file: Where it stands, as it is shown.
+  ///   - style: What the terminal can show.
+  /// - Returns: the lines.
+  package static func text(_ summary: LaunchSummary?, of file: String, style: TerminalStyle) -> String {
+    var page = Page(style)
+    page.line(page.style.painted(TerminalText.safe(file), .strong))
+    guard let summary else {
+      page.paragraph("the program ended before it could write anything down", indent: 2)
+      return page.text
+    }
+    for (label, text) in summary.lines {
+      page.paragraph(TerminalText.safe(text), indent: 2, label: label.padding(to: 12))
+    }
+    return page.text
+  }
+}
+
+extension LaunchSummary {
+  fileprivate var lines: [(label: String, text: String)] {
+    let lines: [(String, String?)] = [
+      ("latest run", ending.words),
+      ("was", isStopped ? "\(activity); the library had been stopped" : activity),
+      ("hung for", hungFor.map { Figures.time($0) }),
+      ("version", appVersion.isEmpty ? nil : appVersion),
+      ("process", "\(process)" + (kernel.isEmpty ? "" : ", Linux \(kernel)")),
+      ("last seen", "\(lastSeen.formatted(.iso8601))"),
+      ("memory", memory),
+      ("killed", oomKills.flatMap { $0 == 0 ? nil : "\(Self.processes($0)) of its cgroup, for want of memory" }),
+      ("cgroup", cgroup.isEmpty ? nil : cgroup),
+      ("failures", launchFailures == 0 ? nil : "\(Self.launches(launchFailures)) before it failed while starting"),
+    ]
+    return lines.compactMap { label, text in text.map { (label, $0) } }
+  }
+
+  private static func processes(_ count: Int64) -> String {
+    Figures.count(Int(count), "process", plural: "processes")
+  }
+
+  private static func launches(_ count: Int) -> String {
+    Figures.count(count, "launch", plural: "launches")
+  }
+
+  private var memory: String {
+    let limit = limit.map { ", limit \(Figures.amount($0))" } ?? ""
+    return "\(Figures.amount(resident)) resident, peak \(Figures.amount(peak))\(limit)"
+  }
+}
+
+extension LaunchSummary.Ending {
+  fileprivate var words: String {
+    switch self {
+    case .crashed(let signal): "crashed by SIG\(signal.name)"
+    case .requested(let signal, let sender?): "was asked to end by SIG\(signal.name) from process \(sender)"
+    case .requested(let signal, nil): "was asked to end by SIG\(signal.name)"
+    case .exited(let code?): "exited with code \(code)"
+    case .exited(nil): "exited"
+    case .unmarked: "no end is marked: it still runs, or was killed at once; its next start tells which"
+    }
+  }
+}
+
+extension String {
+  fileprivate func padding(to width: Int) -> String {
+    self + String(repeating: " ", count: max(1, width - count))
+  }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct LaunchesCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "launches",
+    abstract: "Shows what programs with MemoryMarkers' launch record have left of their latest runs.",
+    discussion: """
+      A program that uses `LaunchReason` keeps one file of 4 KiB, below $STATE_DIRECTORY, $XDG_STATE_HOME or \
+      ~/.local/state, in the folder highwater. Why it started again the program itself tells at its next start.
+
+        highwater launches ~/.local/state/highwater/*
+      """
+  )
+
+  @Argument(help: ArgumentHelp("Launch records to show.", valueName: "file"), completion: .file())
+  var files: [String]
+
+  @OptionGroup var console: ConsoleOptions
+
+  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+    Launches(files: files).run(in: workplace)
+  }
+}
