@@ -46,6 +46,19 @@ package struct History: Sendable {
     return try file.alone { () throws(HistoryError) in try History(path: path, setAside: nil) }
   }
 
+  /// Opens a history that is there, to ask it only; nil where there is none.
+  ///
+  /// What may not be written, such as an artifact on a file system that is read only, is copied into memory and brought
+  /// to the present version there: SQLite needs to write beside a file of this kind even to read it.
+  package static func openToRead(_ path: String) throws(HistoryError) -> History? {
+    let file = HistoryFile(path: path)
+    do throws(HistoryError) {
+      return try openExisting(path)
+    } catch  where error.code == .notWritable && file.isComplete {
+      return try History(copyOf: file)
+    }
+  }
+
   /// Sets the file aside, which turned out to be damaged only while it was used, and begins a new one.
   ///
   /// This value cannot be used any more: SQLite would take the files beside the new one for those of the old.
@@ -68,6 +81,18 @@ package struct History: Sendable {
     self.setAside = setAside
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
+      try HistorySchema.migrator.migrate(queue)
+    } catch {
+      throw HistoryError(error, path: path)
+    }
+  }
+
+  private init(copyOf file: HistoryFile) throws(HistoryError) {
+    path = file.path
+    setAside = nil
+    do {
+      queue = try DatabaseQueue()
+      try file.copy(to: queue)
       try HistorySchema.migrator.migrate(queue)
     } catch {
       throw HistoryError(error, path: path)

@@ -6,6 +6,8 @@ package struct HistoryError: ExplainedError, Equatable {
   package enum Code: Sendable {
     /// It cannot be opened, read or written: no such folder, no permission, a full disk.
     case unavailable
+    /// SQLite cannot write the file, or beside it.
+    case notWritable
     /// The file is no database, or what it holds contradicts itself.
     case damaged
     /// The file is the database of another program.
@@ -62,6 +64,8 @@ extension HistoryError {
       )
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       self.init(code: .busy, path: path, problem: "is in use by another process, which did not let go of it")
+    case .SQLITE_READONLY, .SQLITE_CANTOPEN:
+      self.init(code: .notWritable, path: path, problem: "cannot be used: \(told)")
     case .SQLITE_FULL:
       self.init(code: .unavailable, path: path, problem: "cannot be written: the disk is full")
     default:

@@ -40,6 +40,27 @@ struct HistoryFile {
     return .usable
   }
 
+  /// Whether all of the history is in the file itself, and nothing in a log beside it.
+  var isComplete: Bool {
+    var facts = stat()
+    return stat(path + "-wal", &facts) != 0 || facts.st_size == 0
+  }
+
+  /// Copies the history without writing anything beside it, which is sound only while nobody else writes it.
+  func copy(to copy: DatabaseQueue) throws {
+    var configuration = Configuration()
+    configuration.readonly = true
+    var plain = ""
+    for byte in path.utf8 {
+      let isPlain = byte > 0x20 && byte < 0x7f && !"%?#".utf8.contains(byte)
+      plain += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    // An address instead of a path (sqlite.org/uri.html).
+    let source = try DatabaseQueue(path: "file:\(plain)?immutable=1", configuration: configuration)
+    try source.read(identify)
+    try source.backup(to: copy)
+  }
+
   private func identify(_ db: Database) throws {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     if try Int32.fetchOne(db, sql: "PRAGMA application_id") == HistorySchema.applicationID {

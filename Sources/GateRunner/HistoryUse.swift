@@ -17,6 +17,13 @@ package struct HistoryUse {
     case keep(Int)
     /// Removes the runs that are older than so many days.
     case keepDays(Int)
+
+    var changes: Bool {
+      switch self {
+      case .list, .export, .exportOpenMetrics: false
+      case .keep, .keepDays: true
+      }
+    }
   }
 
   package var task: Task
@@ -29,7 +36,7 @@ package struct HistoryUse {
 
   package func run(in workplace: Workplace) throws -> ExitCode {
     let path = try options.historyPath(in: workplace)
-    guard let history = try History.openExisting(path) else {
+    guard let history = try task.changes ? History.openExisting(path) : History.openToRead(path) else {
       throw RunnerError.noHistory(workplace.shown(path))
     }
     switch task {

@@ -19,7 +19,7 @@ package struct TrendReport {
       ? try? options.loadProject(in: workplace, webhooksNeeded: false)
       : try options.loadProject(in: workplace, webhooksNeeded: false)
     let path = try options.historyPath(in: workplace)
-    guard let history = try History.openExisting(path) else {
+    guard let history = try History.openToRead(path) else {
       throw RunnerError.noHistory(workplace.shown(path))
     }
     let trend = try history.trend(madeAt: workplace.now(), links: project?.links ?? BuildLinks())

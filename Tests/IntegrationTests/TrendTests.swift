@@ -79,4 +79,33 @@ struct TrendTests {
     #expect(try page(project, "t.html") == "kept")
     #expect(try page(project, "h.sqlite") == damaged)
   }
+
+  @Test(
+    "A history that may only be read is shown and exported all the same, and is not pruned",
+    .enabled(if: Confinement.canDropPrivileges, "needs root, to give its rights up"))
+  func readOnly() throws {
+    let project = try TemporaryProject.holding(4, repetitions: 1)
+    _ = try Gate.run("check", in: project)
+    let folder = project.url("kept %23 for?ever")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appending(path: "h.sqlite")
+    try FileManager.default.copyItem(at: project.url(".highwater/history.sqlite"), to: file)
+    let before = try Data(contentsOf: file)
+    // Others may look at all of it, and write nothing.
+    for path in [project.url(".").path, folder.path] {
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+    func run(_ words: String...) throws -> Gate.Outcome {
+      let history = ["--history", file.path]
+      return try Gate.start(words + history, in: project, launcher: Confinement.launcher(without: [.privileges])).wait()
+    }
+    let trend = try run("trend", "--output", "-")
+    #expect(trend.code == 0 && trend.output.hasPrefix("<!doctype html>"), "\(trend.errors)")
+    #expect(try run("history", "list").output.contains("no-baseline"))
+    #expect(try run("history", "export").output == Gate.run("history", "export", in: project).output)
+    let prune = try run("history", "prune", "--keep", "1")
+    #expect(prune.code == 2 && prune.errors.contains("cannot be used"), "\(prune.errors)")
+    #expect(try Data(contentsOf: file) == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["h.sqlite"])
+  }
 }
