@@ -50,13 +50,9 @@ struct HistoryFile {
   func copy(to copy: DatabaseQueue) throws {
     var configuration = Configuration()
     configuration.readonly = true
-    var plain = ""
-    for byte in path.utf8 {
-      let isPlain = byte > 0x20 && byte < 0x7f && !"%?#".utf8.contains(byte)
-      plain += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
     // An address instead of a path (sqlite.org/uri.html).
-    let source = try DatabaseQueue(path: "file:\(plain)?immutable=1", configuration: configuration)
+    let address = URL(filePath: path).absoluteString + "?immutable=1"
+    let source = try DatabaseQueue(path: address, configuration: configuration)
     try source.read(identify)
     try source.backup(to: copy)
   }

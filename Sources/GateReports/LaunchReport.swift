@@ -18,7 +18,7 @@ package enum LaunchReport {
       return page.text
     }
     for (label, text) in summary.lines {
-      page.paragraph(TerminalText.safe(text), indent: 2, label: label.padding(to: 12))
+      page.paragraph(TerminalText.safe(text), indent: 2, label: TerminalText.padded(label, to: 12))
     }
     return page.text
   }
@@ -65,11 +65,5 @@ extension LaunchSummary.Ending {
     case .exited(nil): "exited"
     case .unmarked: "no end is marked: it still runs, or was killed at once; its next start tells which"
     }
-  }
-}
-
-extension String {
-  fileprivate func padding(to width: Int) -> String {
-    self + String(repeating: " ", count: max(1, width - count))
   }
 }

@@ -43,9 +43,9 @@ struct CheckConclusion {
     var lost = unwritten
     do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
     do throws(FileError) { try check.options.write(bytes, in: workplace) } catch { lost.append(error) }
-    let context = context(exitCode: result.verdict.exitCode)
     do throws(FileError) {
-      try check.options.writePage({ RunPage.text(result, context: context) }, in: workplace)
+      try check.options.writePage(
+        { RunPage.text(result, context: context(exitCode: result.verdict.exitCode)) }, in: workplace)
     } catch {
       lost.append(error)
     }

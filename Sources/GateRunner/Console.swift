@@ -75,6 +75,11 @@ package final class Console: Sendable {
     if options.isOutputTaken { say(words) } else { print(words) }
   }
 
+  /// As in `1 run` or `12 runs`.
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+
   /// Says a line on standard error, unless the console is quiet.
   package func say(_ text: String) {
     guard volume != .quiet else { return }

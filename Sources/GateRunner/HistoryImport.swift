@@ -137,9 +137,8 @@ private struct ImportRound {
   }
 
   var summary: String {
-    func runs(_ count: Int) -> String { count == 1 ? "1 run" : "\(count) runs" }
     let additions = adding.additions
-    var parts = ["added \(runs(additions.added))"]
+    var parts = ["added \(Console.count(additions.added, "run"))"]
     if additions.known > 0 { parts.append("\(additions.known) known already") }
     if refused > 0 { parts.append("\(refused) not understood") }
     return parts.joined(separator: ", ")

@@ -62,7 +62,7 @@ package struct HistoryUse {
 
   private func prune(_ history: History, keeping retention: History.Retention, _ console: Console) throws {
     let removed = try history.prune(keeping: retention)
-    console.say("removed \(removed) \(removed == 1 ? "run" : "runs")")
+    console.say("removed \(Console.count(removed, "run"))")
   }
 }
 

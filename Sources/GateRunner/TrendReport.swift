@@ -32,9 +32,8 @@ package struct TrendReport {
       output.map(workplace.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
       ?? workplace.absolute("trend.html")
     try SafeFile.write(Array(page.utf8), to: place)
-    func counted(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
-    let scenarios = counted(Set(trend.courses.map(\.name)).count, "scenario")
-    workplace.console.say("\(counted(trend.runCount, "run")) of \(scenarios): \(workplace.shown(place))")
+    let scenarios = Console.count(Set(trend.courses.map(\.name)).count, "scenario")
+    workplace.console.say("\(Console.count(trend.runCount, "run")) of \(scenarios): \(workplace.shown(place))")
     return .pass
   }
 }

@@ -1,4 +1,5 @@
 import Digests
+import FoundationEssentials
 import GateCore
 import Mustache
 
@@ -38,7 +39,8 @@ struct HTMLPage {
 
   private static func sources(_ texts: [String]) -> String {
     guard !texts.isEmpty else { return "'none'" }
-    return texts.map { "'sha256-\(Base64.text(of: SHA256.digest(of: Array($0.utf8))))'" }.joined(separator: " ")
+    let digests = texts.map { Data(SHA256.digest(of: Array($0.utf8))).base64EncodedString() }
+    return digests.map { "'sha256-\($0)'" }.joined(separator: " ")
   }
 
   /// The JSON text without a character that could end the script element or begin a comment in it (HTML standard,
@@ -85,21 +87,4 @@ enum PageText {
   /// The chart library that draws the curves; nil where the build found none, and static pictures have to do.
   static let chartScript = EmbeddedText.named("dygraph.min.js")
   static let chartStyle = EmbeddedText.named("dygraph.min.css")
-}
-
-/// Bytes as text of 64 characters (RFC 4648, section 4).
-enum Base64 {
-  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-  static func text(of bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let bits = (0..<3).reduce(0) { $0 << 8 | (start + $1 < bytes.count ? Int(bytes[start + $1]) : 0) }
-      for place in 0..<4 {
-        text.append(place <= group.count ? digits[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
-      }
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
 }

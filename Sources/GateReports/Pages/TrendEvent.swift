@@ -96,10 +96,7 @@ extension Baseline.Approval {
 extension [Fingerprint.Difference] {
   /// As in `kernel 6.1 → 6.6, libc glibc 2.36 → glibc 2.41`.
   var words: String {
-    map { difference in
-      let values = [difference.baseline, difference.current].map { $0.isEmpty ? "none" : PageWords.shown($0) }
-      return "\(difference.field.rawValue) \(values[0]) → \(values[1])"
-    }.joined(separator: ", ")
+    map { PageWords.shown($0.forPeople) }.joined(separator: ", ")
   }
 }
 
