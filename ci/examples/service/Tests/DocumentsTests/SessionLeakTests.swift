@@ -1,0 +1,20 @@
+import LeakAssertions
+import Testing  // for the default arguments of expectNoLeak
+import XCTest
+
+@testable import Documents
+
+/// The same assertions in XCTest; a team has one or the other.
+final class SessionLeakTests: XCTestCase {
+  func testFreshSession() {
+    expectNoLeak { makeService().begin(Request("GET", "/documents/1")) }
+  }
+
+  func testAnsweredSession() async {
+    await expectNoLeak {
+      let session = makeService().begin(Request("GET", "/documents/1"))
+      _ = await session.run()
+      return session
+    }
+  }
+}
