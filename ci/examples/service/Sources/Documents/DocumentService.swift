@@ -11,9 +11,9 @@ package final class DocumentService {
     pages = PageCache(of: store)
   }
 
-  /// Begins to work for a client. Each request is an iteration: growth is counted by them.
+  /// Begins to work for a client.
   package func begin(_ request: Request) -> Session {
-    Marks.iteration()
+    Marks.iteration()  // growth is counted per request
     let session = Session(request, of: self)
     if Fault.seeded == .leak {
       // The seeded leak: the session holds the closure, and the closure the session.

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// What a team gets that has MemoryMarkers in its service and LeakAssertions in its tests.
+@Suite("The example service", .serialized, .timeLimit(.minutes(10)))
+struct ServiceTests {
+  @Test("Its own tests pass in both frameworks")
+  func ownTests() throws {
+    let outcome = try ServiceExample.test()
+    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.words.contains("Executed 2 tests, with 0 failures"))
+    #expect(outcome.words.contains("Test run with 3 tests in 1 suite passed"))
+  }
+
+  @Test("With the seeded leak both frameworks name the circle at the caller's line, and no other test fails")
+  func ownTestsOfTheLeak() throws {
+    let outcome = try ServiceExample.test(fault: "leak")
+    #expect(outcome.code == 1)
+    let circle = "1 object leaked: - self: Session self → onEnd\\{\\} → self"
+    let framings = [
+      ("SessionLeakTests.swift", ": error: SessionLeakTests.test[A-Za-z]+ : failed - "),
+      ("SessionTests.swift", ":[0-9]+: Issue recorded ↳ "),
+    ]
+    for (file, framing) in framings {
+      for line in try linesOfAssertions(in: file) {
+        let found = outcome.words.range(of: "\(file):\(line)\(framing)\(circle)", options: .regularExpression)
+        #expect(found != nil, "\(file):\(line)")
+      }
+    }
+    #expect(outcome.words.contains("Executed 2 tests, with 2 failures"))
+    #expect(outcome.words.contains("Test run with 3 tests in 1 suite failed"))
+    #expect(outcome.words.contains("with 2 issues"))
+  }
+
+  @Test("The healthy service passes, with its own phases, and with growth per request")
+  func healthy() throws {
+    let service = try ServiceExample()
+    let outcome = try service.check()
+    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    for repetition in try service.repetitions() {
+      let phases = try #require(repetition["phases"] as? [[String: Any]])
+      #expect(phases.compactMap { $0["name"] as? String } == ["load", "serve", "drain"])
+      #expect((repetition["end"] as? [String: Any])?["code"] as? Int == 0)
+    }
+    #expect(try service.metric("growth")["unit"] as? String == "bytes/iteration")
+    #expect(try service.metric("phase.serve.peak_rss")["verdict"] as? String == "pass")
+  }
+
+  @Test("The seeded leak is a regression of growth by the size of an answer a request")
+  func leak() throws {
+    let service = try ServiceExample()
+    let outcome = try service.check(fault: "leak")
+    #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.words.contains("above its limit of 1 KiB/iteration"))
+    let growth = try service.metric("growth")
+    #expect(growth["verdict"] as? String == "regression")
+    // Answers of 300 pages have 26 KiB, and 200 of the 300 requests get one.
+    let median = try #require((growth["current"] as? [String: Any])?["median"] as? Double)
+    #expect((8_192...65_536).contains(median))
+  }
+
+  /// The lines on which a file of the service's tests expects that there is no leak.
+  private func linesOfAssertions(in file: String) throws -> [Int] {
+    let text = try String(contentsOfFile: "\(ServiceExample.folder)/Tests/DocumentsTests/\(file)", encoding: .utf8)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+      .filter { $0.element.contains("expectNoLeak {") }.map { $0.offset + 1 }
+    try #require(lines.count == 2)
+    return lines
+  }
+}
