@@ -24,12 +24,13 @@ package final class DocumentService {
     return session
   }
 
-  /// Understands `GET /documents/7`, `GET /documents/1-400`, `PUT /documents/7` and `GET /status`.
+  /// Understands `GET /documents/7`, `GET /documents/1-300`, `PUT /documents/7` and `GET /status`.
   func answer(to request: Request) -> Answer {
     if request.path == "/status" { return Answer(status: "200 OK", body: "\(bytesSent) bytes sent\n") }
     let words = request.path.split(separator: "/")
     let numbers = words.last?.split(separator: "-").compactMap { Int($0) } ?? []
-    guard words.count == 2, words[0] == "documents", let first = numbers.first, let last = numbers.last, first <= last
+    guard words.count == 2, words[0] == "documents", let first = numbers.first, let last = numbers.last,
+      last >= first, last - first < 1000
     else { return Answer(status: "404 Not Found") }
     return request.method == "PUT" ? put(request.body, at: first) : get(first...last)
   }

@@ -2,7 +2,7 @@ import Documents
 import Glibc
 import Synchronization
 
-/// A socket that waits for clients on the loopback interface.
+/// A socket that waits for clients on the loopback interface, one after the other.
 struct Listener {
   private let socket: CInt
 
@@ -33,10 +33,13 @@ struct Listener {
     signal(SIGTERM) { _ in _ = shutdown(Listener.current.load(ordering: .relaxed), CInt(SHUT_RDWR)) }
   }
 
-  /// Waits for the next client.
+  /// Waits for the next client; `nil` after SIGTERM.
   func next() -> Connection? {
-    let client = accept(socket, nil, nil)
-    return client < 0 ? nil : Connection(socket: client)
+    repeat {
+      let client = accept(socket, nil, nil)
+      if client >= 0 { return Connection(socket: client) }
+    } while errno == EINTR || errno == ECONNABORTED
+    return nil
   }
 }
 
@@ -69,9 +72,9 @@ struct Connection: ~Copyable {
   private static func request(in received: [UInt8]) -> Request? {
     guard let gap = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     let lines = String(decoding: received[..<gap.lowerBound], as: UTF8.self).split(separator: "\r\n")
-    let words = lines[0].split(separator: " ").map(String.init)
-    let length = lines.lazy.map { $0.lowercased().split(separator: ":") }
-      .first { $0[0] == "content-length" }.flatMap { Int($0[1].drop { $0 == " " }) }
+    let words = lines.first?.split(separator: " ").map(String.init) ?? []
+    let fields = lines.map { $0.lowercased().split(separator: ":").map { $0.drop { $0 == " " } } }
+    let length = fields.first { $0.first == "content-length" }?.last.flatMap { Int($0) }
     let body = received[gap.upperBound...]
     guard words.count == 3, body.count >= length ?? 0 else { return nil }
     return Request(words[0], words[1], body: String(decoding: body, as: UTF8.self))
