@@ -39,6 +39,13 @@ struct ServiceExample {
     try Gate.run("check", "--repetitions", "3", in: project, variables: ["SERVICE_FAULT": fault])
   }
 
+  /// Changes the project file.
+  func replace(_ text: String, by other: String) throws {
+    let before = try project.read("highwater.yml")
+    try #require(before.contains(text))
+    try project.write(before.replacingOccurrences(of: text, with: other), to: "highwater.yml")
+  }
+
   /// What the last check says of each repetition.
   func repetitions() throws -> [[String: Any]] {
     try #require(try scenario()["repetitions"] as? [[String: Any]])

@@ -32,7 +32,7 @@ struct ServiceTests {
     #expect(outcome.words.contains("with 2 issues"))
   }
 
-  @Test("The healthy service passes, with its own phases, and with growth per request")
+  @Test("The healthy service passes, with its own phases and figures, and with growth per request")
   func healthy() throws {
     let service = try ServiceExample()
     let outcome = try service.check()
@@ -41,9 +41,54 @@ struct ServiceTests {
       let phases = try #require(repetition["phases"] as? [[String: Any]])
       #expect(phases.compactMap { $0["name"] as? String } == ["load", "serve", "drain"])
       #expect((repetition["end"] as? [String: Any])?["code"] as? Int == 0)
+      let figures = try #require(repetition["metrics"] as? [String: Double])
+      #expect(figures["value.cache.entries"] == 256)
+      #expect(try (16_384...65_536).contains(#require(figures["value.cache.bytes"])))
+      let units = try #require(repetition["units"] as? [String: String])
+      #expect(units["value.cache.entries"] == "items")
+      #expect(units["value.cache.bytes"] == "bytes")
     }
     #expect(try service.metric("growth")["unit"] as? String == "bytes/iteration")
     #expect(try service.metric("phase.serve.peak_rss")["verdict"] as? String == "pass")
+  }
+
+  @Test("Each start but the first is told to follow a request to end")
+  func launches() throws {
+    let service = try ServiceExample()
+    let outcome = try service.check()
+    try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    for repetition in try service.repetitions() {
+      let events = try #require(repetition["events"] as? [[String: Any]])
+      #expect(events.count == 1)
+      #expect(events.first?["kind"] as? String == "launch")
+      #expect(events.first?["reason"] as? String == "requested")
+    }
+  }
+
+  @Test("The seeded loop fails each run, and is named")
+  func loop() throws {
+    let service = try ServiceExample()
+    let outcome = try service.check(fault: "loop")
+    #expect(outcome.code == 3, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.words.contains("DocumentStore.put"))
+    for repetition in try service.repetitions() {
+      let events = try #require(repetition["events"] as? [[String: Any]]).filter { $0["kind"] as? String == "loop" }
+      // Each of 100 requests for a change is a turn.
+      #expect(events.count == 100)
+      #expect(events.allSatisfy { $0["name"] as? String == "DocumentStore.put" && $0["calls"] as? Int == 100 })
+    }
+  }
+
+  @Test("A cache that holds more than its limit is a regression of the service's own figure")
+  func value() throws {
+    let service = try ServiceExample()
+    try service.replace("limit: 256}", by: "limit: 255}")
+    let outcome = try service.check()
+    #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.words.contains("value.cache.entries is 256"))
+    #expect(try service.metric("value.cache.entries")["unit"] as? String == "items")
+    #expect(try service.metric("value.cache.entries")["verdict"] as? String == "regression")
+    #expect(try service.metric("value.cache.bytes")["verdict"] as? String == "pass")
   }
 
   @Test("The seeded leak is a regression of growth by the size of an answer a request")
