@@ -36,7 +36,8 @@ enum HistorySchema {
   /// approvals. Instants are milliseconds since 1970, spans are nanoseconds, amounts are in their metric's unit.
   ///
   /// Metrics lie in the order of their scenarios and without row ids. A phase's
-  /// figures are metrics named as in a gate (`phase.load.peak_rss`).
+  /// figures are metrics named as in a gate (`phase.load.peak_rss`), and figures of a target's own have their unit
+  /// behind the name (`value.cache.entries items`). A limit is bytes, or in the unit of the target's own figure.
   private static let firstVersion = """
     CREATE TABLE name (
       id INTEGER PRIMARY KEY,

@@ -84,7 +84,7 @@ struct MetricRow {
     statement.bind(judged?.baseline, at: 8)
     statement.bind(judged?.change, at: 9)
     statement.bind(judged?.allowed, at: 10)
-    statement.bind(judged?.limit?.count, at: 11)
+    statement.bind(judged?.limit, at: 11)
     _ = try statement.step()
   }
 }

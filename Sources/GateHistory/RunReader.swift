@@ -7,7 +7,7 @@ final class RunReader {
   private let db: Database
   private var environments: [Int64: EnvironmentInfo] = [:]
   private var approvals: [Int64: Baseline.Approval] = [:]
-  private var metrics: [String: MetricName] = [:]
+  private var metrics: [String: (metric: MetricName, told: String?)] = [:]
 
   private static let columns = """
     SELECT run.*, branch.text AS branch FROM run LEFT JOIN name AS branch ON branch.id = run.branch_id
@@ -64,7 +64,10 @@ final class RunReader {
       SELECT metric.*, name.text AS name FROM scenario JOIN metric ON metric.scenario_id = scenario.id
       JOIN name ON name.id = metric.name_id WHERE run_id = ?
       """, of: run
-    ) { row in MetricRecord(metric: self.metric(row["name"]), row) }
+    ) { row in
+      let (metric, told) = self.metric(row["name"])
+      return MetricRecord(metric: metric, told: told, row)
+    }
     var troubles = try grouped(
       """
       SELECT trouble.* FROM scenario JOIN trouble ON trouble.scenario_id = scenario.id WHERE run_id = ?
@@ -123,9 +126,9 @@ final class RunReader {
     return approval
   }
 
-  private func metric(_ text: String) -> MetricName {
+  private func metric(_ text: String) -> (metric: MetricName, told: String?) {
     if let known = metrics[text] { return known }
-    let metric = MetricName(text)
+    let metric = MetricRecord.split(nameInHistory: text)
     metrics[text] = metric
     return metric
   }
@@ -172,7 +175,7 @@ struct SeriesReader {
     try rows("scenario.verdict").map { Verdict($0["verdict"]) }
   }
 
-  func points(of metric: MetricName) throws -> [SeriesPoint] {
+  func points(of metric: MetricName, told: String?) throws -> [SeriesPoint] {
     let reader = RunReader(db)
     let columns = """
       run.*, branch.text AS branch, scenario.verdict AS scenario_verdict, scenario.approval_id, metric.median,
@@ -182,11 +185,11 @@ struct SeriesReader {
     let joining = """
       JOIN metric ON metric.scenario_id = scenario.id AND metric.name_id = (SELECT id FROM name WHERE text = ?)
       """
-    return try rows(columns, joining: joining, [metric.text]).map { row in
+    return try rows(columns, joining: joining, [MetricRecord.nameInHistory(of: metric, told: told)]).map { row in
       SeriesPoint(
         run: RunInfo(row),
         verdict: Verdict(row["scenario_verdict"]),
-        record: MetricRecord(metric: metric, row, verdict: "metric_verdict"),
+        record: MetricRecord(metric: metric, told: told, row, verdict: "metric_verdict"),
         approval: try (row["approval_id"] as Int64?).map(reader.approval)
       )
     }
@@ -213,16 +216,28 @@ extension Verdict {
 }
 
 extension MetricRecord {
-  fileprivate init(metric: MetricName, _ row: Row, verdict: String = "verdict") {
+  /// A metric's name in the tables: a figure of a target's own has its unit behind a space, as in
+  /// `value.cache.entries items`, since in another unit it is another series.
+  static func nameInHistory(of metric: MetricName, told: String?) -> String {
+    told.map { "\(metric) \($0)" } ?? metric.text
+  }
+
+  static func split(nameInHistory text: String) -> (metric: MetricName, told: String?) {
+    let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+    return (MetricName(parts.first ?? text), parts.count > 1 ? parts[1] : nil)
+  }
+
+  fileprivate init(metric: MetricName, told: String?, _ row: Row, verdict: String = "verdict") {
     let (median, low, high): (Double?, Double?, Double?) = (row["median"], row["low"], row["high"])
     let judged = (row[verdict] as String?).map { text in
       Judgement(
         verdict: Verdict(text), baseline: row["baseline"], change: row["change"], allowed: row["allowed"],
-        limit: (row["limit_bytes"] as Int64?).map { Bytes($0) }
+        limit: row["limit_bytes"]
       )
     }
     self.init(
       metric: metric,
+      told: told,
       figures: median.map { Figures(median: $0, low: low ?? $0, high: high ?? $0, count: row["count"] ?? 0) },
       judgement: judged
     )

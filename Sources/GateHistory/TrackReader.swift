@@ -129,7 +129,8 @@ struct TrackReader {
         column = tracks[track].columns.count
         columns[track][metric] = column
         let rows = tracks[track].rows.count
-        tracks[track].columns.append(ScenarioTrack.Column(metric: MetricName(try name(metric)), rows: rows))
+        let (metric, told) = MetricRecord.split(nameInHistory: try name(metric))
+        tracks[track].columns.append(ScenarioTrack.Column(metric: metric, told: told, rows: rows))
       }
       tracks[track].columns[column][row] = point
     }
@@ -141,7 +142,7 @@ struct TrackReader {
     let judgement = statement.textIfAny(5).map { verdict in
       MetricRecord.Judgement(
         verdict: Verdict(verdict), baseline: statement.numberIfAny(6), change: statement.numberIfAny(7),
-        allowed: statement.numberIfAny(8), limit: statement.integerIfAny(9).map { Bytes($0) }
+        allowed: statement.numberIfAny(8), limit: statement.numberIfAny(9)
       )
     }
     return MetricCourse.Point(

@@ -47,11 +47,13 @@ package enum ApprovalReport {
   /// The medians before and after, in the order in which metrics are shown.
   private static func figures(_ change: ApprovalChange) -> Table {
     let names = Set(change.before.keys).union(change.after.keys)
-    let phases = names.filter { !MetricName.wholeRun.contains($0) }.sorted()
-    let ordered = MetricName.wholeRun.filter(names.contains) + phases
+    let ordered = names.sorted(by: MetricRecord.isShownBefore)
     let isNew = change.before.isEmpty
+    func unit(_ metric: MetricName) -> String {
+      metric.unit(perIteration: change.growthIsPerIteration, told: change.units[metric])
+    }
     func amount(_ value: Double?, _ metric: MetricName) -> Table.Cell {
-      Table.Cell(value.map { Figures.plainAmount($0, unit: metric.unit(perIteration: false)) } ?? "none")
+      Table.Cell(value.map { Figures.plainAmount($0, unit: unit(metric)) } ?? "none")
     }
     var columns = [Table.Column(title: "", side: .left), .init(title: "")]
     if !isNew { columns += [.init(title: "", gap: 1), .init(title: "", gap: 1), .init(title: ""), .init(title: "")] }
@@ -59,18 +61,16 @@ package enum ApprovalReport {
       columns: columns,
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
-        let unit = metric.unit(perIteration: change.growthIsPerIteration)
-        let label = Table.Cell(TerminalText.safe(metric.text) + MetricName.suffix(of: unit))
+        let label = Table.Cell(TerminalText.safe(metric.text) + MetricName.suffix(of: unit(metric)))
         guard !isNew else { return [label, amount(after, metric)] }
-        return [label, amount(before, metric), "to", amount(after, metric)] + difference(of: metric, before, after)
+        return [label, amount(before, metric), "to", amount(after, metric)] + difference(before, after, unit: unit(metric))
       }
     )
   }
 
-  private static func difference(of metric: MetricName, _ before: Double?, _ after: Double?) -> [Table.Cell] {
+  private static func difference(_ before: Double?, _ after: Double?, unit: String) -> [Table.Cell] {
     guard let before, let after, before != after else { return ["", ""] }
     let percent = before == 0 ? nil : (after - before) / before * 100
-    let unit = metric.unit(perIteration: false)
     let text = Figures.difference(after - before, unit: unit).dropLast(MetricName.suffix(of: unit).count)
     return [Table.Cell(String(text)), Table.Cell(Figures.percent(percent))]
   }

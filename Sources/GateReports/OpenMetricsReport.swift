@@ -6,7 +6,7 @@ package enum OpenMetricsReport {
   /// The families of the run's metrics; of no run, only the end mark.
   ///
   /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with its scenario and
-  /// environment, and its phase where it is of one; `…_baseline_bytes` is what it was compared with.
+  /// environment, and its phase where it is of one (`highwater_value` has the target's name for it and its unit); `…_baseline_bytes` is what it was compared with.
   package static func text(_ record: RunRecord?) -> String {
     guard let record else { return "# EOF\n" }
     var families: [Family] = []
@@ -32,14 +32,18 @@ package enum OpenMetricsReport {
           labels + [("verdict", verdict.rawValue)], verdict == scenario.verdict ? "1" : "0")
       }
       for metric in scenario.metrics {
-        let (name, phase) = metric.metric.parts
-        let unit = metric.metric.unit(perIteration: scenario.growthIsPerIteration).replacing("/", with: "_per_")
-        let all = labels + (phase.map { [("phase", $0)] } ?? [])
+        let (name, part) = metric.metric.parts
+        // A family has one unit, and targets report their figures in many.
+        let unit =
+          metric.metric.isValue
+          ? "" : metric.metric.unit(perIteration: scenario.growthIsPerIteration).replacing("/", with: "_per_")
+        let all = labels + part + (metric.told.map { [("unit", $0)] } ?? [])
+        let ending = unit.isEmpty ? "" : "_\(unit)"
         if let median = metric.figures?.median {
-          add("highwater_\(name)_\(unit)", "Median of the repetitions: \(name)", unit: unit, all, "\(median)")
+          add("highwater_\(name)\(ending)", "Median of the repetitions: \(name)", unit: unit, all, "\(median)")
         }
         if let baseline = metric.judgement?.baseline {
-          add("highwater_\(name)_baseline_\(unit)", "Median of the baseline: \(name)", unit: unit, all, "\(baseline)")
+          add("highwater_\(name)_baseline\(ending)", "Median of the baseline: \(name)", unit: unit, all, "\(baseline)")
         }
       }
     }
@@ -76,16 +80,17 @@ package enum OpenMetricsReport {
 }
 
 extension MetricName {
-  /// The metric's own name, fit for OpenMetrics, and the phase that it is of.
-  fileprivate var parts: (name: String, phase: String?) {
+  /// The metric's own name, fit for OpenMetrics, and the phase that it is of or the target's name for it as a label.
+  fileprivate var parts: (name: String, label: [(String, String)]) {
+    if isValue { return ("value", [("name", String(text.dropFirst(6)))]) }
     for metric in Self.perPhase {
       let suffix = ".\(metric.text)"
       guard text.hasPrefix("phase."), text.hasSuffix(suffix), text.count > 6 + suffix.count else { continue }
-      return ("phase_" + metric.text, String(text.dropFirst(6).dropLast(suffix.count)))
+      return ("phase_" + metric.text, [("phase", String(text.dropFirst(6).dropLast(suffix.count)))])
     }
     let plain = text.unicodeScalars.map { scalar in
       scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? Character(scalar) : "_"
     }
-    return (String(plain), nil)
+    return (String(plain), [])
   }
 }

@@ -101,6 +101,7 @@ package struct Approve {
       after: baseline.medians
     )
     change.growthIsPerIteration = scenario.growthIsPerIteration
+    change.units = baseline.units
     if let reason = scenario.reasonAgainstApproval {
       change.outcome = .skipped(reason: reason)
       return change
@@ -112,8 +113,9 @@ package struct Approve {
     // A broken baseline is what an approval replaces, so it tells no medians and stops nothing.
     let previous = (try? store.load(scenario.name, environment: baseline.environment)) ?? nil
     change.before = previous?.medians ?? [:]
+    change.units.merge(previous?.units ?? [:]) { now, _ in now }
     if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
-    change.notes = baseline.creep(under: scenario.gate).map { $0.sentence(unit: "bytes") }
+    change.notes = baseline.creep(under: scenario.gate).map { $0.sentence(unit: baseline.unit(of: $0.metric)) }
     change.outcome =
       switch try store.save(baseline) {
       case .created: .created

@@ -59,12 +59,12 @@ struct CheckHistory {
         let now = SeriesPoint(
           run: result.run, verdict: record.verdict, record: metric, approval: record.approval)
         let selection = selection(of: unchanged, in: result.run)
-        let before = asking { history throws(HistoryError) in try history.series(of: metric.metric, in: selection) }
+        let before = asking { history throws(HistoryError) in try history.series(of: metric.metric, told: metric.told, in: selection) }
         guard let before else { return }
         guard let creep = CreepOfRuns(before + [now], tolerance: gate.tolerance(of: metric.metric)) else { continue }
         // The baseline may have told of the same creep, over approvals.
         let known = unchanged.notes.contains { $0.hasPrefix("\(metric.metric) has crept up") }
-        if !known { result.scenarios[index].notes.append(creep.sentence(unit: "bytes")) }
+        if !known { result.scenarios[index].notes.append(creep.sentence(unit: unchanged.unit(of: metric.metric))) }
       }
     }
   }

@@ -67,11 +67,15 @@ struct ScenarioRun {
   }
 
   private mutating func take(_ recording: Recording, _ progress: Progress.Repetition) {
-    failure = failure(of: recording, progress)
-    wasKilled = failure != nil && recording.end.kind == .killed && !scenario.accepts(recording.end)
+    let result = recording.result()
+    let number = progress.isWarmup ? "warm-up \(progress.number)" : "repetition \(progress.number) of \(progress.of)"
+    let which = [build, number].compactMap(\.self).joined(separator: ", ")
+    let loop = result.events.first(where: \.isLoop)
+    failure = loop.map { failure(by: $0, in: recording, which) } ?? failure(of: recording, which)
+    // A loop makes a program grow until somebody kills it: then that is why.
+    wasKilled = failure != nil && loop == nil && recording.end.kind == .killed && !scenario.accepts(recording.end)
     // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
     guard !progress.isWarmup || failure != nil else { return }
-    let result = recording.result()
     repetitions.append(result)
     counted.append(Extract(recording, result))
     let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
@@ -89,9 +93,7 @@ struct ScenarioRun {
   }
 
   /// Why a repetition cannot count; nil where it can.
-  private func failure(of recording: Recording, _ progress: Progress.Repetition) -> Failure? {
-    let number = progress.isWarmup ? "warm-up \(progress.number)" : "repetition \(progress.number) of \(progress.of)"
-    let which = [build, number].compactMap(\.self).joined(separator: ", ")
+  private func failure(of recording: Recording, _ which: String) -> Failure? {
     if var failure = recording.failure {
       failure.subject = "\(which), \(failure.subject)"
       return failure
@@ -102,6 +104,14 @@ struct ScenarioRun {
       problem: "the target ended: \(recording.end.forPeople) (expected \(expectation))",
       place: scenario.place,
       output: recording.outputTail
+    )
+  }
+
+  /// A loop that the target told of; what else failed came of it, or after it.
+  private func failure(by loop: TargetEvent, in recording: Recording, _ which: String) -> Failure {
+    let other = recording.failure.map { "; and \($0.subject): \($0.problem)" } ?? ""
+    return Failure(
+      subject: which, problem: loop.forPeople + other, place: scenario.place, output: recording.outputTail
     )
   }
 

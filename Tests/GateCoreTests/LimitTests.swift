@@ -42,8 +42,8 @@ struct LimitTests {
   func agreement() {
     let wide = (0..<10).map { Growth(slope: 100 + Double($0), low: -9000, high: 9000, course: .level) }
     #expect(result(wide)?.verdict == .pass)
-    #expect(result(wide, limit: Bytes(50))?.verdict == .regression)
-    #expect(result(Array(wide.prefix(4)), limit: Bytes(50))?.verdict == .inconclusive)
+    #expect(result(wide, limit: .size(Bytes(50)))?.verdict == .regression)
+    #expect(result(Array(wide.prefix(4)), limit: .size(Bytes(50)))?.verdict == .inconclusive)
   }
 
   @Test("Growth that no interval is known of is held to its limit by itself")

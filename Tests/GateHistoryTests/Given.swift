@@ -64,7 +64,7 @@ enum Given {
     run.scenarios[0].growthIsPerIteration = true
     run.scenarios[0].metrics += [
       MetricRecord(
-        metric: .steadyRSS, figures: nil, judgement: .init(verdict: .inconclusive, limit: .mebibytes(200))),
+        metric: .steadyRSS, figures: nil, judgement: .init(verdict: .inconclusive, limit: 200 * 1_048_576)),
       MetricRecord(metric: .growth, figures: .init(median: -12.5, low: -16.25, high: 0.1, count: 5)),
       MetricRecord(
         metric: .phase("load", .peakRSS), figures: .init(median: 23_003_136, low: 1, high: 2, count: 5)),

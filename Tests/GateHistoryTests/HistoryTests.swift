@@ -27,7 +27,7 @@ struct HistoryTests {
       name: ScenarioName("load"), verdict: .failed, environment: Given.environment, repetitions: repetitions,
       metrics: [
         MetricResult(
-          rule: GateRule(metric: .peakRSS, tolerance: .standard, limit: Bytes(15)), unit: "bytes", verdict: .regression,
+          rule: GateRule(metric: .peakRSS, tolerance: .standard, limit: .size(Bytes(15))), unit: "bytes", verdict: .regression,
           baseline: .init(median: 8, count: 5), change: .init(absolute: 12, percent: 150, low: 2, high: 22),
           allowed: .infinity)
       ])
@@ -40,7 +40,7 @@ struct HistoryTests {
     let kept = try #require(try history.allRuns().first?.scenarios.first)
     #expect(kept.metrics.map(\.metric.text) == ["peak_rss", "tree_peak", "phase.load.peak_rss"])
     #expect(kept.metrics[0].figures == .init(median: 20, low: 10, high: 30, count: 3))
-    #expect(kept.metrics[0].judgement == .init(verdict: .regression, baseline: 8, change: 12, limit: Bytes(15)))
+    #expect(kept.metrics[0].judgement == .init(verdict: .regression, baseline: 8, change: 12, limit: 15))
     #expect(kept.metrics[1].judgement == nil)
     #expect(kept.troubles == [.init(repetition: 2, end: End(.crash, code: 0))])
     #expect(kept.approval == Given.approval(3))

@@ -30,7 +30,7 @@ enum Fixture {
     _ verdict: Verdict = .pass,
     from baseline: Double? = nil,
     to current: Double?,
-    limit: Bytes? = nil,
+    limit: Amount? = nil,
     severity: GateRule.Severity = .fail,
     tolerance: Tolerance? = .standard,
     unit: String = "bytes",

@@ -26,6 +26,8 @@ package struct Baseline: Sendable, Equatable {
   package var fingerprint: Fingerprint
   /// One value for each repetition, in the order of measurement.
   package var metrics: [MetricName: [Double]]
+  /// In which units the target reported its own figures (``MetricName/value(_:)``).
+  package var units: [MetricName: String] = [:]
   package var composition: Composition?
   /// How memory went in the middle repetition; nil in files of earlier versions.
   package var curve: MemorySeries?
@@ -60,5 +62,10 @@ extension Baseline {
   /// The median of each metric's values.
   package var medians: [MetricName: Double] {
     metrics.compactMapValues(Spread.median)
+  }
+
+  /// The unit of a metric that is no growth, as the result file names it.
+  package func unit(of metric: MetricName) -> String {
+    metric.unit(perIteration: false, told: units[metric])
   }
 }

@@ -29,13 +29,13 @@ extension Baseline {
   /// the tolerance was not, and leaves it. A level below the anchor is the new one.
   package mutating func continueAnchors(of previous: Baseline, gate: Gate) {
     anchors = [:]
-    for (metric, values) in metrics where metric.isWholeBytes {
+    for (metric, values) in metrics where !metric.isRate {
       guard let before = previous.metrics[metric], let level = Spread.median(values),
         let formerLevel = Spread.median(before), let rise = Shift(from: before, to: values)?.estimate
       else { continue }
       let former = Anchor(level: formerLevel, at: previous.approved.at, commit: previous.approved.commit)
       var anchor = previous.anchors[metric] ?? former
-      if rise > gate.tolerance(of: metric).allowed(beside: before) { anchor.level += rise }
+      if rise > gate.tolerance(of: metric).allowed(beside: before, of: metric) { anchor.level += rise }
       if anchor.level < level { anchors[metric] = anchor }
     }
   }
@@ -47,7 +47,8 @@ extension Baseline {
       guard let anchor = anchors[rule.metric], let values = metrics[rule.metric], let level = Spread.median(values)
       else { return nil }
       let least =
-        gate.tolerance(of: rule.metric).allowed(beside: values) + Statistics.Creep.deviations * Spread.noise(values)
+        gate.tolerance(of: rule.metric).allowed(beside: values, of: rule.metric)
+        + Statistics.Creep.deviations * Spread.noise(values)
       let rise = level - anchor.level
       return rise > least ? Creep(metric: rule.metric, rise: rise, anchor: anchor) : nil
     }
@@ -66,15 +67,15 @@ extension Baseline.Anchor {
   func sentence(on metric: MetricName, rise: Double, unit: String, course: String) -> String {
     let percent = level > 0 ? " (+\(Decimals.text(rise / level * 100, places: 1)) %)" : ""
     let commit = commit.map { ", commit \($0.prefix(9))" } ?? ""
-    return "\(metric) has crept up by \(metric.text(of: rise, unit: unit))\(percent) \(course), "
-      + "from \(metric.text(of: level, unit: unit)) (\(at.day)\(commit))"
+    return "\(metric) has crept up by \(FigureUnit.text(of: rise, unit: unit))\(percent) \(course), "
+      + "from \(FigureUnit.text(of: level, unit: unit)) (\(at.day)\(commit))"
   }
 }
 
 extension Gate {
   /// The tolerance of a metric's rule; the standard one where it has none.
   package func tolerance(of metric: MetricName) -> Tolerance {
-    rules.first { $0.metric == metric }?.tolerance ?? .standard
+    rules.first { $0.metric == metric }?.tolerance ?? .standard(of: metric) ?? .standard
   }
 }
 

@@ -15,11 +15,11 @@ package struct CreepOfRuns: Sendable, Equatable {
   /// Runs before the last deliberate step do not count (``startAfterSteps(_:_:)``), nor do those that failed, whose
   /// figures are of an unfinished program. What came by a step is no creep. A rate has no level that could creep.
   package init?(_ points: [SeriesPoint], tolerance: Tolerance) {
-    guard let metric = points.last?.record.metric, metric.isWholeBytes else { return nil }
+    guard let metric = points.last?.record.metric, !metric.isRate else { return nil }
+    func allowed(_ level: Double) -> Double { tolerance.allowed(beside: [level], of: metric) }
     let sound = points.filter { $0.verdict != .failed && $0.record.figures != nil }
-    let kept = Array(sound[Self.startAfterSteps(sound, tolerance)...])
+    let kept = Array(sound[Self.startAfterSteps(sound, allowed)...])
     let medians = kept.compactMap(\.record.figures?.median)
-    func allowed(_ level: Double) -> Double { tolerance.allowed(beside: [level]) }
     let rest = ChangePoints.withoutSteps(medians, ChangePoints.find(in: medians, least: allowed))
     guard let creep = Creep(rest, tolerance: allowed) else { return nil }
     let start = kept[creep.anchorIndex].run
@@ -31,12 +31,12 @@ package struct CreepOfRuns: Sendable, Equatable {
 
   /// The first run after the last approval that lifted the baseline by more than was tolerated: whoever approved that
   /// saw it and wanted it, as in ``Baseline/continueAnchors(of:gate:)``.
-  private static func startAfterSteps(_ points: [SeriesPoint], _ tolerance: Tolerance) -> Int {
+  private static func startAfterSteps(_ points: [SeriesPoint], _ allowed: (Double) -> Double) -> Int {
     let approved = points.enumerated().compactMap { index, point in
       point.record.judgement?.baseline.map { (index: index, level: $0, approval: point.approval) }
     }
     let steps = zip(approved, approved.dropFirst()).filter { before, after in
-      before.approval != after.approval && after.level - before.level > tolerance.allowed(beside: [before.level])
+      before.approval != after.approval && after.level - before.level > allowed(before.level)
     }
     return steps.last?.1.index ?? 0
   }

@@ -9,7 +9,7 @@ package enum GrowthNote {
       !measured.gate.rules.contains(where: { $0.metric == .growth })
     else { return [] }
     let unit = MetricName.growth.unit(perIteration: measured.growthIsPerIteration)
-    func amount(_ value: Double) -> String { MetricName.growth.text(of: value, unit: unit) }
+    func amount(_ value: Double) -> String { FigureUnit.text(of: value, unit: unit) }
     let figures = "\(amount(middle.slope)) (95 %: \(amount(middle.low)) to \(amount(middle.high)))"
     return [
       "memory leaks in \(leaks.count) of \(measured.repetitions.count) repetitions, by \(figures), and no rule of the "
@@ -26,7 +26,7 @@ package enum GrowthNote {
   /// A gate that is written takes the place of the standard one, whose rules must then be written, too, but for those
   /// that most repetitions have no figure for.
   private static func advice(limit: Bytes, _ measured: ScenarioMeasurements) -> String {
-    let rule = GateRule(metric: .growth, tolerance: nil, limit: limit).spelled
+    let rule = GateRule(metric: .growth, tolerance: nil, limit: .size(limit)).spelled
     guard measured.gate.isStandard else { return "add `\(rule)` to its `gate`" }
     let others = measured.gate.rules.filter { rule in
       measured.repetitions.count { $0.allMetrics[rule.metric] != nil } * 2 > measured.repetitions.count

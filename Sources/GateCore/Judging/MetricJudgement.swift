@@ -12,15 +12,16 @@ extension Tolerance {
   /// `auto` is two and a half standard deviations of the baseline (within a level, where it jumps between two), and at
   /// least 128 KiB and 0.5 %: two of them are what 5 values need to be told equal to 10 in most cases, and the deviation
   /// of so few values may be a third too low (ci/calibration/RESULTS.md, E: 0.9 % of equal programs are undecided at it).
+  /// What a target reports itself has no such least of memory, only the 0.5 %.
   /// Where repetitions depend on each other it promises nothing: a machine's drift is not in their spread.
-  package func allowed(beside baseline: [Double]) -> Double {
+  package func allowed(beside baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
     switch self {
     case .bounds(let relative, let absolute):
-      return max((relative?.value ?? 0) / 100 * level, Double(absolute?.count ?? 0))
+      return max((relative?.value ?? 0) / 100 * level, absolute?.value ?? 0)
     case .automatic:
       let parts = Self.automaticParts(beside: baseline)
-      return max(parts.relative, parts.absolute)
+      return metric.isValue ? parts.relative : max(parts.relative, parts.absolute)
     }
   }
 
@@ -55,7 +56,7 @@ struct MetricJudgement {
       compare(&result, tolerance)
     }
     if let limit = rule.limit {
-      hold(&result, to: Double(limit.count))
+      hold(&result, to: limit.value)
     }
     return result
   }
@@ -66,7 +67,7 @@ struct MetricJudgement {
       result.reason = "the baseline has no \(metric)"
       return
     }
-    let allowed = tolerance.allowed(beside: baseline)
+    let allowed = tolerance.allowed(beside: baseline, of: metric)
     let comparison = Comparison(
       from: baseline, to: current, allowed: allowed,
       alpha: plan.alpha(at: repetitions, against: baseline.count), isLast: plan.isLast(repetitions)
@@ -143,7 +144,7 @@ struct MetricJudgement {
   }
 
   private func text(_ value: Double) -> String {
-    metric.text(of: value, unit: unit)
+    FigureUnit.text(of: value, unit: unit)
   }
 }
 
@@ -185,14 +186,6 @@ extension MetricJudgement {
 }
 
 extension MetricName {
-  /// A value of this metric for a person, as in `23.1 MiB`, `1.3 KiB/iteration` or `12.0 MiB/s`.
-  package func text(of value: Double, unit: String) -> String {
-    let whole = Bytes(clampedFrom: value)
-    guard !isWholeBytes else { return whole.description }
-    let rate = abs(value) < 1024 ? "\(Decimals.text(value, places: 1)) B" : whole.description
-    return rate + Self.suffix(of: unit)
-  }
-
   /// What a unit of the result file is counted per, as a person reads it: `/s` or `/iteration`; empty for plain bytes.
   package static func suffix(of unit: String) -> String {
     switch unit {

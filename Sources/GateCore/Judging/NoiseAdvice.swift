@@ -3,19 +3,22 @@ import Statistics
 extension MetricNoise {
   /// The tolerance that the metric's own noise asks for, in figures to copy: what `auto` allows, rounded up.
   ///
-  /// nil for what is no amount of memory, such as growth, which is judged by limits.
+  /// nil for rates such as growth, which are judged by limits.
   package var advisedTolerance: Tolerance? {
-    guard metric.isWholeBytes else { return nil }
+    guard !metric.isRate else { return nil }
     let parts = Tolerance.automaticParts(beside: values)
-    guard let percent = percent(parts.relative), percent <= Self.mostRelative else {
-      return .bounds(relative: nil, absolute: Self.readable(max(parts.relative, parts.absolute)))
+    if metric.isValue {
+      return percent(parts.relative).map { .bounds(relative: Self.readable(percent: $0), absolute: nil) }
     }
-    return .bounds(relative: Self.readable(percent: percent), absolute: Self.readable(parts.absolute))
+    guard let percent = percent(parts.relative), percent <= Self.mostRelative else {
+      return .bounds(relative: nil, absolute: .size(Self.readable(max(parts.relative, parts.absolute))))
+    }
+    return .bounds(relative: Self.readable(percent: percent), absolute: .size(Self.readable(parts.absolute)))
   }
 
   /// Whether a tolerance leaves room for the metric's own noise.
   package func isQuietEnough(for tolerance: Tolerance) -> Bool {
-    tolerance.allowed(beside: values) >= Tolerance.automatic.allowed(beside: values)
+    tolerance.allowed(beside: values, of: metric) >= Tolerance.automatic.allowed(beside: values, of: metric)
   }
 
   /// What would be a larger share of a metric, as of a spike of a page, is told in bytes.
@@ -37,7 +40,7 @@ extension MetricNoise {
 extension NoiseStudy {
   /// The metrics that the gate compares with a baseline and that could be had.
   package var gated: [MetricNoise] {
-    metrics.filter { $0.rule != nil && $0.metric.isWholeBytes }
+    metrics.filter { $0.rule != nil && !$0.metric.isRate }
   }
 
   /// Those of them whose own noise is more than their tolerance leaves room for.
@@ -47,7 +50,7 @@ extension NoiseStudy {
 
   /// Whether the tolerance that counts where a file says nothing would do for all of them.
   package var standardSuffices: Bool {
-    gated.allSatisfy { $0.isQuietEnough(for: .standard) }
+    gated.allSatisfy { $0.isQuietEnough(for: .standard(of: $0.metric) ?? .standard) }
   }
 
   /// The scenario's gate with the tolerances that its own noise asks for; all else is as it was.

@@ -38,9 +38,9 @@ package struct MetricNoise: Sendable, Equatable {
     (self.median, self.deviation, self.range, self.shape) = (median, Spread.noise(values), lowest...highest, shape)
   }
 
-  /// A part of the median in percent; nil where that is zero, or no amount of memory.
+  /// A part of the median in percent; nil where that is zero, or a rate.
   package func percent(_ part: Double) -> Double? {
-    metric.isWholeBytes && median > 0 ? part / median * 100 : nil
+    !metric.isRate && median > 0 ? part / median * 100 : nil
   }
 }
 
@@ -104,13 +104,13 @@ extension NoiseStudy {
   private static func metrics(of result: ScenarioResult) -> [MetricNoise] {
     let isTree = result.repetitions.contains { $0.processes > 1 }
     let showsTree = isTree || result.gate.rules.contains { $0.metric.isOfTree }
-    let phases = Set(result.repetitions.flatMap { $0.allMetrics.keys }).subtracting(MetricName.wholeRun).sorted()
-    let names = MetricName.wholeRun.filter { $0 != .faultRate && (showsTree || !$0.isOfTree) } + phases
+    let others = Set(result.repetitions.flatMap { $0.allMetrics.keys }).subtracting(MetricName.wholeRun).sorted()
+    let names = MetricName.wholeRun.filter { $0 != .faultRate && (showsTree || !$0.isOfTree) } + others
     return names.compactMap { name in
       let values = result.repetitions.compactMap { $0.allMetrics[name] }.filter(\.isFinite)
       guard values.count * 2 > result.repetitions.count else { return nil }
       let rule = result.gate.rules.first { $0.metric == name && $0.tolerance != nil && $0.severity != .off }
-      return MetricNoise(name, unit: name.unit(perIteration: result.growthIsPerIteration), values: values, rule: rule)
+      return MetricNoise(name, unit: result.unit(of: name), values: values, rule: rule)
     }
   }
 

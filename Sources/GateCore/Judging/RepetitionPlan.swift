@@ -75,7 +75,7 @@ extension Repetitions {
       let values = result.repetitions.compactMap { $0.allMetrics[rule.metric] }
       guard rule.severity == .fail, let tolerance = rule.tolerance, values.count * 2 > count else { return false }
       let seen = Detection.smallestShift(deviation: Spread.noise(values), min, values.count, allowed: 0)
-      return seen > tolerance.allowed(beside: values)
+      return seen > tolerance.allowed(beside: values, of: rule.metric)
     }
     return isTooNoisy ? max : nil
   }

@@ -107,7 +107,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       result.notes.append("nothing was judged: every metric of its gate is off")
     }
     if let note = noteOnFewness(of: result) { result.notes.append(note) }
-    result.notes += baseline?.creep(under: gate).map { $0.sentence(unit: "bytes") } ?? []
+    result.notes += baseline?.creep(under: gate).map { $0.sentence(unit: result.unit(of: $0.metric)) } ?? []
     let counting = result.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass }
     result.verdict = Verdict.combined(counting)
     if let note = baseline.flatMap(noteOnEnvironment) {
@@ -124,14 +124,17 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     let metric = rule.metric
     let values = repetitions.compactMap { $0.allMetrics[metric] }
     let old = baseline?.metrics[metric].flatMap { $0.isEmpty ? nil : $0 }
-    let unit = metric.unit(perIteration: growthIsPerIteration)
+    let told = Set(repetitions.compactMap { $0.units[metric] }).sorted()
+    let unit = metric.unit(perIteration: growthIsPerIteration, told: told.first ?? baseline?.units[metric])
     if gate.isStandard, metric != .peakRSS, let baseline, let note = Self.noteOnUnsteady(metric, baseline) {
       return (nil, note)
     }
     guard values.count * 2 > repetitions.count else {
       return unavailable(rule, unit: unit, baseline: baseline, missing: missing, had: values.count)
     }
-    if metric.isOfTree, let reason = reasonAgainstTrees(of: baseline) {
+    if let reason = metric.isOfTree
+      ? reasonAgainstTrees(of: baseline) : reasonAgainstUnits(told, of: rule, beside: baseline)
+    {
       return (MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: reason), nil)
     }
     let judgement = MetricJudgement(
@@ -157,6 +160,19 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
     guard let basis = bases.first, let before = baseline?.treeBasis.rawValue, basis != before else { return nil }
     return "the baseline's process trees were counted in another way: \(before) there, \(basis) here; approve again"
+  }
+
+  /// Why figures of the target's own do not belong together or to the rule's amounts; nil where they do.
+  private func reasonAgainstUnits(_ told: [String], of rule: GateRule, beside baseline: Baseline?) -> String? {
+    guard let unit = told.first else { return nil }
+    if told.count > 1 { return "the repetitions reported it in different units: \(told.joined(separator: ", "))" }
+    var amounts = [rule.limit]
+    if case .bounds(_, let absolute) = rule.tolerance { amounts.append(absolute) }
+    if let amount = amounts.compactMap(\.self).first(where: { !$0.fits(unit: unit) }) {
+      return "the gate names `\(amount.spelled)`, and the target reports it in \(unit)"
+    }
+    guard let before = baseline?.units[rule.metric], before != unit else { return nil }
+    return "the baseline has it in \(before), and the target reports it in \(unit) now; approve again"
   }
 
   /// Why a baseline's steady level is not judged where no gate asks for it; nil where it is.
@@ -197,6 +213,10 @@ package struct ScenarioMeasurements: Sendable, Equatable {
   private func whyUnavailable(_ metric: MetricName, _ count: Int) -> String {
     if metric.text.hasPrefix("phase."), !repetitions.contains(where: { !$0.phases.isEmpty }) {
       return "no phase was started"
+    }
+    if metric.isValue {
+      let share = count == 0 ? "no repetition" : "only \(count) of \(repetitions.count) repetitions"
+      return "the target reported it (`value \(metric.text.dropFirst(6)) NUMBER UNIT`) in \(share)"
     }
     switch metric {
     case .peakRSS, .treePeak: return "the target ended before \(Recording.fewestReadings) readings of it were made"
@@ -278,6 +298,7 @@ extension Baseline {
       treeBasis: result.repetitions.first?.treeBasis ?? .upperBound,
       approved: approved
     )
+    for name in names where name.isValue { units[name] = result.unit(of: name) }
     curve = result.curveForBaseline
   }
 }
@@ -303,13 +324,15 @@ extension ScenarioMeasurements {
   package init(of baseline: Baseline) {
     let count = baseline.metrics.values.map(\.count).max() ?? 0
     let repetitions = (0..<count).map { index in
-      RepetitionResult(
+      var repetition = RepetitionResult(
         end: End(.exited, code: 0),
         duration: .zero,
         processes: 0,
         metrics: baseline.metrics.compactMapValues { index < $0.count ? $0[index] : nil },
         treeBasis: baseline.treeBasis
       )
+      repetition.units = baseline.units.filter { repetition.metrics[$0.key] != nil }
+      return repetition
     }
     self.init(
       name: baseline.scenario,

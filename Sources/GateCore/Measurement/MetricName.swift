@@ -40,6 +40,11 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     MetricName("phase.\(phase).\(metric.text)")
   }
 
+  /// What a target itself reports under this name, as in `value.cache.entries`: the highest figure of a repetition.
+  package static func value(_ name: String) -> MetricName {
+    MetricName("value.\(name)")
+  }
+
   /// Reads a metric's name as a gate may spell it.
   ///
   /// - Returns: nil where there is no such metric.
@@ -50,18 +55,30 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
       return text.hasPrefix("phase.") && text.hasSuffix(suffix) && text.count > 6 + suffix.count
         && PlainName.isValid(text.dropFirst(6).dropLast(suffix.count))
     }
-    guard Self.wholeRun.contains(name) || ofPhase else { return nil }
+    let isValue = name.isValue && PlainName.isValid(text.dropFirst(6))
+    guard Self.wholeRun.contains(name) || ofPhase || isValue else { return nil }
     self = name
   }
 
   /// Whether the metric is of the whole process tree: what it counts is told by a ``TreeBasis``.
   package var isOfTree: Bool { self == .treePeak || self == .treeSteady }
 
-  /// Whether the values are whole bytes; rates have fractions.
-  package var isWholeBytes: Bool { self != .growth && self != .faultRate }
+  /// Whether it is a figure of the target's own, in a unit that the target says with it.
+  package var isValue: Bool { text.hasPrefix("value.") }
+
+  /// Whether it is a rate, which has no level that anything could be a share of.
+  package var isRate: Bool { self == .growth || self == .faultRate }
+
+  /// Whether the values are whole bytes of memory; rates have fractions, and so may what targets report.
+  package var isWholeBytes: Bool { !isRate && !isValue }
 
   /// The unit as the result file names it.
-  package func unit(perIteration: Bool) -> String {
+  ///
+  /// - Parameters:
+  ///   - perIteration: Whether growth was measured per iteration, else per second.
+  ///   - told: What the target said of a figure of its own; without it that has no unit.
+  package func unit(perIteration: Bool, told: String? = nil) -> String {
+    if isValue { return told ?? "" }
     if self == .faultRate { return "bytes/second" }
     guard self == .growth else { return "bytes" }
     return perIteration ? "bytes/iteration" : "bytes/second"

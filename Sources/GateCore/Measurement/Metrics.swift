@@ -22,6 +22,10 @@ extension Recording {
     if growthIsPerIteration { result.growth = growthPerIteration }
     result.metrics[.growth] = result.growth?.slope
     measureTree(to: &result)
+    let report = TargetReport(marks)
+    result.metrics.merge(report.values) { measured, _ in measured }
+    (result.units, result.events) = (report.units, report.events)
+    result.notes += report.notes
     return result
   }
 

@@ -15,6 +15,8 @@ package struct ApprovalChange: Sendable, Equatable {
   package var before: [MetricName: Double]
   /// The medians of the baseline that stands there now.
   package var after: [MetricName: Double]
+  /// In which units the target reported its own figures.
+  package var units: [MetricName: String] = [:]
   /// What the growth that stands there now is counted per: an iteration, else a second.
   package var growthIsPerIteration = false
   /// What a person should know of it, each a sentence.

@@ -82,7 +82,6 @@ package struct ScenarioRecord: Sendable, Equatable {
       for (metric, value) in repetition.allMetrics where value.isFinite { values[metric, default: []].append(value) }
     }
     let judged = Dictionary(result.metrics.map { ($0.rule.metric, $0) }, uniquingKeysWith: { first, _ in first })
-    let metrics = Set(values.keys).union(judged.keys).sorted(by: MetricRecord.isShownBefore)
     self.init(
       name: result.name,
       tags: result.tags,
@@ -90,7 +89,11 @@ package struct ScenarioRecord: Sendable, Equatable {
       environment: result.environment,
       repetitions: result.repetitions.count,
       growthIsPerIteration: result.growthIsPerIteration,
-      metrics: metrics.map { MetricRecord(metric: $0, values: values[$0] ?? [], judged: judged[$0]) },
+      metrics: result.metricNames.map { metric in
+        MetricRecord(
+          metric: metric, told: metric.isValue ? result.unit(of: metric) : nil, values: values[metric] ?? [],
+          judged: judged[metric])
+      },
       troubles: result.troubles,
       composition: result.currentComposition?.withoutLibraries,
       approval: result.approval
@@ -155,14 +158,14 @@ package struct MetricRecord: Sendable, Equatable {
     package var change: Double?
     /// What the tolerance came to.
     package var allowed: Double?
-    package var limit: Bytes?
+    package var limit: Double?
 
     package init(
       verdict: Verdict,
       baseline: Double? = nil,
       change: Double? = nil,
       allowed: Double? = nil,
-      limit: Bytes? = nil
+      limit: Double? = nil
     ) {
       self.verdict = verdict
       self.baseline = baseline
@@ -179,23 +182,27 @@ package struct MetricRecord: Sendable, Equatable {
   }
 
   package var metric: MetricName
+  /// The unit of a figure of the target's own; nil for all else, whose metric tells it.
+  package var told: String?
   /// nil where no repetition had it.
   package var figures: Figures?
   /// nil where nothing judged it.
   package var judgement: Judgement?
 
-  package init(metric: MetricName, figures: Figures?, judgement: Judgement? = nil) {
+  package init(metric: MetricName, told: String? = nil, figures: Figures?, judgement: Judgement? = nil) {
     self.metric = metric
+    self.told = told
     self.figures = figures
     self.judgement = judgement
   }
 
   /// - Parameters:
   ///   - metric: Its name.
+  ///   - told: The unit of a figure of the target's own.
   ///   - values: One of each repetition that has it, finite ones.
   ///   - judged: How it was judged; nil where it was not.
-  package init(metric: MetricName, values: [Double], judged: MetricResult?) {
-    self.init(metric: metric, figures: Figures(values), judgement: judged.map(Judgement.init))
+  package init(metric: MetricName, told: String? = nil, values: [Double], judged: MetricResult?) {
+    self.init(metric: metric, told: told, figures: Figures(values), judgement: judged.map(Judgement.init))
   }
 
   /// The order in which metrics are shown, then that of their names.
@@ -213,7 +220,7 @@ extension MetricRecord.Judgement {
       baseline: Self.finite(result.baseline?.median),
       change: Self.finite(result.change?.absolute),
       allowed: Self.finite(result.allowed),
-      limit: result.rule.limit
+      limit: result.rule.limit?.value
     )
   }
 

@@ -175,6 +175,10 @@ package struct RepetitionResult: Sendable, Equatable {
   package var processes: Int
   /// A metric that could not be had is missing.
   package var metrics: [MetricName: Double]
+  /// In which units the target reported its own figures (``MetricName/value(_:)``).
+  package var units: [MetricName: String] = [:]
+  /// What the target told of itself, in the order of time; at most ``TargetEvent/most``.
+  package var events: [TargetEvent] = []
   /// What is known of the metric `growth`; nil where that is missing, or from a file that tells no more than the slope.
   package var growth: Growth?
   /// Whether the main process's memory became steady; nil where nobody has told.
@@ -250,6 +254,20 @@ package struct RepetitionResult: Sendable, Equatable {
         all.merge([.phase(phase.name, metric): value], uniquingKeysWith: max)
       }
     }
+  }
+}
+
+extension ScenarioResult {
+  /// The unit of a metric as the result file names it; of a figure of the target's own as it was first reported.
+  package func unit(of metric: MetricName) -> String {
+    let told = metric.isValue ? repetitions.lazy.compactMap { $0.units[metric] }.first : nil
+    return metric.unit(perIteration: growthIsPerIteration, told: told)
+  }
+
+  /// All metrics that a repetition had or that were judged, in the order in which they are shown.
+  package var metricNames: [MetricName] {
+    Set(repetitions.flatMap { $0.allMetrics.keys }).union(metrics.map(\.rule.metric))
+      .sorted(by: MetricRecord.isShownBefore)
   }
 }
 

@@ -28,11 +28,11 @@ package struct GateRule: Sendable, Equatable {
   package var metric: MetricName
   /// nil: only the limit counts, and no baseline is needed.
   package var tolerance: Tolerance?
-  /// The most that the metric may be, in the metric's own unit.
-  package var limit: Bytes?
+  /// The most that the metric may be.
+  package var limit: Amount?
   package var severity: Severity
 
-  package init(metric: MetricName, tolerance: Tolerance?, limit: Bytes? = nil, severity: Severity = .fail) {
+  package init(metric: MetricName, tolerance: Tolerance?, limit: Amount? = nil, severity: Severity = .fail) {
     self.metric = metric
     self.tolerance = tolerance
     self.limit = limit
@@ -43,7 +43,7 @@ package struct GateRule: Sendable, Equatable {
 /// How much worse than its baseline a metric may be.
 package enum Tolerance: Sendable, Equatable {
   /// The larger of the two counts; nil is not given.
-  case bounds(relative: Percent?, absolute: Bytes?)
+  case bounds(relative: Percent?, absolute: Amount?)
   /// Taken from the spread of the baseline's own values.
   case automatic
 
@@ -51,4 +51,12 @@ package enum Tolerance: Sendable, Equatable {
   ///
   /// Of 378 checks of 27 unchanged programs 368 passed at it, 3 alarmed (ci/calibration/REAL.md).
   package static let standard = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
+
+  /// The tolerance of a rule that gives none; nil for growth, which has no level that could be a share of anything.
+  ///
+  /// A figure of the target's own has no least that would be too small to matter in all programs.
+  package static func standard(of metric: MetricName) -> Tolerance? {
+    if metric.isValue { return .bounds(relative: Percent(3), absolute: nil) }
+    return metric == .growth ? nil : .standard
+  }
 }

@@ -29,6 +29,26 @@ extension Percent {
   }
 }
 
+extension Amount {
+  /// As a project file has it, as in `512KiB`, `200ms` or `1000`.
+  package var spelled: String {
+    switch self {
+    case .size(let bytes): bytes.spelled
+    case .time(let duration): duration.spelled
+    case .number(let number): Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+    }
+  }
+}
+
+extension Duration {
+  /// In the largest unit of which there is a whole number; parts of a millisecond as a fraction.
+  fileprivate var spelled: String {
+    let unit = Duration.unitSizes.last { (Double(nanoseconds) / $0.nanoseconds).truncatingRemainder(dividingBy: 1) == 0 }
+    guard let unit, self != .zero else { return self == .zero ? "0s" : "\(Double(nanoseconds) / 1e6)ms" }
+    return "\(Int64(Double(nanoseconds) / unit.nanoseconds))\(unit.name)"
+  }
+}
+
 extension Bytes {
   /// In the largest binary unit of which there is a whole number.
   fileprivate var spelled: String {

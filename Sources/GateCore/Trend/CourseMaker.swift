@@ -57,15 +57,25 @@ package struct CourseMaker: Sendable {
     }
   }
 
+  /// Those with a figure in any of the rows; of a metric that targets reported in several units, the latest unit's.
+  private static func columns(of track: ScenarioTrack, in rows: [Int]) -> [ScenarioTrack.Column] {
+    let known = track.columns.compactMap { column in
+      rows.last { column[$0] != nil }.map { (column: column, last: $0) }
+    }
+    return Dictionary(grouping: known, by: \.column.metric).values.compactMap { same in
+      same.max { $0.last < $1.last }?.column
+    }
+  }
+
   private func course(of track: ScenarioTrack, rows: [Int], environment: String, branch: String?) -> ScenarioCourse {
     let whole = CourseRows(track: track, rows: rows, inventory: inventory)
-    let columns = track.columns.filter { column in rows.contains { column[$0] != nil } }
-      .sorted { MetricRecord.isShownBefore($0.metric, $1.metric) }.prefix(Self.mostMetrics)
+    let columns = Self.columns(of: track, in: rows).sorted { MetricRecord.isShownBefore($0.metric, $1.metric) }
+      .prefix(Self.mostMetrics)
     let metrics = columns.map { column in
       let moves = CourseMoves(of: column, in: whole)
       return MetricCourse(
         metric: column.metric,
-        unit: column.metric.unit(perIteration: whole.last?.growthIsPerIteration ?? false),
+        unit: column.metric.unit(perIteration: whole.last?.growthIsPerIteration ?? false, told: column.told),
         points: rows.map { column[$0] },
         steps: moves?.steps ?? [],
         creep: moves?.creep
@@ -147,7 +157,7 @@ private struct CourseMoves {
 
   /// Nil where nobody watches the metric: it is not judged, and is neither peak nor steady state.
   init?(of column: ScenarioTrack.Column, in rows: CourseRows) {
-    guard column.metric.isWholeBytes, column.isJudged || column.metric == .peakRSS || column.metric == .steadyRSS else {
+    guard !column.metric.isRate, column.isJudged || column.metric == .peakRSS || column.metric == .steadyRSS else {
       return nil
     }
     let sound = rows.rows.indices.compactMap { place in
@@ -159,7 +169,7 @@ private struct CourseMoves {
     points = sound.map(\.1)
     // What the gate tolerated in its latest judgement; the standard tolerance where there is none.
     let allowed = points.lazy.compactMap { $0.judgement?.allowed }.last
-    let tolerance = allowed.map { Tolerance.bounds(relative: nil, absolute: Bytes(clampedFrom: $0)) } ?? .standard
+    let tolerance = allowed.map { Tolerance.bounds(relative: nil, absolute: .number($0)) } ?? .standard
     found = ChangePoints.find(in: points.map(\.median)) { tolerance.allowed(beside: [$0]) }
     self.tolerance = tolerance
   }

@@ -51,19 +51,21 @@ package struct ScenarioTrack: Sendable {
 
     private struct Judged {
       var baseline = Double.nan
-      var limit: Int64 = -1
+      var limit = Double.nan
       var allowed = Float.nan
       var verdict: Verdict?
     }
 
     package let metric: MetricName
+    /// The unit of a figure of the target's own.
+    package let told: String?
     private var figures: [Figure]
     /// Empty where no run was judged.
     private var judged: [Judged] = []
 
     /// A column without figures, for so many rows.
-    package init(metric: MetricName, rows: Int) {
-      self.metric = metric
+    package init(metric: MetricName, told: String? = nil, rows: Int) {
+      (self.metric, self.told) = (metric, told)
       figures = Array(repeating: Figure(), count: rows)
     }
 
@@ -84,7 +86,7 @@ package struct ScenarioTrack: Sendable {
         guard let judgement = point.judgement else { return }
         if judged.isEmpty { judged = Array(repeating: Judged(), count: figures.count) }
         judged[row] = Judged(
-          baseline: judgement.baseline ?? .nan, limit: judgement.limit?.count ?? -1,
+          baseline: judgement.baseline ?? .nan, limit: judgement.limit ?? .nan,
           allowed: Float(judgement.allowed ?? .nan), verdict: judgement.verdict)
       }
     }
@@ -96,7 +98,7 @@ package struct ScenarioTrack: Sendable {
       return MetricRecord.Judgement(
         verdict: verdict, baseline: baseline, change: baseline.map { figures[row].median - $0 },
         allowed: judged.allowed.isNaN ? nil : Double(judged.allowed),
-        limit: judged.limit < 0 ? nil : Bytes(judged.limit)
+        limit: judged.limit.isNaN ? nil : judged.limit
       )
     }
 

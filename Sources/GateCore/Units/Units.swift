@@ -49,6 +49,13 @@ package enum Decimals {
     let fraction = String(scaled % Int64(scale))
     return "\(sign)\(whole)." + String(repeating: "0", count: places - fraction.count) + fraction
   }
+
+  /// The number to about four digits, as in `17`, `0.125`, `3.5` or `1234.5`; zeros at the end are left out.
+  package static func short(_ number: Double) -> String {
+    let places = number.magnitude < 1 ? 4 : number.magnitude < 100 ? 2 : number.magnitude < 10_000 ? 1 : 0
+    let exact = (0..<places).first { Double(text(number, places: $0)) == Double(text(number, places: places)) }
+    return text(number, places: exact ?? places)
+  }
 }
 
 /// A share of a whole, in hundredths.
@@ -77,7 +84,7 @@ package struct Percent: Sendable, Hashable, Comparable {
 
 extension Duration {
   /// The units of time of the project file, in nanoseconds.
-  private static let unitSizes: [(name: String, nanoseconds: Double)] = [
+  static let unitSizes: [(name: String, nanoseconds: Double)] = [
     ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
   ]
 

@@ -57,6 +57,7 @@ private struct BaselineDocument: Codable {
       anchors: try fields.valueIfAny("anchors", as: AnchorsDocument.self)?.anchors ?? [:],
       approved: try fields.value("approved", as: ApprovalDocument.self).approval
     )
+    baseline.units = try fields.units(of: baseline.metrics.keys)
     baseline.curve = try fields.valueIfAny("curve", as: SeriesText.self)?.series
     if baseline.metrics.isEmpty { throw fields.fault("metrics", "has no figures") }
   }
@@ -68,6 +69,7 @@ private struct BaselineDocument: Codable {
     try fields.encode(baseline.environment, forKey: "environment")
     try fields.encode(FingerprintDocument(baseline.fingerprint), forKey: "fingerprint")
     try fields.encode(SeriesDocument(baseline.metrics), forKey: "metrics")
+    try fields.encodeUnits(baseline.units)
     try fields.encode(
       CompositionDocument(baseline.composition, mostLibraries: Self.mostLibraries), forKey: "composition"
     )
@@ -127,21 +129,24 @@ private struct AnchorsDocument: Codable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
     for (metric, anchor) in anchors where anchor.level.isFinite {
-      try fields.encode(AnchorDocument(anchor), forKey: JSONName(metric.text))
+      try fields.encode(AnchorDocument(anchor, of: metric), forKey: JSONName(metric.text))
     }
   }
 }
 
 private struct AnchorDocument: Codable {
   let anchor: Baseline.Anchor
+  /// For writing; only memory is rounded to whole bytes.
+  private let metric: MetricName
 
-  init(_ anchor: Baseline.Anchor) {
-    self.anchor = anchor
+  init(_ anchor: Baseline.Anchor, of metric: MetricName) {
+    (self.anchor, self.metric) = (anchor, metric)
   }
 
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
     guard let instant = try fields.instantIfAny("at") else { throw fields.fault("at", "is missing") }
+    metric = .peakRSS
     anchor = Baseline.Anchor(
       level: try fields.number("level", in: 0...DocumentLimit.amount), at: instant,
       commit: try fields.textIfAny("commit")
@@ -150,7 +155,7 @@ private struct AnchorDocument: Codable {
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
-    try fields.encode(Figure(anchor.level, of: .peakRSS), forKey: "level")
+    try fields.encode(Figure(anchor.level, of: metric), forKey: "level")
     try fields.encode(Timestamp.text(of: anchor.at), forKey: "at")
     try fields.encodeOrNull(anchor.commit?.boundedStart, forKey: "commit")
   }

@@ -45,15 +45,26 @@ extension JSONFields {
   /// The tolerance and limit that stand in this object.
   func rule(for metric: MetricName, severity: GateRule.Severity) throws -> GateRule {
     let relative = try numberIfAny("percent", in: 0...10_000).map { Percent($0) }
-    let absolute = try amountIfAny("absolute")
+    let absolute = try boundIfAny("absolute", of: metric)
     let isBounded = relative != nil || absolute != nil
     let bounds = isBounded ? Tolerance.bounds(relative: relative, absolute: absolute) : nil
     return GateRule(
       metric: metric,
       tolerance: try flag("automatic") ? .automatic : bounds,
-      limit: try amountIfAny("limit"),
+      limit: try boundIfAny("limit", of: metric),
       severity: severity
     )
+  }
+
+  /// A size, unless `amounts` says that it is a span in seconds or a bare number.
+  private func boundIfAny(_ key: JSONName, of metric: MetricName) throws -> Amount? {
+    guard metric.isValue, let kind = try choiceIfAny("amounts", as: AmountKind.self) else {
+      return try amountIfAny(key).map(Amount.size)
+    }
+    switch kind {
+    case .seconds: return try secondsIfAny(key).map(Amount.time)
+    case .number: return try numberIfAny(key, in: 0...DocumentLimit.amount).map(Amount.number)
+    }
   }
 
   func severity() throws -> GateRule.Severity {
@@ -64,11 +75,39 @@ extension JSONFields {
 extension KeyedEncodingContainer<JSONName> {
   /// Writes what a rule allows: `percent`, `absolute` and `limit` always, `automatic` where it is so.
   mutating func encodeBounds(of rule: GateRule) throws {
-    var bounds: (relative: Percent?, absolute: Bytes?)
+    var bounds: (relative: Percent?, absolute: Amount?)
     if case .bounds(let relative, let absolute) = rule.tolerance { bounds = (relative, absolute) }
     try encodeOrNull(bounds.relative?.value, forKey: "percent")
-    try encodeOrNull(bounds.absolute?.count, forKey: "absolute")
-    try encodeOrNull(rule.limit?.count, forKey: "limit")
+    try encodeOrNull(bounds.absolute.map(BoundFigure.init), forKey: "absolute")
+    try encodeOrNull(rule.limit.map(BoundFigure.init), forKey: "limit")
+    try encodeIfPresent((bounds.absolute ?? rule.limit).flatMap(AmountKind.init)?.rawValue, forKey: "amounts")
     if rule.tolerance == .automatic { try encode(true, forKey: "automatic") }
+  }
+}
+
+/// What the amounts of a rule are, where they are no sizes; those of one rule are alike, or its figures fit none.
+private enum AmountKind: String, CaseIterable {
+  case seconds, number
+
+  init?(_ amount: Amount) {
+    switch amount {
+    case .size: return nil
+    case .time: self = .seconds
+    case .number: self = .number
+    }
+  }
+}
+
+/// A bound in the terms of its metric: whole bytes, seconds, or a number.
+private struct BoundFigure: Encodable {
+  let amount: Amount
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let whole = Int64(exactly: amount.value) {
+      try container.encode(whole)
+    } else {
+      try container.encode(amount.value)
+    }
   }
 }

@@ -4,9 +4,9 @@ extension MetricName {
   /// Whether its values are whole bytes; a metric of a later version may be anything.
   var isKnownInBytes: Bool { MetricName(parsing: text) != nil && isWholeBytes }
 
-  /// The values that a file may give it; only growth can be below zero.
+  /// The values that a file may give it; only growth, and what a target reports, can be below zero.
   var range: ClosedRange<Double> {
-    self == .growth ? -DocumentLimit.amount...DocumentLimit.amount : 0...DocumentLimit.amount
+    self == .growth || isValue ? -DocumentLimit.amount...DocumentLimit.amount : 0...DocumentLimit.amount
   }
 }
 

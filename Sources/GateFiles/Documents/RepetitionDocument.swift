@@ -25,6 +25,8 @@ struct RepetitionDocument: Codable {
       treeBasis: try fields.choiceIfAny("treeBasis") ?? .upperBound,
       largestProcesses: try fields.listIfAny("processTable", of: ProcessDocument.self).map(\.process)
     )
+    repetition.units = try fields.units(of: figures.keys)
+    repetition.events = try fields.listIfAny("events", of: EventDocument.self, atMost: TargetEvent.most).map(\.event)
     repetition.curve = try fields.valueIfAny("curve", as: CurveDocument.self)?.curve
   }
 
@@ -34,6 +36,8 @@ struct RepetitionDocument: Codable {
     try fields.encode(repetition.duration.asSeconds, forKey: "durationSeconds")
     try fields.encode(repetition.processes, forKey: "processes")
     try fields.encode(FiguresDocument(repetition.metrics), forKey: "metrics")
+    try fields.encodeUnits(repetition.units)
+    if !repetition.events.isEmpty { try fields.encode(repetition.events.map(EventDocument.init), forKey: "events") }
     try fields.encodeIfPresent(GrowthDocument(repetition), forKey: "growth")
     try fields.encodeIfPresent(repetition.steadiness?.rawValue, forKey: "steadiness")
     try fields.encode(repetition.phases.map(PhaseDocument.init), forKey: "phases")

@@ -183,10 +183,12 @@ private struct MetricRecordDocument: Codable {
         baseline: try fields.numberIfAny("baseline", in: amounts),
         change: try fields.numberIfAny("change", in: amounts),
         allowed: try fields.numberIfAny("allowed", in: 0...DocumentLimit.amount),
-        limit: try fields.amountIfAny("limit")
+        limit: try fields.numberIfAny("limit", in: 0...DocumentLimit.amount)
       )
     }
-    record = MetricRecord(metric: MetricName(try fields.name("name")), figures: figures, judgement: judgement)
+    let metric = MetricName(try fields.name("name"))
+    let told = metric.isValue ? try fields.unitIfAny("unit") : nil
+    record = MetricRecord(metric: metric, told: told, figures: figures, judgement: judgement)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -194,6 +196,7 @@ private struct MetricRecordDocument: Codable {
     let metric = record.metric
     func figure(_ value: Double) -> Figure { Figure(value, of: metric) }
     try fields.encode(metric.text, forKey: "name")
+    try fields.encodeIfPresent(record.told, forKey: "unit")
     if let figures = record.figures {
       try fields.encode(figure(figures.median), forKey: "median")
       try fields.encode(figure(figures.low), forKey: "low")
@@ -205,7 +208,7 @@ private struct MetricRecordDocument: Codable {
     try fields.encodeIfPresent(judgement.baseline.map(figure), forKey: "baseline")
     try fields.encodeIfPresent(judgement.change.map(figure), forKey: "change")
     try fields.encodeIfPresent(judgement.allowed.map(figure), forKey: "allowed")
-    try fields.encodeIfPresent(judgement.limit?.count, forKey: "limit")
+    try fields.encodeIfPresent(judgement.limit.map(figure), forKey: "limit")
   }
 }
 

@@ -30,7 +30,8 @@ struct GateReader {
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"
-      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), and of a phase \(ofPhase)"
+      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), and `value.NAME` is "
+        + "what the target reports as `value NAME NUMBER UNIT`"
     context.complain(
       "there is no metric `\(Shown.text(key.text))`",
       at: key.place,
@@ -62,9 +63,9 @@ struct GateReader {
     }
     if case .mapping = value.content { return describedRule(value, for: metric) }
     if value.scalar == GateRule.Severity.off.rawValue {
-      return GateRule(metric: metric, tolerance: Self.standardTolerance(of: metric), severity: .off)
+      return GateRule(metric: metric, tolerance: .standard(of: metric), severity: .off)
     }
-    return tolerance(value, as: metric.text).map { GateRule(metric: metric, tolerance: $0) }
+    return tolerance(value, as: metric.text, of: metric).map { GateRule(metric: metric, tolerance: $0) }
   }
 
   private func describedRule(_ value: YAMLValue, for metric: MetricName) -> GateRule? {
@@ -75,10 +76,16 @@ struct GateReader {
       )
     else { return nil }
     var rule = GateRule(metric: metric, tolerance: nil)
-    fields.take("limit", into: &rule.limit) { context.bytes($0, as: "limit", example: "limit: 200MiB") }
+    fields.take("limit", into: &rule.limit) { amount($0, as: "limit", of: metric, example: "limit: 200MiB") }
     fields.take("on", into: &rule.severity) { context.choice($0, as: "on") }
-    if fields["limit"] == nil { rule.tolerance = Self.standardTolerance(of: metric) }
-    fields.take("tolerance", into: &rule.tolerance) { tolerance($0, as: "tolerance") }
+    if fields["limit"] == nil { rule.tolerance = .standard(of: metric) }
+    fields.take("tolerance", into: &rule.tolerance) { tolerance($0, as: "tolerance", of: metric) }
+    if case .bounds(_, let absolute?) = rule.tolerance, let limit = rule.limit, !absolute.isLike(limit) {
+      context.complain(
+        "the limit and the tolerance of `\(metric)` are in different units", at: value.place,
+        hint: "a figure has one unit: write both as sizes, both as spans of time, or both as bare numbers"
+      )
+    }
     if fields["limit"] == nil, fields["tolerance"] == nil, rule.tolerance == nil, rule.severity != .off {
       context.complain(
         "the rule of `\(metric)` has neither a limit nor a tolerance",
@@ -89,18 +96,13 @@ struct GateReader {
     return rule
   }
 
-  /// The tolerance of a rule that gives none; a rate has no level that could be a share of anything.
-  private static func standardTolerance(of metric: MetricName) -> Tolerance? {
-    metric == .growth ? nil : .standard
-  }
-
   /// `3%`, `512KiB`, `auto`, or a share and an amount in a list.
-  private func tolerance(_ value: YAMLValue, as name: String) -> Tolerance? {
+  private func tolerance(_ value: YAMLValue, as name: String, of metric: MetricName) -> Tolerance? {
     if value.scalar == "auto" { return .automatic }
     guard case .sequence(let items) = value.content else {
-      return bound(value, as: name).map { Tolerance.bounds(relative: $0.relative, absolute: $0.absolute) }
+      return bound(value, as: name, of: metric).map { Tolerance.bounds(relative: $0.relative, absolute: $0.absolute) }
     }
-    let bounds = items.compactMap { bound($0, as: name) }
+    let bounds = items.compactMap { bound($0, as: name, of: metric) }
     guard bounds.count == items.count else { return nil }
     let (shares, amounts) = (bounds.compactMap(\.relative), bounds.compactMap(\.absolute))
     guard !bounds.isEmpty, shares.count <= 1, amounts.count <= 1 else {
@@ -114,8 +116,12 @@ struct GateReader {
     return .bounds(relative: shares.first, absolute: amounts.first)
   }
 
-  private func bound(_ value: YAMLValue, as name: String) -> (relative: Percent?, absolute: Bytes?)? {
-    let example = "\(name): [3%, 512KiB]"
+  private func bound(
+    _ value: YAMLValue,
+    as name: String,
+    of metric: MetricName
+  ) -> (relative: Percent?, absolute: Amount?)? {
+    let example = metric.isValue ? "\(name): [3%, 10]" : "\(name): [3%, 512KiB]"
     guard let text = value.scalar else {
       context.expected("a share or a size", as: name, not: value, example: example)
       return nil
@@ -124,7 +130,7 @@ struct GateReader {
       return context.quantity(value, as: name, kind: "a percentage", example: example, Percent.init(parsing:))
         .map { (relative: $0, absolute: nil) }
     }
-    guard Double(text) == nil else {
+    guard metric.isValue || Double(text) == nil else {
       context.complain(
         "the tolerance `\(Shown.text(text))` has no unit",
         at: value.place,
@@ -136,6 +142,14 @@ struct GateReader {
       context.expected("a share, a size, `auto` or `off`", as: name, not: value, example: example)
       return nil
     }
-    return context.bytes(value, as: name, example: example).map { (relative: nil, absolute: $0) }
+    return amount(value, as: name, of: metric, example: example).map { (relative: nil, absolute: $0) }
+  }
+
+  /// A size; of what a target reports itself also a span of time, or a bare number in a unit of the target's own.
+  private func amount(_ value: YAMLValue, as name: String, of metric: MetricName, example: String) -> Amount? {
+    guard metric.isValue else { return context.bytes(value, as: name, example: example).map(Amount.size) }
+    return context.quantity(
+      value, as: name, kind: "a number, a size or a span of time", example: "\(name): 1000", Amount.init(parsing:)
+    )
   }
 }

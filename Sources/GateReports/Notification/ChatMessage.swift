@@ -97,7 +97,7 @@ extension ChatMessage {
   private static func figures(_ metric: MetricResult) -> String {
     let now = metric.current.map { Figures.amount($0.median, unit: metric.unit) } ?? "could not be had"
     guard let baseline = metric.baseline else {
-      return now + (metric.rule.limit.map { ", limit \(Figures.amount($0))" } ?? "")
+      return now + (metric.rule.limit.map { ", limit \(Figures.amount($0.value, unit: metric.unit))" } ?? "")
     }
     let change = metric.change.map { " (\(Figures.difference($0.absolute, unit: metric.unit)))" } ?? ""
     return "\(Figures.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"

@@ -174,14 +174,14 @@ extension NotificationJSON.Tolerance {
   init(_ metric: MetricResult) {
     let isWhole = metric.rule.metric.isWholeBytes
     switch metric.rule.tolerance {
-    case .bounds(let relative, let bytes):
+    case .bounds(let relative, let amount):
       percent = relative?.value
-      absolute = bytes.map { .init(value: Double($0.count), isWhole: true) }
+      absolute = amount.map { .init(value: $0.value, isWhole: isWhole) }
     case .automatic:
       absolute = metric.allowed.map { .init(value: $0, isWhole: isWhole) }
     case nil:
       break
     }
-    limit = metric.rule.limit.map { .init(value: Double($0.count), isWhole: true) }
+    limit = metric.rule.limit.map { .init(value: $0.value, isWhole: isWhole) }
   }
 }

@@ -12,13 +12,11 @@ struct SVGAxis {
 }
 
 extension SVGAxis {
-  /// Amounts of memory, or rates of it, from one round number to another.
+  /// Figures in a unit of the result file, from one round number to another.
   ///
   /// The steps are 1, 2 or 5 times a power of ten of the unit that suits the largest, as in 20 MiB, 40 MiB, 60 MiB.
-  static func amounts(_ values: ClosedRange<Double>, suffix: String = "") -> SVGAxis {
-    let largest = max(values.lowerBound.magnitude, values.upperBound.magnitude)
-    let unit = Bytes.units.prefix(4).last { Double($0.size) <= largest } ?? ("B", 1)
-    let size = Double(unit.size)
+  static func amounts(_ values: ClosedRange<Double>, unit: String = "bytes") -> SVGAxis {
+    let (name, size) = scale(of: unit, upTo: max(values.lowerBound.magnitude, values.upperBound.magnitude))
     let ticks = roundNumbers(from: values.lowerBound / size, to: values.upperBound / size, about: 5)
     let range =
       min(values.lowerBound, ticks.numbers[0] * size)...max(values.upperBound, (ticks.numbers.last ?? 0) * size)
@@ -26,9 +24,22 @@ extension SVGAxis {
       range: range,
       ticks: ticks.numbers.map { number in
         let text = Decimals.text(number, places: ticks.places)
-        return Tick(value: number * size, label: number == 0 ? "0" : "\(text)\(Figures.space)\(unit.name)\(suffix)")
+        return Tick(value: number * size, label: number == 0 ? "0" : text + name)
       }
     )
+  }
+
+  /// What is written behind the numbers, and what a number is worth.
+  private static func scale(of unit: String, upTo largest: Double) -> (name: String, size: Double) {
+    switch unit {
+    case "bytes", "bytes/second", "bytes/iteration":
+      let (name, size) = Bytes.units.prefix(4).last { Double($0.size) <= largest } ?? ("B", 1)
+      let per = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
+      return ("\(Figures.space)\(name)\(per)", Double(size))
+    case "seconds": return largest < 1 ? ("\(Figures.space)ms", 0.001) : ("\(Figures.space)s", 1)
+    case "": return ("", 1)
+    default: return ("\(Figures.space)\(TerminalText.safe(unit))", 1)
+    }
   }
 
   /// Seconds since a start.

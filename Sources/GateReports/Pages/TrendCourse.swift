@@ -107,7 +107,7 @@ extension MetricCourse {
     let baseline = latest?.judgement?.baseline.map {
       "\(changeWords ?? "") against \(Figures.amount($0, unit: unit))"
     }
-    let limit = latest?.judgement?.limit.map { "limit \(Figures.amount(Double($0.count), unit: unit))" }
+    let limit = latest?.judgement?.limit.map { "limit \(Figures.amount($0, unit: unit))" }
     return [baseline, limit].compactMap(\.self).joined(separator: "; ")
   }
 

@@ -4,7 +4,7 @@ import GateCore
 /// A trend as the page's scripts read it: one JSON text, by columns of whole numbers.
 ///
 /// Its size decides the page's. Thus values are told in the largest unit in which they are whole (`unit`: 1024, 1, or 0.1
-/// for rates), each as its difference from the one before; ranges as what lies below and above the median; what seldom
+/// for rates; parts of thousands for the target's own), each as its difference from the one before; ranges as what lies below and above the median; what seldom
 /// changes as counts and values in turn (`[3, 100, 2, null]` are three times 100 and two times nothing).
 enum TrendData {
   static func text(_ trend: Trend, states: [TrendState]) -> String {
@@ -79,15 +79,15 @@ enum TrendData {
     }
     json.object { json in
       json.member("name", PageWords.shown(metric.metric.text))
-      json.member("suffix", MetricName.suffix(of: metric.unit))
-      json.member("unit") { $0.raw(unit == 0.1 ? "0.1" : "\(Int(unit))") }
+      json.member("measure", PageWords.shown(metric.unit))
+      json.member("unit") { $0.raw(Int(exactly: unit).map { "\($0)" } ?? "\(unit)") }
       json.member("mid") { $0.differences(metric.points.map { whole($0?.median) }) }
       json.member("below") { $0.list(metric.points.map { whole($0.map { $0.median - $0.low }) }) { $0.append($1) } }
       json.member("above") { $0.list(metric.points.map { whole($0.map { $0.high - $0.median }) }) { $0.append($1) } }
       json.member("verdict", verdicts.joined())
       json.member("base") { $0.repeated(column(\.baseline)) { $0.append($1) } }
       json.member("allowed") { $0.repeated(column(\.allowed)) { $0.append($1) } }
-      json.member("limit") { $0.repeated(column { $0.limit.map { Double($0.count) } }) { $0.append($1) } }
+      json.member("limit") { $0.repeated(column(\.limit)) { $0.append($1) } }
       json.member("creep") { json in
         // From its anchor on.
         json.append(metric.creep.map { Int64(max(0, metric.points.count - 1 - $0.runs)) })
@@ -98,6 +98,13 @@ enum TrendData {
   private static func unit(of metric: MetricCourse) -> Double {
     let values = metric.points.lazy.compactMap(\.self).flatMap { [$0.median, $0.low, $0.high] }
     if values.allSatisfy({ $0.truncatingRemainder(dividingBy: 1024) == 0 }) { return 1024 }
+    if metric.metric.isValue {
+      // Seven digits of the largest, which are more than a chart can show.
+      let largest = values.lazy.map(\.magnitude).max() ?? 0
+      return [1, 1e-3, 1e-6, 1e-9].first { unit in
+        largest / unit >= 1e6 || values.allSatisfy { ($0 / unit).rounded() == $0 / unit }
+      } ?? 1e-9
+    }
     return metric.metric.isWholeBytes ? 1 : 0.1
   }
 }

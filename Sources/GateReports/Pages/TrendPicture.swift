@@ -55,7 +55,7 @@ struct TrendPicture {
       title: "\(PageWords.shown(metric.metric.text)) of \(PageWords.shown(course.name.text))",
       summary: metric.courseInWords,
       across: .runs(labels, atMost: 6),
-      up: .amounts(values, suffix: metric.unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: metric.unit)),
+      up: .amounts(values, unit: metric.unit),
       layers: [
         .band(ranges, ink: .blue), .steps(baseline, ink: .green, weight: .dashed),
         .line(bins.map(\.point), ink: .blue),

@@ -14,8 +14,20 @@ const Charts = (() => {
     return (value / unit).toFixed(name === "KiB" && value % 1024 === 0 ? 0 : places) + space + name;
   }
 
-  function difference(value) {
-    const text = bytes(value);
+  /** A figure in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
+  const amount = (value, unit) => unit.startsWith("bytes") ? bytes(value) + per(unit) : short(value) + own(unit);
+
+  /** What figures in a unit are counted per. */
+  const per = unit => unit.slice("bytes".length).replace("second", "s");
+
+  /** A unit of the target's own. */
+  const own = unit => unit && space + (unit === "seconds" ? "s" : unit);
+
+  /** To about four digits, without zeros at the end. */
+  const short = value => String(+value.toFixed(Math.abs(value) < 1 ? 4 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1e4 ? 1 : 0));
+
+  function difference(value, unit) {
+    const text = unit.startsWith("bytes") ? bytes(value) : short(value) + own(unit);
     return value > 0 && /[1-9]/.test(text) ? "+" + text : text;
   }
 
@@ -41,10 +53,11 @@ const Charts = (() => {
     return result;
   }
 
-  const amountTicks = suffix => (low, high, pixels) => {
-    const size = Math.max(Math.abs(low), Math.abs(high));
-    const [name, unit] = units.find(([, unit]) => size >= unit) ?? ["B", 1];
-    return ticks(low, high, Math.max(2, pixels / 44), unit, (text, n) => n === 0 ? "0" : text + space + name + suffix.replace("iteration", "iter"));
+  const amountTicks = unit => (low, high, pixels) => {
+    const isMemory = unit.startsWith("bytes"), largest = Math.max(Math.abs(low), Math.abs(high));
+    const [name, size] = isMemory ? units.find(([, size]) => largest >= size) ?? ["B", 1] : ["", 1];
+    const ending = isMemory ? space + name + per(unit).replace("iteration", "iter") : own(unit);
+    return ticks(low, high, Math.max(2, pixels / 44), size, (text, n) => n === 0 ? "0" : harmless(text + ending));
   };
 
   const percentTicks = (low, high, pixels) =>
@@ -124,5 +137,5 @@ const Charts = (() => {
     };
   }
 
-  return {bytes, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, space};
+  return {bytes, amount, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, space};
 })();

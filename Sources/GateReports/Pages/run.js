@@ -158,7 +158,7 @@
     /** Amounts with room above for the names of phases and marks; fitted, a tenth of the readings may lie below. */
     /** None where the phases' names stand. */
     ticks(low, high, pixels) {
-      return Charts.amountTicks("")(low, high, pixels).filter(tick => tick.v <= high - (high - low) * 0.1);
+      return Charts.amountTicks("bytes")(low, high, pixels).filter(tick => tick.v <= high - (high - low) * 0.1);
     }
 
     range(from, to) {

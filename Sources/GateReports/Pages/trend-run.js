@@ -1,6 +1,6 @@
 // The trend page: the run that is chosen, in words.
 
-const amount = (metric, value) => value === null ? "–" : bytes(value) + metric.suffix;
+const amount = (metric, value) => value === null ? "–" : Charts.amount(value, metric.measure);
 /** The value of the run before; that of a failed one is of an unfinished program. */
 function before(metric, entry) {
   for (let i = entry - 1; i >= 0; i--) {
@@ -13,8 +13,8 @@ function inWords(metric, entry) {
   if (value === null) return `no ${metric.name}`;
   const last = before(metric, entry), base = metric.base[entry];
   return `${metric.name} ${amount(metric, value)}`
-    + (last === null ? "" : `, ${difference(value - last)} since the run before`)
-    + (base === null ? "" : `, ${difference(value - base)} against the baseline`);
+    + (last === null ? "" : `, ${difference(value - last, metric.measure)} since the run before`)
+    + (base === null ? "" : `, ${difference(value - base, metric.measure)} against the baseline`);
 }
 
 function choose(entry) {
@@ -68,7 +68,7 @@ function figuresTable(entry) {
     const value = metric.mid[entry], last = before(metric, entry), base = metric.base[entry];
     const change = value === null || !base ? "" : percent((value / base - 1) * 100);
     return make("tr", {}, make("th", {scope: "row"}, ...breakable(metric.name)), cell(amount(metric, value)),
-      cell(value === null || last === null || value === last ? "" : difference(value - last)),
+      cell(value === null || last === null || value === last ? "" : difference(value - last, metric.measure)),
       make("td", {className: `number verdict-${metric.verdict[entry] ?? "none"}`}, change));
   });
   const head = make("tr", {}, ...["metric", "value", "vs. before", "vs. baseline"].map((text, i) => make("th", {scope: "col", className: i ? "number" : ""}, text)));

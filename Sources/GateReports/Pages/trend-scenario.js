@@ -109,7 +109,7 @@ function draw(figure) {
   const common = {
     labels: ["x"], ylabel: null, includeZero: view.zero === "1" && !isRelative,
     dateWindow: open.range ? open.range.map(xOf) : null,
-    axes: {x: {ticker: runTicks, drawGrid: false, axisLabelWidth: 76}, y: {axisLabelWidth: 66, ticker: isRelative ? Charts.percentTicks : Charts.amountTicks(metric?.suffix ?? "")}},
+    axes: {x: {ticker: runTicks, drawGrid: false, axisLabelWidth: 76}, y: {axisLabelWidth: 66, ticker: isRelative ? Charts.percentTicks : Charts.amountTicks(metric?.measure ?? "bytes")}},
   };
   // The library stacks the last one lowest.
   const parts = course.parts.toReversed();

@@ -32,7 +32,7 @@ function courseAt(place) {
     const mid = scaled(sums(metric.mid)), below = scaled(metric.below), above = scaled(metric.above);
     const [base, allowed, limit] = [metric.base, metric.allowed, metric.limit].map(column => scaled(spread(column)));
     return {
-      name: metric.name, suffix: metric.suffix, creep: metric.creep, mid, base, allowed, limit,
+      name: metric.name, measure: metric.measure, creep: metric.creep, mid, base, allowed, limit,
       low: mid.map((value, i) => value === null ? null : value - below[i]),
       high: mid.map((value, i) => value === null ? null : value + above[i]),
       verdict: [...metric.verdict].map(digit => data.verdicts[digit]),

@@ -26,7 +26,7 @@ struct FigureList {
     let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
       .map { Table.Column(title: $0, side: $1) }
     let whole = shown.filter { isShown($0.metric) }
-    let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: style) } + phaseRows(style)
+    let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: style) } + phaseRows(style) + valueRows(style)
     return Table(columns: columns, rows: rows + [processRow(style)])
   }
 
@@ -61,7 +61,7 @@ struct FigureList {
   }
 
   private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
-    let unit = metric.unit(perIteration: scenario.growthIsPerIteration)
+    let unit = scenario.unit(of: metric)
     let per = MetricName.suffix(of: unit)
     guard let figure = scenario.figure(of: metric) else {
       return [.init(name), .init(style.dash, .faint), "", .init(missing(metric), .faint)]
@@ -87,6 +87,12 @@ struct FigureList {
     return names.map { name in
       let safe = TerminalText.safe(name)
       return row(.phase(name, .peakRSS), "peak in \(safe)", scenario.exactness(ofPhase: name), style: style)
+    }
+  }
+
+  private func valueRows(_ style: TerminalStyle) -> [[Table.Cell]] {
+    scenario.metricNames.filter(\.isValue).map { metric in
+      row(metric, TerminalText.safe(String(metric.text.dropFirst(6))), "the highest that it reported", style: style)
     }
   }
 

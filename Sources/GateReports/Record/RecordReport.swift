@@ -24,6 +24,7 @@ package enum RecordReport {
         title: scenario.repetitions.count > 1 ? "processes of the last repetition" : "processes, the largest first"
       ).write(to: &page)
     }
+    writeEvents(of: scenario, to: &page)
     writeMeasurement(of: scenario, recording: recording, to: &page)
     writeNotes(of: scenario, to: &page)
     return page.text
@@ -74,6 +75,12 @@ package enum RecordReport {
     let title = "memory by kind near its peak, at \(Figures.instant(highest.time))"
     let whole = Figures.amount(highest.composition.resident)
     CompositionList(composition: highest.composition, title: "\(title): \(whole)\(share)").write(to: &page)
+  }
+
+  private static func writeEvents(of scenario: ScenarioResult, to page: inout Page) {
+    let events = scenario.eventsInWords
+    if !events.isEmpty { page.gap() }
+    for event in events { page.paragraph(event, indent: 2, label: "event: ") }
   }
 
   private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout Page) {

@@ -38,9 +38,9 @@ struct MetricSentence {
 
   private var regression: String {
     var parts: [String] = []
-    if metric.isAboveLimit, let limit = metric.rule.limit, let now = metric.current?.median {
-      let excess = amount(now - Double(limit.count))
-      parts.append("\(name) is \(amount(now)), \(excess) above its limit of \(amount(Double(limit.count)))")
+    if metric.isAboveLimit, let limit = metric.rule.limit?.value, let now = metric.current?.median {
+      let excess = amount(now - limit)
+      parts.append("\(name) is \(amount(now)), \(excess) above its limit of \(amount(limit))")
     }
     if let change = metric.change, let allowed = metric.allowed, change.shift > allowed, metric.method != .levels {
       parts.append("\(name) rose by \(amount(change.shift))\(share(change)), and \(allowance(allowed))")
@@ -98,7 +98,7 @@ struct MetricSentence {
 
   private var resolution: String? {
     guard let resolution = metric.resolution else { return nil }
-    let base = metric.rule.metric.isWholeBytes ? metric.baseline?.median ?? 0 : 0
+    let base = metric.rule.metric.isRate ? 0 : metric.baseline?.median ?? 0
     let text = base > 0 ? Figures.share(resolution / base * 100) : amount(resolution)
     return "this baseline can see \(text) or more"
   }

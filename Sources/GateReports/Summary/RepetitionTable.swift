@@ -18,7 +18,7 @@ struct RepetitionTable {
   var metrics: [MetricName] {
     let had = Set(scenario.repetitions.flatMap(\.allMetrics.keys))
     let judged = scenario.metrics.map(\.rule.metric).filter(had.contains)
-    let rest = MetricName.wholeRun.filter { had.contains($0) && !judged.contains($0) }
+    let rest = (MetricName.wholeRun + had.filter(\.isValue).sorted()).filter { had.contains($0) && !judged.contains($0) }
     return judged + rest
   }
 
@@ -29,7 +29,7 @@ struct RepetitionTable {
     let rows = scenario.repetitions.enumerated().map { index, repetition in
       let values = repetition.allMetrics
       let figures = metrics.map { metric in
-        let unit = metric.unit(perIteration: scenario.growthIsPerIteration)
+        let unit = scenario.unit(of: metric)
         return Table.Cell(values[metric].map { Figures.plainAmount($0, unit: unit) } ?? "")
       }
       let head = [Table.Cell("\(index + 1)"), Table.Cell(Figures.time(repetition.duration))]

@@ -22,7 +22,10 @@ struct ScenarioDetail {
     if context.detail == .verbose || scenario.verdict == .inconclusive, let reason = scenario.stoppingReason {
       page.paragraph(reason, indent: 2, label: "repetitions: ")
     }
-    if context.detail == .verbose { writeRepetitions(to: &page) }
+    if context.detail == .verbose {
+      writeRepetitions(to: &page)
+      for event in scenario.eventsInWords { page.paragraph(event, indent: 2, label: "event: ") }
+    }
     let notes = notes.own(context.detail == .verbose ? scenario.allNotes : scenario.notes)
     for note in notes { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
   }

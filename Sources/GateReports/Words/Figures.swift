@@ -30,6 +30,7 @@ enum Figures {
   /// The amount without what it is counted per.
   static func plainAmount(_ value: Double, unit: String) -> String {
     guard value.isFinite, value.magnitude < 1e18 else { return "unknown" }
+    guard unit.hasPrefix("bytes") else { return glued(FigureUnit.ownText(of: value, unit: unit)) }
     if unit != "bytes", value.magnitude < 1024, value != value.rounded() {
       return Decimals.text(value, places: 1) + "\(space)B"
     }
@@ -74,9 +75,9 @@ extension Tolerance {
     switch self {
     case .automatic: "auto, from the baseline's own noise"
     case .bounds(let relative?, let absolute?):
-      "\(Self.text(relative)), at least \(Figures.amount(absolute))"
+      "\(Self.text(relative)), at least \(Figures.glued(absolute.description))"
     case .bounds(let relative?, nil): Self.text(relative)
-    case .bounds(nil, let absolute?): Figures.amount(absolute)
+    case .bounds(nil, let absolute?): Figures.glued(absolute.description)
     case .bounds(nil, nil): "none"
     }
   }
@@ -92,7 +93,7 @@ extension GateRule {
   /// The rule in a few words, as in `3 %, at least 512 KiB; limit 200 MiB; warns only`.
   var forPeople: String {
     var parts = tolerance.map { [$0.forPeople] } ?? []
-    if let limit { parts.append("limit \(Figures.amount(limit))") }
+    if let limit { parts.append("limit \(Figures.glued(limit.description))") }
     switch severity {
     case .fail: break
     case .warn: parts.append("warns only")
@@ -111,7 +112,7 @@ extension MetricResult {
   /// Whether it is above its absolute limit, which no baseline can change.
   var isAboveLimit: Bool {
     guard let limit = rule.limit, let now = current?.median else { return false }
-    return now > Double(limit.count)
+    return now > limit.value
   }
 
   /// Whether it rose by more than is tolerated.
@@ -147,6 +148,16 @@ struct RepeatedFigure: Equatable {
 }
 
 extension ScenarioResult {
+  /// What the target told of itself, with the number of repetitions unless it is all of them.
+  var eventsInWords: [String] {
+    let told = repetitions.flatMap { Set($0.events.map(\.forPeople)).sorted() }
+    let distinct = told.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    return distinct.map { words in
+      let count = told.count { $0 == words }
+      return TerminalText.safe(words) + (count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : "")
+    }
+  }
+
   /// The values of a metric in all repetitions that have it.
   func figure(of metric: MetricName) -> RepeatedFigure? {
     RepeatedFigure(repetitions.compactMap { $0.allMetrics[metric] })

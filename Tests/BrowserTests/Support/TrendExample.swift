@@ -202,7 +202,7 @@ struct TrendExample {
       return .init(
         verdict: verdict, baseline: base, change: value - base, allowed: allowed,
         limit: base < 2e7 ? .mebibytes(32) : nil)
-    case .growth: return .init(verdict: .pass, limit: Bytes(1024))
+    case .growth: return .init(verdict: .pass, limit: 1024)
     default: return nil
     }
   }

@@ -43,6 +43,6 @@ package enum Defaults {
 
   private static func words(_ tolerance: Tolerance?) -> String {
     guard case .bounds(let relative, let absolute) = tolerance else { return "auto" }
-    return "\(text(relative?.value ?? 0)) %, at least \(absolute ?? .zero)"
+    return "\(text(relative?.value ?? 0)) %, at least \(absolute?.description ?? "0 B")"
   }
 }

@@ -115,7 +115,7 @@ package enum LeakTables {
   package static func count(_ course: Course, perIteration: Bool, trials: Int = trials) -> Count {
     var count = Count()
     for (index, limit) in limits.enumerated() {
-      let gate = Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: limit)])
+      let gate = Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: .size(limit))])
       let replay = Replay(gate: gate, repetitions: Defaults.repetitions)
       var chance = Chance(for: "\(course.name), \(perIteration), \(limit)")
       for _ in 0..<trials {

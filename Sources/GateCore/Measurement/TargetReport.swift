@@ -1,0 +1,134 @@
+/// Something that a target told of itself, beside its phases, marks and figures.
+package struct TargetEvent: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
+    /// A place of an object was come by this often within one turn of the target's work, in so many turns; `name` is
+    /// `TYPE.NAME`.
+    case loop(name: String, calls: Int, turns: Int)
+    /// Why the target was started, as `MemoryMarkers` says it, for example `out-of-memory.active.cgroup-counter`.
+    case launch(reason: String)
+    /// How many launches before this one failed while they were starting.
+    case launchFailures(Int)
+  }
+
+  package var kind: Kind
+  /// Since the target's exec; of several turns of a loop the first.
+  package var time: Duration
+
+  package init(_ kind: Kind, at time: Duration) {
+    (self.kind, self.time) = (kind, time)
+  }
+
+  /// More than these a repetition's result does not keep.
+  package static let most = 100
+}
+
+extension TargetEvent {
+  /// The event in words that stand by themselves.
+  package var forPeople: String {
+    switch kind {
+    case .loop(let name, let calls, let turns):
+      "the target was caught in a loop: `\(name)` was called \(calls) times in one turn of its work"
+        + (turns > 1 ? ", and in \(turns - 1) more" : "")
+    case .launch(let reason): "by its own account the target was started because: \(reason)"
+    case .launchFailures(let count):
+      "by its own account the \(count == 1 ? "launch" : "\(count) launches") before failed while starting"
+    }
+  }
+
+  package var isLoop: Bool {
+    if case .loop = kind { true } else { false }
+  }
+
+  /// Whether a person should hear of it where all else is well: a usual start is no news.
+  package var isTrouble: Bool {
+    guard case .launch(let reason) = kind else { return true }
+    return ["crash", "hang", "out-of-memory", "killed", "unknown"].contains { reason.hasPrefix($0) }
+  }
+}
+
+/// What a target reported in one repetition, out of its marks.
+struct TargetReport {
+  /// The highest number under each name, in the unit's terms.
+  private(set) var values: [MetricName: Double] = [:]
+  private(set) var units: [MetricName: String] = [:]
+  /// In the order of time.
+  private(set) var events: [TargetEvent] = []
+  /// What was left out of it, each a sentence.
+  private(set) var notes: [String] = []
+
+  /// More names than these are data and no figures of a program; each is one in every result, baseline and history.
+  static let mostValues = 100
+
+  private var left: (names: Set<String>, numbers: Int, events: Int, units: Set<String>) = ([], 0, 0, [])
+  private var dropped = 0
+
+  init(_ marks: [Mark]) {
+    for mark in marks {
+      switch mark.event {
+      case .mark(let name) where name.hasPrefix("launch."):
+        add(.launch(reason: String(name.dropFirst(7))), at: mark.time)
+      case .value(let name, let number, let unit): take(name, number, unit, at: mark.time)
+      default: break
+      }
+    }
+    notes = remarks
+  }
+
+  /// Words of the libraries are events, all else is a figure.
+  private mutating func take(_ name: String, _ number: Double, _ unit: String, at time: Duration) {
+    let count = Int(clamping: Bytes(clampedFrom: number).count)
+    switch (name, unit) {
+    case (_, "calls") where name.hasPrefix("loop."): addLoop(String(name.dropFirst(5)), calls: count, at: time)
+    case ("launch.failures", "launches"): add(.launchFailures(count), at: time)
+    case ("marks.dropped", "messages"): dropped = max(dropped, count)
+    default: addValue(.value(name), number, unit)
+    }
+  }
+
+  private mutating func addValue(_ metric: MetricName, _ number: Double, _ word: String) {
+    let (unit, scale) = FigureUnit.told(word)
+    let value = number * scale
+    guard value.magnitude <= Double(Bytes.largest.count) else { return left.numbers += 1 }
+    if let known = units[metric] {
+      guard known == unit else {
+        left.units.insert("\(metric) (\(known) at first, then \(unit))")
+        return
+      }
+      values[metric] = max(values[metric] ?? value, value)
+    } else if units.count < Self.mostValues {
+      (units[metric], values[metric]) = (unit, value)
+    } else {
+      left.names.insert(metric.text)
+    }
+  }
+
+  private mutating func addLoop(_ name: String, calls: Int, at time: Duration) {
+    let known = events.firstIndex { if case .loop(name, _, _) = $0.kind { true } else { false } }
+    guard let known, case .loop(_, let most, let turns) = events[known].kind else {
+      return add(.loop(name: name, calls: calls, turns: 1), at: time)
+    }
+    events[known].kind = .loop(name: name, calls: max(most, calls), turns: turns + 1)
+  }
+
+  private mutating func add(_ kind: TargetEvent.Kind, at time: Duration) {
+    guard events.count < TargetEvent.most else { return left.events += 1 }
+    events.append(TargetEvent(kind, at: time))
+  }
+
+  private var remarks: [String] {
+    var notes: [String] = []
+    if !left.names.isEmpty {
+      notes.append("the target reported more than \(Self.mostValues) values; the names that came later are left out")
+    }
+    if left.numbers > 0 { notes.append("numbers that the target reported are beyond 2^60, and left out") }
+    if !left.units.isEmpty {
+      let names = left.units.sorted().prefix(3).joined(separator: ", ")
+      notes.append("values that the target reported in a second unit are left out: \(names)")
+    }
+    if left.events > 0 { notes.append("the target told more than \(TargetEvent.most) events; the later ones are left out") }
+    if dropped > 0 {
+      notes.append("the target dropped \(dropped) messages to HIGHWATER_MARKS that it wrote faster than they were read")
+    }
+    return notes + events.filter { $0.isTrouble && !$0.isLoop }.map(\.forPeople)
+  }
+}

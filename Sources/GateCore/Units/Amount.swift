@@ -1,0 +1,107 @@
+/// An amount that a gate names, as a limit or a tolerance.
+package enum Amount: Sendable, Equatable {
+  case size(Bytes)
+  case time(Duration)
+  /// In a unit of the target's own, such as the entries of a cache.
+  case number(Double)
+
+  package static func kibibytes(_ count: Int64) -> Amount { .size(.kibibytes(count)) }
+  package static func mebibytes(_ count: Int64) -> Amount { .size(.mebibytes(count)) }
+
+  /// In bytes, in seconds, or the number as it stands.
+  package var value: Double {
+    switch self {
+    case .size(let bytes): Double(bytes.count)
+    case .time(let duration): duration.inSeconds
+    case .number(let number): number
+    }
+  }
+
+  /// Whether both are of the same kind.
+  package func isLike(_ other: Amount) -> Bool {
+    switch (self, other) {
+    case (.size, .size), (.time, .time), (.number, .number): true
+    default: false
+    }
+  }
+
+  /// Whether figures of this unit can be held against it; bytes per second or iteration are sizes.
+  package func fits(unit: String) -> Bool {
+    switch self {
+    case .size: unit == "bytes" || unit.hasPrefix("bytes/")
+    case .time: unit == "seconds"
+    case .number: !unit.isEmpty && !Amount.size(.zero).fits(unit: unit) && !Amount.time(.zero).fits(unit: unit)
+    }
+  }
+}
+
+extension Amount: CustomStringConvertible {
+  /// The amount for a person: `512 KiB`, `200 ms`, `1000`.
+  package var description: String {
+    switch self {
+    case .size(let bytes): bytes.description
+    case .time(let duration): duration.forPeople
+    case .number(let number): Decimals.short(number)
+    }
+  }
+}
+
+extension Amount {
+  /// Reads a size as in `512KiB`, a span of time as in `200ms`, or a bare number up to 2^60.
+  ///
+  /// - Throws: what is wrong with the text, and what would be right.
+  package init(parsing text: String) throws(UnitError) {
+    if let number = Double(text), number.isFinite, (0...Double(Bytes.largest.count)).contains(number) {
+      self = .number(number)
+    } else if Duration.unitSizes.contains(where: { text.hasSuffix($0.name) }), !text.hasSuffix("B") {
+      self = .time(try Duration(parsing: text))
+    } else {
+      self = .size(try Bytes(parsing: text))
+    }
+  }
+}
+
+/// The unit of a figure, as the result file names it: `bytes`, `bytes/second`, `bytes/iteration`, `seconds`, or one of
+/// the target's own, such as `items`.
+package enum FigureUnit {
+  /// A figure for a person, as in `23.1 MiB`, `1.3 KiB/iteration`, `12.0 MiB/s`, `250 ms` or `17 items`.
+  package static func text(of value: Double, unit: String) -> String {
+    switch unit {
+    case "bytes": return Bytes(clampedFrom: value).description
+    case "bytes/second", "bytes/iteration":
+      let rate = abs(value) < 1024 ? "\(Decimals.text(value, places: 1)) B" : Bytes(clampedFrom: value).description
+      return rate + MetricName.suffix(of: unit)
+    default: return ownText(of: value, unit: unit)
+    }
+  }
+
+  /// A figure that is none of memory.
+  package static func ownText(of value: Double, unit: String) -> String {
+    guard unit == "seconds" else { return Decimals.short(value) + (unit.isEmpty ? "" : " \(unit)") }
+    let sign = value < 0 ? "-" : ""
+    return sign + Duration.nanoseconds(Int64(min(abs(value) * 1e9, 9e18).rounded())).forPeople
+  }
+
+  /// Whether a target may say so: 1 to 20 of `A-Z a-z 0-9 . _ - / %`.
+  package static func isValid(_ word: String) -> Bool {
+    (1...20).contains(word.utf8.count)
+      && word.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x25, 0x2d, 0x2e, 0x2f, 0x5f: true
+        default: false
+        }
+      }
+  }
+
+  /// What a target's word for a unit means: how figures in it are named, and what they have to be multiplied by.
+  ///
+  /// Sizes become bytes and spans of time seconds, so that a target may tell now KiB and now MiB.
+  static func told(_ word: String) -> (unit: String, scale: Double) {
+    if word == "bytes" || word == "byte" { return ("bytes", 1) }
+    if let size = Bytes.units.first(where: { $0.name == word })?.size { return ("bytes", Double(size)) }
+    if word == "seconds" || word == "second" { return ("seconds", 1) }
+    let short = [("ns", 1.0), ("us", 1e3)] + Duration.unitSizes.map { ($0.name, $0.nanoseconds) }
+    if let nanoseconds = short.first(where: { $0.0 == word })?.1 { return ("seconds", nanoseconds / 1e9) }
+    return (word, 1)
+  }
+}
