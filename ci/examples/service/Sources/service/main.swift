@@ -14,8 +14,8 @@ Marks.phase("load")
 let launch = LaunchReason(appVersion: "1.0.0")
 print("started: \(launch.startup)")
 
-// More than 100 changes of the store for one request (see `Session.run`) are a loop. Under the gate the run fails.
-let hunter = LoopHunter(turn: TaskTurn()) { loop in
+// A hundred changes of the store for one request (see `Session.run`) are a loop. Under the gate the run fails.
+let hunter = LoopHunter(turn: TaskTurn(), notify: .onceEver) { loop in
   print("loop: \(loop.typeName).\(loop.name) was called \(loop.count) times for one request")
 }
 let store = DocumentStore(hunter: hunter)
