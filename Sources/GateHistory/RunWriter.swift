@@ -64,7 +64,9 @@ final class RunWriter {
     ])
     let scenarioID = db.lastInsertedRowID
     for record in scenario.metrics {
-      try metricRow.insert(record, metric: try id(ofName: MetricRecord.nameInHistory(of: record.metric, told: record.told)), scenario: scenarioID)
+      try metricRow.insert(
+        record, metric: try id(ofName: MetricRecord.nameInHistory(of: record.metric, told: record.told)),
+        scenario: scenarioID)
     }
     for trouble in scenario.troubles {
       let end = trouble.end

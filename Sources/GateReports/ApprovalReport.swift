@@ -63,7 +63,8 @@ package enum ApprovalReport {
         let (before, after) = (change.before[metric], change.after[metric])
         let label = Table.Cell(TerminalText.safe(metric.text) + MetricName.suffix(of: unit(metric)))
         guard !isNew else { return [label, amount(after, metric)] }
-        return [label, amount(before, metric), "to", amount(after, metric)] + difference(before, after, unit: unit(metric))
+        return [label, amount(before, metric), "to", amount(after, metric)]
+          + difference(before, after, unit: unit(metric))
       }
     )
   }

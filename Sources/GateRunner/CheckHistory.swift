@@ -59,7 +59,9 @@ struct CheckHistory {
         let now = SeriesPoint(
           run: result.run, verdict: record.verdict, record: metric, approval: record.approval)
         let selection = selection(of: unchanged, in: result.run)
-        let before = asking { history throws(HistoryError) in try history.series(of: metric.metric, told: metric.told, in: selection) }
+        let before = asking { history throws(HistoryError) in
+          try history.series(of: metric.metric, told: metric.told, in: selection)
+        }
         guard let before else { return }
         guard let creep = CreepOfRuns(before + [now], tolerance: gate.tolerance(of: metric.metric)) else { continue }
         // The baseline may have told of the same creep, over approvals.

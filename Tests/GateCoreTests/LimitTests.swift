@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Holding growth to a limit")
 struct LimitTests {
-  private func result(_ growth: [Growth], limit: Bytes = .kibibytes(1)) -> MetricResult? {
+  private func result(_ growth: [Growth], limit: Amount = .kibibytes(1)) -> MetricResult? {
     var measurements = Given.measurements(
       [.growth: growth.map(\.slope)], gate: Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: limit)])
     )

@@ -319,7 +319,7 @@ struct NoiseAdviceTests {
     let gate = Gate(rules: [GateRule(metric: .spike, tolerance: .standard)])
     let spikes = (0..<20).map { $0 < 12 ? 0 : Double($0) * 65_536 }
     let advised = Noisy.study(spikes, metric: .spike, gate: gate)[.spike]?.advisedTolerance
-    guard case .bounds(nil, let size?) = advised else {
+    guard case .bounds(nil, .size(let size)?) = advised else {
       Issue.record("a spike of nothing has no share: \(advised.debugDescription)")
       return
     }

@@ -72,11 +72,8 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// Whether the values are whole bytes of memory; rates have fractions, and so may what targets report.
   package var isWholeBytes: Bool { !isRate && !isValue }
 
-  /// The unit as the result file names it.
-  ///
-  /// - Parameters:
-  ///   - perIteration: Whether growth was measured per iteration, else per second.
-  ///   - told: What the target said of a figure of its own; without it that has no unit.
+  /// The unit as the result file names it; of growth that per iteration or per second, of a figure of the target's own
+  /// what the target `told`, else none.
   package func unit(perIteration: Bool, told: String? = nil) -> String {
     if isValue { return told ?? "" }
     if self == .faultRate { return "bytes/second" }

@@ -125,7 +125,9 @@ struct TargetReport {
       let names = left.units.sorted().prefix(3).joined(separator: ", ")
       notes.append("values that the target reported in a second unit are left out: \(names)")
     }
-    if left.events > 0 { notes.append("the target told more than \(TargetEvent.most) events; the later ones are left out") }
+    if left.events > 0 {
+      notes.append("the target told more than \(TargetEvent.most) events; the later ones are left out")
+    }
     if dropped > 0 {
       notes.append("the target dropped \(dropped) messages to HIGHWATER_MARKS that it wrote faster than they were read")
     }

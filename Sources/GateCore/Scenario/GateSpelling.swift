@@ -43,7 +43,9 @@ extension Amount {
 extension Duration {
   /// In the largest unit of which there is a whole number; parts of a millisecond as a fraction.
   fileprivate var spelled: String {
-    let unit = Duration.unitSizes.last { (Double(nanoseconds) / $0.nanoseconds).truncatingRemainder(dividingBy: 1) == 0 }
+    let unit = Duration.unitSizes.last {
+      (Double(nanoseconds) / $0.nanoseconds).truncatingRemainder(dividingBy: 1) == 0
+    }
     guard let unit, self != .zero else { return self == .zero ? "0s" : "\(Double(nanoseconds) / 1e6)ms" }
     return "\(Int64(Double(nanoseconds) / unit.nanoseconds))\(unit.name)"
   }

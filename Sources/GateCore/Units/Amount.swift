@@ -78,8 +78,12 @@ package enum FigureUnit {
   /// A figure that is none of memory.
   package static func ownText(of value: Double, unit: String) -> String {
     guard unit == "seconds" else { return Decimals.short(value) + (unit.isEmpty ? "" : " \(unit)") }
-    let sign = value < 0 ? "-" : ""
-    return sign + Duration.nanoseconds(Int64(min(abs(value) * 1e9, 9e18).rounded())).forPeople
+    switch value.magnitude {
+    case 0: return "0 s"
+    case ..<0.001: return Decimals.short(value * 1e6) + " µs"
+    case ..<1: return Decimals.short(value * 1000) + " ms"
+    default: return Decimals.short(value) + " s"
+    }
   }
 
   /// Whether a target may say so: 1 to 20 of `A-Z a-z 0-9 . _ - / %`.

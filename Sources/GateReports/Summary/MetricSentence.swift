@@ -98,6 +98,7 @@ struct MetricSentence {
 
   private var resolution: String? {
     guard let resolution = metric.resolution else { return nil }
+    if resolution == 0 { return "this baseline can see any change" }
     let base = metric.rule.metric.isRate ? 0 : metric.baseline?.median ?? 0
     let text = base > 0 ? Figures.share(resolution / base * 100) : amount(resolution)
     return "this baseline can see \(text) or more"

@@ -154,7 +154,8 @@ extension ScenarioResult {
     let distinct = told.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     return distinct.map { words in
       let count = told.count { $0 == words }
-      return TerminalText.safe(words) + (count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : "")
+      return TerminalText.safe(words)
+        + (count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : "")
     }
   }
 

@@ -201,7 +201,7 @@ struct TrendExample {
       let verdict: Verdict = value > base + allowed ? .regression : value < base - allowed ? .improved : .pass
       return .init(
         verdict: verdict, baseline: base, change: value - base, allowed: allowed,
-        limit: base < 2e7 ? .mebibytes(32) : nil)
+        limit: base < 2e7 ? 32 * 1_048_576 : nil)
     case .growth: return .init(verdict: .pass, limit: 1024)
     default: return nil
     }

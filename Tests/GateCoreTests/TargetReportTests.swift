@@ -1,0 +1,133 @@
+import GateCore
+import Testing
+
+@Suite("What a target reports of itself")
+struct TargetReportTests {
+  private func result(_ events: [Mark.Event]) -> RepetitionResult {
+    let marks = events.enumerated().map { Mark(time: .milliseconds(10 * $0), event: $1) }
+    return Recording(marks: marks, end: End(.exited, code: 0), duration: .seconds(1)).result()
+  }
+
+  private func value(_ name: String, _ number: Double, _ unit: String) -> Mark.Event {
+    .value(name: name, number: number, unit: unit)
+  }
+
+  @Test("The highest figure of a repetition counts, and its unit goes with it")
+  func highest() {
+    let result = result([value("cache", 3, "items"), value("cache", 7, "items"), value("cache", 5, "items")])
+    #expect(result.metrics[.value("cache")] == 7)
+    #expect(result.units == [.value("cache"): "items"])
+    #expect(result.allMetrics[.value("cache")] == 7)
+    #expect(result.notes.isEmpty && result.events.isEmpty)
+  }
+
+  @Test("A figure below zero is one, too")
+  func negative() {
+    #expect(result([value("balance", -7, "items"), value("balance", -9, "items")]).metrics[.value("balance")] == -7)
+  }
+
+  @Test(
+    "Sizes become bytes and spans of time seconds; another unit stays as it was told",
+    arguments: [
+      (1.5, "MiB", 1_572_864, "bytes"), (2, "kB", 2000, "bytes"), (7, "B", 7, "bytes"), (3, "bytes", 3, "bytes"),
+      (1, "GiB", 1_073_741_824, "bytes"), (250, "ms", 0.25, "seconds"), (2, "us", 2e-6, "seconds"),
+      (4, "ns", 4e-9, "seconds"), (1.5, "s", 1.5, "seconds"), (2, "m", 120, "seconds"), (1, "h", 3600, "seconds"),
+      (17, "items", 17, "items"), (0.5, "%", 0.5, "%"), (3, "requests/s", 3, "requests/s"), (1, "mib", 1, "mib"),
+    ] as [(Double, String, Double, String)]
+  )
+  func units(number: Double, word: String, expected: Double, unit: String) throws {
+    let result = result([value("x", number, word)])
+    let figure = try #require(result.metrics[.value("x")])
+    #expect((figure - expected).magnitude <= expected * 1e-12)
+    #expect(result.units[.value("x")] == unit)
+  }
+
+  @Test("One figure may be told in several sizes, and in no second kind of unit")
+  func mixedUnits() {
+    let sizes = result([value("x", 1, "MiB"), value("x", 1500, "KiB")])
+    #expect(sizes.metrics[.value("x")] == 1_536_000)
+    let mixed = result([value("x", 1, "MiB"), value("x", 1e9, "items")])
+    #expect(mixed.metrics[.value("x")] == 1_048_576)
+    #expect(mixed.units[.value("x")] == "bytes")
+    #expect(
+      mixed.notes == [
+        "values that the target reported in a second unit are left out: value.x (bytes at first, then items)"
+      ]
+    )
+  }
+
+  @Test("Names without end, and numbers beyond what files hold, are left out and told of")
+  func bounds() {
+    let many = result((0..<150).map { value("n\($0)", 1, "items") })
+    #expect(many.units.count == 100)
+    #expect(many.metrics[.value("n99")] == 1 && many.metrics[.value("n100")] == nil)
+    #expect(many.notes == ["the target reported more than 100 values; the names that came later are left out"])
+    let huge = result([value("x", 1e300, "items"), value("y", 1e12, "GiB"), value("z", 1, "items")])
+    #expect(huge.units.count == 1)
+    #expect(huge.notes == ["numbers that the target reported are beyond 2^60, and left out"])
+  }
+
+  @Test("A loop is an event with its place and its largest count, once, and no figure")
+  func loops() {
+    let result = result([
+      value("loop.Model.update", 100, "calls"), value("loop.Other.run", 100, "calls"),
+      value("loop.Model.update", 130, "calls"),
+    ])
+    #expect(
+      result.events == [
+        TargetEvent(.loop(name: "Model.update", calls: 130, turns: 2), at: .zero),
+        TargetEvent(.loop(name: "Other.run", calls: 100, turns: 1), at: .milliseconds(10)),
+      ])
+    #expect(result.units.isEmpty)
+    // What fails a scenario needs no note beside it.
+    #expect(result.notes.isEmpty)
+    #expect(
+      result.events[0].forPeople
+        == "the target was caught in a loop: `Model.update` was called 130 times in one turn of its work, and in 1 more"
+    )
+  }
+
+  @Test("The word `loop` in another unit is a figure of the target's own")
+  func notALoop() {
+    let result = result([value("loop.latency", 3, "ms"), value("loops", 2, "calls")])
+    #expect(result.events.isEmpty)
+    #expect(result.units.keys.sorted() == [.value("loop.latency"), .value("loops")])
+  }
+
+  @Test(
+    "A start is an event; only one after trouble is news",
+    arguments: [
+      ("first-launch", false), ("requested", false), ("app-upgrade", false), ("clean-exit", false),
+      ("crash", true), ("hang", true), ("out-of-memory.active.cgroup-counter", true), ("killed-unknown.idle", true),
+    ]
+  )
+  func launches(reason: String, isNews: Bool) {
+    let result = result([.mark("launch.\(reason)"), .mark("other")])
+    #expect(result.events == [TargetEvent(.launch(reason: reason), at: .zero)])
+    #expect(
+      result.notes == (isNews ? ["by its own account the target was started because: \(reason)"] : []))
+  }
+
+  @Test("Launches that failed before are news")
+  func failedLaunches() {
+    let result = result([value("launch.failures", 3, "launches")])
+    #expect(result.events == [TargetEvent(.launchFailures(3), at: .zero)])
+    #expect(result.notes == ["by its own account the 3 launches before failed while starting"])
+  }
+
+  @Test("Messages that a target had to drop are told of")
+  func dropped() {
+    let result = result([value("marks.dropped", 12, "messages"), value("marks.dropped", 40, "messages")])
+    #expect(result.units.isEmpty)
+    #expect(
+      result.notes
+        == ["the target dropped 40 messages to HIGHWATER_MARKS that it wrote faster than they were read"])
+  }
+
+  @Test("Events without end are bounded")
+  func manyEvents() {
+    let result = result((0..<150).map { value("loop.T.n\($0)", 100, "calls") })
+    #expect(result.events.count == TargetEvent.most)
+    #expect(result.notes == ["the target told more than 100 events; the later ones are left out"])
+  }
+}

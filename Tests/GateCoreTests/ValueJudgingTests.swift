@@ -1,0 +1,173 @@
+import GateCore
+import Testing
+
+@Suite("Judging what a target reports of itself")
+struct ValueJudgingTests {
+  private static let entries = MetricName.value("cache.entries")
+
+  private func measurements(
+    _ values: [Double?],
+    _ rule: GateRule,
+    units: [String] = ["items"]
+  ) -> ScenarioMeasurements {
+    var measured = Given.measurements([Self.entries: values], gate: Gate(rules: [rule]))
+    for index in values.indices where values[index] != nil {
+      measured.repetitions[index].units[Self.entries] = units[index % units.count]
+    }
+    return measured
+  }
+
+  private func rule(_ relative: Percent?, _ absolute: Amount? = nil, limit: Amount? = nil) -> GateRule {
+    let tolerance = relative == nil && absolute == nil ? nil : Tolerance.bounds(relative: relative, absolute: absolute)
+    return GateRule(metric: Self.entries, tolerance: tolerance, limit: limit)
+  }
+
+  private func baseline(_ level: Double, unit: String = "items") -> Baseline {
+    var baseline = Given.baseline([Self.entries: Array(repeating: level, count: 10)])
+    baseline.units[Self.entries] = unit
+    return baseline
+  }
+
+  private func judged(_ level: Double, _ rule: GateRule, beside base: Baseline?) throws -> MetricResult {
+    let measured = measurements(Array(repeating: level, count: 10), rule)
+    return try #require(measured.judged(against: base.map(Reference.baseline) ?? .missing).metrics.first)
+  }
+
+  @Test(
+    "A rise beyond share and amount is a regression, and the larger of both counts",
+    arguments: [
+      (1029, .pass), (1031, .regression), (1000, .pass), (960, .improved),
+    ] as [(Double, Verdict)]
+  )
+  func rise(level: Double, verdict: Verdict) throws {
+    let result = try judged(level, rule(Percent(3), .number(10)), beside: baseline(1000))
+    #expect(result.verdict == verdict)
+    #expect(result.unit == "items")
+    #expect(result.allowed == 30)
+  }
+
+  @Test("The reason names the figures in their unit")
+  func words() throws {
+    let result = try judged(1200, rule(Percent(3)), beside: baseline(1000))
+    #expect(result.reason == "value.cache.entries rose by 200 items, and 30 items are tolerated")
+  }
+
+  @Test("A limit needs no baseline", arguments: [(1000, .pass), (1001, .regression)] as [(Double, Verdict)])
+  func limit(level: Double, verdict: Verdict) throws {
+    #expect(try judged(level, rule(nil, limit: .number(1000)), beside: nil).verdict == verdict)
+  }
+
+  @Test("A rule without a tolerance takes 3 %, and no amount of memory")
+  func standard() {
+    #expect(Tolerance.standard(of: Self.entries) == .bounds(relative: Percent(3), absolute: nil))
+    #expect(Tolerance.standard(of: .peakRSS) == .standard)
+    #expect(Tolerance.standard(of: .growth) == nil)
+  }
+
+  @Test("An automatic tolerance has no least amount of memory")
+  func automatic() {
+    let values = Array(repeating: 1000.0, count: 10)
+    #expect(Tolerance.automatic.allowed(beside: values, of: Self.entries) == 5)
+    #expect(Tolerance.automatic.allowed(beside: values) == 131_072)
+  }
+
+  @Test(
+    "Amounts of another kind than the figure's unit decide nothing, and say what does not fit",
+    arguments: [
+      (.size(.kibibytes(64)), "64KiB"), (.time(.milliseconds(200)), "200ms"),
+    ] as [(Amount, String)]
+  )
+  func amountsDoNotFit(amount: Amount, spelled: String) throws {
+    for rule in [rule(Percent(3), amount), rule(nil, limit: amount)] {
+      let result = try judged(1000, rule, beside: baseline(1000))
+      #expect(result.verdict == .inconclusive)
+      #expect(result.reason == "the gate names `\(spelled)`, and the target reports it in items")
+    }
+  }
+
+  @Test(
+    "An amount fits figures of its own kind only",
+    arguments: [
+      (.size(.zero), ["bytes", "bytes/iteration", "bytes/second"], ["seconds", "items", "bytesize"]),
+      (.time(.zero), ["seconds"], ["bytes", "items", "second-hands"]),
+      (.number(1), ["items", "%"], ["bytes", "seconds", ""]),
+    ] as [(Amount, [String], [String])]
+  )
+  func fits(amount: Amount, fitting: [String], others: [String]) {
+    #expect(fitting.allSatisfy(amount.fits))
+    #expect(!others.contains(where: amount.fits))
+  }
+
+  @Test("A unit that is no longer the baseline's decides nothing until it is approved")
+  func changedUnit() throws {
+    let result = try judged(1000, rule(Percent(3)), beside: baseline(1000, unit: "bytes"))
+    #expect(result.verdict == .inconclusive)
+    #expect(result.reason == "the baseline has it in bytes, and the target reports it in items now; approve again")
+  }
+
+  @Test("Repetitions that do not agree on a unit decide nothing")
+  func mixedUnits() throws {
+    let measured = measurements([1, 1, 1, 1], rule(Percent(3)), units: ["items", "bytes"])
+    let result = try #require(measured.judged(against: .baseline(baseline(1))).metrics.first)
+    #expect(result.verdict == .inconclusive)
+    #expect(result.reason == "the repetitions reported it in different units: bytes, items")
+  }
+
+  @Test("A figure that the gate names and no repetition has is inconclusive, with the message that is missing")
+  func missing() throws {
+    let measured = Given.measurements([.peakRSS: [1, 1]], gate: Gate(rules: [rule(Percent(3))]))
+    let result = try #require(measured.judged(against: .baseline(baseline(1))).metrics.first)
+    #expect(result.verdict == .inconclusive)
+    #expect(
+      result.reason
+        == "cannot be had: the target reported it (`value cache.entries NUMBER UNIT`) in no repetition")
+  }
+
+  @Test("A baseline keeps the figures' units, and so does what is measured by a baseline again")
+  func baselineUnits() {
+    let measured = measurements([5, 5, 5], rule(Percent(3)))
+    let approval = Given.baseline([:]).approved
+    let approved = Baseline(of: measured.judged(against: .missing), approved: approval)
+    #expect(approved.units == [Self.entries: "items"])
+    #expect(approved.unit(of: Self.entries) == "items" && approved.unit(of: .peakRSS) == "bytes")
+    #expect(ScenarioMeasurements(of: approved).repetitions.map(\.units) == Array(repeating: approved.units, count: 3))
+  }
+
+  @Test("Figures that rise a little with each approval have crept")
+  func creep() throws {
+    let gate = Gate(rules: [rule(Percent(3))])
+    var last = baseline(1000)
+    for step in 1...4 {
+      var next = baseline(1000 + Double(step) * 20)
+      next.continueAnchors(of: last, gate: gate)
+      last = next
+    }
+    let creep = try #require(last.creep(under: gate).first)
+    #expect(creep.rise == 80 && creep.anchor.level == 1000)
+    #expect(creep.sentence(unit: last.unit(of: creep.metric)).hasPrefix("value.cache.entries has crept up by 80 items"))
+  }
+
+  @Test(
+    "A metric's name is of a value where a plain name follows",
+    arguments: [
+      ("value.cache.entries", true), ("value.p99", true), ("value.", false), ("value.-x", false), ("values.x", false),
+      ("value.a b", false), ("value." + String(repeating: "n", count: 101), false),
+    ]
+  )
+  func names(text: String, isMetric: Bool) {
+    #expect((MetricName(parsing: text) != nil) == isMetric)
+  }
+
+  @Test(
+    "Figures of the target's own are shown to about four digits",
+    arguments: [
+      (17, "items", "17 items"), (0.125, "items", "0.125 items"), (1234.56, "items", "1234.6 items"),
+      (12345.6, "items", "12346 items"), (-2.5, "%", "-2.5 %"), (3, "", "3"), (0, "seconds", "0 s"),
+      (0.0025, "seconds", "2.5 ms"), (0.0000125, "seconds", "12.5 µs"), (90, "seconds", "90 s"),
+      (-0.25, "seconds", "-250 ms"), (1_572_864, "bytes", "1.5 MiB"),
+    ] as [(Double, String, String)]
+  )
+  func shown(value: Double, unit: String, text: String) {
+    #expect(FigureUnit.text(of: value, unit: unit) == text)
+  }
+}
