@@ -51,18 +51,21 @@ struct MemoryCurveTests {
     #expect(curve?.main.points.count == 51 && curve?.tree == nil)
   }
 
-  @Test("Phases, marks and told values have their instants, and iterations are counted")
+  @Test("Phases, marks and the first turn of a loop have their instants, and iterations are counted")
   func instants() throws {
     let marks = [
       Mark(time: .milliseconds(100), event: .phase("load")), Mark(time: .milliseconds(900), event: .mark("filled")),
       Mark(time: .seconds(1), event: .phase("serve")),
       Mark(time: .seconds(2), event: .value(name: "keys", number: 12.5, unit: "k")),
+      Mark(time: .milliseconds(2050), event: .value(name: "loop.Model.update", number: 100, unit: "calls")),
+      Mark(time: .milliseconds(2060), event: .value(name: "loop.Model.update", number: 100, unit: "calls")),
     ]
     let turns = (0..<30).map { Mark(time: .milliseconds(2100 + $0), event: .iteration) }
     let recording = Curves.recording({ _ in 20 * mebibyte }, marks: marks + turns, stopAt: 3.5)
     let curve = try #require(recording.result().curve)
     #expect(curve.phases == [.init("load", at: .milliseconds(100)), .init("serve", at: .seconds(1))])
-    #expect(curve.marks == [.init("filled", at: .milliseconds(900)), .init("keys 12.50 k", at: .seconds(2))])
+    #expect(
+      curve.marks == [.init("filled", at: .milliseconds(900)), .init("loop.Model.update", at: .milliseconds(2050))])
     #expect(curve.iterations == 30 && curve.end == .milliseconds(3500))
   }
 

@@ -45,7 +45,7 @@ package struct MemoryCurve: Sendable, Equatable {
   package var end: Duration
   /// Each lasts until the next one; at most ``mostInstants``.
   package var phases: [Instant]
-  /// Named marks and values that the target told; at most ``mostInstants``.
+  /// Named marks, and where the target told of a loop for the first time; at most ``mostInstants``.
   package var marks: [Instant]
   package var iterations: Int
   package var peak: Peak?
@@ -155,9 +155,13 @@ extension Recording {
       switch mark.event {
       case .phase(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.phases)
       case .mark(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
-      case .value(let name, let number, let unit):
-        let amount = Decimals.text(number, places: number == number.rounded() ? 0 : 2)
-        curve.add(MemoryCurve.Instant("\(name) \(amount) \(unit)", at: mark.time), to: \.marks)
+      case .value(let name, _, "calls") where name.hasPrefix("loop."):
+        // A loop that goes on tells of itself in each turn.
+        if !curve.marks.contains(where: { $0.name == name }) {
+          curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
+        }
+      // Figures are metrics; a line for each would hide the curve.
+      case .value: break
       case .iteration: curve.iterations += 1
       }
     }

@@ -102,8 +102,11 @@ package struct ScenarioRecord: Sendable, Equatable {
 }
 
 extension ScenarioResult {
+  /// The repetitions that did not end well.
+  ///
   /// A target that exits with another code or by another signal than expected makes its scenario fail; the result does
-  /// not say what was expected, so that an exit or a signal is trouble where the scenario failed.
+  /// not say what was expected, so that an exit or a signal is trouble where the scenario failed. A loop is trouble, too,
+  /// however the target ended.
   fileprivate var troubles: [ScenarioRecord.Trouble] {
     zip(1..., repetitions).compactMap { number, repetition in
       let isClean =
@@ -112,8 +115,11 @@ extension ScenarioResult {
         case .exited, .signaled: verdict != .failed || (repetition.end.code == 0 && repetition.end.signal == nil)
         default: false
         }
-      guard !isClean || repetition.end.oomKills > 0 else { return nil }
-      return ScenarioRecord.Trouble(repetition: number, end: repetition.end)
+      let loop = repetition.events.first(where: \.isLoop)
+      guard !isClean || repetition.end.oomKills > 0 || loop != nil else { return nil }
+      var end = repetition.end
+      if let loop { end.detail = loop.forPeople }
+      return ScenarioRecord.Trouble(repetition: number, end: end)
     }
   }
 }

@@ -36,6 +36,7 @@ extension SVGAxis {
       let (name, size) = Bytes.units.prefix(4).last { Double($0.size) <= largest } ?? ("B", 1)
       let per = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
       return ("\(Figures.space)\(name)\(per)", Double(size))
+    case "seconds" where largest < 0.001: return ("\(Figures.space)µs", 1e-6)
     case "seconds": return largest < 1 ? ("\(Figures.space)ms", 0.001) : ("\(Figures.space)s", 1)
     case "": return ("", 1)
     default: return ("\(Figures.space)\(TerminalText.safe(unit))", 1)

@@ -14,20 +14,30 @@ const Charts = (() => {
     return (value / unit).toFixed(name === "KiB" && value % 1024 === 0 ? 0 : places) + space + name;
   }
 
-  /** A figure in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
-  const amount = (value, unit) => unit.startsWith("bytes") ? bytes(value) + per(unit) : short(value) + own(unit);
-
-  /** What figures in a unit are counted per. */
+  /** What figures of memory are counted per. */
   const per = unit => unit.slice("bytes".length).replace("second", "s");
 
-  /** A unit of the target's own. */
-  const own = unit => unit && space + (unit === "seconds" ? "s" : unit);
+  /** What is written behind figures up to this size of a target's own, and what one of it is worth. */
+  function scale(unit, largest) {
+    if (unit !== "seconds") return [unit && space + unit, 1];
+    const [name, size] = largest >= 1 || largest === 0 ? ["s", 1] : largest >= 1e-3 ? ["ms", 1e-3] : ["µs", 1e-6];
+    return [space + name, size];
+  }
 
   /** To about four digits, without zeros at the end. */
   const short = value => String(+value.toFixed(Math.abs(value) < 1 ? 4 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1e4 ? 1 : 0));
 
+  function plain(value, unit) {
+    if (unit.startsWith("bytes")) return bytes(value);
+    const [name, size] = scale(unit, Math.abs(value));
+    return short(value / size) + name;
+  }
+
+  /** A figure in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
+  const amount = (value, unit) => plain(value, unit) + (unit.startsWith("bytes") ? per(unit) : "");
+
   function difference(value, unit) {
-    const text = unit.startsWith("bytes") ? bytes(value) : short(value) + own(unit);
+    const text = plain(value, unit);
     return value > 0 && /[1-9]/.test(text) ? "+" + text : text;
   }
 
@@ -54,9 +64,9 @@ const Charts = (() => {
   }
 
   const amountTicks = unit => (low, high, pixels) => {
-    const isMemory = unit.startsWith("bytes"), largest = Math.max(Math.abs(low), Math.abs(high));
-    const [name, size] = isMemory ? units.find(([, size]) => largest >= size) ?? ["B", 1] : ["", 1];
-    const ending = isMemory ? space + name + per(unit).replace("iteration", "iter") : own(unit);
+    const largest = Math.max(Math.abs(low), Math.abs(high));
+    const [name, size] = unit.startsWith("bytes") ? units.find(([, size]) => largest >= size) ?? ["B", 1] : scale(unit, largest);
+    const ending = unit.startsWith("bytes") ? space + name + per(unit).replace("iteration", "iter") : name;
     return ticks(low, high, Math.max(2, pixels / 44), size, (text, n) => n === 0 ? "0" : harmless(text + ending));
   };
 

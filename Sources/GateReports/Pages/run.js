@@ -234,7 +234,7 @@
       canvas.stroke();
     }
 
-    /** Phases above, marks below them with their upright lines; a name that has no room is cut. */
+    /** Phases above, marks below them with their upright lines; a name that has no room is cut or left out. */
     names(canvas, area, x, phases, marks) {
       canvas.font = `12px ${getComputedStyle(document.body).fontFamily}`;
       canvas.fillStyle = color("quiet");
@@ -245,12 +245,16 @@
       canvas.fillStyle = canvas.strokeStyle = color("purple");
       canvas.lineWidth = 1;
       canvas.setLineDash([2, 3]);
+      let free = -Infinity;
       for (const mark of marks) {
+        const place = x(mark.time), name = this.fitting(canvas, mark.name, 140);
         canvas.beginPath();
-        canvas.moveTo(x(mark.time), area.y + 18);
-        canvas.lineTo(x(mark.time), area.y + area.h);
+        canvas.moveTo(place, area.y + 18);
+        canvas.lineTo(place, area.y + area.h);
         canvas.stroke();
-        canvas.fillText(this.fitting(canvas, mark.name, 140), x(mark.time) + 4, area.y + 28);
+        if (place < free) continue;
+        canvas.fillText(name, place + 4, area.y + 28);
+        free = place + canvas.measureText(name).width + 8;
       }
     }
 
