@@ -18,8 +18,9 @@ extension SamplerState {
       process(event.pid, parent: 0, at: time).executed(program, at: time)
     case .exiting(let program):
       let process = process(event.pid, parent: 0, at: time)
+      let isFirst = !process.isExact
       if process.isExiting(program, at: time), let figures = program.figures {
-        appendEnd(of: process, figures, at: time)
+        appendEnd(of: process, figures, isFirst: isFirst, at: time)
       }
     case .ended(let status):
       guard let process = known[event.pid] else { return }

@@ -35,6 +35,8 @@ struct SamplerState: ~Copyable {
   private var loneTree: (level: Int64, until: Int64)?
   private var nextActivity: Int64 = 0
   private var lastReading: Int64?
+  /// The time of the last reading that found somebody alive, at which the tree's memory was read.
+  private var lastTreeReading: Int64 = 0
   /// The time of the last sample in the store.
   private var lastStored: Int64 = 0
   private var widestGap: Int64 = 0
@@ -98,7 +100,7 @@ extension SamplerState {
       return
     }
     if let lastReading { widestGap = max(widestGap, time - lastReading) }
-    (lastReading, lastStored) = (time, time)
+    (lastReading, lastStored, lastTreeReading) = (time, time, time)
     lastTree = tree(with: figures, at: time)
     store.append(
       SampleStore.Reading(
@@ -190,13 +192,15 @@ extension SamplerState {
   }
 
   /// Adds the reading that a tracer has made at the end of a process.
-  mutating func appendEnd(of process: TrackedProcess, _ figures: MemoryFigures, at time: Int64) {
+  ///
+  /// Each thread of it has an end; only the first of them can be news to the tree.
+  mutating func appendEnd(of process: TrackedProcess, _ figures: MemoryFigures, isFirst: Bool, at time: Int64) {
     loneTree = nil
     // A reading of a process that stands still at its end may be told of a moment after it was made.
     let time = max(time, lastStored)
     if !countsTree {
       lastTree = contributions
-    } else if process.hasExecuted, process.firstSeen >= lastReading ?? 0 {
+    } else if isFirst, process.hasExecuted, process.firstSeen >= lastTreeReading {
       // The cgroup's last reading knows nothing of it yet; what it holds is its own since its exec.
       lastTree += figures.notOfFiles
     }

@@ -24,7 +24,8 @@ final class TrackedProcess {
   private(set) var isFollowed: Bool
   /// Whether its present program is its own, and not a copy of its parent's by fork(2).
   private(set) var hasExecuted = false
-  private var isExact = false
+  /// Whether its last figures were read at its end, or the end of one of its threads.
+  private(set) var isExact = false
   private var ending: WaitStatus?
 
   private var statm: ProcFile?
