@@ -1,5 +1,6 @@
 import Glibc
-public import Testing
+// Exported, since the assertions' default arguments are a macro of it, which files with XCTest only would lack.
+@_exported public import Testing
 
 /// Expects that all that a builder makes is gone once nobody holds its result.
 ///

@@ -16,7 +16,7 @@ struct ExampleTests {
     let project = try TemporaryProject()
     let options = [
       "--config", "\(Self.root)/ci/examples/\(name).yml", "--baselines", "\(project.path)/baselines",
-      "--artifacts", "\(project.path)/artifacts",
+      "--artifacts", "\(project.path)/artifacts", "--history", "\(project.path)/history.sqlite",
     ]
     let first = try Gate.start(["check", "--repetitions", "3"] + options, in: project, from: Self.root).wait()
     #expect(first.code == 5, "\(first.output)\(first.errors)")

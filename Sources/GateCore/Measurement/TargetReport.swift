@@ -23,11 +23,16 @@ package struct TargetEvent: Sendable, Equatable {
 }
 
 extension TargetEvent {
+  private static let loopWords = "the target was caught in a loop"
+
+  /// Whether a text is what ``forPeople`` says of a loop: histories keep no more of it.
+  package static func tellsOfLoop(_ text: String) -> Bool { text.hasPrefix(loopWords) }
+
   /// The event in words that stand by themselves.
   package var forPeople: String {
     switch kind {
     case .loop(let name, let calls, let turns):
-      "the target was caught in a loop: `\(name)` was called \(calls) times in one turn of its work"
+      "\(Self.loopWords): `\(name)` was called \(calls) times in one turn of its work"
         + (turns > 1 ? ", and in \(turns - 1) more" : "")
     case .launch(let reason): "by its own account the target was started because: \(reason)"
     case .launchFailures(let count):

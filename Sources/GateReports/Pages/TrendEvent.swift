@@ -29,7 +29,7 @@ struct TrendEvent {
         TrendEvent(
           entry: index, kind: .trouble,
           words: "repetition \(trouble.repetition): \(PageWords.shown(trouble.end.inWords))",
-          label: trouble.end.kind == .exited ? "failed" : trouble.end.kind.rawValue)
+          label: trouble.end.detail.map(TargetEvent.tellsOfLoop) == true ? "loop" : trouble.end.kind.rawValue)
       }
     }
     return (troubles + changes + approvals + steps).sorted { $0.entry < $1.entry }

@@ -247,7 +247,7 @@
       canvas.setLineDash([2, 3]);
       let free = -Infinity;
       for (const mark of marks) {
-        const place = x(mark.time), name = this.fitting(canvas, mark.name, 140);
+        const place = x(mark.time), name = this.fitting(canvas, mark.name, 260);
         canvas.beginPath();
         canvas.moveTo(place, area.y + 18);
         canvas.lineTo(place, area.y + area.h);

@@ -1,5 +1,4 @@
 import LeakAssertions
-import Testing  // for the default arguments of expectNoLeak
 import XCTest
 
 @testable import Documents
