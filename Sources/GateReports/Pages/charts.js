@@ -15,19 +15,31 @@ const Charts = (() => {
   }
 
   /** A figure in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
-  const amount = (value, unit) => unit.startsWith("bytes") ? bytes(value) + per(unit) : short(value) + own(unit);
+  const amount = (value, unit) => isMemory(unit) ? bytes(value) + per(unit) : own(value, unit);
+
+  const isMemory = unit => unit === "bytes" || unit.startsWith("bytes/");
 
   /** What figures in a unit are counted per. */
   const per = unit => unit.slice("bytes".length).replace("second", "s");
 
-  /** A unit of the target's own. */
-  const own = unit => unit && space + (unit === "seconds" ? "s" : unit);
+  /** What is written behind figures of which this is the largest, and what 1 of it is worth. */
+  function scale(largest, unit) {
+    if (isMemory(unit)) return units.find(([, size]) => largest >= size) ?? ["B", 1];
+    if (unit !== "seconds") return [unit, 1];
+    return largest > 0 && largest < 1 ? ["ms", 0.001] : ["s", 1];
+  }
+
+  /** A figure that is none of memory, as in `17 items` or `20 ms`. */
+  function own(value, unit) {
+    const [name, size] = scale(Math.abs(value), unit);
+    return short(value / size) + (name && space + name);
+  }
 
   /** To about four digits, without zeros at the end. */
   const short = value => String(+value.toFixed(Math.abs(value) < 1 ? 4 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1e4 ? 1 : 0));
 
   function difference(value, unit) {
-    const text = unit.startsWith("bytes") ? bytes(value) : short(value) + own(unit);
+    const text = isMemory(unit) ? bytes(value) : own(value, unit);
     return value > 0 && /[1-9]/.test(text) ? "+" + text : text;
   }
 
@@ -54,9 +66,8 @@ const Charts = (() => {
   }
 
   const amountTicks = unit => (low, high, pixels) => {
-    const isMemory = unit.startsWith("bytes"), largest = Math.max(Math.abs(low), Math.abs(high));
-    const [name, size] = isMemory ? units.find(([, size]) => largest >= size) ?? ["B", 1] : ["", 1];
-    const ending = isMemory ? space + name + per(unit).replace("iteration", "iter") : own(unit);
+    const [name, size] = scale(Math.max(Math.abs(low), Math.abs(high)), unit);
+    const ending = (name && space + name) + (isMemory(unit) ? per(unit).replace("iteration", "iter") : "");
     return ticks(low, high, Math.max(2, pixels / 44), size, (text, n) => n === 0 ? "0" : harmless(text + ending));
   };
 
@@ -137,5 +148,5 @@ const Charts = (() => {
     };
   }
 
-  return {bytes, amount, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, space};
+  return {bytes, amount, isMemory, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, space};
 })();
