@@ -27,8 +27,9 @@ struct HistoryTests {
       name: ScenarioName("load"), verdict: .failed, environment: Given.environment, repetitions: repetitions,
       metrics: [
         MetricResult(
-          rule: GateRule(metric: .peakRSS, tolerance: .standard, limit: .size(Bytes(15))), unit: "bytes", verdict: .regression,
-          baseline: .init(median: 8, count: 5), change: .init(absolute: 12, percent: 150, low: 2, high: 22),
+          rule: GateRule(metric: .peakRSS, tolerance: .standard, limit: .size(Bytes(15))), unit: "bytes",
+          verdict: .regression, baseline: .init(median: 8, count: 5),
+          change: .init(absolute: 12, percent: 150, low: 2, high: 22),
           allowed: .infinity)
       ])
     scenario.approval = Given.approval(3)
