@@ -105,7 +105,7 @@ struct TrendPageTests {
       ("items", [1250, 1251, 1249]), ("items", [2048, 1024]), ("hits/call", [0.625, 0.25, 0.123456]),
       ("seconds", [0.012_345_67, 0.012_345_68, 0.012_3]), ("seconds", [0.000_001_234, 0.000_001_235]),
       ("EUR", [-3.5, 0, 1e-3]), ("items", [1_152_921_504_606_846_976, 12]), ("seconds", [604_799.75, 86_400.125]),
-      ("rate", [12_345.678, 0.5]),
+      ("rate", [12_345.678, 0.5]), ("rate", [123_456.789, 0.5]),
     ] as [(String, [Double])])
   func ownFigures(unit: String, values: [Double]) throws {
     var trend = Self.small
