@@ -131,6 +131,48 @@ struct ReportedValueTests {
     #expect(try RunLine.decode(Array(text.utf8), path: "", line: 1).scenarios == RunRecord(Example.result).scenarios)
   }
 
+  @Test("Whatever a target tells, the result that comes of it is read again")
+  func wildTarget() throws {
+    let names = [
+      "a", "loop.A.b", "loop.", "launch.failures", "marks.dropped", "launch.", "0", String(repeating: "n", count: 100),
+    ]
+    let numbers = [0, -0.0, -1, 0.5, 1e-300, 5e-324, 1.2e18, -1.2e18, 1e300, -1e300, .infinity, -.infinity, .nan]
+    let units = ["calls", "launches", "messages", "items", "KiB", "GiB", "ns", "s", "%", "/", "bytes/second", "B"]
+    var marks: [Mark] = []
+    for name in names {
+      marks.append(Mark(time: .milliseconds(1), event: .mark(name)))
+      for number in numbers {
+        for unit in units {
+          let event = Mark.Event.value(name: name, number: number, unit: unit)
+          marks.append(Mark(time: .milliseconds(2), event: event))
+        }
+      }
+    }
+    marks += (0..<300).map { Mark(time: .seconds($0), event: .mark("launch.reason\($0)")) }
+    marks += (0..<150).map { index in
+      Mark(time: .seconds(400), event: .value(name: "loop.T.l\(index)", number: 200, unit: "calls"))
+    }
+    marks += (0..<150).map { index in
+      Mark(time: .seconds(500), event: .value(name: "v\(index)", number: Double(index), unit: "items"))
+    }
+    var recording = DocumentExamples.recording
+    var result = Example.result
+    for part in [marks, marks.reversed() + [], marks.suffix(450) + []] {
+      recording.marks = part
+      result.scenarios[0].repetitions = [recording.result()]
+      result.scenarios[0].metrics = []
+      let encoded = ResultFile.encode(result)
+      let read = try ResultFile.decode(encoded, path: "r.json")
+      #expect(ResultFile.encode(read) == encoded)
+      #expect(read.scenarios[0].repetitions[0].events.count == TargetEvent.most)
+      #expect(read.scenarios[0].repetitions[0].events.contains { $0.isLoop }, "a loop was lost among other events")
+      let line = RunLine.encode(RunRecord(result))
+      #expect(RunLine.encode(try RunLine.decode(line, path: "", line: 1)) == line)
+      let baseline = Baseline(of: result.scenarios[0], approved: Example.baseline.approved)
+      #expect(try BaselineFile.decode(BaselineFile.encode(baseline), path: "b.json").units == baseline.units)
+    }
+  }
+
   @Test("A hundred events are kept, and one more is refused")
   func manyEvents() throws {
     var result = Example.result
