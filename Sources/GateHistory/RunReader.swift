@@ -223,8 +223,8 @@ extension MetricRecord {
   }
 
   static func split(nameInHistory text: String) -> (metric: MetricName, told: String?) {
-    let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
-    return (MetricName(parts.first ?? text), parts.count > 1 ? parts[1] : nil)
+    guard MetricName(text).isValue, let space = text.lastIndex(of: " ") else { return (MetricName(text), nil) }
+    return (MetricName(String(text[..<space])), String(text[text.index(after: space)...]))
   }
 
   fileprivate init(metric: MetricName, told: String?, _ row: Row, verdict: String = "verdict") {

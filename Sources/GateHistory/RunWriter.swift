@@ -64,9 +64,8 @@ final class RunWriter {
     ])
     let scenarioID = db.lastInsertedRowID
     for record in scenario.metrics {
-      try metricRow.insert(
-        record, metric: try id(ofName: MetricRecord.nameInHistory(of: record.metric, told: record.told)),
-        scenario: scenarioID)
+      let name = MetricRecord.nameInHistory(of: record.metric, told: record.told)
+      try metricRow.insert(record, metric: try id(ofName: name), scenario: scenarioID)
     }
     for trouble in scenario.troubles {
       let end = trouble.end

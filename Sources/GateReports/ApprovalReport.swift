@@ -71,7 +71,7 @@ package enum ApprovalReport {
 
   private static func difference(_ before: Double?, _ after: Double?, unit: String) -> [Table.Cell] {
     guard let before, let after, before != after else { return ["", ""] }
-    let percent = before == 0 ? nil : (after - before) / before * 100
+    let percent = before <= 0 ? nil : (after - before) / before * 100
     let text = Figures.difference(after - before, unit: unit).dropLast(MetricName.suffix(of: unit).count)
     return [Table.Cell(String(text)), Table.Cell(Figures.percent(percent))]
   }

@@ -113,7 +113,11 @@ package struct Approve {
     // A broken baseline is what an approval replaces, so it tells no medians and stops nothing.
     let previous = (try? store.load(scenario.name, environment: baseline.environment)) ?? nil
     change.before = previous?.medians ?? [:]
-    change.units.merge(previous?.units ?? [:]) { now, _ in now }
+    for (metric, unit) in previous?.units ?? [:] {
+      // In another unit it was another figure.
+      if change.units[metric, default: unit] != unit { change.before[metric] = nil }
+      change.units[metric] = change.units[metric] ?? unit
+    }
     if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
     change.notes = baseline.creep(under: scenario.gate).map { $0.sentence(unit: baseline.unit(of: $0.metric)) }
     change.outcome =

@@ -21,6 +21,9 @@ struct Screenshots {
       ("crash-phone", "scenario=parser-large-file", .phone),
       ("crash", "scenario=parser-large-file", .desk),
       ("composition", "scenario=redis-load&metric=composition&zero=1", .desk),
+      ("values", "scenario=redis-expire", .desk), ("values-dark", "scenario=redis-expire", .dark),
+      ("values-one", "scenario=redis-expire&metric=value.cache.entries", .desk),
+      ("values-relative", "scenario=redis-expire&metric=value.cache.entries&scale=relative", .dark),
       ("print-scenario", "scenario=redis-load", .print), ("print", "", .print), ("no-scripts", "", .withoutScripts),
     ]
   )

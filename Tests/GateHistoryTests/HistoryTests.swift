@@ -28,8 +28,8 @@ struct HistoryTests {
       metrics: [
         MetricResult(
           rule: GateRule(metric: .peakRSS, tolerance: .standard, limit: .size(Bytes(15))), unit: "bytes",
-          verdict: .regression,
-          baseline: .init(median: 8, count: 5), change: .init(absolute: 12, percent: 150, low: 2, high: 22),
+          verdict: .regression, baseline: .init(median: 8, count: 5),
+          change: .init(absolute: 12, percent: 150, low: 2, high: 22),
           allowed: .infinity)
       ])
     scenario.approval = Given.approval(3)

@@ -109,6 +109,26 @@ struct NoiseReportTests {
     warmup: 1
   )
 
+  /// Values of the target's own: a quiet count, a noisy span of time, and one below zero.
+  private static let reporting: NoiseStudy = {
+    let (entries, wait, balance) = (MetricName.value("entries"), MetricName.value("wait"), MetricName.value("balance"))
+    let gate = Gate(rules: [
+      GateRule(metric: .peakRSS, tolerance: .standard),
+      GateRule(metric: entries, tolerance: .bounds(relative: Percent(3), absolute: .number(10)), limit: .number(2000)),
+      GateRule(metric: wait, tolerance: .standard(of: wait)), GateRule(metric: balance, tolerance: .automatic),
+    ])
+    var measured = measurements(
+      "cache",
+      [
+        .peakRSS: values(40), entries: pages.map { 1250 + $0 }, wait: jitter.map { 0.0125 + $0 / 5000 },
+        balance: jitter.map { $0 / 100 - 2.5 },
+      ], gate: gate)
+    for index in measured.repetitions.indices {
+      measured.repetitions[index].units = [entries: "items", wait: "seconds", balance: "EUR"]
+    }
+    return NoiseStudy(of: measured, warmup: 1)
+  }()
+
   private static let silent = NoiseStudy(of: measurements("blink", [.treePeak: [1e6]]), warmup: 0)
 
   private static func text(
@@ -124,6 +144,7 @@ struct NoiseReportTests {
 
   private static let cases: [(name: String, studies: [NoiseStudy])] = [
     ("quiet", [quiet]), ("noisy", [noisy]), ("odd", [odd]), ("failed", [quiet, failed]), ("silent", [silent]),
+    ("values", [reporting]),
   ]
 
   @Test("Reads as the golden files show", arguments: cases)
@@ -137,7 +158,7 @@ struct NoiseReportTests {
       Self.text([Self.noisy], style: TerminalStyle(unicode: false)), "noise-ascii.txt")
     try Golden.expect(Self.text([Self.noisy], detail: .verbose), "noise-verbose.txt")
     try Golden.expect(Self.text([Self.quiet, Self.noisy], detail: .quiet), "noise-brief.txt")
-    let ascii = Self.text([Self.odd, Self.noisy, Self.failed], style: TerminalStyle(unicode: false))
+    let ascii = Self.text([Self.odd, Self.noisy, Self.failed, Self.reporting], style: TerminalStyle(unicode: false))
     #expect(ascii.utf8.allSatisfy { $0 < 0x80 })
   }
 

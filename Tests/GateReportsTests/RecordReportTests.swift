@@ -96,7 +96,7 @@ struct RecordReportTests {
 
   static let cases: [(name: String, scenario: ScenarioResult, recording: Recording?)] = [
     ("one", one, recording()), ("several", several, recording()), ("short", one, recording(samples: 1)),
-    ("bare", several, nil),
+    ("bare", several, nil), ("values", Fixture.reporting, nil),
     ("traced", traced, recording(rung: .tracedInCgroup)), ("out-of-memory", killed, nil),
     ("hostile", hostile, recording(rung: .tracedInCgroup)),
   ]

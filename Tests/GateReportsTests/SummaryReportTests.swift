@@ -23,6 +23,8 @@ struct SummaryReportTests {
     ("out-of-memory", Fixture.result([Fixture.outOfMemory]), context(.failed)),
     ("machine", Fixture.result(Fixture.warnedOfMachine), context(.regression)),
     ("processes", Fixture.result([Fixture.traced(Fixture.passing("a"), processes: 30)]), verbose(context(.pass))),
+    ("values", Fixture.result([Fixture.reporting, Fixture.looping, Fixture.changedUnit]), context(.regression)),
+    ("values-verbose", Fixture.result([Fixture.reporting]), verbose(context(.regression))),
     ("empty", Fixture.result([]), context(.pass)),
   ]
 

@@ -29,7 +29,7 @@ extension Baseline {
   /// the tolerance was not, and leaves it. A level below the anchor is the new one.
   package mutating func continueAnchors(of previous: Baseline, gate: Gate) {
     anchors = [:]
-    for (metric, values) in metrics where !metric.isRate {
+    for (metric, values) in metrics where !metric.isRate && units[metric] == previous.units[metric] {
       guard let before = previous.metrics[metric], let level = Spread.median(values),
         let formerLevel = Spread.median(before), let rise = Shift(from: before, to: values)?.estimate
       else { continue }

@@ -188,11 +188,8 @@ extension MetricJudgement {
 extension MetricName {
   /// What a unit of the result file is counted per, as a person reads it: `/s` or `/iteration`; empty for plain bytes.
   package static func suffix(of unit: String) -> String {
-    switch unit {
-    case "bytes/second": "/s"
-    case "bytes/iteration": "/iteration"
-    default: ""
-    }
+    guard unit.hasPrefix("bytes/") else { return "" }
+    return unit == "bytes/second" ? "/s" : String(unit.dropFirst(5))
   }
 }
 

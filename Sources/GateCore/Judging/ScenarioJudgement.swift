@@ -298,7 +298,7 @@ extension Baseline {
       treeBasis: result.repetitions.first?.treeBasis ?? .upperBound,
       approved: approved
     )
-    for name in names where name.isValue { units[name] = result.unit(of: name) }
+    for name in names { units[name] = result.toldUnit(of: name) }
     curve = result.curveForBaseline
   }
 }

@@ -70,7 +70,7 @@ struct TargetReport {
   init(_ marks: [Mark]) {
     for mark in marks {
       switch mark.event {
-      case .mark(let name) where name.hasPrefix("launch."):
+      case .mark(let name) where name.hasPrefix("launch.") && name.utf8.count > 7:
         add(.launch(reason: String(name.dropFirst(7))), at: mark.time)
       case .value(let name, let number, let unit): take(name, number, unit, at: mark.time)
       default: break
@@ -81,9 +81,10 @@ struct TargetReport {
 
   /// Words of the libraries are events, all else is a figure.
   private mutating func take(_ name: String, _ number: Double, _ unit: String, at time: Duration) {
-    let count = Int(clamping: Bytes(clampedFrom: number).count)
+    let count = max(0, Int(clamping: Bytes(clampedFrom: number).count))
     switch (name, unit) {
-    case (_, "calls") where name.hasPrefix("loop."): addLoop(String(name.dropFirst(5)), calls: count, at: time)
+    case (_, "calls") where name.hasPrefix("loop.") && name.utf8.count > 5:
+      addLoop(String(name.dropFirst(5)), calls: count, at: time)
     case ("launch.failures", "launches"): add(.launchFailures(count), at: time)
     case ("marks.dropped", "messages"): dropped = max(dropped, count)
     default: addValue(.value(name), number, unit)
@@ -115,9 +116,15 @@ struct TargetReport {
     events[known].kind = .loop(name: name, calls: max(most, calls), turns: turns + 1)
   }
 
+  /// A loop fails the scenario, so that it takes the place of another event where there is no more room.
   private mutating func add(_ kind: TargetEvent.Kind, at time: Duration) {
-    guard events.count < TargetEvent.most else { return left.events += 1 }
-    events.append(TargetEvent(kind, at: time))
+    let event = TargetEvent(kind, at: time)
+    if events.count == TargetEvent.most {
+      left.events += 1
+      guard event.isLoop, let other = events.lastIndex(where: { !$0.isLoop }) else { return }
+      events.remove(at: other)
+    }
+    events.append(event)
   }
 
   private var remarks: [String] {
@@ -130,9 +137,7 @@ struct TargetReport {
       let names = left.units.sorted().prefix(3).joined(separator: ", ")
       notes.append("values that the target reported in a second unit are left out: \(names)")
     }
-    if left.events > 0 {
-      notes.append("the target told more than \(TargetEvent.most) events; the later ones are left out")
-    }
+    if left.events > 0 { notes.append("the target told more than \(TargetEvent.most) events; the others are left out") }
     if dropped > 0 {
       notes.append("the target dropped \(dropped) messages to HIGHWATER_MARKS that it wrote faster than they were read")
     }

@@ -91,8 +91,7 @@ package struct ScenarioRecord: Sendable, Equatable {
       growthIsPerIteration: result.growthIsPerIteration,
       metrics: result.metricNames.map { metric in
         MetricRecord(
-          metric: metric, told: metric.isValue ? result.unit(of: metric) : nil, values: values[metric] ?? [],
-          judged: judged[metric])
+          metric: metric, told: result.toldUnit(of: metric), values: values[metric] ?? [], judged: judged[metric])
       },
       troubles: result.troubles,
       composition: result.currentComposition?.withoutLibraries,
@@ -180,9 +179,9 @@ package struct MetricRecord: Sendable, Equatable {
       self.limit = limit
     }
 
-    /// The change in percent of the baseline; nil where that is zero or unknown.
+    /// The change in percent of the baseline; nil where that is not above zero or unknown.
     package var percent: Double? {
-      guard let change, let baseline, baseline != 0 else { return nil }
+      guard let change, let baseline, baseline > 0 else { return nil }
       return change / baseline * 100
     }
   }

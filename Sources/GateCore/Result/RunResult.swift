@@ -260,8 +260,14 @@ package struct RepetitionResult: Sendable, Equatable {
 extension ScenarioResult {
   /// The unit of a metric as the result file names it; of a figure of the target's own as it was first reported.
   package func unit(of metric: MetricName) -> String {
-    let told = metric.isValue ? repetitions.lazy.compactMap { $0.units[metric] }.first : nil
-    return metric.unit(perIteration: growthIsPerIteration, told: told)
+    metric.unit(perIteration: growthIsPerIteration, told: toldUnit(of: metric))
+  }
+
+  /// The unit of a figure of the target's own, as it was first reported or else as it was judged; nil where nobody told.
+  package func toldUnit(of metric: MetricName) -> String? {
+    guard metric.isValue else { return nil }
+    let judged = metrics.first { $0.rule.metric == metric && FigureUnit.isValid($0.unit) }
+    return repetitions.lazy.compactMap { $0.units[metric] }.first ?? judged?.unit
   }
 
   /// All metrics that a repetition had or that were judged, in the order in which they are shown.

@@ -28,9 +28,9 @@ package enum Amount: Sendable, Equatable {
   /// Whether figures of this unit can be held against it; bytes per second or iteration are sizes.
   package func fits(unit: String) -> Bool {
     switch self {
-    case .size: unit == "bytes" || unit.hasPrefix("bytes/")
+    case .size: FigureUnit.isMemory(unit)
     case .time: unit == "seconds"
-    case .number: !unit.isEmpty && !Amount.size(.zero).fits(unit: unit) && !Amount.time(.zero).fits(unit: unit)
+    case .number: !unit.isEmpty && !FigureUnit.isMemory(unit) && !Amount.time(.zero).fits(unit: unit)
     }
   }
 }
@@ -40,7 +40,7 @@ extension Amount: CustomStringConvertible {
   package var description: String {
     switch self {
     case .size(let bytes): bytes.description
-    case .time(let duration): duration.forPeople
+    case .time(let duration): FigureUnit.ownText(of: duration.inSeconds, unit: "seconds")
     case .number(let number): Decimals.short(number)
     }
   }
@@ -51,12 +51,20 @@ extension Amount {
   ///
   /// - Throws: what is wrong with the text, and what would be right.
   package init(parsing text: String) throws(UnitError) {
-    if let number = Double(text), number.isFinite, (0...Double(Bytes.largest.count)).contains(number) {
-      self = .number(number)
-    } else if Duration.unitSizes.contains(where: { text.hasSuffix($0.name) }), !text.hasSuffix("B") {
-      self = .time(try Duration(parsing: text))
-    } else {
+    let unit = text.drop { ("0"..."9").contains($0) || $0 == "." || $0 == " " }
+    if Bytes.units.contains(where: { $0.name == unit }) {
       self = .size(try Bytes(parsing: text))
+    } else if Duration.unitSizes.contains(where: { $0.name == unit }) {
+      self = .time(try Duration(parsing: text))
+    } else if let number = Double(text), (0...Double(Bytes.largest.count)).contains(number) {
+      self = .number(number)
+    } else {
+      let (sizes, times) = (Bytes.units.map(\.name), Duration.unitSizes.map(\.name))
+      throw UnitError(
+        problem: "`\(text.prefix(40))` is not a number up to 2^60, a size or a span of time",
+        hint: "what has a unit of the target's own is written as a bare number, such as `1000`; the other units are "
+          + (sizes + times).joined(separator: ", ")
+      )
     }
   }
 }
@@ -66,24 +74,23 @@ extension Amount {
 package enum FigureUnit {
   /// A figure for a person, as in `23.1 MiB`, `1.3 KiB/iteration`, `12.0 MiB/s`, `250 ms` or `17 items`.
   package static func text(of value: Double, unit: String) -> String {
-    switch unit {
-    case "bytes": return Bytes(clampedFrom: value).description
-    case "bytes/second", "bytes/iteration":
-      let rate = abs(value) < 1024 ? "\(Decimals.text(value, places: 1)) B" : Bytes(clampedFrom: value).description
-      return rate + MetricName.suffix(of: unit)
-    default: return ownText(of: value, unit: unit)
-    }
+    guard isMemory(unit) else { return ownText(of: value, unit: unit) }
+    let isRate = unit != "bytes" && value.magnitude < 1024
+    let amount = isRate ? "\(Decimals.text(value, places: 1)) B" : Bytes(clampedFrom: value).description
+    return amount + MetricName.suffix(of: unit)
+  }
+
+  /// Whether figures in it are amounts of memory, or are counted per something, as in `bytes/second`.
+  package static func isMemory(_ unit: String) -> Bool {
+    unit == "bytes" || unit.hasPrefix("bytes/")
   }
 
   /// A figure that is none of memory.
   package static func ownText(of value: Double, unit: String) -> String {
     guard unit == "seconds" else { return Decimals.short(value) + (unit.isEmpty ? "" : " \(unit)") }
-    switch value.magnitude {
-    case 0: return "0 s"
-    case ..<0.001: return Decimals.short(value * 1e6) + " µs"
-    case ..<1: return Decimals.short(value * 1000) + " ms"
-    default: return Decimals.short(value) + " s"
-    }
+    // Below a millisecond in its fractions, since not every terminal shows a `µ`.
+    let isShort = value != 0 && value.magnitude < 1
+    return isShort ? Decimals.short(value * 1000) + " ms" : Decimals.short(value) + " s"
   }
 
   /// Whether a target may say so: 1 to 20 of `A-Z a-z 0-9 . _ - / %`.

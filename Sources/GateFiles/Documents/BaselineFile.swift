@@ -148,7 +148,7 @@ private struct AnchorDocument: Codable {
     guard let instant = try fields.instantIfAny("at") else { throw fields.fault("at", "is missing") }
     metric = .peakRSS
     anchor = Baseline.Anchor(
-      level: try fields.number("level", in: 0...DocumentLimit.amount), at: instant,
+      level: try fields.number("level", in: -DocumentLimit.amount...DocumentLimit.amount), at: instant,
       commit: try fields.textIfAny("commit")
     )
   }

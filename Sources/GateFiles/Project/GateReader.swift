@@ -109,11 +109,15 @@ struct GateReader {
       context.complain(
         "`\(name)` must be one share and one amount at most",
         at: value.place,
-        hint: "such as `\(name): [3%, 512KiB]`"
+        hint: "such as `\(Self.example(name, of: metric))`"
       )
       return nil
     }
     return .bounds(relative: shares.first, absolute: amounts.first)
+  }
+
+  private static func example(_ name: String, of metric: MetricName) -> String {
+    metric.isValue ? "\(name): [3%, 10]" : "\(name): [3%, 512KiB]"
   }
 
   private func bound(
@@ -121,9 +125,11 @@ struct GateReader {
     as name: String,
     of metric: MetricName
   ) -> (relative: Percent?, absolute: Amount?)? {
-    let example = metric.isValue ? "\(name): [3%, 10]" : "\(name): [3%, 512KiB]"
+    let example = Self.example(name, of: metric)
+    let amounts = metric.isValue ? "a number, a size, a span of time" : "a size"
     guard let text = value.scalar else {
-      context.expected("a share or a size", as: name, not: value, example: example)
+      let kinds = metric.isValue ? "a share, \(amounts)" : "a share or a size"
+      context.expected(kinds, as: name, not: value, example: example)
       return nil
     }
     if text.hasSuffix("%") {
@@ -139,7 +145,7 @@ struct GateReader {
       return nil
     }
     guard text.utf8.first.map({ (0x30...0x39).contains($0) }) ?? false else {
-      context.expected("a share, a size, `auto` or `off`", as: name, not: value, example: example)
+      context.expected("a share, \(amounts), `auto` or `off`", as: name, not: value, example: example)
       return nil
     }
     return amount(value, as: name, of: metric, example: example).map { (relative: nil, absolute: $0) }

@@ -75,7 +75,7 @@ extension ChatMessage {
     if scenario.verdict == .failed {
       let why = scenario.failure.map { "\($0.subject): \($0.problem)" } ?? scenario.repetitions.last?.end.forPeople
       let proof = scenario.repetitions.last?.end.proof
-      return spans + (why.map { [.plain(": "), .code(bounded($0))] } ?? [])
+      return spans + (why.map { [.plain(": "), .code(bounded($0, to: 160))] } ?? [])
         + (proof.map { [.plain("; evidence: "), .code(bounded($0))] } ?? [])
     }
     for (index, metric) in scenario.metrics.filter({ $0.verdict != .pass }).prefix(2).enumerated() {

@@ -19,6 +19,8 @@ struct NotificationJSON: Encodable {
     var metrics: [Metric]
     /// Of a scenario that could not be judged: how its last repetition ended, as in the result file.
     var end: End?
+    /// What went wrong then, in words.
+    var failure: String?
   }
 
   struct End: Encodable {
@@ -117,7 +119,8 @@ extension NotificationJSON {
         verdict: scenario.verdict.rawValue,
         state: state(scenario).rawValue,
         metrics: scenario.metrics.filter { $0.verdict != .pass }.map(Metric.init),
-        end: scenario.failure == nil ? nil : scenario.repetitions.last.map { End($0.end) }
+        end: scenario.failure == nil ? nil : scenario.repetitions.last.map { End($0.end) },
+        failure: scenario.failure.map { "\($0.subject): \($0.problem)" }
       )
     }
     self.links = Links(build: links.build, report: links.report)

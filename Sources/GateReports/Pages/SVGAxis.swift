@@ -32,11 +32,10 @@ extension SVGAxis {
   /// What is written behind the numbers, and what a number is worth.
   private static func scale(of unit: String, upTo largest: Double) -> (name: String, size: Double) {
     switch unit {
-    case "bytes", "bytes/second", "bytes/iteration":
+    case _ where FigureUnit.isMemory(unit):
       let (name, size) = Bytes.units.prefix(4).last { Double($0.size) <= largest } ?? ("B", 1)
       let per = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
-      return ("\(Figures.space)\(name)\(per)", Double(size))
-    case "seconds" where largest < 0.001: return ("\(Figures.space)µs", 1e-6)
+      return ("\(Figures.space)\(name)\(TerminalText.safe(per))", Double(size))
     case "seconds": return largest < 1 ? ("\(Figures.space)ms", 0.001) : ("\(Figures.space)s", 1)
     case "": return ("", 1)
     default: return ("\(Figures.space)\(TerminalText.safe(unit))", 1)

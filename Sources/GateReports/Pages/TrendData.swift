@@ -47,7 +47,7 @@ enum TrendData {
           json.object { json in
             json.member("at") { $0.append(Int64(event.entry)) }
             json.member("kind", event.kind.rawValue)
-            json.member("metric", event.metric?.text)
+            json.member("metric", event.metric.map { PageWords.shown($0.text) })
             json.member("text", event.words)
             json.member("label", event.label)
           }

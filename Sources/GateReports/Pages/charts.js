@@ -14,14 +14,25 @@ const Charts = (() => {
     return (value / unit).toFixed(name === "KiB" && value % 1024 === 0 ? 0 : places) + space + name;
   }
 
-  /** What figures of memory are counted per. */
+  /** A figure in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
+  const amount = (value, unit) => isMemory(unit) ? bytes(value) + per(unit) : own(value, unit);
+
+  const isMemory = unit => unit === "bytes" || unit.startsWith("bytes/");
+
+  /** What figures in a unit are counted per. */
   const per = unit => unit.slice("bytes".length).replace("second", "s");
 
-  /** What is written behind figures up to this size of a target's own, and what one of it is worth. */
-  function scale(unit, largest) {
-    if (unit !== "seconds") return [unit && space + unit, 1];
-    const [name, size] = largest >= 1 || largest === 0 ? ["s", 1] : largest >= 1e-3 ? ["ms", 1e-3] : ["µs", 1e-6];
-    return [space + name, size];
+  /** What is written behind figures of which this is the largest, and what 1 of it is worth. */
+  function scale(largest, unit) {
+    if (isMemory(unit)) return units.find(([, size]) => largest >= size) ?? ["B", 1];
+    if (unit !== "seconds") return [unit, 1];
+    return largest > 0 && largest < 1 ? ["ms", 0.001] : ["s", 1];
+  }
+
+  /** A figure that is none of memory, as in `17 items` or `20 ms`. */
+  function own(value, unit) {
+    const [name, size] = scale(Math.abs(value), unit);
+    return short(value / size) + (name && space + name);
   }
 
   /** To about four digits, without zeros at the end. */
@@ -37,7 +48,7 @@ const Charts = (() => {
   const amount = (value, unit) => plain(value, unit) + (unit.startsWith("bytes") ? per(unit) : "");
 
   function difference(value, unit) {
-    const text = plain(value, unit);
+    const text = isMemory(unit) ? bytes(value) : own(value, unit);
     return value > 0 && /[1-9]/.test(text) ? "+" + text : text;
   }
 
@@ -64,9 +75,8 @@ const Charts = (() => {
   }
 
   const amountTicks = unit => (low, high, pixels) => {
-    const largest = Math.max(Math.abs(low), Math.abs(high));
-    const [name, size] = unit.startsWith("bytes") ? units.find(([, size]) => largest >= size) ?? ["B", 1] : scale(unit, largest);
-    const ending = unit.startsWith("bytes") ? space + name + per(unit).replace("iteration", "iter") : name;
+    const [name, size] = scale(Math.max(Math.abs(low), Math.abs(high)), unit);
+    const ending = (name && space + name) + (isMemory(unit) ? per(unit).replace("iteration", "iter") : "");
     return ticks(low, high, Math.max(2, pixels / 44), size, (text, n) => n === 0 ? "0" : harmless(text + ending));
   };
 
@@ -147,5 +157,5 @@ const Charts = (() => {
     };
   }
 
-  return {bytes, amount, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, space};
+  return {bytes, amount, isMemory, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, space};
 })();

@@ -66,7 +66,7 @@ function figuresTable(entry) {
   const cell = text => make("td", {className: "number"}, text);
   const body = open.course.metrics.map(metric => {
     const value = metric.mid[entry], last = before(metric, entry), base = metric.base[entry];
-    const change = value === null || !base ? "" : percent((value / base - 1) * 100);
+    const change = value === null || !(base > 0) ? "" : percent((value / base - 1) * 100);
     return make("tr", {}, make("th", {scope: "row"}, ...breakable(metric.name)), cell(amount(metric, value)),
       cell(value === null || last === null || value === last ? "" : difference(value - last, metric.measure)),
       make("td", {className: `number verdict-${metric.verdict[entry] ?? "none"}`}, change));

@@ -99,8 +99,8 @@ const nearest = x => {
 function draw(figure) {
   const course = open.course;
   const metric = course.metrics.find(metric => metric.name === figure.dataset.metric);
-  const isRelative = view.scale === "relative" && metric?.base.some(base => base);
-  const relative = (value, entry) => value === null ? null : !isRelative ? value : metric.base[entry] ? (value / metric.base[entry] - 1) * 100 : null;
+  const isRelative = view.scale === "relative" && metric?.base.some(base => base > 0);
+  const relative = (value, entry) => value === null ? null : !isRelative ? value : metric.base[entry] > 0 ? (value / metric.base[entry] - 1) * 100 : null;
   const zoom = (low, high) => {
     if (low === undefined) return go({from: "", to: ""});
     const from = nearest(low), to = Math.max(nearest(high), from + 1);
@@ -149,7 +149,7 @@ function fitted(metric, relative) {
   }
   if (view.zero === "1") seen.push(0);
   const low = Math.min(...seen), high = Math.max(...seen);
-  const least = view.scale === "relative" ? 2 : Math.max(Math.abs(high) / 50, 1);
+  const least = view.scale === "relative" ? 2 : Math.max(Math.abs(high) / 50, Charts.isMemory(metric.measure) ? 1 : 0) || 1;
   const space = Math.max(least - (high - low), 0) / 2 + (high - low) * 0.06;
   return seen.length ? {valueRange: [view.zero === "1" && low >= 0 ? 0 : low - space, high + space]} : {};
 }

@@ -75,8 +75,8 @@ struct MetricTable {
   /// The rise that the tolerance lets through; where there is none, the limit.
   private func allowedText(_ metric: MetricResult, _ style: TerminalStyle) -> String {
     if let allowed = metric.allowed { return Self.signed(allowed, metric) }
-    return metric.rule.limit.map { (style.unicode ? "≤ " : "<= ") + Figures.plainAmount($0.value, unit: metric.unit) }
-      ?? ""
+    guard let limit = metric.rule.limit else { return "" }
+    return (style.unicode ? "≤ " : "<= ") + Figures.plainAmount(limit.value, unit: metric.unit)
   }
 
   /// A difference without what it is counted per, which the label says.

@@ -18,9 +18,8 @@ struct RepetitionTable {
   var metrics: [MetricName] {
     let had = Set(scenario.repetitions.flatMap(\.allMetrics.keys))
     let judged = scenario.metrics.map(\.rule.metric).filter(had.contains)
-    let rest = (MetricName.wholeRun + had.filter(\.isValue).sorted()).filter {
-      had.contains($0) && !judged.contains($0)
-    }
+    let rest = (MetricName.wholeRun + had.filter(\.isValue).sorted())
+      .filter { had.contains($0) && !judged.contains($0) }
     return judged + rest
   }
 

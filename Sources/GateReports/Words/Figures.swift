@@ -30,7 +30,7 @@ enum Figures {
   /// The amount without what it is counted per.
   static func plainAmount(_ value: Double, unit: String) -> String {
     guard value.isFinite, value.magnitude < 1e18 else { return "unknown" }
-    guard unit.hasPrefix("bytes") else { return glued(FigureUnit.ownText(of: value, unit: unit)) }
+    guard FigureUnit.isMemory(unit) else { return glued(FigureUnit.ownText(of: value, unit: TerminalText.safe(unit))) }
     if unit != "bytes", value.magnitude < 1024, value != value.rounded() {
       return Decimals.text(value, places: 1) + "\(space)B"
     }
@@ -154,8 +154,8 @@ extension ScenarioResult {
     let distinct = told.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     return distinct.map { words in
       let count = told.count { $0 == words }
-      return TerminalText.safe(words)
-        + (count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : "")
+      let share = count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : ""
+      return TerminalText.safe(words) + share
     }
   }
 

@@ -169,7 +169,9 @@ struct TrendExample {
     let whole: [(MetricName, Double)] = [
       (.peakRSS, 1), (.steadyRSS, 0.91), (.growth, 0), (.spike, 0.08), (.treePeak, 1.24),
     ]
-    return whole + (index % 4 == 0 ? [(.phase("load", .peakRSS), 0.97), (.phase("drain", .steadyRSS), 0.6)] : [])
+    let own: [(MetricName, Double)] =
+      index == 2 ? [(.value("cache.entries"), 1e-4), (.value("queue.wait"), 1.1e-9)] : []
+    return whole + own + (index % 4 == 0 ? [(.phase("load", .peakRSS), 0.97), (.phase("drain", .steadyRSS), 0.6)] : [])
   }
 
   private mutating func metric(
@@ -180,8 +182,9 @@ struct TrendExample {
     let points = levels.indices.map { entry -> MetricCourse.Point? in
       if name == .steadyRSS, shape == .noisy, entry % 9 == 4 { return nil }
       let middle =
-        name == .growth ? random() * 80 - 30 : Self.page(levels[entry] * share * (1 + (random() - 0.5) * noise * 2))
-      let spread = name == .growth ? 40 : Self.page(levels[entry] * share * noise * (0.5 + random()))
+        name == .growth
+        ? random() * 80 - 30 : Self.round(levels[entry] * share * (1 + (random() - 0.5) * noise * 2), name)
+      let spread = name == .growth ? 40 : Self.round(levels[entry] * share * noise * (0.5 + random()), name)
       return .init(
         median: middle, low: middle - spread, high: middle + spread,
         judgement: judgement(name, middle, base[entry] * share))
@@ -189,7 +192,7 @@ struct TrendExample {
     let size = points.count
     let isWhole = name.isWholeBytes && share > 0.5
     return MetricCourse(
-      metric: name, unit: name.unit(perIteration: true), points: points,
+      metric: name, unit: name.unit(perIteration: true, told: share > 1e-6 ? "items" : "seconds"), points: points,
       steps: isWhole ? steps(shape, size, step, points: points, approval: approval) : [],
       creep: shape == .creep && isWhole ? creep(name, points) : nil)
   }
@@ -203,6 +206,8 @@ struct TrendExample {
         verdict: verdict, baseline: base, change: value - base, allowed: allowed,
         limit: base < 2e7 ? 32 * 1_048_576 : nil)
     case .growth: return .init(verdict: .pass, limit: 1024)
+    case .value("cache.entries"):
+      return .init(verdict: .pass, baseline: base, change: value - base, allowed: base * 0.03, limit: 1200)
     default: return nil
     }
   }
@@ -236,6 +241,12 @@ struct TrendExample {
       }
     }
     return CreepOfRuns(series, tolerance: .bounds(relative: Percent(1), absolute: nil))
+  }
+
+  /// Whole pages of memory, whole items, and spans to the microsecond.
+  private static func round(_ value: Double, _ name: MetricName) -> Double {
+    guard name.isValue else { return page(value) }
+    return value > 1 ? value.rounded() : (value * 1e6).rounded() / 1e6
   }
 
   private static func page(_ value: Double) -> Double {

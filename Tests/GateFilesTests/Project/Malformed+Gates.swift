@@ -263,9 +263,9 @@ extension Malformed {
         highwater.yml:5:12: error: there is no metric `phase.a.b.peek_rss`
           hint: did you mean `phase.a.b.peak_rss`?
         highwater.yml:5:36: error: there is no metric `fase.load.peak_rss`
-          hint: the metrics are `peak_rss`, `steady_rss`, `growth`, `spike`, `fault_rate`, `tree_peak`, `tree_steady`, and of a phase `phase.NAME.peak_rss` and `phase.NAME.steady_rss`
+          hint: the metrics are `peak_rss`, `steady_rss`, `growth`, `spike`, `fault_rate`, `tree_peak`, `tree_steady`, of a phase `phase.NAME.peak_rss` and `phase.NAME.steady_rss`, and `value.NAME` is what the target reports as `value NAME NUMBER UNIT`
         highwater.yml:5:60: error: there is no metric `../../x`
-          hint: the metrics are `peak_rss`, `steady_rss`, `growth`, `spike`, `fault_rate`, `tree_peak`, `tree_steady`, and of a phase `phase.NAME.peak_rss` and `phase.NAME.steady_rss`
+          hint: the metrics are `peak_rss`, `steady_rss`, `growth`, `spike`, `fault_rate`, `tree_peak`, `tree_steady`, of a phase `phase.NAME.peak_rss` and `phase.NAME.steady_rss`, and `value.NAME` is what the target reports as `value NAME NUMBER UNIT`
         """#
     ),
     Malformed(

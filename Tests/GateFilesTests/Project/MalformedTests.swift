@@ -26,7 +26,7 @@ struct MalformedTests {
     "Every fault is told with its place, and what would heal it",
     arguments: [
       Malformed.syntax, Malformed.scenarios, Malformed.measuring, Malformed.targets, Malformed.scripts,
-      Malformed.gates, Malformed.projects,
+      Malformed.gates, Malformed.values, Malformed.projects,
     ].flatMap(\.self)
   )
   func complaints(malformed: Malformed) throws {

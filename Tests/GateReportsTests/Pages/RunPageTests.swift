@@ -48,7 +48,7 @@ struct RunPageTests {
     "What the page says of a scenario is what the terminal says, word for word",
     arguments: [
       Fixture.charted, Fixture.inconclusive, Fixture.improved, Fixture.withoutBaseline, Fixture.spiking, Fixture.warned,
-      Fixture.failedStep, Fixture.crashed,
+      Fixture.failedStep, Fixture.crashed, Fixture.reporting, Fixture.looping, Fixture.changedUnit,
     ]
   )
   func sameWords(scenario: ScenarioResult) throws {

@@ -77,6 +77,42 @@ struct SVGChartTests {
   }
 
   @Test(
+    "Figures of a target's own have round steps in its unit, and short spans are milliseconds",
+    arguments: [
+      ("items", 1000.0, 1250.0, ["1000 items", "1050 items", "1100 items", "1150 items", "1200 items", "1250 items"]),
+      ("hits/call", 0.2, 0.6, ["0.2 hits/call", "0.3 hits/call", "0.4 hits/call", "0.5 hits/call", "0.6 hits/call"]),
+      ("", 0.0, 2.0, ["0", "0.5", "1.0", "1.5", "2.0"]),
+      ("EUR", -3.5, 0.0, ["-4 EUR", "-3 EUR", "-2 EUR", "-1 EUR", "0"]),
+      ("seconds", 0.0125, 0.0126, ["12.50 ms", "12.52 ms", "12.54 ms", "12.56 ms", "12.58 ms", "12.60 ms"]),
+      ("seconds", 0.0, 0.000_02, ["0", "0.005 ms", "0.010 ms", "0.015 ms", "0.020 ms"]),
+      ("seconds", 0.0, 90.0, ["0", "20 s", "40 s", "60 s", "80 s", "100 s"]),
+      ("bytes/run", 0.0, 2048.0, ["0", "0.5 KiB/run", "1.0 KiB/run", "1.5 KiB/run", "2.0 KiB/run"]),
+      ("bytes/iteration", 0.0, 2048.0, ["0", "0.5 KiB/iter", "1.0 KiB/iter", "1.5 KiB/iter", "2.0 KiB/iter"]),
+      ("bytesets", 0.0, 4.0, ["0", "1 bytesets", "2 bytesets", "3 bytesets", "4 bytesets"]),
+    ]
+  )
+  func ownFigures(unit: String, low: Double, high: Double, labels: [String]) {
+    let axis = SVGAxis.amounts(low...high, unit: unit)
+    #expect(axis.ticks.map { $0.label.replacing("\u{a0}", with: " ") } == labels)
+    #expect(axis.range.lowerBound <= low && axis.range.upperBound >= high)
+  }
+
+  @Test(
+    "However small, large or equal a target's figures are, an axis has a few steps",
+    arguments: [
+      (0.0, 0.0), (0, 5e-324), (1e-12, 3e-12), (1.15e18, 1.15e18), (-1.15e18, 1.15e18), (-1.15e18, -1.15e18),
+      (0, 1.15e18), (1e9, 1e9 + 1),
+    ] as [(Double, Double)],
+    ["items", "seconds"]
+  )
+  func anyFigures(range: (Double, Double), unit: String) {
+    let axis = SVGAxis.amounts(range.0...range.1, unit: unit)
+    #expect((2...12).contains(axis.ticks.count))
+    #expect(axis.range.lowerBound <= range.0 && axis.range.upperBound >= range.1)
+    #expect(axis.range.lowerBound < axis.range.upperBound)
+  }
+
+  @Test(
     "Time is told in the unit that suits its length",
     arguments: [
       (0.05, "10 ms"), (0.9, "200 ms"), (2.4, "0.5 s"), (65.0, "10 s"), (600.0, "2 min"),

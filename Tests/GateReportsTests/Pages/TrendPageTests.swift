@@ -88,6 +88,60 @@ struct TrendPageTests {
     #expect(runs["id"] as? [String] == ["000000000000", "000000000001", "000000000002"])
   }
 
+  /// The medians that the page's script makes of the data again, as `trend-view.js` does.
+  private static func medians(_ metric: [String: Any]) throws -> [Double?] {
+    let unit = try #require(metric["unit"] as? Double)
+    var sum = 0
+    return column(metric["mid"]).map { difference in
+      guard let difference else { return nil }
+      sum += difference
+      return Double(sum) * unit
+    }
+  }
+
+  @Test(
+    "A target's own figures have their unit, and survive to seven digits",
+    arguments: [
+      ("items", [1250, 1251, 1249]), ("items", [2048, 1024]), ("hits/call", [0.625, 0.25, 0.123456]),
+      ("seconds", [0.012_345_67, 0.012_345_68, 0.012_3]), ("seconds", [0.000_001_234, 0.000_001_235]),
+      ("EUR", [-3.5, 0, 1e-3]), ("items", [1_152_921_504_606_846_976, 12]), ("seconds", [604_799.75, 86_400.125]),
+      ("rate", [12_345.678, 0.5]), ("rate", [123_456.789, 0.5]),
+    ] as [(String, [Double])])
+  func ownFigures(unit: String, values: [Double]) throws {
+    var trend = Self.small
+    let points = values.map { value in
+      MetricCourse.Point(
+        median: value, low: value, high: value,
+        judgement: .init(verdict: .pass, baseline: value, change: 0, allowed: value.magnitude, limit: value.magnitude))
+    }
+    let missing = [MetricCourse.Point?](repeating: nil, count: 3 - points.count)
+    trend.courses[0].metrics[0] = MetricCourse(metric: .value("x"), unit: unit, points: points + missing)
+    let course = try #require((try Self.data(of: TrendPage.text(trend))["courses"] as? [[String: Any]])?.first)
+    let metric = try #require((course["metrics"] as? [[String: Any]])?.first)
+    #expect(metric["name"] as? String == "value.x" && metric["measure"] as? String == unit)
+    let largest = values.map(\.magnitude).max() ?? 0
+    // Nanoseconds are the least that a clock tells, and that is kept of anything.
+    let step = max(largest / 1e6, 1e-9)
+    for (read, value) in zip(try Self.medians(metric), values) {
+      #expect(abs((read ?? .nan) - value) <= step / 2 * 1.000001, "\(value)")
+    }
+    let limits = Self.column(metric["limit"])
+    let least = try #require(metric["unit"] as? Double)
+    #expect(abs(Double(limits[1] ?? 0) * least - values[0].magnitude) <= step)
+  }
+
+  @Test("Hostile names and units are texts in the data and on the page")
+  func hostileFigures() throws {
+    let evil = "</script><img src=x onerror=alert(1)>\u{202e}"
+    var trend = Self.small
+    trend.courses[0].metrics[0].unit = evil
+    trend.courses[0].metrics[0].metric = .value(evil)
+    let page = TrendPage.text(trend)
+    #expect(!page.contains("<img") && !page.contains("\u{202e}"))
+    #expect(page.components(separatedBy: "</script").count == page.components(separatedBy: "<script").count)
+    _ = try Self.data(of: page)
+  }
+
   @Test(
     "What nobody can go to is no link", arguments: ["javascript:alert(1)", "ftp://x/", "https://x y/", "\u{202e}", ""])
   func links(address: String) throws {
