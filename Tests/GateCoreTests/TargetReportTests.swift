@@ -128,6 +128,6 @@ struct TargetReportTests {
   func manyEvents() {
     let result = result((0..<150).map { value("loop.T.n\($0)", 100, "calls") })
     #expect(result.events.count == TargetEvent.most)
-    #expect(result.notes == ["the target told more than 100 events; the later ones are left out"])
+    #expect(result.notes == ["the target told more than 100 events; the others are left out"])
   }
 }

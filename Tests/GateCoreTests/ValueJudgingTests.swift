@@ -163,7 +163,7 @@ struct ValueJudgingTests {
     arguments: [
       (17, "items", "17 items"), (0.125, "items", "0.125 items"), (1234.56, "items", "1234.6 items"),
       (12345.6, "items", "12346 items"), (-2.5, "%", "-2.5 %"), (3, "", "3"), (0, "seconds", "0 s"),
-      (0.0025, "seconds", "2.5 ms"), (0.0000125, "seconds", "12.5 µs"), (90, "seconds", "90 s"),
+      (0.0025, "seconds", "2.5 ms"), (0.0000125, "seconds", "0.0125 ms"), (90, "seconds", "90 s"),
       (-0.25, "seconds", "-250 ms"), (1_572_864, "bytes", "1.5 MiB"),
     ] as [(Double, String, String)]
   )

@@ -64,6 +64,9 @@ struct TargetReport {
   /// More names than these are data and no figures of a program; each is one in every result, baseline and history.
   static let mostValues = 100
 
+  /// One start has one reason.
+  private static let mostTroubles = 4
+
   private var left: (names: Set<String>, numbers: Int, events: Int, units: Set<String>) = ([], 0, 0, [])
   private var dropped = 0
 
@@ -141,6 +144,6 @@ struct TargetReport {
     if dropped > 0 {
       notes.append("the target dropped \(dropped) messages to HIGHWATER_MARKS that it wrote faster than they were read")
     }
-    return notes + events.filter { $0.isTrouble && !$0.isLoop }.map(\.forPeople)
+    return notes + events.filter { $0.isTrouble && !$0.isLoop }.prefix(Self.mostTroubles).map(\.forPeople)
   }
 }

@@ -38,15 +38,6 @@ const Charts = (() => {
   /** To about four digits, without zeros at the end. */
   const short = value => String(+value.toFixed(Math.abs(value) < 1 ? 4 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1e4 ? 1 : 0));
 
-  function plain(value, unit) {
-    if (unit.startsWith("bytes")) return bytes(value);
-    const [name, size] = scale(unit, Math.abs(value));
-    return short(value / size) + name;
-  }
-
-  /** A figure in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
-  const amount = (value, unit) => plain(value, unit) + (unit.startsWith("bytes") ? per(unit) : "");
-
   function difference(value, unit) {
     const text = isMemory(unit) ? bytes(value) : own(value, unit);
     return value > 0 && /[1-9]/.test(text) ? "+" + text : text;

@@ -136,7 +136,9 @@ struct ReportedValueTests {
     let names = [
       "a", "loop.A.b", "loop.", "launch.failures", "marks.dropped", "launch.", "0", String(repeating: "n", count: 100),
     ]
-    let numbers = [0, -0.0, -1, 0.5, 1e-300, 5e-324, 1.2e18, -1.2e18, 1e300, -1e300, .infinity, -.infinity, .nan]
+    let numbers = [
+      0, -0.0, -1, 0.5, 1e-300, .leastNonzeroMagnitude, 1.2e18, -1.2e18, 1e300, -1e300, .infinity, -.infinity, .nan,
+    ]
     let units = ["calls", "launches", "messages", "items", "KiB", "GiB", "ns", "s", "%", "/", "bytes/second", "B"]
     var marks: [Mark] = []
     for name in names {
@@ -158,7 +160,7 @@ struct ReportedValueTests {
     var recording = DocumentExamples.recording
     var result = Example.result
     for part in [marks, marks.reversed() + [], marks.suffix(450) + []] {
-      recording.marks = part
+      recording.marks = part.sorted { $0.time < $1.time }
       result.scenarios[0].repetitions = [recording.result()]
       result.scenarios[0].metrics = []
       let encoded = ResultFile.encode(result)
