@@ -96,6 +96,7 @@ let package = Package(
     room("MemoryMarkers", over: ["MemoryMarks", "MarkerProtocol", "CLaunchReason"], exclude: ["README.md"]),
     // Run by hand: what the library costs
     program("markers-plain", at: "ci/benchmarks/markers/plain"),
+    program("markers-marks", at: "ci/benchmarks/markers/marks", over: ["MemoryMarks"]),
     program("markers-marked", at: "ci/benchmarks/markers/marked", over: ["MemoryMarkers"]),
     program("markers-bench", at: "ci/benchmarks/markers/bench", over: ["MemoryMarkers"]),
     // Linked into the tests of others; of no floor

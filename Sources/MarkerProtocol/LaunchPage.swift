@@ -24,9 +24,11 @@ package enum LaunchPage {
 
   private static let magic = Array("HWLAUNCH".utf8)
   private static let versionPlace = 8
-  private static let slots = [512, 2304]
   private static let slotSize = 1792
   private static let slotHeader = 16
+
+  /// Where the slot for a change of that number begins.
+  private static func slot(_ sequence: UInt64) -> Int { 512 + Int(sequence & 1) * slotSize }
 
   /// A record with the number of its change.
   package typealias Entry = (record: LaunchRecord, sequence: UInt64)
@@ -39,9 +41,7 @@ package enum LaunchPage {
     guard bytes.count == size, bytes.starts(with: magic) else { throw .corrupt }
     let found = UInt32(truncatingIfNeeded: number(in: bytes, at: versionPlace, count: 4))
     guard found == version else { throw .unknownVersion(found) }
-    guard var entry = slots.compactMap({ slot(in: bytes, at: $0) }).max(by: { $0.sequence < $1.sequence }) else {
-      throw .corrupt
-    }
+    guard var entry = newer(slot(in: bytes, at: slot(0)), slot(in: bytes, at: slot(1))) else { throw .corrupt }
     let tag = entry.record.tag
     entry.record.crash = mark(in: bytes, at: crashWord, tag: tag).map { Int32($0 & 0xff) }
     entry.record.exit = mark(in: bytes, at: exitWord, tag: tag).map(LaunchRecord.Exit.init(payload:))
@@ -61,6 +61,11 @@ package enum LaunchPage {
     return reader.isShort ? nil : (record, number(in: bytes, at: start, count: 8))
   }
 
+  private static func newer(_ one: Entry?, _ other: Entry?) -> Entry? {
+    guard let one, let other else { return one ?? other }
+    return one.sequence < other.sequence ? other : one
+  }
+
   private static func mark(in bytes: [UInt8], at place: Int, tag: UInt32) -> UInt32? {
     let word = number(in: bytes, at: place, count: 8)
     let payload = UInt32(truncatingIfNeeded: word)
@@ -77,15 +82,14 @@ package enum LaunchPage {
   ///
   /// A mark that the record has not is left as it stands: a handler may have made it meanwhile.
   package static func store(_ record: LaunchRecord, sequence: UInt64, in page: UnsafeMutableRawBufferPointer) {
-    store(content(of: record), sequence: sequence, at: slots[Int(sequence & 1)], in: page)
-    let marks = [
-      (crashWord, record.crash.map { UInt32(bitPattern: $0) }),
-      (exitWord, record.exit?.payload),
-      (requestWord, record.request?.payload),
-    ]
-    for case (let place, let payload?) in marks {
+    store(content(of: record), sequence: sequence, at: slot(sequence), in: page)
+    func mark(_ place: Int, _ payload: UInt32?) {
+      guard let payload else { return }
       page.storeBytes(of: word(payload, tag: record.tag).littleEndian, toByteOffset: place, as: UInt64.self)
     }
+    mark(crashWord, record.crash.map { UInt32(bitPattern: $0) })
+    mark(exitWord, record.exit?.payload)
+    mark(requestWord, record.request?.payload)
     page.storeBytes(of: version.littleEndian, toByteOffset: versionPlace, as: UInt32.self)
     page.baseAddress?.copyMemory(from: magic, byteCount: magic.count)
   }
@@ -110,6 +114,21 @@ package enum LaunchPage {
     let sum = CRC32C.checksum(of: head + content)
     withUnsafeBytes(of: sum.littleEndian) { head.append(contentsOf: $0) }
     page[start..<(start + slotSize)].copyBytes(from: head + content)
+  }
+
+  // MARK: A record alone
+
+  /// A record for a place other than a file of a page's size: the page, without the zeros at its end.
+  package static func bytes(of record: LaunchRecord) -> [UInt8] {
+    var page = [UInt8](repeating: 0, count: size)
+    page.withUnsafeMutableBytes { store(record, sequence: 0, in: $0) }
+    return Array(page.prefix(slot(1)))
+  }
+
+  /// The record in the bytes that ``bytes(of:)`` has made; nil where there is none.
+  package static func record(from bytes: [UInt8]) -> LaunchRecord? {
+    guard bytes.count == slot(1) else { return nil }
+    return (try? load(bytes + [UInt8](repeating: 0, count: size - bytes.count)))?.record
   }
 
   /// A mark as it stands in the page; `hw_launch.c` makes the same.

@@ -1,8 +1,11 @@
 import CLaunchReason
+import Glibc
 import MarkerProtocol
 
-/// The door to the C room.
+/// The door to the C room: what it tells, as values.
 enum Room {
+  // MARK: Launches
+
   /// Has handlers mark this process's end in words of a mapped page, which stays mapped for as long as it lives.
   ///
   /// - Parameters:
@@ -26,9 +29,105 @@ enum Room {
   static func installSignalHandlers() { hw_launch_install_handlers() }
 
   /// The ELF build id of the program, in hexadecimal digits; empty where it has none.
-  static var buildID: String {
-    var bytes = [UInt8](repeating: 0, count: 32)
-    let count = hw_build_id(&bytes, bytes.count)
-    return bytes.prefix(count).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  static var buildID: String { text(65) { hw_build_id($0, $1) } }
+
+  /// The file name of the program, at most 255 bytes (NAME_MAX, limits.h).
+  static var programName: String { text(256) { hw_program_name($0, $1) } }
+
+  /// Makes the folders above a path that are missing, for their user only.
+  ///
+  /// - Returns: The one that could not be made, with the error number; nil where all is well.
+  static func makeFolders(above path: String) -> (folder: String, code: CInt)? {
+    var code: CInt = 0
+    let failed = text(Int(PATH_MAX)) { place, room in
+      code = hw_make_folders(path, place, room)
+      return strlen(place)
+    }
+    return code == 0 ? nil : (failed, code)
+  }
+
+  // MARK: Small files
+
+  static let pageSize = UInt64(max(0, sysconf(CInt(_SC_PAGESIZE))))
+
+  /// The first word of a file, at most 255 bytes; empty where there is none.
+  static func word(in path: String) -> String { text(256) { hw_file_word(path, nil, 0, $0, $1) } }
+
+  /// A number of the first line that begins with that word, or of the first line at all.
+  static func number(in path: String, of key: String? = nil, at index: Int) -> UInt64? {
+    known { hw_file_number(path, key, index, $0) }
+  }
+
+  /// What stands behind the key, at the beginning of a line, without quotation marks; at most 100 bytes.
+  static func value(of key: String, in path: String) -> String { text(101) { hw_file_value(path, key, $0, $1) } }
+
+  /// A number that is another one for another content of a file; nil where it cannot be read.
+  static func digest(of path: String) -> UInt64? { known { hw_file_digest(path, $0) } }
+
+  /// The share of the last ten seconds in which all tasks waited for memory, in percent; nil where the file tells none.
+  static func pressure(in path: String) -> Double? {
+    var share = 0.0
+    return hw_pressure(path, &share) != 0 ? share : nil
+  }
+
+  /// The pid and start, in clock ticks since boot, of a process that is no zombie.
+  static func identity(in path: String) -> (pid: Int32, startTime: UInt64)? {
+    var (pid, start): (Int32, UInt64) = (0, 0)
+    return hw_process_identity(path, &pid, &start) != 0 ? (pid, start) : nil
+  }
+
+  // MARK: Memory cgroups
+
+  /// The folder of a process's memory cgroup; empty where no hierarchy that counts memory can be seen.
+  ///
+  /// - Parameter own: The process's folder in `/proc`.
+  static func memoryCgroup(of own: String) -> String { text(Int(PATH_MAX)) { hw_memory_cgroup(own, $0, $1) } }
+
+  /// The lowest limit of the cgroup and of those above it that can be seen, in bytes; nil where there is none.
+  static func memoryLimit(of folder: String) -> UInt64? { known { hw_memory_limit(folder, $0) } }
+
+  /// How many processes of the cgroup were killed for want of memory; nil where that is not counted.
+  static func oomKills(of folder: String) -> UInt64? { known { hw_oom_kills(folder, $0) } }
+
+  // MARK: The kernel's log
+
+  /// Whose want of memory a process was killed for; nil where the log names it not, or may not be read.
+  ///
+  /// - Parameters:
+  ///   - pid: The process.
+  ///   - microseconds: When it was started, since boot.
+  ///   - path: The log.
+  /// - Returns: The kind, or nil.
+  static func kill(of pid: Int32, since microseconds: UInt64, in path: String) -> OOMKind? {
+    kind(hw_log_kill(path, pid, microseconds))
+  }
+
+  /// The same of one record.
+  static func kill(of pid: Int32, since microseconds: UInt64, record: String) -> OOMKind? {
+    kind(hw_log_record_kill(record, record.utf8.count, pid, microseconds))
+  }
+
+  private static func kind(_ code: CInt) -> OOMKind? {
+    switch code {
+    case 1: .ownLimit
+    case 2: .systemPressure
+    default: nil
+    }
+  }
+
+  // MARK: From C
+
+  private static func known(_ read: (UnsafeMutablePointer<UInt64>) -> CInt) -> UInt64? {
+    var number: UInt64 = 0
+    return read(&number) != 0 ? number : nil
+  }
+
+  /// A text that C puts into a place of so many bytes, its NUL included, and gives the length of.
+  private static func text(_ room: Int, _ fill: (UnsafeMutablePointer<CChar>, Int) -> Int) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: room) { place in
+      guard let start = place.baseAddress else { return "" }
+      let count = fill(start, room)
+      return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
   }
 }

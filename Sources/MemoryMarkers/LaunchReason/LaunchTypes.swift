@@ -1,5 +1,5 @@
 /// How the previous run ended.
-public enum RunEnd: Codable, Sendable, Hashable {
+public enum RunEnd: Sendable, Hashable {
   /// It returned from `main` or called exit(3); the code is 0 where it was not told (`quick_exit`, `noteExit`).
   case exited(code: Int32)
   /// It was asked to end by a signal.
@@ -25,7 +25,7 @@ public enum RunEnd: Codable, Sendable, Hashable {
 }
 
 /// Whoever sent a signal.
-public enum Sender: Codable, Sendable, Hashable {
+public enum Sender: Sendable, Hashable {
   /// A process, by its pid.
   case process(Int32)
   /// The kernel, as for Ctrl-C at a terminal.
@@ -35,21 +35,21 @@ public enum Sender: Codable, Sendable, Hashable {
 }
 
 /// Whose want of memory it was.
-public enum OOMKind: String, Codable, Sendable, Hashable {
+public enum OOMKind: String, Sendable, Hashable {
   /// The limit of the process's cgroup, or of one above it.
-  case ownLimit
+  case ownLimit = "own-limit"
   /// The machine's memory.
-  case systemPressure
+  case systemPressure = "system-pressure"
   /// A daemon such as systemd-oomd acted before the kernel.
-  case userspaceDaemon
+  case userspaceDaemon = "userspace-daemon"
 }
 
 /// What an out-of-memory kill is known by, the surest first.
-public enum Proof: String, Codable, Sendable, Hashable {
+public enum Proof: String, Sendable, Hashable {
   /// The kernel's log names the process.
-  case kernelLogPid
+  case kernelLogPid = "kernel-log"
   /// The cgroup's `oom_kill` counter rose.
-  case cgroupCounter
+  case cgroupCounter = "cgroup-counter"
   /// A supervisor (systemd, Kubernetes, oomd) said so.
   case supervisor
   /// Nothing proves it; it is what is left, or memory was scarce when the run was last seen.
@@ -57,11 +57,11 @@ public enum Proof: String, Codable, Sendable, Hashable {
 }
 
 /// Whoever killed a run that was not out of memory.
-public enum Killer: String, Codable, Sendable, Hashable {
+public enum Killer: String, Sendable, Hashable {
   /// The gate's time limit.
-  case runnerTimeout
+  case runnerTimeout = "runner-timeout"
   /// A cancelled run of the gate.
-  case runnerCancel
+  case runnerCancel = "runner-cancel"
   /// An unknown hand.
   case unknown
 }
@@ -79,7 +79,7 @@ public enum Activity: UInt8, Codable, Sendable {
 }
 
 /// Why this run of a program was started, as far as the previous run's record and the machine tell.
-public enum StartupReason: Codable, Sendable, Hashable {
+public enum StartupReason: Sendable, Hashable {
   /// Nothing was looked at: switched off, a second start in one process, or a host of unit tests.
   case notEvaluated
   /// There is no record of an earlier run.

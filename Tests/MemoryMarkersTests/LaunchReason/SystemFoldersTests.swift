@@ -108,8 +108,8 @@ struct SystemFoldersTests {
     try folder.write("oom_kill_disable 0\nunder_oom 0\noom_kill 7\n", to: "memory/memory.oom_control")
     let found = folders.surroundings(appVersion: "")
     #expect(found.cgroup == root)
-    #expect(MemoryCgroup.limit(of: found.cgroup) == nil)
-    #expect(MemoryCgroup.oomKills(of: found.cgroup) == 7)
+    #expect(Room.memoryLimit(of: found.cgroup) == nil)
+    #expect(Room.oomKills(of: found.cgroup) == 7)
   }
 
   @Test(
@@ -125,6 +125,6 @@ struct SystemFoldersTests {
     ] as [(String, OOMKind?)]
   )
   func kernelLog(record: String, kind: OOMKind?) {
-    #expect(KernelLog.kill(of: 645, since: 1000, in: record) == kind)
+    #expect(Room.kill(of: 645, since: 1000, record: record) == kind)
   }
 }
