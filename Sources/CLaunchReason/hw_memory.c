@@ -63,9 +63,8 @@ size_t hw_memory_cgroup(const char *own, char *folder, size_t room) {
 
 /// A limit; `max` is none, nor is version 1's number for none, which is just under 2^63.
 static bool own_limit(const char *folder, uint64_t *limit) {
-  struct path file;
-  return (hw_file_number(join(&file, folder, "/memory.max"), NULL, 0, limit) ||
-          hw_file_number(join(&file, folder, "/memory.limit_in_bytes"), NULL, 0, limit)) &&
+  return (hw_file_number(folder, "/memory.max", NULL, 0, limit) ||
+          hw_file_number(folder, "/memory.limit_in_bytes", NULL, 0, limit)) &&
          *limit < 1ull << 62;
 }
 
@@ -86,9 +85,8 @@ int hw_memory_limit(const char *folder, uint64_t *limit) {
 }
 
 int hw_oom_kills(const char *folder, uint64_t *kills) {
-  struct path file;
-  return *folder != '\0' && (hw_file_number(join(&file, folder, "/memory.events"), "oom_kill", 1, kills) ||
-                             hw_file_number(join(&file, folder, "/memory.oom_control"), "oom_kill", 1, kills));
+  return *folder != '\0' && (hw_file_number(folder, "/memory.events", "oom_kill", 1, kills) ||
+                             hw_file_number(folder, "/memory.oom_control", "oom_kill", 1, kills));
 }
 
 // MARK: - The kernel's log

@@ -51,10 +51,12 @@ struct FieldWriter: FieldCoder {
   }
 
   mutating func field(_ text: inout String, most: Int) {
-    let content = text.utf8.prefix(most)
-    var length = UInt64(content.count)
-    field(&length)
-    bytes.append(contentsOf: content)
+    text.withUTF8 { content in
+      let count = min(content.count, most)
+      var length = UInt64(count)
+      field(&length)
+      bytes.append(contentsOf: content[..<count])
+    }
   }
 }
 

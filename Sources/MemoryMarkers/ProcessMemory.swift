@@ -4,6 +4,6 @@ enum ProcessMemory {
   ///
   /// Opened each time, since a descriptor that is kept would show the parent's memory to a forked child.
   static func resident() -> UInt64 {
-    (Room.number(in: "/proc/self/statm", at: 1) ?? 0) * Room.pageSize
+    (Room.number(in: "/proc/self", "/statm", at: 1) ?? 0) * Room.pageSize
   }
 }

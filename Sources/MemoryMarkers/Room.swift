@@ -31,8 +31,17 @@ enum Room {
   /// The ELF build id of the program, in hexadecimal digits; empty where it has none.
   static var buildID: String { text(65) { hw_build_id($0, $1) } }
 
-  /// The file name of the program, at most 255 bytes (NAME_MAX, limits.h).
-  static var programName: String { text(256) { hw_program_name($0, $1) } }
+  /// The path of a program's launch record; nil where no folder can be found.
+  static func recordPath(in folder: String?, of instance: String?) -> String? {
+    let path = text(Int(PATH_MAX)) { hw_record_path(folder, instance, $0, $1) }
+    return path.isEmpty ? nil : path
+  }
+
+  /// Whether the program is a host of unit tests, as its name says.
+  static var isTestHost: Bool { hw_is_test_host() != 0 }
+
+  /// A number that nobody can foresee.
+  static var random: UInt32 { hw_random() }
 
   /// Makes the folders above a path that are missing, for their user only.
   ///
@@ -51,29 +60,30 @@ enum Room {
   static let pageSize = UInt64(max(0, sysconf(CInt(_SC_PAGESIZE))))
 
   /// The first word of a file, at most 255 bytes; empty where there is none.
-  static func word(in path: String) -> String { text(256) { hw_file_word(path, nil, 0, $0, $1) } }
+  static func word(in folder: String, _ name: String) -> String { text(256) { hw_file_word(folder, name, nil, 0, $0, $1) } }
 
   /// A number of the first line that begins with that word, or of the first line at all.
-  static func number(in path: String, of key: String? = nil, at index: Int) -> UInt64? {
-    known { hw_file_number(path, key, index, $0) }
+  static func number(in folder: String, _ name: String, of key: String? = nil, at index: Int) -> UInt64? {
+    known { hw_file_number(folder, name, key, index, $0) }
   }
 
-  /// What stands behind the key, at the beginning of a line, without quotation marks; at most 100 bytes.
-  static func value(of key: String, in path: String) -> String { text(101) { hw_file_value(path, key, $0, $1) } }
+  /// The name of the system with a digest of its whole description; nil where the file cannot be read.
+  static func osRelease(in path: String) -> String? {
+    let text = text(161) { hw_os_release(path, $0, $1) }
+    return text.isEmpty ? nil : text
+  }
 
-  /// A number that is another one for another content of a file; nil where it cannot be read.
-  static func digest(of path: String) -> UInt64? { known { hw_file_digest(path, $0) } }
-
-  /// The share of the last ten seconds in which all tasks waited for memory, in percent; nil where the file tells none.
-  static func pressure(in path: String) -> Double? {
+  /// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent, or of the machine, by
+  /// its `/proc`; nil where the kernel tells none.
+  static func pressure(in folder: String) -> Double? {
     var share = 0.0
-    return hw_pressure(path, &share) != 0 ? share : nil
+    return hw_pressure(folder, &share) != 0 ? share : nil
   }
 
-  /// The pid and start, in clock ticks since boot, of a process that is no zombie.
-  static func identity(in path: String) -> (pid: Int32, startTime: UInt64)? {
+  /// The pid and start, in clock ticks since boot, of the process with that folder, if it is no zombie.
+  static func identity(in folder: String) -> (pid: Int32, startTime: UInt64)? {
     var (pid, start): (Int32, UInt64) = (0, 0)
-    return hw_process_identity(path, &pid, &start) != 0 ? (pid, start) : nil
+    return hw_process_identity(folder, &pid, &start) != 0 ? (pid, start) : nil
   }
 
   // MARK: Memory cgroups

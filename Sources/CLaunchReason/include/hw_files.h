@@ -2,7 +2,8 @@
 ///
 /// In C, since Swift's way with texts (splitting, searching, reading numbers) made a program that records its launches
 /// touch 0.9 MiB of code of the standard library that it needed for nothing else (Linux 6.18, Swift 6.3.1, 2026-11).
-/// Nothing here allocates. A text that has no room in its place is cut, and ends with a NUL always.
+/// Nothing here allocates. A file is given by its folder and its name in it, which begins with a slash, or is empty where
+/// the folder is the path already. A text that has no room in its place is cut, and ends with a NUL always.
 
 #ifndef HW_FILES_H
 #define HW_FILES_H
@@ -15,32 +16,30 @@
 /// A word of a file's first line that begins with the word `key`; of its first line at all where that is NULL.
 ///
 /// @return The word's length; 0 where there is none, or the file cannot be read.
-size_t hw_file_word(const char *path, const char *_Nullable key, size_t index, char *word, size_t room);
+size_t hw_file_word(const char *folder, const char *name, const char *_Nullable key, size_t index, char *word,
+                    size_t room);
 
 /// A number of a file's first line that begins with the word `key`; of its first line at all where that is NULL.
 ///
 /// @return Whether there is one.
-int hw_file_number(const char *path, const char *_Nullable key, size_t index, uint64_t *number);
+int hw_file_number(const char *folder, const char *name, const char *_Nullable key, size_t index, uint64_t *number);
 
-/// What stands behind `key` in a file's first line that begins so, without quotation marks.
+/// The name of the operating system (`PRETTY_NAME` in os-release(5)) and a digest of the whole file, since a point release
+/// often keeps the name: 64 bits of FNV-1a (RFC 9923, section 6.2).
 ///
-/// @return Its length; 0 where there is no such line.
-size_t hw_file_value(const char *path, const char *key, char *value, size_t room);
+/// @return Its length; 0 where the file cannot be read.
+size_t hw_os_release(const char *path, char *release, size_t room);
 
-/// A number that is another one for another content of a file: 64 bits of FNV-1a (RFC 9923, section 6.2).
+/// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent; of the machine, where
+/// `folder` is `/proc` (Documentation/accounting/psi.rst).
 ///
-/// @return Whether the file could be read.
-int hw_file_digest(const char *path, uint64_t *digest);
+/// @return Whether the kernel tells one.
+int hw_pressure(const char *folder, double *share);
 
-/// The share of the last ten seconds in which all tasks waited, in percent (Documentation/accounting/psi.rst).
-///
-/// @return Whether the file tells one.
-int hw_pressure(const char *path, double *share);
-
-/// The pid and start, in clock ticks since boot, of a process that is no zombie (proc_pid_stat(5)).
+/// The pid and start, in clock ticks since boot, of the process with that folder, if it is no zombie (proc_pid_stat(5)).
 ///
 /// @return Whether there is one.
-int hw_process_identity(const char *path, int32_t *pid, uint64_t *start);
+int hw_process_identity(const char *folder, int32_t *pid, uint64_t *start);
 
 /// The folder of a process's memory cgroup, version 1 or 2 (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
 ///
@@ -72,6 +71,21 @@ int hw_log_kill(const char *path, int32_t pid, uint64_t since);
 
 /// The file name of the program; after an upgrade under way the kernel appends ` (deleted)`, which is no part of it.
 size_t hw_program_name(char *name, size_t room);
+
+/// The path of a program's launch record: `FOLDER/INSTANCE.launch`, with `_` for other bytes of the instance's first 100
+/// than letters, digits, `.`, `_` and `-`.
+///
+/// @param folder By default `highwater` in the first of `$STATE_DIRECTORY` (systemd.exec(5)), `$XDG_STATE_HOME` and
+///               `~/.local/state`.
+/// @param instance By default the program's file name.
+/// @return Its length; 0 where no folder can be found.
+size_t hw_record_path(const char *_Nullable folder, const char *_Nullable instance, char *path, size_t room);
+
+/// Whether the program is a host of unit tests (XCTest, Swift Testing), as its name says.
+int hw_is_test_host(void);
+
+/// A number that nobody can foresee, for telling one run from another.
+uint32_t hw_random(void);
 
 /// Makes the folders above a path that are missing, for their user only.
 ///

@@ -34,8 +34,7 @@ public final class FileRunStore: PriorRunStore {
   ///   - instance: Tells programs, and instances of one that run at once, apart; bytes other than letters, digits,
   ///     `.`, `_` and `-` become `_`. By default the program's file name.
   public init(folder: String? = nil, instance: String? = nil) {
-    let name = Self.fileName(of: instance ?? Room.programName)
-    path = (folder ?? Self.stateFolder).map { "\($0)/\(name).launch" }
+    path = Room.recordPath(in: folder, of: instance)
   }
 
   deinit {
@@ -122,30 +121,5 @@ extension FileRunStore {
 
   private func failure(_ call: String, _ code: CInt = errno) -> RunStoreError {
     .system(call: call, path: path ?? "", errno: code)
-  }
-
-  private static var stateFolder: String? {
-    if let folders = variable("STATE_DIRECTORY"), let first = folders.split(separator: ":").first {
-      return "\(first)/highwater"
-    }
-    if let folder = variable("XDG_STATE_HOME") { return "\(folder)/highwater" }
-    return variable("HOME").map { "\($0)/.local/state/highwater" }
-  }
-
-  private static func variable(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-  }
-
-  /// A name that is no path, at most 100 bytes long.
-  private static func fileName(of instance: String) -> String {
-    let bytes = instance.utf8.prefix(100).map { byte -> UInt8 in
-      let isPlain =
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x2d, 0x5f: true
-        default: false
-        }
-      return isPlain ? byte : 0x5f
-    }
-    return bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)
   }
 }

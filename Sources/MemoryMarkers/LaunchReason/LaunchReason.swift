@@ -92,7 +92,7 @@ public final class LaunchReason: Sendable {
     record.surroundings = evidence.present
     record.launchFailures = UInt32(clamping: consecutiveLaunchFailures)
     // Without the highest bit a word of zeros is never a mark; see LaunchPage.
-    record.tag = .random(in: 0...(.max >> 1))
+    record.tag = Room.random >> 1
     state = State(record: record, isOn: isOn)
     if isOn { begin(heartbeat) }
     report()
@@ -194,7 +194,7 @@ extension LaunchReason {
 
 extension LaunchReason {
   private static func prior(in store: any PriorRunStore, policy: Policy) -> PriorFinding {
-    guard policy != .off, !isInTestHost, isClaimed.exchange(1) == 0 else { return .notAsked }
+    guard policy != .off, !Room.isTestHost, isClaimed.exchange(1) == 0 else { return .notAsked }
     do {
       return try store.load().map { .record($0.record) } ?? .none
     } catch RunStoreError.heldByAnotherProcess {
@@ -221,12 +221,6 @@ extension LaunchReason {
       evidence.loggedKill = folders.loggedKill(of: run)
     }
     return evidence
-  }
-
-  /// Tests start and end as they like, and share a host, whose name says what it is.
-  private static var isInTestHost: Bool {
-    let name = Room.programName
-    return name.hasSuffix(".xctest") || name == "xctest" || name == "swiftpm-testing-helper"
   }
 
   private func report() {

@@ -35,7 +35,7 @@ extension RunEnd: Codable {
       switch words.next() {
       case "exited": words.number().map { .exited(code: $0) }
       case "requested": words.number().flatMap { signal in Sender(&words).map { .requested(signal: signal, sender: $0) } }
-      case "swift-trap": words.number().map { .swiftTrap(signal: $0, message: words.rest) }
+      case "swift-trap": words.number().map { .swiftTrap(signal: $0, message: words.remainder()) }
       case "allocation-failure": .allocationFailure(bytes: words.next().flatMap { UInt64($0) })
       case "aborted": .aborted
       case "crashed": words.number().map { .crashed(signal: $0, coreDumped: words.next() == "core-dumped") }
@@ -46,7 +46,7 @@ extension RunEnd: Codable {
       case "killed": Killer(rawValue: words.next() ?? "").map { .killed(by: $0) }
       case "hung": words.next().flatMap { Double($0) }.map { .hung(seconds: $0) }
       case "start-failed": words.number().map { .startFailed(errno: $0) }
-      case "unknown": .unknown(words.rest ?? "")
+      case "unknown": .unknown(words.remainder() ?? "")
       default: nil
       }
     guard let end else { return nil }
@@ -108,7 +108,7 @@ extension StartupReason: Codable {
           Proof(rawValue: words.next() ?? "").map { .outOfMemory(activity, $0) }
         }
       case "killed-unknown": Activity(word: words.next()).map { .killedUnknown($0) }
-      case "unknown": .unknown(words.rest ?? "")
+      case "unknown": .unknown(words.remainder() ?? "")
       default: Self.plain.first { $0.word == first }
       }
     guard let reason else { return nil }
@@ -152,7 +152,7 @@ extension PriorRun: Codable {
 /// A text as its words, taken from the front.
 private struct Words {
   /// What was not taken yet; nil at the end.
-  private(set) var rest: String?
+  private var rest: String?
 
   mutating func next() -> String? {
     guard let text = rest else { return nil }
@@ -161,12 +161,18 @@ private struct Words {
     return String(text[..<(end ?? text.endIndex)])
   }
 
+  /// All that is left.
+  mutating func remainder() -> String? {
+    defer { rest = nil }
+    return rest
+  }
+
   mutating func number() -> Int32? { next().flatMap { Int32($0) } }
 
   static func decode<Value>(from decoder: any Decoder, _ read: (inout Words) -> Value?) throws -> Value {
     let container = try decoder.singleValueContainer()
     var words = Words(rest: try container.decode(String.self))
-    guard let value = read(&words) else {
+    guard let value = read(&words), words.rest == nil else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "is none of the words that are known")
     }
     return value

@@ -16,9 +16,9 @@ package struct SystemFolders: Sendable {
   /// What can be seen of the run that starts now.
   func surroundings(appVersion: String) -> LaunchRecord.Surroundings {
     var found = LaunchRecord.Surroundings()
-    (found.pid, found.startTime) = Room.identity(in: own + "/stat") ?? (getpid(), 0)
-    found.bootID = Room.word(in: proc + "/sys/kernel/random/boot_id")
-    found.kernelRelease = Room.word(in: proc + "/sys/kernel/osrelease")
+    (found.pid, found.startTime) = Room.identity(in: own) ?? (getpid(), 0)
+    found.bootID = Room.word(in: proc, "/sys/kernel/random/boot_id")
+    found.kernelRelease = Room.word(in: proc, "/sys/kernel/osrelease")
     found.osRelease = osRelease
     found.appVersion = appVersion
     found.buildID = Room.buildID
@@ -29,14 +29,12 @@ package struct SystemFolders: Sendable {
 
   /// Whether the process still lives; one that was given the same pid since has another start.
   func isAlive(_ run: LaunchRecord.Surroundings) -> Bool {
-    Room.identity(in: proc + "/" + run.pid.description + "/stat").map { $0 == (run.pid, run.startTime) } ?? false
+    Room.identity(in: "\(proc)/\(run.pid)").map { $0 == (run.pid, run.startTime) } ?? false
   }
 
-  /// The name of the system, and a digest of its whole description, since a point release often keeps the name.
   private var osRelease: String {
     for path in osReleases {
-      guard let digest = Room.digest(of: path) else { continue }
-      return Room.value(of: "PRETTY_NAME=", in: path) + " " + digest.description
+      if let release = Room.osRelease(in: path) { return release }
     }
     return ""
   }
@@ -63,15 +61,14 @@ package struct SystemFolders: Sendable {
     var reading = LaunchRecord.Reading()
     reading.bootTime = Clock.sinceBoot()
     reading.wallTime = Clock.wall()
-    let status = own + "/status"
-    reading.resident = (Room.number(in: status, of: "VmRSS:", at: 1) ?? 0) * 1024
-    reading.peakResident = (Room.number(in: status, of: "VmHWM:", at: 1) ?? 0) * 1024
-    reading.tracer = Int32(truncatingIfNeeded: Room.number(in: status, of: "TracerPid:", at: 1) ?? 0)
+    reading.resident = (Room.number(in: own, "/status", of: "VmRSS:", at: 1) ?? 0) * 1024
+    reading.peakResident = (Room.number(in: own, "/status", of: "VmHWM:", at: 1) ?? 0) * 1024
+    reading.tracer = Int32(truncatingIfNeeded: Room.number(in: own, "/status", of: "TracerPid:", at: 1) ?? 0)
     reading.limit = Room.memoryLimit(of: cgroup)
     reading.oomKills = Room.oomKills(of: cgroup)
     // The cgroup's own, where the kernel tells it (version 2), else the machine's.
-    let own = cgroup.isEmpty ? nil : Room.pressure(in: cgroup + "/memory.pressure")
-    reading.pressure = own ?? Room.pressure(in: proc + "/pressure/memory") ?? 0
+    let pressure = cgroup.isEmpty ? nil : Room.pressure(in: cgroup)
+    reading.pressure = pressure ?? Room.pressure(in: proc) ?? 0
     return reading
   }
 }
