@@ -4,6 +4,8 @@
 #include "hw_text.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -110,6 +112,15 @@ size_t hw_program_name(char *name, size_t room) {
   return text.length;
 }
 
+int hw_process_lives(const char *proc, int32_t pid, uint64_t start) {
+  struct path folder;
+  char digits[24];
+  snprintf(digits, sizeof digits, "/%" PRId32, pid);
+  int32_t found;
+  uint64_t its_start;
+  return hw_process_identity(join(&folder, proc, digits), &found, &its_start) && found == pid && its_start == start;
+}
+
 /// The first of several folders, separated by colons, that a variable names.
 static bool append_variable(struct text *text, const char *name) {
   const char *folders = getenv(name);
@@ -149,6 +160,10 @@ size_t hw_record_path(const char *folder, const char *instance, char *path, size
   }
   append_text(&text, ".launch");
   return text.length;
+}
+
+int hw_record_open(const char *path) {
+  return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
 int hw_is_test_host(void) {

@@ -95,25 +95,27 @@ static inline void append_text(struct text *text, const char *other) {
   append(text, (struct span){.bytes = other, .length = strlen(other)});
 }
 
+/// A path to read from; longer ones are not read, so that a thread that reads needs little of its stack.
 struct path {
-  char bytes[PATH_MAX];
+  char bytes[1024];
 };
 
 static inline const char *join(struct path *path, const char *folder, const char *name) {
   struct text text = text_in(path->bytes, sizeof path->bytes);
   append_text(&text, folder);
   append_text(&text, name);
+  if (text.length == sizeof path->bytes - 1) *path->bytes = '\0';
   return path->bytes;
 }
 
 // MARK: - Lines
 
-/// The lines of a file; of a longer one, such as a mount with many layers may have, the first bytes.
+/// The lines of a file; of a longer one, such as a mount with many layers has, the first bytes.
 struct lines {
   int file;
   size_t start, end;
   bool is_skipping;
-  char bytes[4096];
+  char bytes[1024];
 };
 
 static inline bool open_lines(struct lines *lines, const char *path) {

@@ -22,7 +22,8 @@ package enum LaunchPage {
   package static let exitWord = 72
   package static let requestWord = 80
 
-  private static let magic = Array("HWLAUNCH".utf8)
+  /// `HWLAUNCH`, as a little-endian number.
+  private static let magic: UInt64 = 0x4843_4e55_414c_5748
   private static let versionPlace = 8
   private static let slotSize = 1792
   private static let slotHeader = 16
@@ -37,28 +38,49 @@ package enum LaunchPage {
 
   /// The newest record in the bytes of a page; nil where none was ever finished.
   package static func load(_ bytes: [UInt8]) throws(LaunchPageError) -> Entry? {
-    if bytes.prefix(magic.count).allSatisfy({ $0 == 0 }) { return nil }
-    guard bytes.count == size, bytes.starts(with: magic) else { throw .corrupt }
-    let found = UInt32(truncatingIfNeeded: number(in: bytes, at: versionPlace, count: 4))
-    guard found == version else { throw .unknownVersion(found) }
-    guard var entry = newer(slot(in: bytes, at: slot(0)), slot(in: bytes, at: slot(1))) else { throw .corrupt }
+    try bytes.withUnsafeBytes { page in
+      Result { () throws(LaunchPageError) in try found(in: page) }
+    }.get()
+  }
+
+  /// The newest record in a page; nil where none was ever finished.
+  package static func load(_ page: UnsafeMutableRawBufferPointer) throws(LaunchPageError) -> Entry? {
+    try found(in: UnsafeRawBufferPointer(page))
+  }
+
+  private static func found(in page: UnsafeRawBufferPointer) throws(LaunchPageError) -> Entry? {
+    // A file that is just being made is empty, or has no beginning yet.
+    if page.prefix(8).allSatisfy({ $0 == 0 }) { return nil }
+    guard page.count == size, number(in: page, at: 0) == magic else { throw .corrupt }
+    let foundVersion = UInt32(truncatingIfNeeded: number(in: page, at: versionPlace))
+    guard foundVersion == version else { throw .unknownVersion(foundVersion) }
+    guard var entry = newer(entry(in: page, at: slot(0)), entry(in: page, at: slot(1))) else { throw .corrupt }
     let tag = entry.record.tag
-    entry.record.crash = mark(in: bytes, at: crashWord, tag: tag).map { Int32($0 & 0xff) }
-    entry.record.exit = mark(in: bytes, at: exitWord, tag: tag).map(LaunchRecord.Exit.init(payload:))
-    entry.record.request = mark(in: bytes, at: requestWord, tag: tag).map(LaunchRecord.Request.init(payload:))
+    entry.record.crash = mark(in: page, at: crashWord, tag: tag).map { Int32($0 & 0xff) }
+    entry.record.exit = mark(in: page, at: exitWord, tag: tag).map(LaunchRecord.Exit.init(payload:))
+    entry.record.request = mark(in: page, at: requestWord, tag: tag).map(LaunchRecord.Request.init(payload:))
     return entry
   }
 
-  private static func slot(in bytes: [UInt8], at start: Int) -> Entry? {
-    let length = Int(number(in: bytes, at: start + 8, count: 4))
-    guard length <= slotSize - slotHeader else { return nil }
-    let content = bytes[(start + slotHeader)..<(start + slotHeader + length)]
-    let sum = UInt32(truncatingIfNeeded: number(in: bytes, at: start + 12, count: 4))
-    guard sum == CRC32C.checksum(of: Array(bytes[start..<(start + 12)]) + content) else { return nil }
+  private static func entry(in page: UnsafeRawBufferPointer, at start: Int) -> Entry? {
+    let lengthAndSum = number(in: page, at: start + 8)
+    let length = Int(lengthAndSum & 0xffff_ffff)
+    guard length <= slotSize - slotHeader, UInt32(lengthAndSum >> 32) == sum(of: page, at: start, length: length) else {
+      return nil
+    }
+    let content = start + slotHeader
     var record = LaunchRecord()
-    var reader = FieldReader(content)
+    var reader = FieldReader(UnsafeRawBufferPointer(rebasing: page[content..<(content + length)]))
     record.code(with: &reader)
-    return reader.isShort ? nil : (record, number(in: bytes, at: start, count: 8))
+    return reader.isShort ? nil : (record, number(in: page, at: start))
+  }
+
+  /// The checksum of a slot: of its sequence and length, then of its content.
+  private static func sum(of page: UnsafeRawBufferPointer, at start: Int, length: Int) -> UInt32 {
+    var sum = CRC32C()
+    sum.add(UnsafeRawBufferPointer(rebasing: page[start..<(start + 12)]))
+    sum.add(UnsafeRawBufferPointer(rebasing: page[(start + slotHeader)..<(start + slotHeader + length)]))
+    return sum.value
   }
 
   private static func newer(_ one: Entry?, _ other: Entry?) -> Entry? {
@@ -66,14 +88,14 @@ package enum LaunchPage {
     return one.sequence < other.sequence ? other : one
   }
 
-  private static func mark(in bytes: [UInt8], at place: Int, tag: UInt32) -> UInt32? {
-    let word = number(in: bytes, at: place, count: 8)
+  private static func mark(in page: UnsafeRawBufferPointer, at place: Int, tag: UInt32) -> UInt32? {
+    let word = number(in: page, at: place)
     let payload = UInt32(truncatingIfNeeded: word)
     return word == self.word(payload, tag: tag) ? payload : nil
   }
 
-  private static func number(in bytes: [UInt8], at place: Int, count: Int) -> UInt64 {
-    bytes[place..<(place + count)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  private static func number(in page: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
+    UInt64(littleEndian: page.loadUnaligned(fromByteOffset: place, as: UInt64.self))
   }
 
   // MARK: Writing
@@ -82,7 +104,7 @@ package enum LaunchPage {
   ///
   /// A mark that the record has not is left as it stands: a handler may have made it meanwhile.
   package static func store(_ record: LaunchRecord, sequence: UInt64, in page: UnsafeMutableRawBufferPointer) {
-    store(content(of: record), sequence: sequence, at: slot(sequence), in: page)
+    fill(slot(sequence), of: page, with: record, sequence)
     func mark(_ place: Int, _ payload: UInt32?) {
       guard let payload else { return }
       page.storeBytes(of: word(payload, tag: record.tag).littleEndian, toByteOffset: place, as: UInt64.self)
@@ -91,29 +113,22 @@ package enum LaunchPage {
     mark(exitWord, record.exit?.payload)
     mark(requestWord, record.request?.payload)
     page.storeBytes(of: version.littleEndian, toByteOffset: versionPlace, as: UInt32.self)
-    page.baseAddress?.copyMemory(from: magic, byteCount: magic.count)
+    page.storeBytes(of: magic.littleEndian, toByteOffset: 0, as: UInt64.self)
   }
 
-  private static func content(of record: LaunchRecord) -> [UInt8] {
-    var record = record
-    var writer = FieldWriter()
-    record.code(with: &writer)
-    precondition(writer.bytes.count <= slotSize - slotHeader, "every text of a record is cut to a length that fits")
-    return writer.bytes
-  }
-
-  private static func store(
-    _ content: [UInt8],
-    sequence: UInt64,
-    at start: Int,
-    in page: UnsafeMutableRawBufferPointer
+  private static func fill(
+    _ start: Int,
+    of page: UnsafeMutableRawBufferPointer,
+    with record: LaunchRecord,
+    _ sequence: UInt64
   ) {
-    var head: [UInt8] = []
-    withUnsafeBytes(of: sequence.littleEndian) { head.append(contentsOf: $0) }
-    withUnsafeBytes(of: UInt32(content.count).littleEndian) { head.append(contentsOf: $0) }
-    let sum = CRC32C.checksum(of: head + content)
-    withUnsafeBytes(of: sum.littleEndian) { head.append(contentsOf: $0) }
-    page[start..<(start + slotSize)].copyBytes(from: head + content)
+    var record = record
+    var writer = FieldWriter(UnsafeMutableRawBufferPointer(rebasing: page[(start + slotHeader)..<(start + slotSize)]))
+    record.code(with: &writer)
+    page.storeBytes(of: sequence.littleEndian, toByteOffset: start, as: UInt64.self)
+    page.storeBytes(of: UInt32(writer.count).littleEndian, toByteOffset: start + 8, as: UInt32.self)
+    let sum = sum(of: UnsafeRawBufferPointer(page), at: start, length: writer.count)
+    page.storeBytes(of: sum.littleEndian, toByteOffset: start + 12, as: UInt32.self)
   }
 
   // MARK: A record alone

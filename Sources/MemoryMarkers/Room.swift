@@ -33,9 +33,14 @@ enum Room {
 
   /// The path of a program's launch record; nil where no folder can be found.
   static func recordPath(in folder: String?, of instance: String?) -> String? {
-    let path = text(Int(PATH_MAX)) { hw_record_path(folder, instance, $0, $1) }
+    let path = text(Int(PATH_MAX)) { place, room in
+      withC(folder) { folder in withC(instance) { hw_record_path(folder, $0, place, room) } }
+    }
     return path.isEmpty ? nil : path
   }
+
+  /// Opens the file of a launch record; -1 and `errno` where it cannot be had.
+  static func openRecord(_ path: String) -> CInt { withC(path) { hw_record_open($0) } }
 
   /// Whether the program is a host of unit tests, as its name says.
   static var isTestHost: Bool { hw_is_test_host() != 0 }
@@ -49,7 +54,7 @@ enum Room {
   static func makeFolders(above path: String) -> (folder: String, code: CInt)? {
     var code: CInt = 0
     let failed = text(Int(PATH_MAX)) { place, room in
-      code = hw_make_folders(path, place, room)
+      withC(path) { code = hw_make_folders($0, place, room) }
       return strlen(place)
     }
     return code == 0 ? nil : (failed, code)
@@ -60,16 +65,22 @@ enum Room {
   static let pageSize = UInt64(max(0, sysconf(CInt(_SC_PAGESIZE))))
 
   /// The first word of a file, at most 255 bytes; empty where there is none.
-  static func word(in folder: String, _ name: String) -> String { text(256) { hw_file_word(folder, name, nil, 0, $0, $1) } }
+  static func word(in folder: String, _ name: String) -> String {
+    text(256) { place, room in withC(folder) { folder in withC(name) { hw_file_word(folder, $0, nil, 0, place, room) } } }
+  }
 
   /// A number of the first line that begins with that word, or of the first line at all.
   static func number(in folder: String, _ name: String, of key: String? = nil, at index: Int) -> UInt64? {
-    known { hw_file_number(folder, name, key, index, $0) }
+    known { number in
+      withC(folder) { folder in
+        withC(name) { name in withC(key) { hw_file_number(folder, name, $0, index, number) } }
+      }
+    }
   }
 
   /// The name of the system with a digest of its whole description; nil where the file cannot be read.
   static func osRelease(in path: String) -> String? {
-    let text = text(161) { hw_os_release(path, $0, $1) }
+    let text = text(161) { place, room in withC(path) { hw_os_release($0, place, room) } }
     return text.isEmpty ? nil : text
   }
 
@@ -77,13 +88,18 @@ enum Room {
   /// its `/proc`; nil where the kernel tells none.
   static func pressure(in folder: String) -> Double? {
     var share = 0.0
-    return hw_pressure(folder, &share) != 0 ? share : nil
+    return withC(folder) { hw_pressure($0, &share) } != 0 ? share : nil
   }
 
   /// The pid and start, in clock ticks since boot, of the process with that folder, if it is no zombie.
   static func identity(in folder: String) -> (pid: Int32, startTime: UInt64)? {
     var (pid, start): (Int32, UInt64) = (0, 0)
-    return hw_process_identity(folder, &pid, &start) != 0 ? (pid, start) : nil
+    return withC(folder) { hw_process_identity($0, &pid, &start) } != 0 ? (pid, start) : nil
+  }
+
+  /// Whether a process with this pid and start lives, by that `/proc`.
+  static func lives(_ pid: Int32, since start: UInt64, in proc: String) -> Bool {
+    withC(proc) { hw_process_lives($0, pid, start) } != 0
   }
 
   // MARK: Memory cgroups
@@ -91,13 +107,19 @@ enum Room {
   /// The folder of a process's memory cgroup; empty where no hierarchy that counts memory can be seen.
   ///
   /// - Parameter own: The process's folder in `/proc`.
-  static func memoryCgroup(of own: String) -> String { text(Int(PATH_MAX)) { hw_memory_cgroup(own, $0, $1) } }
+  static func memoryCgroup(of own: String) -> String {
+    text(1024) { place, room in withC(own) { hw_memory_cgroup($0, place, room) } }
+  }
 
   /// The lowest limit of the cgroup and of those above it that can be seen, in bytes; nil where there is none.
-  static func memoryLimit(of folder: String) -> UInt64? { known { hw_memory_limit(folder, $0) } }
+  static func memoryLimit(of folder: String) -> UInt64? {
+    known { limit in withC(folder) { hw_memory_limit($0, limit) } }
+  }
 
   /// How many processes of the cgroup were killed for want of memory; nil where that is not counted.
-  static func oomKills(of folder: String) -> UInt64? { known { hw_oom_kills(folder, $0) } }
+  static func oomKills(of folder: String) -> UInt64? {
+    known { kills in withC(folder) { hw_oom_kills($0, kills) } }
+  }
 
   // MARK: The kernel's log
 
@@ -109,12 +131,12 @@ enum Room {
   ///   - path: The log.
   /// - Returns: The kind, or nil.
   static func kill(of pid: Int32, since microseconds: UInt64, in path: String) -> OOMKind? {
-    kind(hw_log_kill(path, pid, microseconds))
+    kind(withC(path) { hw_log_kill($0, pid, microseconds) })
   }
 
   /// The same of one record.
   static func kill(of pid: Int32, since microseconds: UInt64, record: String) -> OOMKind? {
-    kind(hw_log_record_kill(record, record.utf8.count, pid, microseconds))
+    kind(withC(record) { hw_log_record_kill($0, record.utf8.count, pid, microseconds) })
   }
 
   private static func kind(_ code: CInt) -> OOMKind? {
@@ -125,7 +147,25 @@ enum Room {
     }
   }
 
-  // MARK: From C
+  // MARK: To C and from C
+
+  /// Lends a text to C, without the arrays that Swift's own conversion to `const char *` makes of it.
+  private static func withC<Value>(_ text: String, _ body: (UnsafePointer<CChar>) -> Value) -> Value {
+    var text = text
+    return text.withUTF8 { bytes in
+      withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { place in
+        guard let start = place.baseAddress else { preconditionFailure("a place for at least one byte has an address") }
+        for index in bytes.indices { place[index] = CChar(bitPattern: bytes[index]) }
+        place[bytes.count] = 0
+        return body(start)
+      }
+    }
+  }
+
+  private static func withC<Value>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Value) -> Value {
+    guard let text else { return body(nil) }
+    return withC(text) { (text: UnsafePointer<CChar>) in body(text) }
+  }
 
   private static func known(_ read: (UnsafeMutablePointer<UInt64>) -> CInt) -> UInt64? {
     var number: UInt64 = 0

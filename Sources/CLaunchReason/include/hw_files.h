@@ -41,6 +41,11 @@ int hw_pressure(const char *folder, double *share);
 /// @return Whether there is one.
 int hw_process_identity(const char *folder, int32_t *pid, uint64_t *start);
 
+/// Whether a process with this pid and start lives; one that was given the same pid since has another start.
+///
+/// @param proc The folder `/proc`.
+int hw_process_lives(const char *proc, int32_t pid, uint64_t start);
+
 /// The folder of a process's memory cgroup, version 1 or 2 (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
 ///
 /// @param own The process's folder in `/proc`, with `cgroup` and `mountinfo`.
@@ -80,6 +85,11 @@ size_t hw_program_name(char *name, size_t room);
 /// @param instance By default the program's file name.
 /// @return Its length; 0 where no folder can be found.
 size_t hw_record_path(const char *_Nullable folder, const char *_Nullable instance, char *path, size_t room);
+
+/// Opens the file of a launch record, made where it is missing, for its user only; a link is not followed.
+///
+/// @return Its descriptor, or -1 with `errno`.
+int hw_record_open(const char *path);
 
 /// Whether the program is a host of unit tests (XCTest, Swift Testing), as its name says.
 int hw_is_test_host(void);

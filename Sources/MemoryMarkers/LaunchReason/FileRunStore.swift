@@ -50,7 +50,7 @@ public final class FileRunStore: PriorRunStore {
       let mapped = try page ?? open()
       page = mapped
       do throws(LaunchPageError) {
-        guard let entry = try LaunchPage.load(Array(mapped.bytes)) else { return nil }
+        guard let entry = try LaunchPage.load(mapped.bytes) else { return nil }
         page?.sequence = entry.sequence
         page?.isStale = false
         return PriorRun(entry.record)
@@ -94,7 +94,7 @@ extension FileRunStore {
     if let failure = Room.makeFolders(above: path) {
       throw .system(call: "mkdir", path: failure.folder, errno: failure.code)
     }
-    let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    let file = Room.openRecord(path)
     guard file >= 0 else { throw failure("open") }
     do throws(RunStoreError) {
       return try map(file)

@@ -6,7 +6,9 @@ package struct SystemFolders: Sendable {
   package var proc = "/proc"
   /// The folder of the process in ``proc``.
   package var own = "/proc/self"
-  package var osReleases = ["/etc/os-release", "/usr/lib/os-release"]
+  package var osRelease = "/etc/os-release"
+  /// Where it is if not there (os-release(5)).
+  package var otherOSRelease = "/usr/lib/os-release"
   package var kernelLog = "/dev/kmsg"
 
   package init() {}
@@ -19,7 +21,7 @@ package struct SystemFolders: Sendable {
     (found.pid, found.startTime) = Room.identity(in: own) ?? (getpid(), 0)
     found.bootID = Room.word(in: proc, "/sys/kernel/random/boot_id")
     found.kernelRelease = Room.word(in: proc, "/sys/kernel/osrelease")
-    found.osRelease = osRelease
+    found.osRelease = Room.osRelease(in: osRelease) ?? Room.osRelease(in: otherOSRelease) ?? ""
     found.appVersion = appVersion
     found.buildID = Room.buildID
     found.cgroup = Room.memoryCgroup(of: own)
@@ -29,14 +31,7 @@ package struct SystemFolders: Sendable {
 
   /// Whether the process still lives; one that was given the same pid since has another start.
   func isAlive(_ run: LaunchRecord.Surroundings) -> Bool {
-    Room.identity(in: "\(proc)/\(run.pid)").map { $0 == (run.pid, run.startTime) } ?? false
-  }
-
-  private var osRelease: String {
-    for path in osReleases {
-      if let release = Room.osRelease(in: path) { return release }
-    }
-    return ""
+    Room.lives(run.pid, since: run.startTime, in: proc)
   }
 
   /// Whose want of memory the process of a run was killed for, as the kernel's log tells.

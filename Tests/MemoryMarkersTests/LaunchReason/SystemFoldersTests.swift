@@ -13,7 +13,7 @@ struct SystemFoldersTests {
     folder = try TestFolder()
     folders.proc = folder.path
     folders.own = folder.file("self")
-    folders.osReleases = [folder.file("missing"), folder.file("os-release")]
+    (folders.osRelease, folders.otherOSRelease) = (folder.file("missing"), folder.file("os-release"))
     try folder.write("4711 (a) b) (c) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 98765 0 0", to: "self/stat")
     try folder.write("Name:\ta\nTracerPid:\t12\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n", to: "self/status")
     try folder.write("boot\n", to: "sys/kernel/random/boot_id")
