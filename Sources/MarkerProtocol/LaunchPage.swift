@@ -38,41 +38,53 @@ package enum LaunchPage {
 
   /// The newest record in the bytes of a page; nil where none was ever finished.
   package static func load(_ bytes: [UInt8]) throws(LaunchPageError) -> Entry? {
-    try bytes.withUnsafeBytes { page in
-      Result { () throws(LaunchPageError) in try found(in: page) }
+    var record = LaunchRecord()
+    let sequence = try bytes.withUnsafeBytes { page in
+      Result { () throws(LaunchPageError) in try read(page, into: &record) }
     }.get()
+    return sequence.map { (record, $0) }
   }
 
-  /// The newest record in a page; nil where none was ever finished.
-  package static func load(_ page: UnsafeMutableRawBufferPointer) throws(LaunchPageError) -> Entry? {
-    try found(in: UnsafeRawBufferPointer(page))
-  }
-
-  private static func found(in page: UnsafeRawBufferPointer) throws(LaunchPageError) -> Entry? {
+  /// Reads the newest record in a page, in the place that the caller has for it: an optional record would be copied by
+  /// the runtime's help, which a small program has no other use for.
+  ///
+  /// - Returns: The number of its change; nil where none was ever finished.
+  package static func read(
+    _ page: UnsafeRawBufferPointer,
+    into record: inout LaunchRecord
+  ) throws(LaunchPageError) -> UInt64? {
     // A file that is just being made is empty, or has no beginning yet.
     if page.prefix(8).allSatisfy({ $0 == 0 }) { return nil }
     guard page.count == size, number(in: page, at: 0) == magic else { throw .corrupt }
-    let foundVersion = UInt32(truncatingIfNeeded: number(in: page, at: versionPlace))
-    guard foundVersion == version else { throw .unknownVersion(foundVersion) }
-    guard var entry = newer(entry(in: page, at: slot(0)), entry(in: page, at: slot(1))) else { throw .corrupt }
-    let tag = entry.record.tag
-    entry.record.crash = mark(in: page, at: crashWord, tag: tag).map { Int32($0 & 0xff) }
-    entry.record.exit = mark(in: page, at: exitWord, tag: tag).map(LaunchRecord.Exit.init(payload:))
-    entry.record.request = mark(in: page, at: requestWord, tag: tag).map(LaunchRecord.Request.init(payload:))
-    return entry
+    let found = UInt32(truncatingIfNeeded: number(in: page, at: versionPlace))
+    guard found == version else { throw .unknownVersion(found) }
+    guard let start = newestSlot(in: page) else { throw .corrupt }
+    let content = start + slotHeader
+    var reader = FieldReader(UnsafeRawBufferPointer(rebasing: page[content..<(content + length(in: page, at: start))]))
+    record.code(with: &reader)
+    guard !reader.isShort else { throw .corrupt }
+    record.crash = mark(in: page, at: crashWord, tag: record.tag).map { Int32($0 & 0xff) }
+    record.exit = mark(in: page, at: exitWord, tag: record.tag).map(LaunchRecord.Exit.init(payload:))
+    record.request = mark(in: page, at: requestWord, tag: record.tag).map(LaunchRecord.Request.init(payload:))
+    return number(in: page, at: start)
   }
 
-  private static func entry(in page: UnsafeRawBufferPointer, at start: Int) -> Entry? {
-    let lengthAndSum = number(in: page, at: start + 8)
-    let length = Int(lengthAndSum & 0xffff_ffff)
-    guard length <= slotSize - slotHeader, UInt32(lengthAndSum >> 32) == sum(of: page, at: start, length: length) else {
-      return nil
-    }
-    let content = start + slotHeader
-    var record = LaunchRecord()
-    var reader = FieldReader(UnsafeRawBufferPointer(rebasing: page[content..<(content + length)]))
-    record.code(with: &reader)
-    return reader.isShort ? nil : (record, number(in: page, at: start))
+  /// The slot of the last change that was finished; nil where neither is whole.
+  private static func newestSlot(in page: UnsafeRawBufferPointer) -> Int? {
+    let (first, second) = (slot(0), slot(1))
+    guard isWhole(first, in: page) else { return isWhole(second, in: page) ? second : nil }
+    guard isWhole(second, in: page) else { return first }
+    return number(in: page, at: first) < number(in: page, at: second) ? second : first
+  }
+
+  private static func isWhole(_ start: Int, in page: UnsafeRawBufferPointer) -> Bool {
+    let length = length(in: page, at: start)
+    return length <= slotSize - slotHeader
+      && UInt32(number(in: page, at: start + 8) >> 32) == sum(of: page, at: start, length: length)
+  }
+
+  private static func length(in page: UnsafeRawBufferPointer, at start: Int) -> Int {
+    Int(number(in: page, at: start + 8) & 0xffff_ffff)
   }
 
   /// The checksum of a slot: of its sequence and length, then of its content.
@@ -81,11 +93,6 @@ package enum LaunchPage {
     sum.add(UnsafeRawBufferPointer(rebasing: page[start..<(start + 12)]))
     sum.add(UnsafeRawBufferPointer(rebasing: page[(start + slotHeader)..<(start + slotHeader + length)]))
     return sum.value
-  }
-
-  private static func newer(_ one: Entry?, _ other: Entry?) -> Entry? {
-    guard let one, let other else { return one ?? other }
-    return one.sequence < other.sequence ? other : one
   }
 
   private static func mark(in page: UnsafeRawBufferPointer, at place: Int, tag: UInt32) -> UInt32? {

@@ -66,7 +66,9 @@ enum Room {
 
   /// The first word of a file, at most 255 bytes; empty where there is none.
   static func word(in folder: String, _ name: String) -> String {
-    text(256) { place, room in withC(folder) { folder in withC(name) { hw_file_word(folder, $0, nil, 0, place, room) } } }
+    text(256) { place, room in
+      withC(folder) { folder in withC(name) { hw_file_word(folder, $0, nil, 0, place, room) } }
+    }
   }
 
   /// A number of the first line that begins with that word, or of the first line at all.
@@ -107,6 +109,7 @@ enum Room {
   /// The folder of a process's memory cgroup; empty where no hierarchy that counts memory can be seen.
   ///
   /// - Parameter own: The process's folder in `/proc`.
+  /// - Returns: The folder.
   static func memoryCgroup(of own: String) -> String {
     text(1024) { place, room in withC(own) { hw_memory_cgroup($0, place, room) } }
   }
@@ -179,5 +182,86 @@ enum Room {
       let count = fill(start, room)
       return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
+  }
+}
+
+// MARK: - Shared state
+
+/// A number that threads share.
+///
+/// This type is necessary because `Atomic` is in a library of its own, which would be loaded with the program.
+struct SharedWord: ~Copyable, @unchecked Sendable {
+  // Sendable, since the place never changes, and what stands there is changed by atomic operations only.
+  private let place: UnsafeMutablePointer<UInt64>
+
+  init(_ number: UInt64 = 0) {
+    place = .allocate(capacity: 1)
+    place.initialize(to: number)
+  }
+
+  deinit {
+    place.deallocate()
+  }
+
+  var value: UInt64 {
+    get { hw_atomic_load(place) }
+    nonmutating set { hw_atomic_store(place, newValue) }
+  }
+
+  /// Returns what stood there.
+  func exchange(_ number: UInt64) -> UInt64 { hw_atomic_exchange(place, number) }
+
+  /// Returns the next number, which becomes the value.
+  @discardableResult
+  func next() -> UInt64 { hw_atomic_add(place, 1) }
+
+  /// Returns whether it stood at what is expected, and was replaced.
+  func replace(_ expected: UInt64, by number: UInt64) -> Bool { hw_atomic_replace(place, expected, number) != 0 }
+}
+
+/// Bits that threads share.
+struct SharedBits: ~Copyable, @unchecked Sendable {
+  // Sendable, for the same reason.
+  private let words: UnsafeMutablePointer<UInt64>
+  let count: Int
+
+  init(words count: Int) {
+    self.count = count
+    words = .allocate(capacity: count)
+    words.initialize(repeating: 0, count: count)
+  }
+
+  deinit {
+    words.deallocate()
+  }
+
+  subscript(_ index: Int) -> UInt64 {
+    get { hw_atomic_load(words + index) }
+    nonmutating set { hw_atomic_store(words + index, newValue) }
+  }
+
+  func insert(_ bits: UInt64, at index: Int) { hw_atomic_or(words + index, bits) }
+}
+
+/// A lock (pthread_mutex_lock(3)); `Mutex` is in the same library as `Atomic`.
+struct Lock: ~Copyable, @unchecked Sendable {
+  // Sendable, since that is what a lock is for.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+  init() {
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body()
   }
 }

@@ -50,10 +50,12 @@ public final class FileRunStore: PriorRunStore {
       let mapped = try page ?? open()
       page = mapped
       do throws(LaunchPageError) {
-        guard let entry = try LaunchPage.load(mapped.bytes) else { return nil }
-        page?.sequence = entry.sequence
+        var record = LaunchRecord()
+        let bytes = UnsafeRawBufferPointer(mapped.bytes)
+        guard let sequence = try LaunchPage.read(bytes, into: &record) else { return nil }
+        page?.sequence = sequence
         page?.isStale = false
-        return PriorRun(entry.record)
+        return PriorRun(record)
       } catch .corrupt {
         throw RunStoreError.corrupt
       } catch .unknownVersion(let version) {

@@ -34,7 +34,8 @@ extension RunEnd: Codable {
     let end: Self? =
       switch words.next() {
       case "exited": words.number().map { .exited(code: $0) }
-      case "requested": words.number().flatMap { signal in Sender(&words).map { .requested(signal: signal, sender: $0) } }
+      case "requested":
+        words.number().flatMap { signal in Sender(&words).map { .requested(signal: signal, sender: $0) } }
       case "swift-trap": words.number().map { .swiftTrap(signal: $0, message: words.remainder()) }
       case "allocation-failure": .allocationFailure(bytes: words.next().flatMap { UInt64($0) })
       case "aborted": .aborted

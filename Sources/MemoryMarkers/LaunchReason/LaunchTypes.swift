@@ -1,16 +1,21 @@
 /// How the previous run ended.
+///
+/// The gate, which is the parent of what it measures, has the same words, and some of them are known to a parent only:
+/// they say so below, and ``LaunchReason`` never tells them.
 public enum RunEnd: Sendable, Hashable {
   /// It returned from `main` or called exit(3); the code is 0 where it was not told (`quick_exit`, `noteExit`).
   case exited(code: Int32)
   /// It was asked to end by a signal.
   case requested(signal: Int32, sender: Sender)
-  /// Swift's runtime found a broken rule: SIGILL or SIGTRAP. The message is known to the gate only.
+  /// Swift's runtime found a broken rule: SIGILL or SIGTRAP. The message, which the runtime only prints, is known to the
+  /// gate only.
   case swiftTrap(signal: Int32, message: String?)
   /// Memory was refused to it; known to the gate only.
   case allocationFailure(bytes: UInt64?)
   /// abort(3).
   case aborted
-  /// A fault; whether a core was dumped is known to the gate only.
+  /// A fault. Whether a core was dumped is known to the gate only: the kernel tells it to the parent (WCOREDUMP in wait(2)),
+  /// after the last handler has run.
   case crashed(signal: Int32, coreDumped: Bool)
   /// It was killed for want of memory.
   case outOfMemory(OOMKind, Proof)
@@ -40,7 +45,10 @@ public enum OOMKind: String, Sendable, Hashable {
   case ownLimit = "own-limit"
   /// The machine's memory.
   case systemPressure = "system-pressure"
-  /// A daemon such as systemd-oomd acted before the kernel.
+  /// A daemon such as systemd-oomd acted before the kernel; known to the gate only.
+  ///
+  /// systemd-oomd kills a whole cgroup and counts that in its attribute `user.oomd_kill` (systemd's oomd-util.c); systemd
+  /// removes the cgroup of a service that has ended, and with it the count, before it starts the next run.
   case userspaceDaemon = "userspace-daemon"
 }
 
@@ -50,7 +58,7 @@ public enum Proof: String, Sendable, Hashable {
   case kernelLogPid = "kernel-log"
   /// The cgroup's `oom_kill` counter rose.
   case cgroupCounter = "cgroup-counter"
-  /// A supervisor (systemd, Kubernetes, oomd) said so.
+  /// A supervisor (systemd, Kubernetes, oomd) said so; known to the gate only, as the next run is not told.
   case supervisor
   /// Nothing proves it; it is what is left, or memory was scarce when the run was last seen.
   case inferred
@@ -58,9 +66,9 @@ public enum Proof: String, Sendable, Hashable {
 
 /// Whoever killed a run that was not out of memory.
 public enum Killer: String, Sendable, Hashable {
-  /// The gate's time limit.
+  /// The gate's time limit; known to the gate only.
   case runnerTimeout = "runner-timeout"
-  /// A cancelled run of the gate.
+  /// A cancelled run of the gate; known to the gate only.
   case runnerCancel = "runner-cancel"
   /// An unknown hand.
   case unknown

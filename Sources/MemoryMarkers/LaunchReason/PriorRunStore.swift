@@ -8,6 +8,7 @@ public struct PriorRun: Sendable, Hashable {
     self.record = record
   }
 
+  /// Hashes what tells a run from another.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(record.tag)
   }

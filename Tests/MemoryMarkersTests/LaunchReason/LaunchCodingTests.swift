@@ -32,7 +32,8 @@ struct LaunchCodingTests {
     (.requested, "requested"), (.cleanExit, "clean-exit"), (.restartOfMachine, "restart-of-machine"),
     (.notMonitored, "not-monitored"), (.hang, "hang"),
     (.outOfMemory(.active, .kernelLogPid), "out-of-memory active kernel-log"),
-    (.outOfMemory(.idle, .inferred), "out-of-memory idle inferred"), (.killedUnknown(.starting), "killed-unknown starting"),
+    (.outOfMemory(.idle, .inferred), "out-of-memory idle inferred"),
+    (.killedUnknown(.starting), "killed-unknown starting"),
     (.unknown("the record is damaged"), "unknown the record is damaged"),
   ]
 
@@ -52,7 +53,9 @@ struct LaunchCodingTests {
 
   @Test(
     "Another text is refused",
-    arguments: ["", "exited", "exited x", "requested 15", "requested 15 process", "killed", "hung", "out-of-memory idle"]
+    arguments: [
+      "", "exited", "exited x", "requested 15", "requested 15 process", "killed", "hung", "out-of-memory idle",
+    ]
   )
   func refused(text: String) throws {
     let data = try JSONEncoder().encode([text])

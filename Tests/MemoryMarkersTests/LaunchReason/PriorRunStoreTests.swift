@@ -55,7 +55,10 @@ struct PriorRunStoreTests {
     #expect(lines.contains("startup=\(StartupReason.firstLaunch)"))
   }
 
-  @Test("What is stored but is no record is unknown, and never the first launch or out of memory", arguments: ["{}", "[1]"])
+  @Test(
+    "What is stored but is no record is unknown, and never the first launch or out of memory",
+    arguments: ["{}", "[1]"]
+  )
   func foreign(content: String) throws {
     fixture.variables["FIXTURE_POLICY"] = "elimination"
     try fixture.folder.write(content, to: "record.json")
