@@ -108,8 +108,8 @@ int hw_log_record_kill(const char *record, size_t length, int32_t pid, uint64_t 
 }
 
 int hw_log_kill(const char *path, int32_t pid, uint64_t since) {
-  // No record is longer, or the reading fails (PRINTK_MESSAGE_MAX, kernel/printk/internal.h); and a usual log of 256 KiB
-  // to 1 MiB holds fewer.
+  // No record is longer, or the reading fails (PRINTK_MESSAGE_MAX, kernel/printk/internal.h); and a usual log of 256
+  // KiB to 1 MiB holds fewer.
   enum { RECORD = 8192, MOST_RECORDS = 20000 };
   char record[RECORD];
   int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -4,7 +4,6 @@
 #define HW_TEXT_H
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -155,8 +154,8 @@ static inline bool next_line(struct lines *lines, struct span *line) {
 static inline void close_lines(struct lines *lines) { close(lines->file); }
 
 /// Finds the first line that fits.
-static inline bool find_line(struct lines *lines, const char *path, bool (*fits)(struct span, const char *), const char *key,
-                             struct span *line) {
+static inline bool find_line(struct lines *lines, const char *path, bool (*fits)(struct span, const char *),
+                             const char *key, struct span *line) {
   if (!open_lines(lines, path)) return false;
   bool is_found = false;
   while (!is_found && next_line(lines, line)) is_found = fits(*line, key);

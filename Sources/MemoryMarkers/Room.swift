@@ -65,19 +65,13 @@ enum Room {
   static let pageSize = UInt64(max(0, sysconf(CInt(_SC_PAGESIZE))))
 
   /// The first word of a file, at most 255 bytes; empty where there is none.
-  static func word(in folder: String, _ name: String) -> String {
-    text(256) { place, room in
-      withC(folder) { folder in withC(name) { hw_file_word(folder, $0, nil, 0, place, room) } }
-    }
+  static func word(in folder: String, _ name: StaticString) -> String {
+    text(256) { place, room in withC(folder) { hw_file_word($0, c(name), nil, 0, place, room) } }
   }
 
   /// A number of the first line that begins with that word, or of the first line at all.
-  static func number(in folder: String, _ name: String, of key: String? = nil, at index: Int) -> UInt64? {
-    known { number in
-      withC(folder) { folder in
-        withC(name) { name in withC(key) { hw_file_number(folder, name, $0, index, number) } }
-      }
-    }
+  static func number(in folder: String, _ name: StaticString, of key: StaticString? = nil, at index: Int) -> UInt64? {
+    known { number in withC(folder) { hw_file_number($0, c(name), key.map { c($0) }, index, number) } }
   }
 
   /// The name of the system with a digest of its whole description; nil where the file cannot be read.
@@ -86,8 +80,8 @@ enum Room {
     return text.isEmpty ? nil : text
   }
 
-  /// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent, or of the machine, by
-  /// its `/proc`; nil where the kernel tells none.
+  /// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent, or of the machine,
+  /// by its `/proc`; nil where the kernel tells none.
   static func pressure(in folder: String) -> Double? {
     var share = 0.0
     return withC(folder) { hw_pressure($0, &share) } != 0 ? share : nil
@@ -163,6 +157,11 @@ enum Room {
         return body(start)
       }
     }
+  }
+
+  /// A literal as C has it: it ends with a NUL.
+  private static func c(_ literal: StaticString) -> UnsafePointer<CChar> {
+    UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
   private static func withC<Value>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Value) -> Value {

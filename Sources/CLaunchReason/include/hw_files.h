@@ -2,8 +2,7 @@
 ///
 /// In C, since Swift's way with texts (splitting, searching, reading numbers) made a program that records its launches
 /// touch 0.9 MiB of code of the standard library that it needed for nothing else (Linux 6.18, Swift 6.3.1, 2026-11).
-/// Nothing here allocates. A file is given by its folder and its name in it, which begins with a slash, or is empty where
-/// the folder is the path already. A text that has no room in its place is cut, and ends with a NUL always.
+/// Nothing here allocates. Where a file is given by its folder and its name in it, the name begins with a slash. A text that has no room in its place is cut, and ends with a NUL always.
 
 #ifndef HW_FILES_H
 #define HW_FILES_H
@@ -24,19 +23,20 @@ size_t hw_file_word(const char *folder, const char *name, const char *_Nullable 
 /// @return Whether there is one.
 int hw_file_number(const char *folder, const char *name, const char *_Nullable key, size_t index, uint64_t *number);
 
-/// The name of the operating system (`PRETTY_NAME` in os-release(5)) and a digest of the whole file, since a point release
-/// often keeps the name: 64 bits of FNV-1a (RFC 9923, section 6.2).
+/// The name of the operating system (`PRETTY_NAME` in os-release(5)) and a digest of the whole file, since a point
+/// release often keeps the name: 64 bits of FNV-1a (RFC 9923, section 6.2).
 ///
 /// @return Its length; 0 where the file cannot be read.
 size_t hw_os_release(const char *path, char *release, size_t room);
 
-/// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent; of the machine, where
-/// `folder` is `/proc` (Documentation/accounting/psi.rst).
+/// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent; of the machine,
+/// where `folder` is `/proc` (Documentation/accounting/psi.rst).
 ///
 /// @return Whether the kernel tells one.
 int hw_pressure(const char *folder, double *share);
 
-/// The pid and start, in clock ticks since boot, of the process with that folder, if it is no zombie (proc_pid_stat(5)).
+/// The pid and start, in clock ticks since boot, of the process with that folder, if it is no zombie
+/// (proc_pid_stat(5)).
 ///
 /// @return Whether there is one.
 int hw_process_identity(const char *folder, int32_t *pid, uint64_t *start);
@@ -77,8 +77,8 @@ int hw_log_kill(const char *path, int32_t pid, uint64_t since);
 /// The file name of the program; after an upgrade under way the kernel appends ` (deleted)`, which is no part of it.
 size_t hw_program_name(char *name, size_t room);
 
-/// The path of a program's launch record: `FOLDER/INSTANCE.launch`, with `_` for other bytes of the instance's first 100
-/// than letters, digits, `.`, `_` and `-`.
+/// The path of a program's launch record: `FOLDER/INSTANCE.launch`, with `_` for other bytes of the instance's first
+/// 100 than letters, digits, `.`, `_` and `-`.
 ///
 /// @param folder By default `highwater` in the first of `$STATE_DIRECTORY` (systemd.exec(5)), `$XDG_STATE_HOME` and
 ///               `~/.local/state`.

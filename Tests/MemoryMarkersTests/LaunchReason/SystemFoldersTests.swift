@@ -112,6 +112,20 @@ struct SystemFoldersTests {
     #expect(Room.oomKills(of: found.cgroup) == 7)
   }
 
+  @Test("Mounts of many layers, whose lines are longer than what is read of one, hide no cgroup", arguments: 900...1200)
+  func longMounts(length: Int) throws {
+    let layers = String(repeating: "l", count: length)
+    try folder.write("0::/a\n", to: "self/cgroup")
+    // The last line has no end.
+    try folder.write(
+      """
+      30 25 0:30 / / rw - overlay overlay rw,lowerdir=\(layers)
+      31 25 0:31 / /x rw - overlay overlay rw,lowerdir=\(layers)\(layers)\(layers) - cgroup2 cgroup2 rw
+      32 31 0:29 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw
+      """, to: "self/mountinfo")
+    #expect(folders.surroundings(appVersion: "").cgroup == "/sys/fs/cgroup/a")
+  }
+
   @Test(
     "The kernel's log names a process that was killed for memory",
     arguments: [
