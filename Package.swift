@@ -40,6 +40,7 @@ let package = Package(
   name: "highwater",
   products: [
     .executable(name: "highwater", targets: ["highwater"]),
+    .library(name: "MemoryMarks", targets: ["MemoryMarks"]),
     .library(name: "MemoryMarkers", targets: ["MemoryMarkers"]),
     .library(name: "LeakAssertions", targets: ["LeakAssertions"]),
   ],
@@ -90,9 +91,12 @@ let package = Package(
     ),
     // Beside the tower, for other people's programs
     .target(name: "CMemoryMarkers"),
-    room("MemoryMarkers", over: ["MarkerProtocol", "CMemoryMarkers"], exclude: ["README.md"]),
+    room("MemoryMarks", over: ["CMemoryMarkers"]),
+    .target(name: "CLaunchReason"),
+    room("MemoryMarkers", over: ["MemoryMarks", "MarkerProtocol", "CLaunchReason"], exclude: ["README.md"]),
     // Run by hand: what the library costs
     program("markers-plain", at: "ci/benchmarks/markers/plain"),
+    program("markers-marks", at: "ci/benchmarks/markers/marks", over: ["MemoryMarks"]),
     program("markers-marked", at: "ci/benchmarks/markers/marked", over: ["MemoryMarkers"]),
     program("markers-bench", at: "ci/benchmarks/markers/bench", over: ["MemoryMarkers"]),
     // Linked into the tests of others; of no floor

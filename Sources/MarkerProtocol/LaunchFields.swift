@@ -42,49 +42,62 @@ extension FieldCoder {
   }
 }
 
-/// Writes fields, little-endian, texts with their length before them.
+/// Writes fields into a place, little-endian, texts with their length before them.
 struct FieldWriter: FieldCoder {
-  private(set) var bytes: [UInt8] = []
+  private let place: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  /// - Parameter place: Large enough for all that is written.
+  init(_ place: UnsafeMutableRawBufferPointer) {
+    self.place = place
+  }
 
   mutating func field(_ number: inout UInt64) {
-    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    precondition(place.count - count >= 8, "every text of a record is cut to a length that fits")
+    place.storeBytes(of: number.littleEndian, toByteOffset: count, as: UInt64.self)
+    count += 8
   }
 
   mutating func field(_ text: inout String, most: Int) {
-    let content = text.utf8.prefix(most)
-    var length = UInt64(content.count)
-    field(&length)
-    bytes.append(contentsOf: content)
+    text.withUTF8 { content in
+      let size = min(content.count, most)
+      var length = UInt64(size)
+      field(&length)
+      precondition(place.count - count >= size, "every text of a record is cut to a length that fits")
+      for index in 0..<size { place[count + index] = content[index] }
+      count += size
+    }
   }
 }
 
 /// Reads fields back; what is behind the last byte reads as zero, and is told of.
 struct FieldReader: FieldCoder {
-  private var rest: ArraySlice<UInt8>
+  private let bytes: UnsafeRawBufferPointer
+  private var position = 0
   private(set) var isShort = false
 
-  init(_ bytes: ArraySlice<UInt8>) {
-    rest = bytes
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes
   }
 
   mutating func field(_ number: inout UInt64) {
-    let bytes = take(8)
-    number = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    number = has(8) ? UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position - 8, as: UInt64.self)) : 0
   }
 
   mutating func field(_ text: inout String, most: Int) {
     var length: UInt64 = 0
     field(&length)
-    guard length <= UInt64(most) else { return isShort = true }
-    text = String(decoding: take(Int(length)), as: UTF8.self)
+    guard length <= UInt64(most), has(Int(length)) else { return isShort = true }
+    text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[(position - Int(length))..<position]), as: UTF8.self)
   }
 
-  private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
-    guard rest.count >= count else {
+  /// Goes on by so many bytes, if there are as many.
+  private mutating func has(_ count: Int) -> Bool {
+    guard bytes.count - position >= count else {
       isShort = true
-      return []
+      return false
     }
-    defer { rest = rest.dropFirst(count) }
-    return rest.prefix(count)
+    position += count
+    return true
   }
 }

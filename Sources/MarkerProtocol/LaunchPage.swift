@@ -22,11 +22,14 @@ package enum LaunchPage {
   package static let exitWord = 72
   package static let requestWord = 80
 
-  private static let magic = Array("HWLAUNCH".utf8)
+  /// `HWLAUNCH`, as a little-endian number.
+  private static let magic: UInt64 = 0x4843_4e55_414c_5748
   private static let versionPlace = 8
-  private static let slots = [512, 2304]
   private static let slotSize = 1792
   private static let slotHeader = 16
+
+  /// Where the slot for a change of that number begins.
+  private static func slot(_ sequence: UInt64) -> Int { 512 + Int(sequence & 1) * slotSize }
 
   /// A record with the number of its change.
   package typealias Entry = (record: LaunchRecord, sequence: UInt64)
@@ -35,40 +38,71 @@ package enum LaunchPage {
 
   /// The newest record in the bytes of a page; nil where none was ever finished.
   package static func load(_ bytes: [UInt8]) throws(LaunchPageError) -> Entry? {
-    if bytes.prefix(magic.count).allSatisfy({ $0 == 0 }) { return nil }
-    guard bytes.count == size, bytes.starts(with: magic) else { throw .corrupt }
-    let found = UInt32(truncatingIfNeeded: number(in: bytes, at: versionPlace, count: 4))
-    guard found == version else { throw .unknownVersion(found) }
-    guard var entry = slots.compactMap({ slot(in: bytes, at: $0) }).max(by: { $0.sequence < $1.sequence }) else {
-      throw .corrupt
-    }
-    let tag = entry.record.tag
-    entry.record.crash = mark(in: bytes, at: crashWord, tag: tag).map { Int32($0 & 0xff) }
-    entry.record.exit = mark(in: bytes, at: exitWord, tag: tag).map(LaunchRecord.Exit.init(payload:))
-    entry.record.request = mark(in: bytes, at: requestWord, tag: tag).map(LaunchRecord.Request.init(payload:))
-    return entry
-  }
-
-  private static func slot(in bytes: [UInt8], at start: Int) -> Entry? {
-    let length = Int(number(in: bytes, at: start + 8, count: 4))
-    guard length <= slotSize - slotHeader else { return nil }
-    let content = bytes[(start + slotHeader)..<(start + slotHeader + length)]
-    let sum = UInt32(truncatingIfNeeded: number(in: bytes, at: start + 12, count: 4))
-    guard sum == CRC32C.checksum(of: Array(bytes[start..<(start + 12)]) + content) else { return nil }
     var record = LaunchRecord()
-    var reader = FieldReader(content)
-    record.code(with: &reader)
-    return reader.isShort ? nil : (record, number(in: bytes, at: start, count: 8))
+    let sequence = try bytes.withUnsafeBytes { page in
+      Result { () throws(LaunchPageError) in try read(page, into: &record) }
+    }.get()
+    return sequence.map { (record, $0) }
   }
 
-  private static func mark(in bytes: [UInt8], at place: Int, tag: UInt32) -> UInt32? {
-    let word = number(in: bytes, at: place, count: 8)
+  /// Reads the newest record in a page, in the place that the caller has for it: an optional record would be copied by
+  /// the runtime's help, which a small program has no other use for.
+  ///
+  /// - Returns: The number of its change; nil where none was ever finished.
+  package static func read(
+    _ page: UnsafeRawBufferPointer,
+    into record: inout LaunchRecord
+  ) throws(LaunchPageError) -> UInt64? {
+    // A file that is just being made is empty, or has no beginning yet.
+    if page.prefix(8).allSatisfy({ $0 == 0 }) { return nil }
+    guard page.count == size, number(in: page, at: 0) == magic else { throw .corrupt }
+    let found = UInt32(truncatingIfNeeded: number(in: page, at: versionPlace))
+    guard found == version else { throw .unknownVersion(found) }
+    guard let start = newestSlot(in: page) else { throw .corrupt }
+    let content = start + slotHeader
+    var reader = FieldReader(UnsafeRawBufferPointer(rebasing: page[content..<(content + length(in: page, at: start))]))
+    record.code(with: &reader)
+    guard !reader.isShort else { throw .corrupt }
+    record.crash = mark(in: page, at: crashWord, tag: record.tag).map { Int32($0 & 0xff) }
+    record.exit = mark(in: page, at: exitWord, tag: record.tag).map(LaunchRecord.Exit.init(payload:))
+    record.request = mark(in: page, at: requestWord, tag: record.tag).map(LaunchRecord.Request.init(payload:))
+    return number(in: page, at: start)
+  }
+
+  /// The slot of the last change that was finished; nil where neither is whole.
+  private static func newestSlot(in page: UnsafeRawBufferPointer) -> Int? {
+    let (first, second) = (slot(0), slot(1))
+    guard isWhole(first, in: page) else { return isWhole(second, in: page) ? second : nil }
+    guard isWhole(second, in: page) else { return first }
+    return number(in: page, at: first) < number(in: page, at: second) ? second : first
+  }
+
+  private static func isWhole(_ start: Int, in page: UnsafeRawBufferPointer) -> Bool {
+    let length = length(in: page, at: start)
+    return length <= slotSize - slotHeader
+      && UInt32(number(in: page, at: start + 8) >> 32) == sum(of: page, at: start, length: length)
+  }
+
+  private static func length(in page: UnsafeRawBufferPointer, at start: Int) -> Int {
+    Int(number(in: page, at: start + 8) & 0xffff_ffff)
+  }
+
+  /// The checksum of a slot: of its sequence and length, then of its content.
+  private static func sum(of page: UnsafeRawBufferPointer, at start: Int, length: Int) -> UInt32 {
+    var sum = CRC32C()
+    sum.add(UnsafeRawBufferPointer(rebasing: page[start..<(start + 12)]))
+    sum.add(UnsafeRawBufferPointer(rebasing: page[(start + slotHeader)..<(start + slotHeader + length)]))
+    return sum.value
+  }
+
+  private static func mark(in page: UnsafeRawBufferPointer, at place: Int, tag: UInt32) -> UInt32? {
+    let word = number(in: page, at: place)
     let payload = UInt32(truncatingIfNeeded: word)
     return word == self.word(payload, tag: tag) ? payload : nil
   }
 
-  private static func number(in bytes: [UInt8], at place: Int, count: Int) -> UInt64 {
-    bytes[place..<(place + count)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  private static func number(in page: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
+    UInt64(littleEndian: page.loadUnaligned(fromByteOffset: place, as: UInt64.self))
   }
 
   // MARK: Writing
@@ -77,39 +111,46 @@ package enum LaunchPage {
   ///
   /// A mark that the record has not is left as it stands: a handler may have made it meanwhile.
   package static func store(_ record: LaunchRecord, sequence: UInt64, in page: UnsafeMutableRawBufferPointer) {
-    store(content(of: record), sequence: sequence, at: slots[Int(sequence & 1)], in: page)
-    let marks = [
-      (crashWord, record.crash.map { UInt32(bitPattern: $0) }),
-      (exitWord, record.exit?.payload),
-      (requestWord, record.request?.payload),
-    ]
-    for case (let place, let payload?) in marks {
+    fill(slot(sequence), of: page, with: record, sequence)
+    func mark(_ place: Int, _ payload: UInt32?) {
+      guard let payload else { return }
       page.storeBytes(of: word(payload, tag: record.tag).littleEndian, toByteOffset: place, as: UInt64.self)
     }
+    mark(crashWord, record.crash.map { UInt32(bitPattern: $0) })
+    mark(exitWord, record.exit?.payload)
+    mark(requestWord, record.request?.payload)
     page.storeBytes(of: version.littleEndian, toByteOffset: versionPlace, as: UInt32.self)
-    page.baseAddress?.copyMemory(from: magic, byteCount: magic.count)
+    page.storeBytes(of: magic.littleEndian, toByteOffset: 0, as: UInt64.self)
   }
 
-  private static func content(of record: LaunchRecord) -> [UInt8] {
-    var record = record
-    var writer = FieldWriter()
-    record.code(with: &writer)
-    precondition(writer.bytes.count <= slotSize - slotHeader, "every text of a record is cut to a length that fits")
-    return writer.bytes
-  }
-
-  private static func store(
-    _ content: [UInt8],
-    sequence: UInt64,
-    at start: Int,
-    in page: UnsafeMutableRawBufferPointer
+  private static func fill(
+    _ start: Int,
+    of page: UnsafeMutableRawBufferPointer,
+    with record: LaunchRecord,
+    _ sequence: UInt64
   ) {
-    var head: [UInt8] = []
-    withUnsafeBytes(of: sequence.littleEndian) { head.append(contentsOf: $0) }
-    withUnsafeBytes(of: UInt32(content.count).littleEndian) { head.append(contentsOf: $0) }
-    let sum = CRC32C.checksum(of: head + content)
-    withUnsafeBytes(of: sum.littleEndian) { head.append(contentsOf: $0) }
-    page[start..<(start + slotSize)].copyBytes(from: head + content)
+    var record = record
+    var writer = FieldWriter(UnsafeMutableRawBufferPointer(rebasing: page[(start + slotHeader)..<(start + slotSize)]))
+    record.code(with: &writer)
+    page.storeBytes(of: sequence.littleEndian, toByteOffset: start, as: UInt64.self)
+    page.storeBytes(of: UInt32(writer.count).littleEndian, toByteOffset: start + 8, as: UInt32.self)
+    let sum = sum(of: UnsafeRawBufferPointer(page), at: start, length: writer.count)
+    page.storeBytes(of: sum.littleEndian, toByteOffset: start + 12, as: UInt32.self)
+  }
+
+  // MARK: A record alone
+
+  /// A record for a place other than a file of a page's size: the page, without the zeros at its end.
+  package static func bytes(of record: LaunchRecord) -> [UInt8] {
+    var page = [UInt8](repeating: 0, count: size)
+    page.withUnsafeMutableBytes { store(record, sequence: 0, in: $0) }
+    return Array(page.prefix(slot(1)))
+  }
+
+  /// The record in the bytes that ``bytes(of:)`` has made; nil where there is none.
+  package static func record(from bytes: [UInt8]) -> LaunchRecord? {
+    guard bytes.count == slot(1) else { return nil }
+    return (try? load(bytes + [UInt8](repeating: 0, count: size - bytes.count)))?.record
   }
 
   /// A mark as it stands in the page; `hw_launch.c` makes the same.

@@ -1,12 +1,12 @@
 /// What a program leaves of its run, so that its next start can tell how that run ended.
-package struct LaunchRecord: Sendable, Hashable, Codable {
+package struct LaunchRecord: Sendable, Equatable {
   /// What the program says of itself.
-  package enum Activity: UInt8, Sendable, Codable {
+  package enum Activity: UInt8, Sendable {
     case starting, active, idle, stopping
   }
 
   /// What can be seen of the run and its machine when it starts.
-  package struct Surroundings: Sendable, Hashable, Codable {
+  package struct Surroundings: Sendable, Equatable {
     package var pid: Int32 = 0
     /// The process's start in clock ticks since boot, which tells it from another of the same pid (proc_pid_stat(5)).
     package var startTime: UInt64 = 0
@@ -26,7 +26,7 @@ package struct LaunchRecord: Sendable, Hashable, Codable {
   }
 
   /// What changes while the program runs, read each second.
-  package struct Reading: Sendable, Hashable, Codable {
+  package struct Reading: Sendable, Equatable {
     /// Nanoseconds since boot, suspended time included.
     package var bootTime: UInt64 = 0
     /// Nanoseconds since 1970; may be set back.
@@ -48,7 +48,7 @@ package struct LaunchRecord: Sendable, Hashable, Codable {
   }
 
   /// A termination signal that arrived.
-  package struct Request: Sendable, Hashable, Codable {
+  package struct Request: Sendable, Equatable {
     package let signal: Int32
     package let sender: Sender
 
@@ -59,7 +59,7 @@ package struct LaunchRecord: Sendable, Hashable, Codable {
   }
 
   /// Whoever sent a signal (`si_code` in sigaction(2)).
-  package enum Sender: Sendable, Hashable, Codable {
+  package enum Sender: Sendable, Equatable {
     case process(Int32), kernel, unknown
   }
 
@@ -84,7 +84,7 @@ package struct LaunchRecord: Sendable, Hashable, Codable {
   package var request: Request?
 
   /// An exit that was announced.
-  package struct Exit: Sendable, Hashable, Codable {
+  package struct Exit: Sendable, Equatable {
     /// nil where it was not told: quick_exit(3) tells its handlers nothing.
     package let code: Int32?
 

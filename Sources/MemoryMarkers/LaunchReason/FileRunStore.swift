@@ -1,6 +1,5 @@
 import Glibc
 import MarkerProtocol
-import Synchronization
 
 /// Keeps the record in a small file that stays mapped, so that a change is a plain store, which outlives any kill.
 ///
@@ -13,8 +12,7 @@ public final class FileRunStore: PriorRunStore {
   /// The file; nil where no folder could be found.
   public let path: String?
 
-  private struct Page: @unchecked Sendable {
-    // Sendable, since it is used under the store's lock only.
+  private struct Page {
     let bytes: UnsafeMutableRawBufferPointer
     let file: CInt
     var sequence: UInt64 = 0
@@ -24,7 +22,9 @@ public final class FileRunStore: PriorRunStore {
     var isWatched = false
   }
 
-  private let page = Mutex<Page?>(nil)
+  private let lock = Lock()
+  /// Used under the lock only.
+  private nonisolated(unsafe) var page: Page?
 
   /// Names the file; it is not touched before the first ``load()``.
   ///
@@ -34,30 +34,28 @@ public final class FileRunStore: PriorRunStore {
   ///   - instance: Tells programs, and instances of one that run at once, apart; bytes other than letters, digits,
   ///     `.`, `_` and `-` become `_`. By default the program's file name.
   public init(folder: String? = nil, instance: String? = nil) {
-    let name = Self.fileName(of: instance ?? Self.programName)
-    path = (folder ?? Self.stateFolder).map { "\($0)/\(name).launch" }
+    path = Room.recordPath(in: folder, of: instance)
   }
 
   deinit {
-    page.withLock { page in
-      guard let mapped = page, !mapped.isWatched, !Room.hasForked else { return }
-      munmap(mapped.bytes.baseAddress, mapped.bytes.count)
-      close(mapped.file)
-      page = nil
-    }
+    guard let page, !page.isWatched, !Room.hasForked else { return }
+    munmap(page.bytes.baseAddress, page.bytes.count)
+    close(page.file)
   }
 
   /// The record that the run before has left, after having taken the file for this run.
   public func load() throws -> PriorRun? {
     guard !Room.hasForked else { return nil }
-    return try page.withLock { page in
+    return try lock.locked {
       let mapped = try page ?? open()
       page = mapped
       do throws(LaunchPageError) {
-        guard let entry = try LaunchPage.load(Array(mapped.bytes)) else { return nil }
-        page?.sequence = entry.sequence
+        var record = LaunchRecord()
+        let bytes = UnsafeRawBufferPointer(mapped.bytes)
+        guard let sequence = try LaunchPage.read(bytes, into: &record) else { return nil }
+        page?.sequence = sequence
         page?.isStale = false
-        return PriorRun(entry.record)
+        return PriorRun(record)
       } catch .corrupt {
         throw RunStoreError.corrupt
       } catch .unknownVersion(let version) {
@@ -69,7 +67,7 @@ public final class FileRunStore: PriorRunStore {
   /// Stores the record; ``Durability/power`` takes an fdatasync(2), milliseconds on a disk.
   public func save(_ run: PriorRun, durability: Durability) throws {
     guard !Room.hasForked else { return }
-    try page.withLock { page in
+    try lock.locked {
       var mapped = try page ?? open()
       if mapped.isStale { mapped.bytes.initializeMemory(as: UInt8.self, repeating: 0) }
       mapped.isStale = false
@@ -82,7 +80,7 @@ public final class FileRunStore: PriorRunStore {
 
   /// Has handlers mark the end of the run, whose record has the tag.
   func watch(tag: UInt32) {
-    page.withLock { page in
+    lock.locked {
       guard let mapped = page, !mapped.isWatched else { return }
       page?.isWatched = true
       Room.watch(mapped.bytes, file: mapped.file, tag: tag)
@@ -95,8 +93,10 @@ public final class FileRunStore: PriorRunStore {
 extension FileRunStore {
   private func open() throws(RunStoreError) -> Page {
     guard let path else { throw .noFolder }
-    try Self.makeFolders(above: path)
-    let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    if let failure = Room.makeFolders(above: path) {
+      throw .system(call: "mkdir", path: failure.folder, errno: failure.code)
+    }
+    let file = Room.openRecord(path)
     guard file >= 0 else { throw failure("open") }
     do throws(RunStoreError) {
       return try map(file)
@@ -123,50 +123,5 @@ extension FileRunStore {
 
   private func failure(_ call: String, _ code: CInt = errno) -> RunStoreError {
     .system(call: call, path: path ?? "", errno: code)
-  }
-
-  /// Makes the folders that are missing, for their user only.
-  private static func makeFolders(above path: String) throws(RunStoreError) {
-    let names = path.split(separator: "/").dropLast()
-    var folder = path.hasPrefix("/") ? "" : "."
-    for name in names {
-      folder += "/\(name)"
-      guard access(folder, F_OK) != 0, mkdir(folder, 0o700) != 0, errno != EEXIST else { continue }
-      throw .system(call: "mkdir", path: folder, errno: errno)
-    }
-  }
-
-  private static var stateFolder: String? {
-    if let folders = variable("STATE_DIRECTORY"), let first = folders.split(separator: ":").first {
-      return "\(first)/highwater"
-    }
-    if let folder = variable("XDG_STATE_HOME") { return "\(folder)/highwater" }
-    return variable("HOME").map { "\($0)/.local/state/highwater" }
-  }
-
-  private static func variable(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-  }
-
-  /// The file name of the program; after an upgrade under way the kernel appends ` (deleted)`, which is no part of it.
-  static var programName: String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let path = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let name = path.split(separator: "/").last.map(String.init) ?? "program"
-    return name.hasSuffix(" (deleted)") ? String(name.dropLast(10)) : name
-  }
-
-  /// A name that is no path, at most 100 bytes long.
-  private static func fileName(of instance: String) -> String {
-    let bytes = instance.utf8.prefix(100).map { byte -> UInt8 in
-      let isPlain =
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x2d, 0x5f: true
-        default: false
-        }
-      return isPlain ? byte : 0x5f
-    }
-    return bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)
   }
 }

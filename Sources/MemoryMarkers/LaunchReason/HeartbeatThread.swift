@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Does something each second on a thread of its own, until it is stopped.
 ///
@@ -7,7 +6,7 @@ import Synchronization
 final class HeartbeatThread: Sendable {
   /// Shared with the thread, which may outlive its owner by a second.
   fileprivate final class Body: Sendable {
-    let isStopped = Atomic<Bool>(false)
+    let isStopped = SharedWord()
     let beat: @Sendable () -> Void
 
     init(_ beat: @escaping @Sendable () -> Void) {
@@ -15,18 +14,20 @@ final class HeartbeatThread: Sendable {
     }
   }
 
-  private let body = Mutex<Body?>(nil)
+  private let lock = Lock()
+  /// Used under the lock only.
+  private nonisolated(unsafe) var body: Body?
 
   /// Begins to beat; where no thread can be had, it stays silent.
   func start(_ beat: @escaping @Sendable () -> Void) {
     let started = Body(beat)
-    body.withLock { $0 = started }
+    lock.locked { body = started }
     let retained = Unmanaged.passRetained(started)
     if Self.createThread(retained.toOpaque()) != 0 { retained.release() }
   }
 
   func stop() {
-    body.withLock { $0?.isStopped.store(true, ordering: .relaxed) }
+    lock.locked { body?.isStopped.value = 1 }
   }
 
   private static func createThread(_ body: UnsafeMutableRawPointer) -> CInt {
@@ -48,7 +49,7 @@ private func runHeartbeat(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableR
   while true {
     var second = timespec(tv_sec: 1, tv_nsec: 0)
     nanosleep(&second, nil)
-    if body.isStopped.load(ordering: .relaxed) { return nil }
+    if body.isStopped.value != 0 { return nil }
     body.beat()
   }
 }

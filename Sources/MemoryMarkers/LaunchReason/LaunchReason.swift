@@ -1,6 +1,6 @@
 import Glibc
 import MarkerProtocol
-import Synchronization
+import MemoryMarks
 
 /// Tells at each start of a program how the run before ended, and why the program starts.
 ///
@@ -33,13 +33,15 @@ public final class LaunchReason: Sendable {
 
   private let store: any PriorRunStore
   private let folders: SystemFolders
-  private let state: Mutex<State>
+  private let lock = Lock()
+  /// Used under the lock only.
+  private nonisolated(unsafe) var state: State
   private let beats = HeartbeatThread()
   /// When the next heartbeat is due, in nanoseconds since boot.
-  private let nextTick = Atomic<UInt64>(0)
+  private let nextTick = SharedWord()
 
   /// One run a process is recorded.
-  private static let isClaimed = Atomic<Bool>(false)
+  private static let isClaimed = SharedWord()
 
   /// Looks at the record of the run before, and begins this run's.
   ///
@@ -90,8 +92,8 @@ public final class LaunchReason: Sendable {
     record.surroundings = evidence.present
     record.launchFailures = UInt32(clamping: consecutiveLaunchFailures)
     // Without the highest bit a word of zeros is never a mark; see LaunchPage.
-    record.tag = .random(in: 0...(.max >> 1))
-    state = Mutex(State(record: record, isOn: isOn))
+    record.tag = Room.random >> 1
+    state = State(record: record, isOn: isOn)
     if isOn { begin(heartbeat) }
     report()
   }
@@ -102,12 +104,12 @@ public final class LaunchReason: Sendable {
 
   private func begin(_ heartbeat: Heartbeat) {
     let reading = reading()
-    nextTick.store(reading.bootTime + Self.interval, ordering: .relaxed)
+    nextTick.value = reading.bootTime + Self.interval
     change(.power) { record in
       record.last = reading
       record.oomKillsAtStart = reading.oomKills
     }
-    let (isOn, tag) = state.withLock { ($0.isOn, $0.record.tag) }
+    let (isOn, tag) = lock.locked { (state.isOn, state.record.tag) }
     guard isOn else { return }
     (store as? FileRunStore)?.watch(tag: tag)
     if heartbeat == .thread { beats.start { [weak self] in self?.tick() } }
@@ -128,11 +130,9 @@ extension LaunchReason {
   /// Brings the record's memory figures up to date, if that was not done in the last second; to be called often where
   /// the heartbeat is ``Heartbeat/manual``.
   public func tick() {
-    let due = nextTick.load(ordering: .relaxed)
+    let due = nextTick.value
     let now = Clock.sinceBoot()
-    guard now >= due, !Room.hasForked,
-      nextTick.compareExchange(expected: due, desired: now + Self.interval, ordering: .relaxed).exchanged
-    else { return }
+    guard now >= due, !Room.hasForked, nextTick.replace(due, by: now + Self.interval) else { return }
     let reading = reading()
     change { $0.last = reading }
   }
@@ -146,7 +146,7 @@ extension LaunchReason {
   public func stop() {
     beats.stop()
     change(.power) { $0.isStopped = true }
-    state.withLock { $0.isOn = false }
+    lock.locked { state.isOn = false }
   }
 
   /// Says that the program's own watchdog waits in vain for the program.
@@ -164,13 +164,13 @@ extension LaunchReason {
   ///
   /// They run on the thread's alternate stack, if it has one; this thread gets one. They mark in a ``FileRunStore`` only.
   public func installSignalHandlers() {
-    guard state.withLock(\.isOn), !Room.hasForked else { return }
+    guard lock.locked({ state.isOn }), !Room.hasForked else { return }
     Room.installSignalHandlers()
   }
 
   private func change(_ durability: Durability = .process, _ edit: (inout LaunchRecord) -> Void) {
     guard !Room.hasForked else { return }
-    state.withLock { state in
+    lock.locked {
       guard state.isOn else { return }
       edit(&state.record)
       do {
@@ -184,7 +184,7 @@ extension LaunchReason {
 
   /// A gate that traces the program is no debugger.
   private func reading() -> LaunchRecord.Reading {
-    var reading = folders.reading(cgroup: state.withLock { $0.record.surroundings.cgroup })
+    var reading = folders.reading(cgroup: lock.locked { state.record.surroundings.cgroup })
     if Marks.isConnected { reading.tracer = 0 }
     return reading
   }
@@ -194,7 +194,7 @@ extension LaunchReason {
 
 extension LaunchReason {
   private static func prior(in store: any PriorRunStore, policy: Policy) -> PriorFinding {
-    guard policy != .off, !isInTestHost, !isClaimed.exchange(true, ordering: .relaxed) else { return .notAsked }
+    guard policy != .off, !Room.isTestHost, isClaimed.exchange(1) == 0 else { return .notAsked }
     do {
       return try store.load().map { .record($0.record) } ?? .none
     } catch RunStoreError.heldByAnotherProcess {
@@ -216,19 +216,11 @@ extension LaunchReason {
     let run = prior.surroundings
     evidence.priorIsAlive = run.bootID == evidence.present.bootID && folders.isAlive(run)
     evidence.crashWasDetected = crashDetector?() ?? false
-    evidence.oomKills = MemoryCgroup.oomKills(of: evidence.present.cgroup)
+    evidence.oomKills = Room.oomKills(of: evidence.present.cgroup)
     if run.bootID == evidence.present.bootID, !evidence.priorIsAlive {
-      evidence.loggedKill = KernelLog.kill(
-        of: run.pid, since: run.startTime, in: folders.kernelLog, own: folders.own
-      )
+      evidence.loggedKill = folders.loggedKill(of: run)
     }
     return evidence
-  }
-
-  /// Tests start and end as they like, and share a host, whose name says what it is.
-  private static var isInTestHost: Bool {
-    let name = FileRunStore.programName
-    return name.hasSuffix(".xctest") || name == "xctest" || name == "swiftpm-testing-helper"
   }
 
   private func report() {
@@ -255,20 +247,9 @@ extension StartupReason {
     case .restartOfMachine: "restart-of-machine"
     case .notMonitored: "not-monitored"
     case .hang: "hang"
-    case .outOfMemory(let activity, let proof): "out-of-memory.\(activity).\(proof.word)"
-    case .killedUnknown(let activity): "killed-unknown.\(activity)"
+    case .outOfMemory(let activity, let proof): "out-of-memory.\(activity.word).\(proof.rawValue)"
+    case .killedUnknown(let activity): "killed-unknown.\(activity.word)"
     case .unknown: "unknown"
-    }
-  }
-}
-
-extension Proof {
-  fileprivate var word: String {
-    switch self {
-    case .kernelLogPid: "kernel-log"
-    case .cgroupCounter: "cgroup-counter"
-    case .supervisor: "supervisor"
-    case .inferred: "inferred"
     }
   }
 }

@@ -1,16 +1,21 @@
 /// How the previous run ended.
-public enum RunEnd: Codable, Sendable, Hashable {
+///
+/// The gate, which is the parent of what it measures, has the same words, and some of them are known to a parent only:
+/// they say so below, and ``LaunchReason`` never tells them.
+public enum RunEnd: Sendable, Hashable {
   /// It returned from `main` or called exit(3); the code is 0 where it was not told (`quick_exit`, `noteExit`).
   case exited(code: Int32)
   /// It was asked to end by a signal.
   case requested(signal: Int32, sender: Sender)
-  /// Swift's runtime found a broken rule: SIGILL or SIGTRAP. The message is known to the gate only.
+  /// Swift's runtime found a broken rule: SIGILL or SIGTRAP. The message, which the runtime only prints, is known to the
+  /// gate only.
   case swiftTrap(signal: Int32, message: String?)
   /// Memory was refused to it; known to the gate only.
   case allocationFailure(bytes: UInt64?)
   /// abort(3).
   case aborted
-  /// A fault; whether a core was dumped is known to the gate only.
+  /// A fault. Whether a core was dumped is known to the gate only: the kernel tells it to the parent (WCOREDUMP in wait(2)),
+  /// after the last handler has run.
   case crashed(signal: Int32, coreDumped: Bool)
   /// It was killed for want of memory.
   case outOfMemory(OOMKind, Proof)
@@ -25,7 +30,7 @@ public enum RunEnd: Codable, Sendable, Hashable {
 }
 
 /// Whoever sent a signal.
-public enum Sender: Codable, Sendable, Hashable {
+public enum Sender: Sendable, Hashable {
   /// A process, by its pid.
   case process(Int32)
   /// The kernel, as for Ctrl-C at a terminal.
@@ -35,33 +40,36 @@ public enum Sender: Codable, Sendable, Hashable {
 }
 
 /// Whose want of memory it was.
-public enum OOMKind: String, Codable, Sendable, Hashable {
+public enum OOMKind: String, Sendable, Hashable {
   /// The limit of the process's cgroup, or of one above it.
-  case ownLimit
+  case ownLimit = "own-limit"
   /// The machine's memory.
-  case systemPressure
-  /// A daemon such as systemd-oomd acted before the kernel.
-  case userspaceDaemon
+  case systemPressure = "system-pressure"
+  /// A daemon such as systemd-oomd acted before the kernel; known to the gate only.
+  ///
+  /// systemd-oomd kills a whole cgroup and counts that in its attribute `user.oomd_kill` (systemd's oomd-util.c); systemd
+  /// removes the cgroup of a service that has ended, and with it the count, before it starts the next run.
+  case userspaceDaemon = "userspace-daemon"
 }
 
 /// What an out-of-memory kill is known by, the surest first.
-public enum Proof: String, Codable, Sendable, Hashable {
+public enum Proof: String, Sendable, Hashable {
   /// The kernel's log names the process.
-  case kernelLogPid
+  case kernelLogPid = "kernel-log"
   /// The cgroup's `oom_kill` counter rose.
-  case cgroupCounter
-  /// A supervisor (systemd, Kubernetes, oomd) said so.
+  case cgroupCounter = "cgroup-counter"
+  /// A supervisor (systemd, Kubernetes, oomd) said so; known to the gate only, as the next run is not told.
   case supervisor
   /// Nothing proves it; it is what is left, or memory was scarce when the run was last seen.
   case inferred
 }
 
 /// Whoever killed a run that was not out of memory.
-public enum Killer: String, Codable, Sendable, Hashable {
-  /// The gate's time limit.
-  case runnerTimeout
-  /// A cancelled run of the gate.
-  case runnerCancel
+public enum Killer: String, Sendable, Hashable {
+  /// The gate's time limit; known to the gate only.
+  case runnerTimeout = "runner-timeout"
+  /// A cancelled run of the gate; known to the gate only.
+  case runnerCancel = "runner-cancel"
   /// An unknown hand.
   case unknown
 }
@@ -79,7 +87,7 @@ public enum Activity: UInt8, Codable, Sendable {
 }
 
 /// Why this run of a program was started, as far as the previous run's record and the machine tell.
-public enum StartupReason: Codable, Sendable, Hashable {
+public enum StartupReason: Sendable, Hashable {
   /// Nothing was looked at: switched off, a second start in one process, or a host of unit tests.
   case notEvaluated
   /// There is no record of an earlier run.

@@ -1,11 +1,16 @@
 package import MarkerProtocol
 
 /// The record of a run; what it holds is the library's business, apart from these figures.
-public struct PriorRun: Codable, Sendable, Hashable {
+public struct PriorRun: Sendable, Hashable {
   package var record: LaunchRecord
 
   package init(_ record: LaunchRecord) {
     self.record = record
+  }
+
+  /// Hashes what tells a run from another.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(record.tag)
   }
 
   /// The process of the run.

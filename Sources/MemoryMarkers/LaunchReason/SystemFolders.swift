@@ -6,7 +6,9 @@ package struct SystemFolders: Sendable {
   package var proc = "/proc"
   /// The folder of the process in ``proc``.
   package var own = "/proc/self"
-  package var osReleases = ["/etc/os-release", "/usr/lib/os-release"]
+  package var osRelease = "/etc/os-release"
+  /// Where it is if not there (os-release(5)).
+  package var otherOSRelease = "/usr/lib/os-release"
   package var kernelLog = "/dev/kmsg"
 
   package init() {}
@@ -16,45 +18,30 @@ package struct SystemFolders: Sendable {
   /// What can be seen of the run that starts now.
   func surroundings(appVersion: String) -> LaunchRecord.Surroundings {
     var found = LaunchRecord.Surroundings()
-    (found.pid, found.startTime) = Self.identity(in: "\(own)/stat") ?? (getpid(), 0)
-    found.bootID = firstWord(of: "\(proc)/sys/kernel/random/boot_id")
-    found.kernelRelease = firstWord(of: "\(proc)/sys/kernel/osrelease")
-    found.osRelease = osRelease
+    (found.pid, found.startTime) = Room.identity(in: own) ?? (getpid(), 0)
+    found.bootID = Room.word(in: proc, "/sys/kernel/random/boot_id")
+    found.kernelRelease = Room.word(in: proc, "/sys/kernel/osrelease")
+    found.osRelease = Room.osRelease(in: osRelease) ?? Room.osRelease(in: otherOSRelease) ?? ""
     found.appVersion = appVersion
     found.buildID = Room.buildID
-    found.cgroup = MemoryCgroup.folder(of: own) ?? ""
+    found.cgroup = Room.memoryCgroup(of: own)
     found.cgroupInode = Self.inode(of: found.cgroup)
     return found
   }
 
   /// Whether the process still lives; one that was given the same pid since has another start.
   func isAlive(_ run: LaunchRecord.Surroundings) -> Bool {
-    Self.identity(in: "\(proc)/\(run.pid)/stat").map { $0 == (run.pid, run.startTime) } ?? false
+    Room.lives(run.pid, since: run.startTime, in: proc)
   }
 
-  /// The pid and start of a process that is no zombie (proc_pid_stat(5)).
+  /// Whose want of memory the process of a run was killed for, as the kernel's log tells.
   ///
-  /// The name, which may hold anything, ends at the last parenthesis; the state is the first word behind it, the start
-  /// the twentieth.
-  private static func identity(in path: String) -> (pid: Int32, startTime: UInt64)? {
-    guard let text = SmallFile.text(at: path), let end = text.lastIndex(of: ")"),
-      let pid = Int32(text.prefix { $0 != " " })
-    else { return nil }
-    let words = text[text.index(after: end)...].split(separator: " ")
-    guard words.count > 19, words[0] != "Z", words[0] != "X", let start = UInt64(words[19]) else { return nil }
-    return (pid, start)
-  }
-
-  /// The name of the system, and a checksum of its whole description, since a point release often keeps the name.
-  private var osRelease: String {
-    guard let bytes = osReleases.lazy.compactMap(SmallFile.bytes).first else { return "" }
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-    let name = lines.first { $0.hasPrefix("PRETTY_NAME=") }?.dropFirst(12) ?? "unnamed"
-    return "\(name.filter { $0 != "\"" }.prefix(100)) \(String(CRC32C.checksum(of: bytes), radix: 16))"
-  }
-
-  private func firstWord(of path: String) -> String {
-    SmallFile.words(at: path).first?.first.map(String.init) ?? ""
+  /// The log has the machine's pids, so it is asked only where ours are the same: in the first pid namespace, whose
+  /// inode is fixed (PROC_PID_INIT_INO, include/linux/proc_ns.h).
+  func loggedKill(of run: LaunchRecord.Surroundings) -> OOMKind? {
+    guard Self.inode(of: own + "/ns/pid") == 0xefff_fffc else { return nil }
+    let ticks = UInt64(max(1, sysconf(CInt(_SC_CLK_TCK))))
+    return Room.kill(of: run.pid, since: run.startTime &* 1_000_000 / ticks, in: kernelLog)
   }
 
   private static func inode(of path: String) -> UInt64 {
@@ -69,25 +56,15 @@ package struct SystemFolders: Sendable {
     var reading = LaunchRecord.Reading()
     reading.bootTime = Clock.sinceBoot()
     reading.wallTime = Clock.wall()
-    let status = SmallFile.words(at: "\(own)/status")
-    func figure(_ name: String) -> UInt64? {
-      status.first { $0.first == Substring(name) }?.dropFirst().first.flatMap { UInt64($0) }
-    }
-    reading.resident = (figure("VmRSS:") ?? 0) * 1024
-    reading.peakResident = (figure("VmHWM:") ?? 0) * 1024
-    reading.tracer = figure("TracerPid:").map { Int32(truncatingIfNeeded: $0) } ?? 0
-    reading.limit = MemoryCgroup.limit(of: cgroup)
-    reading.oomKills = MemoryCgroup.oomKills(of: cgroup)
-    reading.pressure = pressure(of: cgroup)
+    reading.resident = (Room.number(in: own, "/status", of: "VmRSS:", at: 1) ?? 0) * 1024
+    reading.peakResident = (Room.number(in: own, "/status", of: "VmHWM:", at: 1) ?? 0) * 1024
+    reading.tracer = Int32(truncatingIfNeeded: Room.number(in: own, "/status", of: "TracerPid:", at: 1) ?? 0)
+    reading.limit = Room.memoryLimit(of: cgroup)
+    reading.oomKills = Room.oomKills(of: cgroup)
+    // The cgroup's own, where the kernel tells it (version 2), else the machine's.
+    let pressure = cgroup.isEmpty ? nil : Room.pressure(in: cgroup)
+    reading.pressure = pressure ?? Room.pressure(in: proc) ?? 0
     return reading
-  }
-
-  /// The cgroup's own pressure, where the kernel tells it (v2), else the machine's (Documentation/accounting/psi.rst).
-  private func pressure(of cgroup: String) -> Double {
-    let files = (cgroup.isEmpty ? [] : ["\(cgroup)/memory.pressure"]) + ["\(proc)/pressure/memory"]
-    let full = files.lazy.compactMap { file in SmallFile.words(at: file).first { $0.first == "full" } }.first
-    let average = full?.first { $0.hasPrefix("avg10=") }?.dropFirst(6)
-    return average.flatMap { Double($0) } ?? 0
   }
 }
 

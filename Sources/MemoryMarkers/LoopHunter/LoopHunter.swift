@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import MemoryMarks
 
 /// Catches loops that feed themselves: an observer that changes what it observes, a retry without end.
 ///
@@ -12,8 +12,8 @@ import Synchronization
 ///     hunter.hit(self, "update")
 ///
 /// Objects are not kept alive, and a call for one that is not watched costs one relaxed load. The first call of a
-/// watched object in a turn reads `/proc/self/statm`, which takes microseconds. Under Highwater's gate a loop is also
-/// sent as `value loop.TYPE.NAME COUNT calls`.
+/// watched object in a turn reads `/proc/self/statm`, which takes microseconds, and so does, where the hunter looks for
+/// growth, one call a millisecond. Under Highwater's gate a loop is also sent as `value loop.TYPE.NAME COUNT calls`.
 public final class LoopHunter: Sendable {
   /// How often one place of one object may be told of.
   public enum Notify: Sendable {
@@ -23,38 +23,43 @@ public final class LoopHunter: Sendable {
     case onceEver
   }
 
-  private static let enabled = Atomic<Bool>(true)
+  private static let enabled = SharedWord(1)
 
   /// The kill switch: where it is false, no hunter counts or tells anything.
   public static var isEnabled: Bool {
-    get { enabled.load(ordering: .relaxed) }
-    set { enabled.store(newValue, ordering: .relaxed) }
+    get { enabled.value != 0 }
+    set { enabled.value = newValue ? 1 : 0 }
   }
 
-  private let threshold: Int
+  private let limits: WatchList.Limits
   private let turn: any TurnSource
   private let notify: Notify
   private let onLoop: @Sendable (LoopEvent) -> Void
   private let filter = WatchFilter()
-  private let list = Mutex(WatchList())
-  /// How many entries there may be before those of dead objects are looked for.
-  private let roomBeforeSweep = Atomic<Int>(64)
+  private let lock = Lock()
+  /// Used under the lock only.
+  private nonisolated(unsafe) var list = WatchList()
+  /// How many entries there may be before those of dead objects are looked for; used under the lock only.
+  private nonisolated(unsafe) var roomBeforeSweep = 64
 
   /// Hunts for loops.
   ///
   /// - Parameters:
   ///   - threshold: The call of a turn that is told of; at least 1.
+  ///   - growth: Also tells of the call at which resident memory is larger by so many bytes than at the object's first
+  ///     call of the turn; nil where that does not matter. Memory is the whole process's, so other threads' work counts.
   ///   - turn: What a turn is.
   ///   - notify: How often the same place of the same object is told of.
   ///   - onLoop: Called by the thread that made the call, without any lock held. Calls of ``hit(_:_:)`` in it are counted,
   ///     but not told of.
   public init(
     threshold: Int = 100,
+    growth: UInt64? = nil,
     turn: any TurnSource,
     notify: Notify = .oncePerTurn,
     onLoop: @escaping @Sendable (LoopEvent) -> Void
   ) {
-    self.threshold = max(1, threshold)
+    limits = WatchList.Limits(threshold: max(1, threshold), growth: growth)
     self.turn = turn
     self.notify = notify
     self.onLoop = onLoop
@@ -68,18 +73,18 @@ public final class LoopHunter: Sendable {
   public func watch(_ object: AnyObject, _ name: StaticString) {
     let watched = WatchedObject(object)
     let key = ObjectIdentifier(object)
-    let count = list.withLock { list in
+    let isFull = lock.locked {
       list.add(watched, key, name)
       filter.insert(key)
-      return list.entries.count
+      return list.entries.count > roomBeforeSweep
     }
-    if count > roomBeforeSweep.load(ordering: .relaxed) { sweep() }
+    if isFull { sweep() }
   }
 
   /// Watches an object no longer, with all its places.
   public func unwatch(_ object: AnyObject) {
     let key = ObjectIdentifier(object)
-    list.withLock { list in
+    lock.locked {
       list.remove(key)
       filter.replace(with: list.objects)
     }
@@ -95,31 +100,32 @@ public final class LoopHunter: Sendable {
     let turn = turn.currentTurn()
     let thread = pthread_self()
     let key = ObjectIdentifier(object)
-    let found: WatchList.Counter? = list.withLock { list in
-      guard let counter = list.count(object, name, turn: turn), counter.count == threshold,
-        notify == .oncePerTurn || !counter.hasFired, list.reporting.insert(thread).inserted
+    let found: WatchList.Finding? = lock.locked {
+      guard let finding = list.count(object, name, turn: turn, limits: limits),
+        notify == .oncePerTurn || !finding.hasFired, list.reporting.insert(thread).inserted
       else { return nil }
       list.noteFiring(key, name)
-      return counter
+      return finding
     }
     guard let found else { return }
     tell(of: found, turn: turn, typeName: String(describing: type(of: object)))
-    list.withLock { _ = $0.reporting.remove(thread) }
+    lock.locked { _ = list.reporting.remove(thread) }
   }
 
   /// The most calls that a watched place has had in one turn; 0 where it is not watched.
   public func largestCount(of object: AnyObject, _ name: StaticString) -> Int {
     let key = ObjectIdentifier(object)
-    return list.withLock { $0.largestCount(key, name) }
+    return lock.locked { list.largestCount(key, name) }
   }
 
-  private func tell(of counter: WatchList.Counter, turn: UInt64, typeName: String) {
+  private func tell(of finding: WatchList.Finding, turn: UInt64, typeName: String) {
+    let counter = finding.counter
     let name = counter.name.description
     Marks.value("loop.\(typeName).\(name)", Double(counter.count), unit: "calls")
     onLoop(
       LoopEvent(
-        name: name, typeName: typeName, count: counter.count, turn: turn, rssAtTurnStart: counter.rssAtTurnStart,
-        rssNow: ProcessMemory.resident()
+        cause: finding.cause, name: name, typeName: typeName, count: counter.count, turn: turn,
+        rssAtTurnStart: counter.rssAtTurnStart, rssNow: ProcessMemory.resident()
       )
     )
   }
@@ -129,12 +135,12 @@ public final class LoopHunter: Sendable {
   /// Looked at without the lock: the last reference to an object may be given up meanwhile, and its `deinit`, which may
   /// call the hunter, then runs here.
   private func sweep() {
-    let watched = list.withLock { $0.entries.mapValues(\.watched) }
+    let watched = lock.locked { list.entries.mapValues(\.watched) }
     let gone = watched.filter { $0.value.object == nil }
-    list.withLock { list in
+    lock.locked {
       list.remove(gone)
       filter.replace(with: list.objects)
-      roomBeforeSweep.store(max(64, list.entries.count * 2), ordering: .relaxed)
+      roomBeforeSweep = max(64, list.entries.count * 2)
     }
   }
 }

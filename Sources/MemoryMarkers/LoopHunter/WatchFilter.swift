@@ -1,27 +1,14 @@
-import Synchronization
-
 /// Tells most objects that are not watched from those that are, by one relaxed load.
 ///
 /// A Bloom filter of one hash and 4096 bits: of objects that are not watched, 2.4 % look as if they were where 100 are.
 struct WatchFilter: ~Copyable, Sendable {
   private static let words = 64
 
-  /// Never changed itself, and what it points to are atomics.
-  private nonisolated(unsafe) let bits: UnsafeMutablePointer<Atomic<UInt64>>
-
-  init() {
-    bits = .allocate(capacity: Self.words)
-    for word in 0..<Self.words { (bits + word).initialize(to: Atomic(0)) }
-  }
-
-  deinit {
-    bits.deinitialize(count: Self.words)
-    bits.deallocate()
-  }
+  private let bits = SharedBits(words: words)
 
   func mayContain(_ object: ObjectIdentifier) -> Bool {
     let (word, bit) = Self.place(of: object)
-    return bits[word].load(ordering: .relaxed) & bit != 0
+    return bits[word] & bit != 0
   }
 
   /// Makes the filter one of exactly these objects, without ever losing one that stays.
@@ -31,12 +18,12 @@ struct WatchFilter: ~Copyable, Sendable {
       let (word, bit) = Self.place(of: object)
       next[word] |= bit
     }
-    for word in 0..<Self.words { bits[word].store(next[word], ordering: .relaxed) }
+    for word in 0..<Self.words { bits[word] = next[word] }
   }
 
   func insert(_ object: ObjectIdentifier) {
     let (word, bit) = Self.place(of: object)
-    bits[word].bitwiseOr(bit, ordering: .relaxed)
+    bits.insert(bit, at: word)
   }
 
   /// Twelve bits of the address, mixed by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4).

@@ -1,7 +1,7 @@
 // A program that records its launches and ends in the way that it is told:
 //   launch-fixture FOLDER VERSION END [ACTIVITY [DETAIL]]
-// It prints why it started and how the run before ended, with FIXTURE_ERRORS also what it complains of. FIXTURE_PROC, FIXTURE_LOG and FIXTURE_POLICY replace what the
-// library would ask.
+// It prints why it started and how the run before ended, with FIXTURE_ERRORS also what it complains of. FIXTURE_PROC,
+// FIXTURE_LOG and FIXTURE_POLICY replace what the library would ask; with FIXTURE_STORE the record is kept as JSON.
 
 import Glibc
 import MemoryMarkers
@@ -30,7 +30,12 @@ let policy: Policy =
   case "off": .off
   default: .evidence
   }
-let store = FileRunStore(folder: arguments[1], instance: "fixture")
+let store: any PriorRunStore =
+  if let kind = variable("FIXTURE_STORE") {
+    JSONStore(path: "\(arguments[1])/record.json", failing: kind)
+  } else {
+    FileRunStore(folder: arguments[1], instance: "fixture")
+  }
 if arguments[3] == "handler" {
   let launch = LaunchReason(store: store, appVersion: arguments[2], heartbeat: .manual) { startup, previous in
     say("handler: \(startup), \(previous.map { "\($0)" } ?? "none")")

@@ -166,9 +166,26 @@ struct LaunchReasonTests {
   @Test("A hang mark and SIGKILL is a hang, and a hang that is over is none")
   func hang() throws {
     #expect(try fixture.kill("hang", activity: "active") == .signaled(SIGKILL))
-    #expect(try fixture.next()?.startup == "\(StartupReason.hang)")
+    let report = try #require(try fixture.next())
+    #expect(report.startup == "\(StartupReason.hang)")
+    #expect(report.previous.hasPrefix("hung("))
     #expect(try fixture.kill("hung-once", activity: "active") == .signaled(SIGKILL))
     #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
+  }
+
+  @Test("A run that a debugger holds, and that is killed, was debugged")
+  func debugger() throws {
+    let program = try fixture.start("wait", activity: "active", detail: "thread")
+    _ = program.lines(upTo: "ready")
+    // Bound at run time, since ptrace(2) is variadic in C; as its parent we may trace it.
+    typealias Trace = @convention(c) (Int, pid_t, Int, Int) -> Int
+    let symbol = try #require(dlsym(nil, "ptrace"))
+    let seize = 0x4206
+    try #require(unsafeBitCast(symbol, to: Trace.self)(seize, program.processID, 0, 0) == 0)
+    while fixture.entry?.record.last.tracer == 0 { usleep(50_000) }
+    program.send(SIGKILL)
+    #expect(program.end() == .signaled(SIGKILL))
+    #expect(try fixture.next() == Report(.debug, .unknown("it was under a debugger")))
   }
 
   @Test("After stop nothing is recorded, and the next start says so")

@@ -22,6 +22,8 @@ struct LaunchRecordTests {
     #expect(record.activity == .idle)
     #expect(record.surroundings.pid == program.processID)
     #expect(record.surroundings.appVersion == "1.4")
+    #expect(record.surroundings.buildID.utf8.count >= 16)
+    #expect(record.surroundings.buildID.allSatisfy { "0123456789abcdef".contains($0) })
     #expect(record.last.resident > 1 << 20)
     #expect(record.last.peakResident >= record.last.resident)
     #expect(!record.surroundings.bootID.isEmpty && !record.surroundings.kernelRelease.isEmpty)

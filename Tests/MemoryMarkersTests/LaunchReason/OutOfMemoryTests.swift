@@ -14,7 +14,8 @@ private final class LimitedCgroup {
 
   /// - Returns: nil where none can be made, or its limit cannot be set.
   init?() {
-    guard let own = MemoryCgroup.folder(of: "/proc/self") else { return nil }
+    let own = Room.memoryCgroup(of: "/proc/self")
+    guard !own.isEmpty else { return nil }
     path = "\(own)/highwater-markers-\(getpid())-\(UInt32.random(in: 0 ... .max))"
     guard mkdir(path, 0o755) == 0 else { return nil }
     let limits = ["memory.limit_in_bytes", "memory.max"].filter { Self.write("\(Self.limit)", to: "\(path)/\($0)") }

@@ -13,7 +13,7 @@ struct SystemFoldersTests {
     folder = try TestFolder()
     folders.proc = folder.path
     folders.own = folder.file("self")
-    folders.osReleases = [folder.file("missing"), folder.file("os-release")]
+    (folders.osRelease, folders.otherOSRelease) = (folder.file("missing"), folder.file("os-release"))
     try folder.write("4711 (a) b) (c) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 98765 0 0", to: "self/stat")
     try folder.write("Name:\ta\nTracerPid:\t12\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n", to: "self/status")
     try folder.write("boot\n", to: "sys/kernel/random/boot_id")
@@ -108,8 +108,22 @@ struct SystemFoldersTests {
     try folder.write("oom_kill_disable 0\nunder_oom 0\noom_kill 7\n", to: "memory/memory.oom_control")
     let found = folders.surroundings(appVersion: "")
     #expect(found.cgroup == root)
-    #expect(MemoryCgroup.limit(of: found.cgroup) == nil)
-    #expect(MemoryCgroup.oomKills(of: found.cgroup) == 7)
+    #expect(Room.memoryLimit(of: found.cgroup) == nil)
+    #expect(Room.oomKills(of: found.cgroup) == 7)
+  }
+
+  @Test("Mounts of many layers, whose lines are longer than what is read of one, hide no cgroup", arguments: 900...1200)
+  func longMounts(length: Int) throws {
+    let layers = String(repeating: "l", count: length)
+    try folder.write("0::/a\n", to: "self/cgroup")
+    // The last line has no end.
+    try folder.write(
+      """
+      30 25 0:30 / / rw - overlay overlay rw,lowerdir=\(layers)
+      31 25 0:31 / /x rw - overlay overlay rw,lowerdir=\(layers)\(layers)\(layers) - cgroup2 cgroup2 rw
+      32 31 0:29 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw
+      """, to: "self/mountinfo")
+    #expect(folders.surroundings(appVersion: "").cgroup == "/sys/fs/cgroup/a")
   }
 
   @Test(
@@ -125,6 +139,6 @@ struct SystemFoldersTests {
     ] as [(String, OOMKind?)]
   )
   func kernelLog(record: String, kind: OOMKind?) {
-    #expect(KernelLog.kill(of: 645, since: 1000, in: record) == kind)
+    #expect(Room.kill(of: 645, since: 1000, record: record) == kind)
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import MemoryMarkers
 import Synchronization
 import Testing
@@ -20,11 +21,12 @@ private final class Told: Sendable {
 extension LoopHunter {
   fileprivate convenience init(
     threshold: Int = 100,
+    growth: UInt64? = nil,
     _ turn: any TurnSource,
     notify: Notify = .oncePerTurn,
     _ told: Told
   ) {
-    self.init(threshold: threshold, turn: turn, notify: notify) { told.add($0) }
+    self.init(threshold: threshold, growth: growth, turn: turn, notify: notify) { told.add($0) }
   }
 
   fileprivate func hit(_ object: AnyObject, _ name: StaticString, times: Int) {
@@ -58,6 +60,7 @@ struct LoopHunterTests {
     turn.advance()
     hunter.hit(model, "update", times: 100)
     let event = try #require(told.events.first)
+    #expect(event.cause == .calls)
     #expect(event.typeName == "Model")
     #expect(event.name == "update")
     #expect(event.count == 100)
@@ -166,6 +169,50 @@ struct LoopHunterTests {
     func currentTurn() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
   }
 
+  /// Calls that each take a mebibyte and come slowly enough for memory to be read at each.
+  private func grow(_ hunter: LoopHunter, times: Int) {
+    var blocks: [UnsafeMutableRawBufferPointer] = []
+    defer { blocks.forEach { munmap($0.baseAddress, $0.count) } }
+    for _ in 0..<times {
+      hunter.hit(model, "update")
+      let size = 1 << 20
+      let block = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      guard let block, block != MAP_FAILED else { continue }
+      memset(block, 1, size)
+      blocks.append(UnsafeMutableRawBufferPointer(start: block, count: size))
+      usleep(2000)
+    }
+  }
+
+  @Test("A turn in which memory grows by more than is asked for is told of once, long before the threshold")
+  func growth() throws {
+    let turn = ManualTurn()
+    let hunter = LoopHunter(threshold: 1000, growth: 64 << 20, turn, told)
+    hunter.watch(model, "update")
+    grow(hunter, times: 150)
+    let event = try #require(told.events.first)
+    #expect(event.cause == .growth)
+    // Other tests may have given some back meanwhile.
+    #expect(event.rssNow >= event.rssAtTurnStart + 32 << 20)
+    #expect((2...150).contains(event.count))
+    #expect(told.count == 1)
+    turn.advance()
+    hunter.hit(model, "update", times: 100)
+    #expect(told.count == 1)
+  }
+
+  @Test("Unless it is asked for, growth tells nothing, and what the threshold has told of is not told again by growth")
+  func growthIsOff() {
+    let off = LoopHunter(threshold: 1000, ManualTurn(), told)
+    off.watch(model, "update")
+    grow(off, times: 50)
+    #expect(told.count == 0)
+    let early = LoopHunter(threshold: 1, growth: 16 << 20, ManualTurn(), told)
+    early.watch(model, "update")
+    grow(early, times: 50)
+    #expect(told.events.map(\.cause) == [.calls])
+  }
+
   @Test("Four threads × 1000 hits on four objects are counted exactly")
   func threads() {
     let hunter = LoopHunter(threshold: 1000, ManualTurn(), told)
@@ -197,6 +244,41 @@ struct TurnSourceTests {
     }
     queue.async { next(600) }
     done.wait()
+    #expect(told.count == 0)
+    #expect(hunter.largestCount(of: model, "update") == 1)
+  }
+
+  @Test("Blocks that were all put in at once are one turn, unless each is performed as its own")
+  func burst() {
+    let queue = DispatchQueue(label: "turns")
+    let turn = QueueTurn { queue.async(execute: $0) }
+    let hunter = LoopHunter(threshold: 20, turn, told)
+    let other = Model()
+    hunter.watch(model, "update")
+    hunter.watch(other, "update")
+    let model = model
+    queue.suspend()
+    for _ in 0..<50 { queue.async { hunter.hit(other, "update") } }
+    for _ in 0..<50 { queue.async { turn.perform { hunter.hit(model, "update") } } }
+    queue.resume()
+    queue.sync {}
+    #expect(hunter.largestCount(of: model, "update") == 1)
+    #expect(hunter.largestCount(of: other, "update") == 50)
+    #expect(told.count == 1)
+    queue.sync { turn.perform { hunter.hit(model, "update", times: 25) } }
+    #expect(told.count == 2)
+    #expect(hunter.largestCount(of: model, "update") == 25)
+  }
+
+  @Test("Jobs of the main actor that were waiting already can be turns of their own, too")
+  @MainActor
+  func mainActorBurst() async {
+    let turn = MainActorTurn()
+    let hunter = LoopHunter(threshold: 20, turn, told)
+    hunter.watch(model, "update")
+    let model = model
+    let jobs = (0..<50).map { _ in Task { @MainActor in turn.perform { hunter.hit(model, "update") } } }
+    for job in jobs { await job.value }
     #expect(told.count == 0)
     #expect(hunter.largestCount(of: model, "update") == 1)
   }

@@ -1,10 +1,10 @@
-// The same small program with marks and, where a folder is given, a record of its launch.
+// The same small program with the whole library: marks and, where there is a folder for states (STATE_DIRECTORY), a record
+// of its launch.
 
 import Glibc
 import MemoryMarkers
 
-let folder = CommandLine.arguments.dropFirst().first
-let launch = folder.map { LaunchReason(store: FileRunStore(folder: $0), appVersion: "1") }
+let launch = getenv("STATE_DIRECTORY") == nil ? nil : LaunchReason(appVersion: "1")
 Marks.phase("load")
 var names: [String: Int] = [:]
 for number in 0..<1000 {

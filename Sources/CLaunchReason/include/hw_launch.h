@@ -40,10 +40,10 @@ int hw_launch_has_forked(void);
 /// an alternate stack if it has none, so that an overflow of its stack can be marked.
 void hw_launch_install_handlers(void);
 
-/// The ELF build id of the program.
+/// The ELF build id of the program, in hexadecimal digits.
 ///
-/// @return The number of its bytes; 0 where it has none, or one with no room in `bytes`.
-size_t hw_build_id(uint8_t *bytes, size_t room);
+/// @return Their number; 0 where it has none, or one that has no room in `digits` with a NUL behind it.
+size_t hw_build_id(char *digits, size_t room);
 
 #pragma clang assume_nonnull end
 

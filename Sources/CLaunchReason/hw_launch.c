@@ -140,10 +140,18 @@ void hw_launch_install_handlers(void) {
 // MARK: - The build id
 
 struct build_id {
-  uint8_t *bytes;
+  char *digits;
   size_t room;
   size_t length;
 };
+
+static void write_digits(struct build_id *id, const uint8_t *bytes, size_t count) {
+  for (size_t at = 0; at < count; at++) {
+    id->digits[2 * at] = "0123456789abcdef"[bytes[at] >> 4];
+    id->digits[2 * at + 1] = "0123456789abcdef"[bytes[at] & 15];
+  }
+  id->length = 2 * count;
+}
 
 /// Looks through the notes of the first object, which is the program (dl_iterate_phdr(3), elf(5)).
 static int find_build_id(struct dl_phdr_info *object, size_t size, void *found) {
@@ -161,16 +169,14 @@ static int find_build_id(struct dl_phdr_info *object, size_t size, void *found) 
       place = content + ((note->n_descsz + 3) & ~3u);
       if (place > end) break;
       bool is_id = note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0;
-      if (!is_id || note->n_descsz > id->room) continue;
-      id->length = note->n_descsz;
-      memcpy(id->bytes, content, id->length);
+      if (is_id && 2 * (size_t)note->n_descsz < id->room) write_digits(id, (const uint8_t *)content, note->n_descsz);
     }
   }
   return 1;
 }
 
-size_t hw_build_id(uint8_t *bytes, size_t room) {
-  struct build_id id = {.bytes = bytes, .room = room, .length = 0};
+size_t hw_build_id(char *digits, size_t room) {
+  struct build_id id = {.digits = digits, .room = room, .length = 0};
   dl_iterate_phdr(find_build_id, &id);
   return id.length;
 }

@@ -8,29 +8,29 @@
 /// and what is longer is cut. Not for signal handlers.
 public enum Marks {
   /// Whether messages go to a gate.
-  public static var isConnected: Bool { Room.isConnected }
+  public static var isConnected: Bool { MarkRoom.isConnected }
 
   /// How many messages were dropped so far, since the gate did not keep up (a FIFO holds 64 KiB, pipe(7)).
   ///
   /// The gate is told the same by `value marks.dropped N messages` as soon as there is room again.
-  public static var dropped: Int { Room.dropped }
+  public static var dropped: Int { MarkRoom.dropped }
 
   /// Starts a phase; the one before ends.
   public static func phase(_ name: String) {
-    guard !Room.isOff else { return }
-    Room.phase(name)
+    guard !MarkRoom.isOff else { return }
+    MarkRoom.phase(name)
   }
 
   /// Names this instant.
   public static func mark(_ name: String) {
-    guard !Room.isOff else { return }
-    Room.mark(name)
+    guard !MarkRoom.isOff else { return }
+    MarkRoom.mark(name)
   }
 
   /// Tells that a turn of the work that growth is counted by begins.
   public static func iteration() {
-    guard !Room.isOff else { return }
-    Room.iteration()
+    guard !MarkRoom.isOff else { return }
+    MarkRoom.iteration()
   }
 
   /// Sends a figure of the program's own, such as the entries of a cache.
@@ -40,7 +40,7 @@ public enum Marks {
   ///   - number: A finite number; others are not sent.
   ///   - unit: 1 to 20 of `A-Z a-z 0-9 . _ - / %`; another byte becomes `_`.
   public static func value(_ name: String, _ number: Double, unit: String) {
-    guard !Room.isOff else { return }
-    Room.value(name, number, unit: unit)
+    guard !MarkRoom.isOff else { return }
+    MarkRoom.value(name, number, unit: unit)
   }
 }

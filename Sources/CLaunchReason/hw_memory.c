@@ -1,0 +1,127 @@
+#define _GNU_SOURCE
+#include "hw_files.h"
+
+#include "hw_text.h"
+
+#include <errno.h>
+
+// MARK: - Memory cgroups
+
+/// The cgroup of a process: the one that counts memory in version 1, else that of version 2.
+static bool find_membership(const char *own, struct text *path, bool *is_legacy) {
+  struct path file;
+  struct lines lines;
+  struct span line;
+  if (!open_lines(&lines, join(&file, own, "/cgroup"))) return false;
+  bool is_found = false;
+  *is_legacy = false;
+  // As in `4:memory:/a` or `0::/a`.
+  while (!*is_legacy && next_line(&lines, &line)) {
+    struct span hierarchy = take(&line, ":"), controllers = take(&line, ":");
+    *is_legacy = has_member(controllers, "memory");
+    if (!*is_legacy && !(is(hierarchy, "0") && controllers.length == 0)) continue;
+    *path = text_in(path->bytes, path->room);
+    append(path, line);
+    is_found = true;
+  }
+  close_lines(&lines);
+  return is_found;
+}
+
+/// Where a cgroup is seen: a container's hierarchy is mounted from that container's own root.
+static void place(struct text *folder, struct span root, struct span point, struct span path) {
+  bool is_below = !is(root, "/") && path.length >= root.length && memcmp(path.bytes, root.bytes, root.length) == 0 &&
+                  (path.length == root.length || path.bytes[root.length] == '/');
+  *folder = text_in(folder->bytes, folder->room);
+  append(folder, point);
+  if (is_below) path = without(path, root.length);
+  if (!is(path, "/")) append(folder, path);
+}
+
+size_t hw_memory_cgroup(const char *own, char *folder, size_t room) {
+  struct text found = text_in(folder, room);
+  struct path file, membership;
+  struct text path = text_in(membership.bytes, sizeof membership.bytes);
+  struct lines lines;
+  struct span line;
+  bool is_legacy;
+  if (!find_membership(own, &path, &is_legacy) || !open_lines(&lines, join(&file, own, "/mountinfo"))) return 0;
+  while (next_line(&lines, &line)) {
+    // The fourth and fifth word are root and mount point; behind a lone `-` stand the type, the source and the file
+    // system's options. The last mount covers those before it.
+    struct span root = word_at(line, 3), point = word_at(line, 4), rest = line;
+    struct span dash = word(&rest);
+    while (dash.length > 0 && !is(dash, "-")) dash = word(&rest);
+    struct span type = word(&rest);
+    word(&rest);
+    bool fits = is_legacy ? is(type, "cgroup") && has_member(word(&rest), "memory") : is(type, "cgroup2");
+    if (fits) place(&found, root, point, (struct span){.bytes = path.bytes, .length = path.length});
+  }
+  close_lines(&lines);
+  return found.length;
+}
+
+/// A limit; `max` is none, nor is version 1's number for none, which is just under 2^63.
+static bool own_limit(const char *folder, uint64_t *limit) {
+  return (hw_file_number(folder, "/memory.max", NULL, 0, limit) ||
+          hw_file_number(folder, "/memory.limit_in_bytes", NULL, 0, limit)) &&
+         *limit < 1ull << 62;
+}
+
+int hw_memory_limit(const char *folder, uint64_t *limit) {
+  struct path path;
+  join(&path, folder, "");
+  bool is_found = false;
+  while (*path.bytes != '\0') {
+    uint64_t found;
+    if (own_limit(path.bytes, &found) && (!is_found || found < *limit)) {
+      *limit = found;
+      is_found = true;
+    }
+    char *slash = strrchr(path.bytes, '/');
+    *(slash != NULL ? slash : path.bytes) = '\0';
+  }
+  return is_found;
+}
+
+int hw_oom_kills(const char *folder, uint64_t *kills) {
+  return *folder != '\0' && (hw_file_number(folder, "/memory.events", "oom_kill", 1, kills) ||
+                             hw_file_number(folder, "/memory.oom_control", "oom_kill", 1, kills));
+}
+
+// MARK: - The kernel's log
+
+int hw_log_record_kill(const char *record, size_t length, int32_t pid, uint64_t since) {
+  struct span text = {.bytes = record, .length = length};
+  struct span head = take(&text, ";");
+  uint64_t priority, time, killed;
+  if (!number(take(&head, ","), &priority) || priority > 7) return 0;
+  take(&head, ",");
+  if (!number(take(&head, ","), &time) || time < since) return 0;
+  struct span cause = take(&text, ":");
+  const char *verb = " Killed process ";
+  int kind = is(cause, "Memory cgroup out of memory") ? 1 : is(cause, "Out of memory") ? 2 : 0;
+  if (kind == 0 || !begins(text, verb)) return 0;
+  text = without(text, strlen(verb));
+  bool is_named = number(take(&text, " "), &killed) && begins(text, "(") && pid > 0 && killed == (uint64_t)pid;
+  return is_named ? kind : 0;
+}
+
+int hw_log_kill(const char *path, int32_t pid, uint64_t since) {
+  // No record is longer, or the reading fails (PRINTK_MESSAGE_MAX, kernel/printk/internal.h); and a usual log of 256
+  // KiB to 1 MiB holds fewer.
+  enum { RECORD = 8192, MOST_RECORDS = 20000 };
+  char record[RECORD];
+  int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return 0;
+  int kind = 0;
+  for (int at = 0; at < MOST_RECORDS && kind == 0; at++) {
+    ssize_t count = read(file, record, sizeof record);
+    // EPIPE: records were overwritten before they were read.
+    if (count < 0 && (errno == EPIPE || errno == EINTR)) continue;
+    if (count <= 0) break;
+    kind = hw_log_record_kill(record, (size_t)count, pid, since);
+  }
+  close(file);
+  return kind;
+}

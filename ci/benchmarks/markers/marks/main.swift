@@ -1,0 +1,15 @@
+// The same small program with marks alone.
+
+import Glibc
+import MemoryMarks
+
+Marks.phase("load")
+var names: [String: Int] = [:]
+for number in 0..<1000 {
+  names["name \(number)"] = number
+  Marks.iteration()
+}
+Marks.value("names", Double(names.count), unit: "entries")
+print("ready", names.count)
+fflush(nil)
+try? await Task.sleep(for: .seconds(3600))
