@@ -100,7 +100,8 @@ struct SVGChartTests {
   @Test(
     "However small, large or equal a target's figures are, an axis has a few steps",
     arguments: [
-      (0.0, 0.0), (0, 5e-324), (1e-12, 3e-12), (1.15e18, 1.15e18), (-1.15e18, 1.15e18), (-1.15e18, -1.15e18),
+      (0.0, 0.0), (0, .leastNonzeroMagnitude), (1e-12, 3e-12), (1.15e18, 1.15e18), (-1.15e18, 1.15e18),
+      (-1.15e18, -1.15e18),
       (0, 1.15e18), (1e9, 1e9 + 1),
     ] as [(Double, Double)],
     ["items", "seconds"]
