@@ -133,12 +133,14 @@ static void copy_mappings(const struct shepherd *shepherd) {
   int from = open(path, O_RDONLY | O_CLOEXEC);
   if (from < 0) return;
   int to = shepherd->plan->mappings;
-  ssize_t length;
-  // After an exec by a thread there may be an older copy.
-  if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) length = -1;
-  else while ((length = read(from, text, sizeof text)) > 0 && write(to, text, (size_t)length) == length) continue;
+  ssize_t length = read(from, text, sizeof text);
+  // Each thread of it has an end. Once the first thread is gone nothing is told any more, and the copy that there is stays.
+  if (length > 0) {
+    if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) length = -1;
+    while (length > 0) length = write(to, text, (size_t)length) == length ? read(from, text, sizeof text) : -1;
+    if (length < 0) (void)!ftruncate(to, 0);
+  }
   close(from);
-  if (length != 0) (void)!ftruncate(to, 0);
 }
 
 /// Passes on what the tracer has seen; the process concerned is stopped meanwhile.

@@ -1,4 +1,5 @@
 import GateCore
+import GateProbe
 
 /// Runs one repetition; nil where an interruption ended it.
 typealias Measuring = (_ scenario: Scenario, _ number: Int) -> Recording?
@@ -42,6 +43,8 @@ struct ScenarioRun {
       show(.repetitionStarted(progress))
       guard let recording = measuring(scenario, next) else { return false }
       take(recording, progress)
+      // The first warm-up shows which files the program is made of; all that is counted finds them alike.
+      if next == 1 - scenario.warmup, next < 1 { PageCache.renew(recording.composition?.codeFiles ?? []) }
       next += 1
     }
     return true

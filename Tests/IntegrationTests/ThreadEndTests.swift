@@ -11,6 +11,9 @@ struct ThreadEndTests {
     let outcome = try Gate.start(words, in: project).wait()
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     let scenario = try #require((try object(in: outcome.output)["scenarios"] as? [[String: Any]])?.first)
+    let composition = try #require((scenario["composition"] as? [String: Any])?["current"] as? [String: Any])
+    // Read when the first thread to end did: of later ones nothing may be left to read.
+    #expect((composition["libraries"] as? [String: Any])?.isEmpty == false)
     let repetitions = try #require(scenario["repetitions"] as? [[String: Any]])
     for repetition in repetitions {
       let metrics = try #require(repetition["metrics"] as? [String: Double])

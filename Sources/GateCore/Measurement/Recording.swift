@@ -146,6 +146,9 @@ package struct Composition: Sendable, Equatable {
   package var hugePages: Bytes?
   /// Resident pages by file, the largest first; at most ``mostLibraries``.
   package var libraries: [Library]
+  /// The paths of the files whose code is mapped, the program's own and its libraries'; known while a target is measured
+  /// only, and kept nowhere.
+  package var codeFiles: [String] = []
 
   /// The resident pages of one mapped file.
   package struct Library: Sendable, Equatable {

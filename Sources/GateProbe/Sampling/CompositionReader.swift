@@ -19,12 +19,14 @@ enum CompositionReader {
   /// The same from a copy of the mappings, and the figures that were read together with them.
   static func composition(in file: borrowing ProcFile, with figures: MemoryFigures) -> Composition? {
     guard let mappings = mappings(in: file), mappings.count > 0 else { return nil }
-    return Composition(
+    var composition = Composition(
       anonymous: figures.anonymous, file: figures.file, shared: figures.shared,
       stack: .kibibytes(mappings.stack), heap: .kibibytes(mappings.heap),
       lazilyFreed: .kibibytes(mappings.lazilyFreed), hugePages: .kibibytes(mappings.hugePages),
       libraries: mappings.libraries
     )
+    composition.codeFiles = mappings.codeFiles.sorted()
+    return composition
   }
 
   /// Goes through the file piece by piece; nil where its end was not reached.
@@ -67,6 +69,10 @@ struct MappingSums {
   private(set) var count = 0
   /// By the last part of the path.
   private var files: [String: Int64] = [:]
+  /// The paths of what is mapped to be executed; at most ``mostCodeFiles``.
+  private(set) var codeFiles: Set<String> = []
+
+  private static let mostCodeFiles = 1000
 
   private var kind = Kind.other
   /// The start of a line whose end has not come yet; what is beyond tells nothing that is needed.
@@ -111,6 +117,7 @@ struct MappingSums {
     {
       count += 1
       kind = kindOfMapping()
+      noteCode()
     } else {
       takeFigure()
     }
@@ -149,6 +156,15 @@ struct MappingSums {
     let path = String(decoding: line[slash...], as: UTF8.self)
     guard !Self.sharedMemory.contains(where: path.hasPrefix) else { return .other }
     return .file(name: String(path.split(separator: "/").last ?? ""))
+  }
+
+  /// The permissions, such as `r-xp`, stand behind the addresses.
+  private mutating func noteCode() {
+    guard case .file = kind, let space = line.firstIndex(of: UInt8(ascii: " ")), line.count > space + 3,
+      line[space + 3] == UInt8(ascii: "x"), let slash = line.firstIndex(of: UInt8(ascii: "/")),
+      codeFiles.count < Self.mostCodeFiles
+    else { return }
+    codeFiles.insert(String(decoding: line[slash...], as: UTF8.self))
   }
 
   private func ends(_ name: StaticString) -> Bool {

@@ -27,6 +27,8 @@ extension SamplerState {
   /// Takes in a reading of all mappings, and how long it took, in nanoseconds.
   mutating func note(_ reading: CompositionReading, took: Int64) {
     mappingsRestUntil = reading.time.nanoseconds + max(1_000_000_000, took * 100)
+    var reading = reading
+    reading.composition.codeFiles = []
     keep(reading)
   }
 

@@ -69,5 +69,6 @@ struct ProcTextTests {
     #expect(sums.heap == 120)
     #expect(sums.stack == 40)
     #expect(sums.count == 5)
+    #expect(sums.codeFiles == ["/lib/x86_64-linux-gnu/libc.so.6", "/tmp/a file called [heap]"])
   }
 }
