@@ -9,8 +9,8 @@ import Glibc
 /// to 0.1 % (Linux 6.18, ext4, 2026-11). A build that comes from a cache now and from a linker then would seem to grow
 /// by 8 or 36 %.
 package enum PageCache {
-  /// Reading more would take longer than it is worth.
-  private static let largest: off_t = 1 << 30
+  /// Reading more than these bytes, of all files together, would take longer than it is worth.
+  private static let most: off_t = 2 << 30
 
   /// Writes the files out, drops their pages and reads them again as single pages.
   ///
@@ -18,10 +18,12 @@ package enum PageCache {
   /// Pages that a process has mapped stay as they are, and so does what is in memory only (tmpfs). A file that cannot be
   /// read is left alone: nothing depends on it.
   package static func renew(_ paths: some Sequence<String>) {
+    var rest = most
     for path in paths {
-      guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY), let size = size(of: file) else {
-        continue
-      }
+      guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY), let size = size(of: file),
+        size <= rest
+      else { continue }
+      rest -= size
       // Only what is on the disk can be dropped.
       fsync(file.number)
       posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
@@ -30,12 +32,10 @@ package enum PageCache {
     }
   }
 
-  /// nil for what is no file, or too large.
+  /// nil for what is no file.
   private static func size(of file: Descriptor) -> off_t? {
     var status = stat()
-    guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largest else {
-      return nil
-    }
+    guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return status.st_size
   }
 
