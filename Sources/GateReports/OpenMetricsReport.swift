@@ -6,7 +6,8 @@ package enum OpenMetricsReport {
   /// The families of the run's metrics; of no run, only the end mark.
   ///
   /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with its scenario and
-  /// environment, and its phase where it is of one (`highwater_value` has the target's name for it and its unit); `…_baseline_bytes` is what it was compared with.
+  /// environment, and its phase where it is of one (`highwater_value` has the target's name for it and its unit);
+  /// `…_baseline_bytes` is what it was compared with.
   package static func text(_ record: RunRecord?) -> String {
     guard let record else { return "# EOF\n" }
     var families: [Family] = []

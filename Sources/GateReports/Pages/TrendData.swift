@@ -4,8 +4,9 @@ import GateCore
 /// A trend as the page's scripts read it: one JSON text, by columns of whole numbers.
 ///
 /// Its size decides the page's. Thus values are told in the largest unit in which they are whole (`unit`: 1024, 1, or 0.1
-/// for rates; parts of thousands for the target's own), each as its difference from the one before; ranges as what lies below and above the median; what seldom
-/// changes as counts and values in turn (`[3, 100, 2, null]` are three times 100 and two times nothing).
+/// for rates; parts of thousands for the target's own), each as its difference from the one before; ranges as what lies
+/// below and above the median; what seldom changes as counts and values in turn (`[3, 100, 2, null]` are three times 100
+/// and two times nothing).
 enum TrendData {
   static func text(_ trend: Trend, states: [TrendState]) -> String {
     var json = CompactJSON()
