@@ -83,7 +83,7 @@ package enum OpenMetricsReport {
 extension MetricName {
   /// The metric's own name, fit for OpenMetrics, and the phase that it is of or the target's name for it as a label.
   fileprivate var parts: (name: String, label: [(String, String)]) {
-    if isValue { return ("value", [("name", String(text.dropFirst(6)))]) }
+    if isValue { return ("value", [("name", toldName)]) }
     for metric in Self.perPhase {
       let suffix = ".\(metric.text)"
       guard text.hasPrefix("phase."), text.hasSuffix(suffix), text.count > 6 + suffix.count else { continue }

@@ -216,7 +216,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
     if metric.isValue {
       let share = count == 0 ? "no repetition" : "only \(count) of \(repetitions.count) repetitions"
-      return "the target reported it (`value \(metric.text.dropFirst(6)) NUMBER UNIT`) in \(share)"
+      return "the target reported it (`value \(metric.toldName) NUMBER UNIT`) in \(share)"
     }
     switch metric {
     case .peakRSS, .treePeak: return "the target ended before \(Recording.fewestReadings) readings of it were made"

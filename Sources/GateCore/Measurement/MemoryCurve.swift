@@ -155,13 +155,10 @@ extension Recording {
       switch mark.event {
       case .phase(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.phases)
       case .mark(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
-      case .value(let name, _, "calls") where name.hasPrefix("loop."):
-        // A loop that goes on tells of itself in each turn.
-        if !curve.marks.contains(where: { $0.name == name }) {
-          curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
-        }
-      // Figures are metrics; a line for each would hide the curve.
-      case .value: break
+      case .value:
+        // Figures are metrics; a line for each would hide the curve. A loop that goes on tells of itself in each turn.
+        guard let loop = mark.event.loopName, !curve.marks.contains(where: { $0.name == "loop.\(loop)" }) else { break }
+        curve.add(MemoryCurve.Instant("loop.\(loop)", at: mark.time), to: \.marks)
       case .iteration: curve.iterations += 1
       }
     }

@@ -55,7 +55,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
       return text.hasPrefix("phase.") && text.hasSuffix(suffix) && text.count > 6 + suffix.count
         && PlainName.isValid(text.dropFirst(6).dropLast(suffix.count))
     }
-    let isValue = name.isValue && PlainName.isValid(text.dropFirst(6))
+    let isValue = name.isValue && PlainName.isValid(name.toldName)
     guard Self.wholeRun.contains(name) || ofPhase || isValue else { return nil }
     self = name
   }
@@ -65,6 +65,9 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
 
   /// Whether it is a figure of the target's own, in a unit that the target says with it.
   package var isValue: Bool { text.hasPrefix("value.") }
+
+  /// The target's name for a figure of its own, as in `cache.entries`; the whole name of all else.
+  package var toldName: String { isValue ? String(text.dropFirst("value.".count)) : text }
 
   /// Whether it is a rate, which has no level that anything could be a share of.
   package var isRate: Bool { self == .growth || self == .faultRate }

@@ -51,6 +51,14 @@ extension TargetEvent {
   }
 }
 
+extension Mark.Event {
+  /// Which loop the target tells of, as in `Model.update`; nil where it tells of none.
+  var loopName: String? {
+    guard case .value(let name, _, "calls") = self, name.hasPrefix("loop."), name.utf8.count > 5 else { return nil }
+    return String(name.dropFirst(5))
+  }
+}
+
 /// What a target reported in one repetition, out of its marks.
 struct TargetReport {
   /// The highest number under each name, in the unit's terms.
@@ -75,7 +83,8 @@ struct TargetReport {
       switch mark.event {
       case .mark(let name) where name.hasPrefix("launch.") && name.utf8.count > 7:
         add(.launch(reason: String(name.dropFirst(7))), at: mark.time)
-      case .value(let name, let number, let unit): take(name, number, unit, at: mark.time)
+      case .value(let name, let number, let unit):
+        take(name, number, unit, ofLoop: mark.event.loopName, at: mark.time)
       default: break
       }
     }
@@ -83,11 +92,16 @@ struct TargetReport {
   }
 
   /// Words of the libraries are events, all else is a figure.
-  private mutating func take(_ name: String, _ number: Double, _ unit: String, at time: Duration) {
+  private mutating func take(
+    _ name: String,
+    _ number: Double,
+    _ unit: String,
+    ofLoop loop: String?,
+    at time: Duration
+  ) {
     let count = max(0, Int(clamping: Bytes(clampedFrom: number).count))
+    if let loop { return addLoop(loop, calls: count, at: time) }
     switch (name, unit) {
-    case (_, "calls") where name.hasPrefix("loop.") && name.utf8.count > 5:
-      addLoop(String(name.dropFirst(5)), calls: count, at: time)
     case ("launch.failures", "launches"): add(.launchFailures(count), at: time)
     case ("marks.dropped", "messages"): dropped = max(dropped, count)
     default: addValue(.value(name), number, unit)

@@ -43,8 +43,9 @@ struct RunPageScenario {
     values["processes"] = processes
     values["repetitions"] = repetitions
     values["ends"] = ends
-    values["hasEvents"] = !scenario.eventsInWords.isEmpty
-    values["events"] = scenario.eventsInWords
+    let events = scenario.eventsInWords
+    values["hasEvents"] = !events.isEmpty
+    values["events"] = events
     let notes =
       scenario.allNotes.map { TerminalText.safe($0) }
       + [isRecording ? RecordReport.remark(on: scenario) : nil].compactMap(\.self)

@@ -92,7 +92,7 @@ struct FigureList {
 
   private func valueRows(_ style: TerminalStyle) -> [[Table.Cell]] {
     scenario.metricNames.filter(\.isValue).map { metric in
-      row(metric, TerminalText.safe(String(metric.text.dropFirst(6))), "the highest that it reported", style: style)
+      row(metric, TerminalText.safe(metric.toldName), "the highest that it reported", style: style)
     }
   }
 
