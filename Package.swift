@@ -21,6 +21,11 @@ func room(
   .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: houseRules(), plugins: plugins)
 }
 
+/// What another package gives to the gate; who depends on this package without the gate does not fetch it.
+func gatePart(_ product: String, of package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["Gate"]))
+}
+
 /// A small program, for tests or benchmarks.
 func program(_ name: String, at path: String, over dependencies: [Target.Dependency] = []) -> Target {
   .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: houseRules())
@@ -40,9 +45,14 @@ let package = Package(
   name: "highwater",
   products: [
     .executable(name: "highwater", targets: ["highwater"]),
-    .library(name: "MemoryMarks", targets: ["MemoryMarks"]),
     .library(name: "MemoryMarkers", targets: ["MemoryMarkers"]),
     .library(name: "LeakAssertions", targets: ["LeakAssertions"]),
+  ],
+  traits: [
+    .trait(name: "Gate", description: "The program highwater. Without it no other package is fetched."),
+    .trait(name: "LaunchReason", description: "Why a program was started, in MemoryMarkers."),
+    .trait(name: "LoopHunter", description: "Loops that feed themselves, in MemoryMarkers."),
+    .default(enabledTraits: ["Gate", "LaunchReason", "LoopHunter"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -54,6 +64,7 @@ let package = Package(
     // Floor 0
     room("Statistics"),
     room("MarkerProtocol"),
+    room("LaunchRecords"),
     room("Digests"),
     .target(name: "CLinux"),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -61,17 +72,17 @@ let package = Package(
     // Floor 1
     room("GateCore", over: ["Statistics"]),
     // Floor 2
-    room("GateFiles", over: ["GateCore", "MarkerProtocol", .product(name: "Yams", package: "Yams")]),
+    room("GateFiles", over: ["GateCore", "LaunchRecords", gatePart("Yams", of: "Yams")]),
     room("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
     room(
       "GateHistory",
       over: [
-        "GateCore", .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "GateCore", gatePart("GRDB", of: "GRDB.swift"), gatePart("GRDBSQLite", of: "GRDB.swift"),
       ]
     ),
     room(
       "GateReports",
-      over: ["GateCore", "Digests", .product(name: "Mustache", package: "swift-mustache")],
+      over: ["GateCore", "Digests", gatePart("Mustache", of: "swift-mustache")],
       embedding: ["EmbedPages"]
     ),
     .plugin(name: "EmbedPages", capability: .buildTool(), path: "ci/embedding"),
@@ -85,20 +96,22 @@ let package = Package(
     .executableTarget(
       name: "highwater",
       dependencies: [
-        "GateCore", "GateRunner", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "GateCore", "GateRunner", gatePart("ArgumentParser", of: "swift-argument-parser"),
       ],
       swiftSettings: houseRules()
     ),
     // Beside the tower, for other people's programs
     .target(name: "CMemoryMarkers"),
-    room("MemoryMarks", over: ["CMemoryMarkers"]),
     .target(name: "CLaunchReason"),
-    room("MemoryMarkers", over: ["MemoryMarks", "MarkerProtocol", "CLaunchReason"], exclude: ["README.md"]),
-    // Run by hand: what the library costs
-    program("markers-plain", at: "ci/benchmarks/markers/plain"),
-    program("markers-marks", at: "ci/benchmarks/markers/marks", over: ["MemoryMarks"]),
-    program("markers-marked", at: "ci/benchmarks/markers/marked", over: ["MemoryMarkers"]),
-    program("markers-bench", at: "ci/benchmarks/markers/bench", over: ["MemoryMarkers"]),
+    room(
+      "MemoryMarkers",
+      over: [
+        "CMemoryMarkers",
+        .target(name: "CLaunchReason", condition: .when(traits: ["LaunchReason"])),
+        .target(name: "LaunchRecords", condition: .when(traits: ["LaunchReason"])),
+      ],
+      exclude: ["README.md"]
+    ),
     // Linked into the tests of others; of no floor
     room("LeakAssertions"),
     // Run by hand: what the rules promise, over simulated and recorded values
@@ -112,10 +125,11 @@ let package = Package(
     .testTarget(name: "CalibrationTests", dependencies: ["calibrate", "GateCore"], swiftSettings: houseRules()),
     tests(of: "Statistics"),
     tests(of: "MarkerProtocol"),
+    tests(of: "LaunchRecords"),
     tests(of: "Digests"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
-    tests(of: "GateFiles", with: ["GateCore", "MarkerProtocol"], golden: true),
+    tests(of: "GateFiles", with: ["GateCore", "LaunchRecords"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
     tests(of: "GateHistory", with: ["GateCore", "Statistics"], golden: true),
     tests(of: "GateReports", with: ["GateCore"], golden: true),
@@ -128,7 +142,7 @@ let package = Package(
     ),
     tests(
       of: "MemoryMarkers",
-      with: ["MarkerProtocol", "launch-fixture", "marks-fixture", "marks-in-c"]
+      with: ["MarkerProtocol", "LaunchRecords", "launch-fixture", "marks-fixture", "marks-in-c"]
     ),
     tests(of: "LeakAssertions"),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),

@@ -9,11 +9,13 @@ import time
 
 from bench import kibibytes, path, several, table
 
-PROGRAMS = os.environ["MARKERS"]
+BUILDS = os.environ["MARKERS"]
+ALL = "LaunchReason,LoopHunter"
 
 
-def program(name):
-    return os.path.join(PROGRAMS, f"markers-{name}")
+def built(traits, name):
+    """A program with those parts of the library, or what else its build has left."""
+    return os.path.join(BUILDS, f"traits-{traits}", "release", name)
 
 
 def times(kind, *words, **variables):
@@ -21,7 +23,7 @@ def times(kind, *words, **variables):
     runs = []
     for _ in range(several(9, 1)):
         output = subprocess.run(
-            [program("bench"), kind, *words], env={**os.environ, **variables}, check=True, capture_output=True, text=True
+            [built(ALL, "costs"), kind, *words], env={**os.environ, **variables}, check=True, capture_output=True, text=True
         ).stdout
         runs.append(dict(line.rsplit(" ", 1) for line in output.splitlines()))
     return {name: statistics.median(float(run[name]) for run in runs) for name in runs[0]}
@@ -33,7 +35,7 @@ def show(title, figures):
     table(title, ["", "ns", f"times {base}"], rows)
 
 
-def linked(name, padding):
+def linked(traits, name, library, padding):
     """The program linked anew behind so many bytes, on a file system whose page cache is the same for every file.
 
     The kernel maps code in 64 KiB around what a program touches (fault_around_bytes, mm/memory.c), so where functions
@@ -44,25 +46,23 @@ def linked(name, padding):
     with open(space, "w") as file:
         file.write(f".text\n.globl space\nspace: .fill {padding}, 1, 0x90\n.section .note.GNU-stack,\"\",@progbits\n")
     subprocess.run(["cc", "-c", "-o", path("space.o"), space], check=True)
-    objects = os.path.join(PROGRAMS, f"markers-{name}.product", "Objects.LinkFileList")
-    with open(objects) as file:
+    with open(built(traits, f"{name}.product/Objects.LinkFileList")) as file:
         files = file.read().split()
     output = os.path.join(MEMORY.name, name)
-    flags = ["--gc-sections", "-s", "--defsym", f"main=markers_{name}_main"]
+    flags = ["--gc-sections", "-s", "--defsym", f"main={name}_main"]
     subprocess.run(
-        ["swiftc", "-static-stdlib", path("space.o"), *files, "-o", output]
+        ["swiftc", *library, path("space.o"), *files, "-o", output]
         + [word for flag in flags for word in ("-Xlinker", flag)],
         check=True,
     )
     return output
 
 
-def memory(program):
-    """Of a program that waits: its resident memory, and what of it is anonymous, in bytes."""
+def memory(program, seconds):
+    """Of a program that waits, after so many seconds: its resident memory, and what of it is anonymous, in bytes."""
     process = subprocess.Popen([program], stdout=subprocess.PIPE)
     process.stdout.readline()
-    # Past the first heartbeat of a recorded launch.
-    time.sleep(1.5)
+    time.sleep(seconds)
     with open(f"/proc/{process.pid}/status") as status:
         lines = dict(line.split(":", 1) for line in status)
     process.kill()
@@ -72,12 +72,17 @@ def memory(program):
     return [int(lines[name].split()[0]) * 1024 for name in ("VmRSS", "RssAnon")]
 
 
-def typical_memory(name, **variables):
+def typical_memory(traits, name, library, seconds=0.1, **variables):
+    """The means over layouts of the code and places of it in the address space, with the standard error of the first."""
     os.environ.update(variables)
-    runs = [memory(linked(name, 64 + 8192 * layout)) for layout in range(several(8, 2))]
+    runs = []
+    for layout in range(several(8, 2)):
+        binary = linked(traits, name, library, 64 + 8192 * layout)
+        runs += [memory(binary, seconds) for _ in range(several(8, 1))]
     for variable in variables:
         del os.environ[variable]
-    return [statistics.mean(column) for column in zip(*runs)]
+    resident, anonymous = zip(*runs)
+    return statistics.mean(resident), statistics.mean(anonymous), statistics.stdev(resident) / len(runs) ** 0.5
 
 
 os.environ.pop("HIGHWATER_MARKS", None)
@@ -96,15 +101,33 @@ table("Reasons of launches, ns a call", ["", "ns"], [[name, f"{figure:.1f}"] for
 
 READER = os.open(path("marks"), os.O_RDWR | os.O_NONBLOCK)
 MEMORY = tempfile.TemporaryDirectory(dir="/dev/shm")
-plain = typical_memory("plain")
-rows = [["small program", kibibytes(plain[0]), kibibytes(plain[1]), "", ""]]
 marks = {"HIGHWATER_MARKS": path("marks")}
-for title, name, variables in [
-    ("with MemoryMarks", "marks", {}),
-    ("the same inside the gate", "marks", marks),
-    ("with MemoryMarkers", "marked", {}),
-    ("the same with a recorded launch", "marked", {"STATE_DIRECTORY": path("state")}),
-]:
-    figures = typical_memory(name, **variables)
-    rows.append([title, *map(kibibytes, figures), *(kibibytes(now - before) for now, before in zip(figures, plain))])
-table("Resident memory, KiB, the mean of several layouts", ["", "resident", "anonymous", "more", "more anonymous"], rows)
+# A heartbeat of a recorded launch comes after a second.
+launch = {"seconds": 1.5, "STATE_DIRECTORY": path("state")}
+PROGRAMS = [
+    ("with marks, no further traits", "", "marks", {}),
+    ("… inside the gate", "", "marks", marks),
+    ("with LoopHunter", "LoopHunter", "marks", {}),
+    ("with LaunchReason", "LaunchReason", "marks", {}),
+    ("with both", ALL, "marks", {}),
+    ("… and a recorded launch", ALL, "launch", launch),
+]
+
+
+def show_memory(kind, library):
+    plain = typical_memory("", "plain", library)
+    rows = [["small program", kibibytes(plain[0]), kibibytes(plain[1]), "", "", ""]]
+    for title, traits, name, circumstances in PROGRAMS:
+        figures = typical_memory(traits, name, library, **circumstances)
+        error = (figures[2] ** 2 + plain[2] ** 2) ** 0.5
+        more = [kibibytes(now - before) for now, before in zip(figures[:2], plain)]
+        rows.append([title, *map(kibibytes, figures[:2]), more[0], f"± {kibibytes(error)}", more[1]])
+    table(
+        f"Resident memory with MemoryMarkers, KiB, mean of several layouts, ± standard error; {kind} standard library",
+        ["", "resident", "anonymous", "more", "", "more anonymous"],
+        rows,
+    )
+
+
+show_memory("static", ["-static-stdlib"])
+show_memory("dynamic", [])

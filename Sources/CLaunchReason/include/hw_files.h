@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #pragma clang assume_nonnull begin
+// What is not exported is not linked where nothing calls it.
+#pragma GCC visibility push(hidden)
 
 /// A word of a file's first line that begins with the word `key`; of its first line at all where that is NULL.
 ///
@@ -103,6 +105,7 @@ uint32_t hw_random(void);
 /// @return 0, or an error number.
 int hw_make_folders(const char *path, char *failed, size_t room);
 
+#pragma GCC visibility pop
 #pragma clang assume_nonnull end
 
 #endif

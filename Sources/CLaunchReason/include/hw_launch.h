@@ -9,8 +9,10 @@
 #include <stdint.h>
 
 #pragma clang assume_nonnull begin
+// What is not exported is not linked where nothing calls it.
+#pragma GCC visibility push(hidden)
 
-/// Where marks are stored: aligned words of a mapped page, as `MarkerProtocol/LaunchPage` has them.
+/// Where marks are stored: aligned words of a mapped page, as `LaunchRecords/LaunchPage` has them.
 struct hw_launch_words {
   uint64_t *crash;
   uint64_t *exit;
@@ -45,6 +47,7 @@ void hw_launch_install_handlers(void);
 /// @return Their number; 0 where it has none, or one that has no room in `digits` with a NUL behind it.
 size_t hw_build_id(char *digits, size_t room);
 
+#pragma GCC visibility pop
 #pragma clang assume_nonnull end
 
 #endif

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import GateCore
-import MarkerProtocol
+import LaunchRecords
 
 /// The launch record that MemoryMarkers' `FileRunStore` keeps of a program, read as it stands.
 package enum LaunchFile {

@@ -1,3 +1,5 @@
+#if LaunchReason
+
 import Glibc
 
 /// What the library has to say to people, which is little.
@@ -20,3 +22,5 @@ enum Complaint {
     }
   }
 }
+
+#endif

@@ -1,5 +1,7 @@
+#if LaunchReason
+
 import Glibc
-import MarkerProtocol
+import LaunchRecords
 
 /// Keeps the record in a small file that stays mapped, so that a change is a plain store, which outlives any kill.
 ///
@@ -34,18 +36,18 @@ public final class FileRunStore: PriorRunStore {
   ///   - instance: Tells programs, and instances of one that run at once, apart; bytes other than letters, digits,
   ///     `.`, `_` and `-` become `_`. By default the program's file name.
   public init(folder: String? = nil, instance: String? = nil) {
-    path = Room.recordPath(in: folder, of: instance)
+    path = LaunchRoom.recordPath(in: folder, of: instance)
   }
 
   deinit {
-    guard let page, !page.isWatched, !Room.hasForked else { return }
+    guard let page, !page.isWatched, !LaunchRoom.hasForked else { return }
     munmap(page.bytes.baseAddress, page.bytes.count)
     close(page.file)
   }
 
   /// The record that the run before has left, after having taken the file for this run.
   public func load() throws -> PriorRun? {
-    guard !Room.hasForked else { return nil }
+    guard !LaunchRoom.hasForked else { return nil }
     return try lock.locked {
       let mapped = try page ?? open()
       page = mapped
@@ -66,7 +68,7 @@ public final class FileRunStore: PriorRunStore {
 
   /// Stores the record; ``Durability/power`` takes an fdatasync(2), milliseconds on a disk.
   public func save(_ run: PriorRun, durability: Durability) throws {
-    guard !Room.hasForked else { return }
+    guard !LaunchRoom.hasForked else { return }
     try lock.locked {
       var mapped = try page ?? open()
       if mapped.isStale { mapped.bytes.initializeMemory(as: UInt8.self, repeating: 0) }
@@ -83,7 +85,7 @@ public final class FileRunStore: PriorRunStore {
     lock.locked {
       guard let mapped = page, !mapped.isWatched else { return }
       page?.isWatched = true
-      Room.watch(mapped.bytes, file: mapped.file, tag: tag)
+      LaunchRoom.watch(mapped.bytes, file: mapped.file, tag: tag)
     }
   }
 }
@@ -93,10 +95,10 @@ public final class FileRunStore: PriorRunStore {
 extension FileRunStore {
   private func open() throws(RunStoreError) -> Page {
     guard let path else { throw .noFolder }
-    if let failure = Room.makeFolders(above: path) {
+    if let failure = LaunchRoom.makeFolders(above: path) {
       throw .system(call: "mkdir", path: failure.folder, errno: failure.code)
     }
-    let file = Room.openRecord(path)
+    let file = LaunchRoom.openRecord(path)
     guard file >= 0 else { throw failure("open") }
     do throws(RunStoreError) {
       return try map(file)
@@ -125,3 +127,5 @@ extension FileRunStore {
     .system(call: call, path: path ?? "", errno: code)
   }
 }
+
+#endif

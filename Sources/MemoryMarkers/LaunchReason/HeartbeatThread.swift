@@ -1,3 +1,5 @@
+#if LaunchReason
+
 import Glibc
 
 /// Does something each second on a thread of its own, until it is stopped.
@@ -53,3 +55,5 @@ private func runHeartbeat(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableR
     body.beat()
   }
 }
+
+#endif

@@ -1,4 +1,6 @@
-import MarkerProtocol
+#if LaunchReason
+
+import LaunchRecords
 
 /// What was found of the run before.
 enum PriorFinding: Sendable, Equatable {
@@ -158,3 +160,5 @@ extension Sender {
     }
   }
 }
+
+#endif

@@ -1,6 +1,7 @@
+#if LaunchReason
+
 import Glibc
-import MarkerProtocol
-import MemoryMarks
+import LaunchRecords
 
 /// Tells at each start of a program how the run before ended, and why the program starts.
 ///
@@ -92,7 +93,7 @@ public final class LaunchReason: Sendable {
     record.surroundings = evidence.present
     record.launchFailures = UInt32(clamping: consecutiveLaunchFailures)
     // Without the highest bit a word of zeros is never a mark; see LaunchPage.
-    record.tag = Room.random >> 1
+    record.tag = LaunchRoom.random >> 1
     state = State(record: record, isOn: isOn)
     if isOn { begin(heartbeat) }
     report()
@@ -132,7 +133,7 @@ extension LaunchReason {
   public func tick() {
     let due = nextTick.value
     let now = Clock.sinceBoot()
-    guard now >= due, !Room.hasForked, nextTick.replace(due, by: now + Self.interval) else { return }
+    guard now >= due, !LaunchRoom.hasForked, nextTick.replace(due, by: now + Self.interval) else { return }
     let reading = reading()
     change { $0.last = reading }
   }
@@ -164,12 +165,12 @@ extension LaunchReason {
   ///
   /// They run on the thread's alternate stack, if it has one; this thread gets one. They mark in a ``FileRunStore`` only.
   public func installSignalHandlers() {
-    guard lock.locked({ state.isOn }), !Room.hasForked else { return }
-    Room.installSignalHandlers()
+    guard lock.locked({ state.isOn }), !LaunchRoom.hasForked else { return }
+    LaunchRoom.installSignalHandlers()
   }
 
   private func change(_ durability: Durability = .process, _ edit: (inout LaunchRecord) -> Void) {
-    guard !Room.hasForked else { return }
+    guard !LaunchRoom.hasForked else { return }
     lock.locked {
       guard state.isOn else { return }
       edit(&state.record)
@@ -194,7 +195,7 @@ extension LaunchReason {
 
 extension LaunchReason {
   private static func prior(in store: any PriorRunStore, policy: Policy) -> PriorFinding {
-    guard policy != .off, !Room.isTestHost, isClaimed.exchange(1) == 0 else { return .notAsked }
+    guard policy != .off, !LaunchRoom.isTestHost, isClaimed.exchange(1) == 0 else { return .notAsked }
     do {
       return try store.load().map { .record($0.record) } ?? .none
     } catch RunStoreError.heldByAnotherProcess {
@@ -216,7 +217,7 @@ extension LaunchReason {
     let run = prior.surroundings
     evidence.priorIsAlive = run.bootID == evidence.present.bootID && folders.isAlive(run)
     evidence.crashWasDetected = crashDetector?() ?? false
-    evidence.oomKills = Room.oomKills(of: evidence.present.cgroup)
+    evidence.oomKills = LaunchRoom.oomKills(of: evidence.present.cgroup)
     if run.bootID == evidence.present.bootID, !evidence.priorIsAlive {
       evidence.loggedKill = folders.loggedKill(of: run)
     }
@@ -253,3 +254,5 @@ extension StartupReason {
     }
   }
 }
+
+#endif

@@ -1,4 +1,6 @@
-import MarkerProtocol
+#if LaunchReason
+
+import LaunchRecords
 
 // By hand, as one text each: what the compiler makes of these enums is 130 KiB of code in each program that links them
 // (Swift 6.3.1, x86_64, 2026-11).
@@ -184,3 +186,5 @@ private struct Words {
     try container.encode(text)
   }
 }
+
+#endif

@@ -1,3 +1,5 @@
+#if LaunchReason
+
 /// How the previous run ended.
 ///
 /// The gate, which is the parent of what it measures, has the same words, and some of them are known to a parent only:
@@ -145,3 +147,5 @@ public enum Heartbeat: Sendable {
   /// The program, by ``LaunchReason/tick()``.
   case manual
 }
+
+#endif

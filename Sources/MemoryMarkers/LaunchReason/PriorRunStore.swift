@@ -1,4 +1,6 @@
-package import MarkerProtocol
+#if LaunchReason
+
+package import LaunchRecords
 
 /// The record of a run; what it holds is the library's business, apart from these figures.
 public struct PriorRun: Sendable, Hashable {
@@ -78,3 +80,5 @@ public enum RunStoreError: Error, Equatable, Sendable {
   /// A call to the system failed.
   case system(call: String, path: String, errno: Int32)
 }
+
+#endif

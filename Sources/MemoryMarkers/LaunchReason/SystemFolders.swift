@@ -1,5 +1,7 @@
+#if LaunchReason
+
 import Glibc
-import MarkerProtocol
+import LaunchRecords
 
 /// Where the present is read from; tests put their own folders in.
 package struct SystemFolders: Sendable {
@@ -18,20 +20,20 @@ package struct SystemFolders: Sendable {
   /// What can be seen of the run that starts now.
   func surroundings(appVersion: String) -> LaunchRecord.Surroundings {
     var found = LaunchRecord.Surroundings()
-    (found.pid, found.startTime) = Room.identity(in: own) ?? (getpid(), 0)
-    found.bootID = Room.word(in: proc, "/sys/kernel/random/boot_id")
-    found.kernelRelease = Room.word(in: proc, "/sys/kernel/osrelease")
-    found.osRelease = Room.osRelease(in: osRelease) ?? Room.osRelease(in: otherOSRelease) ?? ""
+    (found.pid, found.startTime) = LaunchRoom.identity(in: own) ?? (getpid(), 0)
+    found.bootID = LaunchRoom.word(in: proc, "/sys/kernel/random/boot_id")
+    found.kernelRelease = LaunchRoom.word(in: proc, "/sys/kernel/osrelease")
+    found.osRelease = LaunchRoom.osRelease(in: osRelease) ?? LaunchRoom.osRelease(in: otherOSRelease) ?? ""
     found.appVersion = appVersion
-    found.buildID = Room.buildID
-    found.cgroup = Room.memoryCgroup(of: own)
+    found.buildID = LaunchRoom.buildID
+    found.cgroup = LaunchRoom.memoryCgroup(of: own)
     found.cgroupInode = Self.inode(of: found.cgroup)
     return found
   }
 
   /// Whether the process still lives; one that was given the same pid since has another start.
   func isAlive(_ run: LaunchRecord.Surroundings) -> Bool {
-    Room.lives(run.pid, since: run.startTime, in: proc)
+    LaunchRoom.lives(run.pid, since: run.startTime, in: proc)
   }
 
   /// Whose want of memory the process of a run was killed for, as the kernel's log tells.
@@ -41,7 +43,7 @@ package struct SystemFolders: Sendable {
   func loggedKill(of run: LaunchRecord.Surroundings) -> OOMKind? {
     guard Self.inode(of: own + "/ns/pid") == 0xefff_fffc else { return nil }
     let ticks = UInt64(max(1, sysconf(CInt(_SC_CLK_TCK))))
-    return Room.kill(of: run.pid, since: run.startTime &* 1_000_000 / ticks, in: kernelLog)
+    return LaunchRoom.kill(of: run.pid, since: run.startTime &* 1_000_000 / ticks, in: kernelLog)
   }
 
   private static func inode(of path: String) -> UInt64 {
@@ -56,29 +58,16 @@ package struct SystemFolders: Sendable {
     var reading = LaunchRecord.Reading()
     reading.bootTime = Clock.sinceBoot()
     reading.wallTime = Clock.wall()
-    reading.resident = (Room.number(in: own, "/status", of: "VmRSS:", at: 1) ?? 0) * 1024
-    reading.peakResident = (Room.number(in: own, "/status", of: "VmHWM:", at: 1) ?? 0) * 1024
-    reading.tracer = Int32(truncatingIfNeeded: Room.number(in: own, "/status", of: "TracerPid:", at: 1) ?? 0)
-    reading.limit = Room.memoryLimit(of: cgroup)
-    reading.oomKills = Room.oomKills(of: cgroup)
+    reading.resident = (LaunchRoom.number(in: own, "/status", of: "VmRSS:", at: 1) ?? 0) * 1024
+    reading.peakResident = (LaunchRoom.number(in: own, "/status", of: "VmHWM:", at: 1) ?? 0) * 1024
+    reading.tracer = Int32(truncatingIfNeeded: LaunchRoom.number(in: own, "/status", of: "TracerPid:", at: 1) ?? 0)
+    reading.limit = LaunchRoom.memoryLimit(of: cgroup)
+    reading.oomKills = LaunchRoom.oomKills(of: cgroup)
     // The cgroup's own, where the kernel tells it (version 2), else the machine's.
-    let pressure = cgroup.isEmpty ? nil : Room.pressure(in: cgroup)
-    reading.pressure = pressure ?? Room.pressure(in: proc) ?? 0
+    let pressure = cgroup.isEmpty ? nil : LaunchRoom.pressure(in: cgroup)
+    reading.pressure = pressure ?? LaunchRoom.pressure(in: proc) ?? 0
     return reading
   }
 }
 
-/// Clocks, in nanoseconds.
-enum Clock {
-  /// Since boot, suspended time included.
-  static func sinceBoot() -> UInt64 { read(CLOCK_BOOTTIME) }
-
-  /// Since 1970.
-  static func wall() -> UInt64 { read(CLOCK_REALTIME) }
-
-  private static func read(_ clock: CInt) -> UInt64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
-}
+#endif

@@ -1,3 +1,5 @@
+#if LoopHunter
+
 /// A loop that feeds itself, as ``LoopHunter`` found it.
 public struct LoopEvent: Sendable {
   /// What a loop was known by.
@@ -23,3 +25,5 @@ public struct LoopEvent: Sendable {
   /// The process's resident memory now, in bytes.
   public let rssNow: UInt64
 }
+
+#endif

@@ -1,5 +1,6 @@
+#if LoopHunter
+
 import Glibc
-import MemoryMarks
 
 /// Catches loops that feed themselves: an observer that changes what it observes, a retry without end.
 ///
@@ -144,3 +145,5 @@ public final class LoopHunter: Sendable {
     }
   }
 }
+
+#endif

@@ -1,3 +1,5 @@
+#if LoopHunter
+
 /// Numbers the turns of a program's work: what comes by too often within one is a loop.
 ///
 /// A turn that never ends is the case to catch, so a source must not number by time.
@@ -154,3 +156,5 @@ private final class TurnCounter: Sendable {
     return turn.value
   }
 }
+
+#endif

@@ -1,3 +1,5 @@
+#if LoopHunter
+
 /// Tells most objects that are not watched from those that are, by one relaxed load.
 ///
 /// A Bloom filter of one hash and 4096 bits: of objects that are not watched, 2.4 % look as if they were where 100 are.
@@ -32,3 +34,5 @@ struct WatchFilter: ~Copyable, Sendable {
     return (Int(mixed >> 58), 1 << (mixed >> 52 & 63))
   }
 }
+
+#endif

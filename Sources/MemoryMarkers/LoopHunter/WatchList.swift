@@ -1,3 +1,5 @@
+#if LoopHunter
+
 /// An object that is watched, without keeping it alive.
 final class WatchedObject: @unchecked Sendable {
   // Sendable, since the object is only compared and never called, and a weak reference is safe to read anywhere.
@@ -140,3 +142,5 @@ extension StaticString {
           .elementsEqual(UnsafeBufferPointer(start: other.utf8Start, count: utf8CodeUnitCount)))
   }
 }
+
+#endif

@@ -1,7 +1,7 @@
 import Foundation
 import GateCore
 import GateFiles
-import MarkerProtocol
+import LaunchRecords
 import Testing
 
 @Suite("Launch records as files")

@@ -1,4 +1,4 @@
-import MarkerProtocol
+import LaunchRecords
 import Testing
 
 @testable import MemoryMarkers

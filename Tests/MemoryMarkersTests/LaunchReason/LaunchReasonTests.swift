@@ -1,4 +1,5 @@
 import Glibc
+import LaunchRecords
 import MarkerProtocol
 import Testing
 

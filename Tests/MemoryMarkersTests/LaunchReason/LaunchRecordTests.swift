@@ -1,5 +1,5 @@
 import Glibc
-import MarkerProtocol
+import LaunchRecords
 import Testing
 
 @testable import MemoryMarkers

@@ -1,5 +1,5 @@
 import Glibc
-import MarkerProtocol
+import LaunchRecords
 import Testing
 
 @testable import MemoryMarkers
@@ -14,7 +14,7 @@ private final class LimitedCgroup {
 
   /// - Returns: nil where none can be made, or its limit cannot be set.
   init?() {
-    let own = Room.memoryCgroup(of: "/proc/self")
+    let own = LaunchRoom.memoryCgroup(of: "/proc/self")
     guard !own.isEmpty else { return nil }
     path = "\(own)/highwater-markers-\(getpid())-\(UInt32.random(in: 0 ... .max))"
     guard mkdir(path, 0o755) == 0 else { return nil }

@@ -1,5 +1,5 @@
 import Glibc
-import MarkerProtocol
+import LaunchRecords
 import Testing
 
 @testable import MemoryMarkers
@@ -108,8 +108,8 @@ struct SystemFoldersTests {
     try folder.write("oom_kill_disable 0\nunder_oom 0\noom_kill 7\n", to: "memory/memory.oom_control")
     let found = folders.surroundings(appVersion: "")
     #expect(found.cgroup == root)
-    #expect(Room.memoryLimit(of: found.cgroup) == nil)
-    #expect(Room.oomKills(of: found.cgroup) == 7)
+    #expect(LaunchRoom.memoryLimit(of: found.cgroup) == nil)
+    #expect(LaunchRoom.oomKills(of: found.cgroup) == 7)
   }
 
   @Test("Mounts of many layers, whose lines are longer than what is read of one, hide no cgroup", arguments: 900...1200)
@@ -139,6 +139,6 @@ struct SystemFoldersTests {
     ] as [(String, OOMKind?)]
   )
   func kernelLog(record: String, kind: OOMKind?) {
-    #expect(Room.kill(of: 645, since: 1000, record: record) == kind)
+    #expect(LaunchRoom.kill(of: 645, since: 1000, record: record) == kind)
   }
 }

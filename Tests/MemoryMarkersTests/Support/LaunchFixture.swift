@@ -1,5 +1,5 @@
 import Glibc
-import MarkerProtocol
+import LaunchRecords
 
 @testable import MemoryMarkers
 

@@ -9,8 +9,9 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "service",
   dependencies: [
-    // Elsewhere: .package(url: "…", from: "…") with the address of Highwater's repository.
-    .package(name: "highwater", path: "../../..")
+    // Elsewhere: .package(url: "…", from: "…", traits: …) with the address of Highwater's repository. Without the trait
+    // Gate, the gate's own packages are not fetched.
+    .package(name: "highwater", path: "../../..", traits: ["LaunchReason", "LoopHunter"])
   ],
   targets: [
     // What ships has MemoryMarkers in it …

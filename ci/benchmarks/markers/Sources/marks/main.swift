@@ -1,7 +1,7 @@
 // The same small program with marks alone.
 
 import Glibc
-import MemoryMarks
+import MemoryMarkers
 
 Marks.phase("load")
 var names: [String: Int] = [:]

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MarkerProtocol
+@testable import LaunchRecords
 
 @Suite("The bytes of a launch record")
 struct LaunchPageTests {

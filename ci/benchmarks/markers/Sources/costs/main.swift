@@ -1,8 +1,8 @@
 // Measures what the library costs its host, in the way that the first argument names; prints nanoseconds a call.
-//   markers-bench calls                 outside the gate, beside a call of a function that does nothing
-//   markers-bench writes                inside the gate, beside one write(2) of the same bytes
-//   markers-bench loops                 a hunter's hits
-//   markers-bench launches FOLDER       a change of activity, and a heartbeat that is not due
+//   costs calls                 outside the gate, beside a call of a function that does nothing
+//   costs writes                inside the gate, beside one write(2) of the same bytes
+//   costs loops                 a hunter's hits
+//   costs launches FOLDER       a change of activity, and a heartbeat that is not due
 
 import Glibc
 import MemoryMarkers

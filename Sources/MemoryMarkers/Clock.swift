@@ -1,0 +1,16 @@
+import Glibc
+
+/// Clocks, in nanoseconds.
+enum Clock {
+  /// Since boot, suspended time included.
+  static func sinceBoot() -> UInt64 { read(CLOCK_BOOTTIME) }
+
+  /// Since 1970.
+  static func wall() -> UInt64 { read(CLOCK_REALTIME) }
+
+  private static func read(_ clock: CInt) -> UInt64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}
