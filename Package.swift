@@ -142,7 +142,7 @@ let package = Package(
     ),
     tests(
       of: "MemoryMarkers",
-      with: ["MarkerProtocol", "LaunchRecords", "launch-fixture", "marks-fixture", "marks-in-c"]
+      with: ["GateCore", "MarkerProtocol", "LaunchRecords", "launch-fixture", "marks-fixture", "marks-in-c"]
     ),
     tests(of: "LeakAssertions"),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),

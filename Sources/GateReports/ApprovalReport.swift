@@ -61,7 +61,7 @@ package enum ApprovalReport {
       columns: columns,
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
-        let label = Table.Cell(TerminalText.safe(metric.text) + MetricName.suffix(of: unit(metric)))
+        let label = Table.Cell(TerminalText.safe(metric.text) + FigureUnit.suffix(of: unit(metric)))
         guard !isNew else { return [label, amount(after, metric)] }
         return [label, amount(before, metric), "to", amount(after, metric)]
           + difference(before, after, unit: unit(metric))
@@ -72,7 +72,7 @@ package enum ApprovalReport {
   private static func difference(_ before: Double?, _ after: Double?, unit: String) -> [Table.Cell] {
     guard let before, let after, before != after else { return ["", ""] }
     let percent = before <= 0 ? nil : (after - before) / before * 100
-    let text = Figures.difference(after - before, unit: unit).dropLast(MetricName.suffix(of: unit).count)
+    let text = Figures.difference(after - before, unit: unit).dropLast(FigureUnit.suffix(of: unit).count)
     return [Table.Cell(String(text)), Table.Cell(Figures.percent(percent))]
   }
 

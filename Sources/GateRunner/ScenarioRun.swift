@@ -97,14 +97,18 @@ struct ScenarioRun {
 
   /// Why a repetition cannot count; nil where it can.
   private func failure(of recording: Recording, _ which: String) -> Failure? {
+    // What a program was doing when it failed tells who was harmed by that.
+    let activity = recording.marks.lazy.compactMap(\.event.activity).last
+    let doing = activity.map { "; by its own account it was \($0)" } ?? ""
     if var failure = recording.failure {
       failure.subject = "\(which), \(failure.subject)"
+      failure.problem += doing
       return failure
     }
     guard !scenario.accepts(recording.end) else { return nil }
     return Failure(
       subject: which,
-      problem: "the target ended: \(recording.end.forPeople) (expected \(expectation))",
+      problem: "the target ended: \(recording.end.forPeople) (expected \(expectation))\(doing)",
       place: scenario.place,
       output: recording.outputTail
     )

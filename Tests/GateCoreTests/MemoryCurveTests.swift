@@ -55,7 +55,7 @@ struct MemoryCurveTests {
   func instants() throws {
     let marks = [
       Mark(time: .milliseconds(100), event: .phase("load")), Mark(time: .milliseconds(900), event: .mark("filled")),
-      Mark(time: .seconds(1), event: .phase("serve")),
+      Mark(time: .seconds(1), event: .phase("serve")), Mark(time: .seconds(1.5), event: .mark("activity.idle")),
       Mark(time: .seconds(2), event: .value(name: "keys", number: 12.5, unit: "k")),
       Mark(time: .milliseconds(2050), event: .value(name: "loop.Model.update", number: 100, unit: "calls")),
       Mark(time: .milliseconds(2060), event: .value(name: "loop.Model.update", number: 100, unit: "calls")),

@@ -108,6 +108,20 @@ struct TargetReportTests {
       result.notes == (isNews ? ["by its own account the target was started because: \(reason)"] : []))
   }
 
+  @Test(
+    "A mark of the target's own that begins like a launch's is none",
+    arguments: ["ready", "crashes", "requested.x", ""])
+  func ownMark(name: String) {
+    #expect(result([.mark("launch.\(name)")]).events.isEmpty)
+  }
+
+  @Test("What the target was doing when it ended is an event, and no mark on its curve; what it did before is not kept")
+  func activity() {
+    let result = result([.mark("activity.active"), .mark("filled"), .mark("activity.idle"), .mark("activity.resting")])
+    #expect(result.events == [TargetEvent(.activity("idle"), at: .milliseconds(20))])
+    #expect(result.notes.isEmpty)
+  }
+
   @Test("Launches that failed before are news")
   func failedLaunches() {
     let result = result([value("launch.failures", 3, "launches")])

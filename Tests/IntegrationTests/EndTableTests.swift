@@ -54,9 +54,9 @@ struct EndTableTests {
 
   /// What `__builtin_trap` raises.
   #if arch(arm64)
-    private static let trap = "trap TRAP"
+  private static let trap = "trap TRAP"
   #else
-    private static let trap = "trap ILL"
+  private static let trap = "trap ILL"
   #endif
 
   static let exits: [KnownEnd] = [

@@ -40,6 +40,35 @@ struct OutOfMemoryTests {
     #expect(mistaken == 0)
   }
 
+  @Test(
+    "Out of memory at a limit in step 3: failed, with the step, the activity and the peak",
+    arguments: ["active", "idle"])
+  func inStep(activity: String) throws {
+    let scene = try Scene(
+      """
+      target:
+        shell: |
+          touch up
+          while [ ! -e go ]; do sleep 0.02; done
+          for word in idle \(activity); do echo "mark activity.$word" > "$HIGHWATER_MARKS"; done
+          exec \(Ender.program) takes 200
+      ready: {file: up, within: 60s}
+      steps: [{mark: connected}, {wait: 10ms}, {run: "touch go; exec sleep 1000"}]
+      memory-limit: 64MiB
+      """)
+    let outcome = try scene.check()
+    #expect(outcome.code == 3)
+    #expect(outcome.words.contains("step 3"), "\(outcome.output)")
+    #expect(outcome.words.contains("at its memory-limit of 64.0 MiB"), "\(outcome.output)")
+    #expect(outcome.words.contains("by its own account it was \(activity)"), "\(outcome.output)")
+    let repetition = try #require(scene.repetitions().first)
+    let peak = try #require((repetition["metrics"] as? [String: Double])?["peak_rss"])
+    // The limit also counts what the kernel keeps for the cgroup, and some of the program's pages are the files' own.
+    #expect((0.95...1.06).contains(peak / Double(64 << 20)), "\(peak)")
+    let events = try #require(repetition["events"] as? [[String: Any]])
+    #expect(events.map { $0["activity"] as? String } == [activity])
+  }
+
   private func scene(of words: [String], _ round: Int) throws -> Scene {
     let command = ([try Ender.program] + words[round % words.count].split(separator: " ").map { "\"\($0)\"" })
     return try Scene("target: {command: [\(command.joined(separator: ", "))]}\nmemory-limit: 64MiB")

@@ -59,9 +59,9 @@ struct ServiceTests {
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     for repetition in try service.repetitions() {
       let events = try #require(repetition["events"] as? [[String: Any]])
-      #expect(events.count == 1)
-      #expect(events.first?["kind"] as? String == "launch")
+      #expect(events.map { $0["kind"] as? String } == ["launch", "activity"])
       #expect(events.first?["reason"] as? String == "requested")
+      #expect(events.last?["activity"] as? String == "stopping")
     }
   }
 

@@ -185,14 +185,6 @@ extension MetricJudgement {
   }
 }
 
-extension MetricName {
-  /// What a unit of the result file is counted per, as a person reads it: `/s` or `/iteration`; empty for plain bytes.
-  package static func suffix(of unit: String) -> String {
-    guard unit.hasPrefix("bytes/") else { return "" }
-    return unit == "bytes/second" ? "/s" : String(unit.dropFirst(5))
-  }
-}
-
 extension Bytes {
   /// The nearest whole count of bytes; what lies beyond the range of a file's figures is cut there.
   package init(clampedFrom value: Double) {

@@ -154,6 +154,7 @@ extension Recording {
     for mark in marks {
       switch mark.event {
       case .phase(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.phases)
+      case .mark where mark.event.activity != nil: break
       case .mark(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
       case .value:
         // Figures are metrics; a line for each would hide the curve. A loop that goes on tells of itself in each turn.

@@ -8,6 +8,8 @@ package struct TargetEvent: Sendable, Equatable {
     case launch(reason: String)
     /// How many launches before this one failed while they were starting.
     case launchFailures(Int)
+    /// What the target was doing when it ended: `starting`, `active`, `idle` or `stopping`.
+    case activity(String)
   }
 
   package var kind: Kind
@@ -37,6 +39,7 @@ extension TargetEvent {
     case .launch(let reason): "by its own account the target was started because: \(reason)"
     case .launchFailures(let count):
       "by its own account the \(count == 1 ? "launch" : "\(count) launches") before failed while starting"
+    case .activity(let word): "by its own account the target was \(word) when it ended"
     }
   }
 
@@ -46,8 +49,24 @@ extension TargetEvent {
 
   /// Whether a person should hear of it where all else is well: a usual start is no news.
   package var isTrouble: Bool {
-    guard case .launch(let reason) = kind else { return true }
-    return ["crash", "hang", "out-of-memory", "killed", "unknown"].contains { reason.hasPrefix($0) }
+    switch kind {
+    case .launch(let reason): !Self.usualReasons.contains(reason)
+    case .activity: false
+    case .loop, .launchFailures: true
+    }
+  }
+
+  private static let usualReasons: Set = [
+    "first-launch", "concurrent-instance", "debug", "os-upgrade", "app-upgrade", "requested", "clean-exit",
+    "restart-of-machine", "not-monitored",
+  ]
+
+  /// The first words of what ends a run badly; more may follow, as in `out-of-memory.active.cgroup-counter`.
+  private static let troubles: Set = ["crash", "hang", "out-of-memory", "killed-unknown", "unknown"]
+
+  /// Whether `MemoryMarkers` has this reason (its `StartupReason`); another one is a word of the target's own.
+  fileprivate static func isReason(_ text: String) -> Bool {
+    usualReasons.contains(text) || troubles.contains(String(text.prefix { $0 != "." }))
   }
 }
 
@@ -56,6 +75,13 @@ extension Mark.Event {
   var loopName: String? {
     guard case .value(let name, _, "calls") = self, name.hasPrefix("loop."), name.utf8.count > 5 else { return nil }
     return String(name.dropFirst(5))
+  }
+
+  /// What the target says that it is doing, in the words of `MemoryMarkers`; nil where it says nothing of that.
+  package var activity: String? {
+    guard case .mark(let name) = self, name.hasPrefix("activity.") else { return nil }
+    let word = String(name.dropFirst(9))
+    return ["starting", "active", "idle", "stopping"].contains(word) ? word : nil
   }
 }
 
@@ -81,12 +107,17 @@ struct TargetReport {
   init(_ marks: [Mark]) {
     for mark in marks {
       switch mark.event {
-      case .mark(let name) where name.hasPrefix("launch.") && name.utf8.count > 7:
-        add(.launch(reason: String(name.dropFirst(7))), at: mark.time)
+      case .mark where mark.event.activity != nil: break
+      case .mark(let name) where name.hasPrefix("launch."):
+        let reason = String(name.dropFirst(7))
+        if TargetEvent.isReason(reason) { add(.launch(reason: reason), at: mark.time) }
       case .value(let name, let number, let unit):
         take(name, number, unit, ofLoop: mark.event.loopName, at: mark.time)
       default: break
       }
+    }
+    if let last = marks.last(where: { $0.event.activity != nil }), let word = last.event.activity {
+      add(.activity(word), at: last.time)
     }
     notes = remarks
   }

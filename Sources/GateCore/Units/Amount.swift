@@ -77,7 +77,19 @@ package enum FigureUnit {
     guard isMemory(unit) else { return ownText(of: value, unit: unit) }
     let isRate = unit != "bytes" && value.magnitude < 1024
     let amount = isRate ? "\(Decimals.text(value, places: 1)) B" : Bytes(clampedFrom: value).description
-    return amount + MetricName.suffix(of: unit)
+    return amount + suffix(of: unit)
+  }
+
+  /// What memory is counted per in it, as a person reads it: `/s` or `/iteration`; empty for plain bytes, and for what is
+  /// no memory.
+  package static func suffix(of unit: String) -> String {
+    guard unit.hasPrefix("bytes/") else { return "" }
+    return unit == "bytes/second" ? "/s" : String(unit.dropFirst(5))
+  }
+
+  /// The same for a narrow column or an axis: `/s` or `/iter`.
+  package static func shortSuffix(of unit: String) -> String {
+    suffix(of: unit).replacing("/iteration", with: "/iter")
   }
 
   /// Whether figures in it are amounts of memory, or are counted per something, as in `bytes/second`.

@@ -5,7 +5,7 @@ struct EventDocument: Codable {
   let event: TargetEvent
 
   private enum Kind: String, CaseIterable {
-    case loop, launch
+    case loop, launch, activity
     case launchFailures = "launch-failures"
   }
 
@@ -21,6 +21,7 @@ struct EventDocument: Codable {
       case .loop: .loop(name: try fields.name("name"), calls: try count("calls"), turns: try count("turns"))
       case .launch: .launch(reason: try fields.name("reason"))
       case .launchFailures: .launchFailures(try count("launches"))
+      case .activity: .activity(try fields.name("activity"))
       }
     event = TargetEvent(kind, at: try fields.secondsIfAny("at") ?? .zero)
   }
@@ -40,6 +41,9 @@ struct EventDocument: Codable {
     case .launchFailures(let count):
       try fields.encode(Kind.launchFailures.rawValue, forKey: "kind")
       try fields.encode(count, forKey: "launches")
+    case .activity(let word):
+      try fields.encode(Kind.activity.rawValue, forKey: "kind")
+      try fields.encode(word, forKey: "activity")
     }
   }
 }

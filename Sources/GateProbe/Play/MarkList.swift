@@ -9,6 +9,8 @@ final class MarkList: Sendable {
 
   private struct State {
     var marks: [Mark] = []
+    /// The latest word of what the target is doing; a server may say that twice a request, and those before are past.
+    var activity: Mark?
     var reader = MarkerReader()
     var dropped = 0
   }
@@ -61,6 +63,7 @@ final class MarkList: Sendable {
       state.reader.finish()
       var marks: [Mark] = []
       swap(&marks, &state.marks)
+      if let activity = state.activity { marks.append(activity) }
       // Those of the script and of the target come from two threads.
       marks.sort { $0.time < $1.time }
       for index in marks.indices where marks[index].time > end { marks[index].time = end }
@@ -74,15 +77,13 @@ final class MarkList: Sendable {
     _ level: Level,
     to state: inout State
   ) {
+    let mark = Mark(time: level.time, event: event, resident: level.resident, peakBefore: level.peakBefore)
+    guard event.activity == nil else { return state.activity = mark }
     guard state.marks.count < most else {
       state.dropped += 1
       return
     }
-    state.marks.append(
-      Mark(
-        time: level.time, event: event, resident: level.resident, peakBefore: level.peakBefore
-      )
-    )
+    state.marks.append(mark)
   }
 }
 

@@ -73,7 +73,7 @@ struct NoiseTable {
 extension MetricNoise {
   /// The metric's name as tables show it.
   var label: String {
-    let suffix = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
+    let suffix = FigureUnit.shortSuffix(of: unit)
     return TerminalText.safe(metric.text) + suffix
   }
 

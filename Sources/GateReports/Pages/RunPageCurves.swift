@@ -14,6 +14,9 @@ struct RunPageCurves {
     scenario.failure == nil ? scenario.middleRepetition : scenario.repetitions.indices.last
   }
 
+  /// The only one needs no number, and may be a warm-up, after whose failure nothing was measured.
+  private var isRepeated: Bool { scenario.repetitions.count > 1 }
+
   private var shown: (index: Int, curve: MemoryCurve)? {
     Self.shown(of: scenario).flatMap { index in scenario.repetitions[index].curve.map { (index, $0) } }
   }
@@ -24,12 +27,12 @@ struct RunPageCurves {
     var values: [String: Any] = [
       "index": index,
       "which": shown.index + 1,
-      "picture": picture(of: shown.curve, named: "repetition \(shown.index + 1)"),
+      "picture": picture(of: shown.curve, named: isRepeated ? ", repetition \(shown.index + 1)" : ""),
       "summary": summary(of: shown.curve),
       "legend": legend(of: shown.curve),
       "table": HTMLTable(table: table(of: shown.curve)).text,
     ]
-    if scenario.repetitions.count > 1 { values["count"] = scenario.repetitions.count }
+    if isRepeated { values["count"] = scenario.repetitions.count }
     return values
   }
 
@@ -60,7 +63,7 @@ struct RunPageCurves {
       layers.append(.points([.init(x: peak.instant, y: bytes(peak.height))], shape: .diamond, ink: .red))
     }
     return SVGChart(
-      title: "Resident memory over time, \(name)", summary: summary(of: curve), across: .time(seconds(length)),
+      title: "Resident memory over time\(name)", summary: summary(of: curve), across: .time(seconds(length)),
       up: .amounts(0...max(1.1 * bytes(height), 4096)), layers: layers, width: 880, height: 260
     ).text
   }
@@ -92,7 +95,7 @@ struct RunPageCurves {
 
   /// What each line and mark means, as far as it is there.
   private func legend(of curve: MemoryCurve) -> String {
-    let repetition = scenario.repetitions.count > 1 ? "this repetition, with the range of its readings" : "VmRSS"
+    let repetition = isRepeated ? "this repetition, with the range of its readings" : "VmRSS"
     let basis = scenario.repetitions.first?.treeBasis ?? .upperBound
     let keys: [(isThere: Bool, sign: String, text: String)] = [
       (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),

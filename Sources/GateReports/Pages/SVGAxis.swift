@@ -34,7 +34,7 @@ extension SVGAxis {
     switch unit {
     case _ where FigureUnit.isMemory(unit):
       let (name, size) = Bytes.units.prefix(4).last { Double($0.size) <= largest } ?? ("B", 1)
-      let per = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
+      let per = FigureUnit.shortSuffix(of: unit)
       return ("\(Figures.space)\(name)\(TerminalText.safe(per))", Double(size))
     case "seconds": return largest < 1 ? ("\(Figures.space)ms", 0.001) : ("\(Figures.space)s", 1)
     case "": return ("", 1)

@@ -125,8 +125,12 @@
     }
 
     idle() {
-      const peak = this.curve.label ? `, peak ${this.curve.label}` : "";
-      this.reading.textContent = `Repetition ${this.shown + 1}${peak}. Point at the curve, or focus it and use the arrow keys; drag to zoom.`;
+      // The only one needs no number, and may be a warm-up.
+      const number = this.all.length > 1 ? `repetition ${this.shown + 1}` : "";
+      const peak = this.curve.label ? `peak ${this.curve.label}` : "";
+      const about = [number, peak].filter(Boolean).join(", ");
+      const sentence = about && `${about[0].toUpperCase()}${about.slice(1)}. `;
+      this.reading.textContent = `${sentence}Point at the curve, or focus it and use the arrow keys; drag to zoom.`;
     }
 
     choose(row) {

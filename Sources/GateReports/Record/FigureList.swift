@@ -62,7 +62,6 @@ struct FigureList {
 
   private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
     let unit = scenario.unit(of: metric)
-    let per = MetricName.suffix(of: unit)
     guard let figure = scenario.figure(of: metric) else {
       return [.init(name), .init(style.dash, .faint), "", .init(missing(metric), .faint)]
     }
@@ -71,7 +70,7 @@ struct FigureList {
     let isPartial = figure.count < scenario.repetitions.count
     let note = isPartial ? "\(meaning); in \(figure.count) of \(scenario.repetitions.count)" : meaning
     return [
-      .init(name), .init(amount(figure.median) + (per == "/iteration" ? "/iter" : per), .strong),
+      .init(name), .init(amount(figure.median) + FigureUnit.shortSuffix(of: unit), .strong),
       .init(figure.count > 1 ? Figures.glued(range) : ""),
       .init(note, .faint),
     ]

@@ -82,7 +82,7 @@ struct MetricTable {
   /// A difference without what it is counted per, which the label says.
   private static func signed(_ value: Double, _ metric: MetricResult) -> String {
     let text = Figures.difference(value, unit: metric.unit)
-    return String(text.dropLast(MetricName.suffix(of: metric.unit).count))
+    return String(text.dropLast(FigureUnit.suffix(of: metric.unit).count))
   }
 
   /// The verdict, where it is not what the reader takes for granted.

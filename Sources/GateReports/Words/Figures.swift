@@ -6,7 +6,7 @@ enum Figures {
 
   /// An amount in a metric's unit, as in `23.1 MiB` or `1.2 KiB/iteration`.
   static func amount(_ value: Double, unit: String = "bytes") -> String {
-    plainAmount(value, unit: unit) + MetricName.suffix(of: unit)
+    plainAmount(value, unit: unit) + FigureUnit.suffix(of: unit)
   }
 
   /// A difference of two amounts with its sign, as in `+1.2 MiB`; no sign where it shows as zero.
@@ -123,7 +123,7 @@ extension MetricResult {
 
   /// The metric's name as tables show it: the rate of growth carries what it is counted per.
   var label: String {
-    let suffix = unit == "bytes/iteration" ? "/iter" : MetricName.suffix(of: unit)
+    let suffix = FigureUnit.shortSuffix(of: unit)
     return TerminalText.safe(rule.metric.text) + suffix
   }
 }

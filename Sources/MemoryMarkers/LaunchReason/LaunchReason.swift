@@ -17,7 +17,8 @@ import LaunchRecords
 /// To be made once, early in `main`. Nothing of it throws, and but for the first start's and ``stop()``'s fdatasync(2)
 /// nothing waits for a disk. Where the record cannot be written, that is said once on the standard error, and it is off.
 /// A forked child lets go: in it nothing is recorded. `_exit` is not seen, unless ``noteExit()`` comes before it. Under
-/// Highwater's gate the reason is also sent, as the mark `launch.REASON`.
+/// Highwater's gate the reason is also sent, as the mark `launch.REASON`, and each change of activity as the mark
+/// `activity.ACTIVITY`.
 public final class LaunchReason: Sendable {
   /// Why this run was started.
   public let startup: StartupReason
@@ -125,7 +126,12 @@ extension LaunchReason {
 
   /// Says what the program is doing from now on; microseconds, and from any thread.
   public func set(_ activity: Activity) {
-    change { $0.activity = activity.recorded }
+    var isNew = false
+    change { record in
+      isNew = record.activity != activity.recorded
+      record.activity = activity.recorded
+    }
+    if isNew { report(activity) }
   }
 
   /// Brings the record's memory figures up to date, if that was not done in the last second; to be called often where
@@ -226,9 +232,16 @@ extension LaunchReason {
 
   private func report() {
     guard startup != .notEvaluated, Marks.isConnected else { return }
+    report(.starting)
     Marks.mark("launch.\(startup.word)")
     guard consecutiveLaunchFailures > 0 else { return }
     Marks.value("launch.failures", Double(consecutiveLaunchFailures), unit: "launches")
+  }
+
+  /// A gate that sees the program killed can then tell what it was doing.
+  private func report(_ activity: Activity) {
+    guard Marks.isConnected else { return }
+    Marks.mark("activity.\(activity.word)")
   }
 }
 

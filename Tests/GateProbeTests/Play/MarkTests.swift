@@ -61,6 +61,18 @@ struct MarkTests {
     #expect(marks.map(\.peakBefore) == [nil, nil, nil, nil, .mebibytes(30)])
   }
 
+  @Test("Of what the target says that it is doing the last is kept, however often it changes")
+  func activities() {
+    let list = MarkList { _ in (.seconds(1), .mebibytes(20), nil) }
+    list.read(Array("mark a\n".utf8)[...])
+    let turn = Array("mark activity.active\nmark activity.idle\n".utf8)
+    for _ in 0..<MarkList.most { list.read(turn[...]) }
+    list.read(Array("mark b\n".utf8)[...])
+    let (marks, unknownLines, note) = list.finish(at: .seconds(2))
+    #expect(marks.map(\.event) == [.mark("a"), .mark("b"), .mark("activity.idle")])
+    #expect(unknownLines == 0 && note == nil)
+  }
+
   @Test("More than 100 000 marks are dropped with a note")
   func many() throws {
     let recording = try stage.play(

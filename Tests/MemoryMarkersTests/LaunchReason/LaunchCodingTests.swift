@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GateCore
 import Testing
 
 @testable import MemoryMarkers
@@ -49,6 +50,13 @@ struct LaunchCodingTests {
     let data = try JSONEncoder().encode([reason])
     #expect(try JSONDecoder().decode([String].self, from: data) == [text])
     #expect(try JSONDecoder().decode([StartupReason].self, from: data) == [reason])
+  }
+
+  @Test("The gate knows each reason that it is sent", arguments: reasons.map(\.0).filter { $0 != .notEvaluated })
+  func mark(reason: StartupReason) {
+    let mark = Mark(time: .zero, event: .mark("launch.\(reason.word)"))
+    let result = Recording(marks: [mark], end: End(.exited, code: 0), duration: .seconds(1)).result()
+    #expect(result.events.map(\.kind) == [.launch(reason: reason.word)])
   }
 
   @Test(

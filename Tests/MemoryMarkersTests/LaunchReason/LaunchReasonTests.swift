@@ -221,7 +221,22 @@ struct LaunchReasonTests {
     fifo.readToEnd()
     #expect(
       fifo.messages == [
-        .mark("launch.killed-unknown.starting"), .value(name: "launch.failures", number: 1, unit: "launches"),
+        .mark("activity.starting"), .mark("launch.killed-unknown.starting"),
+        .value(name: "launch.failures", number: 1, unit: "launches"),
       ])
+  }
+
+  @Test("Under the gate each change of activity is sent as a mark")
+  func activities() throws {
+    let fifo = try Fifo(in: fixture.folder)
+    fixture.variables = fifo.variables
+    for activity in ["", "active", "idle", "stopping"] {
+      let before = fifo.messages.count
+      #expect(try fixture.kill("wait", activity: activity) == .signaled(SIGKILL))
+      fifo.readToEnd()
+      let names = fifo.messages.dropFirst(before).compactMap { if case .mark(let name) = $0 { name } else { nil } }
+      let activities = names.filter { $0.hasPrefix("activity.") }
+      #expect(activities == ["activity.starting"] + (activity.isEmpty ? [] : ["activity.\(activity)"]))
+    }
   }
 }

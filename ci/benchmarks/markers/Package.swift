@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The parts of MemoryMarkers that are built, separated by commas.
-let traits = (Context.environment["MARKERS_TRAITS"] ?? "").split(separator: ",").map { Package.Dependency.Trait(name: "\($0)") }
+/// The parts of MemoryMarkers that are built, separated by commas; all where nothing is said.
+let parts = Context.environment["MARKERS_TRAITS"] ?? "LaunchReason,LoopHunter"
+let traits = Set(parts.split(separator: ",").map { Package.Dependency.Trait(name: "\($0)") })
 
 /// A program that measures what the library costs it.
 func program(_ name: String, with dependencies: [Target.Dependency] = []) -> Target {
@@ -13,7 +14,7 @@ let markers = Target.Dependency.product(name: "MemoryMarkers", package: "highwat
 
 let package = Package(
   name: "markers",
-  dependencies: [.package(name: "highwater", path: "../../..", traits: Set(traits))],
+  dependencies: [.package(name: "highwater", path: "../../..", traits: traits)],
   targets: [
     program("plain"),
     program("marks", with: [markers]),
