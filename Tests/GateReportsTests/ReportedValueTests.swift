@@ -84,7 +84,7 @@ struct ReportedValueTests {
     }
     #expect(!summary(Fixture.reporting).contains("event: "))
     let page = RunPage.text(Fixture.result([Fixture.reporting]), context: SummaryContext(exitCode: .regression))
-    #expect(page.contains("<h3>What the target told of itself</h3>\n<p>\(failures)</p>\n<p>\(death)</p>\n"))
+    #expect(page.contains("<h3>What the target told of itself</h3>\n<p>\(death)</p>\n<p>\(failures)</p>\n"))
     let silent = RunPage.text(Fixture.result([Fixture.passing("a")]), context: SummaryContext(exitCode: .pass))
     #expect(!silent.contains("told of itself"))
     // In all repetitions: no count.

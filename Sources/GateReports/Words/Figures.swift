@@ -148,11 +148,11 @@ struct RepeatedFigure: Equatable {
 }
 
 extension ScenarioResult {
-  /// What the target told of itself, with the number of repetitions unless it is all of them.
+  /// What the target told of itself, in the order of time, with the number of repetitions unless it is all of them.
   var eventsInWords: [String] {
-    let told = repetitions.flatMap { Set($0.events.map(\.forPeople)).sorted() }
-    let distinct = told.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    return distinct.map { words in
+    func distinct(_ texts: [String]) -> [String] { texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+    let told = repetitions.flatMap { distinct($0.events.map(\.forPeople)) }
+    return distinct(told).map { words in
       let count = told.count { $0 == words }
       let share = count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : ""
       return TerminalText.safe(words) + share
