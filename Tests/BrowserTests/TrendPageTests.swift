@@ -196,7 +196,7 @@ struct TrendPageTests {
       try await browser.press(.right, .right, .right)
       #expect(try await readout(browser).contains("From the pinned run to this one"))
       let command: String = try await browser.evaluate(
-        "return document.querySelector('.course:not(.closed) .command').value")
+        "return document.querySelector('.course:not(.closed) .command').textContent")
       #expect(command.wholeMatch(of: /git log --oneline [0-9a-f]{12}\.\.[0-9a-f]{12}/) != nil)
       try await browser.click(".course:not(.closed) .copy button")
       try await browser.wait(

@@ -43,10 +43,10 @@ struct CompositionPicture {
 
   private func row(_ name: String, _ composition: Composition, top: Int, scale: SVGScale) -> String {
     var sum: Int64 = 0
-    let parts = composition.disjointParts.map { part in
+    let parts = CompositionPart.allCases.map { part in
       let from = scale.tenths(Double(sum))
-      sum += part.amount.count
-      return segment(part.name, part.ink, from: from, to: scale.tenths(Double(sum)), top: top)
+      sum += part.amount(in: composition).count
+      return segment(part.rawValue, part.ink, from: from, to: scale.tenths(Double(sum)), top: top)
     }
     let end = scale.tenths(Double(sum)) / 10 + 6
     return """
@@ -106,15 +106,6 @@ struct CompositionPicture {
 }
 
 extension Composition {
-  /// Parts that do not overlap and sum up to all that is resident; heap and stack are anonymous mostly.
-  fileprivate var disjointParts: [(name: String, amount: Bytes, ink: SVGChart.Ink)] {
-    let heap = min(heap ?? .zero, anonymous)
-    return [
-      ("heap", heap, .blue), ("other anonymous", anonymous - heap, .sky), ("file", file, .orange),
-      ("shared", shared, .purple),
-    ]
-  }
-
   /// nil where the list, which has the largest files only, does not name it.
   fileprivate func resident(of library: String) -> Bytes? {
     let found = libraries.filter { $0.name == library }

@@ -162,7 +162,7 @@ extension TrendCourse {
     let composition: [String: Any] = [
       "metric": "composition", "latest": "", "against": "at the end of a run",
       "picture": isAside ? "" : TrendPicture(trend: trend, course: course).composition, "hasLegend": true,
-      "legend": zip(CompositionPart.allCases, TrendPicture.inks).map { ["name": $0.rawValue, "ink": $1.rawValue] },
+      "legend": CompositionPart.allCases.map { ["name": $0.rawValue, "ink": $0.ink.rawValue] },
     ]
     return metrics + [composition]
   }

@@ -197,19 +197,3 @@ struct CompactJSON {
     return result + "\""
   }
 }
-
-/// What a process's memory is made of, as a stacked picture shows it: parts that do not overlap.
-enum CompositionPart: String, CaseIterable {
-  case heap, anonymous = "other anonymous", stack, files, shmem
-
-  func amount(in composition: Composition) -> Bytes {
-    let known = (composition.heap ?? .zero) + (composition.stack ?? .zero)
-    return switch self {
-    case .heap: composition.heap ?? .zero
-    case .anonymous: max(.zero, composition.anonymous - known)
-    case .stack: composition.stack ?? .zero
-    case .files: composition.file
-    case .shmem: composition.shared
-    }
-  }
-}

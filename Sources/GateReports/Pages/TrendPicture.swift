@@ -63,21 +63,18 @@ struct TrendPicture {
     ).text
   }
 
-  /// The colours of the parts.
-  static let inks: [SVGChart.Ink] = [.blue, .orange, .purple, .green, .sky]
-
   /// Kinds of memory, one on the other.
   var composition: String {
     let stride = max(1, (course.entries.count + Self.mostBins - 1) / Self.mostBins)
     let known = course.entries.indices.filter { $0.isMultiple(of: stride) && course.entries[$0].composition != nil }
     var floor = [Double](repeating: 0, count: known.count)
     var layers: [SVGChart.Layer] = []
-    for (part, ink) in zip(CompositionPart.allCases, Self.inks) {
+    for part in CompositionPart.allCases {
       let top = zip(known, floor).map { index, below in
         below + Double(course.entries[index].composition.map { part.amount(in: $0).count } ?? 0)
       }
       let ranges = zip(known, zip(floor, top)).map { SVGChart.Range(x: Double($0), low: $1.0, high: $1.1) }
-      layers += [.band(ranges, ink: ink), .line(ranges.map { .init(x: $0.x, y: $0.high) }, ink: ink)]
+      layers += [.band(ranges, ink: part.ink), .line(ranges.map { .init(x: $0.x, y: $0.high) }, ink: part.ink)]
       floor = top
     }
     return SVGChart(

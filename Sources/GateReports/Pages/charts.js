@@ -1,5 +1,5 @@
-// What the pages' charts share: figures in words as the reports write them, the colours of page.css, round ticks, and a
-// chart that answers to pointer and keyboard. Without the chart library the static pictures stay.
+// What the pages share: figures in words as the reports write them, the colours of page.css, round ticks, a chart that
+// answers to pointer and keyboard, and buttons that copy. Without the chart library the static pictures stay.
 "use strict";
 const Charts = (() => {
   const space = "\u00a0";
@@ -148,5 +148,27 @@ const Charts = (() => {
     };
   }
 
-  return {bytes, amount, isMemory, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, space};
+  /** By the clipboard's own interface, or by selection where a browser refuses that to a file. */
+  async function copy(element) {
+    try {
+      await navigator.clipboard.writeText(element.textContent);
+      return true;
+    } catch {
+      getSelection().selectAllChildren(element);
+      return document.execCommand("copy");
+    }
+  }
+
+  /** Has a button copy an element's text; what came of it stands on the button for a moment, and is given to `say`. */
+  function copies(button, element, say) {
+    button.addEventListener("click", async () => {
+      button.textContent = await copy(element) ? "Copied" : "Selected: copy it yourself";
+      say(button.textContent);
+      setTimeout(() => { button.textContent = "Copy"; say(""); }, 2000);
+    });
+  }
+
+  return {
+    bytes, amount, isMemory, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, copies, space,
+  };
 })();

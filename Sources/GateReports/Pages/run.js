@@ -5,23 +5,8 @@
   document.documentElement.classList.remove("no-script");
   const said = document.getElementById("said");
 
-  // By the clipboard's own interface, or by selection where a browser refuses that to a file.
-  async function copy(code) {
-    try {
-      await navigator.clipboard.writeText(code.textContent);
-      return true;
-    } catch {
-      getSelection().selectAllChildren(code);
-      return document.execCommand("copy");
-    }
-  }
-
   for (const button of document.querySelectorAll("button.copy")) {
-    const code = button.parentElement.querySelector("code");
-    button.addEventListener("click", async () => {
-      said.textContent = button.textContent = await copy(code) ? "Copied" : "Selected: copy it yourself";
-      setTimeout(() => { button.textContent = "Copy"; said.textContent = ""; }, 2000);
-    });
+    Charts.copies(button, button.parentElement.querySelector("code"), words => { said.textContent = words; });
   }
 
   function openTarget() {

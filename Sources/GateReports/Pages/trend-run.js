@@ -84,14 +84,9 @@ function range() {
   const [a, b] = pin >= 0 && pin !== chosen ? [Math.min(pin, chosen), Math.max(pin, chosen)] : open.range ?? [chosen - 1, chosen];
   if (a < 0 || !isCommit(commitOf(a)) || !isCommit(commitOf(b)) || commitOf(a) === commitOf(b)) return [];
   const command = `git log --oneline ${commitOf(a).slice(0, 12)}..${commitOf(b).slice(0, 12)}`;
-  const field = make("input", {readOnly: true, value: command, className: "command", "aria-label": "the commits between"});
+  const field = make("code", {className: "command"}, command);
   const button = make("button", {type: "button"}, "Copy");
-  button.addEventListener("click", async () => {
-    const isCopied = await navigator.clipboard?.writeText(command).then(() => true, () => false) ?? false;
-    if (!isCopied) field.select();
-    button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
-    announce(isCopied ? "copied" : "the command is selected");
-  });
+  Charts.copies(button, field, announce);
   const words = pin >= 0 && pin !== chosen ? "From the pinned run to this one" : open.range ? "In this range" : "Since the run before";
   return [make("p", {className: "quiet"}, words), make("div", {className: "copy"}, field, button)];
 }
