@@ -98,8 +98,7 @@ struct ScenarioRun {
   /// Why a repetition cannot count; nil where it can.
   private func failure(of recording: Recording, _ which: String) -> Failure? {
     // What a program was doing when it failed tells who was harmed by that.
-    let activity = recording.marks.lazy.compactMap(\.event.activity).last
-    let doing = activity.map { "; by its own account it was \($0)" } ?? ""
+    let doing = recording.marks.lastActivity.map { "; by its own account it was \($0.word)" } ?? ""
     if var failure = recording.failure {
       failure.subject = "\(which), \(failure.subject)"
       failure.problem += doing

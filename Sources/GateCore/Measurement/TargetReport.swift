@@ -77,11 +77,18 @@ extension Mark.Event {
     return String(name.dropFirst(5))
   }
 
-  /// What the target says that it is doing, in the words of `MemoryMarkers`; nil where it says nothing of that.
+  /// What the target says that it does from now on, in the words of `MemoryMarkers`; nil where it says nothing of that.
   package var activity: String? {
     guard case .mark(let name) = self, name.hasPrefix("activity.") else { return nil }
     let word = String(name.dropFirst(9))
     return ["starting", "active", "idle", "stopping"].contains(word) ? word : nil
+  }
+}
+
+extension [Mark] {
+  /// What the target was doing when it ended, and since when; nil where it has not said.
+  package var lastActivity: (word: String, time: Duration)? {
+    reversed().lazy.compactMap { mark in mark.event.activity.map { ($0, mark.time) } }.first
   }
 }
 
@@ -107,7 +114,6 @@ struct TargetReport {
   init(_ marks: [Mark]) {
     for mark in marks {
       switch mark.event {
-      case .mark where mark.event.activity != nil: break
       case .mark(let name) where name.hasPrefix("launch."):
         let reason = String(name.dropFirst(7))
         if TargetEvent.isReason(reason) { add(.launch(reason: reason), at: mark.time) }
@@ -116,9 +122,7 @@ struct TargetReport {
       default: break
       }
     }
-    if let last = marks.last(where: { $0.event.activity != nil }), let word = last.event.activity {
-      add(.activity(word), at: last.time)
-    }
+    if let last = marks.lastActivity { add(.activity(last.word), at: last.time) }
     notes = remarks
   }
 

@@ -7,7 +7,6 @@ enum CompositionPart: String, CaseIterable {
   case anonymous = "other anonymous"
   case stack, file, shared
 
-  /// `trend-scenario.js` has the same.
   var ink: SVGChart.Ink {
     switch self {
     case .heap: .blue

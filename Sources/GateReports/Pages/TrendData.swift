@@ -13,6 +13,7 @@ enum TrendData {
     json.object { json in
       json.member("commitURL", PageWords.link(trend.links.commit))
       json.member("verdicts") { $0.texts(Verdict.allCases.map(\.rawValue)) }
+      json.member("inks") { $0.texts(CompositionPart.allCases.map(\.ink.rawValue)) }
       json.member("runs") { runs(trend.runs, to: &$0) }
       json.member("courses") { json in
         json.list(Array(zip(trend.courses, states))) { json, course in write(course.0, course.1, to: &json) }

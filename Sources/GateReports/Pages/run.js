@@ -111,11 +111,9 @@
 
     idle() {
       // The only one needs no number, and may be a warm-up.
-      const number = this.all.length > 1 ? `repetition ${this.shown + 1}` : "";
-      const peak = this.curve.label ? `peak ${this.curve.label}` : "";
-      const about = [number, peak].filter(Boolean).join(", ");
-      const sentence = about && `${about[0].toUpperCase()}${about.slice(1)}. `;
-      this.reading.textContent = `${sentence}Point at the curve, or focus it and use the arrow keys; drag to zoom.`;
+      const facts = [this.all.length > 1 && `repetition ${this.shown + 1}`, this.curve.label && `peak ${this.curve.label}`];
+      const known = facts.filter(Boolean).join(", ").replace(/^./, first => first.toUpperCase());
+      this.reading.textContent = `${known && `${known}. `}Point at the curve, or focus it and use the arrow keys; drag to zoom.`;
     }
 
     choose(row) {

@@ -118,7 +118,7 @@ function draw(figure) {
     : course.run.map((_, i) => [xOf(i), ...parts.map(part => part.values[i])]);
   const own = metric
     ? {labels: ["x", metric.name], customBars: true, colors: [color("blue")], ...fitted(metric, relative)}
-    : {labels: ["x", ...parts.map(part => part.name)], stackedGraph: true, fillAlpha: 0.45, colors: ["blue", "orange", "sky", "green", "purple"].toReversed().map(color), drawPoints: false};
+    : {labels: ["x", ...parts.map(part => part.name)], stackedGraph: true, fillAlpha: 0.45, colors: data.inks.toReversed().map(color), drawPoints: false};
   const stage = make("div", {className: "stage"});
   figure.querySelector(".picture").after(stage);
   const chart = Charts.chart(stage, {

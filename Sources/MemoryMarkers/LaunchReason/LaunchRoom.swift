@@ -64,16 +64,14 @@ enum LaunchRoom {
 
   // MARK: Small files
 
-  static let pageSize = UInt64(max(0, sysconf(CInt(_SC_PAGESIZE))))
-
   /// The first word of a file, at most 255 bytes; empty where there is none.
   static func word(in folder: String, _ name: StaticString) -> String {
     text(256) { place, room in withC(folder) { hw_file_word($0, c(name), nil, 0, place, room) } }
   }
 
-  /// A number of the first line that begins with that word, or of the first line at all.
-  static func number(in folder: String, _ name: StaticString, of key: StaticString? = nil, at index: Int) -> UInt64? {
-    known { number in withC(folder) { hw_file_number($0, c(name), key.map { c($0) }, index, number) } }
+  /// A number of the first line that begins with that word.
+  static func number(in folder: String, _ name: StaticString, of key: StaticString, at index: Int) -> UInt64? {
+    known { number in withC(folder) { hw_file_number($0, c(name), c(key), index, number) } }
   }
 
   /// The name of the system with a digest of its whole description; nil where the file cannot be read.

@@ -13,24 +13,15 @@ enum ProcessMemory {
     let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return 0 }
     defer { close(file) }
-    // Seven numbers of at most 20 digits.
-    return withUnsafeTemporaryAllocation(byteCount: 160, alignment: 1) { place in
-      let count = read(file, place.baseAddress, place.count)
-      return secondNumber(in: place.prefix(max(0, count))) * pageSize
+    // Seven numbers of at most 20 digits, and a NUL.
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 160) { line in
+      let count = read(file, line.baseAddress, line.count - 1)
+      guard count > 0, let start = line.baseAddress else { return 0 }
+      line[count] = 0
+      var rest: UnsafeMutablePointer<CChar>? = start
+      strtoull(start, &rest, 10)
+      return strtoull(rest ?? start, nil, 10) &* pageSize
     }
-  }
-
-  private static func secondNumber(in line: Slice<UnsafeMutableRawBufferPointer>) -> UInt64 {
-    var words = 0
-    var number: UInt64 = 0
-    for byte in line where words < 2 {
-      if byte == 0x20 {
-        words += 1
-      } else if words == 1 {
-        number = number &* 10 &+ UInt64(byte & 0xf)
-      }
-    }
-    return number
   }
 }
 
