@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The language rules that every Swift target of the house keeps.
-func houseRules() -> [SwiftSetting] {
+/// The language rules that every Swift target keeps.
+func languageSettings() -> [SwiftSetting] {
   [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -11,14 +11,14 @@ func houseRules() -> [SwiftSetting] {
   ]
 }
 
-/// One module of the tower; floors and allowed imports stand in `ci/floors`.
-func room(
+/// One module; its layer and allowed imports stand in `ci/floors`.
+func module(
   _ name: String,
   over dependencies: [Target.Dependency] = [],
   exclude: [String] = [],
   embedding plugins: [Target.PluginUsage] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: houseRules(), plugins: plugins)
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: languageSettings(), plugins: plugins)
 }
 
 /// What another package gives to the gate; who depends on this package without the gate does not fetch it.
@@ -28,7 +28,7 @@ func gatePart(_ product: String, of package: String) -> Target.Dependency {
 
 /// A small program, for tests or benchmarks.
 func program(_ name: String, at path: String, over dependencies: [Target.Dependency] = []) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: houseRules())
+  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: languageSettings())
 }
 
 /// The tests of one module, in the folder `Tests/<module>Tests`; golden files there are data that tests read by path.
@@ -37,7 +37,7 @@ func tests(of name: String, with dependencies: [Target.Dependency] = [], golden:
     name: "\(name)Tests",
     dependencies: [.target(name: name)] + dependencies,
     exclude: golden ? ["Golden"] : [],
-    swiftSettings: houseRules()
+    swiftSettings: languageSettings()
   )
 }
 
@@ -61,49 +61,49 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
   ],
   targets: [
-    // Floor 0
-    room("Statistics"),
-    room("MarkerProtocol"),
-    room("LaunchRecords"),
-    room("Digests"),
+    // Layer 0
+    module("Statistics"),
+    module("MarkerProtocol"),
+    module("LaunchRecords"),
+    module("Digests"),
     .target(name: "CLinux"),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    room("HTTPTransfer", over: ["CURL"]),
-    // Floor 1
-    room("GateCore", over: ["Statistics"]),
-    // Floor 2
-    room("GateFiles", over: ["GateCore", "LaunchRecords", gatePart("Yams", of: "Yams")]),
-    room("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
-    room(
+    module("HTTPTransfer", over: ["CURL"]),
+    // Layer 1
+    module("GateCore", over: ["Statistics"]),
+    // Layer 2
+    module("GateFiles", over: ["GateCore", "LaunchRecords", gatePart("Yams", of: "Yams")]),
+    module("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
+    module(
       "GateHistory",
       over: [
         "GateCore", gatePart("GRDB", of: "GRDB.swift"), gatePart("GRDBSQLite", of: "GRDB.swift"),
       ]
     ),
-    room(
+    module(
       "GateReports",
       over: ["GateCore", "Digests", gatePart("Mustache", of: "swift-mustache")],
       embedding: ["EmbedPages"]
     ),
     .plugin(name: "EmbedPages", capability: .buildTool(), path: "ci/embedding"),
-    room("GateWebhook", over: ["GateCore", "HTTPTransfer", "Digests"]),
-    // Floor 3
-    room(
+    module("GateWebhook", over: ["GateCore", "HTTPTransfer", "Digests"]),
+    // Layer 3
+    module(
       "GateRunner",
       over: ["GateCore", "GateFiles", "GateProbe", "GateHistory", "GateReports", "GateWebhook"]
     ),
-    // Floor 4
+    // Layer 4
     .executableTarget(
       name: "highwater",
       dependencies: [
         "GateCore", "GateRunner", gatePart("ArgumentParser", of: "swift-argument-parser"),
       ],
-      swiftSettings: houseRules()
+      swiftSettings: languageSettings()
     ),
-    // Beside the tower, for other people's programs
+    // Beside the layers, for other people's programs
     .target(name: "CMemoryMarkers"),
     .target(name: "CLaunchReason"),
-    room(
+    module(
       "MemoryMarkers",
       over: [
         "CMemoryMarkers",
@@ -112,17 +112,17 @@ let package = Package(
       ],
       exclude: ["README.md"]
     ),
-    // Linked into the tests of others; of no floor
-    room("LeakAssertions"),
+    // Linked into the tests of others; of no layer
+    module("LeakAssertions"),
     // Run by hand: what the rules promise, over simulated and recorded values
     .executableTarget(
       name: "calibrate",
       dependencies: ["GateCore", "Statistics"],
       path: "ci/calibration/replay",
-      swiftSettings: houseRules()
+      swiftSettings: languageSettings()
     ),
     // Tests
-    .testTarget(name: "CalibrationTests", dependencies: ["calibrate", "GateCore"], swiftSettings: houseRules()),
+    .testTarget(name: "CalibrationTests", dependencies: ["calibrate", "GateCore"], swiftSettings: languageSettings()),
     tests(of: "Statistics"),
     tests(of: "MarkerProtocol"),
     tests(of: "LaunchRecords"),
@@ -138,14 +138,14 @@ let package = Package(
     .testTarget(
       name: "BrowserTests",
       dependencies: ["GateReports", "GateCore", "HTTPTransfer"],
-      swiftSettings: houseRules()
+      swiftSettings: languageSettings()
     ),
     tests(
       of: "MemoryMarkers",
       with: ["GateCore", "MarkerProtocol", "LaunchRecords", "launch-fixture", "marks-fixture", "marks-in-c"]
     ),
     tests(of: "LeakAssertions"),
-    .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: houseRules()),
+    .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: languageSettings()),
     // What tests start
     .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
     program("launch-fixture", at: "Tests/Fixtures/launch-fixture", over: ["MemoryMarkers"]),
@@ -155,7 +155,7 @@ let package = Package(
       name: "LoopbackServers",
       path: "Tests/LoopbackServers",
       exclude: ["loopback.py"],
-      swiftSettings: houseRules()
+      swiftSettings: languageSettings()
     ),
   ]
 )

@@ -267,10 +267,10 @@ extension History {
   /// One metric of one scenario in the order of time; of a figure of the target's own, in the unit that it `told`.
   package func series(
     of metric: MetricName,
-    told: String? = nil,
+    reported: String? = nil,
     in selection: Selection
   ) throws(HistoryError) -> [SeriesPoint] {
-    try reading { db in try SeriesReader(db, selection).points(of: metric, told: told) }
+    try reading { db in try SeriesReader(db, selection).points(of: metric, reported: reported) }
   }
 
   /// The history as people review it, as it is at one instant.

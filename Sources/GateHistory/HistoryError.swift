@@ -2,7 +2,7 @@ package import GateCore
 import GRDB
 
 /// A history that could not be read or written.
-package struct HistoryError: ExplainedError, Equatable {
+package struct HistoryError: DiagnosticError, Equatable {
   package enum Code: Sendable {
     /// It cannot be opened, read or written: no such folder, no permission, a full disk.
     case unavailable
@@ -23,8 +23,8 @@ package struct HistoryError: ExplainedError, Equatable {
   package var problem: String
   package var hint: String?
 
-  package var complaints: [Complaint] {
-    [Complaint(place: path, problem: problem, hint: hint)]
+  package var diagnostics: [Diagnostic] {
+    [Diagnostic(place: path, problem: problem, hint: hint)]
   }
 
   /// Whether the file is of no use to this program, so that a new one may take its place.
@@ -55,21 +55,21 @@ extension HistoryError {
       self.init(code: .unavailable, path: path, problem: "cannot be used: \(error)")
       return
     }
-    let told = error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)"
+    let reported = error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)"
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT:
       self.init(
-        code: .damaged, path: path, problem: "is damaged: \(told)",
+        code: .damaged, path: path, problem: "is damaged: \(reported)",
         hint: "the next `\(Tool.name) check` sets it aside and begins a new one"
       )
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       self.init(code: .busy, path: path, problem: "is in use by another process, which did not let go of it")
     case .SQLITE_READONLY, .SQLITE_CANTOPEN:
-      self.init(code: .notWritable, path: path, problem: "cannot be used: \(told)")
+      self.init(code: .notWritable, path: path, problem: "cannot be used: \(reported)")
     case .SQLITE_FULL:
       self.init(code: .unavailable, path: path, problem: "cannot be written: the disk is full")
     default:
-      self.init(code: .unavailable, path: path, problem: "cannot be used: \(told)")
+      self.init(code: .unavailable, path: path, problem: "cannot be used: \(reported)")
     }
   }
 }

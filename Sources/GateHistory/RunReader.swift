@@ -7,7 +7,7 @@ final class RunReader {
   private let db: Database
   private var environments: [Int64: EnvironmentInfo] = [:]
   private var approvals: [Int64: Baseline.Approval] = [:]
-  private var metrics: [String: (metric: MetricName, told: String?)] = [:]
+  private var metrics: [String: (metric: MetricName, reported: String?)] = [:]
 
   private static let columns = """
     SELECT run.*, branch.text AS branch FROM run LEFT JOIN name AS branch ON branch.id = run.branch_id
@@ -65,8 +65,8 @@ final class RunReader {
       JOIN name ON name.id = metric.name_id WHERE run_id = ?
       """, of: run
     ) { row in
-      let (metric, told) = self.metric(row["name"])
-      return MetricRecord(metric: metric, told: told, row)
+      let (metric, reported) = self.metric(row["name"])
+      return MetricRecord(metric: metric, reported: reported, row)
     }
     var troubles = try grouped(
       """
@@ -126,7 +126,7 @@ final class RunReader {
     return approval
   }
 
-  private func metric(_ text: String) -> (metric: MetricName, told: String?) {
+  private func metric(_ text: String) -> (metric: MetricName, reported: String?) {
     if let known = metrics[text] { return known }
     let metric = MetricRecord.split(nameInHistory: text)
     metrics[text] = metric
@@ -175,7 +175,7 @@ struct SeriesReader {
     try rows("scenario.verdict").map { Verdict($0["verdict"]) }
   }
 
-  func points(of metric: MetricName, told: String?) throws -> [SeriesPoint] {
+  func points(of metric: MetricName, reported: String?) throws -> [SeriesPoint] {
     let reader = RunReader(db)
     let columns = """
       run.*, branch.text AS branch, scenario.verdict AS scenario_verdict, scenario.approval_id, metric.median,
@@ -185,11 +185,11 @@ struct SeriesReader {
     let joining = """
       JOIN metric ON metric.scenario_id = scenario.id AND metric.name_id = (SELECT id FROM name WHERE text = ?)
       """
-    return try rows(columns, joining: joining, [MetricRecord.nameInHistory(of: metric, told: told)]).map { row in
+    return try rows(columns, joining: joining, [MetricRecord.nameInHistory(of: metric, reported: reported)]).map { row in
       SeriesPoint(
         run: RunInfo(row),
         verdict: Verdict(row["scenario_verdict"]),
-        record: MetricRecord(metric: metric, told: told, row, verdict: "metric_verdict"),
+        record: MetricRecord(metric: metric, reported: reported, row, verdict: "metric_verdict"),
         approval: try (row["approval_id"] as Int64?).map(reader.approval)
       )
     }
@@ -218,16 +218,16 @@ extension Verdict {
 extension MetricRecord {
   /// A metric's name in the tables: a figure of a target's own has its unit behind a space, as in
   /// `value.cache.entries items`, since in another unit it is another series.
-  static func nameInHistory(of metric: MetricName, told: String?) -> String {
-    told.map { "\(metric) \($0)" } ?? metric.text
+  static func nameInHistory(of metric: MetricName, reported: String?) -> String {
+    reported.map { "\(metric) \($0)" } ?? metric.text
   }
 
-  static func split(nameInHistory text: String) -> (metric: MetricName, told: String?) {
+  static func split(nameInHistory text: String) -> (metric: MetricName, reported: String?) {
     guard MetricName(text).isValue, let space = text.lastIndex(of: " ") else { return (MetricName(text), nil) }
     return (MetricName(String(text[..<space])), String(text[text.index(after: space)...]))
   }
 
-  fileprivate init(metric: MetricName, told: String?, _ row: Row, verdict: String = "verdict") {
+  fileprivate init(metric: MetricName, reported: String?, _ row: Row, verdict: String = "verdict") {
     let (median, low, high): (Double?, Double?, Double?) = (row["median"], row["low"], row["high"])
     let judged = (row[verdict] as String?).map { text in
       Judgement(
@@ -237,7 +237,7 @@ extension MetricRecord {
     }
     self.init(
       metric: metric,
-      told: told,
+      reported: reported,
       figures: median.map { Figures(median: $0, low: low ?? $0, high: high ?? $0, count: row["count"] ?? 0) },
       judgement: judged
     )

@@ -64,7 +64,7 @@ final class RunWriter {
     ])
     let scenarioID = db.lastInsertedRowID
     for record in scenario.metrics {
-      let name = MetricRecord.nameInHistory(of: record.metric, told: record.told)
+      let name = MetricRecord.nameInHistory(of: record.metric, reported: record.reported)
       try metricRow.insert(record, metric: try id(ofName: name), scenario: scenarioID)
     }
     for trouble in scenario.troubles {

@@ -129,8 +129,8 @@ struct TrackReader {
         column = tracks[track].columns.count
         columns[track][metric] = column
         let rows = tracks[track].rows.count
-        let (metric, told) = MetricRecord.split(nameInHistory: try name(metric))
-        tracks[track].columns.append(ScenarioTrack.Column(metric: metric, told: told, rows: rows))
+        let (metric, reported) = MetricRecord.split(nameInHistory: try name(metric))
+        tracks[track].columns.append(ScenarioTrack.Column(metric: metric, reported: reported, rows: rows))
       }
       tracks[track].columns[column][row] = point
     }

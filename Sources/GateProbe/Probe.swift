@@ -41,7 +41,7 @@ package struct Probe: Sendable {
       environment: variables,
       temporaryFolder: environment["TMPDIR"] ?? "/tmp",
       outputFile: outputFile,
-      rung: Machine.rung(for: scenario)
+      method: Machine.method(for: scenario)
     )
     let recording: Recording
     do throws(SystemError) {

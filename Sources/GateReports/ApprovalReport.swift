@@ -50,10 +50,10 @@ package enum ApprovalReport {
     let ordered = names.sorted(by: MetricRecord.isShownBefore)
     let isNew = change.before.isEmpty
     func unit(_ metric: MetricName) -> String {
-      metric.unit(perIteration: change.growthIsPerIteration, told: change.units[metric])
+      metric.unit(perIteration: change.growthIsPerIteration, reported: change.units[metric])
     }
     func amount(_ value: Double?, _ metric: MetricName) -> Table.Cell {
-      Table.Cell(value.map { Figures.plainAmount($0, unit: unit(metric)) } ?? "none")
+      Table.Cell(value.map { Format.plainAmount($0, unit: unit(metric)) } ?? "none")
     }
     var columns = [Table.Column(title: "", side: .left), .init(title: "")]
     if !isNew { columns += [.init(title: "", gap: 1), .init(title: "", gap: 1), .init(title: ""), .init(title: "")] }
@@ -61,7 +61,7 @@ package enum ApprovalReport {
       columns: columns,
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
-        let label = Table.Cell(TerminalText.safe(metric.text) + FigureUnit.suffix(of: unit(metric)))
+        let label = Table.Cell(TerminalText.safe(metric.text) + MetricUnit.suffix(of: unit(metric)))
         guard !isNew else { return [label, amount(after, metric)] }
         return [label, amount(before, metric), "to", amount(after, metric)]
           + difference(before, after, unit: unit(metric))
@@ -72,15 +72,15 @@ package enum ApprovalReport {
   private static func difference(_ before: Double?, _ after: Double?, unit: String) -> [Table.Cell] {
     guard let before, let after, before != after else { return ["", ""] }
     let percent = before <= 0 ? nil : (after - before) / before * 100
-    let text = Figures.difference(after - before, unit: unit).dropLast(FigureUnit.suffix(of: unit).count)
-    return [Table.Cell(String(text)), Table.Cell(Figures.percent(percent))]
+    let text = Format.difference(after - before, unit: unit).dropLast(MetricUnit.suffix(of: unit).count)
+    return [Table.Cell(String(text)), Table.Cell(Format.percent(percent))]
   }
 
   private static func counts(_ changes: [ApprovalChange]) -> String {
     let words = changes.map { heading($0.outcome).0 }
     let parts = ["created", "replaced", "unchanged", "skipped"].compactMap { word -> String? in
       let count = words.count { $0 == word }
-      return count == 0 ? nil : "\(count)\(Figures.space)\(word)"
+      return count == 0 ? nil : "\(count)\(Format.space)\(word)"
     }
     return parts.isEmpty ? "nothing to approve" : "baselines: " + parts.joined(separator: ", ")
   }

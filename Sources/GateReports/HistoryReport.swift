@@ -37,7 +37,7 @@ package enum HistoryReport {
         TerminalText.cut(branch, to: max(8, style.width - widthBesidesBranch), at: .middle, mark: style.ellipsis)),
       Table.Cell(verdict.rawValue, verdict.tone),
       Table.Cell("\(scenarios.count)"),
-      Table.Cell(Figures.percent(worst)),
+      Table.Cell(Format.percent(worst)),
     ]
   }
 }

@@ -29,7 +29,7 @@ extension LaunchSummary {
     let lines: [(String, String?)] = [
       ("latest run", ending.words),
       ("was", isStopped ? "\(activity); the library had been stopped" : activity),
-      ("hung for", hungFor.map { Figures.time($0) }),
+      ("hung for", hungFor.map { Format.time($0) }),
       ("version", appVersion.isEmpty ? nil : appVersion),
       ("process", "\(process)" + (kernel.isEmpty ? "" : ", Linux \(kernel)")),
       ("last seen", "\(lastSeen.formatted(.iso8601))"),
@@ -42,16 +42,16 @@ extension LaunchSummary {
   }
 
   private static func processes(_ count: Int64) -> String {
-    Figures.count(Int(count), "process", plural: "processes")
+    Format.count(Int(count), "process", plural: "processes")
   }
 
   private static func launches(_ count: Int) -> String {
-    Figures.count(count, "launch", plural: "launches")
+    Format.count(count, "launch", plural: "launches")
   }
 
   private var memory: String {
-    let limit = limit.map { ", limit \(Figures.amount($0))" } ?? ""
-    return "\(Figures.amount(resident)) resident, peak \(Figures.amount(peak))\(limit)"
+    let limit = limit.map { ", limit \(Format.amount($0))" } ?? ""
+    return "\(Format.amount(resident)) resident, peak \(Format.amount(peak))\(limit)"
   }
 }
 

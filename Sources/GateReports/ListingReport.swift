@@ -11,11 +11,11 @@ package enum ListingReport {
     if project.scenarios.isEmpty { page.paragraph("no scenarios: nothing would run", indent: 0, tone: .unsure) }
     if !project.webhooks.isEmpty {
       // Addresses stay out: in some services the address alone is the credential.
-      let kinds = project.webhooks.map { "\($0.format.rawValue)\(Figures.space)(on \($0.occasion.rawValue))" }
+      let kinds = project.webhooks.map { "\($0.format.rawValue)\(Format.space)(on \($0.occasion.rawValue))" }
       page.paragraph(kinds.joined(separator: ", "), indent: 0, label: "webhooks   ")
     }
     page.line(style.painted("baselines", .faint) + "  " + TerminalText.safe(project.baselines))
-    page.line(TerminalText.safe(project.file) + ": valid, " + Figures.count(project.scenarios.count, "scenario"))
+    page.line(TerminalText.safe(project.file) + ": valid, " + Format.count(project.scenarios.count, "scenario"))
     return page.text
   }
 
@@ -28,7 +28,7 @@ package enum ListingReport {
     page.paragraph(script(of: scenario), indent: 2, label: "script   ")
     page.paragraph(repeats(of: scenario), indent: 2, label: "repeats  ")
     for (index, rule) in scenario.gate.rules.enumerated() {
-      let text = TerminalText.safe(rule.metric.text) + ": " + rule.forPeople
+      let text = TerminalText.safe(rule.metric.text) + ": " + rule.displayText
       page.paragraph(text, indent: 2, label: index == 0 ? "gate     " : "         ")
     }
     if scenario.gate.rules.isEmpty { page.paragraph("nothing is judged", indent: 2, label: "gate     ") }
@@ -46,9 +46,9 @@ package enum ListingReport {
   }
 
   private static func script(of scenario: Scenario) -> String {
-    let steps = Figures.count(count(scenario.steps), "step")
-    let setup = scenario.setup.isEmpty ? [] : [Figures.count(scenario.setup.count, "setup command")]
-    let ready = scenario.ready.map { ["waits for \(words(for: $0.condition)) (\(Figures.time($0.within)))"] } ?? []
+    let steps = Format.count(count(scenario.steps), "step")
+    let setup = scenario.setup.isEmpty ? [] : [Format.count(scenario.setup.count, "setup command")]
+    let ready = scenario.ready.map { ["waits for \(words(for: $0.condition)) (\(Format.time($0.within)))"] } ?? []
     let ending: String
     switch scenario.ending {
     case .exit: ending = "until it ends by itself"
@@ -74,7 +74,7 @@ package enum ListingReport {
     case .http(let url): ShownURL.withoutCredentials(url)
     case .file(let path): "file \(path)"
     case .command(let command): "`\(command)` to succeed"
-    case .delay(let time): Figures.time(time) + " to pass"
+    case .delay(let time): Format.time(time) + " to pass"
     }
   }
 
@@ -82,8 +82,8 @@ package enum ListingReport {
     let (plan, new) = (scenario.repetitions.plan, scenario.repetitions.countForBaseline)
     let times =
       plan.max == plan.min
-      ? Figures.count(plan.min, "time") : "\(plan.min) to \(plan.max) times (\(new) for a first baseline)"
-    let warmup = scenario.warmup == 0 ? "" : " after \(Figures.count(scenario.warmup, "warm-up"))"
-    return "\(times)\(warmup), each at most \(Figures.time(scenario.timeout))"
+      ? Format.count(plan.min, "time") : "\(plan.min) to \(plan.max) times (\(new) for a first baseline)"
+    let warmup = scenario.warmup == 0 ? "" : " after \(Format.count(scenario.warmup, "warm-up"))"
+    return "\(times)\(warmup), each at most \(Format.time(scenario.timeout))"
   }
 }

@@ -38,7 +38,7 @@ package enum OpenMetricsReport {
         let unit =
           metric.metric.isValue
           ? "" : metric.metric.unit(perIteration: scenario.growthIsPerIteration).replacing("/", with: "_per_")
-        let all = labels + part + (metric.told.map { [("unit", $0)] } ?? [])
+        let all = labels + part + (metric.reported.map { [("unit", $0)] } ?? [])
         let ending = unit.isEmpty ? "" : "_\(unit)"
         if let median = metric.figures?.median {
           add("highwater_\(name)\(ending)", "Median of the repetitions: \(name)", unit: unit, all, "\(median)")
@@ -83,7 +83,7 @@ package enum OpenMetricsReport {
 extension MetricName {
   /// The metric's own name, fit for OpenMetrics, and the phase that it is of or the target's name for it as a label.
   fileprivate var parts: (name: String, label: [(String, String)]) {
-    if isValue { return ("value", [("name", toldName)]) }
+    if isValue { return ("value", [("name", reportedName)]) }
     for metric in Self.perPhase {
       let suffix = ".\(metric.text)"
       guard text.hasPrefix("phase."), text.hasSuffix(suffix), text.count > 6 + suffix.count else { continue }

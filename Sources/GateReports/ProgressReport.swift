@@ -10,7 +10,7 @@ package enum ProgressReport {
     let (name, rest) = words(for: progress)
     let room = max(8, style.width - 1 - TerminalText.columns(rest))
     let shown = TerminalText.cut(TerminalText.safe(name.text), to: room, at: .middle, mark: style.ellipsis)
-    let line = String((shown + rest).map { $0 == Figures.space ? " " : $0 })
+    let line = String((shown + rest).map { $0 == Format.space ? " " : $0 })
     return TerminalText.cut(line, to: style.width - 1, mark: style.ellipsis)
   }
 
@@ -21,7 +21,7 @@ package enum ProgressReport {
     case .repetitionStarted(let repetition):
       (repetition.scenario, "  \(count(repetition))")
     case .repetitionFinished(let repetition, let peak, let duration):
-      (repetition.scenario, "  \(count(repetition))  \(peak.map { "\($0)" } ?? "no peak")  \(Figures.time(duration))")
+      (repetition.scenario, "  \(count(repetition))  \(peak.map { "\($0)" } ?? "no peak")  \(Format.time(duration))")
     case .scenarioFinished(let scenario):
       (scenario.name, "")
     }
@@ -40,7 +40,7 @@ package enum ProgressReport {
     let room = free - TerminalText.columns(figures)
     let name = TerminalText.cut(TerminalText.safe(scenario.name.text), to: room, at: .middle, mark: style.ellipsis)
     let line = style.painted(head, scenario.verdict.tone) + "  " + name + figures
-    return String(line.map { $0 == Figures.space ? " " : $0 })
+    return String(line.map { $0 == Format.space ? " " : $0 })
   }
 
   private static let leastName = 10
@@ -53,7 +53,7 @@ package enum ProgressReport {
     let telling = scenario.metrics.first { $0.verdict == scenario.verdict } ?? scenario.metrics.first
     guard let telling, let current = telling.current else { return nil }
     let name = telling.rule.metric == .peakRSS ? "peak" : TerminalText.safe(telling.rule.metric.text)
-    let change = telling.change.map { " " + Figures.percent($0.percent) } ?? ""
-    return TerminalText.cut("\(name) \(Figures.amount(current.median, unit: telling.unit))\(change)", to: 30, mark: "")
+    let change = telling.change.map { " " + Format.percent($0.percent) } ?? ""
+    return TerminalText.cut("\(name) \(Format.amount(current.median, unit: telling.unit))\(change)", to: 30, mark: "")
   }
 }

@@ -18,9 +18,9 @@ package struct Approve {
   /// Writes a baseline for each scenario of the result that may be one.
   ///
   /// - Returns: `pass`, or `failed` where a scenario that was asked for cannot be approved.
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let project = try options.loadProject(in: workplace, webhooksNeeded: false)
-    let result = try loadResult(project, workplace)
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
+    let result = try loadResult(project, invocation)
     let known = Set(project.scenarios.map(\.name))
     let selected = result.scenarios.filter { scenario in
       selection.isEmpty
@@ -28,26 +28,26 @@ package struct Approve {
         : selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
     }
     for stranger in result.scenarios where selection.isEmpty && !known.contains(stranger.name) {
-      workplace.console.warn("left out: \(stranger.name), which the project file does not have")
+      invocation.console.warn("left out: \(stranger.name), which the project file does not have")
     }
     try checkSelection(selected, in: result, project)
     let store = BaselineStore(folder: project.baselines)
-    let build = BuildContext(variables: workplace.variables, root: project.root)
+    let build = BuildContext(variables: invocation.variables, root: project.root)
     var changes: [ApprovalChange] = []
     // What was written is told even where the next baseline cannot be.
     defer {
-      if !changes.isEmpty { workplace.console.print(ApprovalReport.text(changes, style: workplace.console.style())) }
+      if !changes.isEmpty { invocation.console.print(ApprovalReport.text(changes, style: invocation.console.style())) }
     }
     for scenario in selected {
-      if let code = workplace.interruptedCode { return code }
-      changes.append(try approve(scenario, of: result, into: store, project, by: build.person, workplace))
+      if let code = invocation.interruptedCode { return code }
+      changes.append(try approve(scenario, of: result, into: store, project, by: build.person, invocation))
     }
     let wasSkipped = changes.contains { if case .skipped = $0.outcome { true } else { false } }
     return wasSkipped ? .failed : .pass
   }
 
-  private func loadResult(_ project: Project, _ workplace: Workplace) throws -> RunResult {
-    let path = from.map(workplace.absolute) ?? ArtifactsFolder(path: project.artifacts).result
+  private func loadResult(_ project: Project, _ invocation: Invocation) throws -> RunResult {
+    let path = from.map(invocation.absolute) ?? ArtifactsFolder(path: project.artifacts).result
     do {
       return try ResultFile.decode(try SafeFile.read(path, atMost: ResultFile.largest), path: path)
     } catch let error {
@@ -71,7 +71,7 @@ package struct Approve {
       let measured = result.scenarios.map(\.name.text).prefix(8).joined(separator: ", ")
       throw RunnerError(
         (missing.isEmpty ? ["of the project file"] : missing.map { "`\($0)`" }).map { what in
-          Complaint(
+          Diagnostic(
             place: from, problem: "the result has no scenario \(what)",
             hint: measured.isEmpty ? "it is empty" : "it has \(measured)"
           )
@@ -86,18 +86,18 @@ package struct Approve {
     into store: BaselineStore,
     _ project: Project,
     by person: String,
-    _ workplace: Workplace
+    _ invocation: Invocation
   ) throws -> ApprovalChange {
     var baseline = Baseline(
       of: scenario,
       approved: Baseline.Approval(
-        at: workplace.now(), by: person, commit: result.run.commit, reason: reason, run: result.run.id
+        at: invocation.now(), by: person, commit: result.run.commit, reason: reason, run: result.run.id
       )
     )
     if let name = project.environment.name { baseline.environment = name }
     var change = ApprovalChange(
       scenario: scenario.name, environment: baseline.environment,
-      path: workplace.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged,
+      path: invocation.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged,
       after: baseline.medians
     )
     change.growthIsPerIteration = scenario.growthIsPerIteration

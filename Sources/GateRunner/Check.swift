@@ -21,28 +21,28 @@ package struct Check {
   /// Runs the gate and says how it went.
   ///
   /// - Returns: the exit code of the contract.
-  /// - Throws: `ExplainedError` for bad input; what becomes of a target is a verdict, not an error.
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let project = try loadProject(workplace)
+  /// - Throws: `DiagnosticError` for bad input; what becomes of a target is a verdict, not an error.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
-    let probe = Probe(interruption: workplace.interruption, environment: workplace.variables)
-    let plans = try plans(for: scenarios, of: project, measuredBy: probe, workplace)
+    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
+    let plans = try plans(for: scenarios, of: project, measuredBy: probe, invocation)
     var round = CheckRound(
-      check: self, probe: probe, artifacts: artifacts, root: project.root, console: workplace.console)
+      check: self, probe: probe, artifacts: artifacts, root: project.root, console: invocation.console)
     try round.makeRoom(for: plans)
 
     let begin = ContinuousClock.now
     var run = RunInfo(
-      startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: project.root)
+      startingAt: invocation.now(), BuildContext(variables: invocation.variables, root: project.root)
     )
-    guard let results = round.results(of: plans, in: run), workplace.interruption.signal == nil
+    guard let results = round.results(of: plans, in: run), invocation.interruption.signal == nil
     else {
-      workplace.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
-      return workplace.interruptedCode ?? .interrupted
+      invocation.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
+      return invocation.interruptedCode ?? .interrupted
     }
     run.duration = ContinuousClock.now - begin
     // A result of several environments is named after the one that most machines share: no isolation asked for.
@@ -54,13 +54,13 @@ package struct Check {
       others: round.others,
       unwritten: round.unwritten,
       check: self,
-      workplace: workplace
+      invocation: invocation
     )
     return conclusion.carryOut()
   }
 
-  private func loadProject(_ workplace: Workplace) throws -> Project {
-    var project = try options.loadProject(in: workplace, webhooksNeeded: notifies)
+  private func loadProject(_ invocation: Invocation) throws -> Project {
+    var project = try options.loadProject(in: invocation, webhooksNeeded: notifies)
     if !notifies { project.webhooks = [] }
     return project
   }
@@ -69,11 +69,11 @@ package struct Check {
     for scenarios: [Scenario],
     of project: Project,
     measuredBy probe: Probe,
-    _ workplace: Workplace
+    _ invocation: Invocation
   ) throws -> [CheckPlan] {
     guard let against else { return try CheckPlan.plans(for: scenarios, of: project, measuredBy: probe) }
     return try CheckPlan.plans(
-      for: scenarios, of: project, against: try OtherBuild(parsing: against), from: workplace.workingDirectory,
+      for: scenarios, of: project, against: try ComparisonBuild(parsing: against), from: invocation.workingDirectory,
       measuredBy: probe
     )
   }

@@ -14,12 +14,12 @@ struct CheckConclusion {
   /// What could not be written while the targets ran.
   let unwritten: [FileError]
   let check: Check
-  let workplace: Workplace
+  let invocation: Invocation
 
   /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
   mutating func carryOut() -> ExitCode {
     // What is compared with another build instead of the baselines is no part of the project's course.
-    var history = check.against == nil ? CheckHistory(of: project, in: workplace) : nil
+    var history = check.against == nil ? CheckHistory(of: project, in: invocation) : nil
     history?.addCreep(to: &result)
     // Read before it is overwritten, and only where somebody is told what is new.
     let previous =
@@ -32,8 +32,8 @@ struct CheckConclusion {
     if exitCode == .pass {
       exitCode = !lost.isEmpty ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
     }
-    printSummary(exitCode, trend: hasTrend ? workplace.shown(artifacts.trend) : nil)
-    for error in lost { workplace.console.complain(error) }
+    printSummary(exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
+    for error in lost { invocation.console.printError(error) }
     return exitCode
   }
 
@@ -42,17 +42,17 @@ struct CheckConclusion {
     let bytes = ResultFile.encode(result)
     var lost = unwritten
     do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
-    do throws(FileError) { try check.options.write(bytes, in: workplace) } catch { lost.append(error) }
+    do throws(FileError) { try check.options.write(bytes, in: invocation) } catch { lost.append(error) }
     do throws(FileError) {
       try check.options.writePage(
-        { RunPage.text(result, context: context(exitCode: result.verdict.exitCode)) }, in: workplace)
+        { RunPage.text(result, context: context(exitCode: result.verdict.exitCode)) }, in: invocation)
     } catch {
       lost.append(error)
     }
     if !others.isEmpty {
       let other = RunResult(run: result.run, environment: result.environment, scenarios: others)
       do throws(FileError) {
-        try SafeFile.write(ResultFile.encode(other), to: artifacts.ofOtherBuild.result)
+        try SafeFile.write(ResultFile.encode(other), to: artifacts.comparison.result)
       } catch {
         lost.append(error)
       }
@@ -63,20 +63,20 @@ struct CheckConclusion {
   private func printSummary(_ exitCode: ExitCode, trend: String?) {
     var context = context(exitCode: exitCode)
     context.trendPath = trend
-    workplace.console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
+    invocation.console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
   }
 
   private func context(exitCode: ExitCode) -> SummaryContext {
-    var context = SummaryContext(exitCode: exitCode, resultPath: workplace.shown(artifacts.result))
-    context.detail = workplace.console.detail
+    var context = SummaryContext(exitCode: exitCode, resultPath: invocation.shown(artifacts.result))
+    context.detail = invocation.console.detail
     context.options = check.options.repeated
     if check.against != nil { context.approval = .unavailable }
     for scenario in result.scenarios where scenario.failure != nil {
       let isOther = others.contains { $0.name == scenario.name && $0.failure != nil }
-      let folder = isOther ? artifacts.ofOtherBuild : artifacts
+      let folder = isOther ? artifacts.comparison : artifacts
       let output = folder.output(of: scenario.name, repetition: scenario.repetitions.count)
       guard FileManager.default.fileExists(atPath: output) else { continue }
-      context.outputs[scenario.name] = workplace.shown(output)
+      context.outputs[scenario.name] = invocation.shown(output)
     }
     return context
   }
@@ -95,16 +95,16 @@ struct CheckConclusion {
         OutgoingMessage(
           webhook: webhook,
           event: "check",
-          deliveryID: RunIdentifier.make(at: workplace.now(), random: &random),
+          deliveryID: RunIdentifier.make(at: invocation.now(), random: &random),
           body: NotificationBody.bytes(
             result, states: states, format: webhook.format, links: (build: result.run.buildURL, report: nil),
             exitCode: exitCode
           )
         )
       }
-    let postman = Postman(outbox: artifacts.outbox, interruption: workplace.interruption)
+    let postman = Postman(outbox: artifacts.outbox, interruption: invocation.interruption)
     let reports = postman.deliver(messages, webhooks: project.webhooks)
-    for report in reports where !report.isDelivered { workplace.console.warn(report.forPeople) }
+    for report in reports where !report.isDelivered { invocation.console.warn(report.displayText) }
     return reports.allSatisfy(\.isDelivered)
   }
 }

@@ -7,26 +7,26 @@ import GateReports
 struct CheckHistory {
   private var history: History?
   private let links: BuildLinks
-  private let workplace: Workplace
+  private let invocation: Invocation
 
   /// Opens the project's history, if it keeps one.
-  init(of project: Project, in workplace: Workplace) {
-    self.workplace = workplace
+  init(of project: Project, in invocation: Invocation) {
+    self.invocation = invocation
     links = project.links
     guard let path = project.history else { return }
     do {
-      history = try HistoryPlace(path: path).openForWriting(in: workplace)
-    } catch let error as any ExplainedError {
+      history = try HistoryPlace(path: path).openForWriting(in: invocation)
+    } catch let error as any DiagnosticError {
       warn(error)
     } catch {
       warn(RunnerError(problem: "\(error)", place: path))
     }
   }
 
-  private func warn(_ error: any ExplainedError, _ consequence: String = "this run is not in the history") {
-    for complaint in error.complaints {
-      let place = complaint.place.map { "\(workplace.shown($0)): " } ?? ""
-      workplace.console.warn("\(consequence): \(place)\(complaint.problem)")
+  private func warn(_ error: any DiagnosticError, _ consequence: String = "this run is not in the history") {
+    for diagnostic in error.diagnostics {
+      let place = diagnostic.place.map { "\(invocation.shown($0)): " } ?? ""
+      invocation.console.warn("\(consequence): \(place)\(diagnostic.problem)")
     }
   }
 
@@ -38,8 +38,8 @@ struct CheckHistory {
       do throws(HistoryError) {
         return try history.map { history throws(HistoryError) in try question(history) }
       } catch  where error.code == .damaged {
-        let anew = try history?.beginAnew(at: workplace.now())
-        if let anew { HistoryPlace(path: anew.path).tellOfFileSetAside(by: anew, in: workplace) }
+        let anew = try history?.beginAnew(at: invocation.now())
+        if let anew { HistoryPlace(path: anew.path).tellOfFileSetAside(by: anew, in: invocation) }
         history = anew
         return try anew.map { history throws(HistoryError) in try question(history) }
       }
@@ -60,7 +60,7 @@ struct CheckHistory {
           run: result.run, verdict: record.verdict, record: metric, approval: record.approval)
         let selection = selection(of: unchanged, in: result.run)
         let before = asking { history throws(HistoryError) in
-          try history.series(of: metric.metric, told: metric.told, in: selection)
+          try history.series(of: metric.metric, reported: metric.reported, in: selection)
         }
         guard let before else { return }
         guard let creep = CreepOfRuns(before + [now], tolerance: gate.tolerance(of: metric.metric)) else { continue }
@@ -93,7 +93,7 @@ struct CheckHistory {
   /// - Parameter path: Where it goes.
   /// - Returns: whether it is there now.
   mutating func writeTrend(to path: String) -> Bool {
-    let (links, now) = (links, workplace.now())
+    let (links, now) = (links, invocation.now())
     let trend = asking { history throws(HistoryError) in try history.trend(madeAt: now, links: links) }
     guard let trend else { return false }
     do throws(FileError) {
@@ -120,17 +120,17 @@ struct HistoryPlace {
   let path: String
 
   /// Opens the history to add to it, and says if a file of no use stood in its place.
-  func openForWriting(in workplace: Workplace) throws -> History {
+  func openForWriting(in invocation: Invocation) throws -> History {
     try SafeFile.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
-    let history = try History.open(path, at: workplace.now())
-    tellOfFileSetAside(by: history, in: workplace)
+    let history = try History.open(path, at: invocation.now())
+    tellOfFileSetAside(by: history, in: invocation)
     return history
   }
 
-  func tellOfFileSetAside(by history: History, in workplace: Workplace) {
+  func tellOfFileSetAside(by history: History, in invocation: Invocation) {
     guard let aside = history.setAside else { return }
-    workplace.console.warn(
-      "\(workplace.shown(path)) was damaged or another program's: it is \(workplace.shown(aside)) now, and a new "
+    invocation.console.warn(
+      "\(invocation.shown(path)) was damaged or another program's: it is \(invocation.shown(aside)) now, and a new "
         + "history has begun")
   }
 }

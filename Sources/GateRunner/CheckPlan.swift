@@ -17,7 +17,7 @@ struct CheckPlan {
 
   /// Finds every baseline before the first target starts, so that a broken file costs no minutes.
   ///
-  /// - Throws: the complaints about all baselines that cannot be read.
+  /// - Throws: the diagnostics about all baselines that cannot be read.
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
@@ -33,11 +33,11 @@ struct CheckPlan {
 
   /// Finds the other build's target of every scenario; baselines are not looked at.
   ///
-  /// - Throws: the complaints about all scenarios whose target it cannot replace.
+  /// - Throws: the diagnostics about all scenarios whose target it cannot replace.
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
-    against other: OtherBuild,
+    against other: ComparisonBuild,
     from folder: String,
     measuredBy probe: Probe
   ) throws -> [CheckPlan] {
@@ -55,16 +55,16 @@ struct CheckPlan {
     for scenarios: [Scenario],
     _ plan: (Scenario) throws -> CheckPlan
   ) throws -> [CheckPlan] {
-    var complaints: [Complaint] = []
+    var diagnostics: [Diagnostic] = []
     var plans: [CheckPlan] = []
     for scenario in scenarios {
       do {
         plans.append(try plan(scenario))
-      } catch let error as any ExplainedError {
-        complaints += error.complaints
+      } catch let error as any DiagnosticError {
+        diagnostics += error.diagnostics
       }
     }
-    guard complaints.isEmpty else { throw RunnerError(complaints) }
+    guard diagnostics.isEmpty else { throw RunnerError(diagnostics) }
     return plans
   }
 }

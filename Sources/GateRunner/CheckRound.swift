@@ -28,7 +28,7 @@ struct CheckRound {
   func makeRoom(for plans: [CheckPlan]) throws(FileError) {
     for plan in plans {
       try artifacts.makeRoom(for: plan.scenario.name)
-      if case .build = plan.standard { try artifacts.ofOtherBuild.makeRoom(for: plan.scenario.name) }
+      if case .build = plan.standard { try artifacts.comparison.makeRoom(for: plan.scenario.name) }
     }
   }
 
@@ -68,7 +68,7 @@ struct CheckRound {
       own.remarks.append("compared with another build, run in turn with this one: \(check.against ?? "")")
       let approval = Baseline.Approval(at: run.startedAt, by: "", commit: nil, reason: nil, run: run.id)
       let results = judging.results(of: own, against: other, approved: approval) { scenario, number, isOther in
-        measure(scenario, number, into: isOther ? artifacts.ofOtherBuild : artifacts)
+        measure(scenario, number, into: isOther ? artifacts.comparison : artifacts)
       }
       if let results { others.append(results.other) }
       return results?.own
@@ -107,5 +107,5 @@ extension Probe {
 
 extension ArtifactsFolder {
   /// Where the other build's result, recordings and outputs go: `highwater compare` judges both results alike.
-  var ofOtherBuild: ArtifactsFolder { ArtifactsFolder(path: "\(path)/against") }
+  var comparison: ArtifactsFolder { ArtifactsFolder(path: "\(path)/against") }
 }

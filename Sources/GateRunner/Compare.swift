@@ -16,9 +16,9 @@ package struct Compare {
   }
 
   /// Judges each scenario of the current file against the one of the same name in the base file.
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let before = try Figures(path: workplace.absolute(base), shown: base)
-    let after = try Figures(path: workplace.absolute(current), shown: current)
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let before = try ComparedFile(path: invocation.absolute(base), shown: base)
+    let after = try ComparedFile(path: invocation.absolute(current), shown: current)
     var scenarios = after.measurements.map { measurements in
       measurements.judged(
         against: reference(for: measurements, in: before), allowsMissingBaseline: allowsMissingBaseline
@@ -28,14 +28,14 @@ package struct Compare {
     if !vanished.isEmpty, !scenarios.isEmpty {
       scenarios[0].notes.append("only the base has: \(vanished.map(\.text).joined(separator: ", "))")
     }
-    var run = after.run ?? RunInfo(startingAt: workplace.now(), BuildContext(variables: [:], root: "/"))
+    var run = after.run ?? RunInfo(startingAt: invocation.now(), BuildContext(variables: [:], root: "/"))
     run.duration = .zero
     let result = RunResult(run: run, environment: after.environment, scenarios: scenarios)
-    try tell(result, workplace)
+    try tell(result, invocation)
     return result.verdict.exitCode
   }
 
-  private func reference(for measurements: ScenarioMeasurements, in before: Figures) -> Reference {
+  private func reference(for measurements: ScenarioMeasurements, in before: ComparedFile) -> Reference {
     let candidates = before.baselines.filter { $0.scenario == measurements.name }
     if let baseline = candidates.first(where: { $0.isComparable(to: measurements.environment) }) {
       return .baseline(baseline)
@@ -43,19 +43,19 @@ package struct Compare {
     return candidates.first.map { .other($0, measurements.environment) } ?? .missing
   }
 
-  private func tell(_ result: RunResult, _ workplace: Workplace) throws {
-    let console = workplace.console
-    try options.write(ResultFile.encode(result), in: workplace)
+  private func tell(_ result: RunResult, _ invocation: Invocation) throws {
+    let console = invocation.console
+    try options.write(ResultFile.encode(result), in: invocation)
     let context = SummaryContext(
       command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
     )
-    try options.writePage({ RunPage.text(result, context: context) }, in: workplace)
+    try options.writePage({ RunPage.text(result, context: context) }, in: invocation)
     console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
   }
 }
 
 /// What a result file or a baseline file holds, in both roles.
-private struct Figures {
+private struct ComparedFile {
   let baselines: [Baseline]
   let measurements: [ScenarioMeasurements]
   let environment: EnvironmentInfo

@@ -93,9 +93,9 @@ package final class Console: Sendable {
   }
 
   /// Says what went wrong on standard error, even where the console is quiet.
-  package func complain(_ error: any ExplainedError) {
+  package func printError(_ error: any DiagnosticError) {
     clearProgress()
-    for line in error.complaints.flatMap({ $0.description.split(separator: "\n") }) {
+    for line in error.diagnostics.flatMap({ $0.description.split(separator: "\n") }) {
       write(TerminalText.safe(String(line)) + "\n", to: STDERR_FILENO)
     }
   }

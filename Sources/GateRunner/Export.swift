@@ -14,12 +14,12 @@ package struct Export {
   }
 
   /// Writes all recordings as one text; nothing is written where one of them cannot be read.
-  package func run(in workplace: Workplace) throws -> ExitCode {
+  package func run(in invocation: Invocation) throws -> ExitCode {
     func read(_ path: String) throws(FileError) -> Recording {
-      let bytes = try SafeFile.read(workplace.absolute(path), atMost: RecordingFile.largest)
+      let bytes = try SafeFile.read(invocation.absolute(path), atMost: RecordingFile.largest)
       return try RecordingFile.decode(bytes, path: path)
     }
-    if let overwritten = recordings.first(where: { workplace.absolute($0) == workplace.absolute(output) }) {
+    if let overwritten = recordings.first(where: { invocation.absolute($0) == invocation.absolute(output) }) {
       throw RunnerError(
         problem: "the output would take the place of the recording", place: overwritten,
         hint: "name another file with `--output`"
@@ -32,10 +32,10 @@ package struct Export {
     let export = RecordingExport(format)
     if output == "-" {
       try export.write(recordings, reading: read) { piece throws(FileError) in
-        workplace.console.print(String(decoding: piece, as: UTF8.self))
+        invocation.console.print(String(decoding: piece, as: UTF8.self))
       }
     } else {
-      try SafeFile.write(to: workplace.absolute(output)) { sink throws(FileError) in
+      try SafeFile.write(to: invocation.absolute(output)) { sink throws(FileError) in
         try export.write(recordings, reading: read, to: sink)
       }
     }

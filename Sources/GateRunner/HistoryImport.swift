@@ -17,22 +17,22 @@ package struct HistoryImport {
   /// Adds the runs that are not there yet; what cannot be read is told and costs no other run.
   ///
   /// - Returns: `usage` where anything could not be read.
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let path = try options.historyPath(in: workplace)
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let path = try options.historyPath(in: invocation)
     var round = ImportRound(
-      history: try HistoryPlace(path: path).openForWriting(in: workplace), console: workplace.console)
+      history: try HistoryPlace(path: path).openForWriting(in: invocation), console: invocation.console)
     for file in files {
       do {
-        try round.add(file, at: file == "-" ? file : workplace.absolute(file))
+        try round.add(file, at: file == "-" ? file : invocation.absolute(file))
       } catch let error as FileError {
         round.refuse(error)
       }
       try round.flush()
-      if workplace.interruption.signal != nil { break }
+      if invocation.interruption.signal != nil { break }
     }
     try round.finish()
-    if let code = workplace.interruptedCode { return code }
-    workplace.console.say(round.summary)
+    if let code = invocation.interruptedCode { return code }
+    invocation.console.say(round.summary)
     return round.refused > 0 ? .usage : .pass
   }
 }
@@ -133,7 +133,7 @@ private struct ImportRound {
 
   mutating func refuse(_ error: FileError) {
     refused += 1
-    console.complain(error)
+    console.printError(error)
   }
 
   var summary: String {

@@ -34,21 +34,21 @@ package struct HistoryUse {
     self.options = options
   }
 
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let path = try options.historyPath(in: workplace)
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let path = try options.historyPath(in: invocation)
     guard let history = try task.changes ? History.openExisting(path) : History.openToRead(path) else {
-      throw RunnerError.noHistory(workplace.shown(path))
+      throw RunnerError.noHistory(invocation.shown(path))
     }
     switch task {
-    case .list(let names, let limit): try list(history, names, limit, workplace.console)
+    case .list(let names, let limit): try list(history, names, limit, invocation.console)
     case .export:
-      try history.eachRun { workplace.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
+      try history.eachRun { invocation.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
     case .exportOpenMetrics:
-      workplace.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last))
-    case .keep(let count): try prune(history, keeping: .latest(count), workplace.console)
+      invocation.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last))
+    case .keep(let count): try prune(history, keeping: .latest(count), invocation.console)
     case .keepDays(let days):
-      let start = workplace.now().addingTimeInterval(-86_400 * Double(days))
-      try prune(history, keeping: .since(start), workplace.console)
+      let start = invocation.now().addingTimeInterval(-86_400 * Double(days))
+      try prune(history, keeping: .since(start), invocation.console)
     }
     return .pass
   }
@@ -77,9 +77,9 @@ extension RunnerError {
 
 extension SharedOptions {
   /// The history's file, from `--history` or else from the project file.
-  func historyPath(in workplace: Workplace) throws -> String {
-    if let history, history != "off" { return workplace.absolute(history) }
-    let project = try loadProject(in: workplace, webhooksNeeded: false)
+  func historyPath(in invocation: Invocation) throws -> String {
+    if let history, history != "off" { return invocation.absolute(history) }
+    let project = try loadProject(in: invocation, webhooksNeeded: false)
     guard let path = project.history else {
       throw RunnerError(
         problem: "the project keeps no history: `history: off`", place: project.file,

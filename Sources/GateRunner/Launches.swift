@@ -13,16 +13,16 @@ package struct Launches {
 
   /// Prints each record; one that cannot be read costs no other.
   ///
-  /// - Parameter workplace: Where it runs.
+  /// - Parameter invocation: Where it runs.
   /// - Returns: `usage` where one could not be read.
-  package func run(in workplace: Workplace) -> ExitCode {
+  package func run(in invocation: Invocation) -> ExitCode {
     var code = ExitCode.pass
     for file in files {
       do throws(FileError) {
-        let summary = try LaunchFile.read(workplace.absolute(file))
-        workplace.console.print(LaunchReport.text(summary, of: file, style: workplace.console.style()))
+        let summary = try LaunchFile.read(invocation.absolute(file))
+        invocation.console.print(LaunchReport.text(summary, of: file, style: invocation.console.style()))
       } catch {
-        workplace.console.complain(error)
+        invocation.console.printError(error)
         code = .usage
       }
     }

@@ -22,46 +22,46 @@ package struct Noise {
   /// Runs the scenarios and prints what they tell; baselines, history and the last result stay as they are.
   ///
   /// - Returns: `pass`, or `failed` or `inconclusive` where a scenario did not run or gave no figures.
-  /// - Throws: `ExplainedError` for bad input.
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let project = try options.loadProject(in: workplace, webhooksNeeded: false)
+  /// - Throws: `DiagnosticError` for bad input.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
-    let probe = Probe(interruption: workplace.interruption, environment: workplace.variables)
+    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
     let begin = ContinuousClock.now
     var run = RunInfo(
-      startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: project.root)
+      startingAt: invocation.now(), BuildContext(variables: invocation.variables, root: project.root)
     )
     var round = NoiseRound(
       count: repetitions, triesVariants: triesVariants, rule: project.environment, probe: probe, artifacts: artifacts,
-      show: workplace.console.show
+      show: invocation.console.show
     )
-    guard let studies = try round.studies(of: scenarios), workplace.interruption.signal == nil else {
-      workplace.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
-      return workplace.interruptedCode ?? .interrupted
+    guard let studies = try round.studies(of: scenarios), invocation.interruption.signal == nil else {
+      invocation.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
+      return invocation.interruptedCode ?? .interrupted
     }
     run.duration = ContinuousClock.now - begin
-    let code = try tell(NoiseResult(run: run, studies: studies), artifacts, workplace)
+    let code = try tell(NoiseResult(run: run, studies: studies), artifacts, invocation)
     guard let lost = round.unwritten else { return code }
-    workplace.console.complain(lost)
+    invocation.console.printError(lost)
     return code == .pass ? .failed : code
   }
 
-  private func tell(_ result: NoiseResult, _ artifacts: ArtifactsFolder, _ workplace: Workplace) throws -> ExitCode {
-    workplace.console.clearProgress()
+  private func tell(_ result: NoiseResult, _ artifacts: ArtifactsFolder, _ invocation: Invocation) throws -> ExitCode {
+    invocation.console.clearProgress()
     var context = SummaryContext(exitCode: result.verdict.exitCode)
-    context.detail = workplace.console.detail
+    context.detail = invocation.console.detail
     context.options = options.repeated
     for study in result.studies where study.result.failure != nil {
       let output = artifacts.ofNoise.output(of: study.name, repetition: study.repetitions)
       guard FileManager.default.fileExists(atPath: output) else { continue }
-      context.outputs[study.name] = workplace.shown(output)
+      context.outputs[study.name] = invocation.shown(output)
     }
-    workplace.console.report(besides: options) { NoiseReport.text(result, style: $0, context: context) }
-    try options.write(NoiseFile.encode(result), in: workplace)
+    invocation.console.report(besides: options) { NoiseReport.text(result, style: $0, context: context) }
+    try options.write(NoiseFile.encode(result), in: invocation)
     return context.exitCode
   }
 }

@@ -25,17 +25,17 @@ package struct Record {
   /// Runs the command and prints its figures.
   ///
   /// - Returns: `pass`, or `failed` where the command did not end with exit code 0.
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let scenario = scenario(in: workplace)
-    let probe = Probe(interruption: workplace.interruption, environment: workplace.variables)
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let scenario = scenario(in: invocation)
+    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
     let rule = EnvironmentRule(name: options.environment)
-    let scratch = try ScratchFolder(variables: workplace.variables)
+    let scratch = try ScratchFolder(variables: invocation.variables)
     let begin = ContinuousClock.now
     var run = RunInfo(
-      startingAt: workplace.now(), BuildContext(variables: workplace.variables, root: workplace.workingDirectory)
+      startingAt: invocation.now(), BuildContext(variables: invocation.variables, root: invocation.workingDirectory)
     )
     var scenarioRun = ScenarioRun(
-      scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), show: workplace.console.show
+      scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), show: invocation.console.show
     )
     scenarioRun.remarks = probe.remarks(on: scenario)
     scenarioRun.givesAdvice = false
@@ -44,31 +44,31 @@ package struct Record {
       let output = "\(scratch.path)/\(number).log"
       last = probe.measure(scenario, output: output)
       if showsOutput, let bytes = try? SafeFile.read(output, atMost: 1 << 30) {
-        workplace.console.pass(String(decoding: bytes, as: UTF8.self))
+        invocation.console.pass(String(decoding: bytes, as: UTF8.self))
       }
       return last
     }
-    workplace.console.clearProgress()
+    invocation.console.clearProgress()
     guard isDone else {
-      workplace.console.say("interrupted: the target is stopped")
-      return workplace.interruptedCode ?? .interrupted
+      invocation.console.say("interrupted: the target is stopped")
+      return invocation.interruptedCode ?? .interrupted
     }
     run.duration = ContinuousClock.now - begin
     let result = scenarioRun.measurements.judged(against: .missing, allowsMissingBaseline: true)
-    try tell(RunResult(run: run, environment: result.environment, scenarios: [result]), last, workplace)
+    try tell(RunResult(run: run, environment: result.environment, scenarios: [result]), last, invocation)
     return result.verdict.exitCode
   }
 
   /// The command as a scenario; it sees the whole environment, as it would from a shell.
-  private func scenario(in workplace: Workplace) -> Scenario {
-    let folder = workplace.workingDirectory
+  private func scenario(in invocation: Invocation) -> Scenario {
+    let folder = invocation.workingDirectory
     let program = command[0].split(separator: "/").last.map(String.init) ?? command[0]
     var scenario = Scenario(
       name: ScenarioName(PlainName.isValid(program) ? program : "command"),
       target: Target(command: .arguments(command), workingDirectory: folder)
     )
     scenario.root = folder
-    scenario.target.inheritedEnvironment = workplace.variables.keys.sorted()
+    scenario.target.inheritedEnvironment = invocation.variables.keys.sorted()
     scenario.until = .exit
     scenario.warmup = repetitions > 1 ? 1 : 0
     scenario.repetitions = .fixed(repetitions)
@@ -79,14 +79,14 @@ package struct Record {
     return scenario
   }
 
-  private func tell(_ result: RunResult, _ recording: Recording?, _ workplace: Workplace) throws {
-    workplace.console.report(besides: options) { style in
+  private func tell(_ result: RunResult, _ recording: Recording?, _ invocation: Invocation) throws {
+    invocation.console.report(besides: options) { style in
       RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }
-    try options.write(ResultFile.encode(result), in: workplace)
+    try options.write(ResultFile.encode(result), in: invocation)
     var context = SummaryContext(command: .record, exitCode: result.verdict.exitCode, approval: .unavailable)
     context.options = repetitions > 1 ? ["--repetitions", "\(repetitions)"] : []
     context.recorded = command
-    try options.writePage({ RunPage.text(result, context: context) }, in: workplace)
+    try options.writePage({ RunPage.text(result, context: context) }, in: invocation)
   }
 }

@@ -1,14 +1,14 @@
 package import GateCore
 
 /// A use case that cannot go on.
-package struct RunnerError: ExplainedError, Equatable {
-  package let complaints: [Complaint]
+package struct RunnerError: DiagnosticError, Equatable {
+  package let diagnostics: [Diagnostic]
 
-  package init(_ complaints: [Complaint]) {
-    self.complaints = complaints
+  package init(_ diagnostics: [Diagnostic]) {
+    self.diagnostics = diagnostics
   }
 
   package init(problem: String, place: String? = nil, hint: String? = nil) {
-    self.init([Complaint(place: place, problem: problem, hint: hint)])
+    self.init([Diagnostic(place: place, problem: problem, hint: hint)])
   }
 }

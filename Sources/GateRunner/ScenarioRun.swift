@@ -107,7 +107,7 @@ struct ScenarioRun {
     guard !scenario.accepts(recording.end) else { return nil }
     return Failure(
       subject: which,
-      problem: "the target ended: \(recording.end.forPeople) (expected \(expectation))\(doing)",
+      problem: "the target ended: \(recording.end.displayText) (expected \(expectation))\(doing)",
       place: scenario.place,
       output: recording.outputTail
     )
@@ -117,7 +117,7 @@ struct ScenarioRun {
   private func failure(by loop: TargetEvent, in recording: Recording, _ which: String) -> Failure {
     let other = recording.failure.map { "; and \($0.subject): \($0.problem)" } ?? ""
     return Failure(
-      subject: which, problem: loop.forPeople + other, place: scenario.place, output: recording.outputTail
+      subject: which, problem: loop.displayText + other, place: scenario.place, output: recording.outputTail
     )
   }
 

@@ -22,7 +22,7 @@ struct Selection {
     let names = project.scenarios.map(\.name.text)
     let unmatched = words.filter { word in !project.scenarios.contains { Self.matches(word, $0.name.text, $0.tags) } }
     guard unmatched.isEmpty else {
-      throw RunnerError(unmatched.map { Self.complaint(about: $0, names: names, in: project) })
+      throw RunnerError(unmatched.map { Self.diagnostic(about: $0, names: names, in: project) })
     }
     return project.scenarios.filter { scenario in
       words.contains { Self.matches($0, scenario.name.text, scenario.tags) }
@@ -50,10 +50,10 @@ struct Selection {
     return reachable.contains(text.count)
   }
 
-  private static func complaint(about word: String, names: [String], in project: Project) -> Complaint {
+  private static func diagnostic(about word: String, names: [String], in project: Project) -> Diagnostic {
     let tags = Set(project.scenarios.flatMap(\.tags)).map { "tag:\($0)" }
     let closest = NearMiss.closest(to: word, among: names + tags)
     let hint = closest.map { "did you mean `\($0)`?" } ?? "`highwater validate` lists the scenarios"
-    return Complaint(place: project.file, problem: "no scenario matches `\(word)`", hint: hint)
+    return Diagnostic(place: project.file, problem: "no scenario matches `\(word)`", hint: hint)
   }
 }

@@ -29,33 +29,33 @@ extension SharedOptions {
   }
 
   /// Finds and reads the project file; options go before what it says.
-  func loadProject(in workplace: Workplace, webhooksNeeded: Bool) throws -> Project {
-    let file = try ProjectFile.locate(explicit: config, from: workplace.workingDirectory)
-    var project = try ProjectFile.load(file, environment: workplace.variables, webhooksNeeded: webhooksNeeded)
-    if let baselines { project.baselines = workplace.absolute(baselines) }
-    if let artifacts { project.artifacts = workplace.absolute(artifacts) }
-    if let history { project.history = history == "off" ? nil : workplace.absolute(history) }
+  func loadProject(in invocation: Invocation, webhooksNeeded: Bool) throws -> Project {
+    let file = try ProjectFile.locate(explicit: config, from: invocation.workingDirectory)
+    var project = try ProjectFile.load(file, environment: invocation.variables, webhooksNeeded: webhooksNeeded)
+    if let baselines { project.baselines = invocation.absolute(baselines) }
+    if let artifacts { project.artifacts = invocation.absolute(artifacts) }
+    if let history { project.history = history == "off" ? nil : invocation.absolute(history) }
     if let environment { project.environment.name = environment }
     return project
   }
 
   /// Puts the result file where `--json` asks for it, if it does.
-  func write(_ result: [UInt8], in workplace: Workplace) throws(FileError) {
+  func write(_ result: [UInt8], in invocation: Invocation) throws(FileError) {
     guard let json else { return }
-    try put(result, at: json, in: workplace)
+    try put(result, at: json, in: invocation)
   }
 
   /// Puts the run page where `--html` asks for it, if it does.
-  func writePage(_ page: () -> String, in workplace: Workplace) throws(FileError) {
+  func writePage(_ page: () -> String, in invocation: Invocation) throws(FileError) {
     guard let html else { return }
-    try put(Array(page().utf8), at: html, in: workplace)
+    try put(Array(page().utf8), at: html, in: invocation)
   }
 
-  private func put(_ report: [UInt8], at path: String, in workplace: Workplace) throws(FileError) {
+  private func put(_ report: [UInt8], at path: String, in invocation: Invocation) throws(FileError) {
     if path == "-" {
-      workplace.console.print(String(decoding: report, as: UTF8.self))
+      invocation.console.print(String(decoding: report, as: UTF8.self))
     } else {
-      try SafeFile.write(report, to: workplace.absolute(path))
+      try SafeFile.write(report, to: invocation.absolute(path))
     }
   }
 

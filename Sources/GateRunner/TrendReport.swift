@@ -12,28 +12,28 @@ package struct TrendReport {
 
   package init() {}
 
-  package func run(in workplace: Workplace) throws -> ExitCode {
+  package func run(in invocation: Invocation) throws -> ExitCode {
     // A history that is named needs no project, of which only the links would be wanted.
     let project =
       options.history != nil && options.config == nil
-      ? try? options.loadProject(in: workplace, webhooksNeeded: false)
-      : try options.loadProject(in: workplace, webhooksNeeded: false)
-    let path = try options.historyPath(in: workplace)
+      ? try? options.loadProject(in: invocation, webhooksNeeded: false)
+      : try options.loadProject(in: invocation, webhooksNeeded: false)
+    let path = try options.historyPath(in: invocation)
     guard let history = try History.openToRead(path) else {
-      throw RunnerError.noHistory(workplace.shown(path))
+      throw RunnerError.noHistory(invocation.shown(path))
     }
-    let trend = try history.trend(madeAt: workplace.now(), links: project?.links ?? BuildLinks())
+    let trend = try history.trend(madeAt: invocation.now(), links: project?.links ?? BuildLinks())
     let page = TrendPage.text(trend)
     if output == "-" {
-      workplace.console.print(page)
+      invocation.console.print(page)
       return .pass
     }
     let place =
-      output.map(workplace.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
-      ?? workplace.absolute("trend.html")
+      output.map(invocation.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
+      ?? invocation.absolute("trend.html")
     try SafeFile.write(Array(page.utf8), to: place)
     let scenarios = Console.count(Set(trend.courses.map(\.name)).count, "scenario")
-    workplace.console.say("\(Console.count(trend.runCount, "run")) of \(scenarios): \(workplace.shown(place))")
+    invocation.console.say("\(Console.count(trend.runCount, "run")) of \(scenarios): \(invocation.shown(place))")
     return .pass
   }
 }

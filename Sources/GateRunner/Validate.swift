@@ -8,10 +8,10 @@ package struct Validate {
   package init() {}
 
   /// Reads the project file with all that it includes.
-  package func run(in workplace: Workplace) throws -> ExitCode {
-    let project = try options.loadProject(in: workplace, webhooksNeeded: true)
-    if workplace.console.volume != .quiet {
-      workplace.console.print(ListingReport.text(project, style: workplace.console.style()))
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let project = try options.loadProject(in: invocation, webhooksNeeded: true)
+    if invocation.console.volume != .quiet {
+      invocation.console.print(ListingReport.text(project, style: invocation.console.style()))
     }
     return .pass
   }

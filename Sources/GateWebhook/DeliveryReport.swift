@@ -30,7 +30,7 @@ extension DeliveryReport {
   }
 
   /// The report in one sentence.
-  package var forPeople: String {
+  package var displayText: String {
     let which = wasFromOutbox ? "an earlier message for \(label)" : "the message for \(label)"
     return switch outcome {
     case .delivered(let attempts): "\(which) was delivered" + (attempts > 1 ? " at attempt \(attempts)" : "")

@@ -3,7 +3,7 @@ import GateCore
 private import Glibc
 
 /// Why the outbox cannot keep a message.
-struct OutboxError: ExplainedError, Equatable {
+struct OutboxError: DiagnosticError, Equatable {
   enum Code: Equatable {
     case noFolder, full, tooLarge, badName, cannotWrite
   }
@@ -23,7 +23,7 @@ struct OutboxError: ExplainedError, Equatable {
     OutboxError(code, "\(problem): \(String(cString: strerror(errno)))")
   }
 
-  var complaints: [Complaint] {
-    [Complaint(place: nil, problem: problem, hint: hint)]
+  var diagnostics: [Diagnostic] {
+    [Diagnostic(place: nil, problem: problem, hint: hint)]
   }
 }

@@ -38,7 +38,7 @@ struct ApproveCommand: UseCaseCommand {
     if let reason, reason.utf8.count > 4096 { throw ValidationError("--reason takes at most 4096 bytes") }
   }
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var approve = Approve()
     approve.options = project.shared
     approve.options.environment = environment.name
@@ -46,6 +46,6 @@ struct ApproveCommand: UseCaseCommand {
     approve.from = from
     approve.reason = reason
     approve.ratchets = ratchet
-    return try approve.run(in: workplace)
+    return try approve.run(in: invocation)
   }
 }

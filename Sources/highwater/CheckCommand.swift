@@ -55,7 +55,7 @@ struct CheckCommand: UseCaseCommand {
     }
   }
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var check = Check()
     check.options = project.shared
     check.options.environment = environment.name
@@ -66,6 +66,6 @@ struct CheckCommand: UseCaseCommand {
     check.notifies = !noNotify
     check.requiresDelivery = requireDelivery
     check.allowsMissingBaseline = allowMissingBaseline
-    return try check.run(in: workplace)
+    return try check.run(in: invocation)
   }
 }

@@ -28,10 +28,10 @@ struct CompareCommand: UseCaseCommand {
 
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var compare = Compare(base: base, current: current)
     reports.add(to: &compare.options)
     compare.allowsMissingBaseline = allowMissingBaseline
-    return try compare.run(in: workplace)
+    return try compare.run(in: invocation)
   }
 }

@@ -34,10 +34,10 @@ struct ExportCommand: UseCaseCommand {
 
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var export = Export(recordings: recordings)
     export.format = format
     export.output = output
-    return try export.run(in: workplace)
+    return try export.run(in: invocation)
   }
 }

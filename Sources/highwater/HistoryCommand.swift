@@ -38,8 +38,8 @@ struct HistoryListCommand: UseCaseCommand {
     guard limit >= 1 else { throw ValidationError("--limit takes a number from 1 on") }
   }
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
-    try HistoryUse(.list(names: names, limit: limit), project.shared).run(in: workplace)
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+    try HistoryUse(.list(names: names, limit: limit), project.shared).run(in: invocation)
   }
 }
 
@@ -58,10 +58,10 @@ struct HistoryImportCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var addition = HistoryImport(files: files)
     addition.options = project.shared
-    return try addition.run(in: workplace)
+    return try addition.run(in: invocation)
   }
 }
 
@@ -78,8 +78,8 @@ struct HistoryExportCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
-    try HistoryUse(openmetrics ? .exportOpenMetrics : .export, project.shared).run(in: workplace)
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+    try HistoryUse(openmetrics ? .exportOpenMetrics : .export, project.shared).run(in: invocation)
   }
 }
 
@@ -105,8 +105,8 @@ struct HistoryPruneCommand: UseCaseCommand {
     }
   }
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     let task: HistoryUse.Task = keep.map { .keep($0) } ?? .keepDays(keepDays ?? 1)
-    return try HistoryUse(task, project.shared).run(in: workplace)
+    return try HistoryUse(task, project.shared).run(in: invocation)
   }
 }

@@ -19,7 +19,7 @@ struct LaunchesCommand: UseCaseCommand {
 
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
-    Launches(files: files).run(in: workplace)
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+    Launches(files: files).run(in: invocation)
   }
 }

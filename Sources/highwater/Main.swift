@@ -30,23 +30,23 @@ enum Main {
       return report(error, variables)
     }
     guard let useCase = command as? any UseCaseCommand else { return help(from: command, variables) }
-    let workplace = Workplace(
+    let invocation = Invocation(
       workingDirectory: FileManager.default.currentDirectoryPath,
       variables: variables,
       console: useCase.console.console(variables: variables),
       interruption: interruption
     )
     do {
-      let code = try useCase.carryOut(in: workplace)
-      guard let fault = workplace.console.fault else { return code }
-      workplace.console.complain(fault)
+      let code = try useCase.carryOut(in: invocation)
+      guard let fault = invocation.console.fault else { return code }
+      invocation.console.printError(fault)
       return code == .pass ? .failed : code
-    } catch let error as any ExplainedError {
-      workplace.console.complain(error)
+    } catch let error as any DiagnosticError {
+      invocation.console.printError(error)
     } catch {
-      workplace.console.complain(RunnerError(problem: "\(error)"))
+      invocation.console.printError(RunnerError(problem: "\(error)"))
     }
-    return workplace.interruptedCode ?? .usage
+    return invocation.interruptedCode ?? .usage
   }
 
   /// What is no use case asks for help: the program's name alone, and `help`; running it throws the text.

@@ -45,7 +45,7 @@ struct NoiseCommand: UseCaseCommand {
     }
   }
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var noise = Noise()
     noise.options = project.shared
     noise.options.environment = environment.name
@@ -53,6 +53,6 @@ struct NoiseCommand: UseCaseCommand {
     noise.selection = names
     noise.repetitions = repetitions
     noise.triesVariants = !asIs
-    return try noise.run(in: workplace)
+    return try noise.run(in: invocation)
   }
 }

@@ -55,7 +55,7 @@ struct RecordCommand: UseCaseCommand {
     }
   }
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var record = Record(command: command)
     record.options.environment = environment.name
     reports.add(to: &record.options)
@@ -65,6 +65,6 @@ struct RecordCommand: UseCaseCommand {
     record.tracer = tracer
     record.memoryLimit = memoryLimit?.bytes
     record.showsOutput = showOutput
-    return try record.run(in: workplace)
+    return try record.run(in: invocation)
   }
 }

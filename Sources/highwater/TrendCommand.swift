@@ -23,10 +23,10 @@ struct TrendCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var trend = TrendReport()
     trend.output = output
     trend.options = project.shared
-    return try trend.run(in: workplace)
+    return try trend.run(in: invocation)
   }
 }

@@ -12,9 +12,9 @@ struct ValidateCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in workplace: Workplace) throws -> GateCore.ExitCode {
+  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
     var validate = Validate()
     validate.options = project.shared
-    return try validate.run(in: workplace)
+    return try validate.run(in: invocation)
   }
 }

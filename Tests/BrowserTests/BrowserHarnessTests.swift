@@ -53,7 +53,7 @@ struct BrowserHarnessTests {
   }
 
   @Test(
-    "Requests and complaints are noticed",
+    "Requests and diagnostics are noticed",
     arguments: [
       "<img src=\"http://127.0.0.1:9/x.png\">", "<script>fetch('http://127.0.0.1:9/').catch(() => {})</script>",
       "<link rel=\"stylesheet\" href=\"missing.css\">", "<script>throw new Error('no')</script>",

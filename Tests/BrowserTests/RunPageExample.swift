@@ -94,7 +94,7 @@ struct RunPageExample {
     var repetition = RepetitionResult(
       end: End(.exited, code: 0), duration: .milliseconds(1200 + index * 20), processes: 2,
       metrics: [.peakRSS: Double(peak), .steadyRSS: Double(peak - 8192), .growth: 1024],
-      growth: Growth(slope: 1024, low: 512, high: 2048, course: .level), steadiness: .steady,
+      growth: Growth(slope: 1024, low: 512, high: 2048, kind: .level), steadiness: .steady,
       phases: [.init(name: stranger ?? "load", metrics: [.peakRSS: Double(peak)], peakIsExact: true)],
       widestGap: .milliseconds(12), notes: stranger.map { [$0] } ?? [],
       spike: .init(

@@ -78,9 +78,9 @@ struct RunPageTests {
       try await browser.press(.end)
       #expect(try await reading(browser).hasPrefix("1.090 s: 23.3 MiB"))
       try await browser.press(.left, .home, .right, .right, .right)
-      let told = try await reading(browser)
+      let reported = try await reading(browser)
       #expect(
-        told.hasPrefix("0.030 s") && told.contains("phase load") && told.contains("tree ") && told.contains("baseline ")
+        reported.hasPrefix("0.030 s") && reported.contains("phase load") && reported.contains("tree ") && reported.contains("baseline ")
       )
       try await browser.press(.escape)
       #expect(try await reading(browser).hasPrefix("Repetition 3"))

@@ -18,7 +18,7 @@ extension TrendPageTests {
       #expect(labels.filter { !$0.hasSuffix(axis) } == [])
       #expect(Set(labels).count == labels.count)
 
-      let told: String = try await browser.evaluate(
+      let reported: String = try await browser.evaluate(
         "return document.querySelector(arguments[0]).ariaValueText", .text("\(chart) .plot"))
       let cells: [String] = try await browser.evaluate(
         """
@@ -31,9 +31,9 @@ extension TrendPageTests {
       try await browser.wait(for: "return document.querySelectorAll(\"\(chart) details tbody tr\").length === 60")
       let values: String = try await browser.evaluate(row, .text("\(chart) details tbody tr"))
       let picture: String = try await browser.evaluate(row, .text("\(chart) .picture svg"))
-      #expect(told.contains(figure) && cells.first?.hasSuffix(figure) == true, "\(told) \(cells)")
-      #expect(told.contains("\(metric) \(cells.first ?? "?"), "))
-      for text in [told, values, picture] + cells {
+      #expect(reported.contains(figure) && cells.first?.hasSuffix(figure) == true, "\(reported) \(cells)")
+      #expect(reported.contains("\(metric) \(cells.first ?? "?"), "))
+      for text in [reported, values, picture] + cells {
         #expect(!text.contains(/[0-9]\u{a0}([KMG]i)?B/), "\(text)")
       }
       #expect(values.contains(figure) && picture.contains(axis))

@@ -167,9 +167,9 @@ struct TrendPageTests {
       #expect(try await readout(browser).contains("approved by Ada Byron"))
       try await browser.press(.right)
       #expect(try await readout(browser).contains("Run 2 of 60"))
-      let told: String = try await browser.evaluate(
+      let reported: String = try await browser.evaluate(
         "return document.querySelector(arguments[0]).ariaValueText", .text(Self.chart))
-      #expect(told.contains("peak_rss 8.0\u{a0}MiB") && told.contains("since the run before"))
+      #expect(reported.contains("peak_rss 8.0\u{a0}MiB") && reported.contains("since the run before"))
       try await browser.press(.end)
       #expect(try await readout(browser).contains("Run 60 of 60"))
     }

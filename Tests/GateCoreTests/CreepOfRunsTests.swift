@@ -28,7 +28,7 @@ struct CreepOfRunsTests {
   private let rising = Array(repeating: 100.0, count: 10) + (1...20).map { 100 + Double($0) * 0.4 }
 
   @Test("Small rises of many runs are told with their sum and where they began")
-  func told() throws {
+  func reported() throws {
     var rising = points(rising)
     // Approvals differ by their instants; here one holds for all.
     let approval = rising[0].approval

@@ -8,7 +8,7 @@ enum Readings {
     let held = Bytes(Int64(resident * Curves.mebibyte))
     return Sample(
       time: .milliseconds(time),
-      main: MemoryFigures(
+      main: MemoryReading(
         resident: held, peak: Bytes(Int64(mark * Curves.mebibyte)), anonymous: held, file: .zero, shared: .zero
       ),
       tree: held,

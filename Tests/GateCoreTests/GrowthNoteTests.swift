@@ -4,17 +4,17 @@ import Testing
 @Suite("A note on leaks that no rule looks at")
 struct GrowthNoteTests {
   private func measured(
-    _ courses: [Growth.Course],
+    _ kinds: [Growth.Kind],
     slope: Double = 4300,
     gate: Gate = .standard,
     perIteration: Bool = true,
     metrics: [MetricName: Double] = [.peakRSS: 4096, .steadyRSS: 4096],
     failure: Failure? = nil
   ) -> ScenarioMeasurements {
-    let repetitions = courses.map { course in
+    let repetitions = kinds.map { kind in
       RepetitionResult(
         end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: metrics,
-        growth: Growth(slope: slope, low: slope - 100, high: slope + 100, course: course)
+        growth: Growth(slope: slope, low: slope - 100, high: slope + 100, kind: kind)
       )
     }
     let fingerprint = Fingerprint(

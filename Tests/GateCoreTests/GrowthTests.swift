@@ -11,28 +11,28 @@ struct GrowthTests {
       .plateau, .wanderingPlateau, .warmup, .stairs, .sawtooth, .step, .spikes,
     ] as [SyntheticCurve])
   func noFalseAlarm(of curve: SyntheticCurve) {
-    let courses = curve.courses(seeds: 0..<200)
-    #expect(courses[.leaking, default: 0] == 0, "\(courses)")
+    let kinds = curve.kinds(seeds: 0..<200)
+    #expect(kinds[.leaking, default: 0] == 0, "\(kinds)")
   }
 
   @Test(
     "Of 100 leaks of 2.4 MiB a run at least 99 are found",
     arguments: [.leak, .leakAfterWarmup, .slabs, .steepLeak] as [SyntheticCurve])
   func detection(of curve: SyntheticCurve) {
-    let courses = curve.courses(seeds: 0..<100)
-    #expect(courses[.leaking, default: 0] >= 99, "\(courses)")
+    let kinds = curve.kinds(seeds: 0..<100)
+    #expect(kinds[.leaking, default: 0] >= 99, "\(kinds)")
   }
 
   @Test("A cache that fills is settling, and no leak", arguments: [.fill, .saturation] as [SyntheticCurve])
   func settling(curve: SyntheticCurve) {
-    let courses = curve.courses(seeds: 0..<100)
-    #expect(courses == [.settling: 100])
+    let kinds = curve.kinds(seeds: 0..<100)
+    #expect(kinds == [.settling: 100])
   }
 
   @Test("What falls all the time is level, with an interval below zero")
   func falling() throws {
     let growth = try #require(SyntheticCurve.fall.recording(seed: 1).result().growth)
-    #expect(growth.course == .level)
+    #expect(growth.kind == .level)
     #expect(growth.high < 0 && abs(growth.slope + 2 * mebibyte) < 0.1 * mebibyte)
   }
 
@@ -54,11 +54,11 @@ struct GrowthTests {
   @Test(
     "A leak is as much as 1 MiB over its run, and 0.5 % of the level where that is more",
     arguments: [
-      (level: 30.0, leak: 0.9, course: .level), (30, 1.3, .leaking), (400, 1.9, .level), (400, 2.6, .leaking),
-    ] as [(level: Double, leak: Double, course: Growth.Course)])
-  func size(level: Double, leak: Double, course: Growth.Course) {
+      (level: 30.0, leak: 0.9, kind: .level), (30, 1.3, .leaking), (400, 1.9, .level), (400, 2.6, .leaking),
+    ] as [(level: Double, leak: Double, kind: Growth.Kind)])
+  func size(level: Double, leak: Double, kind: Growth.Kind) {
     let recording = Curves.recording { (level + leak * ($0 < 0.2 ? 0 : $0 - 0.2) / 3.8) * mebibyte }
-    #expect(recording.result().growth?.course == course)
+    #expect(recording.result().growth?.kind == kind)
   }
 }
 
@@ -85,7 +85,7 @@ struct GrowthPerIterationTests {
       let growth = try #require(measured(bytes: turn, seed: seed))
       #expect(abs(growth.slope - turn) < 40)
       #expect(turn == 0 || growth.low > 0)
-      #expect((growth.course == .leaking) == (turn > 8000))
+      #expect((growth.kind == .leaking) == (turn > 8000))
       if (growth.low...growth.high).contains(turn) { held += 1 }
     }
     #expect(held >= 36, "\(held) of 40")
@@ -133,7 +133,7 @@ struct SteadinessTests {
 
   @Test("A ramp has growth all the same, and a curve that is unsteady or too short has none")
   func growth() {
-    #expect(SyntheticCurve.steepLeak.recording(seed: 1).result().growth?.course == .leaking)
+    #expect(SyntheticCurve.steepLeak.recording(seed: 1).result().growth?.kind == .leaking)
     #expect(Curves.recording { $0 < 2.5 ? 5 * mebibyte : 20 * mebibyte }.result().growth == nil)
     #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().growth == nil)
   }

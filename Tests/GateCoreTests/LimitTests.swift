@@ -12,10 +12,10 @@ struct LimitTests {
     return measurements.judged(against: .missing).metrics.first
   }
 
-  private func five(_ slope: Double, within width: Double, _ course: Growth.Course = .leaking) -> [Growth] {
+  private func five(_ slope: Double, within width: Double, _ kind: Growth.Kind = .leaking) -> [Growth] {
     (0..<5).map { index in
       let slope = slope + Double(index - 2) * width / 8
-      return Growth(slope: slope, low: slope - width, high: slope + width, course: course)
+      return Growth(slope: slope, low: slope - width, high: slope + width, kind: kind)
     }
   }
 
@@ -40,7 +40,7 @@ struct LimitTests {
 
   @Test("Repetitions that agree tell more than each of them knows")
   func agreement() {
-    let wide = (0..<10).map { Growth(slope: 100 + Double($0), low: -9000, high: 9000, course: .level) }
+    let wide = (0..<10).map { Growth(slope: 100 + Double($0), low: -9000, high: 9000, kind: .level) }
     #expect(result(wide)?.verdict == .pass)
     #expect(result(wide, limit: .size(Bytes(50)))?.verdict == .regression)
     #expect(result(Array(wide.prefix(4)), limit: .size(Bytes(50)))?.verdict == .inconclusive)

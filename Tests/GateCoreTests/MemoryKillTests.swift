@@ -67,7 +67,7 @@ struct MemoryKillTests {
       $0.limitHits = Count(before: 0, after: 36)
     }
     #expect(decided.proof == "memory cgroup oom_kill 0 → 1, limit 100.0 MiB")
-    #expect(decided.forPeople == "oom (SIGKILL): at its memory-limit of 100.0 MiB")
+    #expect(decided.displayText == "oom (SIGKILL): at its memory-limit of 100.0 MiB")
     #expect(decided.oomKills == 1)
   }
 

@@ -17,7 +17,7 @@ enum Curves {
       let bytes = Bytes(Int64(resident))
       return Sample(
         time: .milliseconds(index * 10),
-        main: MemoryFigures(
+        main: MemoryReading(
           resident: bytes, peak: max(Bytes(Int64(mark)), Bytes(peak)), anonymous: bytes, file: .zero, shared: .zero
         ),
         tree: Bytes(2 * bytes.count),

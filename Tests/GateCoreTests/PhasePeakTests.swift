@@ -162,7 +162,7 @@ private struct SimulatedKernel {
   private func sample(_ step: Int, _ resident: Int64, _ stored: Int64) -> Sample {
     Sample(
       time: time(step) + .microseconds(50),
-      main: MemoryFigures(
+      main: MemoryReading(
         resident: Bytes(resident), peak: Bytes(max(stored, resident)), anonymous: .zero, file: .zero, shared: .zero
       ),
       tree: Bytes(resident),

@@ -45,9 +45,9 @@ struct SyntheticCurve: Sendable, CustomTestStringConvertible {
     return Curves.recording({ second in (level(second / 10, &noise) / 4096).rounded() * 4096 }, seconds: 10)
   }
 
-  /// How many of the repetitions with these seeds take each course; one without growth counts as none.
-  func courses(seeds: Range<UInt64>) -> [Growth.Course?: Int] {
-    seeds.reduce(into: [:]) { counts, seed in counts[recording(seed: seed).result().growth?.course, default: 0] += 1 }
+  /// How many of the repetitions with these seeds take each kind; one without growth counts as none.
+  func kinds(seeds: Range<UInt64>) -> [Growth.Kind?: Int] {
+    seeds.reduce(into: [:]) { counts, seed in counts[recording(seed: seed).result().growth?.kind, default: 0] += 1 }
   }
 }
 

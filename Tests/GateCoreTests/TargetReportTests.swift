@@ -82,7 +82,7 @@ struct TargetReportTests {
     // What fails a scenario needs no note beside it.
     #expect(result.notes.isEmpty)
     #expect(
-      result.events[0].forPeople
+      result.events[0].displayText
         == "the target was caught in a loop: `Model.update` was called 130 times in one turn of its work, and in 1 more"
     )
   }

@@ -51,7 +51,7 @@ struct TreeMetricsTests {
   @Test(
     "What a tree's figures count is told where several processes were there at once",
     arguments: [
-      (TreeBasis.cgroup, nil),
+      (TreeMethod.cgroup, nil),
       (
         .proportional,
         "tree_peak and tree_steady divide what processes share among them (Pss); what could not be read "
@@ -62,12 +62,12 @@ struct TreeMetricsTests {
         "tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of "
           + "them"
       ),
-    ] as [(TreeBasis, String?)]
+    ] as [(TreeMethod, String?)]
   )
-  func basis(basis: TreeBasis, note: String?) {
+  func basis(basis: TreeMethod, note: String?) {
     var recording = Readings.plateau()
-    recording.treeBasis = basis
-    #expect(recording.result().treeBasis == basis)
+    recording.treeMethod = basis
+    #expect(recording.result().treeMethod == basis)
     #expect(recording.result().notes.isEmpty)
     recording.samples[7].processes = 2
     #expect(recording.result().notes == [note].compactMap(\.self))
@@ -119,19 +119,19 @@ struct TreeMetricsTests {
 
   private static let gate = Gate(rules: [GateRule(metric: .treePeak, tolerance: .standard)])
 
-  private func measurements(_ bases: [TreeBasis]) -> ScenarioMeasurements {
+  private func measurements(_ bases: [TreeMethod]) -> ScenarioMeasurements {
     var measurements = Given.measurements(
       [.treePeak: Given.values(100, count: bases.count), .peakRSS: Given.values(50, count: bases.count)],
       gate: Self.gate
     )
-    for (index, basis) in bases.enumerated() { measurements.repetitions[index].treeBasis = basis }
+    for (index, basis) in bases.enumerated() { measurements.repetitions[index].treeMethod = basis }
     return measurements
   }
 
   @Test(
     "Trees that were counted in different ways are not compared",
     arguments: [
-      (TreeBasis.cgroup, Array(repeating: TreeBasis.cgroup, count: 5), Verdict.pass, ""),
+      (TreeMethod.cgroup, Array(repeating: TreeMethod.cgroup, count: 5), Verdict.pass, ""),
       (
         .upperBound, Array(repeating: .cgroup, count: 5), .inconclusive,
         "the baseline's process trees were counted in another way: upper-bound there, cgroup here; approve again"
@@ -142,9 +142,9 @@ struct TreeMetricsTests {
       ),
     ]
   )
-  func differentBases(baseline: TreeBasis, current: [TreeBasis], verdict: Verdict, reason: String) throws {
+  func differentBases(baseline: TreeMethod, current: [TreeMethod], verdict: Verdict, reason: String) throws {
     var approved = Given.baseline([.treePeak: Given.values(100)])
-    approved.treeBasis = baseline
+    approved.treeMethod = baseline
     let result = measurements(current).judged(against: .baseline(approved))
     #expect(result.verdict == verdict)
     #expect(result.metrics.first?.reason == reason)
@@ -152,18 +152,18 @@ struct TreeMetricsTests {
 
   @Test("A baseline keeps what its trees count, and no figures of trees that were not all counted alike")
   func baselines() {
-    func baseline(_ bases: [TreeBasis]) -> Baseline {
+    func baseline(_ bases: [TreeMethod]) -> Baseline {
       Baseline(
         of: measurements(bases).judged(against: .missing),
         approved: Given.baseline([:]).approved
       )
     }
     let cgroup = baseline([.cgroup, .cgroup])
-    #expect(cgroup.treeBasis == .cgroup && cgroup.metrics[.treePeak]?.count == 2)
+    #expect(cgroup.treeMethod == .cgroup && cgroup.metrics[.treePeak]?.count == 2)
     let mixed = baseline([.cgroup, .upperBound])
     #expect(mixed.metrics[.treePeak] == nil && mixed.metrics[.peakRSS]?.count == 2)
     let again = ScenarioMeasurements(of: cgroup)
-    #expect(again.repetitions.map(\.treeBasis) == [.cgroup, .cgroup])
+    #expect(again.repetitions.map(\.treeMethod) == [.cgroup, .cgroup])
   }
 
   @Test("A rate of faults that a gate names is judged like any other, and its unit is told")

@@ -48,6 +48,6 @@ struct UnitsTests {
     ] as [(String, Double, String)]
   )
   func metricValues(unit: String, value: Double, text: String) {
-    #expect(FigureUnit.text(of: value, unit: unit) == text)
+    #expect(MetricUnit.text(of: value, unit: unit) == text)
   }
 }

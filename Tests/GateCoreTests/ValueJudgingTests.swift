@@ -168,6 +168,6 @@ struct ValueJudgingTests {
     ] as [(Double, String, String)]
   )
   func shown(value: Double, unit: String, text: String) {
-    #expect(FigureUnit.text(of: value, unit: unit) == text)
+    #expect(MetricUnit.text(of: value, unit: unit) == text)
   }
 }

@@ -145,9 +145,9 @@ struct HistoryTests {
   func verdicts() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
-    let told: [Verdict] = [.pass, .regression, .inconclusive, .improved]
-    try history.add(zip(1..., told).map { Given.run($0, verdict: $1) })
-    #expect(try history.verdicts(in: .init(ScenarioName("load"))) == told)
+    let reported: [Verdict] = [.pass, .regression, .inconclusive, .improved]
+    try history.add(zip(1..., reported).map { Given.run($0, verdict: $1) })
+    #expect(try history.verdicts(in: .init(ScenarioName("load"))) == reported)
     #expect(try history.verdicts(in: .init(ScenarioName("load"), latest: 2)) == [.inconclusive, .improved])
     #expect(try history.verdicts(in: .init(ScenarioName("unknown"))).isEmpty)
   }

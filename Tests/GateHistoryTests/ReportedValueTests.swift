@@ -13,7 +13,7 @@ struct ReportedValueTests {
     var run = Given.run(number)
     run.scenarios[0].metrics.append(
       MetricRecord(
-        metric: entries, told: unit, figures: .init(median: value, low: value - 0.25, high: value + 0.5, count: 5),
+        metric: entries, reported: unit, figures: .init(median: value, low: value - 0.25, high: value + 0.5, count: 5),
         judgement: .init(verdict: .pass, baseline: value - 1.5, change: 1.5, allowed: 2.25, limit: limit)))
     return run
   }
@@ -30,7 +30,7 @@ struct ReportedValueTests {
     try folder.open().add(Self.runs)
     let kept = try folder.open().allRuns()
     #expect(kept == Self.runs)
-    #expect(kept.map { $0.scenarios[0].metrics[1].told } == ["items", "items", "seconds", "items", "seconds"])
+    #expect(kept.map { $0.scenarios[0].metrics[1].reported } == ["items", "items", "seconds", "items", "seconds"])
     #expect(kept.map { $0.scenarios[0].metrics[1].judgement?.limit } == [1500, 1500.75, 0.25, nil, 90])
   }
 
@@ -52,17 +52,17 @@ struct ReportedValueTests {
     let history = try folder.open()
     try history.add(Self.runs + [Self.run(6, 7, nil)])
     func medians(_ unit: String?) throws -> [Double?] {
-      try history.series(of: Self.entries, told: unit, in: .init(Self.load)).map(\.record.figures?.median)
+      try history.series(of: Self.entries, reported: unit, in: .init(Self.load)).map(\.record.figures?.median)
     }
     #expect(try medians("items") == [1000, 1010.5, -3])
     #expect(try medians("seconds") == [0.0125, 0.013])
     #expect(try medians(nil) == [7])
     #expect(try medians("bytes") == [])
-    let points = try history.series(of: Self.entries, told: "seconds", in: .init(Self.load))
+    let points = try history.series(of: Self.entries, reported: "seconds", in: .init(Self.load))
     #expect(points.map(\.record) == [Self.runs[2], Self.runs[4]].map { $0.scenarios[0].metrics[1] })
     // Memory has its unit by its name.
     #expect(try history.series(of: .peakRSS, in: .init(Self.load)).count == 6)
-    #expect(try history.series(of: .peakRSS, told: "items", in: .init(Self.load)).isEmpty)
+    #expect(try history.series(of: .peakRSS, reported: "items", in: .init(Self.load)).isEmpty)
   }
 
   @Test(
@@ -123,7 +123,7 @@ struct ReportedValueTests {
     try history.append(RunResult(run: Given.run(1).run, environment: Given.environment, scenarios: [scenario]))
     let kept = try #require(try history.allRuns().first?.scenarios.first)
     #expect(
-      kept.metrics.map { "\($0.metric) \($0.told ?? "-")" } == [
+      kept.metrics.map { "\($0.metric) \($0.reported ?? "-")" } == [
         "peak_rss -", "value.cache.entries items", "value.queue.wait seconds",
       ])
     #expect(kept.metrics.last?.judgement?.limit == 1.5)
@@ -137,6 +137,6 @@ struct ReportedValueTests {
     try history.add(Self.runs)
     #expect(try history.prune(keeping: .latest(1)) == 4)
     #expect(try history.allRuns() == [Self.runs[4]])
-    #expect(try history.series(of: Self.entries, told: "items", in: .init(Self.load)).isEmpty)
+    #expect(try history.series(of: Self.entries, reported: "items", in: .init(Self.load)).isEmpty)
   }
 }

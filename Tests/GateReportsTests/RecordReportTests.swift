@@ -5,18 +5,18 @@ import Testing
 @Suite("The report of a recorded command")
 struct RecordReportTests {
   /// A start-up, a plateau and a spike, read every 10 ms.
-  static func recording(rung: Rung = .sampled, samples: Int = 120) -> Recording {
+  static func recording(method: MeasurementMethod = .sampled, samples: Int = 120) -> Recording {
     let readings = (0..<samples).map { index -> Sample in
       let level: Int64 = index == 80 ? 28 : 20
       let resident = Bytes.mebibytes(index < 30 ? Int64(2 + index / 2) : level)
-      let figures = MemoryFigures(
+      let figures = MemoryReading(
         resident: resident, peak: resident, anonymous: resident, file: .zero, shared: .zero
       )
       return Sample(time: .milliseconds(index * 10), main: figures, tree: resident, processes: 3)
     }
     return Recording(
-      rung: rung, samples: readings,
-      composition: composition, compositions: rung.isTraced ? [atPeak] : [],
+      method: method, samples: readings,
+      composition: composition, compositions: method.isTraced ? [atPeak] : [],
       end: End(.exited, code: 0), duration: .milliseconds(1200), widestGap: .milliseconds(12),
       outputTail: "", notes: []
     )
@@ -45,7 +45,7 @@ struct RecordReportTests {
     var scenario = Fixture.scenario("sh -c 'worker & worker'", .pass)
     var repetition = Fixture.repetitions(peak: 29_360_128, steady: 20_971_520, count: 1)[0]
     repetition.metrics[.growth] = 1536.4
-    repetition.growth = Growth(slope: 1536.4, low: 1400, high: 1700.2, course: .settling)
+    repetition.growth = Growth(slope: 1536.4, low: 1400, high: 1700.2, kind: .settling)
     repetition.metrics[.spike] = 8_388_608
     repetition.processes = 3
     repetition.largestProcesses = Fixture.processes(3, exact: false)
@@ -63,7 +63,7 @@ struct RecordReportTests {
     return scenario
   }
 
-  /// The same with all that the best rung tells.
+  /// The same with all that the best method tells.
   static var traced: ScenarioResult {
     var scenario = Fixture.traced(one)
     scenario.repetitions[0].metrics[.faultRate] = 12_897_485
@@ -97,8 +97,8 @@ struct RecordReportTests {
   static let cases: [(name: String, scenario: ScenarioResult, recording: Recording?)] = [
     ("one", one, recording()), ("several", several, recording()), ("short", one, recording(samples: 1)),
     ("bare", several, nil), ("values", Fixture.reporting, nil),
-    ("traced", traced, recording(rung: .tracedInCgroup)), ("out-of-memory", killed, nil),
-    ("hostile", hostile, recording(rung: .tracedInCgroup)),
+    ("traced", traced, recording(method: .tracedInCgroup)), ("out-of-memory", killed, nil),
+    ("hostile", hostile, recording(method: .tracedInCgroup)),
   ]
 
   @Test("Reads as the golden files show", arguments: cases)
@@ -121,14 +121,14 @@ struct RecordReportTests {
   @Test(
     "Growth is shown with its interval and where it leads",
     arguments: [
-      (Growth(slope: 4300, low: 4200, high: 4500, course: .leaking), "(95 %: 4.1 KiB to 4.4 KiB): a leak"),
+      (Growth(slope: 4300, low: 4200, high: 4500, kind: .leaking), "(95 %: 4.1 KiB to 4.4 KiB): a leak"),
       (
-        Growth(slope: 4300, low: 4200, high: 4500, course: .settling),
+        Growth(slope: 4300, low: 4200, high: 4500, kind: .settling),
         "(95 %: 4.1 KiB to 4.4 KiB): settling, ever less"
       ),
-      (Growth(slope: 64, low: 60, high: 70.5, course: .level), "(95 %: 60 B to 70.5 B): too little for a leak"),
-      (Growth(slope: -3, low: -4, high: -2, course: .level), "(95 %: -4 B to -2 B): falling"),
-      (Growth(slope: 0, low: 0, high: 0, course: .level), "(95 %: 0 B to 0 B): level"),
+      (Growth(slope: 64, low: 60, high: 70.5, kind: .level), "(95 %: 60 B to 70.5 B): too little for a leak"),
+      (Growth(slope: -3, low: -4, high: -2, kind: .level), "(95 %: -4 B to -2 B): falling"),
+      (Growth(slope: 0, low: 0, high: 0, kind: .level), "(95 %: 0 B to 0 B): level"),
     ])
   func growth(growth: Growth, words: String) {
     var scenario = Self.one
@@ -140,11 +140,11 @@ struct RecordReportTests {
   }
 
   @Test("Repetitions that went different ways are counted, and so are those that were not steady")
-  func courses() {
+  func kinds() {
     var scenario = Self.several
-    for (index, course) in [Growth.Course.leaking, .leaking, .leaking, .settling].enumerated() {
+    for (index, kind) in [Growth.Kind.leaking, .leaking, .leaking, .settling].enumerated() {
       let slope = 4096 + Double(index)
-      scenario.repetitions[index].growth = Growth(slope: slope, low: 4000, high: 4200, course: course)
+      scenario.repetitions[index].growth = Growth(slope: slope, low: 4000, high: 4200, kind: kind)
       scenario.repetitions[index].steadiness = index == 0 ? .unsteady : .drifting
     }
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 160))
@@ -170,7 +170,7 @@ struct RecordReportTests {
 
   @Test("Nothing from outside reaches the terminal as a control or a change of direction")
   func hostileNames() {
-    let text = RecordReport.text(Self.hostile, recording: Self.recording(rung: .traced), style: TerminalStyle())
+    let text = RecordReport.text(Self.hostile, recording: Self.recording(method: .traced), style: TerminalStyle())
     let kinds: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator]
     #expect(text.unicodeScalars.filter { $0 != "\n" && kinds.contains($0.properties.generalCategory) }.isEmpty)
   }
@@ -180,10 +180,10 @@ struct RecordReportTests {
     arguments: [
       (.cgroup, "each page once, no file pages"), (.proportional, "shared pages in parts"),
       (.upperBound, "upper bound, shared pages count n times"),
-    ] as [(TreeBasis, String)])
-  func treeBasis(basis: TreeBasis, words: String) {
+    ] as [(TreeMethod, String)])
+  func treeMethod(basis: TreeMethod, words: String) {
     var scenario = Self.one
-    scenario.repetitions[0].treeBasis = basis
+    scenario.repetitions[0].treeMethod = basis
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())
     #expect(text.contains("42.0 MiB    \(words)\n"))
     scenario.repetitions[0].processes = 1

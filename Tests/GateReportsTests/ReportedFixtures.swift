@@ -73,7 +73,7 @@ extension Fixture {
       repetitions: repetitions(
         peak: 80_000_000, count: 1, end: End(.killed, signal: .kill, detail: "by an unknown hand")),
       failure: Failure(
-        subject: "repetition 1 of 10", problem: loop.forPeople,
+        subject: "repetition 1 of 10", problem: loop.displayText,
         place: SourcePlace(file: "highwater.yml", line: 4, column: 5), output: "laying out\n"))
     scenario.repetitions[0].events = events + [loop]
     return scenario

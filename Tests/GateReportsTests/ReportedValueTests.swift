@@ -127,7 +127,7 @@ struct ReportedValueTests {
     var record = RunRecord(Fixture.result([Fixture.reporting]))
     record.scenarios[0].metrics.append(
       MetricRecord(
-        metric: .value("evil\"\n\\"), told: "x\"y", figures: .init(median: 2, low: 1, high: 3, count: 3)))
+        metric: .value("evil\"\n\\"), reported: "x\"y", figures: .init(median: 2, low: 1, high: 3, count: 3)))
     let lines = OpenMetricsReport.text(record).split(separator: "\n").map(String.init)
     let labels = #"scenario="cache",environment="linux-x86_64-2cpu-sampled",name="#
     let family = try #require(lines.firstIndex { $0 == "# TYPE highwater_value gauge" })

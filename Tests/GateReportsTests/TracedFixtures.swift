@@ -1,10 +1,10 @@
 import GateCore
 
-/// Results with exact figures, as the traced rung yields them.
+/// Results with exact figures, as the traced method yields them.
 extension Fixture {
   static let tracedEnvironment: EnvironmentInfo = {
     var fingerprint = environment.fingerprint
-    fingerprint.measurement = Rung.tracedInCgroup.rawValue
+    fingerprint.measurement = MeasurementMethod.tracedInCgroup.rawValue
     return EnvironmentInfo(
       name: fingerprint.derivedName(), fingerprint: fingerprint,
       counters: CounterCheck(bound: .kibibytes(248), difference: .zero)
@@ -35,7 +35,7 @@ extension Fixture {
     var scenario = scenario
     scenario.environment = tracedEnvironment
     for index in scenario.repetitions.indices {
-      scenario.repetitions[index].treeBasis = .cgroup
+      scenario.repetitions[index].treeMethod = .cgroup
       scenario.repetitions[index].processes = count
       scenario.repetitions[index].largestProcesses = Array(processes(count).prefix(RepetitionResult.mostProcesses))
       scenario.repetitions[index].widestGap = .microseconds(12_300)
@@ -88,7 +88,7 @@ extension Fixture {
       scenario(
         "import", .failed, repetitions: repetitions(peak: 104_000_000, count: 1, end: end),
         failure: Failure(
-          subject: "repetition 1 of 10", problem: "the target ended: \(end.forPeople) (expected exit code 0)",
+          subject: "repetition 1 of 10", problem: "the target ended: \(end.displayText) (expected exit code 0)",
           output: "reading rows\n"
         )
       ))
@@ -105,7 +105,7 @@ extension Fixture {
       ), processes: 1)
   }
 
-  /// Scenarios of two rungs on a machine that all of them complain of.
+  /// Scenarios of two methods on a machine that all of them complain of.
   static var warnedOfMachine: [ScenarioResult] {
     let thp =
       "transparent huge pages are `always`: a touched page may cost 2 MiB; `isolation: {thp: off}` switches them off"

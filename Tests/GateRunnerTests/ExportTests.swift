@@ -9,13 +9,13 @@ import Testing
 struct ExportTests {
   private let folder = FileManager.default.temporaryDirectory.appending(component: "export-\(UUID().uuidString)").path
 
-  private var workplace: Workplace {
-    Workplace(workingDirectory: folder, variables: [:], console: Console(volume: .quiet, variables: [:]))
+  private var invocation: Invocation {
+    Invocation(workingDirectory: folder, variables: [:], console: Console(volume: .quiet, variables: [:]))
   }
 
   /// Lets the test have a folder with a recording of one sample, and removes it.
   private func inFolder(_ test: () throws -> Void) throws {
-    let figures = MemoryFigures(resident: Bytes(1), peak: Bytes(2), anonymous: Bytes(1), file: .zero, shared: .zero)
+    let figures = MemoryReading(resident: Bytes(1), peak: Bytes(2), anonymous: Bytes(1), file: .zero, shared: .zero)
     let sample = Sample(time: .milliseconds(3), main: figures, tree: Bytes(4), processes: 1)
     let recording = Recording(samples: [sample], end: End(.exited, code: 0), duration: .milliseconds(5))
     try SafeFile.write(RecordingFile.encode(recording), to: "\(folder)/recordings/x/1.hwrec")
@@ -32,7 +32,7 @@ struct ExportTests {
     try inFolder {
       var export = Export(recordings: ["recordings/x/1.hwrec", "\(folder)/recordings/x/1.hwrec"])
       (export.format, export.output) = (.csv, "out/samples.csv")
-      #expect(try export.run(in: workplace) == .pass)
+      #expect(try export.run(in: invocation) == .pass)
       let rows = try text(of: "out/samples.csv").split(separator: "\n").dropFirst()
       #expect(rows == ["0.003000000,1,2,1,0,0,4,1,,,,recordings/x/1.hwrec", rows.last ?? ""])
       #expect(rows.last?.hasSuffix(",\(folder)/recordings/x/1.hwrec") == true)
@@ -52,7 +52,7 @@ struct ExportTests {
       try SafeFile.write(Array("old".utf8), to: "\(folder)/out.json")
       var export = Export(recordings: ["recordings/x/1.hwrec", path])
       export.output = "out.json"
-      let error = try #require(throws: FileError.self) { try export.run(in: workplace) }
+      let error = try #require(throws: FileError.self) { try export.run(in: invocation) }
       #expect(error.path.hasSuffix(path) && error.problem == problem)
       #expect(try text(of: "out.json") == "old")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
@@ -64,8 +64,8 @@ struct ExportTests {
     try inFolder {
       var export = Export(recordings: ["recordings/x/1.hwrec"])
       export.output = "\(folder)/recordings/x/1.hwrec"
-      let error = try #require(throws: RunnerError.self) { try export.run(in: workplace) }
-      #expect(error.complaints.first?.problem == "the output would take the place of the recording")
+      let error = try #require(throws: RunnerError.self) { try export.run(in: invocation) }
+      #expect(error.diagnostics.first?.problem == "the output would take the place of the recording")
       #expect(try text(of: "recordings/x/1.hwrec").hasPrefix("HWREC"))
     }
   }
@@ -91,7 +91,7 @@ struct ExportTests {
         isExact: true
       )
       return Recording(
-        rung: .traced, processes: [process], composition: composition(1),
+        method: .traced, processes: [process], composition: composition(1),
         compositions: [2, peak - 1].map { CompositionReading(time: .zero, composition: composition($0)) },
         end: End(.exited, code: 0)
       )

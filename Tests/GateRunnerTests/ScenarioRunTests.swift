@@ -28,7 +28,7 @@ struct ScenarioRunTests {
 
   private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [String] = []) -> Recording {
     let bytes = Bytes.mebibytes(mebibytes)
-    let figures = MemoryFigures(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
+    let figures = MemoryReading(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
     let samples = (0..<100).map { Sample(time: .milliseconds($0 * 10), main: figures, tree: bytes, processes: 1) }
     return Recording(
       samples: samples, composition: Composition(anonymous: bytes, file: .zero, shared: .zero), end: end,

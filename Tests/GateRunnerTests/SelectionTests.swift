@@ -41,10 +41,10 @@ struct SelectionTests {
   func unmatched() {
     let error = #expect(throws: RunnerError.self) { try names("ngnix", "tag:htpp", "nginx", "re*x") }
     #expect(
-      error?.complaints.map(\.problem) == [
+      error?.diagnostics.map(\.problem) == [
         "no scenario matches `ngnix`", "no scenario matches `tag:htpp`", "no scenario matches `re*x`",
       ])
-    #expect(error?.complaints.map(\.hint).prefix(2) == ["did you mean `nginx`?", "did you mean `tag:http`?"])
+    #expect(error?.diagnostics.map(\.hint).prefix(2) == ["did you mean `nginx`?", "did you mean `tag:http`?"])
   }
 
   @Test("A project without scenarios is an error, never a pass")

@@ -21,7 +21,7 @@ struct GroundTruthTests {
     let (repetition, report) = try outcome.only()
     let peak = try repetition.metric("peak_rss")
     #expect(abs(peak - report.truth) <= tolerance(mebibytes), "\(peak) recorded, \(report.truth) held")
-    #expect(outcome.rung.hasPrefix("traced"))
+    #expect(outcome.method.hasPrefix("traced"))
   }
 
   @Test("Memory given back before the end counts, within what the kernel's counters may be off", arguments: [0, 50])

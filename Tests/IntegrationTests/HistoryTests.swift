@@ -84,7 +84,7 @@ struct HistoryTests {
     let outcome = try history("import", "x.jsonl", "none.jsonl", in: project)
     #expect(outcome.code == 2)
     for place in ["x.jsonl:2:", "x.jsonl:3:", "x.jsonl:6:", "x.jsonl:7:", "x.jsonl:8:", "x.jsonl:9:", "none.jsonl:"] {
-      #expect(outcome.errors.contains("\(place)"), "\(place) is not told: \(outcome.errors)")
+      #expect(outcome.errors.contains("\(place)"), "\(place) is not reported: \(outcome.errors)")
     }
     #expect(outcome.errors.hasSuffix("added 3 runs, 7 not understood\n"), "\(outcome.errors)")
     #expect(try history("export", in: project).output == Self.lines([1, 2, 5]))

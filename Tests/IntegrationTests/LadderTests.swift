@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What the machine does not allow lowers the rung, and is told", .timeLimit(.minutes(10)))
+@Suite("What the machine does not allow lowers the method, and is told", .timeLimit(.minutes(10)))
 struct LadderTests {
   private static let needsFilter: Comment = "no seccomp filter can be put upon a program here"
   private static let needsPrivileges: Comment = "only root can give up privileges"
@@ -13,16 +13,16 @@ struct LadderTests {
   private static let target = "target: {shell: 'sleep 0.2; exit 0'}\n"
 
   /// What the machine allows beside what is taken away.
-  private func rung(traced: Bool, cgroup: Bool) -> String {
+  private func method(traced: Bool, cgroup: Bool) -> String {
     (traced && Ballast.mayTrace ? "traced" : "sampled") + (cgroup && Ballast.hasMemoryCgroup ? "+cgroup" : "")
   }
 
-  @Test("With all rights the best rung is taken, with no word on it")
+  @Test("With all rights the best method is taken, with no word on it")
   func best() throws {
     let scene = try Scene(Self.target)
     let outcome = try scene.check()
     #expect(outcome.code == 0)
-    #expect(try scene.rung() == rung(traced: true, cgroup: true))
+    #expect(try scene.method() == method(traced: true, cgroup: true))
     #expect(outcome.words.contains(Self.aboutPtrace) == !Ballast.mayTrace)
     #expect(outcome.words.contains(Self.aboutCgroup) == !Ballast.hasMemoryCgroup)
   }
@@ -32,7 +32,7 @@ struct LadderTests {
     let scene = try Scene(Self.target + "isolation: {tracer: off}")
     let outcome = try scene.check()
     #expect(outcome.code == 0)
-    #expect(try scene.rung() == rung(traced: false, cgroup: true))
+    #expect(try scene.method() == method(traced: false, cgroup: true))
     #expect(!outcome.words.contains(Self.aboutPtrace))
     #expect(try scene.mainIsExact() == false)
   }
@@ -47,7 +47,7 @@ struct LadderTests {
     let outcome = try scene.check()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     #expect(try scene.end() == "exited 0")
-    #expect(try scene.rung() == rung(traced: true, cgroup: false))
+    #expect(try scene.method() == method(traced: true, cgroup: false))
     #expect(try scene.mainIsExact() == Ballast.mayTrace)
     #expect(outcome.words.contains(Self.aboutCgroup) && outcome.words.contains("run as root, or in a delegated cgroup"))
     #expect(!outcome.words.contains(Self.aboutPtrace))
@@ -64,7 +64,7 @@ struct LadderTests {
     let outcome = try scene.check()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     #expect(try scene.end() == "exited 0")
-    #expect(try scene.rung() == rung(traced: false, cgroup: true))
+    #expect(try scene.method() == method(traced: false, cgroup: true))
     #expect(try scene.mainIsExact() == false)
     #expect(outcome.words.contains("\(Self.aboutPtrace) (a seccomp filter is in force)"), "\(outcome.output)")
     #expect(outcome.words.contains("grant CAP_SYS_PTRACE (`--cap-add SYS_PTRACE`), or a profile that allows ptrace"))
@@ -85,7 +85,7 @@ struct LadderTests {
     let outcome = try scene.check()
     #expect(outcome.code == code, "\(outcome.output)\(outcome.errors)")
     #expect(try scene.end() == end)
-    #expect(try scene.rung() == "sampled")
+    #expect(try scene.method() == "sampled")
     #expect(try scene.leftovers() == [])
   }
 
@@ -101,7 +101,7 @@ struct LadderTests {
     #expect(try scene.fingerprint()["aslr"] as? String == "on")
     #expect(outcome.words.contains("addresses cannot be made fixed here"), "\(outcome.output)")
     #expect(outcome.words.contains("allow it in the container's profile, or write `isolation: {aslr: on}`"))
-    #expect(try scene.rung() == rung(traced: true, cgroup: true))
+    #expect(try scene.method() == method(traced: true, cgroup: true))
   }
 }
 
@@ -125,13 +125,13 @@ extension LadderTests {
   }
 
   @Test(
-    "`tracer: on` is the same as the best rung where ptrace is allowed",
+    "`tracer: on` is the same as the best method where ptrace is allowed",
     .enabled(if: Ballast.mayTrace, "ptrace is refused here")
   )
   func tracerOnAllowed() throws {
     let scene = try Scene(Self.target + "isolation: {tracer: on}")
     #expect(try scene.check().code == 0)
-    #expect(try scene.rung() == rung(traced: true, cgroup: true))
+    #expect(try scene.method() == method(traced: true, cgroup: true))
     #expect(try scene.mainIsExact())
   }
 
@@ -152,11 +152,11 @@ extension LadderTests {
     #expect(!scene.has("started") && !scene.has("prepared"))
   }
 
-  @Test("Figures of another rung are not compared, and the field that differs is named")
-  func otherRung() throws {
+  @Test("Figures of another method are not compared, and the field that differs is named")
+  func otherMethod() throws {
     var scene = try Scene(Self.target)
     try scene.approve()
-    try #require(try scene.run(["check"]).code != 5, "the same rung is compared")
+    try #require(try scene.run(["check"]).code != 5, "the same method is compared")
     try scene.write(Self.target + "isolation: {tracer: off}")
     try expectNoBaseline(scene)
     guard Confinement.canFilter else { return }
@@ -173,7 +173,7 @@ extension LadderTests {
     #expect(outcome.code == 5, "\(outcome.output)")
     #expect(outcome.verdict == "no-baseline")
     #expect(outcome.words.contains("measurement"), "\(outcome.output)")
-    for isTraced in [true, false] { #expect(outcome.words.contains(rung(traced: isTraced, cgroup: true))) }
+    for isTraced in [true, false] { #expect(outcome.words.contains(method(traced: isTraced, cgroup: true))) }
   }
 }
 
@@ -271,8 +271,8 @@ extension Scene {
     return try #require(environment["fingerprint"] as? [String: Any])
   }
 
-  /// The rung that the last check was measured on.
-  func rung() throws -> String {
+  /// The method that the last check was measured on.
+  func method() throws -> String {
     try #require(try fingerprint()["measurement"] as? String)
   }
 

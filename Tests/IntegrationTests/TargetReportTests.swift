@@ -80,8 +80,8 @@ struct TargetReportTests {
     let outcome = try Gate.run("check", "--html", "run.html", in: project)
     #expect(outcome.code == 3)
     let words = "the target was caught in a loop: `Catalog.didChange` was called 100 times in one turn of its work"
-    let told = outcome.output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
-    #expect(told.contains("repetition 1 of 5: \(words), and in 1 more"), "\(outcome.output)")
+    let reported = outcome.output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+    #expect(reported.contains("repetition 1 of 5: \(words), and in 1 more"), "\(outcome.output)")
     #expect(try project.read("run.html").contains("`Catalog.didChange` was called 100 times"))
     #expect(try project.read(".highwater/trend.html").contains("caught in a loop: `Catalog.didChange`"))
     let events = try #require(try repetition(project)["events"] as? [[String: Any]])

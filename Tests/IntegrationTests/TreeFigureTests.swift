@@ -9,8 +9,8 @@ struct TreeFigureTests {
   private func inCgroup(_ words: String) throws -> (height: Double, truth: Double) {
     let outcome = try Ballast.record(words)
     let (repetition, report) = try outcome.only()
-    #expect(outcome.rung.hasSuffix("+cgroup"))
-    #expect(repetition.treeBasis == "cgroup")
+    #expect(outcome.method.hasSuffix("+cgroup"))
+    #expect(repetition.treeMethod == "cgroup")
     return (try repetition.metric("tree_peak"), report.touched)
   }
 

@@ -32,7 +32,7 @@ package struct Baseline: Sendable, Equatable {
   /// How memory went in the middle repetition; nil in files of earlier versions.
   package var curve: MemorySeries?
   /// What the metrics of the process tree count.
-  package var treeBasis: TreeBasis
+  package var treeMethod: TreeMethod
   /// Of metrics that rose in small steps, how low they were before; see ``continueAnchors(of:gate:)``.
   package var anchors: [MetricName: Anchor]
   package var approved: Approval
@@ -43,7 +43,7 @@ package struct Baseline: Sendable, Equatable {
     fingerprint: Fingerprint,
     metrics: [MetricName: [Double]],
     composition: Composition?,
-    treeBasis: TreeBasis = .upperBound,
+    treeMethod: TreeMethod = .upperBound,
     anchors: [MetricName: Anchor] = [:],
     approved: Approval
   ) {
@@ -52,7 +52,7 @@ package struct Baseline: Sendable, Equatable {
     self.fingerprint = fingerprint
     self.metrics = metrics
     self.composition = composition
-    self.treeBasis = treeBasis
+    self.treeMethod = treeMethod
     self.anchors = anchors
     self.approved = approved
   }
@@ -66,6 +66,6 @@ extension Baseline {
 
   /// The unit of a metric that is no growth, as the result file names it.
   package func unit(of metric: MetricName) -> String {
-    metric.unit(perIteration: false, told: units[metric])
+    metric.unit(perIteration: false, reported: units[metric])
   }
 }

@@ -67,8 +67,8 @@ extension Baseline.Anchor {
   func sentence(on metric: MetricName, rise: Double, unit: String, course: String) -> String {
     let percent = level > 0 ? " (+\(Decimals.text(rise / level * 100, places: 1)) %)" : ""
     let commit = commit.map { ", commit \($0.prefix(9))" } ?? ""
-    return "\(metric) has crept up by \(FigureUnit.text(of: rise, unit: unit))\(percent) \(course), "
-      + "from \(FigureUnit.text(of: level, unit: unit)) (\(at.day)\(commit))"
+    return "\(metric) has crept up by \(MetricUnit.text(of: rise, unit: unit))\(percent) \(course), "
+      + "from \(MetricUnit.text(of: level, unit: unit)) (\(at.day)\(commit))"
   }
 }
 

@@ -3,13 +3,13 @@ package enum GrowthNote {
   /// One sentence where more than half of the repetitions leak and no rule of the gate is of growth, with what would
   /// judge it; nothing elsewhere.
   package static func notes(on measured: ScenarioMeasurements) -> [String] {
-    let leaks = measured.repetitions.compactMap(\.growth).filter { $0.course == .leaking }
+    let leaks = measured.repetitions.compactMap(\.growth).filter { $0.kind == .leaking }
     let middle = leaks.sorted { $0.slope < $1.slope }.dropFirst(leaks.count / 2).first
     guard let middle, leaks.count * 2 > measured.repetitions.count, measured.failure == nil,
       !measured.gate.rules.contains(where: { $0.metric == .growth })
     else { return [] }
     let unit = MetricName.growth.unit(perIteration: measured.growthIsPerIteration)
-    func amount(_ value: Double) -> String { FigureUnit.text(of: value, unit: unit) }
+    func amount(_ value: Double) -> String { MetricUnit.text(of: value, unit: unit) }
     let figures = "\(amount(middle.slope)) (95 %: \(amount(middle.low)) to \(amount(middle.high)))"
     return [
       "memory leaks in \(leaks.count) of \(measured.repetitions.count) repetitions, by \(figures), and no rule of the "

@@ -144,7 +144,7 @@ struct MetricJudgement {
   }
 
   private func text(_ value: Double) -> String {
-    FigureUnit.text(of: value, unit: unit)
+    MetricUnit.text(of: value, unit: unit)
   }
 }
 
@@ -157,7 +157,7 @@ extension MetricJudgement {
     // Of an old result no interval is known.
     let bounds = growth.isEmpty ? level...level : growthBounds
     let (low, high) = (min(bounds.lowerBound, level), max(bounds.upperBound, level))
-    let isSettling = growth.count { $0.course == .settling } * 2 > current.count
+    let isSettling = growth.count { $0.kind == .settling } * 2 > current.count
     let above = "\(metric) is above its limit of \(text(limit))"
     if low > limit, !isSettling {
       (result.verdict, result.isUndecided) = (.regression, false)

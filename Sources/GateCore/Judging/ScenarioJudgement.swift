@@ -124,8 +124,8 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     let metric = rule.metric
     let values = repetitions.compactMap { $0.allMetrics[metric] }
     let old = baseline?.metrics[metric].flatMap { $0.isEmpty ? nil : $0 }
-    let told = Set(repetitions.compactMap { $0.units[metric] }).sorted()
-    let unit = metric.unit(perIteration: growthIsPerIteration, told: told.first ?? baseline?.units[metric])
+    let reported = Set(repetitions.compactMap { $0.units[metric] }).sorted()
+    let unit = metric.unit(perIteration: growthIsPerIteration, reported: reported.first ?? baseline?.units[metric])
     if gate.isStandard, metric != .peakRSS, let baseline, let note = Self.noteOnUnsteady(metric, baseline) {
       return (nil, note)
     }
@@ -133,7 +133,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
       return unavailable(rule, unit: unit, baseline: baseline, missing: missing, had: values.count)
     }
     if let reason = metric.isOfTree
-      ? reasonAgainstTrees(of: baseline) : reasonAgainstUnits(told, of: rule, beside: baseline)
+      ? reasonAgainstTrees(of: baseline) : reasonAgainstUnits(reported, of: rule, beside: baseline)
     {
       return (MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: reason), nil)
     }
@@ -154,18 +154,18 @@ package struct ScenarioMeasurements: Sendable, Equatable {
 
   /// Why the figures of the process trees do not belong together; nil where all count the same.
   private func reasonAgainstTrees(of baseline: Baseline?) -> String? {
-    let bases = Set(repetitions.map(\.treeBasis.rawValue)).sorted()
+    let bases = Set(repetitions.map(\.treeMethod.rawValue)).sorted()
     if bases.count > 1 {
       return "the repetitions counted their process trees in different ways: \(bases.joined(separator: ", "))"
     }
-    guard let basis = bases.first, let before = baseline?.treeBasis.rawValue, basis != before else { return nil }
+    guard let basis = bases.first, let before = baseline?.treeMethod.rawValue, basis != before else { return nil }
     return "the baseline's process trees were counted in another way: \(before) there, \(basis) here; approve again"
   }
 
   /// Why figures of the target's own do not belong together or to the rule's amounts; nil where they do.
-  private func reasonAgainstUnits(_ told: [String], of rule: GateRule, beside baseline: Baseline?) -> String? {
-    guard let unit = told.first else { return nil }
-    if told.count > 1 { return "the repetitions reported it in different units: \(told.joined(separator: ", "))" }
+  private func reasonAgainstUnits(_ reported: [String], of rule: GateRule, beside baseline: Baseline?) -> String? {
+    guard let unit = reported.first else { return nil }
+    if reported.count > 1 { return "the repetitions reported it in different units: \(reported.joined(separator: ", "))" }
     var amounts = [rule.limit]
     if case .bounds(_, let absolute) = rule.tolerance { amounts.append(absolute) }
     if let amount = amounts.compactMap(\.self).first(where: { !$0.fits(unit: unit) }) {
@@ -216,7 +216,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
     }
     if metric.isValue {
       let share = count == 0 ? "no repetition" : "only \(count) of \(repetitions.count) repetitions"
-      return "the target reported it (`value \(metric.toldName) NUMBER UNIT`) in \(share)"
+      return "the target reported it (`value \(metric.reportedName) NUMBER UNIT`) in \(share)"
     }
     switch metric {
     case .peakRSS, .treePeak: return "the target ended before \(Recording.fewestReadings) readings of it were made"
@@ -250,7 +250,7 @@ package struct ScenarioMeasurements: Sendable, Equatable {
 
   private func note(onOther name: String, _ differences: [Fingerprint.Difference]) -> String {
     let fields = differences.filter(\.field.isHard)
-    let list = (fields.isEmpty ? differences : fields).map(\.forPeople).joined(separator: ", ")
+    let list = (fields.isEmpty ? differences : fields).map(\.displayText).joined(separator: ", ")
     // One name for machines that are not alike: the team's own, or a file that somebody changed.
     guard name != environment.name else {
       return "there is a baseline of this name, but of another environment (baseline → here): \(list)"
@@ -262,14 +262,14 @@ package struct ScenarioMeasurements: Sendable, Equatable {
   private func noteOnEnvironment(of baseline: Baseline) -> String? {
     let differences = environment.fingerprint.differences(fromBaseline: baseline.fingerprint)
     guard !differences.isEmpty else { return nil }
-    let list = differences.map(\.forPeople).joined(separator: ", ")
+    let list = differences.map(\.displayText).joined(separator: ", ")
     return "the environment is not the baseline's (baseline → here): \(list)"
   }
 }
 
 extension Fingerprint.Difference {
   /// The difference for a person, as in `cpus 2 → 4`.
-  package var forPeople: String {
+  package var displayText: String {
     guard field != .environmentHash else { return "the target's environment variables are others" }
     return "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)"
   }
@@ -286,7 +286,7 @@ extension Baseline {
   ///
   /// Figures of process trees that were not all counted in the same way are left out.
   package init(of result: ScenarioResult, approved: Approval) {
-    let bases = Set(result.repetitions.map(\.treeBasis))
+    let bases = Set(result.repetitions.map(\.treeMethod))
     let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || bases.count == 1 }
     let columns = names.map { name in (name, result.repetitions.compactMap { $0.allMetrics[name] }) }
     self.init(
@@ -295,10 +295,10 @@ extension Baseline {
       fingerprint: result.environment.fingerprint,
       metrics: Dictionary(uniqueKeysWithValues: columns),
       composition: result.currentComposition,
-      treeBasis: result.repetitions.first?.treeBasis ?? .upperBound,
+      treeMethod: result.repetitions.first?.treeMethod ?? .upperBound,
       approved: approved
     )
-    for name in names { units[name] = result.toldUnit(of: name) }
+    for name in names { units[name] = result.reportedUnit(of: name) }
     curve = result.curveForBaseline
   }
 }
@@ -329,7 +329,7 @@ extension ScenarioMeasurements {
         duration: .zero,
         processes: 0,
         metrics: baseline.metrics.compactMapValues { index < $0.count ? $0[index] : nil },
-        treeBasis: baseline.treeBasis
+        treeMethod: baseline.treeMethod
       )
       repetition.units = baseline.units.filter { repetition.metrics[$0.key] != nil }
       return repetition

@@ -34,7 +34,7 @@ package struct End: Sendable, Equatable {
   }
 
   /// The end in a few words, as in `exited with code 3` or `crash (SIGSEGV)`.
-  package var forPeople: String {
+  package var displayText: String {
     // A detail that begins with the kind tells all of it.
     if let detail, detail.hasPrefix("\(kind.rawValue) ") { return detail }
     let how =

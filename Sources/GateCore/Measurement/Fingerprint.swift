@@ -39,7 +39,7 @@ package struct Fingerprint: Sendable, Equatable {
   package var aslr: String
   /// Transparent huge pages: `always`, `madvise`, `never`, or `off` where the scenario switched them off.
   package var thp: String
-  /// The rung of measurement.
+  /// The method of measurement.
   package var measurement: String
   package var memoryLimit: Bytes?
   /// Release, as `uname -r` says.

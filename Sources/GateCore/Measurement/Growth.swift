@@ -3,7 +3,7 @@ import Statistics
 /// By how much memory rises in steady state, how far that figure can be trusted, and where it leads.
 package struct Growth: Sendable, Equatable {
   /// Where a curve goes on.
-  package enum Course: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// No growth that could be told from noise, or none that would matter.
     case level
     /// It grows all the time, by an amount that matters.
@@ -17,13 +17,13 @@ package struct Growth: Sendable, Equatable {
   /// The ends of the slope's 95 % interval, which holds the slope.
   package var low: Double
   package var high: Double
-  package var course: Course
+  package var kind: Kind
 
-  package init(slope: Double, low: Double, high: Double, course: Course) {
+  package init(slope: Double, low: Double, high: Double, kind: Kind) {
     self.slope = slope
     self.low = low
     self.high = high
-    self.course = course
+    self.kind = kind
   }
 }
 
@@ -37,12 +37,12 @@ extension Growth {
     guard let whole = SlopeInterval(x: x, y: y), let level = Spread.median(y), let first = x.first, let last = x.last
     else { return nil }
     let matters = max(Self.leastLeak, Self.leastShare * abs(level))
-    self.init(slope: whole.slope, low: whole.low, high: whole.high, course: .level)
+    self.init(slope: whole.slope, low: whole.low, high: whole.high, kind: .level)
     guard whole.low > 0 else { return }
     if Self.isSettling(x, y) {
-      course = .settling
+      kind = .settling
     } else if whole.low * (last - first) > matters {
-      course = .leaking
+      kind = .leaking
     }
   }
 

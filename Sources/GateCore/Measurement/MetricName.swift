@@ -55,19 +55,19 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
       return text.hasPrefix("phase.") && text.hasSuffix(suffix) && text.count > 6 + suffix.count
         && PlainName.isValid(text.dropFirst(6).dropLast(suffix.count))
     }
-    let isValue = name.isValue && PlainName.isValid(name.toldName)
+    let isValue = name.isValue && PlainName.isValid(name.reportedName)
     guard Self.wholeRun.contains(name) || ofPhase || isValue else { return nil }
     self = name
   }
 
-  /// Whether the metric is of the whole process tree: what it counts is told by a ``TreeBasis``.
+  /// Whether the metric is of the whole process tree: what it counts is told by a ``TreeMethod``.
   package var isOfTree: Bool { self == .treePeak || self == .treeSteady }
 
   /// Whether it is a figure of the target's own, in a unit that the target says with it.
   package var isValue: Bool { text.hasPrefix("value.") }
 
   /// The target's name for a figure of its own, as in `cache.entries`; the whole name of all else.
-  package var toldName: String { isValue ? String(text.dropFirst("value.".count)) : text }
+  package var reportedName: String { isValue ? String(text.dropFirst("value.".count)) : text }
 
   /// Whether it is a rate, which has no level that anything could be a share of.
   package var isRate: Bool { self == .growth || self == .faultRate }
@@ -77,8 +77,8 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
 
   /// The unit as the result file names it; of growth that per iteration or per second, of a figure of the target's own
   /// what the target `told`, else none.
-  package func unit(perIteration: Bool, told: String? = nil) -> String {
-    if isValue { return told ?? "" }
+  package func unit(perIteration: Bool, reported: String? = nil) -> String {
+    if isValue { return reported ?? "" }
     if self == .faultRate { return "bytes/second" }
     guard self == .growth else { return "bytes" }
     return perIteration ? "bytes/iteration" : "bytes/second"

@@ -12,7 +12,7 @@ extension Recording {
       phases: phases(in: envelope),
       widestGap: widestGap,
       notes: notes + markNotes + treeNotes + briefnessNotes,
-      treeBasis: treeBasis,
+      treeMethod: treeMethod,
       largestProcesses: largestProcesses
     )
     result.metrics[.peakRSS] = peak.map { Double($0.count) }
@@ -194,7 +194,7 @@ extension Recording {
   /// What a tree's figures count more than once, where more than one process was there at a time.
   private var treeNotes: [String] {
     guard samples.contains(where: { $0.processes > 1 }) else { return [] }
-    switch treeBasis {
+    switch treeMethod {
     case .cgroup: return []
     case .proportional:
       return [

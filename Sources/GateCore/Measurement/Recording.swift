@@ -1,5 +1,5 @@
 /// What one process held in memory at one instant, from `/proc/<pid>/status`.
-package struct MemoryFigures: Sendable, Equatable {
+package struct MemoryReading: Sendable, Equatable {
   /// `VmRSS`.
   package var resident: Bytes
   /// `VmHWM`.
@@ -25,14 +25,14 @@ package struct Sample: Sendable, Equatable {
   /// Time since the target's exec.
   package var time: Duration
   /// The main process; nil before it is known, after it has gone, and where only another process of the tree was read.
-  package var main: MemoryFigures?
-  /// The memory of the whole tree; what it counts is the recording's ``TreeBasis``.
+  package var main: MemoryReading?
+  /// The memory of the whole tree; what it counts is the recording's ``TreeMethod``.
   package var tree: Bytes
   package var processes: Int
   /// What the main process has done up to then; nil where it was not read.
   package var activity: Activity?
 
-  package init(time: Duration, main: MemoryFigures?, tree: Bytes, processes: Int, activity: Activity? = nil) {
+  package init(time: Duration, main: MemoryReading?, tree: Bytes, processes: Int, activity: Activity? = nil) {
     self.time = time
     self.main = main
     self.tree = tree
@@ -55,7 +55,7 @@ package struct Activity: Sendable, Equatable {
 }
 
 /// What the figures of a process tree count.
-package enum TreeBasis: String, Sendable, CaseIterable {
+package enum TreeMethod: String, Sendable, CaseIterable {
   /// Anonymous and shared memory of the target's own cgroup: each page once, file pages not at all.
   case cgroup
   /// Proportional set sizes (`Pss`) as far as they could be read: a page that n processes share counts 1/n in each.
@@ -203,10 +203,10 @@ package struct CompositionReading: Sendable, Equatable {
   }
 }
 
-/// The rung of the ladder of methods that measured a repetition.
+/// The method of the ladder of methods that measured a repetition.
 ///
-/// Figures of different rungs are never compared.
-package enum Rung: String, Sendable, CaseIterable {
+/// Figures of different methods are never compared.
+package enum MeasurementMethod: String, Sendable, CaseIterable {
   /// Each process's own high-water mark, read when it ends; the tree's memory from a cgroup of its own.
   case tracedInCgroup = "traced+cgroup"
   /// Each process's own high-water mark, read when it ends.
@@ -248,7 +248,7 @@ package struct Failure: Sendable, Equatable {
 
 /// All that was seen of one repetition.
 package struct Recording: Sendable, Equatable {
-  package var rung: Rung
+  package var method: MeasurementMethod
   /// In the order of time.
   package var samples: [Sample]
   /// In the order of time.
@@ -258,7 +258,7 @@ package struct Recording: Sendable, Equatable {
   package var composition: Composition?
   /// In the order of time; the last one need not be ``composition``.
   package var compositions: [CompositionReading]
-  package var treeBasis: TreeBasis
+  package var treeMethod: TreeMethod
   /// The size of a page of memory in bytes: what a page fault brings in.
   package var pageSize: Int
   package var end: End
@@ -277,13 +277,13 @@ package struct Recording: Sendable, Equatable {
   package var notes: [String]
 
   package init(
-    rung: Rung = .sampled,
+    method: MeasurementMethod = .sampled,
     samples: [Sample] = [],
     marks: [Mark] = [],
     processes: [ProcessRecord] = [],
     composition: Composition? = nil,
     compositions: [CompositionReading] = [],
-    treeBasis: TreeBasis = .upperBound,
+    treeMethod: TreeMethod = .upperBound,
     pageSize: Int = 4096,
     end: End,
     failure: Failure? = nil,
@@ -294,13 +294,13 @@ package struct Recording: Sendable, Equatable {
     outputTail: String = "",
     notes: [String] = []
   ) {
-    self.rung = rung
+    self.method = method
     self.samples = samples
     self.marks = marks
     self.processes = processes
     self.composition = composition
     self.compositions = compositions
-    self.treeBasis = treeBasis
+    self.treeMethod = treeMethod
     self.pageSize = pageSize
     self.end = end
     self.failure = failure

@@ -27,11 +27,11 @@ package struct TargetEvent: Sendable, Equatable {
 extension TargetEvent {
   private static let loopWords = "the target was caught in a loop"
 
-  /// Whether a text is what ``forPeople`` says of a loop: histories keep no more of it.
+  /// Whether a text is what ``displayText`` says of a loop: histories keep no more of it.
   package static func tellsOfLoop(_ text: String) -> Bool { text.hasPrefix(loopWords) }
 
   /// The event in words that stand by themselves.
-  package var forPeople: String {
+  package var displayText: String {
     switch kind {
     case .loop(let name, let calls, let turns):
       "\(Self.loopWords): `\(name)` was called \(calls) times in one turn of its work"
@@ -144,7 +144,7 @@ struct TargetReport {
   }
 
   private mutating func addValue(_ metric: MetricName, _ number: Double, _ word: String) {
-    let (unit, scale) = FigureUnit.told(word)
+    let (unit, scale) = MetricUnit.reported(word)
     let value = number * scale
     guard value.magnitude <= Double(Bytes.largest.count) else { return left.numbers += 1 }
     if let known = units[metric] {
@@ -193,6 +193,6 @@ struct TargetReport {
     if dropped > 0 {
       notes.append("the target dropped \(dropped) messages to HIGHWATER_MARKS that it wrote faster than they were read")
     }
-    return notes + events.filter { $0.isTrouble && !$0.isLoop }.prefix(Self.mostTroubles).map(\.forPeople)
+    return notes + events.filter { $0.isTrouble && !$0.isLoop }.prefix(Self.mostTroubles).map(\.displayText)
   }
 }

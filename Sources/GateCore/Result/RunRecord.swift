@@ -91,7 +91,7 @@ package struct ScenarioRecord: Sendable, Equatable {
       growthIsPerIteration: result.growthIsPerIteration,
       metrics: result.metricNames.map { metric in
         MetricRecord(
-          metric: metric, told: result.toldUnit(of: metric), values: values[metric] ?? [], judged: judged[metric])
+          metric: metric, reported: result.reportedUnit(of: metric), values: values[metric] ?? [], judged: judged[metric])
       },
       troubles: result.troubles,
       composition: result.currentComposition?.withoutLibraries,
@@ -117,7 +117,7 @@ extension ScenarioResult {
       let loop = repetition.events.first(where: \.isLoop)
       guard !isClean || repetition.end.oomKills > 0 || loop != nil else { return nil }
       var end = repetition.end
-      if let loop { end.detail = loop.forPeople }
+      if let loop { end.detail = loop.displayText }
       return ScenarioRecord.Trouble(repetition: number, end: end)
     }
   }
@@ -188,26 +188,26 @@ package struct MetricRecord: Sendable, Equatable {
 
   package var metric: MetricName
   /// The unit of a figure of the target's own; nil for all else, whose metric tells it.
-  package var told: String?
+  package var reported: String?
   /// nil where no repetition had it.
   package var figures: Figures?
   /// nil where nothing judged it.
   package var judgement: Judgement?
 
-  package init(metric: MetricName, told: String? = nil, figures: Figures?, judgement: Judgement? = nil) {
+  package init(metric: MetricName, reported: String? = nil, figures: Figures?, judgement: Judgement? = nil) {
     self.metric = metric
-    self.told = told
+    self.reported = reported
     self.figures = figures
     self.judgement = judgement
   }
 
   /// - Parameters:
   ///   - metric: Its name.
-  ///   - told: The unit of a figure of the target's own.
+  ///   - reported: The unit of a figure of the target's own.
   ///   - values: One of each repetition that has it, finite ones.
   ///   - judged: How it was judged; nil where it was not.
-  package init(metric: MetricName, told: String? = nil, values: [Double], judged: MetricResult?) {
-    self.init(metric: metric, told: told, figures: Figures(values), judgement: judged.map(Judgement.init))
+  package init(metric: MetricName, reported: String? = nil, values: [Double], judged: MetricResult?) {
+    self.init(metric: metric, reported: reported, figures: Figures(values), judgement: judged.map(Judgement.init))
   }
 
   /// The order in which metrics are shown, then that of their names.

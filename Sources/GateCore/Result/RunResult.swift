@@ -189,7 +189,7 @@ package struct RepetitionResult: Sendable, Equatable {
   package var notes: [String]
   /// The highest rise above the steady level; nil where there was none, or no steady level.
   package var spike: Spike?
-  package var treeBasis: TreeBasis
+  package var treeMethod: TreeMethod
   /// The processes with the highest peaks, at most ``mostProcesses``, the main one always among them.
   package var largestProcesses: [ProcessRecord]
   /// How its memory went; nil where the main process was never read, or a file does not tell.
@@ -229,7 +229,7 @@ package struct RepetitionResult: Sendable, Equatable {
     widestGap: Duration = .zero,
     notes: [String] = [],
     spike: Spike? = nil,
-    treeBasis: TreeBasis = .upperBound,
+    treeMethod: TreeMethod = .upperBound,
     largestProcesses: [ProcessRecord] = []
   ) {
     self.end = end
@@ -242,7 +242,7 @@ package struct RepetitionResult: Sendable, Equatable {
     self.widestGap = widestGap
     self.notes = notes
     self.spike = spike
-    self.treeBasis = treeBasis
+    self.treeMethod = treeMethod
     self.largestProcesses = largestProcesses
   }
 
@@ -260,13 +260,13 @@ package struct RepetitionResult: Sendable, Equatable {
 extension ScenarioResult {
   /// The unit of a metric as the result file names it; of a figure of the target's own as it was first reported.
   package func unit(of metric: MetricName) -> String {
-    metric.unit(perIteration: growthIsPerIteration, told: toldUnit(of: metric))
+    metric.unit(perIteration: growthIsPerIteration, reported: reportedUnit(of: metric))
   }
 
   /// The unit of a figure of the target's own, as it was first reported or else as it was judged; nil where nobody told.
-  package func toldUnit(of metric: MetricName) -> String? {
+  package func reportedUnit(of metric: MetricName) -> String? {
     guard metric.isValue else { return nil }
-    let judged = metrics.first { $0.rule.metric == metric && FigureUnit.isValid($0.unit) }
+    let judged = metrics.first { $0.rule.metric == metric && MetricUnit.isValid($0.unit) }
     return repetitions.lazy.compactMap { $0.units[metric] }.first ?? judged?.unit
   }
 

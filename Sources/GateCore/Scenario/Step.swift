@@ -63,10 +63,10 @@ extension Step: CustomStringConvertible {
     case .run(let client): "run: \(client.command)"
     case .http(let call): "http: \(call.method) \(ShownURL.withoutCredentials(call.url))"
     case .send(let text): "send: \(text.prefix(40).debugDescription)"
-    case .expectOutput(let pattern, let within): "expect: output `\(pattern)` within \(within.forPeople)"
+    case .expectOutput(let pattern, let within): "expect: output `\(pattern)` within \(within.displayText)"
     case .signal(let signal): "signal: \(signal.name)"
-    case .wait(let time): "wait: \(time.forPeople)"
-    case .settle(let within): "settle: within \(within.forPeople)"
+    case .wait(let time): "wait: \(time.displayText)"
+    case .settle(let within): "settle: within \(within.displayText)"
     case .mark(let name): "mark: \(name)"
     case .repeat(let times, _): "repeat: \(times) times"
     }

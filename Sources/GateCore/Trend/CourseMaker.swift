@@ -75,7 +75,7 @@ package struct CourseMaker: Sendable {
       let moves = CourseMoves(of: column, in: whole)
       return MetricCourse(
         metric: column.metric,
-        unit: column.metric.unit(perIteration: whole.last?.growthIsPerIteration ?? false, told: column.told),
+        unit: column.metric.unit(perIteration: whole.last?.growthIsPerIteration ?? false, reported: column.reported),
         points: rows.map { column[$0] },
         steps: moves?.steps ?? [],
         creep: moves?.creep

@@ -58,14 +58,14 @@ package struct ScenarioTrack: Sendable {
 
     package let metric: MetricName
     /// The unit of a figure of the target's own.
-    package let told: String?
+    package let reported: String?
     private var figures: [Figure]
     /// Empty where no run was judged.
     private var judged: [Judged] = []
 
     /// A column without figures, for so many rows.
-    package init(metric: MetricName, told: String? = nil, rows: Int) {
-      (self.metric, self.told) = (metric, told)
+    package init(metric: MetricName, reported: String? = nil, rows: Int) {
+      (self.metric, self.reported) = (metric, reported)
       figures = Array(repeating: Figure(), count: rows)
     }
 

@@ -28,9 +28,9 @@ package enum Amount: Sendable, Equatable {
   /// Whether figures of this unit can be held against it; bytes per second or iteration are sizes.
   package func fits(unit: String) -> Bool {
     switch self {
-    case .size: FigureUnit.isMemory(unit)
+    case .size: MetricUnit.isMemory(unit)
     case .time: unit == "seconds"
-    case .number: !unit.isEmpty && !FigureUnit.isMemory(unit) && !Amount.time(.zero).fits(unit: unit)
+    case .number: !unit.isEmpty && !MetricUnit.isMemory(unit) && !Amount.time(.zero).fits(unit: unit)
     }
   }
 }
@@ -40,7 +40,7 @@ extension Amount: CustomStringConvertible {
   package var description: String {
     switch self {
     case .size(let bytes): bytes.description
-    case .time(let duration): FigureUnit.ownText(of: duration.inSeconds, unit: "seconds")
+    case .time(let duration): MetricUnit.ownText(of: duration.inSeconds, unit: "seconds")
     case .number(let number): Decimals.short(number)
     }
   }
@@ -71,7 +71,7 @@ extension Amount {
 
 /// The unit of a figure, as the result file names it: `bytes`, `bytes/second`, `bytes/iteration`, `seconds`, or one of
 /// the target's own, such as `items`.
-package enum FigureUnit {
+package enum MetricUnit {
   /// A figure for a person, as in `23.1 MiB`, `1.3 KiB/iteration`, `12.0 MiB/s`, `250 ms` or `17 items`.
   package static func text(of value: Double, unit: String) -> String {
     guard isMemory(unit) else { return ownText(of: value, unit: unit) }
@@ -119,7 +119,7 @@ package enum FigureUnit {
   /// What a target's word for a unit means: how figures in it are named, and what they have to be multiplied by.
   ///
   /// Sizes become bytes and spans of time seconds, so that a target may tell now KiB and now MiB.
-  static func told(_ word: String) -> (unit: String, scale: Double) {
+  static func reported(_ word: String) -> (unit: String, scale: Double) {
     if word == "bytes" || word == "byte" { return ("bytes", 1) }
     if let size = Bytes.units.first(where: { $0.name == word })?.size { return ("bytes", Double(size)) }
     if word == "seconds" || word == "second" { return ("seconds", 1) }

@@ -115,7 +115,7 @@ extension Duration {
   }
 
   /// The span for a person: `10 ms`, `1.5 s`, `5 min 2 s`.
-  package var forPeople: String {
+  package var displayText: String {
     let seconds = inSeconds
     switch seconds {
     case ..<0.001: return "\(Decimals.text(seconds * 1e6, places: 0)) µs"

@@ -53,7 +53,7 @@ private struct BaselineDocument: Codable {
       fingerprint: try fields.value("fingerprint", as: FingerprintDocument.self).fingerprint,
       metrics: try fields.value("metrics", as: SeriesDocument.self).series,
       composition: try fields.valueIfAny("composition", as: CompositionDocument.self)?.composition,
-      treeBasis: try fields.choiceIfAny("treeBasis") ?? .upperBound,
+      treeMethod: try fields.choiceIfAny("treeMethod") ?? .upperBound,
       anchors: try fields.valueIfAny("anchors", as: AnchorsDocument.self)?.anchors ?? [:],
       approved: try fields.value("approved", as: ApprovalDocument.self).approval
     )
@@ -75,7 +75,7 @@ private struct BaselineDocument: Codable {
     )
     try fields.encodeIfPresent(baseline.curve.map(SeriesText.init), forKey: "curve")
     // Where it is not told, trees were sums, as all were at first: those files stay as they are.
-    if baseline.treeBasis != .upperBound { try fields.encode(baseline.treeBasis.rawValue, forKey: "treeBasis") }
+    if baseline.treeMethod != .upperBound { try fields.encode(baseline.treeMethod.rawValue, forKey: "treeMethod") }
     if !baseline.anchors.isEmpty { try fields.encode(AnchorsDocument(baseline.anchors), forKey: "anchors") }
     try fields.encode(ApprovalDocument(baseline.approved), forKey: "approved")
   }

@@ -52,14 +52,14 @@ extension JSONFields {
   /// The units that a target told of these metrics; those of others are left out.
   func units(of metrics: some Collection<MetricName>) throws -> [MetricName: String] {
     guard let units = try valueIfAny("units", as: JSONFields.Object.self)?.fields else { return [:] }
-    return try metrics.reduce(into: [:]) { told, metric in
-      if metric.isValue { told[metric] = try units.unitIfAny(JSONName(metric.text)) }
+    return try metrics.reduce(into: [:]) { reported, metric in
+      if metric.isValue { reported[metric] = try units.unitIfAny(JSONName(metric.text)) }
     }
   }
 
   func unitIfAny(_ key: JSONName) throws -> String? {
     guard let unit = try textIfAny(key) else { return nil }
-    if !FigureUnit.isValid(unit) { throw fault(key, "is no unit: `\(DocumentFault.shown(unit))`") }
+    if !MetricUnit.isValid(unit) { throw fault(key, "is no unit: `\(DocumentFault.shown(unit))`") }
     return unit
   }
 

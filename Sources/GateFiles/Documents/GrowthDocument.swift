@@ -12,27 +12,27 @@ struct GrowthDocument: Codable {
     self.growth = growth
   }
 
-  /// Reads an interval and a course; the slope is yet to come.
+  /// Reads an interval and a kind; the slope is yet to come.
   init(from decoder: any Decoder) throws {
     let fields = try JSONFields(decoder)
     let range = MetricName.growth.range
     let low = try fields.number("low", in: range)
     let high = try fields.number("high", in: range)
     guard low <= high else { throw fields.fault("high", "is below `low`") }
-    growth = Growth(slope: low, low: low, high: high, course: try fields.choice("course"))
+    growth = Growth(slope: low, low: low, high: high, kind: try fields.choice("kind"))
   }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
     try fields.encode(Figure(growth.low, of: .growth), forKey: "low")
     try fields.encode(Figure(growth.high, of: .growth), forKey: "high")
-    try fields.encode(growth.course.rawValue, forKey: "course")
+    try fields.encode(growth.kind.rawValue, forKey: "kind")
   }
 
   /// The growth with its slope; nil where the interval does not hold that.
   func growth(of slope: Double) -> Growth? {
     guard growth.low <= slope, slope <= growth.high else { return nil }
-    return Growth(slope: slope, low: growth.low, high: growth.high, course: growth.course)
+    return Growth(slope: slope, low: growth.low, high: growth.high, kind: growth.kind)
   }
 }
 

@@ -92,7 +92,7 @@ extension RecordingExport {
     }
 
     /// An amount under one name in both forms; nil where the main process was not read.
-    init(_ name: String, _ amount: @escaping @Sendable (MemoryFigures) -> Bytes) {
+    init(_ name: String, _ amount: @escaping @Sendable (MemoryReading) -> Bytes) {
       self.init(name, name) { sample in sample.main.map { "\(amount($0).count)" } }
     }
   }
@@ -144,8 +144,8 @@ private struct RecordingDocument: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
     try fields.encode(name, forKey: "file")
-    try fields.encode(recording.rung.rawValue, forKey: "measurement")
-    try fields.encode(recording.treeBasis.rawValue, forKey: "treeBasis")
+    try fields.encode(recording.method.rawValue, forKey: "measurement")
+    try fields.encode(recording.treeMethod.rawValue, forKey: "treeMethod")
     try fields.encode(recording.pageSize, forKey: "pageSize")
     try fields.encode(recording.duration.asSeconds, forKey: "durationSeconds")
     try fields.encodeOrNull(recording.stopRequested?.asSeconds, forKey: "stopRequestedSeconds")

@@ -28,13 +28,13 @@ package enum RecordingFile {
   package static func encode(_ recording: Recording) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(magic + [version])
-    writer.append(recording.rung.rawValue)
+    writer.append(recording.method.rawValue)
     SampleColumns.write(Array(recording.samples.prefix(mostSamples)), to: &writer)
     writer.append(Array(recording.marks.filter(\.isFinite).prefix(mostMarks))) { $0.append($1) }
     writer.append(Array(recording.processes.prefix(mostProcesses))) { $0.append($1) }
     writer.append(recording.composition) { $0.append($1) }
     writer.append(Array(recording.compositions.prefix(mostCompositions))) { $0.append($1) }
-    writer.append(recording.treeBasis.rawValue)
+    writer.append(recording.treeMethod.rawValue)
     writer.append(count: recording.pageSize)
     writer.append(recording.end)
     writer.append(recording.failure) { $0.append($1) }
@@ -97,7 +97,7 @@ extension Mark {
 
 extension ByteReader {
   fileprivate mutating func recording() throws(ByteFault) -> Recording {
-    guard let rung = Rung(rawValue: try text()) else { throw .damaged }
+    guard let method = MeasurementMethod(rawValue: try text()) else { throw .damaged }
     let samples = try SampleColumns.read(from: &self)
     let marks = try list(atMost: RecordingFile.mostMarks) { reader throws(ByteFault) in try reader.mark() }
     let processes = try list(atMost: RecordingFile.mostProcesses) { reader throws(ByteFault) in try reader.process() }
@@ -107,16 +107,16 @@ extension ByteReader {
         try reader.compositionReading()
       }
     }
-    let treeBasis = try added(in: 2, else: .upperBound) { reader throws(ByteFault) in try reader.treeBasis() }
+    let treeMethod = try added(in: 2, else: .upperBound) { reader throws(ByteFault) in try reader.treeMethod() }
     let pageSize = try added(in: 2, else: 4096) { reader throws(ByteFault) in try reader.count(atMost: 1 << 30) }
     return Recording(
-      rung: rung,
+      method: method,
       samples: samples,
       marks: marks,
       processes: processes,
       composition: composition,
       compositions: compositions,
-      treeBasis: treeBasis,
+      treeMethod: treeMethod,
       pageSize: pageSize,
       end: try end(),
       failure: try optional { reader throws(ByteFault) in try reader.failure() },

@@ -179,8 +179,8 @@ extension ByteReader {
     CompositionReading(time: try duration(), composition: try composition(), proportional: try bytesIfAny())
   }
 
-  mutating func treeBasis() throws(ByteFault) -> TreeBasis {
-    guard let basis = TreeBasis(rawValue: try text()) else { throw .damaged }
+  mutating func treeMethod() throws(ByteFault) -> TreeMethod {
+    guard let basis = TreeMethod(rawValue: try text()) else { throw .damaged }
     return basis
   }
 

@@ -80,19 +80,19 @@ enum SampleColumns {
     return activities
   }
 
-  private static func figures(_ count: Int, from reader: inout ByteReader) throws(ByteFault) -> [MemoryFigures] {
+  private static func figures(_ count: Int, from reader: inout ByteReader) throws(ByteFault) -> [MemoryReading] {
     let resident = Column.sums(try Column.read(count, from: &reader))
     let peakErrors = try Column.read(count, from: &reader)
     let file = Column.sums(try Column.read(count, from: &reader))
     let shared = Column.sums(try Column.read(count, from: &reader))
     let residuals = try Column.read(count, from: &reader)
-    var figures: [MemoryFigures] = []
+    var figures: [MemoryReading] = []
     figures.reserveCapacity(count)
     var peak: Int64 = 0
     for index in 0..<count {
       peak = guessedPeak(peak, resident[index]) &+ peakErrors[index]
       figures.append(
-        MemoryFigures(
+        MemoryReading(
           resident: try .checked(resident[index]),
           peak: try .checked(peak),
           anonymous: try .checked(resident[index] &- file[index] &- shared[index] &- residuals[index]),

@@ -22,7 +22,7 @@ struct RepetitionDocument: Codable {
       widestGap: try fields.secondsIfAny("widestGapSeconds") ?? .zero,
       notes: try fields.notes(),
       spike: try fields.valueIfAny("spike", as: SpikeDocument.self)?.spike,
-      treeBasis: try fields.choiceIfAny("treeBasis") ?? .upperBound,
+      treeMethod: try fields.choiceIfAny("treeMethod") ?? .upperBound,
       largestProcesses: try fields.listIfAny("processTable", of: ProcessDocument.self).map(\.process)
     )
     repetition.units = try fields.units(of: figures.keys)
@@ -44,7 +44,7 @@ struct RepetitionDocument: Codable {
     try fields.encode(repetition.widestGap.asSeconds, forKey: "widestGapSeconds")
     try fields.encode(repetition.notes.map(\.boundedStart), forKey: "notes")
     try fields.encodeIfPresent(repetition.spike.map(SpikeDocument.init), forKey: "spike")
-    try fields.encode(repetition.treeBasis.rawValue, forKey: "treeBasis")
+    try fields.encode(repetition.treeMethod.rawValue, forKey: "treeMethod")
     try fields.encode(repetition.largestProcesses.map(ProcessDocument.init), forKey: "processTable")
     try fields.encodeIfPresent(repetition.curve.map(CurveDocument.init), forKey: "curve")
   }

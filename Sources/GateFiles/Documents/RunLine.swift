@@ -187,8 +187,8 @@ private struct MetricRecordDocument: Codable {
       )
     }
     let metric = MetricName(try fields.name("name"))
-    let told = metric.isValue ? try fields.unitIfAny("unit") : nil
-    record = MetricRecord(metric: metric, told: told, figures: figures, judgement: judgement)
+    let reported = metric.isValue ? try fields.unitIfAny("unit") : nil
+    record = MetricRecord(metric: metric, reported: reported, figures: figures, judgement: judgement)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -196,7 +196,7 @@ private struct MetricRecordDocument: Codable {
     let metric = record.metric
     func figure(_ value: Double) -> Figure { Figure(value, of: metric) }
     try fields.encode(metric.text, forKey: "name")
-    try fields.encodeIfPresent(record.told, forKey: "unit")
+    try fields.encodeIfPresent(record.reported, forKey: "unit")
     if let figures = record.figures {
       try fields.encode(figure(figures.median), forKey: "median")
       try fields.encode(figure(figures.low), forKey: "low")

@@ -11,7 +11,7 @@ struct Fields {
 
   /// Takes a mapping, and complains of keys that are unknown, twice there, or without a value.
   ///
-  /// nil, with a complaint, where the value is no mapping. `owner` says what the mapping is, as in "no scenario has the
+  /// nil, with a diagnostic, where the value is no mapping. `owner` says what the mapping is, as in "no scenario has the
   /// key `x`"; for the `nullable` keys YAML's null means something.
   init?(
     _ value: YAMLValue,
@@ -22,7 +22,7 @@ struct Fields {
     in context: ReadingContext
   ) {
     guard case .mapping(let all) = value.content else {
-      context.complain("\(owner) must be a mapping, not \(value.found)", at: value.place, hint: "such as `\(example)`")
+      context.printError("\(owner) must be a mapping, not \(value.found)", at: value.place, hint: "such as `\(example)`")
       return nil
     }
     var (entries, values): ([YAMLValue.Entry], [String: YAMLValue]) = ([], [:])
@@ -31,10 +31,10 @@ struct Fields {
       if !known.contains(key) {
         Self.complainOfUnknown(entry.key, of: owner, known: known, in: context)
       } else if values[key] != nil {
-        context.complain(
+        context.printError(
           "the key `\(key)` stands twice in one mapping", at: entry.key.place, hint: "remove one of them")
       } else if entry.value.isNull, !nullable.contains(key) {
-        context.complain("the key `\(key)` has no value", at: entry.key.place, hint: "write one, or remove the key")
+        context.printError("the key `\(key)` has no value", at: entry.key.place, hint: "write one, or remove the key")
       } else {
         entries.append(entry)
         values[key] = entry.value
@@ -49,7 +49,7 @@ struct Fields {
   /// Whether the key stands there, even where its value was complained of.
   func mentions(_ key: String) -> Bool { mentioned.contains(key) }
 
-  /// Where the key stands, for complaints of the key itself.
+  /// Where the key stands, for diagnostics of the key itself.
   func place(of key: String) -> SourcePlace {
     entries.first { $0.key.text == key }?.key.place ?? place
   }
@@ -63,13 +63,13 @@ struct Fields {
   func only(of keys: [String], for owner: String, in context: ReadingContext) -> YAMLValue.Entry? {
     let present = entries.filter { keys.contains($0.key.text) }
     if present.count > 1 {
-      context.complain(
+      context.printError(
         "\(owner) has \(Shown.list(present.map(\.key.text))), but takes one of them only",
         at: present[1].key.place
       )
     }
     if present.isEmpty, mentioned.isDisjoint(with: keys) {
-      context.complain("\(owner) needs \(keys.count > 1 ? "one of " : "")\(Shown.list(keys))", at: place)
+      context.printError("\(owner) needs \(keys.count > 1 ? "one of " : "")\(Shown.list(keys))", at: place)
     }
     return present.count == 1 ? present.first : nil
   }
@@ -87,7 +87,7 @@ struct Fields {
       } else {
         nearest.map { "did you mean `\($0)`?" } ?? "its keys are \(Shown.list(known))"
       }
-    context.complain("no \(noun(of: owner)) has the key `\(Shown.text(key.text))`", at: key.place, hint: hint)
+    context.printError("no \(noun(of: owner)) has the key `\(Shown.text(key.text))`", at: key.place, hint: hint)
   }
 
   /// The owner without its article: "a scenario" is "scenario".

@@ -10,14 +10,14 @@ struct GateReader {
       return nil
     }
     guard !entries.isEmpty else {
-      context.complain("`gate` judges nothing", at: value.place, hint: "name a metric, or leave `gate` out")
+      context.printError("`gate` judges nothing", at: value.place, hint: "name a metric, or leave `gate` out")
       return nil
     }
     var rules: [GateRule] = []
     for entry in entries {
       guard let metric = metric(entry.key), let rule = rule(entry.value, for: metric) else { continue }
       if rules.contains(where: { $0.metric == metric }) {
-        context.complain("the metric `\(metric)` stands twice in one `gate`", at: entry.key.place)
+        context.printError("the metric `\(metric)` stands twice in one `gate`", at: entry.key.place)
       }
       rules.append(rule)
     }
@@ -32,7 +32,7 @@ struct GateReader {
       ? "the metrics of a phase are \(ofPhase)"
       : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), and `value.NAME` is "
         + "what the target reports as `value NAME NUMBER UNIT`"
-    context.complain(
+    context.printError(
       "there is no metric `\(Shown.text(key.text))`",
       at: key.place,
       hint: Self.nearest(to: key.text).map { "did you mean `\($0)`?" } ?? all
@@ -58,7 +58,7 @@ struct GateReader {
 
   private func rule(_ value: YAMLValue, for metric: MetricName) -> GateRule? {
     if value.isNull {
-      context.complain("the metric `\(metric)` has no tolerance", at: value.place, hint: "such as `\(metric): 3%`")
+      context.printError("the metric `\(metric)` has no tolerance", at: value.place, hint: "such as `\(metric): 3%`")
       return nil
     }
     if case .mapping = value.content { return describedRule(value, for: metric) }
@@ -81,13 +81,13 @@ struct GateReader {
     if fields["limit"] == nil { rule.tolerance = .standard(of: metric) }
     fields.take("tolerance", into: &rule.tolerance) { tolerance($0, as: "tolerance", of: metric) }
     if case .bounds(_, let absolute?) = rule.tolerance, let limit = rule.limit, !absolute.isLike(limit) {
-      context.complain(
+      context.printError(
         "the limit and the tolerance of `\(metric)` are in different units", at: value.place,
         hint: "a figure has one unit: write both as sizes, both as spans of time, or both as bare numbers"
       )
     }
     if fields["limit"] == nil, fields["tolerance"] == nil, rule.tolerance == nil, rule.severity != .off {
-      context.complain(
+      context.printError(
         "the rule of `\(metric)` has neither a limit nor a tolerance",
         at: value.place,
         hint: "such as `\(metric): {limit: 1KiB}`"
@@ -106,7 +106,7 @@ struct GateReader {
     guard bounds.count == items.count else { return nil }
     let (shares, amounts) = (bounds.compactMap(\.relative), bounds.compactMap(\.absolute))
     guard !bounds.isEmpty, shares.count <= 1, amounts.count <= 1 else {
-      context.complain(
+      context.printError(
         "`\(name)` must be one share and one amount at most",
         at: value.place,
         hint: "such as `\(Self.example(name, of: metric))`"
@@ -137,7 +137,7 @@ struct GateReader {
         .map { (relative: $0, absolute: nil) }
     }
     guard metric.isValue || Double(text) == nil else {
-      context.complain(
+      context.printError(
         "the tolerance `\(Shown.text(text))` has no unit",
         at: value.place,
         hint: "write a share such as `3%`, a size such as `512KiB`, both as `[3%, 512KiB]`, or `auto`"

@@ -19,11 +19,11 @@ struct IncludeGlob {
     for pattern in patterns ?? [] {
       let matches = Self.matches(of: pattern.text, root: context.root)
       if matches.isEmpty {
-        context.complain("no file matches `\(Shown.text(pattern.source))`", at: pattern.place)
+        context.printError("no file matches `\(Shown.text(pattern.source))`", at: pattern.place)
       }
       for match in matches where match != projectFile && !files.contains(match) {
         guard isInside(match) else {
-          context.complain(
+          context.printError(
             "`\(Shown.text(pattern.source))` leads out of the project's folder",
             at: pattern.place,
             hint: "included files lie in the folder with `.git`"
@@ -31,7 +31,7 @@ struct IncludeGlob {
           break
         }
         guard files.count < Self.mostFiles else {
-          context.complain("more than \(Self.mostFiles) files are included", at: pattern.place)
+          context.printError("more than \(Self.mostFiles) files are included", at: pattern.place)
           return files
         }
         files.append(match)
@@ -44,7 +44,7 @@ struct IncludeGlob {
   private func pattern(_ value: YAMLValue) -> String? {
     guard let pattern = context.path(value, as: "include", example: "include: [scenarios/*.yml]") else { return nil }
     guard PathText.isInside(pattern, folder: context.root), pattern != context.root else {
-      context.complain(
+      context.printError(
         "`\(Shown.text(value.scalar ?? ""))` leads out of the project's folder",
         at: value.place,
         hint: "included files lie in the folder with `.git`"

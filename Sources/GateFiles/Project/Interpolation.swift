@@ -46,7 +46,7 @@ extension ReadingContext {
   func interpolated(_ text: String, at place: SourcePlace) -> String? {
     let result = Interpolation(of: text, environment: environment)
     if let malformed = result.malformed {
-      complain(
+      printError(
         "`\(Shown.text(malformed))` is not a variable",
         at: place,
         hint: "write `${NAME}`, or `$${` for the characters `${` themselves"
@@ -54,7 +54,7 @@ extension ReadingContext {
       return nil
     }
     for name in result.missing {
-      complain(
+      printError(
         "the environment variable `\(Shown.text(name))` is not set, or is empty",
         at: place,
         hint: "set it where highwater runs"
@@ -69,7 +69,7 @@ extension ReadingContext {
       return nil
     }
     guard !Shown.hasHarmful(full), full.utf8.count <= 4000 else {
-      complain("`\(name)` is no path once its variables are replaced", at: value.place)
+      printError("`\(name)` is no path once its variables are replaced", at: value.place)
       return nil
     }
     return PathText.absolute(full, from: root)
@@ -80,7 +80,7 @@ extension ReadingContext {
     guard let text = line(value, as: name, example: "\(name): http://127.0.0.1:8080/") else { return nil }
     guard let full = interpolated(text, at: value.place) else { return nil }
     guard Self.isWebAddress(full) else {
-      complain(
+      printError(
         "`\(name)` is not the address of a web server",
         at: value.place,
         hint: "it starts with `http://` or `https://` and a host, and has no blanks"

@@ -10,7 +10,7 @@ struct MatrixExpansion {
 
   let context: ReadingContext
 
-  /// Every combination, the last axis changing fastest; nil, with complaints, where the matrix is not sound.
+  /// Every combination, the last axis changing fastest; nil, with diagnostics, where the matrix is not sound.
   func members(of matrix: YAMLValue) -> [[Choice]]? {
     guard case .mapping(let axes) = matrix.content, !axes.isEmpty else {
       context.expected("a mapping of lists", as: "matrix", not: matrix, example: "matrix: {clients: [1, 50]}")
@@ -23,7 +23,7 @@ struct MatrixExpansion {
       return overflow ? .max : next
     }
     guard count <= Self.mostMembers else {
-      context.complain("the matrix makes more than \(Self.mostMembers) scenarios", at: matrix.place)
+      context.printError("the matrix makes more than \(Self.mostMembers) scenarios", at: matrix.place)
       return nil
     }
     return lists.reduce([[]]) { members, list in
@@ -40,7 +40,7 @@ struct MatrixExpansion {
   private func values(_ entry: YAMLValue.Entry) -> (axis: String, values: [String])? {
     let axis = entry.key.text
     guard PlainName.isValid(axis) else {
-      context.complain("`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
+      context.printError("`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
       return nil
     }
     guard case .sequence(let items) = entry.value.content else {
@@ -48,19 +48,19 @@ struct MatrixExpansion {
       return nil
     }
     if items.isEmpty {
-      context.complain("`\(axis)` has no values", at: entry.value.place, hint: "such as `matrix: {\(axis): [1, 50]}`")
+      context.printError("`\(axis)` has no values", at: entry.value.place, hint: "such as `matrix: {\(axis): [1, 50]}`")
       return nil
     }
     var values: [String] = []
     for item in items {
       guard let value = self.value(item, of: axis) else { return nil }
       guard !values.contains(value) else {
-        context.complain("the value `\(Shown.text(value))` stands twice in `\(axis)`", at: item.place)
+        context.printError("the value `\(Shown.text(value))` stands twice in `\(axis)`", at: item.place)
         return nil
       }
       values.append(value)
       guard values.count <= Self.mostMembers else {
-        context.complain("the matrix makes more than \(Self.mostMembers) scenarios", at: entry.key.place)
+        context.printError("the matrix makes more than \(Self.mostMembers) scenarios", at: entry.key.place)
         return nil
       }
     }
@@ -73,7 +73,7 @@ struct MatrixExpansion {
       return nil
     }
     guard (1...100).contains(text.utf8.count), !Shown.hasHarmful(text) else {
-      context.complain(
+      context.printError(
         "`\(Shown.text(text))` cannot be a value of `\(axis)`",
         at: item.place,
         hint: "a value becomes part of the scenario's name: 1 to 100 bytes, and no control characters"
@@ -123,7 +123,7 @@ struct MatrixExpansion {
         result += choice.value
       } else {
         let nearest = NearMiss.closest(to: name, among: member.map(\.axis))
-        context.complain(
+        context.printError(
           "the matrix has no axis `\(Shown.text(name))` for `{{\(Shown.text(name))}}`",
           at: place,
           hint: nearest.map { "did you mean `{{\($0)}}`?" } ?? "it has \(Shown.list(member.map(\.axis)))"

@@ -1,23 +1,23 @@
 package import GateCore
 
 /// Everything that was wrong with a project file and the files that it includes.
-package struct ProjectError: ExplainedError, Equatable {
+package struct ProjectError: DiagnosticError, Equatable {
   /// In the order of the files, and within a file in the order of its lines; never empty.
-  package let complaints: [Complaint]
+  package let diagnostics: [Diagnostic]
 
-  init(_ complaints: [Complaint]) {
-    precondition(!complaints.isEmpty, "a project error without a complaint would explain nothing")
-    self.complaints = complaints
+  init(_ diagnostics: [Diagnostic]) {
+    precondition(!diagnostics.isEmpty, "a project error without a diagnostic would explain nothing")
+    self.diagnostics = diagnostics
   }
 
-  init(_ complaint: Complaint) {
-    self.init([complaint])
+  init(_ diagnostic: Diagnostic) {
+    self.init([diagnostic])
   }
 }
 
 extension ProjectError: CustomStringConvertible {
-  /// One complaint after the other, each with its hint.
+  /// One diagnostic after the other, each with its hint.
   package var description: String {
-    complaints.map(\.description).joined(separator: "\n")
+    diagnostics.map(\.description).joined(separator: "\n")
   }
 }

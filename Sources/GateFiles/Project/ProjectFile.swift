@@ -32,7 +32,7 @@ package enum ProjectFile {
     }
     let places = root == start ? "in `\(Shown.path(start))`" : "from `\(Shown.path(start))` up to `\(Shown.path(root))`"
     throw ProjectError(
-      Complaint(
+      Diagnostic(
         problem: "there is no project file \(places)",
         hint: "write `highwater.yml` there, or name a file with `--config FILE`"
       )
@@ -46,7 +46,7 @@ package enum ProjectFile {
   ///   - environment: where `${NAME}` is taken from.
   ///   - webhooksNeeded: whether a variable of a webhook that is not set is an error; if not, that webhook is left out.
   /// - Returns: the project, with every path absolute and every default filled in.
-  /// - Throws: every complaint about the files, not just the first.
+  /// - Throws: every diagnostic about the files, not just the first.
   package static func load(
     _ path: String,
     environment: [String: String],
@@ -69,7 +69,7 @@ package enum ProjectFile {
     let file = PathText.absolute(path, from: workingDirectory)
     let name = PathText.shown(path, from: workingDirectory)
     guard let value = try YAMLDocument.parse(ProjectText.read(file, name: name), name: name) else {
-      throw ProjectError(Complaint(place: name, problem: "the file is empty", hint: "start it with `version: 1`"))
+      throw ProjectError(Diagnostic(place: name, problem: "the file is empty", hint: "start it with `version: 1`"))
     }
     let folder = PathText.parent(of: file) ?? "/"
     let findings = Findings()

@@ -38,7 +38,7 @@ struct ProjectReader {
     if fields["history"]?.scalar == "off" {
       project.history = nil
     } else if fields["history"]?.isNull == true {
-      context.complain(
+      context.printError(
         "the key `history` has no value", at: fields.place(of: "history"), hint: "`history: off` for none")
     } else {
       fields.take("history", into: &project.history) { context.path($0, as: "history", example: "history: off") }
@@ -55,12 +55,12 @@ struct ProjectReader {
   private func checkVersion(_ fields: Fields, isRequired: Bool) {
     guard let value = fields["version"] else {
       if isRequired, !fields.mentions("version") {
-        context.complain("the file does not say its version", at: fields.place, hint: "add `version: 1`")
+        context.printError("the file does not say its version", at: fields.place, hint: "add `version: 1`")
       }
       return
     }
     guard value.scalar != "1" || value.isQuoted else { return }
-    context.complain("`version` must be 1, not \(value.found)", at: value.place, hint: "this highwater reads version 1")
+    context.printError("`version` must be 1, not \(value.found)", at: value.place, hint: "this highwater reads version 1")
   }
 
   private func environmentRule(_ value: YAMLValue) -> EnvironmentRule? {
@@ -80,7 +80,7 @@ struct ProjectReader {
   private func ignoredField(_ value: YAMLValue) -> Fingerprint.Field? {
     let hard = Fingerprint.Field.allCases.filter(\.isHard).map(\.rawValue)
     if let field = value.scalar.flatMap(Fingerprint.Field.init(rawValue:)), !field.isHard {
-      context.complain(
+      context.printError(
         "`\(field.rawValue)` is compared across anyway",
         at: value.place,
         hint: "what can be ignored is \(Shown.list(hard))"
@@ -99,7 +99,7 @@ struct ProjectReader {
     fields.take("commit", into: &links.commit) { value in
       guard let address = context.address(value, as: "commit") else { return nil }
       guard address.contains("{commit}") else {
-        context.complain("`commit` does not say where the commit's id goes", at: value.place, hint: example)
+        context.printError("`commit` does not say where the commit's id goes", at: value.place, hint: example)
         return nil
       }
       return address
@@ -117,7 +117,7 @@ struct ProjectReader {
     var suite = Suite(context: context, defaults: fields["defaults"])
     for list in lists { suite.add(list) }
     if suite.isEmpty, context.findings.isEmpty {
-      context.complain("the project has no scenarios", at: fields.place, hint: "add a list `scenarios:`")
+      context.printError("the project has no scenarios", at: fields.place, hint: "add a list `scenarios:`")
     }
     return suite.scenarios
   }
@@ -129,7 +129,7 @@ struct ProjectReader {
     let start = SourcePlace(file: name, line: 1, column: 1)
     do throws(ProjectError) {
       guard let value = try YAMLDocument.parse(ProjectText.read(path, name: name), name: name) else {
-        context.complain("the file is empty", at: start, hint: "an included file has a list `scenarios:`")
+        context.printError("the file is empty", at: start, hint: "an included file has a list `scenarios:`")
         return nil
       }
       guard
@@ -140,7 +140,7 @@ struct ProjectReader {
       else { return nil }
       checkVersion(fields, isRequired: false)
       if fields["scenarios"] == nil {
-        context.complain("an included file needs a list `scenarios:`", at: fields.place)
+        context.printError("an included file needs a list `scenarios:`", at: fields.place)
       }
       return fields["scenarios"]
     } catch {

@@ -19,7 +19,7 @@ enum ProjectText {
 
   private static func readBytes(_ path: String, name: String) throws(ProjectError) -> [UInt8] {
     func failure(_ problem: String, hint: String? = nil) -> ProjectError {
-      ProjectError(Complaint(place: name, problem: problem, hint: hint))
+      ProjectError(Diagnostic(place: name, problem: problem, hint: hint))
     }
     // A FIFO would block the open, and a terminal must not become ours.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -59,7 +59,7 @@ enum ProjectText {
   }
 
   /// The first place that is no text, for a file that is known to have one.
-  private static func firstFault(in bytes: [UInt8], name: String) -> Complaint {
+  private static func firstFault(in bytes: [UInt8], name: String) -> Diagnostic {
     var (line, column) = (1, 1)
     var decoder = Unicode.UTF8.ForwardParser()
     var iterator = bytes.makeIterator()
@@ -70,7 +70,7 @@ enum ProjectText {
         continue
       }
       if scalar.value < 0x20 && scalar != "\t" && scalar != "\r" || scalar.value == 0x7f {
-        return Complaint(
+        return Diagnostic(
           place: "\(name):\(line):\(column)",
           problem: "the character U+\(String(scalar.value, radix: 16, uppercase: true)) may not stand in a YAML file",
           hint: #"write it in double quotes as an escape, such as `"\x1b"`"#
@@ -78,7 +78,7 @@ enum ProjectText {
       }
       column += 1
     }
-    return Complaint(
+    return Diagnostic(
       place: "\(name):\(line):\(column)",
       problem: "the file is not UTF-8 from here on",
       hint: "save it as UTF-8"

@@ -49,7 +49,7 @@ struct ReadinessReader {
         return .tcp(host: String(host), port: port)
       }
     }
-    context.complain(
+    context.printError(
       "`\(Shown.text(text))` is neither a port nor `host:port`",
       at: value.place,
       hint: "a port is a number from 1 to 65535, such as `tcp: 7001` or `tcp: \"[::1]:7001\"`"

@@ -1,19 +1,19 @@
 import GateCore
 
-/// What every reader of one project shares: where complaints go, and what paths and `${NAME}` are resolved against.
+/// What every reader of one project shares: where diagnostics go, and what paths and `${NAME}` are resolved against.
 struct ReadingContext {
   let findings: Findings
   /// The folder that relative paths start from.
   let root: String
   let environment: [String: String]
 
-  func complain(_ problem: String, at place: SourcePlace, hint: String? = nil) {
+  func printError(_ problem: String, at place: SourcePlace, hint: String? = nil) {
     findings.add(problem, at: place, hint: hint)
   }
 
   /// Says that a value is of the wrong kind.
   func expected(_ what: String, as name: String, not value: YAMLValue, example: String) {
-    complain("`\(name)` must be \(what), not \(value.found)", at: value.place, hint: "such as `\(example)`")
+    printError("`\(name)` must be \(what), not \(value.found)", at: value.place, hint: "such as `\(example)`")
   }
 }
 
@@ -27,7 +27,7 @@ extension ReadingContext {
       return nil
     }
     guard !text.utf8.contains(0) else {
-      complain("`\(name)` must not hold the character U+0", at: value.place)
+      printError("`\(name)` must not hold the character U+0", at: value.place)
       return nil
     }
     return text
@@ -37,11 +37,11 @@ extension ReadingContext {
   func line(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = text(value, as: name, example: example) else { return nil }
     guard !text.isEmpty else {
-      complain("`\(name)` must not be empty", at: value.place, hint: "such as `\(example)`")
+      printError("`\(name)` must not be empty", at: value.place, hint: "such as `\(example)`")
       return nil
     }
     guard !Shown.hasHarmful(text) else {
-      complain("`\(name)` must not hold control characters: `\(Shown.text(text))`", at: value.place)
+      printError("`\(name)` must not hold control characters: `\(Shown.text(text))`", at: value.place)
       return nil
     }
     return text
@@ -50,7 +50,7 @@ extension ReadingContext {
   func plainName(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = line(value, as: name, example: example) else { return nil }
     guard PlainName.isValid(text) else {
-      complain("`\(Shown.text(text))` is not a name", at: value.place, hint: "a name is \(PlainName.rule)")
+      printError("`\(Shown.text(text))` is not a name", at: value.place, hint: "a name is \(PlainName.rule)")
       return nil
     }
     return text
@@ -61,7 +61,7 @@ extension ReadingContext {
       text.utf8.count <= 20, let number = Int(text), range.contains(number)
     else {
       let isNumberInQuotes = value.isQuoted && value.scalar.flatMap { Int($0) } != nil
-      complain(
+      printError(
         "`\(name)` must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(value.found)",
         at: value.place,
         hint: isNumberInQuotes ? "a number stands without quotes" : "such as `\(name): \(example)`"
@@ -81,8 +81,8 @@ extension ReadingContext {
     guard let duration = quantity(value, as: name, kind: "a duration", example: example, Duration.init(parsing:))
     else { return nil }
     guard (least...most).contains(duration) else {
-      let bounds = "from \(least.forPeople) to \(most == .seconds(86_400) ? "24 h" : most.forPeople)"
-      complain("`\(name)` must be \(bounds), not `\(Shown.text(value.scalar ?? ""))`", at: value.place)
+      let bounds = "from \(least.displayText) to \(most == .seconds(86_400) ? "24 h" : most.displayText)"
+      printError("`\(name)` must be \(bounds), not `\(Shown.text(value.scalar ?? ""))`", at: value.place)
       return nil
     }
     return duration
@@ -113,7 +113,7 @@ extension ReadingContext {
     do {
       return try parse(text)
     } catch {
-      complain(error.problem, at: value.place, hint: error.hint)
+      printError(error.problem, at: value.place, hint: error.hint)
       return nil
     }
   }
@@ -130,7 +130,7 @@ extension ReadingContext {
   func word(_ value: YAMLValue, as name: String, among words: [String]) -> String? {
     if let text = value.scalar, words.contains(text) { return text }
     let nearest = value.scalar.flatMap { NearMiss.closest(to: $0, among: words) }
-    complain(
+    printError(
       "`\(name)` must be one of \(Shown.list(words)), not \(value.found)",
       at: value.place,
       hint: nearest.map { "did you mean `\($0)`?" }
@@ -144,7 +144,7 @@ extension ReadingContext {
     let upper = text.uppercased()
     let plain = upper.hasPrefix("SIG") ? String(upper.dropFirst(3)) : upper
     let meant = Signal(name: plain)?.name ?? NearMiss.closest(to: plain, among: Signal.allNames)
-    complain(
+    printError(
       "there is no signal `\(Shown.text(text))`",
       at: value.place,
       hint: meant.map { "did you mean `\($0)`?" } ?? "write its name, such as `TERM`, `HUP` or `USR1`"
@@ -155,17 +155,17 @@ extension ReadingContext {
   func pattern(_ value: YAMLValue, as name: String, example: String) -> Pattern? {
     guard let text = text(value, as: name, example: example) else { return nil }
     guard !text.isEmpty else {
-      complain("`\(name)` must not be empty", at: value.place, hint: "such as `\(example)`")
+      printError("`\(name)` must not be empty", at: value.place, hint: "such as `\(example)`")
       return nil
     }
     guard text.utf8.count <= 1000 else {
-      complain("the regular expression in `\(name)` is longer than 1000 bytes", at: value.place)
+      printError("the regular expression in `\(name)` is longer than 1000 bytes", at: value.place)
       return nil
     }
     do {
       return try Pattern(parsing: text)
     } catch {
-      complain(
+      printError(
         "`\(Shown.text(text))` is not a regular expression: \(Shown.text("\(error)"))",
         at: value.place,
         hint: #"a character such as `(` or `[` that stands for itself is written `\(` or `\[`"#
@@ -192,7 +192,7 @@ extension ReadingContext {
   func oneOrMore<Item>(_ value: YAMLValue, as name: String, _ item: (YAMLValue) -> Item?) -> [Item]? {
     guard case .sequence(let values) = value.content else { return item(value).map { [$0] } }
     guard !values.isEmpty else {
-      complain("`\(name)` must not be an empty list", at: value.place)
+      printError("`\(name)` must not be an empty list", at: value.place)
       return nil
     }
     return values.compactMap(item)

@@ -16,10 +16,10 @@ struct ScenarioReader {
   func scenario(_ value: YAMLValue, named name: ScenarioName) -> Scenario? {
     guard let fields = fields(value, of: "a scenario", known: Self.keys) else { return nil }
     if !fields.mentions("target") {
-      context.complain("a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
+      context.printError("a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
     }
     guard let target = fields["target"].flatMap({ TargetReader(context: context).target($0) }) else {
-      // The rest is read for its complaints only.
+      // The rest is read for its diagnostics only.
       _ = apply(fields, to: Scenario(name: name, target: Target(command: .shell(":"), workingDirectory: "/")))
       return nil
     }
@@ -31,7 +31,7 @@ struct ScenarioReader {
     return scenario
   }
 
-  /// Reads `defaults` for the complaints alone, so that each counts once, and one that every scenario overrides too.
+  /// Reads `defaults` for the diagnostics alone, so that each counts once, and one that every scenario overrides too.
   func checkDefaults(_ value: YAMLValue) {
     guard let fields = fields(value, of: "`defaults`", known: Self.sharedKeys) else { return }
     _ = apply(
@@ -120,7 +120,7 @@ struct ScenarioReader {
       context.oneOrMore(value, as: "signal") { context.signal($0, as: "signal") }
     }
     if case .mapping(let all) = value.content, all.isEmpty {
-      context.complain("`expect` accepts no end", at: value.place, hint: "such as `expect: {exit: 0}`")
+      context.printError("`expect` accepts no end", at: value.place, hint: "such as `expect: {exit: 0}`")
     }
     return end
   }
@@ -138,7 +138,7 @@ struct ScenarioReader {
     fields.take("min", into: &least) { context.integer($0, as: "min", in: 1...Repetitions.most) }
     fields.take("max", into: &most) { context.integer($0, as: "max", in: 1...Repetitions.most) }
     if let least, let most, least > most {
-      context.complain("`min` is larger than `max`: \(least) and \(most)", at: fields.place(of: "min"))
+      context.printError("`min` is larger than `max`: \(least) and \(most)", at: fields.place(of: "min"))
     }
     return .adaptive(min: least ?? min(5, most ?? 5), max: most ?? max(20, least ?? 20))
   }
@@ -146,7 +146,7 @@ struct ScenarioReader {
   private func memoryLimit(_ value: YAMLValue) -> Bytes? {
     guard let limit = context.bytes(value, as: "memory-limit", example: "memory-limit: 512MiB") else { return nil }
     guard limit > .zero else {
-      context.complain("`memory-limit` must be more than nothing", at: value.place)
+      context.printError("`memory-limit` must be more than nothing", at: value.place)
       return nil
     }
     return limit
@@ -158,7 +158,7 @@ struct ScenarioReader {
     switch scenario.target.input {
     case .null, .pipe: scenario.target.input = .pipe
     case .file, .text:
-      context.complain(
+      context.printError(
         "`send` needs a target whose standard input is a pipe",
         at: send.place ?? place,
         hint: "write `stdin: pipe` in the `target`"
@@ -214,7 +214,7 @@ struct IsolationReader {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let ends = part.split(separator: "-", omittingEmptySubsequences: false).map(Self.number)
       guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last else {
-        context.complain(
+        context.printError(
           "`\(Shown.text(text))` is not a list of CPUs",
           at: value.place,
           hint: #"numbers from 0 to \#(Self.lastCPU) and ranges, such as `cpus: "0-1,3"`"#

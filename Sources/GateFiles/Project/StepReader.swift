@@ -15,7 +15,7 @@ struct StepReader {
   func steps(_ value: YAMLValue) -> [Step]? {
     let steps = steps(value, level: 0)
     if let steps, Self.turns(of: steps) > Self.mostTurns {
-      context.complain("the steps take more than \(Self.mostTurns) turns in one repetition", at: value.place)
+      context.printError("the steps take more than \(Self.mostTurns) turns in one repetition", at: value.place)
     }
     return steps
   }
@@ -44,9 +44,9 @@ struct StepReader {
       return nil
     }
     guard let entry = fields.entries.first, fields.entries.count == 1 else {
-      // A mapping whose only key was wrong has its complaint already.
+      // A mapping whose only key was wrong has its diagnostic already.
       if case .mapping(let all) = value.content, all.isEmpty || fields.entries.count > 1 {
-        context.complain(
+        context.printError(
           "a step must have one key, not \(fields.entries.count)",
           at: fields.entries.dropFirst().first?.key.place ?? value.place,
           hint: "each step starts with a `- ` of its own"
@@ -117,7 +117,7 @@ struct StepReader {
 
   private func loop(_ value: YAMLValue, level: Int) -> Step.Action? {
     guard level < Self.mostLevels else {
-      context.complain("`repeat` is nested more than \(Self.mostLevels) deep", at: value.place)
+      context.printError("`repeat` is nested more than \(Self.mostLevels) deep", at: value.place)
       return nil
     }
     guard
@@ -130,7 +130,7 @@ struct StepReader {
     fields.take("times", into: &times) { context.integer($0, as: "times", in: 1...Self.mostTurns) }
     fields.take("steps", into: &inner) { steps($0, level: level + 1) }
     for key in ["times", "steps"] where !fields.mentions(key) {
-      context.complain("a `repeat` step needs `\(key)`", at: value.place)
+      context.printError("a `repeat` step needs `\(key)`", at: value.place)
     }
     guard let times, let inner else { return nil }
     return .repeat(times: times, steps: inner)
@@ -161,7 +161,7 @@ extension StepReader {
   private func method(_ value: YAMLValue) -> String? {
     guard let text = context.line(value, as: "method", example: "method: POST") else { return nil }
     guard text.utf8.count <= 20, text.utf8.allSatisfy({ (0x41...0x5a).contains($0) }) else {
-      context.complain(
+      context.printError(
         "`\(Shown.text(text))` is not a method of HTTP", at: value.place, hint: "such as `GET`, `POST` or `DELETE`"
       )
       return nil
@@ -178,17 +178,17 @@ extension StepReader {
     for entry in entries {
       let name = entry.key.text
       guard Self.isToken(name) else {
-        context.complain("`\(Shown.text(name))` is not the name of a header", at: entry.key.place)
+        context.printError("`\(Shown.text(name))` is not the name of a header", at: entry.key.place)
         continue
       }
       if headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) {
-        context.complain("the header `\(name)` is set twice", at: entry.key.place)
+        context.printError("the header `\(name)` is set twice", at: entry.key.place)
       }
       guard let text = context.text(entry.value, as: name, example: "\(name): text"),
         let full = context.interpolated(text, at: entry.value.place)
       else { continue }
       if full.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
-        context.complain("the header `\(name)` must not hold control characters", at: entry.value.place)
+        context.printError("the header `\(name)` must not hold control characters", at: entry.value.place)
       }
       headers[name] = full
     }

@@ -38,7 +38,7 @@ struct Suite {
 
   private mutating func addMembers(of item: YAMLValue) {
     guard case .mapping(let own) = item.content else {
-      context.complain(
+      context.printError(
         "a scenario must be a mapping, not \(item.found)", at: item.place, hint: "such as `- name: load`")
       return
     }
@@ -47,7 +47,7 @@ struct Suite {
     let matrix = own.first { $0.key.text == "matrix" && !$0.value.isNull }?.value
     let expansion = MatrixExpansion(context: context)
     guard let members = matrix.map({ expansion.members(of: $0) }) ?? [[]] else {
-      // The scenario is read as it stands, for its other complaints.
+      // The scenario is read as it stands, for its other diagnostics.
       _ = ScenarioReader(context: context).scenario(
         YAMLValue(.mapping(merged.filter { !$0.value.hasPlaceholder }), at: item.place), named: ScenarioName(base ?? "")
       )
@@ -66,7 +66,7 @@ struct Suite {
     weight += value.weight
     guard places.count < ProjectReader.mostScenarios, weight <= ProjectReader.mostScenarioValues else {
       isFull = true
-      context.complain(
+      context.printError(
         "the project is too large: more than \(ProjectReader.mostScenarios) scenarios,"
           + " or \(ProjectReader.mostScenarioValues) values in them",
         at: value.place,
@@ -81,10 +81,10 @@ struct Suite {
 
   private mutating func register(_ name: ScenarioName, at place: SourcePlace) {
     if name.text.utf8.count > 400 {
-      context.complain("the name `\(Shown.text(name.text))` is longer than 400 bytes with its matrix", at: place)
+      context.printError("the name `\(Shown.text(name.text))` is longer than 400 bytes with its matrix", at: place)
     }
     if let first = places[name] {
-      context.complain(
+      context.printError(
         "the scenario `\(Shown.text(name.text))` exists twice", at: place, hint: "the first is at \(first)")
     } else {
       places[name] = place
@@ -93,7 +93,7 @@ struct Suite {
 
   private func baseName(_ entries: [YAMLValue.Entry], at place: SourcePlace) -> String? {
     guard let entry = entries.first(where: { $0.key.text == "name" }) else {
-      context.complain("a scenario has no `name`", at: place, hint: "such as `name: load`")
+      context.printError("a scenario has no `name`", at: place, hint: "such as `name: load`")
       return nil
     }
     // A name without a value is complained of where all keys are.

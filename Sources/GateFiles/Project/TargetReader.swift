@@ -19,14 +19,14 @@ extension ReadingContext {
     }
     let words = items.compactMap { item -> String? in
       if item.isNull {
-        complain("a word of `\(name)` is missing", at: item.place, hint: "write \"\" for an empty word")
+        printError("a word of `\(name)` is missing", at: item.place, hint: "write \"\" for an empty word")
         return nil
       }
       return text(item, as: name, example: "\(name): [sleep, 1]")
     }
     guard words.count == items.count else { return nil }
     guard words.first?.isEmpty == false else {
-      complain("`\(name)` names no program", at: value.place, hint: "such as `\(name): [sleep, 1]`")
+      printError("`\(name)` names no program", at: value.place, hint: "such as `\(name): [sleep, 1]`")
       return nil
     }
     return words
@@ -35,7 +35,7 @@ extension ReadingContext {
   func shellLine(_ value: YAMLValue, as name: String) -> String? {
     guard let line = text(value, as: name, example: "\(name): sleep 1") else { return nil }
     guard line.contains(where: { !$0.isWhitespace }) else {
-      complain("`\(name)` must not be empty", at: value.place, hint: "such as `\(name): sleep 1`")
+      printError("`\(name)` must not be empty", at: value.place, hint: "such as `\(name): sleep 1`")
       return nil
     }
     return line
@@ -73,7 +73,7 @@ struct TargetReader {
     guard let entry = fields.only(of: ["command", "shell"], for: "a target", in: context) else { return nil }
     if entry.key.text == "shell" { return context.shellLine(entry.value, as: "shell").map(Command.shell) }
     if entry.value.scalar != nil {
-      context.complain(
+      context.printError(
         "`command` must be a list of words, not \(entry.value.found)",
         at: entry.value.place,
         hint: "such as `command: [sleep, 1]`; a line for the shell is `shell: \"…\"`"
@@ -92,10 +92,10 @@ struct TargetReader {
     for entry in entries {
       guard let name = variableName(entry.key.text, at: entry.key.place) else { continue }
       if variables[name] != nil {
-        context.complain("the variable `\(Shown.text(name))` is set twice", at: entry.key.place)
+        context.printError("the variable `\(Shown.text(name))` is set twice", at: entry.key.place)
       }
       if entry.value.isNull {
-        context.complain(
+        context.printError(
           "the variable `\(Shown.text(name))` has no value",
           at: entry.key.place,
           hint: "write \"\" for an empty one"
@@ -108,7 +108,7 @@ struct TargetReader {
 
   private func variableName(_ text: String?, at place: SourcePlace) -> String? {
     guard let text, !text.isEmpty, !text.contains("="), !Shown.hasHarmful(text), text.utf8.count <= 1000 else {
-      context.complain(
+      context.printError(
         "`\(Shown.text(text ?? ""))` is not the name of a variable",
         at: place,
         hint: "a name has no `=` and no control characters, such as `JAVA_HOME`"
@@ -116,7 +116,7 @@ struct TargetReader {
       return nil
     }
     guard text != "HIGHWATER_MARKS" else {
-      context.complain("`HIGHWATER_MARKS` is set by highwater itself", at: place, hint: "remove it")
+      context.printError("`HIGHWATER_MARKS` is set by highwater itself", at: place, hint: "remove it")
       return nil
     }
     return text

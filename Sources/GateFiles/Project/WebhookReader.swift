@@ -42,7 +42,7 @@ struct WebhookReader {
       let url = text(entry.value, as: "url")
     else { return nil }
     guard ReadingContext.isWebAddress(url) else {
-      context.complain(
+      context.printError(
         "`url` is not the address of a web server",
         at: entry.value.place,
         hint: "it starts with `http://` or `https://` and a host, and has no blanks"
@@ -52,7 +52,7 @@ struct WebhookReader {
     return Secret(url)
   }
 
-  /// The text with its variables replaced; without a complaint nil where they are not set and nobody needs them.
+  /// The text with its variables replaced; without a diagnostic nil where they are not set and nobody needs them.
   private func text(_ value: YAMLValue, as name: String) -> String? {
     guard let text = context.line(value, as: name, example: "\(name): ${HIGHWATER_WEBHOOK_\(name.uppercased())}") else {
       return nil

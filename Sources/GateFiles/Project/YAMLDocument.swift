@@ -34,18 +34,18 @@ enum YAMLDocument {
     do {
       return try Yams.compose(yaml: text, .basic, .default, .utf8)
     } catch let error as YamlError {
-      throw ProjectError(SyntaxFault(text: text, file: name).complaint(for: error))
+      throw ProjectError(SyntaxFault(text: text, file: name).diagnostic(for: error))
     } catch {
-      throw ProjectError(Complaint(place: name, problem: "cannot be read as YAML: \(error)"))
+      throw ProjectError(Diagnostic(place: name, problem: "cannot be read as YAML: \(error)"))
     }
   }
 
   fileprivate static func tooDeep(at place: String) -> ProjectError {
-    ProjectError(Complaint(place: place, problem: "values are nested more than \(mostLevels) deep here"))
+    ProjectError(Diagnostic(place: place, problem: "values are nested more than \(mostLevels) deep here"))
   }
 
   fileprivate static func badKey(at place: String) -> ProjectError {
-    ProjectError(Complaint(place: place, problem: "a key must be plain text, not a list, a mapping or an alias"))
+    ProjectError(Diagnostic(place: place, problem: "a key must be plain text, not a list, a mapping or an alias"))
   }
 }
 
@@ -66,7 +66,7 @@ private struct Walk {
     guard visited <= YAMLDocument.mostValues else {
       let problem = "the file holds more than \(YAMLDocument.mostValues) values, with its aliases written out"
       throw ProjectError(
-        Complaint(place: (branch ?? place).description, problem: problem, hint: "split it, or use fewer aliases")
+        Diagnostic(place: (branch ?? place).description, problem: problem, hint: "split it, or use fewer aliases")
       )
     }
     guard level <= YAMLDocument.mostLevels else { throw YAMLDocument.tooDeep(at: place.description) }
@@ -104,7 +104,7 @@ private struct Walk {
     try refuseTag(scalar.tag, at: place)
     guard scalar.string.utf8.count <= YAMLDocument.mostTextBytes else {
       throw ProjectError(
-        Complaint(
+        Diagnostic(
           place: place.description,
           problem: "this text is longer than 256 KiB",
           hint: "put it into a file of its own; the target's input can be `stdin: {file: path}`"
@@ -120,7 +120,7 @@ private struct Walk {
     let core = ["str", "int", "float", "bool", "null", "seq", "map"].map { "tag:yaml.org,2002:\($0)" }
     guard !tag.rawValue.isEmpty, tag.rawValue != "!", !core.contains(tag.rawValue) else { return }
     throw ProjectError(
-      Complaint(
+      Diagnostic(
         place: place.description,
         problem: "the tag `\(Shown.text(tag.rawValue))` means nothing in a project file",
         hint: "a text that starts with `!` needs quotes"
@@ -180,18 +180,18 @@ private struct SyntaxFault {
   let text: String
   let file: String
 
-  func complaint(for error: YamlError) -> Complaint {
+  func diagnostic(for error: YamlError) -> Diagnostic {
     switch error {
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
-      return Complaint(
+      return Diagnostic(
         place: "\(file):\(mark.line):\(mark.column)",
         problem: words(for: problem, context: context),
         hint: hint(for: problem, context: context, line: mark.line)
       )
     case .duplicatedKeysInMapping(let keys, let context):
       let list = Shown.list(keys.sorted().prefix(10).map { Shown.text($0) })
-      return Complaint(
+      return Diagnostic(
         place: "\(file):\(context.mark.line):\(context.mark.column)",
         problem: keys.count == 1
           ? "the key \(list) stands twice in one mapping" : "keys stand twice in one mapping: \(list)",
@@ -200,9 +200,9 @@ private struct SyntaxFault {
     case .reader(let problem, let offset, _, _):
       let lines = text.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
       let place = "\(file):\(lines.count):\((lines.last?.count ?? 0) + 1)"
-      return Complaint(place: place, problem: "this is not YAML: \(problem)")
+      return Diagnostic(place: place, problem: "this is not YAML: \(problem)")
     default:
-      return Complaint(place: file, problem: "cannot be read as YAML: \(error)")
+      return Diagnostic(place: file, problem: "cannot be read as YAML: \(error)")
     }
   }
 

@@ -1,7 +1,7 @@
 package import GateCore
 
 /// Why a file could not be read, understood or written.
-package struct FileError: ExplainedError, Sendable, Equatable {
+package struct FileError: DiagnosticError, Sendable, Equatable {
   /// What kind of trouble it was, to switch on.
   package enum Code: String, Sendable, CaseIterable {
     case notFound, unreadable, notAFile, tooLarge, malformed, wrongSchema, notWritable, noSpace, locked
@@ -22,8 +22,8 @@ package struct FileError: ExplainedError, Sendable, Equatable {
     self.hint = hint
   }
 
-  package var complaints: [Complaint] {
+  package var diagnostics: [Diagnostic] {
     let place = position.map { "\(path):\($0)" } ?? path
-    return [Complaint(place: place, problem: problem, hint: hint)]
+    return [Diagnostic(place: place, problem: problem, hint: hint)]
   }
 }

@@ -1,7 +1,7 @@
 import GateCore
 
 /// A program that could not be started.
-struct LaunchError: ExplainedError, Equatable {
+struct LaunchError: DiagnosticError, Equatable {
   /// What went on when it failed.
   enum Stage: Sendable, Equatable {
     /// The words or the environment cannot be handed to a program.
@@ -27,8 +27,8 @@ struct LaunchError: ExplainedError, Equatable {
     self.hint = hint
   }
 
-  var complaints: [Complaint] {
-    [Complaint(problem: problem, hint: hint)]
+  var diagnostics: [Diagnostic] {
+    [Diagnostic(problem: problem, hint: hint)]
   }
 }
 

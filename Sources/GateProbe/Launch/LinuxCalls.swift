@@ -238,7 +238,7 @@ extension TraceEvent.Program {
     figures =
       peak == 0 && resident == 0
       ? nil
-      : MemoryFigures(
+      : MemoryReading(
         resident: Bytes(resident), peak: Bytes(peak), anonymous: Bytes(anonymous), file: Bytes(file),
         shared: Bytes(shared)
       )

@@ -22,7 +22,7 @@ struct TraceEvent: Sendable, Equatable {
     /// The kernel's name of the process (`comm`), at most 15 bytes.
     var command: String
     /// nil where it has no memory any more.
-    var figures: MemoryFigures?
+    var figures: MemoryReading?
   }
 
   var pid: Int32

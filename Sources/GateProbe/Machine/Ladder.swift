@@ -8,21 +8,21 @@ struct Ladder: Sendable {
   /// Those of this machine, tried once.
   static let here = Ladder(canTrace: LinuxCalls.canTrace, site: .here)
 
-  /// The best rung for the scenario.
-  func rung(for scenario: Scenario) -> Rung {
-    Rung(isTraced: canTrace && scenario.isolation.tracer != .off, inCgroup: (try? site.memory.get()) != nil)
+  /// The best method for the scenario.
+  func method(for scenario: Scenario) -> MeasurementMethod {
+    MeasurementMethod(isTraced: canTrace && scenario.isolation.tracer != .off, inCgroup: (try? site.memory.get()) != nil)
   }
 
   /// What the scenario demands that cannot be had, and why; nil where all can.
-  func complaint(about scenario: Scenario) -> Complaint? {
+  func diagnostic(about scenario: Scenario) -> Diagnostic? {
     if scenario.isolation.tracer == .on, !canTrace {
       let barrier = TraceBarrier.here
       let problem = "`tracer: on` cannot be had: ptrace is not permitted here (\(barrier.cause))"
-      return Complaint(problem: problem, hint: "\(barrier.remedy), or write `tracer: auto`")
+      return Diagnostic(problem: problem, hint: "\(barrier.remedy), or write `tracer: auto`")
     }
     if scenario.memoryLimit != nil, case .failure(let refusal) = site.memory {
       let problem = "`memory-limit` needs a memory cgroup, which cannot be made here: \(refusal.cause)"
-      return Complaint(problem: problem, hint: "\(refusal.remedy), or write `gate: {peak_rss: {limit: …}}` instead")
+      return Diagnostic(problem: problem, hint: "\(refusal.remedy), or write `gate: {peak_rss: {limit: …}}` instead")
     }
     return nil
   }
@@ -46,9 +46,9 @@ struct Ladder: Sendable {
 }
 
 extension Machine {
-  /// The best rung that this machine allows for the scenario.
-  package static func rung(for scenario: Scenario) -> Rung {
-    Ladder.here.rung(for: scenario)
+  /// The best method that this machine allows for the scenario.
+  package static func method(for scenario: Scenario) -> MeasurementMethod {
+    Ladder.here.method(for: scenario)
   }
 }
 

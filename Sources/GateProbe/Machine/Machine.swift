@@ -13,7 +13,7 @@ package enum Machine {
       cpus: usableCPUs(of: scenario.isolation),
       aslr: addressesAreRandom(for: scenario.isolation) ? "on" : "off",
       thp: scenario.isolation.hugePages == .off ? "off" : hugePages(),
-      measurement: rung(for: scenario).rawValue,
+      measurement: method(for: scenario).rawValue,
       memoryLimit: scenario.memoryLimit,
       kernel: system.release,
       libc: libc(),

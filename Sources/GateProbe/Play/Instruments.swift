@@ -2,21 +2,21 @@ import GateCore
 
 /// What a repetition is measured with, besides readings of `/proc`.
 struct Instruments {
-  /// The target's own cgroup; nil where the rung has none.
+  /// The target's own cgroup; nil where the method has none.
   let cgroup: Cgroup?
   /// Watches for kills for want of memory.
   let memoryWatch: MemoryWatch
   /// Takes a copy of the target's mappings at its end, where it is traced; nil also where no file could be made.
   let lastMappings: Descriptor?
 
-  init(for scenario: Scenario, on rung: Rung) {
-    cgroup = rung.isInCgroup ? Cgroup(at: .here, limit: scenario.memoryLimit) : nil
+  init(for scenario: Scenario, on method: MeasurementMethod) {
+    cgroup = method.isInCgroup ? Cgroup(at: .here, limit: scenario.memoryLimit) : nil
     memoryWatch = MemoryWatch(cgroup: cgroup)
-    lastMappings = rung.isTraced ? LinuxCalls.anonymousFile(named: "highwater-mappings") : nil
+    lastMappings = method.isTraced ? LinuxCalls.anonymousFile(named: "highwater-mappings") : nil
   }
 
   /// What the target consisted of at its end, with the figures that were read then; nil where there is no copy.
-  func composition(with figures: MemoryFigures) -> Composition? {
+  func composition(with figures: MemoryReading) -> Composition? {
     guard let lastMappings, let copy = ProcFile(path: "/proc/self/fd/\(lastMappings.number)") else { return nil }
     return CompositionReader.composition(in: copy, with: figures)
   }

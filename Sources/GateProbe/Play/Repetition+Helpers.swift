@@ -48,9 +48,9 @@ extension Repetition {
     case .ended(.exited(let code), _) where exits.contains(code): return
     case .ended(let status, let output):
       let expected = exits.map(String.init).joined(separator: " or ")
-      throw .failed("\(status.forPeople) (expected \(expected))", output: output)
+      throw .failed("\(status.displayText) (expected \(expected))", output: output)
     case .late(let output):
-      throw .failed("did not end within \(time.forPeople) and was killed", output: output)
+      throw .failed("did not end within \(time.displayText) and was killed", output: output)
     }
   }
 

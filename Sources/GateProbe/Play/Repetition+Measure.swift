@@ -28,13 +28,13 @@ extension Repetition {
     run.family.release()
     let marks = run.marks.finish(at: duration)
     return Recording(
-      rung: settings.rung,
+      method: settings.method,
       samples: report.samples,
       marks: marks.marks,
       processes: report.processes,
       composition: report.composition ?? run.lastComposition(in: report),
       compositions: report.compositions,
-      treeBasis: report.treeBasis,
+      treeMethod: report.treeMethod,
       pageSize: PageSize.bytes,
       end: end,
       failure: outcome.failure,
@@ -76,7 +76,7 @@ extension Repetition {
     if case .notReady(let detail) = halt { outcome.action = .timeout(detail) }
     // A target that had ended by then ended as it did: it was a client that took too long.
     if halt == .outOfTime, !run.hasEnded {
-      outcome.action = .timeout("did not end within \(scenario.timeout.forPeople)")
+      outcome.action = .timeout("did not end within \(scenario.timeout.displayText)")
     }
     end(run, after: halt)
     if outcome.action == .none, run.stopRequested != nil { outcome.action = .stop }
@@ -112,7 +112,7 @@ extension Repetition {
       run.input = nil
       let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .goOn) { run.hasEnded ? () : nil }
       if ended != nil { return }
-      notes.append("did not end within \(grace.forPeople) of SIG\(signal.name) and was killed")
+      notes.append("did not end within \(grace.displayText) of SIG\(signal.name) and was killed")
     }
     try kill(run)
   }
@@ -166,15 +166,15 @@ extension Repetition {
       problem = words + (hint.map { " (\($0))" } ?? "")
       output = ofProgram
     case .targetEnded where run?.main == nil && run?.status == .exited(0):
-      let rule = scenario.target.main.map(\.forPeople) ?? ""
+      let rule = scenario.target.main.map(\.displayText) ?? ""
       problem = "the main process did not appear, and nothing of the target is left: \(rule)"
     case .targetEnded:
       let when = underWay.kind == .step ? "during the step" : "before it was ready"
-      problem = "\(run?.endForPeople ?? "the target ended") \(when)"
+      problem = "\(run?.endText ?? "the target ended") \(when)"
     case .notReady(let detail): problem = detail
     case .outOfTime where underWay.kind == .end:
-      problem = "the target did not end within the scenario's timeout of \(scenario.timeout.forPeople)"
-    case .outOfTime: problem = "was under way when the scenario's timeout of \(scenario.timeout.forPeople) passed"
+      problem = "the target did not end within the scenario's timeout of \(scenario.timeout.displayText)"
+    case .outOfTime: problem = "was under way when the scenario's timeout of \(scenario.timeout.displayText) passed"
     case .interrupted: problem = "was interrupted"
     }
     return Failure(subject: underWay.subject, problem: problem, place: underWay.place, output: output)
@@ -183,7 +183,7 @@ extension Repetition {
 
 extension TargetRun {
   /// As in `the target ended (exited with code 0)`.
-  var endForPeople: String {
-    "the target ended" + (status.map { " (\($0.forPeople))" } ?? "")
+  var endText: String {
+    "the target ended" + (status.map { " (\($0.displayText))" } ?? "")
   }
 }

@@ -13,9 +13,9 @@ extension Repetition {
   func awaitReadiness(of run: TargetRun) throws(Halt) {
     let deadline = MonotonicTime.after(scenario.ready?.within ?? Self.mainProcessTime)
     if let ready = scenario.ready {
-      underWay = Part(.ready, ready.condition.forPeople, place: scenario.place)
+      underWay = Part(.ready, ready.condition.displayText, place: scenario.place)
       guard try isReady(ready.condition, by: deadline, run) else {
-        throw .notReady("not ready within \(ready.within.forPeople)")
+        throw .notReady("not ready within \(ready.within.displayText)")
       }
     }
     try awaitMainProcess(of: run, by: deadline)
@@ -26,8 +26,8 @@ extension Repetition {
     underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
     let found = try watch(until: deadline, pause: Self.tick, of: run) { run.main }
     guard found == nil else { return }
-    let patience = (scenario.ready?.within ?? Self.mainProcessTime).forPeople
-    throw .notReady("the main process did not appear within \(patience): \(main.forPeople)")
+    let patience = (scenario.ready?.within ?? Self.mainProcessTime).displayText
+    throw .notReady("the main process did not appear within \(patience): \(main.displayText)")
   }
 
   private func isReady(
@@ -94,7 +94,7 @@ extension Repetition {
   /// Fails where the sign of readiness is there before the target is started: it would be taken for the target's own.
   func checkNotReadyYet() throws(Halt) {
     guard let condition = scenario.ready?.condition else { return }
-    underWay = Part(.ready, condition.forPeople, place: scenario.place)
+    underWay = Part(.ready, condition.displayText, place: scenario.place)
     let deadline = MonotonicTime.after(.seconds(1))
     switch condition {
     case .tcp(_, let port) where isAnswered(condition, by: deadline, nil):
@@ -116,7 +116,7 @@ extension Repetition {
 
 extension Readiness.Condition {
   /// The condition as it stands in the file.
-  var forPeople: String {
+  var displayText: String {
     switch self {
     case .log(let pattern): "log: \(pattern)"
     case .tcp("127.0.0.1", let port), .tcp("localhost", let port): "tcp: \(port)"
@@ -125,14 +125,14 @@ extension Readiness.Condition {
     case .http(let url): "http: \(ShownURL.withoutCredentials(url))"
     case .file(let path): "file: \(path)"
     case .command(let command): "command: \(command)"
-    case .delay(let time): "delay: \(time.forPeople)"
+    case .delay(let time): "delay: \(time.displayText)"
     }
   }
 }
 
 extension Target.MainProcess {
   /// The rule as it stands in the file.
-  var forPeople: String {
+  var displayText: String {
     switch self {
     case .pidfile(let path): "pidfile `\(path)`"
     case .name(let pattern): "name `\(pattern)`"

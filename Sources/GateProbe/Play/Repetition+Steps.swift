@@ -21,7 +21,7 @@ extension Repetition {
     if run.hasEnded {
       guard scenario.ending == .exit, step.isPassive else {
         listener.catchUp()
-        throw .failed("\(run.endForPeople) before the step", output: run.output.tail.text)
+        throw .failed("\(run.endText) before the step", output: run.output.tail.text)
       }
       return noteUnplayed()
     }
@@ -106,7 +106,7 @@ extension Repetition {
     }
     guard let match else {
       let lost = run.output.hasDropped ? " (only the latest output was searched, since there is so much)" : ""
-      throw .failed("no such output within \(time.forPeople)\(lost)", output: run.output.tail.text)
+      throw .failed("no such output within \(time.displayText)\(lost)", output: run.output.tail.text)
     }
     run.searchPosition = match
     run.output.forget(before: match)
@@ -135,9 +135,9 @@ extension Repetition {
     }
     guard steady == nil else { return }
     guard let latest else {
-      throw .failed("too few samples within \(time.forPeople) to see resident memory settle: it takes 20, and 1 s")
+      throw .failed("too few samples within \(time.displayText) to see resident memory settle: it takes 20, and 1 s")
     }
-    throw .failed("resident memory did not settle within \(time.forPeople) (moved \(latest.moved) in the last second)")
+    throw .failed("resident memory did not settle within \(time.displayText) (moved \(latest.moved) in the last second)")
   }
 
   private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(Halt) {

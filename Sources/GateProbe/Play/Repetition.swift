@@ -32,7 +32,7 @@ final class Repetition {
     /// The file that the target's output is copied to.
     var outputFile: String?
     /// How the target is measured, as far as this machine and the scenario allow.
-    var rung = Rung.sampled
+    var method = MeasurementMethod.sampled
   }
 
   init(
@@ -104,8 +104,8 @@ extension Repetition {
 
   private func refuseWhatCannotBeDone() throws(Halt) {
     underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
-    if let complaint = Ladder.here.complaint(about: scenario) {
-      throw .failed(complaint.problem, hint: complaint.hint)
+    if let diagnostic = Ladder.here.diagnostic(about: scenario) {
+      throw .failed(diagnostic.problem, hint: diagnostic.hint)
     }
   }
 
@@ -114,7 +114,7 @@ extension Repetition {
     try checkNotReadyYet()
     underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
     let (folder, output, input) = try openChannels()
-    let instruments = Instruments(for: scenario, on: settings.rung)
+    let instruments = Instruments(for: scenario, on: settings.method)
     let family = try launch(input: input.reader, output: output.writer, marks: folder, instruments)
     return follow(family, output: output.reader, input: input.writer, marks: folder.marks, instruments)
   }
@@ -157,7 +157,7 @@ extension Repetition {
       isolation: scenario.isolation
     )
     request.scratch = folder
-    request.isTraced = settings.rung.isTraced
+    request.isTraced = settings.method.isTraced
     request.containment = instruments.cgroup?.containment
     request.mappings = instruments.lastMappings?.number
     defer { withExtendedLifetime((input, output)) {} }

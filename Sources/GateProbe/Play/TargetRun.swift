@@ -150,7 +150,7 @@ extension EndEvidence.Status {
   }
 
   /// The end in a few words, as in `exited with code 3`.
-  var forPeople: String {
+  var displayText: String {
     switch self {
     case .exited(let code): "exited with code \(code)"
     case .signaled(let signal, _): "was ended by SIG\(signal.name)"

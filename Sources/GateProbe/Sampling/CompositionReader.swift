@@ -17,7 +17,7 @@ enum CompositionReader {
   }
 
   /// The same from a copy of the mappings, and the figures that were read together with them.
-  static func composition(in file: borrowing ProcFile, with figures: MemoryFigures) -> Composition? {
+  static func composition(in file: borrowing ProcFile, with figures: MemoryReading) -> Composition? {
     guard let mappings = mappings(in: file), mappings.count > 0 else { return nil }
     var composition = Composition(
       anonymous: figures.anonymous, file: figures.file, shared: figures.shared,

@@ -15,7 +15,7 @@ enum ProcText {
   /// The memory lines of `/proc/<pid>/status`.
   ///
   /// - Returns: nil where the text has no `VmRSS`: the process is a zombie, or its first thread has ended.
-  static func figures(inStatus text: UnsafeRawBufferPointer) -> MemoryFigures? {
+  static func figures(inStatus text: UnsafeRawBufferPointer) -> MemoryReading? {
     var resident: Int64?
     var (peak, anonymous, file, shared): (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
     var start = 0
@@ -35,7 +35,7 @@ enum ProcText {
       start = endOfLine(in: text, at: start) + 1
     }
     guard let resident else { return nil }
-    return MemoryFigures(
+    return MemoryReading(
       resident: .kibibytes(resident), peak: .kibibytes(peak), anonymous: .kibibytes(anonymous),
       file: .kibibytes(file), shared: .kibibytes(shared)
     )

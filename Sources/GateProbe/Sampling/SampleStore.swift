@@ -97,7 +97,7 @@ struct SampleStore: ~Copyable {
   }
 
   /// The last figures of the main process.
-  var lastFigures: MemoryFigures? {
+  var lastFigures: MemoryReading? {
     for at in (0..<count).reversed() {
       if let figures = Sample(room[at]).main { return figures }
     }
@@ -106,7 +106,7 @@ struct SampleStore: ~Copyable {
 }
 
 extension SampleStore.Reading {
-  init(time: Int64, main: MemoryFigures?, tree: Int64, processes: Int, activity: Activity? = nil) {
+  init(time: Int64, main: MemoryReading?, tree: Int64, processes: Int, activity: Activity? = nil) {
     self.init(
       time: time, resident: main?.resident.count ?? -1, peak: main?.peak.count ?? 0,
       anonymous: main?.anonymous.count ?? 0, file: main?.file.count ?? 0, shared: main?.shared.count ?? 0,
@@ -121,7 +121,7 @@ extension Sample {
     let main =
       reading.resident < 0
       ? nil
-      : MemoryFigures(
+      : MemoryReading(
         resident: Bytes(reading.resident), peak: Bytes(reading.peak), anonymous: Bytes(reading.anonymous),
         file: Bytes(reading.file), shared: Bytes(reading.shared)
       )

@@ -96,7 +96,7 @@ extension Sampler {
     state.withLock { state in
       let time = Self.age(of: family)
       let (resident, peakBefore) =
-        beginningPhase ? state.beginPhase(at: time) : (state.mainFigures(at: time)?.resident, nil)
+        beginningPhase ? state.beginPhase(at: time) : (state.mainReading(at: time)?.resident, nil)
       return (.nanoseconds(time), resident, peakBefore)
     }
   }

@@ -52,14 +52,14 @@ extension SamplerState {
   /// Reads the main process, and where the tree can stand still meanwhile sets its high-water mark back.
   mutating func beginPhase(at time: Int64) -> (resident: Bytes?, peakBefore: Bytes?) {
     guard main != nil, let cgroup, time >= nextReset, let level = cgroup.whileFrozen({ resetMark(at: time) }) else {
-      return (mainFigures(at: time)?.resident, nil)
+      return (mainReading(at: time)?.resident, nil)
     }
     return level
   }
 
   /// Reads the main process, and sets its high-water mark to what is resident (`clear_refs`, proc_pid_clear_refs(5)).
   private mutating func resetMark(at time: Int64) -> (resident: Bytes?, peakBefore: Bytes?) {
-    guard let main, let figures = mainFigures(at: time) else { return (nil, nil) }
+    guard let main, let figures = mainReading(at: time) else { return (nil, nil) }
     nextReset = time + Self.shortestPhase
     do throws(SystemError) {
       try SmallFile.write("5", to: "/proc/\(main.pid)/clear_refs")

@@ -88,7 +88,7 @@ extension SamplerState {
   ///
   /// Where a cgroup tells the tree's memory, the other processes are left to ``discover(at:)``.
   mutating func sweep(at time: Int64) {
-    let figures = mainFigures(at: time)
+    let figures = mainReading(at: time)
     var alive = figures == nil ? 0 : 1
     if !countsTree || tracked.count == 1 {
       alive += readOthers(at: time)
@@ -122,7 +122,7 @@ extension SamplerState {
   /// As long as a process is alone and holds what it held at the last reading of its cgroup, so does the cgroup, but for
   /// files in memory that it writes without mapping them: those wait for the next reading. That it is alone is known for
   /// sure only where a tracer tells of each new process.
-  private mutating func tree(with figures: MemoryFigures?, at time: Int64) -> Int64 {
+  private mutating func tree(with figures: MemoryReading?, at time: Int64) -> Int64 {
     guard let figures else {
       loneTree = nil
       return treeMemory?.read()?.count ?? contributions
@@ -167,7 +167,7 @@ extension SamplerState {
   }
 
   /// The figures of the main process; nil while it is unknown, and once it has ended.
-  mutating func mainFigures(at time: Int64) -> MemoryFigures? {
+  mutating func mainReading(at time: Int64) -> MemoryReading? {
     guard let main else { return nil }
     let wasAlive = main.isAlive
     if let figures = main.figures(at: time, buffer: buffer) { return figures }
@@ -194,7 +194,7 @@ extension SamplerState {
   /// Adds the reading that a tracer has made at the end of a process.
   ///
   /// Each thread of it has an end; only the first of them can be news to the tree.
-  mutating func appendEnd(of process: TrackedProcess, _ figures: MemoryFigures, isFirst: Bool, at time: Int64) {
+  mutating func appendEnd(of process: TrackedProcess, _ figures: MemoryReading, isFirst: Bool, at time: Int64) {
     loneTree = nil
     // A reading of a process that stands still at its end may be told of a moment after it was made.
     let time = max(time, lastStored)
@@ -254,7 +254,7 @@ extension SamplerState {
       processes: gone.records.sorted { ($0.firstSeen, $0.id) < ($1.firstSeen, $1.id) },
       composition: composition,
       compositions: readings,
-      treeBasis: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
+      treeMethod: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
       widestGap: .nanoseconds(widestGap),
       notes: notes
     )
@@ -270,7 +270,7 @@ extension SamplerState {
   }
 }
 
-extension MemoryFigures {
+extension MemoryReading {
   /// What of a process's memory a cgroup's figures count too, in bytes.
   ///
   /// The kernel gathers those in batches of 64 pages a CPU (MEMCG_CHARGE_BATCH, mm/memcontrol.c), so that a small

@@ -9,7 +9,7 @@ struct SamplingReport: Sendable {
   /// What the main process consisted of before it was stopped; nil where it ended by itself.
   var composition: Composition?
   var compositions: [CompositionReading]
-  var treeBasis: TreeBasis
+  var treeMethod: TreeMethod
   /// The longest time between two successive readings while something lived.
   var widestGap: Duration
   /// Remarks for a person, each one sentence.

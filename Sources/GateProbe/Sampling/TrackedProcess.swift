@@ -139,7 +139,7 @@ extension TrackedProcess {
   }
 
   /// The figures of `status`; nil for a zombie, or where the process is no more.
-  func figures(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> MemoryFigures? {
+  func figures(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> MemoryReading? {
     if status == nil { status = ProcFile(path: "/proc/\(pid)/status") }
     guard let text = status?.read(into: buffer), let figures = ProcText.figures(inStatus: text) else { return nil }
     isAlive = true
@@ -164,7 +164,7 @@ extension TrackedProcess {
   /// A copy by fork(2) shares all with its maker at first; it counts with what it has gained until its share is read.
   var contribution: Int64 { max(0, lastResident - sharedExcess) }
 
-  private func note(_ figures: MemoryFigures, at time: Int64) {
+  private func note(_ figures: MemoryReading, at time: Int64) {
     note(max(figures.peak.count, figures.resident.count), at: time)
     lastResident = figures.resident.count
   }

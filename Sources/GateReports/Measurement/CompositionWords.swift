@@ -15,12 +15,12 @@ struct CompositionList {
       ("shared", composition.shared, []),
     ]
     let names = kinds.map { TerminalText.columns($0.0) }.max() ?? 0
-    let amounts = kinds.map { TerminalText.columns(Figures.amount($0.1)) }.max() ?? 0
+    let amounts = kinds.map { TerminalText.columns(Format.amount($0.1)) }.max() ?? 0
     page.gap()
     page.paragraph(title, indent: 2, tone: .faint)
     for (name, amount, parts) in kinds {
-      let shown = parts.filter { $0.amount > .zero }.map { "\($0.name)\(Figures.space)\(Figures.amount($0.amount))" }
-      let figure = Figures.glued(TerminalText.padded(Figures.amount(amount), to: amounts, on: .right))
+      let shown = parts.filter { $0.amount > .zero }.map { "\($0.name)\(Format.space)\(Format.amount($0.amount))" }
+      let figure = Format.glued(TerminalText.padded(Format.amount(amount), to: amounts, on: .right))
       page.paragraph(
         figure + (shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"), indent: 2,
         label: TerminalText.padded(name, to: names + 2)
@@ -34,7 +34,7 @@ struct CompositionList {
     let shown = sorted.prefix(Self.mostLibraries).map { Composition.Part(TerminalText.safe($0.name), $0.resident) }
     guard !rest.isEmpty else { return shown }
     let others = Bytes(rest.map(\.resident.count).reduce(0, +))
-    return shown + [Composition.Part(Figures.count(rest.count, "other"), others)]
+    return shown + [Composition.Part(Format.count(rest.count, "other"), others)]
   }
 }
 
@@ -61,7 +61,7 @@ struct CompositionChange {
   }
 
   private static func words(_ change: Composition.Part) -> String {
-    "\(change.name)\(Figures.space)\(Figures.difference(Double(change.amount.count)))"
+    "\(change.name)\(Format.space)\(Format.difference(Double(change.amount.count)))"
   }
 
   /// Of parts that both sides know.
@@ -109,7 +109,7 @@ extension Composition {
   /// The parts of the anonymous memory that are known; they may overlap.
   var anonymousParts: [Part] {
     let parts = [("heap", heap), ("stack", stack), ("huge pages", hugePages), ("lazily freed", lazilyFreed)]
-    return parts.compactMap { name, amount in amount.map { Part(Figures.glued(name), $0) } }
+    return parts.compactMap { name, amount in amount.map { Part(Format.glued(name), $0) } }
   }
 
   fileprivate var residentByLibrary: [String: Bytes] {

@@ -2,8 +2,8 @@ import GateCore
 
 extension Growth {
   /// Where it leads, in a few words.
-  var courseInWords: String {
-    switch course {
+  var kindText: String {
+    switch kind {
     case .leaking: "a leak"
     case .settling: "settling, ever less"
     case .level where low > 0: "too little for a leak"
@@ -15,25 +15,25 @@ extension Growth {
   /// The figures, as in `4.2 KiB per iteration (95 %: 4.1 KiB to 4.4 KiB)`.
   func figures(perIteration: Bool) -> String {
     let unit = MetricName.growth.unit(perIteration: perIteration)
-    func amount(_ value: Double) -> String { Figures.plainAmount(value, unit: unit) }
-    let interval = "95\(Figures.space)%: \(amount(low)) to \(amount(high))"
+    func amount(_ value: Double) -> String { Format.plainAmount(value, unit: unit) }
+    let interval = "95\(Format.space)%: \(amount(low)) to \(amount(high))"
     return "\(amount(slope)) per \(perIteration ? "iteration" : "second") (\(interval))"
   }
 }
 
 extension ScenarioResult {
-  /// The growth of the repetition in the middle, and its course; nil where no repetition has more than a slope.
+  /// The growth of the repetition in the middle, and its kind; nil where no repetition has more than a slope.
   ///
   /// Where the repetitions went different ways it tells how many went each.
-  var growthInWords: String? {
+  var growthText: String? {
     let growths = repetitions.compactMap(\.growth).sorted { $0.slope < $1.slope }
     guard !growths.isEmpty else { return nil }
     let figures = growths[growths.count / 2].figures(perIteration: growthIsPerIteration)
-    return "\(figures): \(Self.shared(growths.map(\.courseInWords), among: repetitions.count))"
+    return "\(figures): \(Self.shared(growths.map(\.kindText), among: repetitions.count))"
   }
 
   /// Why there was no steady state; nil where there was one each time, or nobody knows.
-  var unsteadinessInWords: String? {
+  var unsteadinessText: String? {
     let reasons = repetitions.compactMap(\.steadiness?.explanation)
     return reasons.isEmpty ? nil : Self.shared(reasons, among: repetitions.count)
   }

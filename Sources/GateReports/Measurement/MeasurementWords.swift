@@ -2,8 +2,8 @@ import GateCore
 
 /// How the figures of some repetitions came about, and how far they can be trusted.
 struct MeasurementWords {
-  /// The rung's name as the fingerprint has it; a file of another version may name one that is not known here.
-  let rung: String
+  /// The method's name as the fingerprint has it; a file of another version may name one that is not known here.
+  let method: String
   let counters: CounterCheck?
   let repetitions: [RepetitionResult]
   /// What mostly lay between two readings; nil where the readings are not at hand.
@@ -15,28 +15,28 @@ struct MeasurementWords {
   }
 
   private var peaks: String? {
-    guard let rung = Rung(rawValue: rung) else { return nil }
+    guard let method = MeasurementMethod(rawValue: method) else { return nil }
     let inexact = repetitions.count { repetition in
       repetition.largestProcesses.contains { $0.isMain && !$0.isExact }
     }
-    guard rung.isTraced, inexact == 0 || inexact < repetitions.count else {
+    guard method.isTraced, inexact == 0 || inexact < repetitions.count else {
       return "peaks are VmHWM as last read: a rise just before a process ends can be missed"
     }
-    let bound = counters.map { " to \(Figures.amount($0.bound))" } ?? ""
-    let exception = "but as last read in \(inexact) of \(Figures.count(repetitions.count, "repetition"))"
+    let bound = counters.map { " to \(Format.amount($0.bound))" } ?? ""
+    let exception = "but as last read in \(inexact) of \(Format.count(repetitions.count, "repetition"))"
     return "peaks exact\(bound)" + (inexact > 0 ? ", \(exception)" : "")
   }
 
   /// What a self-check of the counters has found; nothing where they were right.
   private var difference: String? {
     guard let counters, counters.difference != .zero else { return nil }
-    return "VmRSS is \(Figures.difference(Double(counters.difference.count))) off here"
+    return "VmRSS is \(Format.difference(Double(counters.difference.count))) off here"
   }
 
   private var readings: String? {
     let gap = repetitions.map(\.widestGap).max() ?? .zero
-    let every = interval.map { "tree read every \(Figures.exactTime($0))" }
-    let widest = gap > .zero ? "widest gap\(every == nil ? " between readings" : "") \(Figures.exactTime(gap))" : nil
+    let every = interval.map { "tree read every \(Format.exactTime($0))" }
+    let widest = gap > .zero ? "widest gap\(every == nil ? " between readings" : "") \(Format.exactTime(gap))" : nil
     let words = [every, widest].compactMap(\.self)
     return words.isEmpty ? nil : words.joined(separator: ", ")
   }
@@ -57,7 +57,7 @@ extension Recording {
   }
 }
 
-extension TreeBasis {
+extension TreeMethod {
   /// What the figures of a tree count.
   var words: String {
     switch self {
@@ -79,7 +79,7 @@ extension RepetitionResult.Spike {
     let place = phase.map { ["in phase \(TerminalText.safe($0))"] } ?? []
     let time =
       after < before
-      ? "between \(Figures.instant(after)) and \(Figures.instant(before))" : "at \(Figures.instant(before))"
+      ? "between \(Format.instant(after)) and \(Format.instant(before))" : "at \(Format.instant(before))"
     return (place + [time] + (isBusy ? ["while it kept a CPU busy"] : [])).joined(separator: ", ")
   }
 }
@@ -101,7 +101,7 @@ extension EndEvidence.Status {
   /// How a process ended, for a column of a table.
   var words: String {
     switch self {
-    case .exited(let code): "exited\(Figures.space)\(code)"
+    case .exited(let code): "exited\(Format.space)\(code)"
     case .signaled(let signal, let coreDumped): "SIG\(signal.name)" + (coreDumped ? ", core dumped" : "")
     }
   }

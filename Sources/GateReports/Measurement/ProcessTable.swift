@@ -41,12 +41,12 @@ struct ProcessTable {
         .init(title: "peak"), .init(title: "", side: .left, gap: 1),
       ] + (hasEndings ? [ended] : []) + [.init(title: "seen")],
       rows: processes.map { process in
-        let seen = "\(Figures.time(process.firstSeen)) \(style.dash) \(Figures.time(process.lastSeen))"
+        let seen = "\(Format.time(process.firstSeen)) \(style.dash) \(Format.time(process.lastSeen))"
         return [
           Table.Cell(TerminalText.safe(process.command)), Table.Cell("\(process.id)"),
-          Table.Cell(process.isMain ? "main" : "", .strong), Table.Cell(Figures.amount(process.peak)),
+          Table.Cell(process.isMain ? "main" : "", .strong), Table.Cell(Format.amount(process.peak)),
           Table.Cell(process.isExact ? "exact" : "sampled", .faint),
-        ] + (hasEndings ? [Table.Cell(process.ending?.words ?? "not seen")] : []) + [Table.Cell(Figures.glued(seen))]
+        ] + (hasEndings ? [Table.Cell(process.ending?.words ?? "not seen")] : []) + [Table.Cell(Format.glued(seen))]
       }
     )
   }

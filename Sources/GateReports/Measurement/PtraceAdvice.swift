@@ -4,12 +4,12 @@ import GateCore
 /// that is the gate itself.
 enum PtraceAdvice {
   static let text =
-    "could not use ptrace, since the gate itself traces its targets: `isolation: {tracer:\(Figures.space)off}` in its "
+    "could not use ptrace, since the gate itself traces its targets: `isolation: {tracer:\(Format.space)off}` in its "
     + "scenario has it measured by sampling"
 
   /// Whether the scenario failed, and its target tells that it could not use ptrace.
   static func isNeeded(by scenario: ScenarioResult) -> Bool {
-    guard Rung(rawValue: scenario.environment.fingerprint.measurement)?.isTraced == true,
+    guard MeasurementMethod(rawValue: scenario.environment.fingerprint.measurement)?.isTraced == true,
       let failure = scenario.failure
     else { return false }
     let end = scenario.repetitions.last?.end

@@ -27,7 +27,7 @@ private struct NoiseDetail {
   let detail: SummaryContext.Detail
 
   /// What is told in more than figures: the gated metrics, unless all are asked for or none is gated.
-  private var told: [MetricNoise] {
+  private var reported: [MetricNoise] {
     detail == .verbose || study.gated.isEmpty ? study.metrics : study.gated
   }
 
@@ -37,9 +37,9 @@ private struct NoiseDetail {
     page.paragraph(circumstances, indent: 2, tone: .faint)
     if !study.metrics.isEmpty {
       page.gap()
-      NoiseTable(study: study, told: told).write(to: &page)
+      NoiseTable(study: study, reported: reported).write(to: &page)
       page.gap()
-      let words = NoiseWords(study: study, told: told)
+      let words = NoiseWords(study: study, reported: reported)
       for text in words.findings { page.paragraph(text, indent: 2, label: page.style.unicode ? "• " : "* ") }
       writeAdvice(words, to: &page)
     }
@@ -69,10 +69,10 @@ private struct NoiseDetail {
 
   private var circumstances: String {
     let time = RepeatedFigure(study.result.repetitions.map(\.duration.inSeconds)).map { figure in
-      " of \(Figures.time(.seconds(figure.median)))"
+      " of \(Format.time(.seconds(figure.median)))"
     }
-    let warmup = study.warmup == 0 ? "no warm-up" : Figures.count(study.warmup, "warm-up")
-    return "\(Figures.count(study.repetitions, "repetition"))\(time ?? ""), \(warmup); "
+    let warmup = study.warmup == 0 ? "no warm-up" : Format.count(study.warmup, "warm-up")
+    return "\(Format.count(study.repetitions, "repetition"))\(time ?? ""), \(warmup); "
       + TerminalText.safe(study.result.environment.name)
   }
 

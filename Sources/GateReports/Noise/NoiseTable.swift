@@ -4,13 +4,13 @@ import GateCore
 struct NoiseTable {
   let study: NoiseStudy
   /// The metrics of which is told what a check of them could see.
-  let told: [MetricNoise]
+  let reported: [MetricNoise]
 
   func write(to page: inout Page) {
     write(spreads, of: study.metrics, to: &page)
     page.gap()
     page.paragraph("smallest rise that its noise lets a check see, beside a baseline of 10", indent: 2)
-    write(sights, of: told, to: &page)
+    write(sights, of: reported, to: &page)
   }
 
   private func write(_ table: Table, of metrics: [MetricNoise], to page: inout Page) {
@@ -47,11 +47,11 @@ struct NoiseTable {
   }
 
   private var sights: Table {
-    let counts = told.first?.detectable.map(\.repetitions) ?? []
+    let counts = reported.first?.detectable.map(\.repetitions) ?? []
     let columns = counts.enumerated().flatMap { index, count in
       [Table.Column(title: index == 0 ? "with \(count)" : "\(count)", gap: 3), Table.Column(title: "", gap: 1)]
     }
-    let rows = told.map { noise -> [Table.Cell] in
+    let rows = reported.map { noise -> [Table.Cell] in
       [Table.Cell(noise.label)]
         + noise.detectable.flatMap { sight -> [Table.Cell] in
           [.init(Self.amount(sight.size, noise)), .init(noise.share(sight.size), .faint)]
@@ -61,7 +61,7 @@ struct NoiseTable {
   }
 
   private static func amount(_ value: Double, _ noise: MetricNoise) -> String {
-    Figures.plainAmount(value, unit: noise.unit)
+    Format.plainAmount(value, unit: noise.unit)
   }
 
   private static func difference(_ value: Double, _ noise: MetricNoise) -> String {
@@ -73,12 +73,12 @@ struct NoiseTable {
 extension MetricNoise {
   /// The metric's name as tables show it.
   var label: String {
-    let suffix = FigureUnit.shortSuffix(of: unit)
+    let suffix = MetricUnit.shortSuffix(of: unit)
     return TerminalText.safe(metric.text) + suffix
   }
 
   /// A part of the median, as in `0.02 %`; empty where it has no meaning.
   func share(_ part: Double) -> String {
-    percent(part).map(Figures.share) ?? ""
+    percent(part).map(Format.share) ?? ""
   }
 }

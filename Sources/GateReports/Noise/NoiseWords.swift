@@ -3,16 +3,16 @@ import GateCore
 /// What a scenario's noise means, in sentences.
 struct NoiseWords {
   let study: NoiseStudy
-  let told: [MetricNoise]
+  let reported: [MetricNoise]
 
   /// Everything but the tolerance.
   var findings: [String] {
     let (first, last) = ([selfComparison, unsettled], [quieterMetric])
-    return first.compactMap(\.self) + told.flatMap(shapes) + last.compactMap(\.self) + variants
+    return first.compactMap(\.self) + reported.flatMap(shapes) + last.compactMap(\.self) + variants
   }
 
   private func amount(_ value: Double, of noise: MetricNoise) -> String {
-    Figures.amount(value, unit: noise.unit)
+    Format.amount(value, unit: noise.unit)
   }
 
   private func name(_ noise: MetricNoise) -> String { TerminalText.safe(noise.metric.text) }
@@ -38,7 +38,7 @@ struct NoiseWords {
     let count = warmup - study.warmup
     let first = count == 1 ? "the first repetition is" : "the first \(count) repetitions are"
     return "\(first) unlike the later ones in \(metrics.map(name).joined(separator: ", ")): write `warmup:"
-      + "\(Figures.space)\(warmup)`"
+      + "\(Format.space)\(warmup)`"
   }
 
   private func shapes(of noise: MetricNoise) -> [String] {
@@ -52,7 +52,7 @@ struct NoiseWords {
     }
     if let drift = noise.shape.drift {
       sentences.append(
-        "\(name(noise)) drifts by \(Figures.difference(drift, unit: noise.unit)) from the first repetition to the last: "
+        "\(name(noise)) drifts by \(Format.difference(drift, unit: noise.unit)) from the first repetition to the last: "
           + "something of one may be there for the next (files, caches), or the machine changes"
       )
     }
@@ -67,7 +67,7 @@ struct NoiseWords {
       let furthest = range.max { abs($0) < abs($1) } ?? 0
       sentences.append(
         "\(noise.shape.outliers) of \(noise.values.count) values of \(name(noise)) lie far off (up to "
-          + "\(Figures.difference(furthest, unit: noise.unit))): a check bears few of them"
+          + "\(Format.difference(furthest, unit: noise.unit))): a check bears few of them"
       )
     }
     return sentences
@@ -98,25 +98,25 @@ struct NoiseWords {
       }
     }
     let others = study.variants.filter { variant in
-      variant.failure == nil && told.allSatisfy { variant[$0.metric].map { $0.gain == .same } ?? true }
+      variant.failure == nil && reported.allSatisfy { variant[$0.metric].map { $0.gain == .same } ?? true }
     }
-    let names = others.map { Figures.glued("`\($0.change.text)`") }.joined(separator: ", ")
+    let names = others.map { Format.glued("`\($0.change.text)`") }.joined(separator: ", ")
     return quieter + perhaps + failing + (names.isEmpty ? [] : ["not much quieter with \(names)"])
   }
 
   private func setting(_ variant: NoiseVariant) -> String {
-    Figures.glued("`isolation: {\(variant.change.text)}`")
+    Format.glued("`isolation: {\(variant.change.text)}`")
   }
 
   /// What a setting gains in this degree, and what else it does; nil where no metric gains so.
   private func gains(_ degree: Quietness, by variant: NoiseVariant) -> String? {
-    let parts = told.compactMap { noise -> String? in
+    let parts = reported.compactMap { noise -> String? in
       guard let metric = variant[noise.metric], metric.gain == degree else { return nil }
       let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
       let gain = "\(name(noise)) deviates by \(now) instead of \(before)"
       guard let sight = noise.detectable.first?.size, abs(metric.moved) > sight else { return gain }
-      let percent = noise.percent(metric.moved).map { " (\(Figures.percent($0)))" } ?? ""
-      return "\(gain), and its level moves by \(Figures.difference(metric.moved, unit: noise.unit))\(percent)"
+      let percent = noise.percent(metric.moved).map { " (\(Format.percent($0)))" } ?? ""
+      return "\(gain), and its level moves by \(Format.difference(metric.moved, unit: noise.unit))\(percent)"
     }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }

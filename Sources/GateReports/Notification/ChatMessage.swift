@@ -73,7 +73,7 @@ extension ChatMessage {
   private static func line(_ scenario: ScenarioResult, state: ScenarioState) -> [Span] {
     var spans: [Span] = [.code(bounded(scenario.name.text)), .plain(" \(words(scenario.verdict, state))")]
     if scenario.verdict == .failed {
-      let why = scenario.failure.map { "\($0.subject): \($0.problem)" } ?? scenario.repetitions.last?.end.forPeople
+      let why = scenario.failure.map { "\($0.subject): \($0.problem)" } ?? scenario.repetitions.last?.end.displayText
       let proof = scenario.repetitions.last?.end.proof
       return spans + (why.map { [.plain(": "), .code(bounded($0, to: 160))] } ?? [])
         + (proof.map { [.plain("; evidence: "), .code(bounded($0))] } ?? [])
@@ -95,12 +95,12 @@ extension ChatMessage {
   }
 
   private static func figures(_ metric: MetricResult) -> String {
-    let now = metric.current.map { Figures.amount($0.median, unit: metric.unit) } ?? "could not be had"
+    let now = metric.current.map { Format.amount($0.median, unit: metric.unit) } ?? "could not be had"
     guard let baseline = metric.baseline else {
-      return now + (metric.rule.limit.map { ", limit \(Figures.amount($0.value, unit: metric.unit))" } ?? "")
+      return now + (metric.rule.limit.map { ", limit \(Format.amount($0.value, unit: metric.unit))" } ?? "")
     }
-    let change = metric.change.map { " (\(Figures.difference($0.absolute, unit: metric.unit)))" } ?? ""
-    return "\(Figures.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"
+    let change = metric.change.map { " (\(Format.difference($0.absolute, unit: metric.unit)))" } ?? ""
+    return "\(Format.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"
   }
 
   /// The text made harmless, on one line, in at most so many characters and four times as many bytes.

@@ -15,7 +15,7 @@ struct CompositionPicture {
     guard let before else { return nil }
     let text = CompositionChange(before: before, now: now).text
     guard !text.isEmpty else { return "as in the baseline" }
-    return "\(Figures.difference(Double((now.resident - before.resident).count))): \(text)"
+    return "\(Format.difference(Double((now.resident - before.resident).count))): \(text)"
   }
 
   private var bars: [(name: String, composition: Composition)] {
@@ -34,7 +34,7 @@ struct CompositionPicture {
     let rows = bars.enumerated().map { index, bar in
       row(bar.name, bar.composition, top: index * Self.rowHeight, scale: scale)
     }
-    let words = bars.map { "\($0.name) \(Figures.amount($0.composition.resident))" }.joined(separator: ", ")
+    let words = bars.map { "\($0.name) \(Format.amount($0.composition.resident))" }.joined(separator: ", ")
     return """
       <svg class="parts" viewBox="0 0 880 \(bars.count * Self.rowHeight)" role="img">\
       <title>What memory consisted of</title><desc>\(SVGText.safe(words))</desc>\(rows.joined())</svg>
@@ -51,7 +51,7 @@ struct CompositionPicture {
     let end = scale.tenths(Double(sum)) / 10 + 6
     return """
       <text class="name" x="0" y="\(top + 15)">\(name)</text>\(parts.joined())\
-      <text x="\(end)" y="\(top + 15)">\(SVGText.safe(Figures.amount(composition.resident)))</text>
+      <text x="\(end)" y="\(top + 15)">\(SVGText.safe(Format.amount(composition.resident)))</text>
       """
   }
 
@@ -80,10 +80,10 @@ struct CompositionPicture {
   }
 
   private func row(_ name: String, _ tone: Tone?, _ amount: (Composition) -> Bytes?) -> [Table.Cell] {
-    let cells = bars.map { Table.Cell(amount($0.composition).map { Figures.amount($0) } ?? "") }
+    let cells = bars.map { Table.Cell(amount($0.composition).map { Format.amount($0) } ?? "") }
     guard let before else { return [.init(name, tone)] + cells }
     let ends = (amount(before), amount(now))
-    let change = ends.0.flatMap { old in ends.1.map { Figures.difference(Double(($0 - old).count)) } }
+    let change = ends.0.flatMap { old in ends.1.map { Format.difference(Double(($0 - old).count)) } }
     return [.init(name, tone)] + cells + [.init(change ?? "")]
   }
 

@@ -16,7 +16,7 @@ package enum RunPage {
       "facts": facts(of: result),
       "scenarios": sections.map(\.text),
       "generator": "\(Tool.name) \(Tool.version)",
-      "made": result.run.startedAt.forPeople,
+      "made": result.run.startedAt.displayText,
     ]
     values["headline"] = isRecording ? "What \(name(of: result)) held in memory" : summaryLine(result)
     if !isRecording {
@@ -57,8 +57,8 @@ package enum RunPage {
     let commit = run.commit.map { String($0.prefix(12)) + (run.subject.map { " \($0)" } ?? "") }
     let facts: [(String, String?, address: String?)] = [
       ("commit", commit, nil), ("branch", run.branch, nil), ("build", run.buildURL, run.buildURL.flatMap(webAddress)),
-      ("started", run.startedAt.forPeople, nil),
-      ("took", run.duration > .zero ? Figures.time(run.duration) : nil, nil),
+      ("started", run.startedAt.displayText, nil),
+      ("took", run.duration > .zero ? Format.time(run.duration) : nil, nil),
       ("environment", footer.environments, nil), ("machine", machine(result.environment.fingerprint), nil),
       ("measured", footer.measurements(RunPageScenario.style).joined(separator: "; "), nil),
       ("baselines", BaselineAge(of: result)?.text, nil),
@@ -72,7 +72,7 @@ package enum RunPage {
   }
 
   private static func machine(_ fingerprint: Fingerprint) -> String {
-    let cpus = Figures.count(fingerprint.cpus, "CPU")
+    let cpus = Format.count(fingerprint.cpus, "CPU")
     return [fingerprint.architecture, cpus, "Linux \(fingerprint.kernel)", fingerprint.libc].joined(separator: ", ")
   }
 
@@ -86,7 +86,7 @@ package enum RunPage {
 
 extension Date {
   /// As in `2026-01-02 03:04 UTC`.
-  fileprivate var forPeople: String {
+  fileprivate var displayText: String {
     let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space).year().month().day()
     return formatted(style.time(includingFractionalSeconds: false)).prefix(16) + " UTC"
   }

@@ -83,10 +83,10 @@ struct RunPageCurves {
 
   /// The picture in words.
   private func summary(of curve: MemoryCurve) -> String {
-    let peak = curve.peak.map { "The peak, \(Figures.amount($0.height)), came \($0.when)" }
+    let peak = curve.peak.map { "The peak, \(Format.amount($0.height)), came \($0.when)" }
     let steady = curve.steady.map { steady in
-      "the steady state from \(Figures.instant(steady.from)) to \(Figures.instant(steady.to)) went from "
-        + "\(Figures.amount(steady.first)) to \(Figures.amount(steady.last))"
+      "the steady state from \(Format.instant(steady.from)) to \(Format.instant(steady.to)) went from "
+        + "\(Format.amount(steady.first)) to \(Format.amount(steady.last))"
     }
     return [peak, steady].compactMap(\.self).joined(separator: "; ")
   }
@@ -96,7 +96,7 @@ struct RunPageCurves {
   /// What each line and mark means, as far as it is there.
   private func legend(of curve: MemoryCurve) -> String {
     let repetition = isRepeated ? "this repetition, with the range of its readings" : "VmRSS"
-    let basis = scenario.repetitions.first?.treeBasis ?? .upperBound
+    let basis = scenario.repetitions.first?.treeMethod ?? .upperBound
     let keys: [(isThere: Bool, sign: String, text: String)] = [
       (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),
       (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the others"),
@@ -106,7 +106,7 @@ struct RunPageCurves {
       (curve.peak != nil, "<path class=\"red fill\" d=\"M14 1l5 5l-5 5l-5-5z\"/>", "peak"),
     ]
     let iterations =
-      curve.iterations > 0 ? "<span class=\"key\">\(Figures.count(curve.iterations, "iteration"))</span>" : ""
+      curve.iterations > 0 ? "<span class=\"key\">\(Format.count(curve.iterations, "iteration"))</span>" : ""
     return keys.filter(\.isThere).map { key in
       """
       <span class="key"><svg class="chart" viewBox="0 0 28 12" aria-hidden="true">\(key.sign)</svg>\
@@ -118,14 +118,14 @@ struct RunPageCurves {
   private func table(of curve: MemoryCurve) -> Table {
     let rows = curve.main.thinned(to: Self.mostRows).points.map { point in
       let phase = curve.phases.last { $0.time <= point.time && point.time <= curve.end }?.name ?? ""
-      let (low, high) = (Figures.amount(point.low), Figures.amount(point.high))
+      let (low, high) = (Format.amount(point.low), Format.amount(point.high))
       return [
-        Table.Cell(Figures.instant(point.time)), Table.Cell(low == high ? high : "\(low) to \(high)"),
+        Table.Cell(Format.instant(point.time)), Table.Cell(low == high ? high : "\(low) to \(high)"),
         Table.Cell(TerminalText.safe(phase)),
       ]
     }
     let marks = curve.marks.map { mark in
-      [Table.Cell(Figures.instant(mark.time)), "", Table.Cell("mark \(TerminalText.safe(mark.name))")]
+      [Table.Cell(Format.instant(mark.time)), "", Table.Cell("mark \(TerminalText.safe(mark.name))")]
     }
     return Table(
       columns: [.init(title: "time"), .init(title: "resident memory"), .init(title: "phase", side: .left)],
@@ -141,7 +141,7 @@ extension MemoryCurve.Peak {
   /// As in `at 0.812 s` or `between 0.812 s and 0.822 s`.
   fileprivate var when: String {
     after < before
-      ? "between \(Figures.instant(after)) and \(Figures.instant(before))" : "at \(Figures.instant(before))"
+      ? "between \(Format.instant(after)) and \(Format.instant(before))" : "at \(Format.instant(before))"
   }
 }
 
@@ -166,7 +166,7 @@ extension RunPageCurves {
   private static func json(_ curve: MemoryCurve, peak: Double?) -> JSONValue {
     var members: [String: JSONValue] = [
       "main": json(curve.main), "end": tenths(curve.end), "phases": json(curve.phases), "marks": json(curve.marks),
-      "label": .string(peak.map { Figures.amount(Bytes(clampedFrom: $0)) } ?? ""),
+      "label": .string(peak.map { Format.amount(Bytes(clampedFrom: $0)) } ?? ""),
     ]
     members["tree"] = curve.tree.map { json($0) }
     members["peak"] = curve.peak.map { [.integer(Int($0.instant * 10_000)), kibibytes($0.height)] }

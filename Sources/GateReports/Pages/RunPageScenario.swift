@@ -43,7 +43,7 @@ struct RunPageScenario {
     values["processes"] = processes
     values["repetitions"] = repetitions
     values["ends"] = ends
-    let events = scenario.eventsInWords
+    let events = scenario.eventTexts
     values["hasEvents"] = !events.isEmpty
     values["events"] = events
     let notes =
@@ -71,9 +71,9 @@ struct RunPageScenario {
     if let failure = scenario.failure { return TerminalText.safe("\(failure.subject): \(failure.problem)") }
     let telling = scenario.metrics.filter { $0.verdict == scenario.verdict } + scenario.metrics
     guard let metric = telling.first, let now = metric.current else { return "" }
-    func amount(_ value: Double) -> String { Figures.plainAmount(value, unit: metric.unit) }
+    func amount(_ value: Double) -> String { Format.plainAmount(value, unit: metric.unit) }
     let before = metric.baseline.map { "\(amount($0.median)) → " } ?? ""
-    let share = metric.change?.percent.map { " (\(Figures.percent($0)))" } ?? ""
+    let share = metric.change?.percent.map { " (\(Format.percent($0)))" } ?? ""
     return "\(metric.label) \(before)\(amount(now.median))\(share)"
   }
 
@@ -116,13 +116,13 @@ struct RunPageScenario {
 
   private func interval(of metric: MetricResult) -> Table.Cell {
     guard let change = metric.change else { return "" }
-    let ends = [change.low, change.high].map { Figures.difference($0, unit: metric.unit) }
+    let ends = [change.low, change.high].map { Format.difference($0, unit: metric.unit) }
     return .init(ends.joined(separator: " to "), .faint)
   }
 
   /// The smallest change that this comparison could have seen.
   private func detectable(_ metric: MetricResult) -> Table.Cell {
-    .init(metric.detectable.map { Figures.amount($0, unit: metric.unit) } ?? "", .faint)
+    .init(metric.detectable.map { Format.amount($0, unit: metric.unit) } ?? "", .faint)
   }
 
   /// The repetition that the page tells most of: the one that failed, else the one in the middle.
@@ -145,7 +145,7 @@ struct RunPageScenario {
     guard scenario.repetitions.count > 1 else { return nil }
     let table = RepetitionTable(scenario: scenario, indent: 0)
     var values: [String: Any] = [
-      "title": Figures.count(scenario.repetitions.count, "repetition"),
+      "title": Format.count(scenario.repetitions.count, "repetition"),
       "table": HTMLTable(table: table.table(table.metrics[...])).text,
     ]
     values["reason"] = scenario.stoppingReason
@@ -169,8 +169,8 @@ struct RunPageScenario {
   private var ends: [String] {
     let ends = scenario.repetitions.map(\.end)
     return RecordReport.distinct(ends).flatMap { end, count in
-      let share = ends.count > 1 ? ", \(count) of \(Figures.count(ends.count, "repetition"))" : ""
-      return [TerminalText.safe(end.forPeople) + share]
+      let share = ends.count > 1 ? ", \(count) of \(Format.count(ends.count, "repetition"))" : ""
+      return [TerminalText.safe(end.displayText) + share]
         + (end.proof.map { ["evidence: \(TerminalText.safe($0))"] } ?? [])
     }
   }

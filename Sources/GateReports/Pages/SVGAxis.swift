@@ -32,13 +32,13 @@ extension SVGAxis {
   /// What is written behind the numbers, and what a number is worth.
   private static func scale(of unit: String, upTo largest: Double) -> (name: String, size: Double) {
     switch unit {
-    case _ where FigureUnit.isMemory(unit):
+    case _ where MetricUnit.isMemory(unit):
       let (name, size) = Bytes.units.prefix(4).last { Double($0.size) <= largest } ?? ("B", 1)
-      let per = FigureUnit.shortSuffix(of: unit)
-      return ("\(Figures.space)\(name)\(TerminalText.safe(per))", Double(size))
-    case "seconds": return largest < 1 ? ("\(Figures.space)ms", 0.001) : ("\(Figures.space)s", 1)
+      let per = MetricUnit.shortSuffix(of: unit)
+      return ("\(Format.space)\(name)\(TerminalText.safe(per))", Double(size))
+    case "seconds": return largest < 1 ? ("\(Format.space)ms", 0.001) : ("\(Format.space)s", 1)
     case "": return ("", 1)
-    default: return ("\(Figures.space)\(TerminalText.safe(unit))", 1)
+    default: return ("\(Format.space)\(TerminalText.safe(unit))", 1)
     }
   }
 
@@ -50,7 +50,7 @@ extension SVGAxis {
       range: 0...max(length, 1e-9),
       ticks: ticks.numbers.filter { $0 * unit.size <= length }.map { number in
         Tick(
-          value: number * unit.size, label: Decimals.text(number, places: ticks.places) + "\(Figures.space)\(unit.name)"
+          value: number * unit.size, label: Decimals.text(number, places: ticks.places) + "\(Format.space)\(unit.name)"
         )
       }
     )

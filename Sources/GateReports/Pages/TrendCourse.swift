@@ -66,7 +66,7 @@ extension TrendCourse {
     }
     return SVGChart.sparkline(
       bins.bins.map { $0.point?.y }, marked: marked,
-      title: "\(metric.metric) of \(PageWords.shown(course.name.text)): \(metric.courseInWords)")
+      title: "\(metric.metric) of \(PageWords.shown(course.name.text)): \(metric.kindText)")
   }
 
   private var lastStep: (words: String, when: String, style: String)? {
@@ -85,12 +85,12 @@ extension MetricCourse {
   fileprivate var latest: Point? { points.last { $0 != nil } ?? nil }
 
   fileprivate var latestWords: String? {
-    latest.map { Figures.amount($0.median, unit: unit) }
+    latest.map { Format.amount($0.median, unit: unit) }
   }
 
   fileprivate var changeWords: String? {
     guard let judgement = latest?.judgement else { return nil }
-    return judgement.percent.map(Figures.percent) ?? judgement.change.map { Figures.difference($0, unit: unit) }
+    return judgement.percent.map(Format.percent) ?? judgement.change.map { Format.difference($0, unit: unit) }
   }
 
   /// A class of `page.css`.
@@ -105,17 +105,17 @@ extension MetricCourse {
   /// As in `+5.3 % against 23.0 MiB; limit 32.0 MiB`.
   fileprivate var againstWords: String {
     let baseline = latest?.judgement?.baseline.map {
-      "\(changeWords ?? "") against \(Figures.amount($0, unit: unit))"
+      "\(changeWords ?? "") against \(Format.amount($0, unit: unit))"
     }
-    let limit = latest?.judgement?.limit.map { "limit \(Figures.amount($0, unit: unit))" }
+    let limit = latest?.judgement?.limit.map { "limit \(Format.amount($0, unit: unit))" }
     return [baseline, limit].compactMap(\.self).joined(separator: "; ")
   }
 
   /// As in `23.1 MiB at first, 24.0 MiB at last, 26.2 MiB at most`.
-  var courseInWords: String {
+  var kindText: String {
     let known = points.compactMap(\.self)
     guard let first = known.first, let last = known.last, let most = known.map(\.high).max() else { return "no values" }
-    let values = [first.median, last.median, most].map { Figures.amount($0, unit: unit) }
+    let values = [first.median, last.median, most].map { Format.amount($0, unit: unit) }
     return "\(values[0]) at first, \(values[1]) at last, \(values[2]) at most"
   }
 }
@@ -132,7 +132,7 @@ extension TrendCourse {
   private var section: [String: Any] {
     let events = TrendEvent.all(of: course)
     return [
-      "runs": Figures.count(course.runCount, "run") + span,
+      "runs": Format.count(course.runCount, "run") + span,
       "notes": course.metrics.compactMap { metric in
         metric.creep.map { PageWords.shown($0.sentence(unit: metric.unit)) }
       },
@@ -184,7 +184,7 @@ extension TrendCourse {
       "day": run?.startedAt.day ?? "", "commit": PageWords.shown(String((run?.commit ?? "–").prefix(9))),
       "verdict": course.entries[entry].verdict.rawValue, "subject": PageWords.shown(run?.subject ?? ""),
       "values": course.metrics.map { metric in
-        metric.points[entry].map { Figures.amount($0.median, unit: metric.unit) } ?? "–"
+        metric.points[entry].map { Format.amount($0.median, unit: metric.unit) } ?? "–"
       },
     ]
   }

@@ -42,7 +42,7 @@ struct TrendEvent {
   init(_ step: MetricCourse.Step, of metric: MetricCourse) {
     let name = PageWords.shown(metric.metric.text)
     let size = step.size(unit: metric.unit)
-    let levels = [step.before, step.after].map { Figures.amount($0, unit: metric.unit) }
+    let levels = [step.before, step.after].map { Format.amount($0, unit: metric.unit) }
     self.init(
       entry: step.entry, kind: step.isOpen ? .openStep : .step, metric: metric.metric,
       words: "\(name) \(size), from \(levels[0]) to \(levels[1]); \(step.chanceInWords); \(step.causeInWords)",
@@ -53,8 +53,8 @@ struct TrendEvent {
 extension MetricCourse.Step {
   /// As in `+1.2 MiB (+5.3 %)`.
   func size(unit: String) -> String {
-    let percent = before > 0 ? " (\(Figures.percent((after - before) / before * 100)))" : ""
-    return Figures.difference(after - before, unit: unit) + percent
+    let percent = before > 0 ? " (\(Format.percent((after - before) / before * 100)))" : ""
+    return Format.difference(after - before, unit: unit) + percent
   }
 
   /// How likely such a step is where nothing has changed; below one in a million nobody tells figures apart.
@@ -62,7 +62,7 @@ extension MetricCourse.Step {
     switch chance {
     case ..<1e-6: "by chance less than once in a million"
     case ..<0.01: "by chance once in \(Decimals.text(1 / chance, places: 0))"
-    default: "by chance in \(Figures.share(chance * 100))"
+    default: "by chance in \(Format.share(chance * 100))"
     }
   }
 
@@ -96,13 +96,13 @@ extension Baseline.Approval {
 extension [Fingerprint.Difference] {
   /// As in `kernel 6.1 → 6.6, libc glibc 2.36 → glibc 2.41`.
   var words: String {
-    map { PageWords.shown($0.forPeople) }.joined(separator: ", ")
+    map { PageWords.shown($0.displayText) }.joined(separator: ", ")
   }
 }
 
 extension End {
   /// With how many processes the kernel killed for want of memory, where it did.
   var inWords: String {
-    oomKills > 0 && kind != .oom ? "\(forPeople), \(Figures.count(oomKills, "OOM kill"))" : forPeople
+    oomKills > 0 && kind != .oom ? "\(displayText), \(Format.count(oomKills, "OOM kill"))" : displayText
   }
 }

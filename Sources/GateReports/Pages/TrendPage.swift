@@ -46,7 +46,7 @@ package enum TrendPage {
       "madeAt": trend.madeAt.formatted(.iso8601),
       "version": "\(Tool.name) \(Tool.version)",
       "hiddenBranches": trend.hiddenBranches == 0
-        ? [] : [Figures.count(trend.hiddenBranches, "more branch", plural: "more branches")],
+        ? [] : [Format.count(trend.hiddenBranches, "more branch", plural: "more branches")],
       "hasCharts": PageText.chartScript != nil,
     ])
   }
@@ -65,7 +65,7 @@ package enum TrendPage {
     let days = [trend.runs.first, trend.runs.last].compactMap { $0?.startedAt.day }
     let span = days.isEmpty ? "" : days[0] == days[1] ? " on \(days[0])" : " from \(days[0]) to \(days[1])"
     let shown = trend.runs.count < trend.runCount ? ", \(trend.runs.count) of them shown" : ""
-    return "\(Figures.count(names, "scenario")), \(look); \(Figures.count(trend.runCount, "run"))\(span)\(shown)"
+    return "\(Format.count(names, "scenario")), \(look); \(Format.count(trend.runCount, "run"))\(span)\(shown)"
   }
 }
 

@@ -53,7 +53,7 @@ struct TrendPicture {
     let values = (marked.min() ?? low) - space...(marked.max() ?? high) + space
     return SVGChart(
       title: "\(PageWords.shown(metric.metric.text)) of \(PageWords.shown(course.name.text))",
-      summary: metric.courseInWords,
+      summary: metric.kindText,
       across: .runs(labels, atMost: 6),
       up: .amounts(values, unit: metric.unit),
       layers: [

@@ -47,7 +47,7 @@ struct Curve {
 
   func write(to page: inout Page) {
     let labels = (0..<Self.rows).map { row in
-      row == 0 ? Figures.amount(high) : row == Self.rows - 1 ? Figures.amount(low) : ""
+      row == 0 ? Format.amount(high) : row == Self.rows - 1 ? Format.amount(low) : ""
     }
     let width = labels.map(TerminalText.columns).max() ?? 0
     page.gap()
@@ -60,8 +60,8 @@ struct Curve {
     let floor = String(repeating: style.unicode ? "─" : "-", count: heights.count)
     let indent = String(repeating: " ", count: width + 3)
     page.line(style.painted(indent + (style.unicode ? "└" : "+") + floor, .faint))
-    let end = Figures.time(span)
-    let start = TerminalText.padded("0\(Figures.space)s", to: heights.count - TerminalText.columns(end))
+    let end = Format.time(span)
+    let start = TerminalText.padded("0\(Format.space)s", to: heights.count - TerminalText.columns(end))
     page.line(style.painted(indent + " " + start + end, .faint))
   }
 

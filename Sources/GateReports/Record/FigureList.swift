@@ -6,7 +6,7 @@ struct FigureList {
 
   /// Each metric with its name and what it means.
   private var shown: [(metric: MetricName, name: String, meaning: String)] {
-    let basis = scenario.repetitions.last?.treeBasis ?? .upperBound
+    let basis = scenario.repetitions.last?.treeMethod ?? .upperBound
     let tree: [(MetricName, String, String)] = [
       (.treePeak, "tree peak", isRepeated ? basis.inShort : basis.words), (.treeSteady, "tree steady", "after warm-up"),
     ]
@@ -46,10 +46,10 @@ struct FigureList {
   /// What a column has no room for, each with its label.
   var remarks: [(label: String, text: String)] {
     let spike = scenario.highestSpike.flatMap { spike in
-      spike.height > .zero ? "\(Figures.amount(spike.height)) \(spike.circumstances)" : nil
+      spike.height > .zero ? "\(Format.amount(spike.height)) \(spike.circumstances)" : nil
     }
     let remarks: [(String, String?)] = [
-      ("no steady state: ", scenario.unsteadinessInWords), ("growth: ", scenario.growthInWords),
+      ("no steady state: ", scenario.unsteadinessText), ("growth: ", scenario.growthText),
       (isRepeated ? "highest spike: " : "spike: ", spike),
     ]
     return remarks.compactMap { label, text in text.map { (label, $0) } }
@@ -65,13 +65,13 @@ struct FigureList {
     guard let figure = scenario.figure(of: metric) else {
       return [.init(name), .init(style.dash, .faint), "", .init(missing(metric), .faint)]
     }
-    func amount(_ value: Double) -> String { Figures.plainAmount(value, unit: unit) }
+    func amount(_ value: Double) -> String { Format.plainAmount(value, unit: unit) }
     let range = "\(amount(figure.lowest)) \(style.dash) \(amount(figure.highest))"
     let isPartial = figure.count < scenario.repetitions.count
     let note = isPartial ? "\(meaning); in \(figure.count) of \(scenario.repetitions.count)" : meaning
     return [
-      .init(name), .init(amount(figure.median) + FigureUnit.shortSuffix(of: unit), .strong),
-      .init(figure.count > 1 ? Figures.glued(range) : ""),
+      .init(name), .init(amount(figure.median) + MetricUnit.shortSuffix(of: unit), .strong),
+      .init(figure.count > 1 ? Format.glued(range) : ""),
       .init(note, .faint),
     ]
   }
@@ -91,7 +91,7 @@ struct FigureList {
 
   private func valueRows(_ style: TerminalStyle) -> [[Table.Cell]] {
     scenario.metricNames.filter(\.isValue).map { metric in
-      row(metric, TerminalText.safe(metric.toldName), "the highest that it reported", style: style)
+      row(metric, TerminalText.safe(metric.reportedName), "the highest that it reported", style: style)
     }
   }
 
@@ -101,6 +101,6 @@ struct FigureList {
     }
     let range = figure.lowest == figure.highest ? "" : "\(Int(figure.lowest)) \(style.dash) \(Int(figure.highest))"
     let median = Decimals.text(figure.median, places: figure.median == figure.median.rounded() ? 0 : 1)
-    return ["processes", .init(median, .strong), .init(Figures.glued(range)), .init("in the tree", .faint)]
+    return ["processes", .init(median, .strong), .init(Format.glued(range)), .init("in the tree", .faint)]
   }
 }

@@ -36,15 +36,15 @@ package enum RecordReport {
     let times = scenario.repetitions.map(\.duration.inSeconds)
     let spans = times.isEmpty ? recording.map { [$0.duration.inSeconds] } ?? [] : times
     for (end, count) in distinct(ends) {
-      let times = count > 1 || ends.count > 1 ? ", \(count) of \(Figures.count(ends.count, "repetition"))" : ""
+      let times = count > 1 || ends.count > 1 ? ", \(count) of \(Format.count(ends.count, "repetition"))" : ""
       // The failure has the hint, too.
       let problem = end.kind == .startFailed ? scenario.failure.map { "\(end.kind.rawValue): \($0.problem)" } : nil
-      page.paragraph(TerminalText.safe(problem ?? end.forPeople) + times, indent: 2)
+      page.paragraph(TerminalText.safe(problem ?? end.displayText) + times, indent: 2)
       if let proof = end.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
     }
     guard let span = RepeatedFigure(spans) else { return }
-    let median = Figures.time(.seconds(span.median))
-    let range = "\(Figures.time(.seconds(span.lowest))) to \(Figures.time(.seconds(span.highest)))"
+    let median = Format.time(.seconds(span.median))
+    let range = "\(Format.time(.seconds(span.lowest))) to \(Format.time(.seconds(span.highest)))"
     page.paragraph("took \(median)" + (span.count > 1 ? " (\(range))" : ""), indent: 2)
     OutputTail.write(scenario.failure?.output ?? "", lines: outputLines, to: &page)
   }
@@ -66,31 +66,31 @@ package enum RecordReport {
   private static func writeMemory(of scenario: ScenarioResult, recording: Recording, to page: inout Page) {
     let last = scenario.currentComposition ?? recording.composition
     if let last {
-      let title = "memory by kind, as last read: \(Figures.amount(last.resident))"
+      let title = "memory by kind, as last read: \(Format.amount(last.resident))"
       CompositionList(composition: last, title: title).write(to: &page)
     }
     let highest = recording.compositions.max { $0.composition.resident < $1.composition.resident }
     guard let highest, highest.composition.resident.count / 11 * 10 > last?.resident.count ?? 0 else { return }
-    let share = highest.proportional.map { " (Pss \(Figures.amount($0)))" } ?? ""
-    let title = "memory by kind near its peak, at \(Figures.instant(highest.time))"
-    let whole = Figures.amount(highest.composition.resident)
+    let share = highest.proportional.map { " (Pss \(Format.amount($0)))" } ?? ""
+    let title = "memory by kind near its peak, at \(Format.instant(highest.time))"
+    let whole = Format.amount(highest.composition.resident)
     CompositionList(composition: highest.composition, title: "\(title): \(whole)\(share)").write(to: &page)
   }
 
   private static func writeEvents(of scenario: ScenarioResult, to page: inout Page) {
-    let events = scenario.eventsInWords
+    let events = scenario.eventTexts
     if !events.isEmpty { page.gap() }
     for event in events { page.paragraph(event, indent: 2, label: "event: ") }
   }
 
   private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout Page) {
-    let rung = recording?.rung.rawValue ?? scenario.environment.fingerprint.measurement
+    let method = recording?.method.rawValue ?? scenario.environment.fingerprint.measurement
     let words = MeasurementWords(
-      rung: rung, counters: scenario.environment.counters, repetitions: scenario.repetitions,
+      method: method, counters: scenario.environment.counters, repetitions: scenario.repetitions,
       interval: recording?.typicalInterval
     )
     page.gap()
-    let parts = [TerminalText.safe(rung)] + words.parts
+    let parts = [TerminalText.safe(method)] + words.parts
     page.paragraph(parts.joined(separator: page.style.separator), indent: 2, label: "measured by: ")
   }
 
@@ -107,7 +107,7 @@ package enum RecordReport {
     guard let main = processes.first(where: \.isMain), let child = processes.max(by: { $0.peak < $1.peak }),
       child.peak > main.peak
     else { return nil }
-    return "process \(child.id) (\(child.command)) held \(Figures.amount(child.peak)), more than the main process "
-      + "(\(Figures.amount(main.peak))); peak, steady and growth are of the main process, tree_peak is of all"
+    return "process \(child.id) (\(child.command)) held \(Format.amount(child.peak)), more than the main process "
+      + "(\(Format.amount(main.peak))); peak, steady and growth are of the main process, tree_peak is of all"
   }
 }

@@ -29,7 +29,7 @@ struct BaselineAge {
   }
 
   private func words(_ range: ClosedRange<Int>, _ noun: String) -> String {
-    let last = Figures.count(range.upperBound, noun)
+    let last = Format.count(range.upperBound, noun)
     return range.lowerBound == range.upperBound ? last : "\(range.lowerBound) to \(last)"
   }
 }

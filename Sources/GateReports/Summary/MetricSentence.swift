@@ -27,13 +27,13 @@ struct MetricSentence {
   /// When a spike came.
   private var circumstances: String? {
     guard metric.rule.metric == .spike, let spike = scenario.highestSpike else { return nil }
-    return "the highest, \(Figures.amount(spike.height)), came \(spike.circumstances)"
+    return "the highest, \(Format.amount(spike.height)), came \(spike.circumstances)"
   }
 
   private var name: String { TerminalText.safe(metric.rule.metric.text) }
 
   private func amount(_ value: Double) -> String {
-    Figures.amount(value, unit: metric.unit)
+    Format.amount(value, unit: metric.unit)
   }
 
   private var regression: String {
@@ -65,10 +65,10 @@ struct MetricSentence {
       return metric.current == nil ? reason ?? "\(name) could not be had" : reason
     }
     let interval =
-      "the true change of \(name) lies between \(Figures.difference(change.low, unit: metric.unit)) and "
-      + "\(Figures.difference(change.high, unit: metric.unit)) (95\(Figures.space)%), and \(allowance(allowed))"
+      "the true change of \(name) lies between \(Format.difference(change.low, unit: metric.unit)) and "
+      + "\(Format.difference(change.high, unit: metric.unit)) (95\(Format.space)%), and \(allowance(allowed))"
     let values =
-      "its \(Figures.count(spread.count, "value")) \(spread.count == 1 ? "is" : "range from") \(amount(spread.lowest))"
+      "its \(Format.count(spread.count, "value")) \(spread.count == 1 ? "is" : "range from") \(amount(spread.lowest))"
       + (spread.count == 1 ? "" : " to \(amount(spread.highest))")
     let levels = metric.method == .levels ? reason : nil
     return [interval, values, levels].compactMap(\.self).joined(separator: "; ")
@@ -81,18 +81,18 @@ struct MetricSentence {
   /// The shift as a share of the baseline.
   private func share(_ change: MetricResult.Change) -> String {
     guard let base = metric.baseline?.median, base > 0 else { return "" }
-    return " (\(Figures.percent(change.shift / base * 100)))"
+    return " (\(Format.percent(change.shift / base * 100)))"
   }
 
   /// What the tolerance lets through, with the rule that says so.
   private func allowance(_ allowed: Double) -> String {
-    let parts = [metric.rule.tolerance?.forPeople, resolution].compactMap(\.self).filter { $0 != amount(allowed) }
+    let parts = [metric.rule.tolerance?.displayText, resolution].compactMap(\.self).filter { $0 != amount(allowed) }
     return "\(amount(allowed)) is allowed" + (parts.isEmpty ? "" : " (\(parts.joined(separator: "; ")))")
   }
 
   /// The rule, and what it came to where it does not say so itself.
   private func rule(_ allowed: Double) -> String {
-    let rule = metric.rule.tolerance?.forPeople ?? amount(allowed)
+    let rule = metric.rule.tolerance?.displayText ?? amount(allowed)
     return rule == amount(allowed) ? rule : "\(rule): \(amount(allowed))"
   }
 
@@ -100,7 +100,7 @@ struct MetricSentence {
     guard let resolution = metric.resolution else { return nil }
     if resolution == 0 { return "this baseline can see any change" }
     let base = metric.rule.metric.isRate ? 0 : metric.baseline?.median ?? 0
-    let text = base > 0 ? Figures.share(resolution / base * 100) : amount(resolution)
+    let text = base > 0 ? Format.share(resolution / base * 100) : amount(resolution)
     return "this baseline can see \(text) or more"
   }
 }

@@ -33,11 +33,11 @@ struct MetricTable {
     ]
     let rows = metrics.map { metric in
       let tone = metric.verdict == .pass ? nil : metric.verdict.tone
-      let baseline = metric.baseline.map { Figures.plainAmount($0.median, unit: metric.unit) } ?? ""
+      let baseline = metric.baseline.map { Format.plainAmount($0.median, unit: metric.unit) } ?? ""
       let cells = [
         Table.Cell(metric.label), .init(baseline), .init(baseline.isEmpty ? "" : style.arrow, .faint),
         .init(now(metric, style)), .init(metric.change.map { Self.signed($0.absolute, metric) } ?? "", tone),
-        .init(Figures.percent(metric.change?.percent), tone),
+        .init(Format.percent(metric.change?.percent), tone),
       ]
       let limit = allowed == .shown ? [Table.Cell(allowedText(metric, style), .faint)] : []
       return cells + limit + [.init(word(metric), tone)]
@@ -63,12 +63,12 @@ struct MetricTable {
   }
 
   private func now(_ metric: MetricResult, _ style: TerminalStyle) -> String {
-    metric.current.map { Figures.plainAmount($0.median, unit: metric.unit) } ?? style.dash
+    metric.current.map { Format.plainAmount($0.median, unit: metric.unit) } ?? style.dash
   }
 
   private func range(of metric: MetricResult, _ style: TerminalStyle) -> String {
     guard let figure = scenario.figure(of: metric.rule.metric), figure.count > 1 else { return "" }
-    let ends = [figure.lowest, figure.highest].map { Figures.plainAmount($0, unit: metric.unit) }
+    let ends = [figure.lowest, figure.highest].map { Format.plainAmount($0, unit: metric.unit) }
     return ends.joined(separator: " \(style.dash) ") + " (\(figure.count) repetitions)"
   }
 
@@ -76,13 +76,13 @@ struct MetricTable {
   private func allowedText(_ metric: MetricResult, _ style: TerminalStyle) -> String {
     if let allowed = metric.allowed { return Self.signed(allowed, metric) }
     guard let limit = metric.rule.limit else { return "" }
-    return (style.unicode ? "≤ " : "<= ") + Figures.plainAmount(limit.value, unit: metric.unit)
+    return (style.unicode ? "≤ " : "<= ") + Format.plainAmount(limit.value, unit: metric.unit)
   }
 
   /// A difference without what it is counted per, which the label says.
   private static func signed(_ value: Double, _ metric: MetricResult) -> String {
-    let text = Figures.difference(value, unit: metric.unit)
-    return String(text.dropLast(FigureUnit.suffix(of: metric.unit).count))
+    let text = Format.difference(value, unit: metric.unit)
+    return String(text.dropLast(MetricUnit.suffix(of: metric.unit).count))
   }
 
   /// The verdict, where it is not what the reader takes for granted.
@@ -104,10 +104,10 @@ struct MetricTable {
   }
 
   private func stacked(_ metric: MetricResult, _ style: TerminalStyle) -> [String] {
-    let now = metric.current.map { Figures.amount($0.median, unit: metric.unit) } ?? "unknown"
-    let before = metric.baseline.map { "\(Figures.amount($0.median, unit: metric.unit)) \(style.arrow) " } ?? ""
-    let change = metric.change.map { [Figures.difference($0.absolute, unit: metric.unit)] } ?? []
-    let percent = metric.change?.percent.map { [Figures.percent($0)] } ?? []
+    let now = metric.current.map { Format.amount($0.median, unit: metric.unit) } ?? "unknown"
+    let before = metric.baseline.map { "\(Format.amount($0.median, unit: metric.unit)) \(style.arrow) " } ?? ""
+    let change = metric.change.map { [Format.difference($0.absolute, unit: metric.unit)] } ?? []
+    let percent = metric.change?.percent.map { [Format.percent($0)] } ?? []
     let allowed = allowedText(metric, style)
     return [before + now] + change + percent + (allowed.isEmpty ? [] : ["allowed " + allowed])
   }

@@ -20,7 +20,7 @@ struct NextSteps {
     for text in advice { page.paragraph(text, indent: 2) }
     if !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck {
       let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
-      page.paragraph("on another machine: fetch \(file) of this build and add `--from\(Figures.space)FILE`", indent: 2)
+      page.paragraph("on another machine: fetch \(file) of this build and add `--from\(Format.space)FILE`", indent: 2)
     }
   }
 
@@ -87,7 +87,7 @@ struct NextSteps {
   private var limitAdvice: String? {
     let names = names(.regression).filter { !namesOfRises.contains($0) }
     guard let first = names.first else { return nil }
-    let others = names.count > 1 ? " and \(Figures.count(names.count - 1, "other"))" : ""
+    let others = names.count > 1 ? " and \(Format.count(names.count - 1, "other"))" : ""
     return "\(TerminalText.safe(first))\(others): what is above its `limit` and meant to be needs another one in the "
       + "project file; no approval lifts it"
   }
@@ -95,7 +95,7 @@ struct NextSteps {
   private var ptraceAdvice: String? {
     let names = result.scenarios.filter(PtraceAdvice.isNeeded).map(\.name.text)
     guard let first = names.first else { return nil }
-    let others = names.count > 1 ? " and \(Figures.count(names.count - 1, "other"))" : ""
+    let others = names.count > 1 ? " and \(Format.count(names.count - 1, "other"))" : ""
     return "\(TerminalText.safe(first))\(others) \(PtraceAdvice.text)"
   }
 
@@ -105,10 +105,10 @@ struct NextSteps {
     guard !noisy.isEmpty else { return nil }
     let count = unsure.map(\.repetitions.count).reduce(noisy.compactMap(\.current?.count).max() ?? 0, max)
     let more = min(max(count * 2, 10), Repetitions.most)
-    let repeated = "more repetitions (`--repetitions\(Figures.space)\(more)`, or `repetitions:` in the file)"
+    let repeated = "more repetitions (`--repetitions\(Format.space)\(more)`, or `repetitions:` in the file)"
     let relative = noisy.compactMap { metric in metric.detectable.map { (metric, $0) } }.max { $0.1 < $1.1 }
     let tolerance = relative.map { metric, detectable in
-      "a tolerance of \(Figures.amount(detectable, unit: metric.unit)) or more"
+      "a tolerance of \(Format.amount(detectable, unit: metric.unit)) or more"
     }
     let measured = context.command == .check ? repeated : "record both again with more repetitions"
     return "to decide what is inconclusive: \(measured), or \(tolerance ?? "a larger tolerance")"

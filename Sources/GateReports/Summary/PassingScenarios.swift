@@ -51,12 +51,12 @@ struct PassingScenarios {
   private func figures(of metric: MetricName, title: String) -> [String] {
     let results = scenarios.map { scenario in scenario.metrics.first { $0.rule.metric == metric } }
     let amounts = results.map { result in
-      result.flatMap { result in result.current.map { Figures.amount($0.median, unit: result.unit) } } ?? ""
+      result.flatMap { result in result.current.map { Format.amount($0.median, unit: result.unit) } } ?? ""
     }
     let changes = results.map { result -> String in
       guard let result, let change = result.change else { return "" }
       return change.percent == nil
-        ? Figures.difference(change.absolute, unit: result.unit) : Figures.percent(change.percent)
+        ? Format.difference(change.absolute, unit: result.unit) : Format.percent(change.percent)
     }
     let amountWidth = amounts.map(TerminalText.columns).max() ?? 0
     let changeWidth = changes.map(TerminalText.columns).max() ?? 0

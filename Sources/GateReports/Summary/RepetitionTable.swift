@@ -31,9 +31,9 @@ struct RepetitionTable {
       let values = repetition.allMetrics
       let figures = metrics.map { metric in
         let unit = scenario.unit(of: metric)
-        return Table.Cell(values[metric].map { Figures.plainAmount($0, unit: unit) } ?? "")
+        return Table.Cell(values[metric].map { Format.plainAmount($0, unit: unit) } ?? "")
       }
-      let head = [Table.Cell("\(index + 1)"), Table.Cell(Figures.time(repetition.duration))]
+      let head = [Table.Cell("\(index + 1)"), Table.Cell(Format.time(repetition.duration))]
       return head + figures + [Table.Cell(TerminalText.cut(Self.end(repetition), to: 24, mark: ""))]
     }
     return Table(columns: columns, rows: rows)
@@ -41,6 +41,6 @@ struct RepetitionTable {
 
   private static func end(_ repetition: RepetitionResult) -> String {
     let end = repetition.end
-    return TerminalText.safe(End(end.kind, code: end.code, signal: end.signal).forPeople)
+    return TerminalText.safe(End(end.kind, code: end.code, signal: end.signal).displayText)
   }
 }

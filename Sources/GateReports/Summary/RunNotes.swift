@@ -32,7 +32,7 @@ struct RunNotes {
     let texts = shared.map { note in
       let names = scenarios.filter { $0.notes.contains(note) }.map(\.name.text)
       let isFew = names.count <= Self.mostNames
-      let subject = isFew ? names.joined(separator: ", ") : Figures.count(names.count, "scenario")
+      let subject = isFew ? names.joined(separator: ", ") : Format.count(names.count, "scenario")
       return names.count == scenarios.count ? note : "\(subject): \(note)"
     }
     Self.write(texts, to: &page)

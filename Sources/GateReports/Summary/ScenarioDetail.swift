@@ -24,7 +24,7 @@ struct ScenarioDetail {
     }
     if context.detail == .verbose {
       writeRepetitions(to: &page)
-      for event in scenario.eventsInWords { page.paragraph(event, indent: 2, label: "event: ") }
+      for event in scenario.eventTexts { page.paragraph(event, indent: 2, label: "event: ") }
     }
     let notes = notes.own(context.detail == .verbose ? scenario.allNotes : scenario.notes)
     for note in notes { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
@@ -53,7 +53,7 @@ struct ScenarioDetail {
     let sentence = MetricSentence(metric: metric, scenario: scenario)
     guard context.detail == .verbose else { return sentence.text }
     let smallest = metric.detectable.map { detectable in
-      "a change of \(Figures.amount(detectable, unit: metric.unit)) would have been seen"
+      "a change of \(Format.amount(detectable, unit: metric.unit)) would have been seen"
     }
     // What is tolerated stands in most sentences already.
     let sight = metric.verdict == .pass || metric.verdict == .improved ? sentence.sight : nil
@@ -79,13 +79,13 @@ struct ScenarioDetail {
   /// How the target ended, where the failure does not say so already.
   var ending: String? {
     guard let end = scenario.repetitions.last?.end, !isTold(end) else { return nil }
-    return "target ended: " + TerminalText.safe(end.forPeople)
+    return "target ended: " + TerminalText.safe(end.displayText)
   }
 
   /// Whether the failure says already how the target ended.
   private func isTold(_ end: End) -> Bool {
     guard let problem = scenario.failure?.problem else { return false }
-    return end.kind == .startFailed || problem.contains(end.forPeople) || end.detail.map(problem.contains) ?? false
+    return end.kind == .startFailed || problem.contains(end.displayText) || end.detail.map(problem.contains) ?? false
   }
 
   private func writeOutput(to page: inout Page) {

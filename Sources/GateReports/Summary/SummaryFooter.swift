@@ -28,19 +28,19 @@ struct SummaryFooter {
     return distinct.map { TerminalText.safe($0) }.joined(separator: ", ")
   }
 
-  /// For each rung of measurement, how far its figures can be trusted.
+  /// For each method of measurement, how far its figures can be trusted.
   func measurements(_ style: TerminalStyle) -> [String] {
     var seen: Set<String> = []
-    let rungs = result.scenarios.map(\.environment.fingerprint.measurement).filter { seen.insert($0).inserted }
-    return rungs.map { rung in
-      let scenarios = result.scenarios.filter { $0.environment.fingerprint.measurement == rung }
+    let methods = result.scenarios.map(\.environment.fingerprint.measurement).filter { seen.insert($0).inserted }
+    return methods.map { method in
+      let scenarios = result.scenarios.filter { $0.environment.fingerprint.measurement == method }
       let words = MeasurementWords(
-        rung: rung,
+        method: method,
         counters: scenarios.compactMap(\.environment.counters).max { $0.bound < $1.bound },
         repetitions: scenarios.flatMap(\.repetitions)
       )
-      let share = "\(scenarios.count) of \(Figures.count(result.scenarios.count, "scenario"))"
-      let name = TerminalText.safe(rung) + (rungs.count > 1 ? " (\(share))" : "")
+      let share = "\(scenarios.count) of \(Format.count(result.scenarios.count, "scenario"))"
+      let name = TerminalText.safe(method) + (methods.count > 1 ? " (\(share))" : "")
       return ([name] + words.parts + treeWords(of: scenarios)).joined(separator: style.separator)
     }
   }
@@ -50,8 +50,8 @@ struct SummaryFooter {
     let judging = scenarios.filter { scenario in
       scenario.metrics.contains { [.treePeak, .treeSteady].contains($0.rule.metric) && $0.rule.severity != .off }
     }
-    let found = Set(judging.flatMap(\.repetitions).map(\.treeBasis))
-    let words = TreeBasis.allCases.filter(found.contains).map(\.words)
+    let found = Set(judging.flatMap(\.repetitions).map(\.treeMethod))
+    let words = TreeMethod.allCases.filter(found.contains).map(\.words)
     return words.isEmpty ? [] : ["tree figures: \(words.joined(separator: "; or "))"]
   }
 }

@@ -2,7 +2,7 @@ package import GateCore
 
 /// The run in a few words, as in `2 of 14 scenarios regressed, 1 failed` or `14 scenarios pass`.
 package func summaryLine(_ result: RunResult) -> String {
-  String(SummaryLine(result).text.map { $0 == Figures.space ? " " : $0 })
+  String(SummaryLine(result).text.map { $0 == Format.space ? " " : $0 })
 }
 
 private struct SummaryLine {
@@ -27,8 +27,8 @@ private struct SummaryLine {
     let warned = warnings > 0 ? ["\(warnings) with a warning"] : []
     let passed = (counts[.pass] ?? 0) + (counts[.improved] ?? 0)
     guard let (gravest, count) = troubles.first else {
-      guard passed > 0 else { return Figures.count(total, "scenario") + " skipped" }
-      let head = Figures.count(passed, "scenario") + (passed == 1 ? " passes" : " pass")
+      guard passed > 0 else { return Format.count(total, "scenario") + " skipped" }
+      let head = Format.count(passed, "scenario") + (passed == 1 ? " passes" : " pass")
       return ([head] + (passed == 1 ? improved.map { _ in "improved" } : improved) + skipped + warned)
         .joined(separator: ", ")
     }

@@ -14,7 +14,7 @@ struct Page {
 
   /// Writes a line that keeps its width by itself.
   mutating func line(_ text: String) {
-    let plain = String(text.map { $0 == Figures.space ? " " : $0 })
+    let plain = String(text.map { $0 == Format.space ? " " : $0 })
     lines.append(plain)
   }
 

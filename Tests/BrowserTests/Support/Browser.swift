@@ -101,7 +101,7 @@ extension Browser {
     static let withoutScripts = View(runsScripts: false)
   }
 
-  /// Opens a page from a file, works with it, and expects that it made no request and no complaint.
+  /// Opens a page from a file, works with it, and expects that it made no request and no diagnostic.
   func visit(
     _ html: String,
     at fragment: String = "",
@@ -113,15 +113,15 @@ extension Browser {
     try Data(html.utf8).write(to: file)
     try await look(as: view)
     try await open("about:blank")
-    _ = try await (requests(), complaints())
+    _ = try await (requests(), diagnostics())
     try await open(file.absoluteString + (fragment.isEmpty ? "" : "#\(fragment)"))
     try await work(self)
     // A pending request or a throwing callback of the last action has its say.
     if view.runsScripts { try await settle() }
     let strangers = try await requests().filter { !$0.hasPrefix(file.absoluteString) }
     #expect(strangers == [], "the page asks for nothing but itself", sourceLocation: sourceLocation)
-    let complaints = try await complaints()
-    #expect(complaints == [], "the console stays empty", sourceLocation: sourceLocation)
+    let diagnostics = try await diagnostics()
+    #expect(diagnostics == [], "the console stays empty", sourceLocation: sourceLocation)
     try FileManager.default.removeItem(at: file)
   }
 
@@ -217,7 +217,7 @@ extension Browser {
   }
 
   /// Warnings and errors on the console since they were last read.
-  private func complaints() async throws -> [String] {
+  private func diagnostics() async throws -> [String] {
     try await log("browser").filter { ["SEVERE", "WARNING"].contains($0.level) }.map(\.message)
   }
 

@@ -192,7 +192,7 @@ struct TrendExample {
     let size = points.count
     let isWhole = name.isWholeBytes && share > 0.5
     return MetricCourse(
-      metric: name, unit: name.unit(perIteration: true, told: share > 1e-6 ? "items" : "seconds"), points: points,
+      metric: name, unit: name.unit(perIteration: true, reported: share > 1e-6 ? "items" : "seconds"), points: points,
       steps: isWhole ? steps(shape, size, step, points: points, approval: approval) : [],
       creep: shape == .creep && isWhole ? creep(name, points) : nil)
   }

@@ -1,4 +1,4 @@
-// A program that records its launches and ends in the way that it is told:
+// A program that records its launches and ends in the way that it is reported:
 //   launch-fixture FOLDER VERSION END [ACTIVITY [DETAIL]]
 // It prints why it started and how the run before ended, with FIXTURE_ERRORS also what it complains of. FIXTURE_PROC,
 // FIXTURE_LOG and FIXTURE_POLICY replace what the library would ask; with FIXTURE_STORE the record is kept as JSON.

@@ -73,7 +73,7 @@ case "streams":
   close(STDIN_FILENO)
   close(STDERR_FILENO)
   Marks.mark("first")
-  _ = "complaint\n".withCString { write(STDERR_FILENO, $0, 10) }
+  _ = "diagnostic\n".withCString { write(STDERR_FILENO, $0, 10) }
   Marks.mark("second")
 case "loop", "loop-off":
   final class Model {}

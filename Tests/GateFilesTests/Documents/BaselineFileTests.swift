@@ -54,7 +54,7 @@ struct BaselineFileTests {
     let stored = Array(DocumentGolden.text("baseline-first.json").utf8)
     let read = try BaselineFile.decode(stored, path: "b.json")
     var expected = DocumentExamples.baseline
-    expected.treeBasis = .upperBound
+    expected.treeMethod = .upperBound
     expected.anchors = [:]
     expected.curve = nil
     #expect(read == expected)

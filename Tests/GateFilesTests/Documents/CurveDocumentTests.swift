@@ -38,7 +38,7 @@ struct CurveDocumentTests {
       let level = Bytes.kibibytes(2048 + Int64(index * 7919 % 1009) * 4)
       return Sample(
         time: .microseconds(index * 333),
-        main: MemoryFigures(resident: level, peak: .mebibytes(8), anonymous: level, file: .zero, shared: .zero),
+        main: MemoryReading(resident: level, peak: .mebibytes(8), anonymous: level, file: .zero, shared: .zero),
         tree: .kibibytes(level.count / 1024 + 512), processes: 2
       )
     }
@@ -85,7 +85,7 @@ struct CurveDocumentTests {
   )
   func spoiled(curve: String, message: String) throws {
     let error = try #require(throws: FileError.self) { try read(curve) }
-    let text = error.complaints.map(\.description).joined()
+    let text = error.diagnostics.map(\.description).joined()
     #expect(text.hasPrefix("r.json: error: `scenarios[0].repetitions[0].curve.\(message)"), "\(text)")
   }
 

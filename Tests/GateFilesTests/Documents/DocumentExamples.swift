@@ -59,7 +59,7 @@ enum DocumentExamples {
       RepetitionResult(
         end: End(.exited, code: 0), duration: .microseconds(1_234_567), processes: 1,
         metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136, .growth: 12.5, .treePeak: 24_207_360, .faultRate: 1.5],
-        growth: Growth(slope: 12.5, low: 10.25, high: 16, course: .settling), steadiness: .steady,
+        growth: Growth(slope: 12.5, low: 10.25, high: 16, kind: .settling), steadiness: .steady,
         phases: [
           .init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136], peakIsExact: true),
           .init(name: "serve", metrics: [.peakRSS: 23_003_136]),
@@ -68,7 +68,7 @@ enum DocumentExamples {
         spike: .init(
           height: .mebibytes(30), after: .milliseconds(120), before: .milliseconds(130), phase: "load", isBusy: true
         ),
-        treeBasis: .cgroup, largestProcesses: processes
+        treeMethod: .cgroup, largestProcesses: processes
       )
     ],
     metrics: [
@@ -101,7 +101,7 @@ enum DocumentExamples {
       RepetitionResult(
         end: End(.crash, signal: .segv, proof: "wait status 139", detail: "in step 2", oomKills: 3),
         duration: .zero, processes: 2, metrics: [:], steadiness: .tooShort,
-        spike: .init(height: .mebibytes(1), after: .zero, before: .milliseconds(1)), treeBasis: .proportional
+        spike: .init(height: .mebibytes(1), after: .zero, before: .milliseconds(1)), treeMethod: .proportional
       ),
       RepetitionResult(end: End(.killed, signal: Signal(number: 37)), duration: .zero, processes: 1, metrics: [:]),
     ],
@@ -144,7 +144,7 @@ enum DocumentExamples {
         .growth: [0.5, -0.25, 0], .phase("load", .peakRSS): [24_207_360, 24_211_456, 24_203_264],
       ],
       composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
-      treeBasis: .cgroup,
+      treeMethod: .cgroup,
       anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
       approved: Baseline.Approval(
         at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
@@ -158,7 +158,7 @@ enum DocumentExamples {
   /// A recording of a server that fills a cache, with all that can be in a recording.
   static let recording = {
     var recording = recordingOfVersion1
-    (recording.treeBasis, recording.pageSize, recording.end.oomKills) = (.proportional, 16_384, 2)
+    (recording.treeMethod, recording.pageSize, recording.end.oomKills) = (.proportional, 16_384, 2)
     for index in recording.samples.indices where index % 50 > 1 {
       recording.samples[index].activity = Activity(
         minorFaults: Int64(300 + index * 7), cpuTime: .milliseconds(index / 3 * 10)
@@ -211,7 +211,7 @@ enum DocumentExamples {
         time: .nanoseconds(Int64(index) * 10_000_000 + Int64(index * index % 37) * 1013),
         main: index < 2 || index == 150 || index > 195
           ? nil
-          : MemoryFigures(
+          : MemoryReading(
             resident: resident, peak: resident + .kibibytes(index > 120 ? 512 : 0), anonymous: anonymous,
             file: .mebibytes(3), shared: .kibibytes(8)
           ),

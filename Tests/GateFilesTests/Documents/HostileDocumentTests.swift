@@ -24,7 +24,7 @@ struct HostileDocumentTests {
     let error = try #require(throws: FileError.self) {
       try BaselineFile.decode(Array(spoiled.text.utf8), path: "b.json")
     }
-    #expect(error.complaints.map(\.description) == [spoiled.message])
+    #expect(error.diagnostics.map(\.description) == [spoiled.message])
     #expect(error.code == spoiled.code)
   }
 
@@ -33,7 +33,7 @@ struct HostileDocumentTests {
     let error = try #require(throws: FileError.self) {
       try ResultFile.decode(Array(spoiled.text.utf8), path: "r.json")
     }
-    #expect(error.complaints.map(\.description) == [spoiled.message])
+    #expect(error.diagnostics.map(\.description) == [spoiled.message])
     #expect(error.code == spoiled.code)
   }
 
@@ -216,8 +216,8 @@ private let soundResult = """
    "environment": {"name": "ci", "fingerprint": {"architecture": "arm64", "pageSize": 4096, "cpus": 4, "aslr": "off", "thp": "never", "measurement": "sampled"}},
    "scenarios": [{"name": "a", "repetitions": []}, {"name": "b", "verdict": "pass", "repetitions": [
      {"end": {"kind": "signaled", "signal": "TERM"}, "processes": 1, "metrics": {"peak_rss": 4096, "growth": -0.5},
-      "growth": {"low": -0.75, "high": 0.125, "course": "level"}, "steadiness": "drifting",
-      "spike": {"height": 5, "afterSeconds": 1}, "treeBasis": "cgroup",
+      "growth": {"low": -0.75, "high": 0.125, "kind": "level"}, "steadiness": "drifting",
+      "spike": {"height": 5, "afterSeconds": 1}, "treeMethod": "cgroup",
       "processTable": [{"pid": 12, "peak": 3, "end": {"kind": "exited", "code": 7}}],
       "phases": [{"name": "load", "peak_rss": 4096}]}],
     "gate": {"rules": [{"metric": "peak_rss", "percent": 3, "on": "fail"}]},
@@ -324,7 +324,7 @@ private let spoiledResults: [SpoiledDocument] = [
   SpoiledDocument(
     "a tree counted in an unknown way", soundResult.replacing("\"cgroup\"", with: "\"fingers\""),
     """
-    r.json: error: `scenarios[1].repetitions[0].treeBasis` has an unknown value `fingers`
+    r.json: error: `scenarios[1].repetitions[0].treeMethod` has an unknown value `fingers`
       hint: it is one of cgroup, proportional, upper-bound
     """
   ),

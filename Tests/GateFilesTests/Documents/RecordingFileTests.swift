@@ -153,7 +153,7 @@ struct RecordingFileTests {
   )
   func refused(bytes: [UInt8], code: FileError.Code, message: String) throws {
     let error = try #require(throws: FileError.self) { try RecordingFile.decode(bytes, path: "1.hwrec") }
-    #expect(error.code == code && error.complaints.map(\.description) == [message])
+    #expect(error.code == code && error.diagnostics.map(\.description) == [message])
   }
 
   @Test("A mark whose number is not finite is left out")
@@ -179,7 +179,7 @@ struct RecordingFileTests {
       time: .nanoseconds(index > 1 ? 1 << 62 : Int64(index)),
       main: index == 4
         ? nil
-        : MemoryFigures(
+        : MemoryReading(
           resident: isOdd ? high : low, peak: isOdd ? low : high, anonymous: isOdd ? low : high,
           file: isOdd ? high : low, shared: isOdd ? high : low
         ),
@@ -204,7 +204,7 @@ struct RecordingFileTests {
       peak = max(peak, resident)
       return Sample(
         time: .nanoseconds(Int64(index) * 10_000_000 + .random(in: -50_000...50_000, using: &random) + 60_000),
-        main: MemoryFigures(
+        main: MemoryReading(
           resident: resident, peak: peak, anonymous: anonymous, file: .mebibytes(3), shared: .zero
         ),
         tree: resident,

@@ -82,9 +82,9 @@ struct ReportedValueTests {
     let read = try RunLine.decode(line, path: "runs.jsonl", line: 1)
     #expect(RunLine.encode(read) == line)
     #expect(read.scenarios == RunRecord(Example.result).scenarios)
-    let told = read.scenarios[0].metrics.map { "\($0.metric) \($0.told ?? "-")" }
+    let reported = read.scenarios[0].metrics.map { "\($0.metric) \($0.reported ?? "-")" }
     #expect(
-      told == [
+      reported == [
         "peak_rss -", "value.balance EUR/day", "value.cache.entries items", "value.heap bytes",
         "value.queue.wait seconds",
       ])
@@ -103,7 +103,7 @@ struct ReportedValueTests {
     for index in 0...1 { (missing.scenarios[0].repetitions[index].units) = [:] }
     for index in 0...1 { missing.scenarios[0].repetitions[index].metrics = [.peakRSS: 4096] }
     let record = RunRecord(missing)
-    #expect(record.scenarios[0].metrics.first { $0.metric == Example.entries }?.told == "items")
+    #expect(record.scenarios[0].metrics.first { $0.metric == Example.entries }?.reported == "items")
     #expect(try RunLine.decode(RunLine.encode(record), path: "", line: 1).scenarios == record.scenarios)
   }
 
@@ -117,7 +117,7 @@ struct ReportedValueTests {
       (result.scenarios[0].repetitions[index].units, result.scenarios[0].repetitions[index].events) = ([:], [])
     }
     let record = RunRecord(result)
-    #expect(record.scenarios[0].metrics.allSatisfy { $0.told == nil })
+    #expect(record.scenarios[0].metrics.allSatisfy { $0.reported == nil })
     #expect(try RunLine.decode(RunLine.encode(record), path: "", line: 1).scenarios == record.scenarios)
   }
 

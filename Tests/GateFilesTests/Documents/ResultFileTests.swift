@@ -28,7 +28,7 @@ struct ResultFileTests {
     let read = try ResultFile.decode(Array(DocumentGolden.text("result-first.json").utf8), path: "result.json")
     let repetition = read.scenarios[0].repetitions[0]
     #expect(repetition.metrics[.peakRSS] == 24_207_360 && repetition.processes == 1)
-    #expect(repetition.spike == nil && repetition.largestProcesses.isEmpty && repetition.treeBasis == .upperBound)
+    #expect(repetition.spike == nil && repetition.largestProcesses.isEmpty && repetition.treeMethod == .upperBound)
     #expect(repetition.phases.map(\.peakIsExact) == [false])
     #expect(read.environment.counters == nil && read.scenarios[0].compositionAtPeak == nil)
     #expect(read.scenarios[0].currentComposition?.libraries == [])

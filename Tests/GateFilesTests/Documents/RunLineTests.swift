@@ -59,7 +59,7 @@ struct RunLineTests {
     let range = try #require(bytes.firstRange(of: Array(sound.utf8)), "the line has no \(sound)")
     bytes.replaceSubrange(range, with: spoilt.utf8)
     let error = #expect(throws: FileError.self) { try RunLine.decode(bytes, path: "runs.jsonl", line: 17) }
-    #expect(error?.complaints.first?.place?.hasPrefix("runs.jsonl:17") == true)
+    #expect(error?.diagnostics.first?.place?.hasPrefix("runs.jsonl:17") == true)
     #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
   }
 

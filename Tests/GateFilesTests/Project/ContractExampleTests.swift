@@ -141,7 +141,7 @@ struct ContractExampleTests {
         _ = try folder.load(environment: Self.environment)
       } catch {
         errors += 1
-        #expect(error.complaints.allSatisfy { $0.place?.hasPrefix("highwater.yml") ?? false }, "at byte \(count)")
+        #expect(error.diagnostics.allSatisfy { $0.place?.hasPrefix("highwater.yml") ?? false }, "at byte \(count)")
       }
     }
     #expect((1..<bytes.count).contains(errors))
@@ -165,7 +165,7 @@ struct ContractExampleTests {
       do throws(ProjectError) {
         _ = try folder.load(environment: Self.environment)
       } catch {
-        #expect(!error.complaints.isEmpty)
+        #expect(!error.diagnostics.isEmpty)
       }
     }
   }

@@ -111,8 +111,8 @@ struct HostileFileTests {
     let keys = (0..<3000).map { "k\($0): 1\n" }.joined()
     let folder = try ProjectFolder(files: ["highwater.yml": keys])
     let error = #expect(throws: ProjectError.self) { try folder.load() }
-    #expect(error?.complaints.count == 1001)
-    #expect(error?.complaints.last?.problem == "there are more errors than the 1000 listed here")
+    #expect(error?.diagnostics.count == 1001)
+    #expect(error?.diagnostics.last?.problem == "there are more errors than the 1000 listed here")
   }
 
   @Test(
@@ -198,14 +198,14 @@ struct UnreadableFileTests {
     try #require(makeFIFO("\(folder.path)/highwater.yml"))
     #expect(folder.verdict() == "highwater.yml: error: is not a regular file")
     let error = #expect(throws: ProjectError.self) { try ProjectFile.load("/dev/zero", environment: [:]) }
-    #expect(error?.complaints.map(\.problem) == ["is not a regular file"])
+    #expect(error?.diagnostics.map(\.problem) == ["is not a regular file"])
   }
 
   @Test("A file that the kernel will not give is told with the kernel's reason")
   func unreadable() throws {
     // Reading another process's memory map from offset 0 fails with EIO for anyone, root too.
     let error = #expect(throws: ProjectError.self) { try ProjectFile.load("/proc/self/mem", environment: [:]) }
-    #expect(error?.complaints.map(\.problem) == ["cannot be read: Input/output error"])
+    #expect(error?.diagnostics.map(\.problem) == ["cannot be read: Input/output error"])
   }
 
   @Test("A link in a circle is told as such")

@@ -29,7 +29,7 @@ struct MalformedTests {
       Malformed.gates, Malformed.values, Malformed.projects,
     ].flatMap(\.self)
   )
-  func complaints(malformed: Malformed) throws {
+  func diagnostics(malformed: Malformed) throws {
     let folder = try ProjectFolder(files: ["highwater.yml": malformed.yaml + "\n"])
     #expect(folder.verdict(environment: Self.environment) == malformed.expected)
   }

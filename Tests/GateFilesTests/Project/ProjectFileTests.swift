@@ -42,7 +42,7 @@ struct LocateTests {
     let error = #expect(throws: ProjectError.self) {
       try ProjectFile.locate(explicit: nil, from: "\(folder.path)/a")
     }
-    #expect(error?.complaints.first?.problem == "there is no project file in `\(folder.path)/a`")
+    #expect(error?.diagnostics.first?.problem == "there is no project file in `\(folder.path)/a`")
   }
 
   @Test("A named file is taken from the working directory, and not searched for")
@@ -122,7 +122,7 @@ struct LoadTests {
     #expect(project.webhooks.map(\.occasion) == [.failure, .change])
     let error = #expect(throws: ProjectError.self) { try folder.load(environment: environment) }
     #expect(
-      error?.complaints.map(\.problem) == ["B", "C"].map { "the environment variable `\($0)` is not set, or is empty" })
+      error?.diagnostics.map(\.problem) == ["B", "C"].map { "the environment variable `\($0)` is not set, or is empty" })
   }
 
   @Test("The value of a variable is never shown")

@@ -62,7 +62,7 @@ struct ArtifactsFolderTests {
       let error = try #require(throws: FileError.self) { _ = try folder.lock() }
       #expect(error.code == .locked)
       #expect(
-        error.complaints.map(\.description) == [
+        error.diagnostics.map(\.description) == [
           """
           \(folder.path): error: another run is using this folder for its artifacts
             hint: wait for it to end, or give this one a folder of its own with `--artifacts`

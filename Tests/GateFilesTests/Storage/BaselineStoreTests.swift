@@ -85,7 +85,7 @@ struct BaselineStoreTests {
     }
     #expect(error.code == .malformed)
     #expect(
-      error.complaints.map(\.description) == [
+      error.diagnostics.map(\.description) == [
         """
         \(misplaced): error: `scenario` is `redis-load[clients=50]`, and the file stands where `redis-save` belongs
           hint: move it to where it belongs, or make it again with `highwater approve`

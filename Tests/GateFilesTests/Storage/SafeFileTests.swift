@@ -23,7 +23,7 @@ struct SafeFileTests {
     #expect(try SafeFile.read(path, atMost: 5) == Array("12345".utf8))
     let error = try #require(throws: FileError.self) { try SafeFile.read(path, atMost: 4) }
     #expect(
-      error.complaints.map(\.description) == [
+      error.diagnostics.map(\.description) == [
         "\(path): error: is larger than 4 bytes, the most that is read here\n  hint: check that this is the file you mean"
       ]
     )
@@ -124,7 +124,7 @@ struct SafeFileTests {
     let error = try #require(throws: FileError.self) { try SafeFile.write([1], to: "\(path)/load/ci.json") }
     #expect(error.code == .notWritable)
     #expect(
-      error.complaints[0].description.hasSuffix(
+      error.diagnostics[0].description.hasSuffix(
         "error: cannot be written: a part of the path is not a folder\n"
           + "  hint: move the file that is in the way, or choose another path"
       )
@@ -152,7 +152,7 @@ struct SafeFileTests {
     let large = [UInt8](repeating: 1, count: 1 << 20)
     let error = try #require(throws: FileError.self) { try SafeFile.write(large, to: "\(disk.path)/b.json") }
     #expect(
-      error.complaints.map(\.description) == [
+      error.diagnostics.map(\.description) == [
         """
         \(disk.path)/b.json: error: cannot be written: no space left on device
           hint: free some space, or choose a folder on another disk

@@ -20,19 +20,19 @@ struct LadderTests {
   }
 
   @Test(
-    "The best rung that the machine allows is taken, unless the scenario wants no tracer",
+    "The best method that the machine allows is taken, unless the scenario wants no tracer",
     arguments: [
       (true, true, .auto, .tracedInCgroup), (true, false, .auto, .traced), (false, true, .auto, .sampledInCgroup),
       (false, false, .auto, .sampled), (true, true, .on, .tracedInCgroup), (true, true, .off, .sampledInCgroup),
       (true, false, .off, .sampled), (false, false, .off, .sampled),
-    ] as [(Bool, Bool, Isolation.Tracer, Rung)]
+    ] as [(Bool, Bool, Isolation.Tracer, MeasurementMethod)]
   )
-  func rungs(canTrace: Bool, hasMemory: Bool, tracer: Isolation.Tracer, rung: Rung) {
-    #expect(ladder(canTrace: canTrace, hasMemory: hasMemory).rung(for: scenario(tracer)) == rung)
+  func methods(canTrace: Bool, hasMemory: Bool, tracer: Isolation.Tracer, method: MeasurementMethod) {
+    #expect(ladder(canTrace: canTrace, hasMemory: hasMemory).method(for: scenario(tracer)) == method)
   }
 
   @Test(
-    "Each lower rung that the machine imposes has its note, and none that the scenario chose",
+    "Each lower method that the machine imposes has its note, and none that the scenario chose",
     arguments: [
       (true, true, .auto, 0), (false, true, .auto, 1), (true, false, .auto, 1), (false, false, .auto, 2),
       (false, true, .off, 0), (false, false, .off, 1),
@@ -44,18 +44,18 @@ struct LadderTests {
     #expect(notes.allSatisfy { $0.contains("(") && $0.contains("; ") }, "with cause and remedy")
   }
 
-  @Test("What is demanded and cannot be had is a complaint, and nothing else is")
+  @Test("What is demanded and cannot be had is a diagnostic, and nothing else is")
   func demands() {
     let poor = ladder(canTrace: false, hasMemory: false)
     let rich = ladder(canTrace: true, hasMemory: true)
     let demanding = [scenario(.on), scenario(.auto, limit: .mebibytes(1))]
-    #expect(demanding.allSatisfy { rich.complaint(about: $0) == nil })
-    #expect(poor.complaint(about: demanding[0])?.problem.hasPrefix("`tracer: on` cannot be had") == true)
-    let limited = poor.complaint(about: demanding[1])
+    #expect(demanding.allSatisfy { rich.diagnostic(about: $0) == nil })
+    #expect(poor.diagnostic(about: demanding[0])?.problem.hasPrefix("`tracer: on` cannot be had") == true)
+    let limited = poor.diagnostic(about: demanding[1])
     #expect(
       limited?.problem == "`memory-limit` needs a memory cgroup, which cannot be made here: `/x` is mounted read-only")
     #expect(limited?.hint?.isEmpty == false)
-    #expect(poor.complaint(about: scenario(.auto)) == nil && poor.complaint(about: scenario(.off)) == nil)
+    #expect(poor.diagnostic(about: scenario(.auto)) == nil && poor.diagnostic(about: scenario(.off)) == nil)
   }
 
   @Test(
@@ -71,10 +71,10 @@ struct LadderTests {
     #expect(barrier.cause == cause && !barrier.remedy.isEmpty)
   }
 
-  @Test("This machine's rung has a cgroup exactly where one can be made")
+  @Test("This machine's method has a cgroup exactly where one can be made")
   func real() {
-    #expect(Ladder.here.rung(for: scenario(.off)).isInCgroup == MadeCgroup.canCount)
-    #expect(Machine.rung(for: scenario(.auto)) == Ladder.here.rung(for: scenario(.auto)))
-    #expect((Ladder.here.complaint(about: scenario(.auto, limit: .mebibytes(1))) == nil) == MadeCgroup.canCount)
+    #expect(Ladder.here.method(for: scenario(.off)).isInCgroup == MadeCgroup.canCount)
+    #expect(Machine.method(for: scenario(.auto)) == Ladder.here.method(for: scenario(.auto)))
+    #expect((Ladder.here.diagnostic(about: scenario(.auto, limit: .mebibytes(1))) == nil) == MadeCgroup.canCount)
   }
 }

@@ -106,7 +106,7 @@ struct ReadinessTests {
   func late(condition: Readiness.Condition) throws {
     let recording = try play(stage.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
     #expect(recording.end == End(.timeout, detail: "not ready within 300 ms"))
-    #expect(recording.failure?.subject == "ready `\(condition.forPeople)`")
+    #expect(recording.failure?.subject == "ready `\(condition.displayText)`")
     #expect(recording.failure?.output == "up")
     #expect(recording.events == [])
   }

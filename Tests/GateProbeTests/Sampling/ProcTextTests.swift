@@ -30,7 +30,7 @@ struct ProcTextTests {
       VmData:\t       1 kB
 
       """
-    let expected = MemoryFigures(
+    let expected = MemoryReading(
       resident: .kibibytes(2500), peak: .kibibytes(3000), anonymous: .kibibytes(500), file: .kibibytes(1900),
       shared: .kibibytes(100))
     #expect(withBytes(text, ProcText.figures(inStatus:)) == expected)

@@ -64,10 +64,10 @@ struct TracingTests {
       }
       """)
     let family = try Family(starting: request([program]))
-    var told = 0
+    var reported = 0
     #expect(
       eventually {
-        told += family.takeTraceEvents().count; return told > 5000
+        reported += family.takeTraceEvents().count; return reported > 5000
       })
     #expect(family.disperse() == [])
     #expect(!family.hasLostShepherd)
@@ -286,8 +286,8 @@ extension TracingTests {
         """)
     ])
     #expect(story.events(of: story.leader).last == .ended(.exited(4)))
-    let told = story.events.filter { if case .madeManyThreads = $0.kind { true } else { false } }
-    #expect(told.count == 1)
+    let reported = story.events.filter { if case .madeManyThreads = $0.kind { true } else { false } }
+    #expect(reported.count == 1)
     #expect(try #require(story.lastFigures.last?.program.figures).peak >= .mebibytes(20))
     #expect(story.events.contains { if case .forked = $0.kind { true } else { false } }, "the first thread is followed")
   }

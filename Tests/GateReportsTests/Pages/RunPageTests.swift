@@ -76,7 +76,7 @@ struct RunPageTests {
   }
 
   private func plain(_ value: Double, _ metric: MetricResult) -> String {
-    Figures.plainAmount(value, unit: metric.unit).replacing("\u{a0}", with: " ")
+    Format.plainAmount(value, unit: metric.unit).replacing("\u{a0}", with: " ")
   }
 
   @Test("Every part of a rich result has its place")

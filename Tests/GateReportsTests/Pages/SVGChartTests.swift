@@ -71,7 +71,7 @@ struct SVGChartTests {
   )
   func amounts(low: Double, high: Double, labels: [String]) {
     let axis = SVGAxis.amounts(low...high)
-    #expect(axis.ticks.map { String($0.label.map { $0 == Figures.space ? " " : $0 }) } == labels)
+    #expect(axis.ticks.map { String($0.label.map { $0 == Format.space ? " " : $0 }) } == labels)
     #expect(axis.range.lowerBound <= low && axis.range.upperBound >= high)
     #expect(axis.ticks.allSatisfy { axis.range.contains($0.value) })
   }

@@ -87,7 +87,7 @@ extension Ballast {
     let metrics: [String: Double]
     let processes: Int
     let processTable: [Process]?
-    let treeBasis: String?
+    let treeMethod: String?
 
     func metric(_ name: String) throws -> Double {
       try #require(metrics[name], "there is no \(name)")
@@ -96,7 +96,7 @@ extension Ballast {
 
   /// A recording with all that was said of it.
   struct Outcome {
-    let rung: String
+    let method: String
     let repetitions: [Repetition]
     /// In the order in which they were written, those of a warm-up first.
     let reports: [Report]
@@ -134,7 +134,7 @@ extension Ballast {
       try JSONDecoder().decode(Report.self, from: Data($0.utf8))
     }
     return Outcome(
-      rung: result.environment.fingerprint.measurement,
+      method: result.environment.fingerprint.measurement,
       repetitions: try #require(result.scenarios.first).repetitions,
       reports: reports.filter { $0.command != "launch" }
     )

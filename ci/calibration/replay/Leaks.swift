@@ -39,7 +39,7 @@ package struct Course: Sendable {
       peak = max(peak, resident)
       return Sample(
         time: .milliseconds(index * 10),
-        main: MemoryFigures(resident: resident, peak: peak, anonymous: resident, file: .zero, shared: .zero),
+        main: MemoryReading(resident: resident, peak: peak, anonymous: resident, file: .zero, shared: .zero),
         tree: resident,
         processes: 1
       )
@@ -103,7 +103,7 @@ package enum LeakTables {
     /// How many first repetitions went each way; `none` where there was no figure of growth.
     package var courses: [String: Int] = [:]
     /// How many checks tell of a leak though no rule looks at growth.
-    package var told = 0
+    package var reported = 0
     /// What the gates of ``limits`` said.
     package var tallies = [Tally](repeating: Tally(), count: limits.count)
     package var slopes: [Double] = []
@@ -124,8 +124,8 @@ package enum LeakTables {
         }
         count.tallies[index].add(result)
         guard index == 0 else { continue }
-        count.courses[result.repetitions[0].growth?.course.rawValue ?? "none", default: 0] += 1
-        if Replay.tellsOfLeak(Array(result.repetitions.prefix(replay.repetitions.plan.min))) { count.told += 1 }
+        count.courses[result.repetitions[0].growth?.kind.rawValue ?? "none", default: 0] += 1
+        if Replay.tellsOfLeak(Array(result.repetitions.prefix(replay.repetitions.plan.min))) { count.reported += 1 }
         if let slope = result.repetitions[0].metrics[.growth] { count.slopes.append(slope) }
       }
     }
@@ -135,7 +135,7 @@ package enum LeakTables {
   private static let courses = ["leaking", "settling", "level", "none"]
 
   private static func cells(_ count: Count) -> [String] {
-    courses.map { "\(count.courses[$0] ?? 0)" } + ["\(count.told)"]
+    courses.map { "\(count.courses[$0] ?? 0)" } + ["\(count.reported)"]
       + count.tallies.flatMap { tally in
         ["\(tally.count(of: .regression))", "\(tally.count(of: .inconclusive))", figure(tally.meanRuns)]
       }

@@ -1,12 +1,12 @@
 import GateCore
 
 /// Figures in words; the spaces within a figure are no-break spaces until the line is written.
-enum Figures {
+enum Format {
   static let space: Character = "\u{a0}"
 
   /// An amount in a metric's unit, as in `23.1 MiB` or `1.2 KiB/iteration`.
   static func amount(_ value: Double, unit: String = "bytes") -> String {
-    plainAmount(value, unit: unit) + FigureUnit.suffix(of: unit)
+    plainAmount(value, unit: unit) + MetricUnit.suffix(of: unit)
   }
 
   /// A difference of two amounts with its sign, as in `+1.2 MiB`; no sign where it shows as zero.
@@ -30,7 +30,7 @@ enum Figures {
   /// The amount without what it is counted per.
   static func plainAmount(_ value: Double, unit: String) -> String {
     guard value.isFinite, value.magnitude < 1e18 else { return "unknown" }
-    guard FigureUnit.isMemory(unit) else { return glued(FigureUnit.ownText(of: value, unit: TerminalText.safe(unit))) }
+    guard MetricUnit.isMemory(unit) else { return glued(MetricUnit.ownText(of: value, unit: TerminalText.safe(unit))) }
     if unit != "bytes", value.magnitude < 1024, value != value.rounded() {
       return Decimals.text(value, places: 1) + "\(space)B"
     }
@@ -40,7 +40,7 @@ enum Figures {
   /// A span of time; below a millisecond in its fractions, since not every terminal shows a `µ`.
   static func time(_ duration: Duration) -> String {
     guard duration > .zero, duration < .milliseconds(1) else {
-      return duration == .zero ? "0\(space)s" : glued(duration.forPeople)
+      return duration == .zero ? "0\(space)s" : glued(duration.displayText)
     }
     return Decimals.text(duration.inSeconds * 1000, places: 3) + "\(space)ms"
   }
@@ -71,13 +71,13 @@ enum Figures {
 
 extension Tolerance {
   /// The tolerance as it was asked for, as in `3 %, at least 512 KiB`.
-  var forPeople: String {
+  var displayText: String {
     switch self {
     case .automatic: "auto, from the baseline's own noise"
     case .bounds(let relative?, let absolute?):
-      "\(Self.text(relative)), at least \(Figures.glued(absolute.description))"
+      "\(Self.text(relative)), at least \(Format.glued(absolute.description))"
     case .bounds(let relative?, nil): Self.text(relative)
-    case .bounds(nil, let absolute?): Figures.glued(absolute.description)
+    case .bounds(nil, let absolute?): Format.glued(absolute.description)
     case .bounds(nil, nil): "none"
     }
   }
@@ -85,15 +85,15 @@ extension Tolerance {
   /// As many decimal places as the file's own figure has, at most two.
   private static func text(_ percent: Percent) -> String {
     let places = (0...2).first { Double(Decimals.text(percent.value, places: $0)) == percent.value } ?? 2
-    return Decimals.text(percent.value, places: places) + "\(Figures.space)%"
+    return Decimals.text(percent.value, places: places) + "\(Format.space)%"
   }
 }
 
 extension GateRule {
   /// The rule in a few words, as in `3 %, at least 512 KiB; limit 200 MiB; warns only`.
-  var forPeople: String {
-    var parts = tolerance.map { [$0.forPeople] } ?? []
-    if let limit { parts.append("limit \(Figures.glued(limit.description))") }
+  var displayText: String {
+    var parts = tolerance.map { [$0.displayText] } ?? []
+    if let limit { parts.append("limit \(Format.glued(limit.description))") }
     switch severity {
     case .fail: break
     case .warn: parts.append("warns only")
@@ -123,7 +123,7 @@ extension MetricResult {
 
   /// The metric's name as tables show it: the rate of growth carries what it is counted per.
   var label: String {
-    let suffix = FigureUnit.shortSuffix(of: unit)
+    let suffix = MetricUnit.shortSuffix(of: unit)
     return TerminalText.safe(rule.metric.text) + suffix
   }
 }
@@ -149,11 +149,11 @@ struct RepeatedFigure: Equatable {
 
 extension ScenarioResult {
   /// What the target told of itself, in the order of time, with the number of repetitions unless it is all of them.
-  var eventsInWords: [String] {
+  var eventTexts: [String] {
     func distinct(_ texts: [String]) -> [String] { texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
-    let told = repetitions.flatMap { distinct($0.events.map(\.forPeople)) }
-    return distinct(told).map { words in
-      let count = told.count { $0 == words }
+    let reported = repetitions.flatMap { distinct($0.events.map(\.displayText)) }
+    return distinct(reported).map { words in
+      let count = reported.count { $0 == words }
       let share = count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : ""
       return TerminalText.safe(words) + share
     }

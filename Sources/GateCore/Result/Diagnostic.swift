@@ -1,7 +1,7 @@
 /// One thing that was wrong with what the program was given, for a person.
 ///
 /// Words are lower case and have no full stop; the user's own text stands in backticks.
-package struct Complaint: Sendable, Equatable, CustomStringConvertible {
+package struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
   /// `file:line:column`, a path, or an option; nil where there is no place to point at.
   package var place: String?
   package var problem: String
@@ -22,7 +22,7 @@ package struct Complaint: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// An error that can tell a person what was wrong, where, and what to do.
-package protocol ExplainedError: Error {
+package protocol DiagnosticError: Error {
   /// Never empty.
-  var complaints: [Complaint] { get }
+  var diagnostics: [Diagnostic] { get }
 }

@@ -5,7 +5,7 @@ import GateCore
 /// As in a shell, words of the form NAME=VALUE come first and set variables of the target. Of the words after them, one
 /// is a program to start in place of the scenario's, with the same arguments; several are a whole command; none leaves
 /// the command as it is.
-struct OtherBuild: Equatable {
+struct ComparisonBuild: Equatable {
   let variables: [String: String]
   let words: [String]
 

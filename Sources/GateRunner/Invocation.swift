@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import GateCore
 
 /// The world in which a use case runs: where it stands, what it was told by its environment, whom it talks to.
-package struct Workplace: Sendable {
+package struct Invocation: Sendable {
   package var workingDirectory: String
   /// The environment variables of this process.
   package var variables: [String: String]

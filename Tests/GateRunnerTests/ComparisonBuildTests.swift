@@ -7,7 +7,7 @@ import Testing
 struct OtherBuildTests {
   private func command(_ text: String, of own: Command = .arguments(["./server", "--port", "7"])) throws -> Command {
     let scenario = Scenario(name: ScenarioName("load"), target: Target(command: own, workingDirectory: "/app"))
-    return try OtherBuild(parsing: text).replacingTarget(of: scenario, from: "/here").target.command
+    return try ComparisonBuild(parsing: text).replacingTarget(of: scenario, from: "/here").target.command
   }
 
   @Test(
@@ -26,14 +26,14 @@ struct OtherBuildTests {
 
   @Test("Words of the form NAME=VALUE that come first set variables")
   func variables() throws {
-    let build = try OtherBuild(parsing: "A=1 _B2='x y' tool C=3")
+    let build = try ComparisonBuild(parsing: "A=1 _B2='x y' tool C=3")
     #expect(build.variables == ["A": "1", "_B2": "x y"])
     #expect(build.words == ["tool", "C=3"])
   }
 
   @Test("What names nothing, or ends within a quote, is an error", arguments: ["", "  ", "'x", "\"x", "x\\"])
   func broken(text: String) {
-    #expect(throws: RunnerError.self) { try OtherBuild(parsing: text) }
+    #expect(throws: RunnerError.self) { try ComparisonBuild(parsing: text) }
   }
 
   @Test("A program alone cannot replace a line for a shell; variables and whole commands can")
