@@ -15,15 +15,7 @@ struct Comparison {
   /// The chance at which a rise or fall was told or not told; nil where none was asked for.
   let chance: Double?
   /// How the values are spread over two levels; nil where there is one.
-  var levels: Levels?
-
-  /// How many values lie at the higher of two levels, and where these are.
-  struct Levels {
-    let low: Double
-    let high: Double
-    let highBefore: Int
-    let highNow: Int
-  }
+  var levels: TwoLevels?
 
   /// Compares by ranks; where the values are too few for any statistics, by the shift alone, though not before the
   /// last look.
@@ -84,9 +76,9 @@ extension Comparison {
     let (before, now) = (modes.distances(of: base), modes.distances(of: current))
     guard let ofLevels = Shift(from: before, to: now), let ofAll = Shift(from: base, to: current) else { return nil }
     let (level, chance) = Self.outcome(of: ofLevels, from: before, to: now, allowed: allowed, alpha: alpha)
-    let levels = Levels(
+    let levels = TwoLevels(
       low: modes.levels.low, high: modes.levels.high, highBefore: modes.high.count,
-      highNow: current.count(where: modes.isHigh)
+      highNow: current.count(where: modes.isHigh), countBefore: base.count, countNow: current.count
     )
     let share = Self.outcome(of: levels, base.count, current.count, allowed: allowed, alpha: alpha)
     let outcome = [Outcome.rise, .undecided, .fall].first { $0 == level || $0 == share.outcome } ?? .level
@@ -97,7 +89,7 @@ extension Comparison {
 
   /// What the share of the high level tells: what it moved is its change times the distance of the levels.
   private static func outcome(
-    of levels: Levels,
+    of levels: TwoLevels,
     _ baseCount: Int,
     _ count: Int,
     allowed: Double,

@@ -51,7 +51,7 @@ struct MetricJudgement {
   private var metric: MetricName { rule.metric }
 
   var result: MetricResult {
-    var result = MetricResult(rule: rule, unit: unit, verdict: .pass, current: summary(current))
+    var result = MetricResult(rule: rule, unit: unit, verdict: .pass, current: ValueSummary(current))
     if let tolerance = rule.tolerance {
       compare(&result, tolerance)
     }
@@ -64,7 +64,7 @@ struct MetricJudgement {
   private func compare(_ result: inout MetricResult, _ tolerance: Tolerance) {
     guard let baseline, let base = Spread.median(baseline) else {
       result.verdict = missingBaseline
-      result.reason = "the baseline has no \(metric)"
+      result.reason = .notInBaseline
       return
     }
     let allowed = tolerance.allowed(beside: baseline, of: metric)
@@ -74,7 +74,7 @@ struct MetricJudgement {
     )
     guard let comparison else { return }
     let change = (Spread.median(current) ?? 0) - base
-    result.baseline = summary(baseline)
+    result.baseline = ValueSummary(baseline)
     result.change = MetricResult.Change(
       absolute: change,
       percent: base > 0 ? change / base * 100 : nil,
@@ -86,7 +86,7 @@ struct MetricJudgement {
     result.method = comparison.method
     result.chance = comparison.chance
     measureNoise(&result, comparison, beside: baseline, allowed)
-    (result.verdict, result.reason) = verdict(of: comparison, allowed: allowed)
+    (result.verdict, result.reason) = verdict(of: comparison)
     result.isUndecided = comparison.outcome == .undecided
   }
 
@@ -111,40 +111,17 @@ struct MetricJudgement {
     )
   }
 
-  private func verdict(of comparison: Comparison, allowed: Double) -> (Verdict, String) {
-    let shift = comparison.shift
+  private func verdict(of comparison: Comparison) -> (Verdict, VerdictReason?) {
     switch comparison.outcome {
-    case .rise where shift.estimate > 0:
-      let reason = "\(metric) rose by \(text(shift.estimate)), and \(text(allowed)) are tolerated"
-      return (.regression, reason + words(on: comparison))
-    case .rise:
-      return (.regression, "\(metric) is more often at the higher of its two levels" + words(on: comparison))
-    case .fall:
-      return (.improved, "\(metric) fell by \(text(-shift.estimate))" + words(on: comparison))
+    case .rise: (.regression, comparison.levels.map { .levels($0, .rise) } ?? .rise)
+    case .fall: (.improved, comparison.levels.map { .levels($0, .fall) } ?? .fall)
     case .undecided:
-      let reason = "a rise of up to \(text(shift.upperBound)) cannot be ruled out, and \(text(allowed)) are tolerated"
-      return (.inconclusive, reason + words(on: comparison))
-    case .level:
-      return (.pass, "")
+      (
+        .inconclusive,
+        comparison.levels.map { .levels($0, .undecided) } ?? .undecided(upTo: comparison.shift.upperBound)
+      )
+    case .level: (.pass, nil)
     }
-  }
-
-  /// What a person has to know of how it was told.
-  private func words(on comparison: Comparison) -> String {
-    if let levels = comparison.levels, let base = baseline?.count {
-      return "; its values jump between \(text(levels.low)) and \(text(levels.high)): "
-        + "\(levels.highBefore) of \(base) were at the higher level, \(levels.highNow) of \(current.count) are now"
-    }
-    guard comparison.method == .thresholds else { return "" }
-    return "; no statistics: \(current.count) against \(baseline?.count ?? 0) values are too few to tell chance apart"
-  }
-
-  private func summary(_ values: [Double]) -> MetricResult.Summary? {
-    Spread.median(values).map { MetricResult.Summary(median: $0, count: values.count) }
-  }
-
-  private func text(_ value: Double) -> String {
-    MetricUnit.text(of: value, unit: unit)
   }
 }
 
@@ -158,16 +135,12 @@ extension MetricJudgement {
     let bounds = growth.isEmpty ? level...level : growthBounds
     let (low, high) = (min(bounds.lowerBound, level), max(bounds.upperBound, level))
     let isSettling = growth.count { $0.kind == .settling } * 2 > current.count
-    let above = "\(metric) is above its limit of \(text(limit))"
     if low > limit, !isSettling {
       (result.verdict, result.isUndecided) = (.regression, false)
-      result.reason = low < level ? "\(above), in 95 % of all cases by \(text(low - limit)) or more" : above
+      result.reason = .aboveLimit(atLeastBy: low < level ? low - limit : nil)
     } else if high > limit, result.verdict != .regression {
       (result.verdict, result.isUndecided) = (.inconclusive, !isSettling)
-      result.reason =
-        isSettling
-        ? "\(above), but becomes less all the time: a longer scenario may show memory settled"
-        : "\(metric) lies between \(text(low)) and \(text(high)) (95 %), and its limit is \(text(limit))"
+      result.reason = isSettling ? .aboveLimitWhileSettling : .nearLimit(low: low, high: high)
     }
   }
 

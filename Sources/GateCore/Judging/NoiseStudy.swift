@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Statistics
 
 /// How one metric behaves in runs of one and the same program.
@@ -63,9 +62,9 @@ package struct NoiseStudy: Sendable, Equatable {
   ///   - warmup: How many repetitions of it went before these.
   ///   - variants: The same scenario with one setting of its isolation changed.
   package init(
-    of measurements: ScenarioMeasurements,
+    of measurements: ScenarioResult,
     warmup: Int,
-    variants: [(change: IsolationChange, measurements: ScenarioMeasurements)] = []
+    variants: [(change: IsolationChange, measurements: ScenarioResult)] = []
   ) {
     let result = measurements.judged(against: .missing, allowsMissingBaseline: true)
     let hasFigures = result.failure == nil
@@ -82,12 +81,6 @@ package struct NoiseStudy: Sendable, Equatable {
   package var verdict: Verdict {
     if result.failure != nil { return result.verdict }
     return metrics.isEmpty ? .inconclusive : .pass
-  }
-
-  /// What is to be said of the scenario beside its figures.
-  package var notes: [String] {
-    let missing = result.metrics.filter { $0.verdict == .inconclusive && $0.current == nil }
-    return result.notes + missing.map { "\($0.rule.metric) \($0.reason)" }
   }
 
   /// The metric's figures; nil where it could not be had.
@@ -115,7 +108,7 @@ extension NoiseStudy {
   }
 
   /// Judges the later half by the earlier one; limits say nothing of noise and are left out.
-  private static func selfComparison(of measurements: ScenarioMeasurements) -> ScenarioResult? {
+  private static func selfComparison(of measurements: ScenarioResult) -> ScenarioResult? {
     let middle = measurements.repetitions.count / 2
     guard middle > 0 else { return nil }
     var (earlier, later) = (measurements, measurements)
@@ -126,10 +119,7 @@ extension NoiseStudy {
     }
     if later.gate.rules.isEmpty { later.gate = .standard }
     let base = earlier.judged(against: .missing, allowsMissingBaseline: true)
-    let approval = Baseline.Approval(
-      at: Date(timeIntervalSince1970: 0), by: Tool.name, commit: nil, reason: nil, run: ""
-    )
-    return later.judged(against: .baseline(Baseline(of: base, approved: approval)))
+    return later.judged(against: .baseline(Baseline(of: base)))
   }
 }
 

@@ -69,7 +69,7 @@ package struct NoiseVariant: Sendable, Equatable {
   /// Why the scenario does not run so; nil where it does.
   package let failure: Failure?
 
-  init(_ change: IsolationChange, _ measurements: ScenarioMeasurements, beside metrics: [MetricNoise]) {
+  init(_ change: IsolationChange, _ measurements: ScenarioResult, beside metrics: [MetricNoise]) {
     self.change = change
     repetitions = measurements.repetitions.count
     failure = measurements.failure

@@ -1,19 +1,6 @@
 import Statistics
 
-/// At how many repetitions a comparison is looked at, and how much chance each look may take.
-///
-/// To look again and again until something is found finds something in the end: looking after each of 20 runs at a
-/// chance of 0.01 raises 2.4 to 2.9 % false alarms. So there are few looks, which share the promised 0.01.
-package struct RepetitionPlan: Sendable, Equatable {
-  package let min: Int
-  package let max: Int
-
-  /// Looks from `min` to `max` repetitions, both 1 or more; the larger counts where `max` is the smaller one.
-  package init(min: Int, max: Int) {
-    self.min = Swift.max(1, min)
-    self.max = Swift.max(self.min, max)
-  }
-
+extension RepetitionPlan {
   /// The chance of a false alarm that all looks together may take.
   ///
   /// One in a hundred, on top of which a rise must exceed its tolerance. Of simulated comparisons of equal programs the
@@ -23,18 +10,6 @@ package struct RepetitionPlan: Sendable, Equatable {
   /// The part of ``falseAlarms`` that the first of several looks may take: just above 1/252, which is the least that 5
   /// values against 5 can reach, since with less the first look could never say anything.
   private static let firstShare = 0.004
-
-  /// After how many repetitions is looked: at the least, then at twice as many each time, at last at the most.
-  package var looks: [Int] {
-    var looks = [min]
-    while let last = looks.last, last < max { looks.append(Swift.min(2 * last, max)) }
-    return looks
-  }
-
-  /// Whether nothing comes after so many repetitions.
-  package func isLast(_ count: Int) -> Bool {
-    count >= max
-  }
 
   /// The chance of a false alarm that the look at `count` repetitions may take, against a baseline of so many values.
   ///
@@ -82,17 +57,20 @@ extension Repetitions {
 }
 
 extension ScenarioResult {
-  /// Why no more repetitions were run, in words; nil where their number was fixed.
-  package var stoppingReason: String? {
+  /// Why no more repetitions were run; nil where their number was fixed.
+  package var stop: RepetitionStop? {
     guard let plan else { return nil }
-    let count = repetitions.count
-    guard failure == nil else { return "stopped after \(count), since it failed" }
-    guard metrics.contains(where: { $0.isUndecided && $0.rule.severity == .fail }) else {
-      let rest = verdict == .inconclusive ? ", since more would not help" : ": decided"
-      return "\(count) of \(plan.min) to \(plan.max)\(rest)"
-    }
-    // An undecided metric matters no more where another one made the verdict.
-    guard plan.isLast(count) else { return "\(count) of \(plan.min) to \(plan.max): decided" }
-    return "\(count), the most of \(plan.min) to \(plan.max): still undecided"
+    if failure != nil { return .failed }
+    // An undecided metric does not matter where another one decided the verdict.
+    let isUndecided = summary.metrics.contains { $0.isUndecided && $0.rule.severity == .fail }
+    if isUndecided, plan.isLast(repetitions.count) { return .maximumReached }
+    return summary.verdict == .inconclusive && !isUndecided ? .moreWouldNotHelp : .decided
   }
+}
+
+/// Why no more repetitions were run.
+package enum RepetitionStop: Sendable {
+  case failed, decided, moreWouldNotHelp
+  /// The verdict is still undecided.
+  case maximumReached
 }

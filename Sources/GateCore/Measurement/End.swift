@@ -1,5 +1,5 @@
 /// How a repetition's target ended, and what shows it.
-package struct End: Sendable, Equatable {
+package struct End: Sendable, Hashable {
   package enum Kind: String, Sendable, CaseIterable {
     case exited, signaled, oom
     case allocationFailure = "allocation-failure"

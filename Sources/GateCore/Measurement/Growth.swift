@@ -1,9 +1,9 @@
 import Statistics
 
 /// By how much memory rises in steady state, how far that figure can be trusted, and where it leads.
-package struct Growth: Sendable, Equatable {
+package struct Growth: Sendable, Hashable, Codable {
   /// Where a curve goes on.
-  package enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable, Codable {
     /// No growth that could be told from noise, or none that would matter.
     case level
     /// It grows all the time, by an amount that matters.

@@ -199,17 +199,3 @@ extension MemoryCurve.Stretch {
     self.init(from: from, to: max(from, end), first: level(at: from), last: level(at: max(from, end)))
   }
 }
-
-extension ScenarioResult {
-  /// The repetition whose peak is in the middle; of an even number, the upper one.
-  package var middleRepetition: Int? {
-    let peaks = repetitions.map { $0.metrics[.peakRSS] ?? 0 }
-    return peaks.indices.sorted { (peaks[$0], $0) < (peaks[$1], $1) }.dropFirst(peaks.count / 2).first
-  }
-
-  /// How memory went in the middle repetition, short enough for a baseline.
-  var curveForBaseline: MemorySeries? {
-    let middle = middleRepetition.flatMap { repetitions[$0].curve }
-    return middle?.main.thinned(to: MemorySeries.mostPointsBeside)
-  }
-}

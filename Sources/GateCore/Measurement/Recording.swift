@@ -55,7 +55,7 @@ package struct Activity: Sendable, Equatable {
 }
 
 /// What the figures of a process tree count.
-package enum TreeMethod: String, Sendable, CaseIterable {
+package enum TreeMethod: String, Sendable, CaseIterable, Codable {
   /// Anonymous and shared memory of the target's own cgroup: each page once, file pages not at all.
   case cgroup
   /// Proportional set sizes (`Pss`) as far as they could be read: a page that n processes share counts 1/n in each.
@@ -230,7 +230,7 @@ package enum MeasurementMethod: String, Sendable, CaseIterable {
 }
 
 /// Why a repetition cannot count, though its target may have ended well.
-package struct Failure: Sendable, Equatable {
+package struct Failure: Sendable, Hashable {
   /// What failed, as in ``step 3 `run: redis-cli ping` ``.
   package var subject: String
   package var problem: String

@@ -1,5 +1,5 @@
 /// Which metrics of a scenario are judged, and how strictly.
-package struct Gate: Sendable, Equatable {
+package struct Gate: Sendable, Hashable {
   package var rules: [GateRule]
   /// Whether the file says nothing of a gate: then a metric that cannot be had is a note, not a verdict.
   package var isStandard: Bool
@@ -20,7 +20,7 @@ package struct Gate: Sendable, Equatable {
 }
 
 /// How one metric is judged.
-package struct GateRule: Sendable, Equatable {
+package struct GateRule: Sendable, Hashable {
   package enum Severity: String, Sendable, CaseIterable {
     case fail, warn, off
   }
@@ -41,7 +41,7 @@ package struct GateRule: Sendable, Equatable {
 }
 
 /// How much worse than its baseline a metric may be.
-package enum Tolerance: Sendable, Equatable {
+package enum Tolerance: Sendable, Hashable {
   /// The larger of the two counts; nil is not given.
   case bounds(relative: Percent?, absolute: Amount?)
   /// Taken from the spread of the baseline's own values.

@@ -37,19 +37,6 @@ package struct Project: Sendable, Equatable {
   }
 }
 
-/// How a team names its class of machines.
-package struct EnvironmentRule: Sendable, Equatable {
-  /// A name instead of the one derived from the fingerprint.
-  package var name: String?
-  /// Hard fields that are compared across all the same.
-  package var ignoredFields: Set<Fingerprint.Field>
-
-  package init(name: String? = nil, ignoredFields: Set<Fingerprint.Field> = []) {
-    self.name = name
-    self.ignoredFields = ignoredFields
-  }
-}
-
 /// Where a finished check is announced.
 package struct Webhook: Sendable, Equatable {
   package enum Format: String, Sendable, CaseIterable {
@@ -82,5 +69,15 @@ package struct Webhook: Sendable, Equatable {
     self.occasion = occasion
     self.secret = secret
     self.place = place
+  }
+}
+
+/// Where the project's commits can be read.
+package struct BuildLinks: Sendable, Equatable {
+  /// An http(s) address in which `{commit}` stands for the commit's id; nil where the project file names none.
+  package var commit: String?
+
+  package init(commit: String? = nil) {
+    self.commit = commit
   }
 }

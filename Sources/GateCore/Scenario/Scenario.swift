@@ -37,25 +37,6 @@ package struct Scenario: Sendable, Equatable {
   package var ending: Ending {
     until ?? (steps.isEmpty && ready == nil ? .exit : .steps)
   }
-
-  /// Whether a target that ended in this way did what was expected of it.
-  ///
-  /// Without an `expect` a target must end with exit code 0, or by the signal that asked it to stop. An end is never
-  /// sound where a process of the tree was killed for want of memory, whatever the main process made of that.
-  package func accepts(_ end: End) -> Bool {
-    guard end.oomKills == 0 else { return false }
-    switch end.kind {
-    case .exited:
-      return (expect?.exits ?? [0]).contains(end.code ?? -1)
-    case .stopped:
-      guard let expect else { return end.code ?? 0 == 0 }
-      return end.code.map(expect.exits.contains) ?? end.signal.map(expect.signals.contains) ?? true
-    case .trap, .abort, .crash, .signaled, .killed:
-      return end.signal.map { expect?.signals.contains($0) ?? false } ?? false
-    case .oom, .allocationFailure, .timeout, .startFailed, .unknown:
-      return false
-    }
-  }
 }
 
 /// A program to start, without or with a shell.
@@ -187,32 +168,6 @@ package struct ExpectedEnd: Sendable, Equatable {
   package init(exits: [Int] = [], signals: [Signal] = []) {
     self.exits = exits
     self.signals = signals
-  }
-}
-
-/// How often a scenario is run.
-package enum Repetitions: Sendable, Equatable {
-  case fixed(Int)
-  case adaptive(min: Int, max: Int)
-
-  /// The most repetitions that a file may ask for.
-  package static let most = 1000
-
-  /// The repetitions of a new baseline: 10, as far as the bounds allow it, since its spread decides what later checks
-  /// can see.
-  package var countForBaseline: Int {
-    switch self {
-    case .fixed(let count): count
-    case .adaptive(let min, let max): Swift.min(Swift.max(10, min), max)
-    }
-  }
-
-  /// At how many repetitions a comparison is looked at.
-  package var plan: RepetitionPlan {
-    switch self {
-    case .fixed(let count): RepetitionPlan(min: count, max: count)
-    case .adaptive(let min, let max): RepetitionPlan(min: min, max: max)
-    }
   }
 }
 

@@ -69,7 +69,7 @@ package struct CourseMaker: Sendable {
 
   private func course(of track: ScenarioTrack, rows: [Int], environment: String, branch: String?) -> ScenarioCourse {
     let whole = CourseRows(track: track, rows: rows, inventory: inventory)
-    let columns = Self.columns(of: track, in: rows).sorted { MetricRecord.isShownBefore($0.metric, $1.metric) }
+    let columns = Self.columns(of: track, in: rows).sorted { MetricName.isListedBefore($0.metric, $1.metric) }
       .prefix(Self.mostMetrics)
     let metrics = columns.map { column in
       let moves = CourseMoves(of: column, in: whole)
@@ -112,7 +112,7 @@ private struct CourseRows {
     rows.map { place in
       let row = track.rows[place]
       return ScenarioCourse.Entry(
-        run: row.run, verdict: row.verdict, troubles: row.troubles, composition: row.composition)
+        run: row.run, verdict: row.verdict, failedRepetitions: row.failedRepetitions, composition: row.composition)
     }
   }
 
@@ -207,20 +207,22 @@ private struct CourseMoves {
   }
 
   /// What is left to rise once the steps are taken out; nil where that is within the tolerance.
-  var creep: CreepOfRuns? {
+  var creep: Creep? {
     let latest = points.indices.suffix(Self.creepRuns)
     let series = latest.map { index in
       let (row, point) = (rows.row(places[index]), points[index])
       return SeriesPoint(
         run: rows.inventory.runs[row.run],
         verdict: row.verdict,
-        record: MetricRecord(
-          metric: metric,
-          figures: .init(median: point.median, low: point.low, high: point.high, count: 1),
-          judgement: point.judgement),
+        metric: MetricResult(
+          rule: GateRule(metric: metric, tolerance: nil),
+          unit: "",
+          verdict: point.judgement?.verdict ?? .skipped,
+          baseline: point.judgement?.baseline.map { ValueSummary(median: $0, count: 1) },
+          current: ValueSummary(median: point.median, count: 1)),
         approval: row.approval.map { rows.inventory.approvals[$0] }
       )
     }
-    return CreepOfRuns(series, tolerance: tolerance)
+    return Creep(over: series, tolerance: tolerance)
   }
 }

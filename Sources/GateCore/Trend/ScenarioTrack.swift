@@ -16,7 +16,7 @@ package struct ScenarioTrack: Sendable {
     package var tags: [String]
     /// The place of its baseline's approval in ``TrendInventory/approvals``.
     package var approval: Int?
-    package var troubles: [ScenarioRecord.Trouble]
+    package var failedRepetitions: [FailedRepetition]
     package var composition: Composition?
 
     package init(
@@ -26,7 +26,7 @@ package struct ScenarioTrack: Sendable {
       growthIsPerIteration: Bool = false,
       tags: [String] = [],
       approval: Int? = nil,
-      troubles: [ScenarioRecord.Trouble] = [],
+      failedRepetitions: [FailedRepetition] = [],
       composition: Composition? = nil
     ) {
       self.run = run
@@ -35,7 +35,7 @@ package struct ScenarioTrack: Sendable {
       self.growthIsPerIteration = growthIsPerIteration
       self.tags = tags
       self.approval = approval
-      self.troubles = troubles
+      self.failedRepetitions = failedRepetitions
       self.composition = composition
     }
   }
@@ -91,11 +91,11 @@ package struct ScenarioTrack: Sendable {
       }
     }
 
-    private func judgement(at row: Int) -> MetricRecord.Judgement? {
+    private func judgement(at row: Int) -> MetricCourse.Judgement? {
       let judged = judged[row]
       guard let verdict = judged.verdict else { return nil }
       let baseline = judged.baseline.isNaN ? nil : judged.baseline
-      return MetricRecord.Judgement(
+      return MetricCourse.Judgement(
         verdict: verdict, baseline: baseline, change: baseline.map { figures[row].median - $0 },
         allowed: judged.allowed.isNaN ? nil : Double(judged.allowed),
         limit: judged.limit.isNaN ? nil : judged.limit
@@ -117,9 +117,9 @@ package struct TrendInventory: Sendable {
   /// In the order of time.
   package var runs: [RunInfo]
   package var environments: [EnvironmentInfo]
-  package var approvals: [Baseline.Approval]
+  package var approvals: [Approval]
 
-  package init(runs: [RunInfo], environments: [EnvironmentInfo] = [], approvals: [Baseline.Approval] = []) {
+  package init(runs: [RunInfo], environments: [EnvironmentInfo] = [], approvals: [Approval] = []) {
     self.runs = runs
     self.environments = environments
     self.approvals = approvals

@@ -41,7 +41,7 @@ extension ScenarioCourse {
     kept.formUnion(approvals.map(\.entry))
     kept.formUnion(environmentChanges.map(\.entry))
     // A program that fails for years says nothing more with each run of it.
-    let troubled = entries.indices.filter { !entries[$0].troubles.isEmpty }
+    let troubled = entries.indices.filter { !entries[$0].failedRepetitions.isEmpty }
     kept.formUnion(troubled.prefix(100))
     kept.formUnion(troubled.suffix(100))
     return kept.sorted()

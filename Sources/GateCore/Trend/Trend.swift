@@ -30,16 +30,6 @@ package struct Trend: Sendable, Equatable {
   }
 }
 
-/// Where the project's commits can be read.
-package struct BuildLinks: Sendable, Equatable {
-  /// An http(s) address in which `{commit}` stands for the commit's id; nil where the project file names none.
-  package var commit: String?
-
-  package init(commit: String? = nil) {
-    self.commit = commit
-  }
-}
-
 /// One scenario's runs in one environment on one branch, in the order of time.
 package struct ScenarioCourse: Sendable, Equatable {
   package var name: ScenarioName
@@ -66,7 +56,7 @@ package struct ScenarioCourse: Sendable, Equatable {
     package var run: Int
     package var verdict: Verdict
     /// Repetitions that did not end well.
-    package var troubles: [ScenarioRecord.Trouble]
+    package var failedRepetitions: [FailedRepetition]
     package var composition: Composition?
     /// How many runs before it are not shown; their extremes are in its points' ranges.
     package var folded: Int
@@ -74,13 +64,13 @@ package struct ScenarioCourse: Sendable, Equatable {
     package init(
       run: Int,
       verdict: Verdict,
-      troubles: [ScenarioRecord.Trouble] = [],
+      failedRepetitions: [FailedRepetition] = [],
       composition: Composition? = nil,
       folded: Int = 0
     ) {
       self.run = run
       self.verdict = verdict
-      self.troubles = troubles
+      self.failedRepetitions = failedRepetitions
       self.composition = composition
       self.folded = folded
     }
@@ -90,9 +80,9 @@ package struct ScenarioCourse: Sendable, Equatable {
   package struct Approved: Sendable, Equatable {
     /// The place of that run in ``entries``.
     package var entry: Int
-    package var approval: Baseline.Approval
+    package var approval: Approval
 
-    package init(entry: Int, approval: Baseline.Approval) {
+    package init(entry: Int, approval: Approval) {
       self.entry = entry
       self.approval = approval
     }
@@ -145,7 +135,7 @@ package struct MetricCourse: Sendable, Equatable {
   /// Lasting steps, in the order of time.
   package var steps: [Step]
   /// nil where it has not crept up.
-  package var creep: CreepOfRuns?
+  package var creep: Creep?
 
   /// What one run says.
   package struct Point: Sendable, Equatable {
@@ -154,13 +144,45 @@ package struct MetricCourse: Sendable, Equatable {
     /// The least and the most of any repetition of this run and of those that are folded into it.
     package var low: Double
     package var high: Double
-    package var judgement: MetricRecord.Judgement?
+    package var judgement: Judgement?
 
-    package init(median: Double, low: Double, high: Double, judgement: MetricRecord.Judgement? = nil) {
+    package init(median: Double, low: Double, high: Double, judgement: Judgement? = nil) {
       self.median = median
       self.low = low
       self.high = high
       self.judgement = judgement
+    }
+  }
+
+  /// What a gate said of it.
+  package struct Judgement: Sendable, Equatable {
+    package var verdict: Verdict
+    /// The baseline's median; nil where there is none.
+    package var baseline: Double?
+    /// Current less baseline.
+    package var change: Double?
+    /// What the tolerance came to.
+    package var allowed: Double?
+    package var limit: Double?
+
+    package init(
+      verdict: Verdict,
+      baseline: Double? = nil,
+      change: Double? = nil,
+      allowed: Double? = nil,
+      limit: Double? = nil
+    ) {
+      self.verdict = verdict
+      self.baseline = baseline
+      self.change = change
+      self.allowed = allowed
+      self.limit = limit
+    }
+
+    /// The change in percent of the baseline; nil where that is not above zero or unknown.
+    package var percent: Double? {
+      guard let change, let baseline, baseline > 0 else { return nil }
+      return change / baseline * 100
     }
   }
 
@@ -169,7 +191,7 @@ package struct MetricCourse: Sendable, Equatable {
     /// Why it is no surprise.
     package enum Cause: Sendable, Equatable {
       /// Somebody approved a baseline of the new level.
-      case approval(Baseline.Approval)
+      case approval(Approval)
       /// The machine or its software changed with it.
       case environment([Fingerprint.Difference])
     }
@@ -202,7 +224,7 @@ package struct MetricCourse: Sendable, Equatable {
     unit: String,
     points: [Point?],
     steps: [Step] = [],
-    creep: CreepOfRuns? = nil
+    creep: Creep? = nil
   ) {
     self.metric = metric
     self.unit = unit

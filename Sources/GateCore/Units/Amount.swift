@@ -1,5 +1,5 @@
 /// An amount that a gate names, as a limit or a tolerance.
-package enum Amount: Sendable, Equatable {
+package enum Amount: Sendable, Hashable, Codable {
   case size(Bytes)
   case time(Duration)
   /// In a unit of the target's own, such as the entries of a cache.

@@ -1,7 +1,7 @@
 /// What memory figures depend on, besides the program.
-package struct Fingerprint: Sendable, Equatable {
+package struct Fingerprint: Sendable, Hashable {
   /// The fields, by their names in result and baseline files.
-  package enum Field: String, Sendable, CaseIterable, Comparable {
+  package enum Field: String, Sendable, CaseIterable, Comparable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
     case kernel, libc, allocator, swap, environmentHash
 
@@ -18,7 +18,7 @@ package struct Fingerprint: Sendable, Equatable {
     }
   }
 
-  package struct Difference: Sendable, Equatable {
+  package struct Difference: Sendable, Hashable, Codable {
     package let field: Field
     package let baseline: String
     package let current: String

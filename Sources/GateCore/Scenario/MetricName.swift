@@ -12,6 +12,12 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     lhs.text < rhs.text
   }
 
+  /// The order in which reports list metrics: those of the whole run first, then the others by name.
+  package static func isListedBefore(_ lhs: MetricName, _ rhs: MetricName) -> Bool {
+    let (left, right) = (wholeRun.firstIndex(of: lhs) ?? wholeRun.count, wholeRun.firstIndex(of: rhs) ?? wholeRun.count)
+    return (left, lhs) < (right, rhs)
+  }
+
   /// The high-water mark of the main process (`VmHWM`).
   package static let peakRSS = MetricName("peak_rss")
   /// The level of the main process after its warm-up.
@@ -82,5 +88,21 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     if self == .faultRate { return "bytes/second" }
     guard self == .growth else { return "bytes" }
     return perIteration ? "bytes/iteration" : "bytes/second"
+  }
+}
+
+extension MetricName: SingleValueCodable, CodingKeyRepresentable {
+  package var coded: String { text }
+  package init(coded: String) { self.init(coded) }
+
+  /// As a key of an object: `{"peak_rss": 1}`.
+  package var codingKey: any CodingKey { NameKey(stringValue: text) }
+  package init?(codingKey: some CodingKey) { self.init(codingKey.stringValue) }
+
+  private struct NameKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
   }
 }
