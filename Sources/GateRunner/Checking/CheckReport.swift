@@ -4,75 +4,87 @@ import GateFiles
 import GateReports
 import GateWebhook
 
-/// What follows a check's last repetition: the result file, the summary, the webhooks and the exit code.
-struct CheckConclusion {
+/// What follows a check's last repetition: the result file, the history, the summary, the webhooks and the exit code.
+struct CheckReport {
   var result: RunResult
   let project: Project
   let artifacts: ArtifactsFolder
-  /// The results of another build, with which those of `result` were compared; empty where none was measured.
-  let others: [ScenarioResult]
-  /// What could not be written while the targets ran.
-  let unwritten: [FileError]
-  let check: Check
+  /// The results of another build, which those of `result` were compared with; empty where none was measured.
+  let comparisons: [ScenarioResult]
+  let options: SharedOptions
+  /// Whether the values were compared with another build instead of the baselines.
+  let isComparison: Bool
+  /// Whether a message that could not be delivered makes an exit code of its own.
+  let requiresDelivery: Bool
   let invocation: Invocation
 
-  /// Tells everybody how the check went; a report that cannot be written never turns a bad verdict into a good one.
-  mutating func carryOut() -> ExitCode {
-    // What is compared with another build instead of the baselines is no part of the project's course.
-    var history = check.against == nil ? CheckHistory(of: project, in: invocation) : nil
+  /// Writes and sends everything; a report that cannot be written never turns a bad verdict into a good one.
+  ///
+  /// - Parameter failures: What could not be written while the targets ran.
+  mutating func finish(after failures: [FileError]) -> ExitCode {
+    // A comparison with another build is not part of the project's history.
+    var history = isComparison ? nil : CheckHistory(of: project, in: invocation)
     history?.addCreep(to: &result)
-    // Read before it is overwritten, and only where somebody is told what is new.
+    // Read before it is overwritten, and only where somebody is notified of what is new.
     let previous =
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
-    let lost = write()
+    let writeFailures = failures + write()
     history?.append(result)
     let hasTrend = history?.writeTrend(to: artifacts.trend) ?? false
-    let delivered = notify(comparedWith: previous)
-    var exitCode = result.verdict.exitCode
-    if exitCode == .pass {
-      exitCode = !lost.isEmpty ? .failed : delivered || !check.requiresDelivery ? .pass : .delivery
-    }
+    let isDelivered = notify(comparedWith: previous)
+    let exitCode: ExitCode =
+      switch result.verdict.exitCode {
+      case .pass where !writeFailures.isEmpty: .failed
+      case .pass where requiresDelivery && !isDelivered: .delivery
+      default: result.verdict.exitCode
+      }
     printSummary(exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
-    for error in lost { invocation.console.printError(error) }
+    for failure in writeFailures { invocation.console.printError(failure) }
     return exitCode
   }
 
-  /// Writes the result to both of its places, and the page; returns what could not be written.
+  /// Writes the result to both of its places, and the page.
+  ///
+  /// - Returns: what could not be written.
   private func write() -> [FileError] {
     let bytes = ResultFile.encode(result)
-    var lost = unwritten
-    do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
-    do throws(FileError) { try check.options.write(bytes, in: invocation) } catch { lost.append(error) }
-    do throws(FileError) {
-      try check.options.writePage(
-        { RunPage.text(result, context: context(exitCode: result.verdict.exitCode)) }, in: invocation)
-    } catch {
-      lost.append(error)
-    }
-    if !others.isEmpty {
-      let other = RunResult(run: result.run, environment: result.environment, scenarios: others)
-      do throws(FileError) {
+    let exitCode = result.verdict.exitCode
+    var writes: [() throws(FileError) -> Void] = [
+      { () throws(FileError) in try SafeFile.write(bytes, to: artifacts.result) },
+      { () throws(FileError) in try options.write(bytes, in: invocation) },
+      { () throws(FileError) in
+        try options.writePage({ RunPage.text(result, context: context(exitCode)) }, in: invocation)
+      },
+    ]
+    if !comparisons.isEmpty {
+      let other = RunResult(run: result.run, environment: result.environment, scenarios: comparisons)
+      writes.append { () throws(FileError) in
         try SafeFile.write(ResultFile.encode(other), to: artifacts.comparison.result)
-      } catch {
-        lost.append(error)
       }
     }
-    return lost
+    return writes.compactMap { write in
+      do throws(FileError) {
+        try write()
+        return nil
+      } catch {
+        return error
+      }
+    }
   }
 
   private func printSummary(_ exitCode: ExitCode, trend: String?) {
-    var context = context(exitCode: exitCode)
+    var context = context(exitCode)
     context.trendPath = trend
-    invocation.console.report(besides: check.options) { SummaryReport.text(result, style: $0, context: context) }
+    invocation.console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
   }
 
-  private func context(exitCode: ExitCode) -> SummaryContext {
+  private func context(_ exitCode: ExitCode) -> SummaryContext {
     var context = SummaryContext(exitCode: exitCode, resultPath: invocation.shown(artifacts.result))
     context.detail = invocation.console.detail
-    context.options = check.options.repeated
-    if check.against != nil { context.approval = .unavailable }
+    context.options = options.repeated
+    if isComparison { context.approval = .unavailable }
     for scenario in result.scenarios where scenario.failure != nil {
-      let isOther = others.contains { $0.name == scenario.name && $0.failure != nil }
+      let isOther = comparisons.contains { $0.name == scenario.name && $0.failure != nil }
       let folder = isOther ? artifacts.comparison : artifacts
       let output = folder.output(of: scenario.name, repetition: scenario.repetitions.count)
       guard FileManager.default.fileExists(atPath: output) else { continue }
@@ -102,14 +114,14 @@ struct CheckConclusion {
           )
         )
       }
-    let postman = Postman(outbox: artifacts.outbox, interruption: invocation.interruption)
-    let reports = postman.deliver(messages, webhooks: project.webhooks)
+    let sender = Postman(outbox: artifacts.outbox, interruption: invocation.interruption)
+    let reports = sender.deliver(messages, webhooks: project.webhooks)
     for report in reports where !report.isDelivered { invocation.console.warn(report.displayText) }
     return reports.allSatisfy(\.isDelivered)
   }
 }
 
-/// The verdicts of the checks before this one, for telling what is new.
+/// The verdicts of the checks before this one, to find out what is new.
 struct PreviousVerdicts {
   private let verdicts: [ScenarioName: [Verdict]]
 
@@ -118,7 +130,7 @@ struct PreviousVerdicts {
     self.verdicts = verdicts
   }
 
-  /// Reads the last result; one that cannot be read tells nothing.
+  /// Reads the last result; one that cannot be read has no verdicts.
   init(of artifacts: ArtifactsFolder) {
     let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
     let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }
@@ -128,20 +140,5 @@ struct PreviousVerdicts {
 
   subscript(name: ScenarioName) -> [Verdict] {
     verdicts[name] ?? []
-  }
-}
-
-extension RunInfo {
-  /// A run that starts now.
-  init(startingAt date: Date, _ build: BuildContext) {
-    var random = SystemRandomNumberGenerator()
-    self.init(
-      id: RunIdentifier.make(at: date, random: &random),
-      startedAt: date,
-      commit: build.commit,
-      subject: build.subject,
-      branch: build.branch,
-      buildURL: build.buildURL
-    )
   }
 }

@@ -3,22 +3,22 @@ import GateReports
 import Glibc
 import Synchronization
 
-/// The terminal, or what stands in its place: data goes to standard output, talk to standard error.
+/// The terminal, or the files in its place: data goes to standard output, messages go to standard error.
 package final class Console: Sendable {
-  /// How much is said.
+  /// How much is printed.
   package enum Volume: Sendable {
     case quiet, normal, verbose
   }
 
-  /// When words are coloured.
+  /// When output is coloured.
   package enum Colour: String, Sendable, CaseIterable {
     case auto, always, never
   }
 
   private struct State {
     var hasProgressLine = false
-    /// The first `errno` of a write that failed.
-    var outputFault: CInt?
+    /// The `errno` of the first write that failed.
+    var outputError: CInt?
   }
 
   package let volume: Volume
@@ -32,7 +32,7 @@ package final class Console: Sendable {
     self.variables = variables
   }
 
-  /// How much a summary tells.
+  /// How much detail a summary has.
   var detail: SummaryContext.Detail {
     switch volume {
     case .quiet: .quiet
@@ -63,16 +63,16 @@ package final class Console: Sendable {
     return min(Int(size.ws_col), 200)
   }
 
-  /// Writes data to standard output; a reader that went away is no error, as with any filter.
+  /// Writes data to standard output; a closed pipe is no error, as with any filter.
   package func print(_ text: String) {
     clearProgress()
     write(text, to: STDOUT_FILENO)
   }
 
-  /// Writes a report for people to standard output, or to standard error where the options give that to data.
+  /// Writes a text report to standard output, or to standard error where the options write data to standard output.
   func report(besides options: SharedOptions, _ text: (TerminalStyle) -> String) {
-    let words = text(style(onOutput: !options.isOutputTaken))
-    if options.isOutputTaken { say(words) } else { print(words) }
+    let report = text(style(onOutput: !options.isOutputTaken))
+    if options.isOutputTaken { say(report) } else { print(report) }
   }
 
   /// As in `1 run` or `12 runs`.
@@ -80,19 +80,19 @@ package final class Console: Sendable {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 
-  /// Says a line on standard error, unless the console is quiet.
+  /// Prints a line on standard error, unless the console is quiet.
   package func say(_ text: String) {
     guard volume != .quiet else { return }
     clearProgress()
     write(text + "\n", to: STDERR_FILENO)
   }
 
-  /// Says what a person should know, which may hold words from outside, unless the console is quiet.
+  /// Prints a warning, which may quote text from outside, unless the console is quiet.
   func warn(_ text: String) {
     say("warning: " + TerminalText.safe(text))
   }
 
-  /// Says what went wrong on standard error, even where the console is quiet.
+  /// Prints an error on standard error, even where the console is quiet.
   package func printError(_ error: any DiagnosticError) {
     clearProgress()
     for line in error.diagnostics.flatMap({ $0.description.split(separator: "\n") }) {
@@ -100,20 +100,20 @@ package final class Console: Sendable {
     }
   }
 
-  /// Shows how far a run is, on one line of a terminal that renews itself; nothing elsewhere.
+  /// Shows the progress of a run on one line of a terminal, which is overwritten; elsewhere nothing.
   func show(_ progress: Progress) {
     guard volume != .quiet, isatty(STDERR_FILENO) == 1, variables["TERM"] != "dumb" else { return }
     write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: STDERR_FILENO)
     state.withLock { $0.hasProgressLine = true }
   }
 
-  /// Hands a text on to standard error as it is, whoever wrote it.
+  /// Copies a text to standard error unchanged.
   func pass(_ text: String) {
     clearProgress()
     write(text, to: STDERR_FILENO)
   }
 
-  /// Wipes the line that shows how far a run is.
+  /// Clears the progress line.
   func clearProgress() {
     let had = state.withLock { state in
       defer { state.hasProgressLine = false }
@@ -130,22 +130,22 @@ package final class Console: Sendable {
       if written >= 0 {
         rest = rest.dropFirst(written)
       } else if code == EAGAIN {
-        // Somebody has made the stream one that does not wait.
-        var wish = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&wish, 1, -1)
+        // The stream is in non-blocking mode.
+        var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&ready, 1, -1)
       } else if code != EINTR {
-        if code != EPIPE { state.withLock { $0.outputFault = $0.outputFault ?? code } }
+        if code != EPIPE { state.withLock { $0.outputError = $0.outputError ?? code } }
         return
       }
     }
   }
 
-  /// Why words were lost, as on a full disk; nil where none were, or where a reader went away.
-  package var fault: RunnerError? {
-    state.withLock { $0.outputFault }.map { code in
+  /// Why output was lost, as on a full disk; nil where none was, or where a reader closed the pipe.
+  package var outputFailure: RunnerError? {
+    state.withLock { $0.outputError }.map { code in
       RunnerError(
-        problem: "what was to be said cannot be written: \(String(cString: strerror(code)))",
-        hint: "look where standard output and standard error go"
+        problem: "cannot write output: \(String(cString: strerror(code)))",
+        hint: "check where standard output and standard error are redirected to"
       )
     }
   }

@@ -9,9 +9,9 @@ struct ComparisonBuild: Equatable {
   let variables: [String: String]
   let words: [String]
 
-  /// Reads what was given; quotes and backslashes keep words together as in a shell, and nothing is expanded.
+  /// Splits the text into words; quotes and backslashes work as in a shell, and nothing is expanded.
   ///
-  /// - Throws: what is wrong with the text.
+  /// - Throws: `RunnerError` where the text is empty or a quote is not closed.
   init(parsing text: String) throws(RunnerError) {
     var words = try Self.words(of: text)
     var variables: [String: String] = [:]
@@ -20,7 +20,7 @@ struct ComparisonBuild: Equatable {
       words.removeFirst()
     }
     guard !words.isEmpty || !variables.isEmpty else {
-      throw Self.error("names neither a program nor a variable")
+      throw Self.error("--against needs a program, a command, or NAME=VALUE")
     }
     self.variables = variables
     self.words = words
@@ -30,7 +30,7 @@ struct ComparisonBuild: Equatable {
   ///
   /// A program with a slash in its name is a file, whose path starts at `folder` as all paths of the command line do.
   ///
-  /// - Throws: an error where only a program is named and the scenario's own command is a line for a shell.
+  /// - Throws: `RunnerError` where only a program is given and the scenario's own command is a shell command.
   func replacingTarget(of scenario: Scenario, from folder: String) throws(RunnerError) -> Scenario {
     var other = scenario
     other.target.environment.merge(variables) { _, new in new }
@@ -41,7 +41,7 @@ struct ComparisonBuild: Equatable {
       other.target.command = .arguments([located(words[0], from: folder)] + own.dropFirst())
     case (1, .shell):
       throw RunnerError(
-        problem: "--against names a program alone, and the target of \(scenario.name) is a line for a shell",
+        problem: "--against gives a program, but the target of \(scenario.name) is a shell command",
         hint: "write the whole command, such as `--against \"sh -c '…'\"`, or only variables, such as `BUILD=old`"
       )
     default:
@@ -89,14 +89,14 @@ struct ComparisonBuild: Equatable {
         word = (word ?? "") + String(character)
       }
     }
-    guard quote == nil, !isEscaped else { throw error("has a quote or backslash without its end") }
+    guard quote == nil, !isEscaped else { throw error("--against has an unterminated quote or a trailing backslash") }
     if let word { words.append(word) }
     return words
   }
 
   private static func error(_ problem: String) -> RunnerError {
     RunnerError(
-      problem: "the build that --against gives \(problem)",
+      problem: problem,
       hint: "such as `--against build-main/server`, `--against \"VERSION=old\"` or `--against \"python3 -s tool.py\"`"
     )
   }

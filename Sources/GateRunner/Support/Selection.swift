@@ -15,7 +15,7 @@ struct Selection {
     guard !words.isEmpty else {
       guard !project.scenarios.isEmpty else {
         throw RunnerError(
-          problem: "the project has no scenario", place: project.file, hint: "add one under `scenarios:`")
+          problem: "the project has no scenarios", place: project.file, hint: "add one under `scenarios:`")
       }
       return project.scenarios
     }

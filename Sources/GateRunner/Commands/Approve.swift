@@ -7,15 +7,15 @@ import GateReports
 package struct Approve {
   package var options = SharedOptions()
   package var selection: [String] = []
-  /// A result file of another machine, instead of the last check's.
+  /// A result file of another machine, instead of that of the last check.
   package var from: String?
   package var reason: String?
-  /// Whether only what fell becomes a baseline, so that an improvement is held and nothing else changes.
+  /// Whether only improvements become baselines.
   package var ratchets = false
 
   package init() {}
 
-  /// Writes a baseline for each scenario of the result that may be one.
+  /// Writes a baseline for each selected scenario of the result.
   ///
   /// - Returns: `pass`, or `failed` where a scenario that was asked for cannot be approved.
   package func run(in invocation: Invocation) throws -> ExitCode {
@@ -27,14 +27,14 @@ package struct Approve {
         ? known.contains(scenario.name)
         : selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
     }
-    for stranger in result.scenarios where selection.isEmpty && !known.contains(stranger.name) {
-      invocation.console.warn("left out: \(stranger.name), which the project file does not have")
+    for unknown in result.scenarios where selection.isEmpty && !known.contains(stranger.name) {
+      invocation.console.warn("skipped \(unknown.name): it is not in the project file")
     }
     try checkSelection(selected, in: result, project)
     let store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: invocation.variables, root: project.root)
     var changes: [ApprovalChange] = []
-    // What was written is told even where the next baseline cannot be.
+    // What was written is reported even where the next baseline cannot be written.
     defer {
       if !changes.isEmpty { invocation.console.print(ApprovalReport.text(changes, style: invocation.console.style())) }
     }
@@ -73,7 +73,7 @@ package struct Approve {
         (missing.isEmpty ? ["of the project file"] : missing.map { "`\($0)`" }).map { what in
           Diagnostic(
             place: from, problem: "the result has no scenario \(what)",
-            hint: measured.isEmpty ? "it is empty" : "it has \(measured)"
+            hint: measured.isEmpty ? "the result is empty" : "the result has \(measured)"
           )
         }
       )
@@ -90,7 +90,7 @@ package struct Approve {
   ) throws -> ApprovalChange {
     var baseline = Baseline(
       of: scenario,
-      approved: Baseline.Approval(
+      approval: Approval(
         at: invocation.now(), by: person, commit: result.run.commit, reason: reason, run: result.run.id
       )
     )
@@ -110,16 +110,16 @@ package struct Approve {
       change.outcome = .unchanged
       return change
     }
-    // A broken baseline is what an approval replaces, so it tells no medians and stops nothing.
+    // An approval may replace a broken baseline, which has no medians to show.
     let previous = (try? store.load(scenario.name, environment: baseline.environment)) ?? nil
     change.before = previous?.medians ?? [:]
     for (metric, unit) in previous?.units ?? [:] {
-      // In another unit it was another figure.
+      // Values in different units cannot be compared.
       if change.units[metric, default: unit] != unit { change.before[metric] = nil }
       change.units[metric] = change.units[metric] ?? unit
     }
     if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
-    change.notes = baseline.creep(under: scenario.gate).map { $0.sentence(unit: baseline.unit(of: $0.metric)) }
+    change.creep = baseline.creep(under: scenario.gate)
     change.outcome =
       switch try store.save(baseline) {
       case .created: .created

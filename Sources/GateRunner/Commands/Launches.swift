@@ -2,7 +2,7 @@ package import GateCore
 import GateFiles
 import GateReports
 
-/// Shows what programs with launch records have left of their latest runs.
+/// Shows the launch records that programs wrote in their latest runs.
 package struct Launches {
   /// Paths of records; not empty.
   package var files: [String]
@@ -11,7 +11,7 @@ package struct Launches {
     self.files = files
   }
 
-  /// Prints each record; one that cannot be read costs no other.
+  /// Prints each record; one that cannot be read is reported and the others are printed.
   ///
   /// - Parameter invocation: Where it runs.
   /// - Returns: `usage` where one could not be read.

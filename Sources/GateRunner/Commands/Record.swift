@@ -1,7 +1,6 @@
 import FoundationEssentials
 package import GateCore
 import GateFiles
-import GateProbe
 import GateReports
 
 /// Measures one command, without a project file and without a baseline.
@@ -13,53 +12,53 @@ package struct Record {
   package var interval: Duration?
   package var timeout: Duration?
   package var tracer = Isolation.Tracer.auto
-  /// What the command and its children may use together, where a cgroup can be made for them.
+  /// The memory limit of the command and its children together, where a cgroup is available.
   package var memoryLimit: Bytes?
-  /// Whether what the target printed is shown on standard error.
+  /// Whether the target's output is copied to standard error.
   package var showsOutput = false
 
   package init(command: [String]) {
     self.command = command
   }
 
-  /// Runs the command and prints its figures.
+  /// Runs the command and prints what was measured.
   ///
   /// - Returns: `pass`, or `failed` where the command did not end with exit code 0.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let scenario = scenario(in: invocation)
-    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
     let rule = EnvironmentRule(name: options.environment)
     let scratch = try ScratchFolder(variables: invocation.variables)
+    let outputs = ArtifactsFolder(path: scratch.path)
+    try outputs.prepareFolders(for: scenario.name)
     let begin = ContinuousClock.now
-    var run = RunInfo(
-      startingAt: invocation.now(), BuildContext(variables: invocation.variables, root: invocation.workingDirectory)
-    )
+    var run = RunInfo(startingAt: invocation.now(), in: invocation.workingDirectory, invocation)
     var scenarioRun = ScenarioRun(
-      scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), show: invocation.console.show
-    )
-    scenarioRun.remarks = probe.remarks(on: scenario)
+      scenario, in: rule.environment(of: scenario, on: invocation.measurer), by: invocation.measurer, into: outputs,
+      showProgress: invocation.console.show)
     scenarioRun.givesAdvice = false
-    var last: Recording?
-    let isDone = scenarioRun.run(to: repetitions, of: repetitions) { scenario, number in
-      let output = "\(scratch.path)/\(number).log"
-      last = probe.measure(scenario, output: output)
-      if showsOutput, let bytes = try? SafeFile.read(output, atMost: 1 << 30) {
-        invocation.console.pass(String(decoding: bytes, as: UTF8.self))
+    scenarioRun.storesRecordings = false
+    for number in (1 - scenario.warmup)...repetitions {
+      guard scenarioRun.run(to: number, of: repetitions) else {
+        invocation.console.clearProgress()
+        invocation.console.say("interrupted: the target is stopped")
+        return invocation.interruptedCode ?? .interrupted
       }
-      return last
+      if showsOutput { show(outputs.output(of: scenario.name, repetition: max(0, number)), on: invocation.console) }
     }
     invocation.console.clearProgress()
-    guard isDone else {
-      invocation.console.say("interrupted: the target is stopped")
-      return invocation.interruptedCode ?? .interrupted
-    }
     run.duration = ContinuousClock.now - begin
-    let result = scenarioRun.measurements.judged(against: .missing, allowsMissingBaseline: true)
-    try tell(RunResult(run: run, environment: result.environment, scenarios: [result]), last, invocation)
+    let result = scenarioRun.result.judged(against: .missing, allowsMissingBaseline: true)
+    try report(
+      RunResult(run: run, environment: result.environment, scenarios: [result]), scenarioRun.lastRecording, invocation)
     return result.verdict.exitCode
   }
 
-  /// The command as a scenario; it sees the whole environment, as it would from a shell.
+  private func show(_ output: String, on console: Console) {
+    guard let bytes = try? SafeFile.read(output, atMost: 1 << 30) else { return }
+    console.pass(String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// The command as a scenario that inherits the whole environment, as from a shell.
   private func scenario(in invocation: Invocation) -> Scenario {
     let folder = invocation.workingDirectory
     let program = command[0].split(separator: "/").last.map(String.init) ?? command[0]
@@ -79,7 +78,7 @@ package struct Record {
     return scenario
   }
 
-  private func tell(_ result: RunResult, _ recording: Recording?, _ invocation: Invocation) throws {
+  private func report(_ result: RunResult, _ recording: Recording?, _ invocation: Invocation) throws {
     invocation.console.report(besides: options) { style in
       RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }

@@ -56,7 +56,7 @@ package struct HistoryUse {
   private func list(_ history: History, _ names: [String], _ limit: Int, _ console: Console) throws {
     let wanted = names.map { ScenarioName($0) }
     let runs = try history.runs(latest: limit, of: wanted)
-    if runs.isEmpty { console.say("the history has no run" + (names.isEmpty ? "" : " of these scenarios")) }
+    if runs.isEmpty { console.say("the history has no runs" + (names.isEmpty ? "" : " of these scenarios")) }
     console.print(HistoryReport.text(runs, of: wanted, style: console.style()))
   }
 
@@ -69,8 +69,8 @@ package struct HistoryUse {
 extension RunnerError {
   static func noHistory(_ path: String) -> RunnerError {
     RunnerError(
-      problem: "there is no history yet", place: path,
-      hint: "each `\(Tool.name) check` adds to it; `\(Tool.name) history import FILE` brings runs of other machines"
+      problem: "there is no history", place: path,
+      hint: "`\(Tool.name) check` creates it; `\(Tool.name) history import FILE` adds the runs of other machines"
     )
   }
 }
@@ -82,7 +82,7 @@ extension SharedOptions {
     let project = try loadProject(in: invocation, webhooksNeeded: false)
     guard let path = project.history else {
       throw RunnerError(
-        problem: "the project keeps no history: `history: off`", place: project.file,
+        problem: "the history is switched off (`history: off`)", place: project.file,
         hint: "name a file with `--history FILE`"
       )
     }

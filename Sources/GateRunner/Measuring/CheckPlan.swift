@@ -1,10 +1,9 @@
 import GateCore
 import GateFiles
-import GateProbe
 
-/// One scenario, where it runs, and what it will be held against.
+/// One scenario, its environment, and what its values will be compared with.
 struct CheckPlan {
-  enum Standard {
+  enum Comparison {
     /// What the team approved.
     case approved(Reference)
     /// The scenario with another build as its target, measured in the same run.
@@ -13,7 +12,7 @@ struct CheckPlan {
 
   let scenario: Scenario
   let environment: EnvironmentInfo
-  let standard: Standard
+  let comparison: Comparison
 
   /// Finds every baseline before the first target starts, so that a broken file costs no minutes.
   ///
@@ -21,32 +20,32 @@ struct CheckPlan {
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
-    measuredBy probe: Probe
+    measuredBy measurer: any Measurer
   ) throws -> [CheckPlan] {
     let store = BaselineStore(folder: project.baselines)
     return try plans(for: scenarios) { scenario in
-      let environment = project.environment.info(for: scenario, measuredBy: probe)
+      let environment = project.environment.environment(of: scenario, on: measurer)
       let reference = try store.reference(for: scenario.name, environment)
-      return CheckPlan(scenario: scenario, environment: environment, standard: .approved(reference))
+      return CheckPlan(scenario: scenario, environment: environment, comparison: .approved(reference))
     }
   }
 
-  /// Finds the other build's target of every scenario; baselines are not looked at.
+  /// Replaces the target of every scenario by the other build's; baselines are not read.
   ///
-  /// - Throws: the diagnostics about all scenarios whose target it cannot replace.
+  /// - Throws: the diagnostics of all scenarios whose target cannot be replaced.
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
     against other: ComparisonBuild,
     from folder: String,
-    measuredBy probe: Probe
+    measuredBy measurer: any Measurer
   ) throws -> [CheckPlan] {
     try plans(for: scenarios) { scenario in
       let replaced = try other.replacingTarget(of: scenario, from: folder)
       return CheckPlan(
         scenario: scenario,
-        environment: project.environment.info(for: scenario, measuredBy: probe),
-        standard: .build(replaced)
+        environment: project.environment.environment(of: scenario, on: measurer),
+        comparison: .build(replaced)
       )
     }
   }
@@ -69,21 +68,8 @@ struct CheckPlan {
   }
 }
 
-extension EnvironmentRule {
-  /// The environment with the name under which the team keeps its baselines.
-  func info(for scenario: Scenario, measuredBy probe: Probe) -> EnvironmentInfo {
-    let fingerprint = probe.fingerprint(for: scenario)
-    return EnvironmentInfo(
-      name: name ?? fingerprint.derivedName(ignoring: ignoredFields),
-      fingerprint: fingerprint,
-      ignoredFields: ignoredFields,
-      counters: probe.counters
-    )
-  }
-}
-
 extension BaselineStore {
-  /// What a scenario in this environment is to be compared with.
+  /// What a scenario in this environment is compared with.
   fileprivate func reference(
     for scenario: ScenarioName,
     _ environment: EnvironmentInfo
@@ -103,7 +89,7 @@ extension BaselineStore {
 }
 
 extension Reference {
-  /// A baseline that is not compared with, since it is of another environment.
+  /// A baseline of another environment, whose values are not compared.
   static func other(_ baseline: Baseline, _ environment: EnvironmentInfo) -> Reference {
     .otherEnvironment(
       name: baseline.environment,

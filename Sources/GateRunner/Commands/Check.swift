@@ -1,6 +1,6 @@
+import FoundationEssentials
 package import GateCore
 import GateFiles
-import GateProbe
 
 /// The gate: runs scenarios, judges them against their baselines, reports and notifies.
 package struct Check {
@@ -18,10 +18,10 @@ package struct Check {
 
   package init() {}
 
-  /// Runs the gate and says how it went.
+  /// Runs the gate.
   ///
-  /// - Returns: the exit code of the contract.
-  /// - Throws: `DiagnosticError` for bad input; what becomes of a target is a verdict, not an error.
+  /// - Returns: the exit code of the verdict (article *File formats*).
+  /// - Throws: `DiagnosticError` for bad input; what happens to a target is a verdict, not an error.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
@@ -29,34 +29,32 @@ package struct Check {
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
-    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
-    let plans = try plans(for: scenarios, of: project, measuredBy: probe, invocation)
-    var round = CheckRound(
-      check: self, probe: probe, artifacts: artifacts, root: project.root, console: invocation.console)
-    try round.makeRoom(for: plans)
+    let plans = try plans(for: scenarios, of: project, invocation)
+    var checkRun = CheckRun(
+      judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
+      measurer: invocation.measurer, artifacts: artifacts, root: project.root, against: against,
+      showProgress: invocation.console.show)
+    try checkRun.prepareFolders(for: plans)
 
     let begin = ContinuousClock.now
-    var run = RunInfo(
-      startingAt: invocation.now(), BuildContext(variables: invocation.variables, root: project.root)
-    )
-    guard let results = round.results(of: plans, in: run), invocation.interruption.signal == nil
-    else {
-      invocation.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
-      return invocation.interruptedCode ?? .interrupted
+    var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    guard let results = checkRun.results(of: plans), invocation.interruption.signal == nil else {
+      return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin
-    // A result of several environments is named after the one that most machines share: no isolation asked for.
+    // A result of several environments has the name of the one that most machines share: no isolation asked for.
     let environment = plans.map(\.environment).min { $0.name.count < $1.name.count } ?? plans[0].environment
-    var conclusion = CheckConclusion(
+    var report = CheckReport(
       result: RunResult(run: run, environment: environment, scenarios: results),
       project: project,
       artifacts: artifacts,
-      others: round.others,
-      unwritten: round.unwritten,
-      check: self,
+      comparisons: checkRun.comparisons,
+      options: options,
+      isComparison: against != nil,
+      requiresDelivery: requiresDelivery,
       invocation: invocation
     )
-    return conclusion.carryOut()
+    return report.finish(after: checkRun.writeFailures)
   }
 
   private func loadProject(_ invocation: Invocation) throws -> Project {
@@ -65,16 +63,13 @@ package struct Check {
     return project
   }
 
-  private func plans(
-    for scenarios: [Scenario],
-    of project: Project,
-    measuredBy probe: Probe,
-    _ invocation: Invocation
-  ) throws -> [CheckPlan] {
-    guard let against else { return try CheckPlan.plans(for: scenarios, of: project, measuredBy: probe) }
+  private func plans(for scenarios: [Scenario], of project: Project, _ invocation: Invocation) throws -> [CheckPlan] {
+    guard let against else {
+      return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer)
+    }
     return try CheckPlan.plans(
       for: scenarios, of: project, against: try ComparisonBuild(parsing: against), from: invocation.workingDirectory,
-      measuredBy: probe
+      measuredBy: invocation.measurer
     )
   }
 }

@@ -19,31 +19,27 @@ package struct Compare {
   package func run(in invocation: Invocation) throws -> ExitCode {
     let before = try ComparedFile(path: invocation.absolute(base), shown: base)
     let after = try ComparedFile(path: invocation.absolute(current), shown: current)
-    var scenarios = after.measurements.map { measurements in
-      measurements.judged(
-        against: reference(for: measurements, in: before), allowsMissingBaseline: allowsMissingBaseline
-      )
+    var scenarios = after.scenarios.map { scenario in
+      scenario.judged(against: reference(for: scenario, in: before), allowsMissingBaseline: allowsMissingBaseline)
     }
-    let vanished = before.baselines.map(\.scenario).filter { name in !scenarios.contains { $0.name == name } }
-    if !vanished.isEmpty, !scenarios.isEmpty {
-      scenarios[0].notes.append("only the base has: \(vanished.map(\.text).joined(separator: ", "))")
-    }
-    var run = after.run ?? RunInfo(startingAt: invocation.now(), BuildContext(variables: [:], root: "/"))
+    let missing = before.baselines.map(\.scenario).filter { name in !scenarios.contains { $0.name == name } }
+    if !missing.isEmpty, !scenarios.isEmpty { scenarios[0].notes.append(.onlyInBase(missing)) }
+    var run = after.run ?? RunInfo(startedAt: invocation.now())
     run.duration = .zero
     let result = RunResult(run: run, environment: after.environment, scenarios: scenarios)
-    try tell(result, invocation)
+    try report(result, invocation)
     return result.verdict.exitCode
   }
 
-  private func reference(for measurements: ScenarioMeasurements, in before: ComparedFile) -> Reference {
-    let candidates = before.baselines.filter { $0.scenario == measurements.name }
-    if let baseline = candidates.first(where: { $0.isComparable(to: measurements.environment) }) {
+  private func reference(for scenario: ScenarioResult, in before: ComparedFile) -> Reference {
+    let candidates = before.baselines.filter { $0.scenario == scenario.name }
+    if let baseline = candidates.first(where: { $0.isComparable(to: scenario.environment) }) {
       return .baseline(baseline)
     }
-    return candidates.first.map { .other($0, measurements.environment) } ?? .missing
+    return candidates.first.map { .other($0, scenario.environment) } ?? .missing
   }
 
-  private func tell(_ result: RunResult, _ invocation: Invocation) throws {
+  private func report(_ result: RunResult, _ invocation: Invocation) throws {
     let console = invocation.console
     try options.write(ResultFile.encode(result), in: invocation)
     let context = SummaryContext(
@@ -54,10 +50,10 @@ package struct Compare {
   }
 }
 
-/// What a result file or a baseline file holds, in both roles.
+/// The content of a result or baseline file, as either side of a comparison.
 private struct ComparedFile {
   let baselines: [Baseline]
-  let measurements: [ScenarioMeasurements]
+  let scenarios: [ScenarioResult]
   let environment: EnvironmentInfo
   let run: RunInfo?
 
@@ -71,17 +67,14 @@ private struct ComparedFile {
       }
       run = result.run
       environment = result.environment
-      measurements = result.scenarios.map(ScenarioMeasurements.init(of:))
-      let approval = Baseline.Approval(
-        at: result.run.startedAt, by: "", commit: result.run.commit, reason: nil, run: result.run.id
-      )
-      baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0, approved: approval) }
+      scenarios = result.scenarios
+      baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0) }
       return
     }
     let baseline = try BaselineFile.decode(bytes, path: shown)
     run = nil
     baselines = [baseline]
-    measurements = [ScenarioMeasurements(of: baseline)]
-    environment = measurements[0].environment
+    scenarios = [ScenarioResult(of: baseline)]
+    environment = scenarios[0].environment
   }
 }
