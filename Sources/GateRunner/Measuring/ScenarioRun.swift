@@ -113,6 +113,17 @@ struct ScenarioRun {
     showProgress(.repetitionFinished(progress, peak: peak, duration: recording.duration))
   }
 
+  private func failure(
+    of recording: Recording,
+    _ result: RepetitionResult,
+    _ progress: Progress.Repetition
+  ) -> Failure? {
+    var failure = recording.failure(in: scenario, loop: result.events.first(where: \.isLoop))
+    failure?.attempt = Failure.Attempt(
+      number: progress.number, of: progress.of, isWarmup: progress.isWarmup, isComparison: isComparison)
+    return failure
+  }
+
   private func progress(of total: Int) -> Progress.Repetition {
     let isWarmup = next < 1
     return Progress.Repetition(
