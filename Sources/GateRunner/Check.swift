@@ -20,7 +20,7 @@ package struct Check {
 
   /// Runs the gate and says how it went.
   ///
-  /// - Returns: the exit code of the contract.
+  /// - Returns: the exit code of the whole run.
   /// - Throws: `DiagnosticError` for bad input; what becomes of a target is a verdict, not an error.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try loadProject(invocation)
