@@ -118,7 +118,7 @@ let package = Package(
     .executableTarget(
       name: "calibrate",
       dependencies: ["GateCore", "Statistics"],
-      path: "ci/calibration/replay",
+      path: "ci/calibrate.d/replay",
       swiftSettings: languageSettings()
     ),
     // Tests

@@ -34,7 +34,7 @@ package enum ChangePoints {
   /// The chance of a false step in a window that is borne.
   ///
   /// Of 1,000 series of 60 values at one level 0.4 to 1.7 % then have a step if nothing is tolerated, whatever the noise as
-  /// long as runs do not depend on each other (our simulation, 2026-11; ci/calibration has the table). A step three runs
+  /// long as runs do not depend on each other (our simulation, 2026-11; ci/calibrate.d/RESULTS.md, I). A step three runs
   /// ago needs 24 values before it; six against six are not enough, seven against six are.
   package static let limit = 0.02
 

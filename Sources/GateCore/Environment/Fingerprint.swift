@@ -5,7 +5,7 @@ package struct Fingerprint: Sendable, Hashable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
     case kernel, libc, allocator, swap, environmentHash
 
-    /// Whether figures are never compared where this field differs (CONTRACT section 1, Environment).
+    /// Whether figures are never compared where this field differs (judging.md, Environments).
     package var isHard: Bool {
       switch self {
       case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true

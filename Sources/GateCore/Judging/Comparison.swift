@@ -66,7 +66,7 @@ struct Comparison {
 extension Comparison {
   /// The chance below which a larger share of the high level is not taken for none: then nothing is decided.
   ///
-  /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibration/RESULTS.md, A).
+  /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibrate.d/RESULTS.md, A).
   private static let doubt = 0.1
 
   /// Compares the distances from the level that each value is nearer to, and how many are at the high one.

@@ -50,7 +50,7 @@ package struct NoiseStudy: Sendable, Equatable {
   package let result: ScenarioResult
   /// How many repetitions went before the first that counts.
   package let warmup: Int
-  /// In the order of the contract, those of phases last.
+  /// In the order of ``MetricName/wholeRun``, those of phases last.
   package let metrics: [MetricNoise]
   /// The later half of the repetitions judged by the earlier half, by the scenario's own tolerances; nil where there are
   /// fewer than two repetitions.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import GateCore
 
-/// What a webhook is sent of a finished check (CONTRACT section 5).
+/// What a webhook is sent of a finished check (webhooks.md; file-formats.md, The notification).
 package enum NotificationBody {
   /// The body in the webhook's format.
   ///

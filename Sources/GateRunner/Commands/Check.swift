@@ -20,7 +20,7 @@ package struct Check {
 
   /// Runs the gate.
   ///
-  /// - Returns: the exit code of the verdict (article *File formats*).
+  /// - Returns: the exit code of the verdict (README, exit codes).
   /// - Throws: `DiagnosticError` for bad input; what happens to a target is a verdict, not an error.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try loadProject(invocation)

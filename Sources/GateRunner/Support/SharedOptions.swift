@@ -1,7 +1,7 @@
 import GateCore
 import GateFiles
 
-/// The options that several commands share (CONTRACT section 2).
+/// The options that several commands share.
 package struct SharedOptions: Sendable, Equatable {
   package var config: String?
   package var baselines: String?
