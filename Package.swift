@@ -11,7 +11,7 @@ func languageSettings() -> [SwiftSetting] {
   ]
 }
 
-/// One module; its layer and allowed imports stand in `ci/floors`.
+/// One module; its layer and allowed imports stand in `ci/layers`.
 func module(
   _ name: String,
   over dependencies: [Target.Dependency] = [],

@@ -118,7 +118,8 @@ struct MetricJudgement {
     case .undecided:
       (
         .inconclusive,
-        comparison.levels.map { .levels($0, .undecided) } ?? .undecided(upTo: comparison.shift.upperBound)
+        comparison.levels.map { .levels($0, .undecided(upTo: comparison.shift.upperBound)) }
+          ?? .undecided(upTo: comparison.shift.upperBound)
       )
     case .level: (.pass, nil)
     }
