@@ -22,7 +22,12 @@ package struct Creep: Sendable, Equatable {
   /// 3 %; after each of their runs looked at, 0.7 % were at 4 %, and none at less. A rise of 0.3 % a run after 20 quiet
   /// ones was found in all, after 16, 19, 25 and 35 runs in the median; one of 0.1 % within 60 runs in 100, 92, 34 and
   /// 9 % (our simulation, 2026-11; a small version is a test).
-  package static let deviations = 2.5
+  static let deviations = 2.5
+
+  /// The rule for all creep: the rise exceeds what is tolerated at once and ``deviations`` of the values' noise.
+  package static func isCreep(_ rise: Double, tolerated: Double, noise: Double) -> Bool {
+    rise > tolerated + deviations * noise
+  }
 
   /// Looks for creep in values in the order of time; nil where there is none, or too few values to tell.
   ///
@@ -44,7 +49,8 @@ package struct Creep: Sendable, Equatable {
     func sum(_ start: Int) -> Double { values[start..<start + Self.sustained].reduce(0, +) }
     let lowest = levels.min { ($0.level, sum($0.start)) < ($1.level, sum($1.start)) }
     guard let lowest else { return nil }
-    guard level - lowest.level > tolerance(lowest.level) + Self.deviations * Self.noise(of: values) else { return nil }
+    guard Self.isCreep(level - lowest.level, tolerated: tolerance(lowest.level), noise: Self.noise(of: values))
+    else { return nil }
     let middle = (level + lowest.level) / 2
     guard values[lowest.start..<lowest.start + Self.sustained].count(where: { $0 > middle }) <= 1,
       values.suffix(Self.recent).count(where: { $0 < middle }) <= 1
