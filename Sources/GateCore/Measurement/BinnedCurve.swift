@@ -1,7 +1,7 @@
 import Statistics
 
 /// A curve as the medians of equal stretches of time.
-struct BinnedCurve {
+package struct BinnedCurve {
   /// The middle of each stretch, in seconds since exec.
   let times: [Double]
   let medians: [Double]
@@ -32,7 +32,7 @@ struct BinnedCurve {
   }
 
   /// Fewer readings have no shape.
-  static let fewestReadings = 10
+  package static let fewestReadings = 10
 
   /// The deviation from the level that never counts as movement (a few dozen pages come and go in any process).
   static let quietBand = Double(Bytes.kibibytes(256).count)
