@@ -10,9 +10,9 @@ package enum HistoryReport {
   ///   - scenarios: Where some are named, the verdict and the change are theirs and not the whole run's.
   ///   - style: What the terminal can show.
   /// - Returns: the lines; empty where there are no runs.
-  package static func text(_ runs: [RunRecord], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
+  package static func text(_ runs: [RunSummary], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
     guard !runs.isEmpty else { return "" }
-    var page = Page(style)
+    var page = TerminalPage(style)
     var table = Table(columns: [
       .init(title: "date (UTC)", side: .left), .init(title: "commit", side: .left), .init(title: "branch", side: .left),
       .init(title: "verdict", side: .left), .init(title: "scenarios"), .init(title: "peak"),
@@ -25,7 +25,7 @@ package enum HistoryReport {
   /// What the other columns of a line take at most.
   private static let widthBesidesBranch = 64
 
-  private static func row(_ run: RunRecord, of names: [ScenarioName], _ style: TerminalStyle) -> [Table.Cell] {
+  private static func row(_ run: RunSummary, of names: [ScenarioName], _ style: TerminalStyle) -> [Table.Cell] {
     let scenarios = names.isEmpty ? run.scenarios : run.scenarios.filter { names.contains($0.name) }
     let verdict = Verdict.combined(scenarios.map(\.verdict))
     let worst = scenarios.compactMap(\.peakChange).max { $0.magnitude < $1.magnitude }
@@ -42,10 +42,10 @@ package enum HistoryReport {
   }
 }
 
-extension ScenarioRecord {
+extension ScenarioSummary {
   /// How far the peak is from its baseline, in percent; nil where nothing was compared.
   fileprivate var peakChange: Double? {
-    metrics.first { $0.metric == .peakRSS }?.judgement?.percent
+    metrics.first { $0.metric == .peakRSS }?.change?.percent
   }
 }
 

@@ -8,7 +8,7 @@ package enum OpenMetricsReport {
   /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with its scenario and
   /// environment, and its phase where it is of one (`highwater_value` has the target's name for it and its unit);
   /// `…_baseline_bytes` is what it was compared with.
-  package static func text(_ record: RunRecord?) -> String {
+  package static func text(_ record: RunSummary?) -> String {
     guard let record else { return "# EOF\n" }
     var families: [Family] = []
     func add(_ name: String, _ help: String, unit: String = "", _ labels: [(String, String)], _ value: String) {
@@ -32,18 +32,18 @@ package enum OpenMetricsReport {
           "highwater_verdict", "The scenario's verdict: 1 for the one that it is",
           labels + [("verdict", verdict.rawValue)], verdict == scenario.verdict ? "1" : "0")
       }
-      for metric in scenario.metrics {
+      for metric in scenario.allMetrics {
         let (name, part) = metric.metric.parts
         // A family has one unit, and targets report their figures in many.
         let unit =
           metric.metric.isValue
           ? "" : metric.metric.unit(perIteration: scenario.growthIsPerIteration).replacing("/", with: "_per_")
-        let all = labels + part + (metric.reported.map { [("unit", $0)] } ?? [])
+        let all = labels + part + ((metric.metric.isValue ? [("unit", metric.unit)] : []))
         let ending = unit.isEmpty ? "" : "_\(unit)"
-        if let median = metric.figures?.median {
+        if let median = metric.current?.median {
           add("highwater_\(name)\(ending)", "Median of the repetitions: \(name)", unit: unit, all, "\(median)")
         }
-        if let baseline = metric.judgement?.baseline {
+        if let baseline = metric.baseline?.median {
           add("highwater_\(name)_baseline\(ending)", "Median of the baseline: \(name)", unit: unit, all, "\(baseline)")
         }
       }

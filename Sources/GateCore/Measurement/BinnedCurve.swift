@@ -1,7 +1,7 @@
 import Statistics
 
 /// A curve as the medians of equal stretches of time.
-struct BinnedCurve {
+package struct BinnedCurve {
   /// The middle of each stretch, in seconds since exec.
   let times: [Double]
   let medians: [Double]

@@ -14,7 +14,7 @@ struct CompositionPicture {
   var change: String? {
     guard let before else { return nil }
     let text = CompositionChange(before: before, now: now).text
-    guard !text.isEmpty else { return "as in the baseline" }
+    guard !text.isEmpty else { return "unchanged from the baseline" }
     return "\(Format.difference(Double((now.resident - before.resident).count))): \(text)"
   }
 
@@ -55,7 +55,7 @@ struct CompositionPicture {
       """
   }
 
-  /// A part with its name on it where that has room: colour alone tells nothing.
+  /// A part, with its name where it fits: colour alone says nothing.
   private func segment(_ name: String, _ ink: SVGChart.Ink, from: Int, to: Int, top: Int) -> String {
     guard to > from else { return "" }
     let hasRoom = (to - from) / 10 > name.count * 7 + 8

@@ -134,7 +134,7 @@ extension TrendCourse {
     return [
       "runs": Format.count(course.runCount, "run") + span,
       "notes": course.metrics.compactMap { metric in
-        metric.creep.map { PageWords.shown($0.sentence(unit: metric.unit)) }
+        metric.creep.map { PageWords.shown($0.displayText) }
       },
       "pictures": pictures,
       "eventCount": events.count,

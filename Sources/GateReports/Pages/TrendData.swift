@@ -73,7 +73,7 @@ enum TrendData {
   private static func write(_ metric: MetricCourse, to json: inout CompactJSON) {
     let unit = unit(of: metric)
     func whole(_ value: Double?) -> Int64? { value.map { Int64(exactly: ($0 / unit).rounded()) ?? 0 } }
-    func column(_ value: (MetricRecord.Judgement) -> Double?) -> [Int64?] {
+    func column(_ value: (MetricCourse.Judgement) -> Double?) -> [Int64?] {
       metric.points.map { whole($0?.judgement.flatMap(value)) }
     }
     let verdicts = metric.points.map { point in
@@ -92,7 +92,8 @@ enum TrendData {
       json.member("limit") { $0.repeated(column(\.limit)) { $0.append($1) } }
       json.member("creep") { json in
         // From its anchor on.
-        json.append(metric.creep.map { Int64(max(0, metric.points.count - 1 - $0.runs)) })
+        guard case .runs(let count)? = metric.creep?.span else { return json.append(nil as Int64?) }
+        json.append(Int64(max(0, metric.points.count - 1 - count)))
       }
     }
   }

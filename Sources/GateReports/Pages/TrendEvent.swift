@@ -19,17 +19,17 @@ struct TrendEvent {
   static func all(of course: ScenarioCourse) -> [TrendEvent] {
     let steps = course.metrics.flatMap { metric in metric.steps.map { TrendEvent($0, of: metric) } }
     let approvals = course.approvals.map { approved in
-      TrendEvent(entry: approved.entry, kind: .approval, words: "baseline " + approved.approval.words)
+      TrendEvent(entry: approved.entry, kind: .approval, words: "baseline " + PageWords.shown(approved.approval.displayText))
     }
     let changes = course.environmentChanges.map { change in
       TrendEvent(entry: change.entry, kind: .environment, words: change.differences.words)
     }
     let troubles = course.entries.enumerated().flatMap { index, entry in
-      entry.troubles.prefix(3).map { trouble in
+      entry.failedRepetitions.prefix(3).map { trouble in
         TrendEvent(
           entry: index, kind: .trouble,
-          words: "repetition \(trouble.repetition): \(PageWords.shown(trouble.end.inWords))",
-          label: trouble.end.detail.map(TargetEvent.tellsOfLoop) == true ? "loop" : trouble.end.kind.rawValue)
+          words: "repetition \(trouble.number): \(PageWords.shown(trouble.end.inWords))",
+          label: trouble.loop != nil ? "loop" : trouble.end.kind.rawValue)
       }
     }
     return (troubles + changes + approvals + steps).sorted { $0.entry < $1.entry }
@@ -78,18 +78,10 @@ extension MetricCourse.Step {
 
   var causeInWords: String {
     switch cause {
-    case .approval(let approval): approval.words
+    case .approval(let approval): PageWords.shown(approval.displayText)
     case .environment(let differences): "with the environment: \(differences.words)"
     case nil: after < before ? "unexplained fall" : stands ? "unexplained" : "unexplained, and gone since"
     }
-  }
-}
-
-extension Baseline.Approval {
-  /// As in `approved by Ada on 2026-01-02: the new cache`.
-  var words: String {
-    let why = reason.map { ": \(PageWords.shown($0))" } ?? ", no reason given"
-    return "approved by \(PageWords.shown(by)) on \(at.day)\(why)"
   }
 }
 

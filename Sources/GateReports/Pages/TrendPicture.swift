@@ -108,7 +108,7 @@ struct TrendPicture {
       guard metric.points.indices.contains(approved.entry) else { return nil }
       return metric.points[approved.entry]?.judgement?.baseline.map { .init(x: Double(approved.entry), y: $0) }
     }
-    let troubles = course.entries.indices.filter { !course.entries[$0].troubles.isEmpty }.map {
+    let troubles = course.entries.indices.filter { !course.entries[$0].failedRepetitions.isEmpty }.map {
       SVGChart.Point(x: Double($0), y: floor)
     }
     return changes + steps + [

@@ -1,44 +1,6 @@
 import GateCore
 
-/// What a process's memory consists of, one line for each kind.
-struct CompositionList {
-  let composition: Composition
-  let title: String
-
-  /// Enough to see which files weigh.
-  private static let mostLibraries = 4
-
-  func write(to page: inout Page) {
-    let kinds = [
-      ("anonymous", composition.anonymous, composition.anonymousParts),
-      ("file", composition.file, largestLibraries),
-      ("shared", composition.shared, []),
-    ]
-    let names = kinds.map { TerminalText.columns($0.0) }.max() ?? 0
-    let amounts = kinds.map { TerminalText.columns(Format.amount($0.1)) }.max() ?? 0
-    page.gap()
-    page.paragraph(title, indent: 2, tone: .faint)
-    for (name, amount, parts) in kinds {
-      let shown = parts.filter { $0.amount > .zero }.map { "\($0.name)\(Format.space)\(Format.amount($0.amount))" }
-      let figure = Format.glued(TerminalText.padded(Format.amount(amount), to: amounts, on: .right))
-      page.paragraph(
-        figure + (shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"), indent: 2,
-        label: TerminalText.padded(name, to: names + 2)
-      )
-    }
-  }
-
-  private var largestLibraries: [Composition.Part] {
-    let sorted = composition.libraries.sorted { $0.resident > $1.resident }
-    let rest = sorted.dropFirst(Self.mostLibraries)
-    let shown = sorted.prefix(Self.mostLibraries).map { Composition.Part(TerminalText.safe($0.name), $0.resident) }
-    guard !rest.isEmpty else { return shown }
-    let others = Bytes(rest.map(\.resident.count).reduce(0, +))
-    return shown + [Composition.Part(Format.count(rest.count, "other"), others)]
-  }
-}
-
-/// How the kinds of memory have changed.
+/// How much of each kind of memory came or went.
 struct CompositionChange {
   let before: Composition
   let now: Composition
@@ -54,13 +16,13 @@ struct CompositionChange {
     ]
     return kinds.compactMap { name, before, now, parts -> String? in
       guard before != now || !parts.isEmpty else { return nil }
-      let details = parts.map(Self.words)
-      return Self.words(Composition.Part(name, now - before))
+      let details = parts.map(Self.text)
+      return Self.text(Composition.Part(name, now - before))
         + (details.isEmpty ? "" : " (\(details.joined(separator: ", ")))")
     }.joined(separator: ", ")
   }
 
-  private static func words(_ change: Composition.Part) -> String {
+  private static func text(_ change: Composition.Part) -> String {
     "\(change.name)\(Format.space)\(Format.difference(Double(change.amount.count)))"
   }
 
@@ -74,8 +36,8 @@ struct CompositionChange {
 
   /// The files whose pages changed most.
   ///
-  /// A list holds the largest files only, so that one which a side does not list counts as absent there just where it is
-  /// larger than the least that side lists.
+  /// Each side lists its largest files only: a file that one side lacks counts as absent there only if it is larger than
+  /// the smallest that this side lists.
   private var libraries: [Composition.Part] {
     let (old, new) = (before.residentByLibrary, now.residentByLibrary)
     guard let leastOld = old.values.min(), let leastNew = new.values.min() else { return [] }
@@ -95,7 +57,7 @@ struct CompositionChange {
 }
 
 extension Composition {
-  /// A part of one kind of memory, with its name for people.
+  /// A part of one kind of memory.
   struct Part: Equatable {
     var name: String
     var amount: Bytes

@@ -1,12 +1,12 @@
 import GateCore
 
 /// What a scenario's noise means, in sentences.
-struct NoiseWords {
+struct NoiseFindings {
   let study: NoiseStudy
   let reported: [MetricNoise]
 
-  /// Everything but the tolerance.
-  var findings: [String] {
+  /// All but the advice on the tolerance.
+  var texts: [String] {
     let (first, last) = ([selfComparison, unsettled], [quieterMetric])
     return first.compactMap(\.self) + reported.flatMap(shapes) + last.compactMap(\.self) + variants
   }
@@ -17,19 +17,19 @@ struct NoiseWords {
 
   private func name(_ noise: MetricNoise) -> String { TerminalText.safe(noise.metric.text) }
 
-  // MARK: The scenario beside itself
+  // MARK: The scenario compared with itself
 
   private var selfComparison: String? {
     guard let comparison = study.selfComparison, !comparison.metrics.isEmpty else { return nil }
     let later = comparison.repetitions.count
-    let subject = "the last \(later) repetitions, judged by the first \(study.repetitions - later)"
+    let subject = "the last \(later) repetitions compared with the first \(study.repetitions - later)"
     let wrong = comparison.metrics.filter { $0.verdict != .pass }
     let isUnsure = comparison.metrics.contains { $0.method == .thresholds }
-    guard !wrong.isEmpty else { return "\(subject): pass" + (isUnsure ? " (too few for statistics)" : "") }
+    guard !wrong.isEmpty else { return "\(subject): pass" + (isUnsure ? " (too few for a statistical test)" : "") }
     let reasons = wrong.map { metric in
-      "\(metric.verdict.rawValue), \(TerminalText.safe(metric.reason.isEmpty ? metric.rule.metric.text : metric.reason))"
+      "\(metric.verdict.rawValue): \(TerminalText.safe(metric.reasonText ?? metric.metric.text))"
     }
-    return "\(subject), should pass and do not: \(reasons.joined(separator: "; "))"
+    return "\(subject) should pass, but do not: \(reasons.joined(separator: "; "))"
   }
 
   private var unsettled: String? {
@@ -37,7 +37,7 @@ struct NoiseWords {
     let metrics = study.metrics.filter { $0.shape.unsettled > 0 }
     let count = warmup - study.warmup
     let first = count == 1 ? "the first repetition is" : "the first \(count) repetitions are"
-    return "\(first) unlike the later ones in \(metrics.map(name).joined(separator: ", ")): write `warmup:"
+    return "\(first) unlike the later ones in \(metrics.map(name).joined(separator: ", ")); write `warmup:"
       + "\(Format.space)\(warmup)`"
   }
 
@@ -46,19 +46,19 @@ struct NoiseWords {
     if let levels = noise.shape.levels {
       sentences.append(
         "\(name(noise)) jumps between \(amount(levels.low, of: noise)) and \(amount(levels.high, of: noise)) "
-          + "(\(levels.highCount) of \(noise.values.count) at the higher): the rises above are within a level, as a check "
-          + "with a baseline of 10 or more compares them"
+          + "(\(levels.highCount) of \(noise.values.count) at the higher level): the detectable rises above are within one "
+          + "level, as a check with a baseline of 10 or more compares them"
       )
     }
     if let drift = noise.shape.drift {
       sentences.append(
         "\(name(noise)) drifts by \(Format.difference(drift, unit: noise.unit)) from the first repetition to the last: "
-          + "something of one may be there for the next (files, caches), or the machine changes"
+          + "a repetition may leave files or caches to the next one, or the machine changes"
       )
     }
     if let step = noise.shape.step {
       sentences.append(
-        "\(name(noise)) moves in steps of \(amount(step, of: noise)) or more: a smaller change is not seen, or seen as "
+        "\(name(noise)) moves in steps of \(amount(step, of: noise)) or more: a smaller change is missed, or shows as "
           + "a whole step"
       )
     }
@@ -66,8 +66,8 @@ struct NoiseWords {
       let range = [noise.range.lowerBound, noise.range.upperBound].map { $0 - noise.median }
       let furthest = range.max { abs($0) < abs($1) } ?? 0
       sentences.append(
-        "\(noise.shape.outliers) of \(noise.values.count) values of \(name(noise)) lie far off (up to "
-          + "\(Format.difference(furthest, unit: noise.unit))): a check bears few of them"
+        "\(noise.shape.outliers) of \(noise.values.count) values of \(name(noise)) are outliers (up to "
+          + "\(Format.difference(furthest, unit: noise.unit)))"
       )
     }
     return sentences
@@ -76,7 +76,7 @@ struct NoiseWords {
   private var quieterMetric: String? {
     guard let (quiet, noisy) = study.quieterMetric else { return nil }
     let shares = [quiet, noisy].map { $0.share($0.deviation) }
-    return "\(name(quiet)) is much quieter than \(name(noisy)) (\(shares[0]) of its level against \(shares[1]))"
+    return "\(name(quiet)) is much quieter than \(name(noisy)) (\(shares[0]) of its level, against \(shares[1]))"
   }
 
   // MARK: Other settings
@@ -84,17 +84,17 @@ struct NoiseWords {
   private var variants: [String] {
     let quieter = study.variants.compactMap { variant in
       gains(.quieter, by: variant).map {
-        "quieter with \(setting(variant)): \($0) (a new environment: approve again)"
+        "quieter with \(setting(variant)): \($0) (another environment: approve again)"
       }
     }
     let perhaps = study.variants.compactMap { variant in
       gains(.perhaps, by: variant).map {
-        "perhaps quieter with \(setting(variant)), which more repetitions would tell: \($0)"
+        "perhaps quieter with \(setting(variant)) (more repetitions needed): \($0)"
       }
     }
     let failing = study.variants.compactMap { variant in
       variant.failure.map { failure in
-        "with \(setting(variant)) it fails: " + TerminalText.safe("\(failure.subject): \(failure.problem)")
+        "fails with \(setting(variant)): " + TerminalText.safe(failure.displayText)
       }
     }
     let others = study.variants.filter { variant in
@@ -113,26 +113,23 @@ struct NoiseWords {
     let parts = reported.compactMap { noise -> String? in
       guard let metric = variant[noise.metric], metric.gain == degree else { return nil }
       let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
-      let gain = "\(name(noise)) deviates by \(now) instead of \(before)"
-      guard let sight = noise.detectable.first?.size, abs(metric.moved) > sight else { return gain }
+      let gain = "the deviation of \(name(noise)) is \(now) instead of \(before)"
+      guard let least = noise.detectable.first?.size, abs(metric.moved) > least else { return gain }
       let percent = noise.percent(metric.moved).map { " (\(Format.percent($0)))" } ?? ""
-      return "\(gain), and its level moves by \(Format.difference(metric.moved, unit: noise.unit))\(percent)"
+      return "\(gain), and its level changes by \(Format.difference(metric.moved, unit: noise.unit))\(percent)"
     }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
   // MARK: The tolerance
 
-  /// What goes before the lines to copy.
+  /// The sentence above the lines to copy.
   var advice: String {
-    let standard = Tolerance.standard.spelled
-    let copied = "to copy: "
     if study.gated.contains(where: { $0.shape.drift != nil }) {
-      return copied + "what its own noise needs as it is; without the drift it may be less"
+      return "tolerances for this noise (without the drift, smaller ones may do):"
     }
-    if !study.tooNoisy.isEmpty { return copied + "what its own noise needs" }
-    return study.standardSuffices
-      ? copied + "as tight as its own noise bears; the standard \(standard) is fine, too"
-      : copied + "as tight as its own noise bears; the standard \(standard) would be too tight"
+    if !study.tooNoisy.isEmpty { return "tolerances for this noise:" }
+    let standard = Tolerance.standard.spelled
+    return "the tightest tolerances for this noise (the default, \(standard), \(study.standardSuffices ? "is fine, too" : "is too tight")):"
   }
 }

@@ -10,7 +10,7 @@ extension Verdict {
     }
   }
 
-  /// A mark for the eye; the word beside it says the same.
+  /// A sign beside the word, which says the same.
   func symbol(_ style: TerminalStyle) -> String {
     switch self {
     case .pass, .improved: style.unicode ? "✓" : "+"
@@ -22,5 +22,18 @@ extension Verdict {
 
   func heading(_ style: TerminalStyle) -> String {
     "\(symbol(style)) \(rawValue)"
+  }
+}
+
+extension TerminalPage {
+  /// Writes a verdict and the name of a scenario, on two lines where one is too narrow.
+  mutating func heading(_ head: String, _ tone: Tone, name: ScenarioName) {
+    let name = TerminalText.safe(name.text)
+    if TerminalText.columns(head) + 2 + TerminalText.columns(name) <= style.width {
+      line(style.painted(head, tone) + "  " + style.painted(name, .strong))
+    } else {
+      paragraph(head, indent: 0, tone: tone)
+      paragraph(name, indent: 2, tone: .strong)
+    }
   }
 }

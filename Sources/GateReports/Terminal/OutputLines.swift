@@ -1,7 +1,7 @@
-/// The last lines of a program's output, as they may be shown.
-enum OutputTail {
-  /// The lines, made harmless; colours are taken out, tabs become spaces, empty lines at the end are left out.
-  static func lines(_ output: String) -> [String] {
+/// The last lines of a program's output, made safe to show.
+enum OutputLines {
+  /// The lines without control characters and colours; tabs become spaces, empty lines at the end are left out.
+  static func of(_ output: String) -> [String] {
     let plain = withoutColours(output)
     let lines = plain.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       TerminalText.safe(String(line.flatMap { $0 == "\t" ? "    " : String($0) }))
@@ -10,14 +10,14 @@ enum OutputTail {
   }
 
   /// Shows the last lines of an output, each on a line of its own; nothing where there are none.
-  static func write(_ output: String, lines most: Int, to page: inout Page) {
-    let lines = lines(output)
+  static func write(_ output: String, lines most: Int, to page: inout TerminalPage) {
+    let lines = of(output)
     let shown = lines.suffix(most)
     let style = page.style
     if shown.count < lines.count {
-      page.paragraph("the last \(shown.count) of \(lines.count) lines of output kept here:", indent: 2, tone: .faint)
+      page.paragraph("last \(shown.count) of \(lines.count) stored lines of output:", indent: 2, tone: .faint)
     } else if !shown.isEmpty {
-      page.paragraph("its last output:", indent: 2, tone: .faint)
+      page.paragraph("last output:", indent: 2, tone: .faint)
     }
     let bar = style.unicode ? "│ " : "| "
     for line in shown {

@@ -1,7 +1,7 @@
 import GateCore
 
 /// Resident memory over time, drawn with blocks.
-struct Curve {
+struct TerminalCurve {
   private let style: TerminalStyle
   private let span: Duration
   /// The highest reading in each column of time; nil before the first one.
@@ -25,7 +25,7 @@ struct Curve {
     self.style = style
     self.span = last.time
     self.high = high
-    // A tenth of the height at least: else the noise of a flat curve would fill the whole picture.
+    // At least a tenth of the height, so that the noise of a flat curve does not fill the whole picture.
     self.low = min(lowest, high * 0.9)
     self.heights = Self.columns(readings, span: last.time, count: min(Self.mostColumns, style.width - 16))
   }
@@ -45,7 +45,7 @@ struct Curve {
     }
   }
 
-  func write(to page: inout Page) {
+  func write(to page: inout TerminalPage) {
     let labels = (0..<Self.rows).map { row in
       row == 0 ? Format.amount(high) : row == Self.rows - 1 ? Format.amount(low) : ""
     }

@@ -12,7 +12,7 @@ struct ProcessTable {
   private static let longestCommand = 15
 
   /// Writes nothing where there is one process only; shows as many columns as fit, the main ones first.
-  func write(to page: inout Page) {
+  func write(to page: inout TerminalPage) {
     guard let table = table(page.style) else { return }
     page.gap()
     page.paragraph(title, indent: 2, tone: .faint)
@@ -23,7 +23,7 @@ struct ProcessTable {
     if let rest = rest(page.style) { page.paragraph(rest, indent: 2) }
   }
 
-  /// That there were more processes than the table has; nil where there were not.
+  /// How many processes the table leaves out; nil where it has all.
   func rest(_ style: TerminalStyle) -> String? {
     let rest = repetition.processes - repetition.largestProcesses.count
     return rest > 0 ? "\(style.ellipsis) \(rest) more" : nil
@@ -46,7 +46,7 @@ struct ProcessTable {
           Table.Cell(TerminalText.safe(process.command)), Table.Cell("\(process.id)"),
           Table.Cell(process.isMain ? "main" : "", .strong), Table.Cell(Format.amount(process.peak)),
           Table.Cell(process.isExact ? "exact" : "sampled", .faint),
-        ] + (hasEndings ? [Table.Cell(process.ending?.words ?? "not seen")] : []) + [Table.Cell(Format.glued(seen))]
+        ] + (hasEndings ? [Table.Cell(process.ending?.shortText ?? "unknown")] : []) + [Table.Cell(Format.glued(seen))]
       }
     )
   }

@@ -1,21 +1,22 @@
 import GateCore
 
-/// The figures of a recorded command, each with what it means.
-struct FigureList {
+/// The values of a recorded command, each with what it means.
+struct ValueTable {
   let scenario: ScenarioResult
 
   /// Each metric with its name and what it means.
   private var shown: [(metric: MetricName, name: String, meaning: String)] {
-    let basis = scenario.repetitions.last?.treeMethod ?? .upperBound
+    let method = scenario.repetitions.last?.treeMethod ?? .upperBound
     let tree: [(MetricName, String, String)] = [
-      (.treePeak, "tree peak", isRepeated ? basis.inShort : basis.words), (.treeSteady, "tree steady", "after warm-up"),
+      (.treePeak, "tree peak", isRepeated ? method.shortText : method.displayText),
+      (.treeSteady, "tree steady", "after warm-up"),
     ]
     let main: [(MetricName, String, String)] = [
-      (.peakRSS, "peak", "the most it held (VmHWM)"), (.steadyRSS, "steady", "after warm-up"),
+      (.peakRSS, "peak", "high-water mark (VmHWM)"), (.steadyRSS, "steady", "after warm-up"),
       (.growth, "growth", "in steady state"), (.spike, "spike", "above the steady level"),
       (.faultRate, "fault rate", "brought in by page faults"),
     ]
-    // The tree of a single process has no figures of its own.
+    // The tree of a single process has no other values.
     return main + (scenario.repetitions.contains { $0.processes > 1 } ? tree : [])
   }
 
@@ -30,7 +31,7 @@ struct FigureList {
     return Table(columns: columns, rows: rows + [processRow(style)])
   }
 
-  func write(to page: inout Page) {
+  func write(to page: inout TerminalPage) {
     let table = table(page.style)
     if let lines = table.lines(indent: 2, style: page.style) ?? table.prefix(3).lines(indent: 2, style: page.style) {
       page.lines(lines)
@@ -43,7 +44,7 @@ struct FigureList {
     for (label, text) in remarks { page.paragraph(text, indent: 2, label: label) }
   }
 
-  /// What a column has no room for, each with its label.
+  /// What is too long for a column, each with its label.
   var remarks: [(label: String, text: String)] {
     let spike = scenario.highestSpike.flatMap { spike in
       spike.height > .zero ? "\(Format.amount(spike.height)) \(spike.circumstances)" : nil
@@ -55,29 +56,31 @@ struct FigureList {
     return remarks.compactMap { label, text in text.map { (label, $0) } }
   }
 
-  /// What is nearly always there is told of where it is missing, too.
+  /// Metrics that nearly every program has are listed even where they are missing.
   private func isShown(_ metric: MetricName) -> Bool {
-    [.peakRSS, .steadyRSS, .treePeak].contains(metric) || scenario.figure(of: metric) != nil
+    [.peakRSS, .steadyRSS, .treePeak].contains(metric) || scenario.values(of: metric) != nil
   }
 
   private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
     let unit = scenario.unit(of: metric)
-    guard let figure = scenario.figure(of: metric) else {
+    guard let values = scenario.values(of: metric) else {
       return [.init(name), .init(style.dash, .faint), "", .init(missing(metric), .faint)]
     }
-    func amount(_ value: Double) -> String { Format.plainAmount(value, unit: unit) }
-    let range = "\(amount(figure.lowest)) \(style.dash) \(amount(figure.highest))"
-    let isPartial = figure.count < scenario.repetitions.count
-    let note = isPartial ? "\(meaning); in \(figure.count) of \(scenario.repetitions.count)" : meaning
+    let isPartial = values.count < scenario.repetitions.count
+    let note = isPartial ? "\(meaning); in \(values.count) of \(scenario.repetitions.count)" : meaning
     return [
-      .init(name), .init(amount(figure.median) + MetricUnit.shortSuffix(of: unit), .strong),
-      .init(figure.count > 1 ? Format.glued(range) : ""),
-      .init(note, .faint),
+      .init(name), .init(Format.plainAmount(values.median, unit: unit) + MetricUnit.shortSuffix(of: unit), .strong),
+      .init(range(of: values, style) { Format.plainAmount($0, unit: unit) }), .init(note, .faint),
     ]
   }
 
+  private func range(of values: ValueSummary, _ style: TerminalStyle, _ text: (Double) -> String) -> String {
+    guard let range = values.range, values.count > 1 else { return "" }
+    return Format.glued("\(text(range.lowerBound)) \(style.dash) \(text(range.upperBound))")
+  }
+
   private func missing(_ metric: MetricName) -> String {
-    metric == .steadyRSS ? "no steady state was seen" : "could not be read"
+    metric == .steadyRSS ? "no steady state" : "unavailable"
   }
 
   private func phaseRows(_ style: TerminalStyle) -> [[Table.Cell]] {
@@ -90,17 +93,19 @@ struct FigureList {
   }
 
   private func valueRows(_ style: TerminalStyle) -> [[Table.Cell]] {
-    scenario.metricNames.filter(\.isValue).map { metric in
-      row(metric, TerminalText.safe(metric.reportedName), "the highest that it reported", style: style)
+    Set(scenario.repetitions.flatMap(\.metrics.keys)).filter(\.isValue).sorted().map { metric in
+      row(metric, TerminalText.safe(metric.reportedName), "highest value reported", style: style)
     }
   }
 
   private func processRow(_ style: TerminalStyle) -> [Table.Cell] {
-    guard let figure = RepeatedFigure(scenario.repetitions.map { Double($0.processes) }) else {
+    guard let counts = ValueSummary(scenario.repetitions.map { Double($0.processes) }), let ends = counts.range else {
       return ["processes", .init(style.dash, .faint), "", ""]
     }
-    let range = figure.lowest == figure.highest ? "" : "\(Int(figure.lowest)) \(style.dash) \(Int(figure.highest))"
-    let median = Decimals.text(figure.median, places: figure.median == figure.median.rounded() ? 0 : 1)
-    return ["processes", .init(median, .strong), .init(Format.glued(range)), .init("in the tree", .faint)]
+    let isFixed = ends.lowerBound == ends.upperBound
+    return [
+      "processes", .init(Decimals.short(counts.median), .strong),
+      .init(isFixed ? "" : range(of: counts, style) { "\(Int($0))" }), .init("in the tree", .faint),
+    ]
   }
 }

@@ -1,6 +1,6 @@
 import GateCore
 
-/// The metrics of one scenario as a table: against their baselines, or by themselves where there is none.
+/// The metrics of one scenario as a table, beside the baseline where there is one.
 struct MetricTable {
   let scenario: ScenarioResult
   let metrics: [MetricResult]
@@ -8,8 +8,8 @@ struct MetricTable {
 
   var hasBaseline: Bool { metrics.contains { $0.baseline != nil } }
 
-  /// Uncut names matter more than the column of what is allowed, which the sentences below the table repeat.
-  func write(to page: inout Page) {
+  /// Leaves out the column `allowed`, which the sentences below the table repeat, before it cuts a name.
+  func write(to page: inout TerminalPage) {
     guard !metrics.isEmpty else { return }
     let style = page.style
     let tables = hasBaseline ? [comparison(style, .shown), comparison(style, .left)] : [measurement(style)]
@@ -35,7 +35,7 @@ struct MetricTable {
       let tone = metric.verdict == .pass ? nil : metric.verdict.tone
       let baseline = metric.baseline.map { Format.plainAmount($0.median, unit: metric.unit) } ?? ""
       let cells = [
-        Table.Cell(metric.label), .init(baseline), .init(baseline.isEmpty ? "" : style.arrow, .faint),
+        Table.Cell(metric.metric.label(unit: metric.unit)), .init(baseline), .init(baseline.isEmpty ? "" : style.arrow, .faint),
         .init(now(metric, style)), .init(metric.change.map { Self.signed($0.absolute, metric) } ?? "", tone),
         .init(Format.percent(metric.change?.percent), tone),
       ]
@@ -50,7 +50,7 @@ struct MetricTable {
     let rows = metrics.map { metric -> [Table.Cell] in
       let tone = metric.verdict == .pass ? nil : metric.verdict.tone
       return [
-        Table.Cell(metric.label), .init(now(metric, style)), .init(range(of: metric, style)), .init(word(metric), tone),
+        Table.Cell(metric.metric.label(unit: metric.unit)), .init(now(metric, style)), .init(range(of: metric, style)), .init(word(metric), tone),
       ]
     }
     return Table(
@@ -67,36 +67,36 @@ struct MetricTable {
   }
 
   private func range(of metric: MetricResult, _ style: TerminalStyle) -> String {
-    guard let figure = scenario.figure(of: metric.rule.metric), figure.count > 1 else { return "" }
-    let ends = [figure.lowest, figure.highest].map { Format.plainAmount($0, unit: metric.unit) }
-    return ends.joined(separator: " \(style.dash) ") + " (\(figure.count) repetitions)"
+    guard let values = scenario.values(of: metric.metric), let range = values.range, values.count > 1 else { return "" }
+    let ends = [range.lowerBound, range.upperBound].map { Format.plainAmount($0, unit: metric.unit) }
+    return ends.joined(separator: " \(style.dash) ") + " (\(values.count) repetitions)"
   }
 
-  /// The rise that the tolerance lets through; where there is none, the limit.
+  /// The rise that the tolerance allows, or else the limit.
   private func allowedText(_ metric: MetricResult, _ style: TerminalStyle) -> String {
     if let allowed = metric.allowed { return Self.signed(allowed, metric) }
     guard let limit = metric.rule.limit else { return "" }
     return (style.unicode ? "≤ " : "<= ") + Format.plainAmount(limit.value, unit: metric.unit)
   }
 
-  /// A difference without what it is counted per, which the label says.
+  /// A difference without what it is counted per, which the metric's label says.
   private static func signed(_ value: Double, _ metric: MetricResult) -> String {
     let text = Format.difference(value, unit: metric.unit)
     return String(text.dropLast(MetricUnit.suffix(of: metric.unit).count))
   }
 
-  /// The verdict, where it is not what the reader takes for granted.
+  /// The verdict, unless it is `pass` or stated above the table.
   private func word(_ metric: MetricResult) -> String {
     if metric.isWarning { return "warning" }
     let isKnown = metric.verdict == .pass || (metric.verdict == .noBaseline && !hasBaseline)
     return isKnown ? "" : metric.verdict.rawValue
   }
 
-  private func writeStacked(to page: inout Page) {
+  private func writeStacked(to page: inout TerminalPage) {
     for metric in metrics {
       let verdict = word(metric)
       page.paragraph(
-        metric.label + (verdict.isEmpty ? "" : ": \(verdict)"), indent: indent,
+        metric.metric.label(unit: metric.unit) + (verdict.isEmpty ? "" : ": \(verdict)"), indent: indent,
         tone: metric.verdict == .pass ? nil : metric.verdict.tone
       )
       page.paragraph(stacked(metric, page.style).joined(separator: ", "), indent: indent + 2)
