@@ -57,14 +57,9 @@ extension ScenarioResult {
       + (list.isEmpty ? "" : ", which differs in (baseline → now): \(list)")
   }
 
-  /// A gate in the project file replaces the default one, whose rules must then be written, too, except those for metrics
-  /// that most repetitions do not have.
   fileprivate func adviceToGateGrowth(limit: Amount) -> String {
-    let rule = GateRule(metric: .growth, tolerance: nil, limit: limit).spelled
-    guard gate.isStandard else { return "add `\(rule)` to its `gate`" }
-    let others = gate.rules.filter { rule in
-      repetitions.count { $0.allMetrics[rule.metric] != nil } * 2 > repetitions.count
-    }
-    return "write `gate: {\((others.map(\.spelled) + [rule]).joined(separator: ", "))}`"
+    let rules = gate(limitingGrowthTo: limit).rules
+    guard gate.isStandard else { return "add `\(rules.suffix(1).map(\.spelled).joined())` to its `gate`" }
+    return "write `gate: {\(rules.map(\.spelled).joined(separator: ", "))}`"
   }
 }
