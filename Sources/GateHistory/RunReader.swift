@@ -250,8 +250,8 @@ extension ScenarioRecord.Trouble {
       (row["kind"] as String?).flatMap(End.Kind.init) ?? .unknown,
       code: row["code"],
       signal: (row["signal"] as Int32?).map { Signal(number: $0) },
-      proof: row["proof"],
-      detail: row["detail"],
+      proof: (row["proof"] as String?).map { .verbatim($0) },
+      cause: (row["detail"] as String?).map { .verbatim($0) },
       oomKills: row["oom_kills"]
     )
     self.init(repetition: row["repetition"], end: end)

@@ -70,7 +70,7 @@ final class RunWriter {
     for trouble in scenario.troubles {
       let end = trouble.end
       try insertTrouble.execute(arguments: [
-        scenarioID, trouble.repetition, end.kind.rawValue, end.code, end.signal?.number, end.proof, end.detail,
+        scenarioID, trouble.repetition, end.kind.rawValue, end.code, end.signal?.number, end.proofLine, end.causeText,
         end.oomKills,
       ])
     }

@@ -39,7 +39,7 @@ struct CheckConclusion {
 
   /// Writes the result to both of its places, and the page; returns what could not be written.
   private func write() -> [FileError] {
-    let bytes = ResultFile.encode(result)
+    let bytes = ResultFile.encode(result.verbatim)
     var lost = unwritten
     do throws(FileError) { try SafeFile.write(bytes, to: artifacts.result) } catch { lost.append(error) }
     do throws(FileError) { try check.options.write(bytes, in: invocation) } catch { lost.append(error) }
@@ -52,7 +52,7 @@ struct CheckConclusion {
     if !others.isEmpty {
       let other = RunResult(run: result.run, environment: result.environment, scenarios: others)
       do throws(FileError) {
-        try SafeFile.write(ResultFile.encode(other), to: artifacts.comparison.result)
+        try SafeFile.write(ResultFile.encode(other.verbatim), to: artifacts.comparison.result)
       } catch {
         lost.append(error)
       }

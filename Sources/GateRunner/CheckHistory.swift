@@ -85,7 +85,7 @@ struct CheckHistory {
 
   /// Adds the finished run.
   mutating func append(_ result: RunResult) {
-    _ = asking { history throws(HistoryError) in try history.append(result) }
+    _ = asking { history throws(HistoryError) in try history.append([RunRecord(result).verbatim]) { _, _ in false } }
   }
 
   /// Leaves the history as a page; one that cannot be written is told and costs no verdict.

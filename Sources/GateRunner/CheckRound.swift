@@ -1,6 +1,7 @@
 import GateCore
 import GateFiles
 import GateProbe
+import GateReports
 
 /// Measures and judges the scenarios of one check, one after the other, and keeps what the targets left.
 struct CheckRound {
@@ -57,14 +58,14 @@ struct CheckRound {
   private mutating func result(of plan: CheckPlan, in run: RunInfo) -> ScenarioResult? {
     let judging = ScenarioCheck(repetitions: check.repetitions, allowsMissingBaseline: check.allowsMissingBaseline)
     var own = ScenarioRun(scenario: plan.scenario, environment: plan.environment, show: console.show)
-    own.remarks = probe.remarks(on: plan.scenario)
+    own.remarks = probe.notes(on: plan.scenario).map(\.displayText)
     switch plan.standard {
     case .approved(let reference):
       return judging.result(of: own, against: reference) { measure($0, $1, into: artifacts) }
     case .build(let scenario):
       // What differs is on purpose, so both count as measured in one environment.
       var other = ScenarioRun(scenario: scenario, environment: plan.environment, show: console.show)
-      other.build = "the other build"
+      other.isComparison = true
       own.remarks.append("compared with another build, run in turn with this one: \(check.against ?? "")")
       let approval = Baseline.Approval(at: run.startedAt, by: "", commit: nil, reason: nil, run: run.id)
       let results = judging.results(of: own, against: other, approved: approval) { scenario, number, isOther in
@@ -97,7 +98,7 @@ extension Probe {
     let recording = measure(scenario, output: folder.output(of: name, repetition: max(0, number)))
     guard let recording, number >= 1 else { return recording }
     do throws(FileError) {
-      try SafeFile.write(RecordingFile.encode(recording), to: folder.recording(of: name, repetition: number))
+      try SafeFile.write(RecordingFile.encode(recording.verbatim), to: folder.recording(of: name, repetition: number))
     } catch {
       lose(error)
     }

@@ -2,6 +2,7 @@ import Dispatch
 package import GateCore
 import GateFiles
 import GateHistory
+import GateReports
 import Synchronization
 
 /// Brings runs into the history from JSON lines and result files, of other machines or of one whose cache was lost.
@@ -113,7 +114,7 @@ private struct ImportRound {
     var records: [RunRecord] = []
     for result in decoded.withLock({ $0 }) {
       switch result {
-      case .success(let record): records.append(record)
+      case .success(let record): records.append(record.verbatim)
       case .failure(let error): refuse(error)
       case nil: break
       }

@@ -1,6 +1,7 @@
 import GateCore
 import GateFiles
 import GateProbe
+import GateReports
 
 /// Runs scenarios as they are and with other settings, in turn.
 struct NoiseRound {
@@ -77,7 +78,7 @@ struct NoiseRound {
   /// The scenario as it is, then the changes that make another environment here.
   private func contestants(for scenario: Scenario) throws(FileError) -> [Contestant] {
     var usual = ScenarioRun(scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), show: show)
-    usual.remarks = probe.remarks(on: scenario)
+    usual.remarks = probe.notes(on: scenario).map(\.displayText)
     let fingerprint = usual.environment.fingerprint
     var contestants = [Contestant(change: nil, run: usual, count: count, folder: artifacts.ofNoise)]
     let changes = IsolationChange.candidates(for: scenario.isolation, in: fingerprint, usableCPUs: probe.usableCPUs)

@@ -37,7 +37,7 @@ package struct Record {
     var scenarioRun = ScenarioRun(
       scenario: scenario, environment: rule.info(for: scenario, measuredBy: probe), show: invocation.console.show
     )
-    scenarioRun.remarks = probe.remarks(on: scenario)
+    scenarioRun.remarks = probe.notes(on: scenario).map(\.displayText)
     scenarioRun.givesAdvice = false
     var last: Recording?
     let isDone = scenarioRun.run(to: repetitions, of: repetitions) { scenario, number in
@@ -83,7 +83,7 @@ package struct Record {
     invocation.console.report(besides: options) { style in
       RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }
-    try options.write(ResultFile.encode(result), in: invocation)
+    try options.write(ResultFile.encode(result.verbatim), in: invocation)
     var context = SummaryContext(command: .record, exitCode: result.verdict.exitCode, approval: .unavailable)
     context.options = repetitions > 1 ? ["--repetitions", "\(repetitions)"] : []
     context.recorded = command

@@ -1,5 +1,6 @@
 import GateCore
 import GateProbe
+import GateReports
 
 /// Runs one repetition; nil where an interruption ended it.
 typealias Measuring = (_ scenario: Scenario, _ number: Int) -> Recording?
@@ -14,14 +15,13 @@ struct ScenarioRun {
   /// Whether notes tell of a child that holds most of the memory, and of a leak, and what to gate then; the report of
   /// `record` has figures instead.
   var givesAdvice = true
-  /// Whose repetitions these are, where two builds are measured in turn.
-  var build: String?
+  /// Whether these are repetitions of the build that `--against` names.
+  var isComparison = false
 
   private var repetitions: [RepetitionResult] = []
   private var counted: [Extract] = []
   /// Why a repetition cannot count, after which there are no more.
   private(set) var failure: Failure?
-  private var wasKilled = false
   /// Repetitions have numbers from 1; the warm-ups before them end at 0.
   private var next: Int
 
@@ -62,8 +62,8 @@ struct ScenarioRun {
       compositionAtPeak: middle?.compositionAtPeak,
       growthIsPerIteration: !counted.isEmpty && counted.allSatisfy(\.growthIsPerIteration),
       failure: failure,
-      wasKilled: wasKilled,
-      notes: remarks + shared(repetitions.map(\.notes)) + overshadowed(counted)
+      wasKilled: failure?.isInconclusive ?? false,
+      notes: remarks + shared(repetitions.map { $0.notes.map(\.displayText) }) + overshadowed(counted)
     )
     if givesAdvice { measurements.notes += GrowthNote.notes(on: measurements) }
     return measurements
@@ -71,12 +71,10 @@ struct ScenarioRun {
 
   private mutating func take(_ recording: Recording, _ progress: Progress.Repetition) {
     let result = recording.result()
-    let number = progress.isWarmup ? "warm-up \(progress.number)" : "repetition \(progress.number) of \(progress.of)"
-    let which = [build, number].compactMap(\.self).joined(separator: ", ")
-    let loop = result.events.first(where: \.isLoop)
-    failure = loop.map { failure(by: $0, in: recording, which) } ?? failure(of: recording, which)
-    // A loop makes a program grow until somebody kills it: then that is why.
-    wasKilled = failure != nil && loop == nil && recording.end.kind == .killed && !scenario.accepts(recording.end)
+    failure = recording.failure(in: scenario, loop: result.events.first(where: \.isLoop))
+    failure?.attempt = Failure.Attempt(
+      number: progress.number, of: progress.of, isWarmup: progress.isWarmup, isComparison: isComparison
+    )
     // Of a warm-up that failed there is nothing to count, but its figures tell what happened.
     guard !progress.isWarmup || failure != nil else { return }
     repetitions.append(result)
@@ -93,40 +91,6 @@ struct ScenarioRun {
       of: isWarmup ? scenario.warmup : total,
       isWarmup: isWarmup
     )
-  }
-
-  /// Why a repetition cannot count; nil where it can.
-  private func failure(of recording: Recording, _ which: String) -> Failure? {
-    // What a program was doing when it failed tells who was harmed by that.
-    let doing = recording.marks.lastActivity.map { "; by its own account it was \($0.word)" } ?? ""
-    if var failure = recording.failure {
-      failure.subject = "\(which), \(failure.subject)"
-      failure.problem += doing
-      return failure
-    }
-    guard !scenario.accepts(recording.end) else { return nil }
-    return Failure(
-      subject: which,
-      problem: "the target ended: \(recording.end.displayText) (expected \(expectation))\(doing)",
-      place: scenario.place,
-      output: recording.outputTail
-    )
-  }
-
-  /// A loop that the target told of; what else failed came of it, or after it.
-  private func failure(by loop: TargetEvent, in recording: Recording, _ which: String) -> Failure {
-    let other = recording.failure.map { "; and \($0.subject): \($0.problem)" } ?? ""
-    return Failure(
-      subject: which, problem: loop.displayText + other, place: scenario.place, output: recording.outputTail
-    )
-  }
-
-  private var expectation: String {
-    guard let expect = scenario.expect else {
-      return scenario.ending == .steps ? "exit code 0 or SIG\(scenario.stop.signal.name)" : "exit code 0"
-    }
-    let exits = expect.exits.map { "exit code \($0)" }
-    return (exits + expect.signals.map { "SIG\($0.name)" }).joined(separator: " or ")
   }
 
   /// Says so where a child held most of the memory and no gate looks at it, for else its rise would pass unseen.

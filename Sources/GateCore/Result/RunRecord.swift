@@ -117,7 +117,7 @@ extension ScenarioResult {
       let loop = repetition.events.first(where: \.isLoop)
       guard !isClean || repetition.end.oomKills > 0 || loop != nil else { return nil }
       var end = repetition.end
-      if let loop { end.detail = loop.displayText }
+      if let loop { end.cause = .loop(loop) }
       return ScenarioRecord.Trouble(repetition: number, end: end)
     }
   }

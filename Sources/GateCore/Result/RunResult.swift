@@ -186,7 +186,7 @@ package struct RepetitionResult: Sendable, Equatable {
   package var phases: [Phase]
   /// The longest time between two samples.
   package var widestGap: Duration
-  package var notes: [String]
+  package var notes: [RecordingNote]
   /// The highest rise above the steady level; nil where there was none, or no steady level.
   package var spike: Spike?
   package var treeMethod: TreeMethod
@@ -227,7 +227,7 @@ package struct RepetitionResult: Sendable, Equatable {
     steadiness: Steadiness? = nil,
     phases: [Phase] = [],
     widestGap: Duration = .zero,
-    notes: [String] = [],
+    notes: [RecordingNote] = [],
     spike: Spike? = nil,
     treeMethod: TreeMethod = .upperBound,
     largestProcesses: [ProcessRecord] = []

@@ -13,7 +13,7 @@ enum PtraceAdvice {
       let failure = scenario.failure
     else { return false }
     let end = scenario.repetitions.last?.end
-    let texts = [failure.output, failure.problem, end?.proof ?? "", end?.detail ?? ""]
+    let texts = [failure.output, failure.problemText, end?.proofText ?? "", end?.detailText ?? ""]
     return texts.contains { $0.split(whereSeparator: \.isNewline).contains(where: tellsOfTracer) }
   }
 

@@ -94,7 +94,7 @@ struct NoiseWords {
     }
     let failing = study.variants.compactMap { variant in
       variant.failure.map { failure in
-        "with \(setting(variant)) it fails: " + TerminalText.safe("\(failure.subject): \(failure.problem)")
+        "with \(setting(variant)) it fails: " + TerminalText.safe(failure.displayText)
       }
     }
     let others = study.variants.filter { variant in

@@ -73,8 +73,8 @@ extension ChatMessage {
   private static func line(_ scenario: ScenarioResult, state: ScenarioState) -> [Span] {
     var spans: [Span] = [.code(bounded(scenario.name.text)), .plain(" \(words(scenario.verdict, state))")]
     if scenario.verdict == .failed {
-      let why = scenario.failure.map { "\($0.subject): \($0.problem)" } ?? scenario.repetitions.last?.end.displayText
-      let proof = scenario.repetitions.last?.end.proof
+      let why = scenario.failure?.displayText ?? scenario.repetitions.last?.end.displayText
+      let proof = scenario.repetitions.last?.end.proofText
       return spans + (why.map { [.plain(": "), .code(bounded($0, to: 160))] } ?? [])
         + (proof.map { [.plain("; evidence: "), .code(bounded($0))] } ?? [])
     }

@@ -120,7 +120,7 @@ extension NotificationJSON {
         state: state(scenario).rawValue,
         metrics: scenario.metrics.filter { $0.verdict != .pass }.map(Metric.init),
         end: scenario.failure == nil ? nil : scenario.repetitions.last.map { End($0.end) },
-        failure: scenario.failure.map { "\($0.subject): \($0.problem)" }
+        failure: scenario.failure?.displayText
       )
     }
     self.links = Links(build: links.build, report: links.report)
@@ -130,7 +130,7 @@ extension NotificationJSON {
 extension NotificationJSON.End {
   init(_ end: GateCore.End) {
     self.init(
-      kind: end.kind.rawValue, code: end.code, signal: end.signal?.name, proof: end.proof, detail: end.detail
+      kind: end.kind.rawValue, code: end.code, signal: end.signal?.name, proof: end.proofText, detail: end.detailText
     )
   }
 }

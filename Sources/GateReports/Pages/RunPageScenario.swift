@@ -68,7 +68,7 @@ struct RunPageScenario {
 
   /// The first figures, as in `peak_rss 22.0 MiB → 23.3 MiB (+5.7 %)`; why there is none where it failed.
   private var figures: String {
-    if let failure = scenario.failure { return TerminalText.safe("\(failure.subject): \(failure.problem)") }
+    if let failure = scenario.failure { return TerminalText.safe(failure.displayText) }
     let telling = scenario.metrics.filter { $0.verdict == scenario.verdict } + scenario.metrics
     guard let metric = telling.first, let now = metric.current else { return "" }
     func amount(_ value: Double) -> String { Format.plainAmount(value, unit: metric.unit) }
@@ -83,9 +83,9 @@ struct RunPageScenario {
 
   private var sentences: [String] {
     let failure = scenario.failure.map { failure in
-      [TerminalText.safe("\(failure.subject): \(failure.problem)")]
+      [TerminalText.safe(failure.displayText)]
         + (failure.place.map { ["at \(TerminalText.safe($0.description))"] } ?? [])
-        + [detail.ending, scenario.repetitions.last?.end.proof.map { "evidence: \(TerminalText.safe($0))" }]
+        + [detail.ending, scenario.repetitions.last?.end.proofText.map { "evidence: \(TerminalText.safe($0))" }]
         .compactMap(\.self)
     }
     return (failure ?? []) + [isRecording ? nil : detail.missingBaseline].compactMap(\.self)
@@ -171,7 +171,7 @@ struct RunPageScenario {
     return RecordReport.distinct(ends).flatMap { end, count in
       let share = ends.count > 1 ? ", \(count) of \(Format.count(ends.count, "repetition"))" : ""
       return [TerminalText.safe(end.displayText) + share]
-        + (end.proof.map { ["evidence: \(TerminalText.safe($0))"] } ?? [])
+        + (end.proofText.map { ["evidence: \(TerminalText.safe($0))"] } ?? [])
     }
   }
 

@@ -28,8 +28,8 @@ struct TrendEvent {
       entry.troubles.prefix(3).map { trouble in
         TrendEvent(
           entry: index, kind: .trouble,
-          words: "repetition \(trouble.repetition): \(PageWords.shown(trouble.end.inWords))",
-          label: trouble.end.detail.map(TargetEvent.tellsOfLoop) == true ? "loop" : trouble.end.kind.rawValue)
+          words: "repetition \(trouble.repetition): \(PageWords.shown(trouble.end.displayText))",
+          label: trouble.end.isLoop ? "loop" : trouble.end.kind.rawValue)
       }
     }
     return (troubles + changes + approvals + steps).sorted { $0.entry < $1.entry }
@@ -100,9 +100,3 @@ extension [Fingerprint.Difference] {
   }
 }
 
-extension End {
-  /// With how many processes the kernel killed for want of memory, where it did.
-  var inWords: String {
-    oomKills > 0 && kind != .oom ? "\(displayText), \(Format.count(oomKills, "OOM kill"))" : displayText
-  }
-}

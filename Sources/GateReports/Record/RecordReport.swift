@@ -38,9 +38,9 @@ package enum RecordReport {
     for (end, count) in distinct(ends) {
       let times = count > 1 || ends.count > 1 ? ", \(count) of \(Format.count(ends.count, "repetition"))" : ""
       // The failure has the hint, too.
-      let problem = end.kind == .startFailed ? scenario.failure.map { "\(end.kind.rawValue): \($0.problem)" } : nil
+      let problem = end.kind == .startFailed ? scenario.failure.map { "\(end.kind.rawValue): \($0.problemText)" } : nil
       page.paragraph(TerminalText.safe(problem ?? end.displayText) + times, indent: 2)
-      if let proof = end.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
+      if let proof = end.proofText { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
     }
     guard let span = RepeatedFigure(spans) else { return }
     let median = Format.time(.seconds(span.median))

@@ -49,7 +49,7 @@ extension ScenarioResult {
   /// with their count behind it.
   var allNotes: [String] {
     var seen: Set<String> = []
-    let others = repetitions.flatMap(\.notes).filter { note in
+    let others = repetitions.flatMap { $0.notes.map(\.displayText) }.filter { note in
       !notes.contains { $0.hasPrefix(note) } && seen.insert(note).inserted
     }
     return notes + others

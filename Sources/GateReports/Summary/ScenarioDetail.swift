@@ -68,11 +68,11 @@ struct ScenarioDetail {
   private func writeFailure(to page: inout Page) {
     let end = scenario.repetitions.last?.end
     if let failure = scenario.failure {
-      page.paragraph(TerminalText.safe("\(failure.subject): \(failure.problem)"), indent: 2, tone: .bad)
+      page.paragraph(TerminalText.safe(failure.displayText), indent: 2, tone: .bad)
       if let place = failure.place { page.line("  at \(TerminalText.safe(place.description))") }
     }
     if let ending { page.paragraph(ending, indent: 2) }
-    if let proof = end?.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
+    if let proof = end?.proofText { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
     writeOutput(to: &page)
   }
 
@@ -84,8 +84,8 @@ struct ScenarioDetail {
 
   /// Whether the failure says already how the target ended.
   private func isTold(_ end: End) -> Bool {
-    guard let problem = scenario.failure?.problem else { return false }
-    return end.kind == .startFailed || problem.contains(end.displayText) || end.detail.map(problem.contains) ?? false
+    guard let problem = scenario.failure?.problemText else { return false }
+    return end.kind == .startFailed || problem.contains(end.displayText) || end.detailText.map(problem.contains) ?? false
   }
 
   private func writeOutput(to page: inout Page) {

@@ -1,3 +1,4 @@
+import GateCore
 import Glibc
 import Synchronization
 
@@ -23,14 +24,14 @@ final class Listener: Sendable {
   private let caughtUp: Wakeup
   private let thread: Mutex<PosixThread?>
 
-  init() throws(SystemError) {
+  init() throws(SystemFailure) {
     orders = try Wakeup()
     caughtUp = try Wakeup()
     thread = Mutex(nil)
   }
 
   /// Starts the thread; it holds the listener until ``stop()``.
-  func start() throws(SystemError) {
+  func start() throws(SystemFailure) {
     let started = try PosixThread(named: "hw-listener") { self.run() }
     thread.withLock { $0 = started }
   }

@@ -1,3 +1,4 @@
+import GateCore
 import Glibc
 
 /// The file that a target's output is kept in: bounded, and never a reason to fail a run.
@@ -5,16 +6,18 @@ struct OutputFile: Sendable {
   /// Enough to find out what happened; a target in a loop must not fill the disk.
   static let mostBytes = 16 << 20
 
-  /// Why the file does not hold the output; for a note.
-  private(set) var problem: String?
+  /// Why the file does not hold the output, or not all of it.
+  private(set) var failure: SystemFailure?
+  private let path: String
   private var descriptor: Descriptor?
   private var room = mostBytes
 
   init(path: String) {
-    do throws(SystemError) {
+    self.path = path
+    do throws(SystemFailure) {
       descriptor = try Descriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     } catch {
-      problem = "the target's output is not kept: \(error.problem)"
+      failure = error
     }
   }
 
@@ -38,6 +41,6 @@ struct OutputFile: Sendable {
 
   private mutating func giveUp(because code: Int32) {
     descriptor = nil
-    problem = "the target's output is not kept whole: \(LinuxCalls.words(forError: code))"
+    failure = SystemFailure(.write, path: path, code: code)
   }
 }

@@ -11,9 +11,9 @@ extension Repetition {
   /// What bounds each command of the teardown, unless the scenario's own timeout is shorter.
   private static let teardownTime = Duration.seconds(60)
 
-  func runSetup() throws(Halt) {
+  func runSetup() throws(StepAborted) {
     for command in scenario.setup {
-      underWay = Part(.setup, "\(command)", place: scenario.place)
+      begin(Failure.Part(.setup, doing: "\(command)"))
       try require(command, exits: [0], within: scenario.timeout)
     }
   }
@@ -22,12 +22,12 @@ extension Repetition {
   ///
   /// - Returns: the first failure.
   func runTeardown() -> Failure? {
-    heedsInterruption = false
-    hurryDeadline = nil
+    isCancellable = false
+    cancellationDeadline = nil
     var first: Failure?
     for command in scenario.teardown {
-      underWay = Part(.teardown, "\(command)", place: scenario.place)
-      do throws(Halt) {
+      begin(Failure.Part(.teardown, doing: "\(command)"))
+      do throws(StepAborted) {
         try require(command, exits: [0], within: min(Self.teardownTime, scenario.timeout))
       } catch {
         first = first ?? failure(for: error, of: nil)
@@ -42,15 +42,14 @@ extension Repetition {
     exits: [Int],
     within time: Duration,
     of run: TargetRun? = nil,
-    atTargetEnd: AtTargetEnd = .halt
-  ) throws(Halt) {
+    atTargetEnd: AtTargetEnd = .abort
+  ) throws(StepAborted) {
     switch try runHelper(command, until: .after(time), of: run, atTargetEnd: atTargetEnd) {
     case .ended(.exited(let code), _) where exits.contains(code): return
     case .ended(let status, let output):
-      let expected = exits.map(String.init).joined(separator: " or ")
-      throw .failed("\(status.displayText) (expected \(expected))", output: output)
+      throw .failed(.commandEnded(status, expected: exits), output: output)
     case .late(let output):
-      throw .failed("did not end within \(time.displayText) and was killed", output: output)
+      throw .failed(.commandTimeout(after: time), output: output)
     }
   }
 
@@ -60,39 +59,39 @@ extension Repetition {
     until deadline: MonotonicTime,
     of run: TargetRun?,
     atTargetEnd: AtTargetEnd
-  ) throws(Halt) -> HelperEnd {
+  ) throws(StepAborted) -> HelperEnd {
     let channel = OutputChannel()
     let family = try startHelper(command, output: channel)
-    do throws(Halt) {
+    do throws(StepAborted) {
       let status = try watch(
         until: deadline,
         on: [family.reportDescriptor],
         of: run,
         atTargetEnd: atTargetEnd
-      ) { () throws(Halt) -> WaitStatus? in
+      ) { () throws(StepAborted) -> WaitStatus? in
         family.collect()
         return family.ending(of: family.leader)
       }
       return close(family, status: status, channel)
     } catch {
-      noteImmortals(family.disperse())
+      noteUnkillable(family.disperse())
       throw error
     }
   }
 
   private func close(_ family: Family, status: WaitStatus?, _ channel: OutputChannel) -> HelperEnd {
-    if status == nil { noteImmortals(family.disperse()) }
+    if status == nil { noteUnkillable(family.disperse()) }
     listener.catchUp()
     guard let status else { return .late(output: channel.tail.text) }
     if !family.isDispersed { lingering.append(family) }
     return .ended(EndEvidence.Status(status), output: channel.tail.text)
   }
 
-  private func startHelper(_ command: Command, output channel: OutputChannel) throws(Halt) -> Family {
+  private func startHelper(_ command: Command, output channel: OutputChannel) throws(StepAborted) -> Family {
     var isolation = Isolation()
     isolation.randomAddresses = true
     let output: Descriptor.Pair
-    do throws(SystemError) { output = try Descriptor.pipe(readerBlocks: false) } catch { throw Halt(error) }
+    do throws(SystemFailure) { output = try Descriptor.pipe(readerBlocks: false) } catch { throw StepAborted(error) }
     defer { withExtendedLifetime(output.writer) {} }
     let request = LaunchRequest(
       words: command.words,
@@ -106,7 +105,7 @@ extension Repetition {
       listener.add(.reading(output.reader) { channel.append($0) })
       return family
     } catch {
-      throw Halt(error)
+      throw StepAborted(error)
     }
   }
 }

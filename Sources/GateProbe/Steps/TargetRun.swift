@@ -48,8 +48,8 @@ final class TargetRun {
 
   var hasEnded: Bool { endedAt != nil }
 
-  /// Whether a signal ended it that the runner did not send.
-  var wasCutDown: Bool {
+  /// Whether it was ended by a signal that the runner did not send.
+  var wasKilledByOthers: Bool {
     guard case .signaled(let signal, _)? = status else { return false }
     return !sentSignals.contains(signal)
   }
@@ -146,14 +146,6 @@ extension EndEvidence.Status {
     switch status {
     case .exited(let code): self = .exited(Int(code))
     case .signaled(let signal, let coreDumped): self = .signaled(Signal(number: signal), coreDumped: coreDumped)
-    }
-  }
-
-  /// The end in a few words, as in `exited with code 3`.
-  var displayText: String {
-    switch self {
-    case .exited(let code): "exited with code \(code)"
-    case .signaled(let signal, _): "was ended by SIG\(signal.name)"
     }
   }
 }

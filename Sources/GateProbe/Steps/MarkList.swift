@@ -58,7 +58,7 @@ final class MarkList: Sendable {
   /// What was recorded; to be called once, when nothing comes any more.
   ///
   /// A mark that was read a moment after the target's `end` is put there.
-  func finish(at end: Duration) -> (marks: [Mark], unknownLines: Int, note: String?) {
+  func finish(at end: Duration) -> (marks: [Mark], unknownLines: Int, note: RecordingNote?) {
     state.withLock { state in
       state.reader.finish()
       var marks: [Mark] = []
@@ -67,7 +67,7 @@ final class MarkList: Sendable {
       // Those of the script and of the target come from two threads.
       marks.sort { $0.time < $1.time }
       for index in marks.indices where marks[index].time > end { marks[index].time = end }
-      let note = state.dropped > 0 ? "\(state.dropped) marks were dropped: at most \(Self.most) are kept" : nil
+      let note: RecordingNote? = state.dropped > 0 ? .marksDropped(count: state.dropped, most: Self.most) : nil
       return (marks, state.reader.unknownLines, note)
     }
   }

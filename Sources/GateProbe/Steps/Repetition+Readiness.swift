@@ -10,31 +10,30 @@ extension Repetition {
   private static let connectTime = Duration.milliseconds(500)
 
   /// Waits until the target is up, and its main process known.
-  func awaitReadiness(of run: TargetRun) throws(Halt) {
+  func awaitReadiness(of run: TargetRun) throws(StepAborted) {
     let deadline = MonotonicTime.after(scenario.ready?.within ?? Self.mainProcessTime)
     if let ready = scenario.ready {
-      underWay = Part(.ready, ready.condition.displayText, place: scenario.place)
+      begin(Failure.Part(.ready, doing: ready.condition.displayText))
       guard try isReady(ready.condition, by: deadline, run) else {
-        throw .notReady("not ready within \(ready.within.displayText)")
+        throw .notReady(.notReady(within: ready.within))
       }
     }
     try awaitMainProcess(of: run, by: deadline)
   }
 
-  private func awaitMainProcess(of run: TargetRun, by deadline: MonotonicTime) throws(Halt) {
+  private func awaitMainProcess(of run: TargetRun, by deadline: MonotonicTime) throws(StepAborted) {
     guard let main = scenario.target.main else { return }
-    underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
+    beginStart()
     let found = try watch(until: deadline, pause: Self.tick, of: run) { run.main }
     guard found == nil else { return }
-    let patience = (scenario.ready?.within ?? Self.mainProcessTime).displayText
-    throw .notReady("the main process did not appear within \(patience): \(main.displayText)")
+    throw .notReady(.noMainProcess(main.asRule, within: scenario.ready?.within ?? Self.mainProcessTime))
   }
 
   private func isReady(
     _ condition: Readiness.Condition,
     by deadline: MonotonicTime,
     _ run: TargetRun
-  ) throws(Halt) -> Bool {
+  ) throws(StepAborted) -> Bool {
     switch condition {
     case .log(let pattern):
       var search = OutputSearch(for: pattern, from: .init())
@@ -47,8 +46,8 @@ extension Repetition {
       _ = try watch(until: end, of: run) { nil as Void? }
       return time <= (scenario.ready?.within ?? time)
     case .command(let command):
-      return try watch(until: deadline, pause: Self.commandPause, of: run) { () throws(Halt) -> Void? in
-        guard case .ended(.exited(0), _) = try runHelper(command, until: deadline, of: run, atTargetEnd: .halt) else {
+      return try watch(until: deadline, pause: Self.commandPause, of: run) { () throws(StepAborted) -> Void? in
+        guard case .ended(.exited(0), _) = try runHelper(command, until: deadline, of: run, atTargetEnd: .abort) else {
           return nil
         }
         return ()
@@ -92,23 +91,23 @@ extension Repetition {
 
 extension Repetition {
   /// Fails where the sign of readiness is there before the target is started: it would be taken for the target's own.
-  func checkNotReadyYet() throws(Halt) {
+  func checkNotReadyYet() throws(StepAborted) {
     guard let condition = scenario.ready?.condition else { return }
-    underWay = Part(.ready, condition.displayText, place: scenario.place)
+    begin(Failure.Part(.ready, doing: condition.displayText))
     let deadline = MonotonicTime.after(.seconds(1))
     switch condition {
     case .tcp(_, let port) where isAnswered(condition, by: deadline, nil):
-      throw .failed("port \(port) is already taken by another process")
+      throw .failed(.alreadyInUse(.port(port)))
     case .unix(let path) where isAnswered(condition, by: deadline, nil):
-      throw .failed("the socket `\(path)` is already taken by another process")
+      throw .failed(.alreadyInUse(.socket(path)))
     case .http(let url):
       // Whoever accepts connections there keeps the target from listening, whatever it answers.
       guard let server = try? HTTPAddress(parsing: url) else { return }
       let host = String(server.host.drop { $0 == "[" }.prefix { $0 != "]" })
       guard isAnswered(.tcp(host: host, port: server.port), by: deadline, nil) else { return }
-      throw .failed("port \(server.port) is already taken by another process")
+      throw .failed(.alreadyInUse(.port(server.port)))
     case .file(let path) where isAnswered(condition, by: deadline, nil):
-      throw .failed("the file `\(path)` is there before the start; remove it in `setup`")
+      throw .failed(.alreadyInUse(.file(path)))
     default: return
     }
   }
@@ -131,11 +130,11 @@ extension Readiness.Condition {
 }
 
 extension Target.MainProcess {
-  /// The rule as it stands in the file.
-  var displayText: String {
+  /// The rule as a part of a failure.
+  var asRule: End.MainProcessRule {
     switch self {
-    case .pidfile(let path): "pidfile `\(path)`"
-    case .name(let pattern): "name `\(pattern)`"
+    case .pidfile(let path): .pidfile(path)
+    case .name(let pattern): .name(pattern: pattern.source)
     }
   }
 }

@@ -1,3 +1,4 @@
+import GateCore
 import Glibc
 
 /// A temporary folder of one repetition, readable by nobody else, with the FIFO for marks in it.
@@ -9,14 +10,14 @@ struct PrivateFolder {
   let marks: Descriptor
 
   /// Makes the folder in an existing one, as in `TMPDIR`.
-  init(in parent: String) throws(SystemError) {
+  init(in parent: String) throws(SystemFailure) {
     var template = Array((parent + "/highwater-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw SystemError(task: "create a temporary folder in `\(parent)`", code: errno)
+      throw SystemFailure(.mkdtemp, path: parent, code: errno)
     }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    do throws(SystemError) {
-      _ = try SystemError.check(mkfifo(path + "/marks", 0o600), "create a FIFO in `\(path)`")
+    do throws(SystemFailure) {
+      _ = try SystemFailure.check(mkfifo(path + "/marks", 0o600), .mkfifo, path: path)
       marks = try Descriptor.open(path + "/marks", O_RDWR | O_NONBLOCK)
     } catch {
       unlink(path + "/marks")

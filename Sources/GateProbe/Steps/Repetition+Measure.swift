@@ -5,22 +5,22 @@ extension Repetition {
   private static let interruptedGrace = Duration.seconds(2)
   /// How long a killed process may take to be gone; one that the kernel holds up may never be.
   private static let killTime = Duration.seconds(5)
-  /// How long what outlives the main process has to end by itself.
-  private static let afterglow = Duration.milliseconds(200)
+  /// How long processes that outlive the main one have to end by themselves.
+  private static let exitGracePeriod = Duration.milliseconds(200)
 
-  /// What the script came to.
+  /// What the script resulted in.
   private struct Outcome {
     var failure: Failure?
     var action = EndEvidence.RunnerAction.none
   }
 
-  /// Plays the script with a target that has just been started, until nothing is left of it.
+  /// Runs the script with a target that has just been started, until nothing is left of it.
   func measure(_ run: TargetRun) -> Recording {
     let outcome = perform(run)
     let duration = (run.endedAt ?? .now()) - run.start
     run.sampler.stop()
     if case .timeout = outcome.action {} else { noteSurvivors(of: run) }
-    noteImmortals(run.family.disperse())
+    noteUnkillable(run.family.disperse())
     run.refresh()
     listener.catchUp()
     let report = run.sampler.report()
@@ -43,64 +43,64 @@ extension Repetition {
       widestGap: report.widestGap,
       unknownMarks: marks.unknownLines,
       outputTail: run.output.tail.text,
-      notes: report.notes + [marks.note, run.output.fileProblem].compactMap(\.self)
+      notes: report.notes + [marks.note, run.output.fileFailure.map { .outputNotStored($0) }].compactMap(\.self)
     )
   }
 
   private func perform(_ run: TargetRun) -> Outcome {
-    do throws(Halt) {
+    do throws(StepAborted) {
       try awaitReadiness(of: run)
       try playSteps(run)
-      underWay = Part(.end, place: scenario.place)
+      begin(Failure.Part(.end))
       if scenario.ending == .exit {
         try awaitEnd(of: run)
       } else {
-        underWay = Part(.stop, place: scenario.place)
+        begin(Failure.Part(.stop))
         try stop(run, within: scenario.stop.within)
       }
       return Outcome(action: run.stopRequested == nil ? .none : .stop)
     } catch {
-      return windUp(run, after: error)
+      return finish(run, after: error)
     }
   }
 
   /// Without a script that could still write to it, the target's standard input is closed: `cat` ends by that.
-  private func awaitEnd(of run: TargetRun) throws(Halt) {
+  private func awaitEnd(of run: TargetRun) throws(StepAborted) {
     run.input = nil
-    while try watch(until: run.deadline, of: run, atTargetEnd: .goOn, { run.hasEnded ? () : nil }) == nil {}
+    while try watch(until: run.deadline, of: run, atTargetEnd: .proceed, { run.hasEnded ? () : nil }) == nil {}
   }
 
-  /// Ends the target after the script has halted.
-  private func windUp(_ run: TargetRun, after halt: Halt) -> Outcome {
-    var outcome = Outcome(failure: failure(for: halt, of: run))
-    if case .notReady(let detail) = halt { outcome.action = .timeout(detail) }
+  /// Ends the target after the script was aborted.
+  private func finish(_ run: TargetRun, after reason: StepAborted) -> Outcome {
+    var outcome = Outcome(failure: failure(for: reason, of: run))
+    if case .notReady(let timeout) = reason { outcome.action = .timeout(timeout) }
     // A target that had ended by then ended as it did: it was a client that took too long.
-    if halt == .outOfTime, !run.hasEnded {
-      outcome.action = .timeout("did not end within \(scenario.timeout.displayText)")
+    if reason == .outOfTime, !run.hasEnded {
+      outcome.action = .timeout(.notEnded(within: scenario.timeout))
     }
-    end(run, after: halt)
+    end(run, after: reason)
     if outcome.action == .none, run.stopRequested != nil { outcome.action = .stop }
     return outcome
   }
 
-  private func end(_ run: TargetRun, after halt: Halt) {
-    do throws(Halt) {
-      if halt != .outOfTime, halt != .interrupted { return try stop(run, within: scenario.stop.within) }
+  private func end(_ run: TargetRun, after reason: StepAborted) {
+    do throws(StepAborted) {
+      if reason != .outOfTime, reason != .interrupted { return try stop(run, within: scenario.stop.within) }
     } catch {
       return end(run, after: error)
     }
-    heedsInterruption = false
-    if halt == .interrupted {
+    isCancellable = false
+    if reason == .interrupted {
       try? stop(run, within: min(Self.interruptedGrace, scenario.stop.within))
     } else {
       run.sampler.takeFinalComposition()
       try? kill(run)
     }
-    heedsInterruption = true
+    isCancellable = true
   }
 
   /// Asks the target to end, and kills it when it does not.
-  private func stop(_ run: TargetRun, within grace: Duration) throws(Halt) {
+  private func stop(_ run: TargetRun, within grace: Duration) throws(StepAborted) {
     run.refresh()
     guard !run.hasEnded else { return }
     run.sampler.takeFinalComposition()
@@ -110,26 +110,26 @@ extension Repetition {
     if run.send(signal) {
       run.stopRequested = run.stopRequested ?? lastReading
       run.input = nil
-      let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .goOn) { run.hasEnded ? () : nil }
+      let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .proceed) { run.hasEnded ? () : nil }
       if ended != nil { return }
-      notes.append("did not end within \(grace.displayText) of SIG\(signal.name) and was killed")
+      notes.append(.killedAfterStop(signal, grace: grace))
     }
     try kill(run)
   }
 
   /// Kills the main process, or everything where there is none, and waits until it has gone.
-  private func kill(_ run: TargetRun) throws(Halt) {
+  private func kill(_ run: TargetRun) throws(StepAborted) {
     run.refresh()
     guard !run.hasEnded else { return }
-    if !run.send(.kill) { noteImmortals(run.family.disperse()) }
-    _ = try watch(until: .after(Self.killTime), of: run, atTargetEnd: .goOn) {
+    if !run.send(.kill) { noteUnkillable(run.family.disperse()) }
+    _ = try watch(until: .after(Self.killTime), of: run, atTargetEnd: .proceed) {
       run.hasEnded || run.family.isDispersed ? () : nil
     }
   }
 
-  /// Names what lives on after the main process has ended; it is killed then.
+  /// Notes processes that outlive the main one; they are killed then.
   private func noteSurvivors(of run: TargetRun) {
-    let deadline = MonotonicTime.after(Self.afterglow)
+    let deadline = MonotonicTime.after(Self.exitGracePeriod)
     var left: [Family.Member] = []
     repeat {
       run.family.collect()
@@ -137,10 +137,8 @@ extension Repetition {
       if left.isEmpty { return }
       Polling.wait(toRead: [run.family.reportDescriptor], atMost: min(Self.tick, deadline.remaining))
     } while !deadline.hasPassed
-    let shown = left.prefix(5).map { "\($0.command) (pid \($0.pid))".spellingOutControls }.joined(separator: ", ")
-    let more = left.count > 5 ? " …" : ""
-    let (what, were) = left.count == 1 ? ("process", "was") : ("processes", "were")
-    notes.append("\(left.count) \(what) outlived the target and \(were) killed: \(shown)\(more)")
+    let first = left.prefix(5).map { RecordingNote.Survivor(command: $0.command.spellingOutControls, pid: $0.pid) }
+    notes.append(.survivors(count: left.count, first: first))
   }
 }
 
@@ -154,36 +152,24 @@ extension TargetRun {
   }
 }
 
-// MARK: - Words
+// MARK: - Failures
 
 extension Repetition {
-  /// What a halt means for the part that was under way.
-  func failure(for halt: Halt, of run: TargetRun?) -> Failure {
+  /// The failure of the part that was under way.
+  func failure(for reason: StepAborted, of run: TargetRun?) -> Failure {
+    let (part, place) = underWay
     var output = run?.output.tail.text ?? ""
-    let problem: String
-    switch halt {
-    case .failed(let words, let hint, let ofProgram):
-      problem = words + (hint.map { " (\($0))" } ?? "")
-      output = ofProgram
-    case .targetEnded where run?.main == nil && run?.status == .exited(0):
-      let rule = scenario.target.main.map(\.displayText) ?? ""
-      problem = "the main process did not appear, and nothing of the target is left: \(rule)"
+    let problem: Failure.Problem
+    switch reason {
+    case .failed(let cause, let outputOfProgram): (problem, output) = (cause, outputOfProgram)
     case .targetEnded:
-      let when = underWay.kind == .step ? "during the step" : "before it was ready"
-      problem = "\(run?.endText ?? "the target ended") \(when)"
-    case .notReady(let detail): problem = detail
-    case .outOfTime where underWay.kind == .end:
-      problem = "the target did not end within the scenario's timeout of \(scenario.timeout.displayText)"
-    case .outOfTime: problem = "was under way when the scenario's timeout of \(scenario.timeout.displayText) passed"
-    case .interrupted: problem = "was interrupted"
+      let rule = run?.main == nil && run?.status == .exited(0) ? scenario.target.main : nil
+      problem = rule.map { .noMainProcess($0.asRule) } ?? .targetEnded(run?.status, isBefore: false)
+    case .notReady(let timeout): problem = .timeout(timeout)
+    case .outOfTime where part.kind == .end: problem = .timeout(.notEnded(within: scenario.timeout))
+    case .outOfTime: problem = .outOfTime(after: scenario.timeout)
+    case .interrupted: problem = .interrupted
     }
-    return Failure(subject: underWay.subject, problem: problem, place: underWay.place, output: output)
-  }
-}
-
-extension TargetRun {
-  /// As in `the target ended (exited with code 0)`.
-  var endText: String {
-    "the target ended" + (status.map { " (\($0.displayText))" } ?? "")
+    return Failure(part: part, problem: problem, place: place, output: output)
   }
 }

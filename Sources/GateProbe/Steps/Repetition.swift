@@ -11,17 +11,17 @@ final class Repetition {
   /// Raised when the target printed something that patterns may be looked for in.
   let news: Wakeup
   let listener: Listener
-  /// What is being done, for the message if it fails.
-  var underWay: Part
+  /// The part that is being done, for the failure if it fails, and its place in the project file.
+  private(set) var underWay = (part: Failure.Part(.start), place: SourcePlace?.none)
   /// Programs that setup and steps started and that left something running.
   var lingering: [Family] = []
-  var notes: [String] = []
+  var notes: [RecordingNote] = []
   /// Made where the first request is sent.
   var client: HTTPClient?
-  /// False while what was started is being ended: that is not cut short, only hurried.
-  var heedsInterruption = true
-  /// By when the target, and then the teardown, must be over after an interruption.
-  var hurryDeadline: MonotonicTime?
+  /// False while what was started is being ended: an interruption then shortens the time for that.
+  var isCancellable = true
+  /// When the target, and then the teardown, must have ended after an interruption.
+  var cancellationDeadline: MonotonicTime?
   private var folder: PrivateFolder?
 
   /// What does not follow from the scenario alone.
@@ -40,26 +40,31 @@ final class Repetition {
     settings: Settings,
     interruption: Interruption,
     interrupted: Wakeup
-  ) throws(SystemError) {
+  ) throws(SystemFailure) {
     self.scenario = scenario
     self.settings = settings
     self.interruption = interruption
     self.interrupted = interrupted
     news = try Wakeup()
     listener = try Listener()
-    underWay = Part(.start, place: scenario.place)
+    begin(Failure.Part(.start))
+  }
+
+  /// Notes the part that is done next; a step has a place of its own.
+  func begin(_ part: Failure.Part, at place: SourcePlace? = nil) {
+    underWay = (part, place ?? scenario.place)
   }
 
   /// Plays the scenario once; whatever happens to the target is part of the recording.
   func play() -> Recording {
     var recording: Recording
-    do throws(Halt) {
+    do throws(StepAborted) {
       try refuseWhatCannotBeDone()
       try startListening()
     } catch {
       return notStarted(because: error)
     }
-    do throws(Halt) {
+    do throws(StepAborted) {
       try runSetup()
       recording = measure(try startTarget())
     } catch {
@@ -70,30 +75,29 @@ final class Repetition {
     return recording
   }
 
-  private func startListening() throws(Halt) {
-    do throws(SystemError) { try listener.start() } catch { throw Halt(error) }
+  private func startListening() throws(StepAborted) {
+    do throws(SystemFailure) { try listener.start() } catch { throw StepAborted(error) }
   }
 
   private func tearDown(after recording: inout Recording) {
     let failure = runTeardown()
     if recording.failure == nil { recording.failure = failure }
-    for family in lingering { noteImmortals(family.disperse()) }
+    for family in lingering { noteUnkillable(family.disperse()) }
     lingering = []
     listener.stop()
     folder?.remove()
   }
 
-  private func notStarted(because halt: Halt) -> Recording {
-    let failure = failure(for: halt, of: nil)
-    var detail = failure.problem
-    if case .failed(let problem, _, _) = halt { detail = underWay.kind == .setup ? "setup failed" : problem }
-    return Recording(end: End(deciding: EndEvidence(startError: detail)), failure: failure)
+  private func notStarted(because reason: StepAborted) -> Recording {
+    let failure = failure(for: reason, of: nil)
+    var cause = End.Cause.startFailed(failure.problem)
+    if case .failed = reason, underWay.part.kind == .setup { cause = .setupFailed }
+    return Recording(end: End(deciding: EndEvidence(startFailure: cause)), failure: failure)
   }
 
-  /// Names processes that no SIGKILL ended.
-  func noteImmortals(_ survivors: [Int32]) {
-    guard !survivors.isEmpty else { return }
-    notes.append("could not be killed: process \(survivors.map(String.init).joined(separator: ", "))")
+  /// Notes processes that no SIGKILL has ended.
+  func noteUnkillable(_ pids: [Int32]) {
+    if !pids.isEmpty { notes.append(.unkillable(pids)) }
   }
 }
 
@@ -102,35 +106,37 @@ final class Repetition {
 extension Repetition {
   private typealias Input = (reader: Descriptor?, writer: Descriptor?)
 
-  private func refuseWhatCannotBeDone() throws(Halt) {
-    underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
-    if let diagnostic = Ladder.here.diagnostic(about: scenario) {
-      throw .failed(diagnostic.problem, hint: diagnostic.hint)
-    }
+  private func refuseWhatCannotBeDone() throws(StepAborted) {
+    beginStart()
+    if let problem = Capabilities.here.refusal(of: scenario) { throw .failed(problem) }
   }
 
-  private func startTarget() throws(Halt) -> TargetRun {
+  func beginStart() {
+    begin(Failure.Part(.start, doing: "\(scenario.target.command)"))
+  }
+
+  private func startTarget() throws(StepAborted) -> TargetRun {
     if interruption.signal != nil { throw .interrupted }
     try checkNotReadyYet()
-    underWay = Part(.start, "\(scenario.target.command)", place: scenario.place)
+    beginStart()
     let (folder, output, input) = try openChannels()
     let instruments = Instruments(for: scenario, on: settings.method)
     let family = try launch(input: input.reader, output: output.writer, marks: folder, instruments)
     return follow(family, output: output.reader, input: input.writer, marks: folder.marks, instruments)
   }
 
-  private func openChannels() throws(Halt) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
-    do throws(SystemError) {
+  private func openChannels() throws(StepAborted) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
+    do throws(SystemFailure) {
       let folder = try PrivateFolder(in: settings.temporaryFolder)
       self.folder = folder
       return (folder, try Descriptor.pipe(readerBlocks: false), try openInput())
     } catch {
-      throw Halt(error)
+      throw StepAborted(error)
     }
   }
 
   /// The target's standard input, and the end that we write to; none of either where it is `/dev/null`.
-  private func openInput() throws(SystemError) -> Input {
+  private func openInput() throws(SystemFailure) -> Input {
     switch scenario.target.input {
     case .null: return (nil, nil)
     case .file(let path): return (try Descriptor.open(path, O_RDONLY), nil)
@@ -145,7 +151,7 @@ extension Repetition {
     output: Descriptor,
     marks folder: PrivateFolder,
     _ instruments: Instruments
-  ) throws(Halt) -> Family {
+  ) throws(StepAborted) -> Family {
     var environment = settings.environment
     environment["HIGHWATER_MARKS"] = folder.marksPath
     var request = LaunchRequest(
@@ -161,7 +167,7 @@ extension Repetition {
     request.containment = instruments.cgroup?.containment
     request.mappings = instruments.lastMappings?.number
     defer { withExtendedLifetime((input, output)) {} }
-    do throws(LaunchError) { return try Family(starting: request) } catch { throw Halt(error) }
+    do throws(LaunchError) { return try Family(starting: request) } catch { throw StepAborted(error) }
   }
 
   /// Begins to sample and to listen.

@@ -43,8 +43,9 @@ final class OutputChannel: Sendable {
     state.withLock { $0.tail }
   }
 
-  var fileProblem: String? {
-    state.withLock { $0.file?.problem }
+  /// Why the file does not hold all of the output.
+  var fileFailure: SystemFailure? {
+    state.withLock { $0.file?.failure }
   }
 
   /// Whether output was dropped before patterns were looked for in it.
