@@ -67,7 +67,7 @@ package struct NoiseVariant: Sendable, Equatable {
   /// Of the scenario's metrics those that could be had here.
   package let metrics: [Metric]
   /// Why the scenario does not run so; nil where it does.
-  package let failure: Failure?
+  package var failure: Failure?
 
   init(_ change: IsolationChange, _ measurements: ScenarioResult, beside metrics: [MetricNoise]) {
     self.change = change

@@ -109,7 +109,7 @@ private struct Freezer: Sendable {
 
   func freeze(within limit: Duration) -> Bool {
     let deadline = MonotonicTime.after(limit)
-    do throws(SystemError) { try SmallFile.write(frozen.text, to: frozen.file) } catch { return false }
+    do throws(SystemFailure) { try SmallFile.write(frozen.text, to: frozen.file) } catch { return false }
     while !isFrozen {
       guard !deadline.hasPassed else {
         thaw()

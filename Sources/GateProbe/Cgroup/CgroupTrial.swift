@@ -4,11 +4,11 @@ import Glibc
 /// Makes a cgroup, has a process join it, and removes it again: the only sure way to know whether that is allowed.
 enum CgroupTrial {
   /// What is in the way of cgroups in the folder, if anything.
-  static func attempt(in folder: String, needing file: String) -> CgroupRefusal? {
+  static func attempt(in folder: String, needing file: String) -> CgroupError? {
     switch LinuxCalls.tryCgroup(at: "\(folder)/\(CgroupName.new())", needing: file) {
     case 0: nil
     case -1: .noFile(file, folder: folder)
-    case let code: CgroupRefusal(code: code, folder: folder)
+    case let code: CgroupError(code: code, folder: folder)
     }
   }
 }

@@ -77,7 +77,7 @@ final class Family: Sendable {
       throw LaunchError(stage, code: code, request: request)
     default:
       Self.dismiss(handle)
-      throw LaunchError(.shepherd, code: LinuxCalls.Code.inputOutput, request: request)
+      throw LaunchError(.supervisor, code: LinuxCalls.Code.inputOutput, request: request)
     }
   }
 

@@ -6,6 +6,7 @@ struct LaunchRequest: Sendable {
   ///
   /// A program without a slash is looked for in the `PATH` of `environment`.
   var words: [String]
+  var program: String { words.first ?? "" }
   /// All of the program's environment; nothing is added to it.
   var environment: [String: String]
   var workingDirectory: String

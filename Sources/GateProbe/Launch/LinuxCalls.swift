@@ -42,13 +42,6 @@ enum LinuxCalls {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// What the system says of an error number, in lower case as our messages are.
-  static func words(forError code: Int32) -> String {
-    guard let text = strerror(code) else { return "error \(code)" }
-    let words = String(cString: text)
-    return words.prefix(1).lowercased() + words.dropFirst()
-  }
-
   /// 0 where the path names a file that may be executed, else the error number.
   static func executability(of path: String) -> Int32 {
     hw_executable(path)
@@ -92,21 +85,18 @@ extension LinuxCalls {
       return hw_shepherd_start(&plan, &started)
     }
     withExtendedLifetime(memory) {}
-    guard code == 0 else { throw LaunchError(.shepherd, code: code, request: request) }
+    guard code == 0 else { throw LaunchError(.supervisor, code: code, request: request) }
     return Shepherd(pid: started.pid, control: started.control, report: started.report, events: started.events)
   }
 
   /// The environment as the kernel takes it, checked together with the words.
   private static func settings(of request: LaunchRequest) throws(LaunchError) -> [String] {
-    let program = request.words.first ?? ""
     if let name = request.environment.keys.first(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) {
-      let problem = "cannot execute `\(program)`: `\(name)` is no name of a variable"
-      throw LaunchError(.arguments, code: Code.invalid, problem: problem)
+      throw LaunchError(.arguments, .invalidVariable(name), program: request.program)
     }
     let settings = request.environment.map { "\($0.key)=\($0.value)" }.sorted()
     guard !(request.words + settings + [request.workingDirectory]).contains(where: { $0.utf8.contains(0) }) else {
-      let problem = "cannot execute `\(program)`: an argument or variable holds a zero byte"
-      throw LaunchError(.arguments, code: Code.invalid, problem: problem)
+      throw LaunchError(.arguments, .zeroByte, program: request.program)
     }
     return settings
   }
@@ -269,7 +259,7 @@ extension LaunchError.Stage {
     case HW_STAGE_EXEC: self = .execution
     case HW_STAGE_CGROUP: self = .cgroup
     case HW_STAGE_TRACE: self = .trace
-    default: self = .shepherd
+    default: self = .supervisor
     }
   }
 }

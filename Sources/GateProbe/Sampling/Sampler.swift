@@ -45,12 +45,12 @@ final class Sampler: Sendable {
 
   /// Starts the thread; where none can be made, the report says so in a note.
   func start() {
-    do throws(SystemError) {
+    do throws(SystemFailure) {
       let wake = try Wakeup()
       let thread = try PosixThread(named: "hw-sampler") { self.loop(wakingOn: wake.descriptor) }
       life.withLock { $0 = Life(thread: thread, wake: wake) }
     } catch {
-      state.withLock { $0.remark("there were no readings but the first and the last: \(error.problem)") }
+      state.withLock { $0.add(.notSampled(error)) }
     }
   }
 

@@ -61,7 +61,7 @@ extension SamplerState {
   private mutating func resetMark(at time: Int64) -> (resident: Bytes?, peakBefore: Bytes?) {
     guard let main, let figures = mainReading(at: time) else { return (nil, nil) }
     nextReset = time + Self.shortestPhase
-    do throws(SystemError) {
+    do throws(SystemFailure) {
       try SmallFile.write("5", to: "/proc/\(main.pid)/clear_refs")
       store.beginEpoch()
       return (figures.resident, max(figures.peak, figures.resident))

@@ -28,11 +28,7 @@ extension SamplerState {
       retire(process)
     case .madeManyThreads(let count):
       isToldOfAll = false
-      let command = known[event.pid]?.command ?? "a process"
-      remark(
-        "`\(command)` made more than \(count) threads: the later ones were not followed, so that a program started by "
-          + "one of them was found by search and its peak sampled"
-      )
+      add(.threadsNotFollowed(command: known[event.pid]?.command, count: count))
     }
   }
 

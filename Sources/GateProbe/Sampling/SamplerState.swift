@@ -29,7 +29,7 @@ struct SamplerState: ~Copyable {
   var nextReset: Int64 = 0
   /// Whether a tracer tells of every new process.
   var isToldOfAll: Bool
-  private var remarks: [String] = []
+  private var addedNotes: [RecordingNote] = []
   private var lastTree: Int64 = 0
   /// Where the main process was alone at the last reading of the tree: what it held, and until when that will do.
   private var loneTree: (level: Int64, until: Int64)?
@@ -75,9 +75,9 @@ struct SamplerState: ~Copyable {
     return process
   }
 
-  /// Adds a sentence to the report.
-  mutating func remark(_ sentence: String) {
-    remarks.append(sentence)
+  /// Adds a note to the report.
+  mutating func add(_ note: RecordingNote) {
+    addedNotes.append(note)
   }
 }
 
@@ -260,12 +260,10 @@ extension SamplerState {
     )
   }
 
-  private var notes: [String] {
-    var notes = remarks
-    if store.stride > 1 {
-      notes.append("the repetition was long: of each \(store.stride) readings the highest was kept")
-    }
-    if gone.dropped > 0 { notes.append("\(gone.dropped) more processes were seen than are listed") }
+  private var notes: [RecordingNote] {
+    var notes = addedNotes
+    if store.stride > 1 { notes.append(.thinned(stride: store.stride)) }
+    if gone.dropped > 0 { notes.append(.processesNotListed(count: gone.dropped)) }
     return notes
   }
 }

@@ -12,6 +12,5 @@ struct SamplingReport: Sendable {
   var treeMethod: TreeMethod
   /// The longest time between two successive readings while something lived.
   var widestGap: Duration
-  /// Remarks for a person, each one sentence.
-  var notes: [String]
+  var notes: [RecordingNote]
 }

@@ -1,3 +1,4 @@
+import GateCore
 import Glibc
 
 /// An open file descriptor, closed with its last owner.
@@ -56,21 +57,20 @@ extension Descriptor {
   static func pipe(
     readerBlocks: Bool = true,
     writerBlocks: Bool = true
-  ) throws(SystemError) -> Pair {
-    guard let ends = LinuxCalls.pipe() else { throw SystemError(task: "create a pipe", code: errno) }
+  ) throws(SystemFailure) -> Pair {
+    guard let ends = LinuxCalls.pipe() else { throw SystemFailure(.pipe, code: errno) }
     let pair = (reader: Descriptor(owning: ends.reading), writer: Descriptor(owning: ends.writing))
     if !readerBlocks { try pair.reader.stopBlocking() }
     if !writerBlocks { try pair.writer.stopBlocking() }
     return pair
   }
 
-  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) -> Descriptor {
-    let number = try SystemError.check(Glibc.open(path, flags | O_CLOEXEC, mode), "open `\(path)`")
-    return Descriptor(owning: number)
+  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) -> Descriptor {
+    Descriptor(owning: try SystemFailure.check(Glibc.open(path, flags | O_CLOEXEC, mode), .open, path: path))
   }
 
-  private func stopBlocking() throws(SystemError) {
-    _ = try SystemError.check(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), "set up a pipe")
+  private func stopBlocking() throws(SystemFailure) {
+    _ = try SystemFailure.check(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), .pipe)
   }
 }
 
@@ -81,7 +81,7 @@ final class Wakeup: Sendable {
   private let reader: Descriptor
   private let writer: Descriptor
 
-  init() throws(SystemError) {
+  init() throws(SystemFailure) {
     (reader, writer) = try Descriptor.pipe(readerBlocks: false, writerBlocks: false)
   }
 

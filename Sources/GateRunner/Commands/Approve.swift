@@ -133,7 +133,7 @@ package struct Approve {
 extension ScenarioResult {
   /// Why this must not become a baseline; nil where it may.
   fileprivate var reasonAgainstApproval: String? {
-    if let failure { return "it failed: \(failure.subject): \(failure.problem)" }
+    if let failure { return "it failed: \(failure.displayText)" }
     if repetitions.isEmpty { return "it has no repetition" }
     if repetitions.allSatisfy({ $0.metrics[.peakRSS] == nil }) { return "it has no peak_rss" }
     return nil
