@@ -55,8 +55,6 @@ extension End {
     /// The last fatal error that the Swift runtime printed.
     case fatalError(line: String)
     case loop(TargetEvent)
-    /// The text of a file that has no more than that.
-    case verbatim(String)
   }
 
   /// What shows an end.
@@ -73,8 +71,6 @@ extension End {
     case nearLimit(LimitShare)
     /// A line of the target's output on an allocation that failed.
     case failedAllocation(line: String)
-    /// The text of a file that has no more than that.
-    case verbatim(String)
   }
 
   /// Which limit of memory was met.

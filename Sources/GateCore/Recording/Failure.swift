@@ -37,7 +37,6 @@ package struct Failure: Sendable, Hashable, Codable {
   /// A loop makes a program grow until somebody kills it: then the loop is the reason.
   package var isInconclusive: Bool {
     if case .loop = problem { return false }
-    if case .verbatim(_, let isInconclusive) = problem { return isInconclusive }
     return end?.kind == .killed
   }
 }
@@ -64,8 +63,6 @@ extension Failure {
   package struct Part: Sendable, Hashable, Codable {
     package enum Kind: String, Sendable, Codable {
       case setup, ready, start, step, end, stop, teardown
-      /// The name is the text, from a file that has no more than that.
-      case verbatim
     }
 
     /// A place in a script.
@@ -125,8 +122,6 @@ extension Failure {
     case memoryLimitUnavailable(CgroupError)
 
     case interrupted
-    /// The text of a file that has no more than that.
-    case verbatim(String, isInconclusive: Bool)
   }
 
   /// Why a request was no success.

@@ -39,9 +39,6 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   /// The target's output is not in its file, or not all of it.
   case outputNotStored(SystemFailure)
 
-  /// The text of a file that has no more than that.
-  case verbatim(String)
-
   /// A value that was reported in one unit first, and in another one later.
   package struct SecondUnit: Sendable, Hashable, Codable {
     package var metric: String

@@ -17,21 +17,11 @@ extension End {
 
   /// What is known beyond the kind, the code and the signal.
   package var detailText: String? {
-    if case .verbatim(let text)? = cause { return text }
     let parts = [cause?.displayText, kind == .oom ? nil : oomKillText].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
   package var proofText: String? { proof?.displayText }
-
-  /// Whether the target reported a loop.
-  var isLoop: Bool {
-    switch cause {
-    case .loop: true
-    case .verbatim(let text): TargetEvent.isLoop(text)
-    default: false
-    }
-  }
 
   private var oomKillText: String? {
     switch oomKills {
@@ -59,7 +49,6 @@ extension End.Cause {
     case .coreDumped: "core dumped"
     case .fatalError(let line): line
     case .loop(let event): event.displayText
-    case .verbatim(let text): text
     }
   }
 }
@@ -75,7 +64,6 @@ extension End.Proof {
     case .machine(let kills):
       "likely: oom_kill \(kills.displayText) on this machine, where it was one of the largest processes"
     case .nearLimit(let share): "inferred: \(share.displayText)"
-    case .verbatim(let text): text
     }
   }
 }

@@ -17,6 +17,17 @@ extension Failure {
   }
 }
 
+extension Failure {
+  /// Whether its text says how the target ended.
+  func names(_ end: End) -> Bool {
+    switch problem {
+    case .unexpectedEnd, .timeout: true
+    case .targetEnded(let status, _): status != nil && end.kind == .exited
+    default: end.kind == .startFailed
+    }
+  }
+}
+
 extension Failure.Attempt {
   fileprivate var displayText: String {
     (isComparison ? "the comparison build, " : "")
@@ -27,7 +38,6 @@ extension Failure.Attempt {
 extension Failure.Part {
   /// As in ``step 3 of 7, turn 2 of 5, step 1 of 2 `run: redis-cli ping` ``.
   var displayText: String {
-    guard kind != .verbatim else { return text ?? "" }
     let name = path.isEmpty ? kind.rawValue : path.map(\.displayText).joined(separator: ", ")
     return name + (text.map { " `\($0)`" } ?? "")
   }
@@ -81,7 +91,6 @@ extension Failure.Problem {
     case .memoryLimitUnavailable(let error):
       "`memory-limit` is unavailable: no memory cgroup can be made here: \(error.causeText)"
     case .interrupted: "was interrupted"
-    case .verbatim(let text, _): text
     }
   }
 

@@ -5,8 +5,8 @@ extension Note {
   package func text(in scenario: ScenarioResult) -> String {
     switch self {
     case .recording(let note, let count, let total):
-      NoteWords.text(of: note) + (count < total ? " (in \(count) of \(total) repetitions)" : "")
-    case .machine(let note): NoteWords.text(of: note)
+      note.displayText + (count < total ? " (in \(count) of \(total) repetitions)" : "")
+    case .machine(let note): note.displayText
     case .comparedWithBuild(let build): "compared with the build `\(build)`, run alternately with the scenario's own"
     case .largerChild(let child, let main):
       "the child `\(child)` uses more memory than the main process `\(main)`, but only the main process is judged; gate "
@@ -35,8 +35,8 @@ extension Note {
   /// Whether it is true of every run of this scenario on this machine, so that it does not matter while all is well.
   var isRoutine: Bool {
     switch self {
-    case .recording(let note, _, _): NoteWords.isRoutine(note)
-    case .machine(let note): NoteWords.isRoutine(note)
+    case .recording(.brief, _, _), .recording(.treeMethod, _, _), .machine(.noTracing), .machine(.noMemoryCgroup): true
+    case .recording, .machine: false
     case .comparedWithBuild, .notJudged, .baselineSeldomSteady, .environmentChanged: true
     case .largerChild, .ungatedGrowth, .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep,
       .onlyInBase:

@@ -31,7 +31,6 @@ extension RecordingNote {
     case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
     case .outputNotStored(let failure): "the target's output is not stored, or not all of it: \(failure.displayText)"
-    case .verbatim(let text): text
     }
   }
 }
