@@ -102,9 +102,12 @@ struct CheckConclusion {
           )
         )
       }
-    let postman = Postman(outbox: artifacts.outbox, interruption: invocation.interruption)
-    let reports = postman.deliver(messages, webhooks: project.webhooks)
-    for report in reports where !report.isDelivered { invocation.console.warn(report.displayText) }
+    let sender = WebhookSender(outbox: artifacts.outbox, interruption: invocation.interruption)
+    let reports = sender.deliver(messages, webhooks: project.webhooks)
+    for warning in reports.compactMap(\.warning) {
+      invocation.console.warn(warning.problem)
+      if let hint = warning.hint { invocation.console.say("  hint: \(hint)") }
+    }
     return reports.allSatisfy(\.isDelivered)
   }
 }
