@@ -41,14 +41,14 @@ extension Baseline {
   }
 
   /// The judged metrics that have crept above their anchors: by more than is tolerated at once and
-  /// ``Statistics/Creep/deviations`` of their own values, since the lowest of many levels lies below what they are on average.
+  /// ``Drift/deviations`` of their own values, since the lowest of many levels lies below what they are on average.
   package func creep(under gate: Gate) -> [Creep] {
     gate.rules.filter { $0.severity != .off }.compactMap { rule in
       guard let anchor = anchors[rule.metric], let values = metrics[rule.metric], let level = Spread.median(values)
       else { return nil }
       let least =
         gate.tolerance(of: rule.metric).allowed(beside: values, of: rule.metric)
-        + Statistics.Creep.deviations * Spread.noise(values)
+        + Drift.deviations * Spread.noise(values)
       let rise = level - anchor.level
       return rise > least ? Creep(metric: rule.metric, rise: rise, anchor: anchor) : nil
     }

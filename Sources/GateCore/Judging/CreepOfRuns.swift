@@ -21,7 +21,7 @@ package struct CreepOfRuns: Sendable, Equatable {
     let kept = Array(sound[Self.startAfterSteps(sound, allowed)...])
     let medians = kept.compactMap(\.record.figures?.median)
     let rest = ChangePoints.withoutSteps(medians, ChangePoints.find(in: medians, least: allowed))
-    guard let creep = Creep(rest, tolerance: allowed) else { return nil }
+    guard let creep = Drift(rest, tolerance: allowed) else { return nil }
     let start = kept[creep.anchorIndex].run
     self.metric = metric
     rise = creep.rise

@@ -47,7 +47,7 @@ package struct RepetitionPlan: Sendable, Equatable {
     for (index, look) in looks.enumerated() {
       available += index == 0 ? Self.firstShare : share
       guard look < count else { break }
-      if RankTest.floor(look, baseline) <= available { available = 0 }
+      if RankTest.smallestPValue(look, baseline) <= available { available = 0 }
     }
     return available
   }

@@ -177,14 +177,14 @@ private struct CourseMoves {
   private func least(_ level: Double) -> Double { tolerance.allowed(beside: [level]) }
 
   var steps: [MetricCourse.Step] {
-    let standing = Set(ChangePoints.standing(found, least: least).map(\.index))
+    let standing = Set(ChangePoints.unreverted(found, least: least).map(\.index))
     let now = found.last?.after ?? 0
     return zip(found, found.dropFirst().map(\.index) + [points.count]).map { step, end in
       MetricCourse.Step(
         entry: places[step.index],
         before: step.before,
         after: step.after,
-        chance: step.chance,
+        chance: step.pValue,
         cause: cause(of: step, until: end),
         stands: step.rise > 0 ? standing.contains(step.index) : now < step.before
       )
