@@ -71,7 +71,7 @@ struct AsyncTests {
         return leaf
       }
     }
-    #expect(imreleased.paths == ["self"])
+    #expect(held.paths == ["self"])
     open.finish()
   }
 
