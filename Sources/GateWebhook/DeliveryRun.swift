@@ -133,7 +133,7 @@ struct DeliveryRun: ~Copyable {
 }
 
 extension WebhookLabel {
-  /// The host of the webhook, with its position where the host alone is missing or ambiguous.
+  /// The host of the webhook, with its position if the host alone is missing or ambiguous.
   init(of webhook: Webhook, among webhooks: [Webhook]) {
     func host(of webhook: Webhook) -> String? { try? HTTPAddress(parsing: webhook.url.exposed).host }
     let host = host(of: webhook)

@@ -39,11 +39,11 @@ final class Outbox {
   init(folder path: String) throws(OutboxError) {
     folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard folder >= 0 else { throw .cannotOpen(folder: path, errno: errno) }
-    // Fails where another user owns the folder; our files in it are still private.
+    // Fails if another user owns the folder; our files in it are still private.
     _ = fchmod(folder, 0o700)
   }
 
-  /// Opens the folder, and creates it where it is missing.
+  /// Opens the folder, and creates it if it is missing.
   convenience init(creating path: String) throws(OutboxError) {
     let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     if !parent.isEmpty {
@@ -58,7 +58,7 @@ final class Outbox {
     close(folder)
   }
 
-  /// Locks the outbox for this process until this object is released; false where another process has locked it.
+  /// Locks the outbox for this process until this object is released; false if another process has locked it.
   func lock() -> Bool {
     flock(folder, LOCK_EX | LOCK_NB) == 0
   }

@@ -23,7 +23,7 @@ struct QueuedMessage: Codable, Equatable {
     body = Data(message.body)
   }
 
-  /// Parses a file; nil where the bytes are not a message.
+  /// Parses a file; nil if the bytes are not a message.
   init?(parsing bytes: [UInt8]) {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601

@@ -36,7 +36,7 @@ package enum LaunchPage {
 
   // MARK: Reading
 
-  /// The newest record of a page; nil where none was completed.
+  /// The newest record of a page; nil if none was completed.
   package static func load(_ bytes: [UInt8]) throws(LaunchPageError) -> Entry? {
     var record = LaunchRecord()
     let sequence = try bytes.withUnsafeBytes { page in
@@ -48,7 +48,7 @@ package enum LaunchPage {
   /// Reads the newest record of a page into the caller's variable: copying an optional record would need parts of the
   /// Swift runtime that a small program does not use otherwise.
   ///
-  /// - Returns: The sequence number; nil where no record was completed.
+  /// - Returns: The sequence number; nil if no record was completed.
   package static func read(
     _ page: UnsafeRawBufferPointer,
     into record: inout LaunchRecord
@@ -69,7 +69,7 @@ package enum LaunchPage {
     return number(in: page, at: start)
   }
 
-  /// The slot with the last completed change; nil where neither is valid.
+  /// The slot with the last completed change; nil if neither is valid.
   private static func newestSlot(in page: UnsafeRawBufferPointer) -> Int? {
     let (first, second) = (slot(0), slot(1))
     guard isValid(first, in: page) else { return isValid(second, in: page) ? second : nil }
@@ -147,7 +147,7 @@ package enum LaunchPage {
     return Array(page.prefix(slot(1)))
   }
 
-  /// The record from the bytes of ``bytes(of:)``; nil where they are not valid.
+  /// The record from the bytes of ``bytes(of:)``; nil if they are not valid.
   package static func record(from bytes: [UInt8]) -> LaunchRecord? {
     guard bytes.count == slot(1) else { return nil }
     return (try? load(bytes + [UInt8](repeating: 0, count: size - bytes.count)))?.record

@@ -16,9 +16,9 @@ package struct LaunchRecord: Sendable, Equatable {
     /// The name in os-release(5) with a checksum of that file.
     package var osRelease = ""
     package var appVersion = ""
-    /// The ELF build id of the program, in hexadecimal digits; empty where it has none.
+    /// The ELF build id of the program, in hexadecimal digits; empty if it has none.
     package var buildID = ""
-    /// The folder of the memory cgroup; empty where there is none.
+    /// The folder of the memory cgroup; empty if there is none.
     package var cgroup = ""
     package var cgroupInode: UInt64 = 0
 
@@ -37,9 +37,9 @@ package struct LaunchRecord: Sendable, Equatable {
     package var peakResident: UInt64 = 0
     /// The pid of the tracer, or 0 (`TracerPid`).
     package var tracer: Int32 = 0
-    /// In bytes: the lowest limit of the cgroup and its ancestors; nil where there is none.
+    /// In bytes: the lowest limit of the cgroup and its ancestors; nil if there is none.
     package var limit: UInt64?
-    /// How many processes of the cgroup the OOM killer has killed so far (`oom_kill`); nil where they are not counted.
+    /// How many processes of the cgroup the OOM killer has killed so far (`oom_kill`); nil if they are not counted.
     package var oomKills: UInt64?
     /// The share of the last ten seconds in which all tasks waited for memory, in percent (PSI, `full avg10`).
     package var pressure = 0.0
@@ -85,7 +85,7 @@ package struct LaunchRecord: Sendable, Equatable {
 
   /// An exit by `exit`, `quick_exit` or `noteExit`.
   package struct Exit: Sendable, Equatable {
-    /// Nil where it is unknown: quick_exit(3) does not pass it to its handlers.
+    /// Nil if it is unknown: quick_exit(3) does not pass it to its handlers.
     package let code: Int32?
 
     package init(code: Int32?) {

@@ -5,7 +5,7 @@ struct ChangePointCandidate {
     case none
     /// A ramp fits the values better, by this many variances.
     case ramp(Double)
-    /// The step is smaller than the tolerance, by this share of it (1 where the levels are equal).
+    /// The step is smaller than the tolerance, by this share of it (1 if the levels are equal).
     case small(Double)
     /// Values of one level would have such a step with this probability.
     case insignificant(pValue: Double)
@@ -28,7 +28,7 @@ struct ChangePointCandidate {
   ///
   /// Equal values count half, but with the distribution for distinct values, which is wider, so the result is too large
   /// rather than too small: with the distribution for ties (``RankTest/pValue(ofRiseFrom:to:)``) the search took ten
-  /// times as long. 1 where it is clearly not significant.
+  /// times as long. 1 if it is clearly not significant.
   static func pValue(_ first: ArraySlice<Double>, _ second: ArraySlice<Double>, among values: [Double]) -> Double {
     guard min(first.count, second.count) >= ChangePoints.shortest else { return 1 }
     var (rises, falls) = (0, 0)

@@ -9,7 +9,7 @@ package struct ChangePoint: Sendable, Equatable {
   /// The probability of such a step at any place of a ``ChangePoints/window`` if the level had not changed.
   package let pValue: Double
 
-  /// By how much the level rose; negative where it fell.
+  /// By how much the level rose; negative if it fell.
   package var rise: Double { after - before }
 }
 
@@ -42,7 +42,7 @@ package enum ChangePoints {
   /// By how much the significance of a candidate may be weaker (as in Otava).
   private static let candidateFactor = 10.0
 
-  /// The steps in a time series; none where there are too few values.
+  /// The steps in a time series; none if there are too few values.
   ///
   /// - Parameters:
   ///   - values: One finite value for each run.

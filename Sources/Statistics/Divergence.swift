@@ -1,7 +1,7 @@
 /// The divergence between adjacent parts of a series (Matteson and James 2014, equations 5 and 7, with the exponent 1).
 enum Divergence {
   /// The best split of a range and the end of its second part, each part of at least ``ChangePoints/shortest`` values;
-  /// nil where the range is too short, or all its values are equal.
+  /// nil if the range is too short, or all its values are equal.
   ///
   /// It maximizes Q = nm/(n + m) · (2 × the mean distance between both parts − that within the first − that within the
   /// second). With N = n + m, the sum S of all distances, and F and L the mean distances within each part times n/2 and

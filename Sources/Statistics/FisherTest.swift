@@ -1,7 +1,7 @@
 /// The exact test of Fisher (1935) for a proportion, one-sided.
 package enum FisherTest {
   /// The probability of at least `current` of `currentCount` if the proportion is the same as that of `base` of
-  /// `baseCount`; 1 where either count is zero.
+  /// `baseCount`; 1 if either count is zero.
   package static func pValue(ofRiseFrom base: Int, of baseCount: Int, to current: Int, of currentCount: Int) -> Double {
     guard baseCount > 0, currentCount > 0 else { return 1 }
     let (marked, all) = (base + current, baseCount + currentCount)

@@ -8,7 +8,7 @@ package struct Modes: Sendable, Equatable {
   /// The medians of both modes.
   package let levels: (low: Double, high: Double)
 
-  /// The two modes of these values; nil where there are not two.
+  /// The two modes of these values; nil if there are not two.
   ///
   /// They are split at the widest gap that leaves at least two values on each side, and are two where that gap is wider
   /// than three times the wider side's range. At least ten values are needed: then fewer than 0.1 % of normal samples

@@ -13,7 +13,7 @@ enum RampFit {
   /// the place of the step was chosen.
   static let deviations = 4.0
 
-  /// By how many variances the best ramp fits the values better than a step at `place`; at most zero where a step remains
+  /// By how many variances the best ramp fits the values better than a step at `place`; at most zero if a step remains
   /// beside the ramp.
   static func advantage(overStepAt place: Int, in values: ArraySlice<Double>) -> Double {
     let series = CenteredSeries(values, step: place)

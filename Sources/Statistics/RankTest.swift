@@ -3,7 +3,7 @@ package enum RankTest {
   /// The probability that `current` lies at least as far above `base` if both have the same distribution.
   ///
   /// Exact also for tied values, as counts of pages often are: from the permutation distribution of the mid-ranks
-  /// (Lehmann 1975, section 1.4). More than ``Subsample/limit`` values a side are subsampled. 1 where either is empty.
+  /// (Lehmann 1975, section 1.4). More than ``Subsample/limit`` values a side are subsampled. 1 if either is empty.
   package static func pValue(ofRiseFrom base: [Double], to current: [Double]) -> Double {
     let (base, current) = (Subsample.of(base), Subsample.of(current))
     guard let highest = base.last, let lowest = current.first else { return 1 }

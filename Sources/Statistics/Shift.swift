@@ -9,7 +9,7 @@ package struct Shift: Sendable, Equatable {
   /// The one-sided lower 95 % confidence bound.
   package let lowerBound: Double
 
-  /// The shift from `base` to `current` with bounds from the exact distribution of the rank sum; nil where either is
+  /// The shift from `base` to `current` with bounds from the exact distribution of the rank sum; nil if either is
   /// empty.
   ///
   /// With too few values for 95 % (two-sided: fewer than 4 against 4) the bounds are the range of the differences, with a
@@ -28,7 +28,7 @@ package struct Shift: Sendable, Equatable {
     (lowerBound, upperBound) = oneSided
   }
 
-  /// The largest k with P(U ≤ k − 1) ≤ `perSide` for the Mann–Whitney statistic U; 0 where there is none.
+  /// The largest k with P(U ≤ k − 1) ≤ `perSide` for the Mann–Whitney statistic U; 0 if there is none.
   static func rankCut(_ first: Int, _ second: Int, perSide: Double) -> Int {
     RankTest.orderings(first, second).lowerTailCount(probability: perSide)
   }

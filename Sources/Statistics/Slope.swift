@@ -35,7 +35,7 @@ package enum Slope {
     return (medians(x), medians(y))
   }
 
-  /// The median, found by selection (Hoare 1961), which leaves the values in another order; nil where there are none.
+  /// The median, found by selection (Hoare 1961), which leaves the values in another order; nil if there are none.
   static func median(_ values: inout [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let middle = values.count / 2

@@ -25,7 +25,7 @@ package enum Spread {
   /// A robust estimate of the standard deviation of normal values: the larger of ``scaledMAD(_:)`` and the interquartile
   /// range over 1.349.
   ///
-  /// Either alone is zero where many values are equal, as counts of pages often are.
+  /// Either alone is zero if many values are equal, as counts of pages often are.
   package static func noise(_ values: [Double]) -> Double {
     guard let deviation = scaledMAD(values), let low = quantile(values, 0.25), let high = quantile(values, 0.75)
     else { return 0 }

@@ -1,6 +1,6 @@
 /// Where a curve becomes steady.
 package enum SteadyState {
-  /// The index of the first value that belongs to the steady state, by a backward scan; nil where there is none.
+  /// The index of the first value that belongs to the steady state, by a backward scan; nil if there is none.
   ///
   /// With m the median of the last half and s its ``Spread/scaledMAD(_:)``, the curve is steady from the last
   /// value of the first half that lies further from m than max(3 s, 1 % of m, `floor`). It finds the

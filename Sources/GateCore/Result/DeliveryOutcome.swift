@@ -1,6 +1,6 @@
 /// What happened to a message for a webhook, be it new or queued by an earlier run.
 package struct DeliveryReport: Sendable, Equatable {
-  /// Nil where the project file has no webhook for the message.
+  /// Nil if the project file has no webhook for the message.
   package var webhook: WebhookLabel?
   package var deliveryID: String
   /// Whether an earlier run left the message in the outbox.
@@ -61,9 +61,9 @@ package enum OutboxError: Error, Sendable, Equatable {
 
 /// A webhook as messages name it: by its host, never by the path or the credentials of its URL.
 package struct WebhookLabel: Sendable, Equatable {
-  /// Nil where the URL cannot be parsed.
+  /// Nil if the URL cannot be parsed.
   package var host: String?
-  /// The position in the project file, counted from 1; nil where no other webhook has the same host.
+  /// The position in the project file, counted from 1; nil if no other webhook has the same host.
   package var position: Int?
 
   package init(host: String?, position: Int?) {

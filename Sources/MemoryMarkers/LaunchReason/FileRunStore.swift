@@ -11,7 +11,7 @@ public final class FileRunStore: PriorRunStore {
   /// The store for the program's name, in the user's state folder.
   public static let `default` = FileRunStore()
 
-  /// The path of the file; nil where no folder could be determined.
+  /// The path of the file; nil if no folder could be determined.
   public let path: String?
 
   private struct Page {

@@ -122,7 +122,7 @@ private struct PriorRunAnalysis {
     return (isNearLimit ? .ownLimit : .systemPressure, .inferred)
   }
 
-  /// The log comes first: it names the process, whereas the counter counts every process of the cgroup.
+  /// The log comes first: it names the process, while the counter counts every process of the cgroup.
   private var provenOutOfMemory: (OOMKind, Proof)? {
     guard prior.run.bootID == evidence.current.bootID else { return nil }
     if let kind = evidence.loggedKill { return (kind, .kernelLogPid) }

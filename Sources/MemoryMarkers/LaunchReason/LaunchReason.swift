@@ -22,7 +22,7 @@ import LaunchRecords
 public final class LaunchReason: Sendable {
   /// Why this run was started.
   public let startup: StartupReason
-  /// How the previous run ended; nil where there is none, or it is still running.
+  /// How the previous run ended; nil if there is none, or it is still running.
   public let previous: RunEnd?
   /// How many consecutive runs, up to the previous one, failed before they left ``Activity/starting``.
   public let consecutiveLaunchFailures: Int

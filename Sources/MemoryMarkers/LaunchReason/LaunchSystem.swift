@@ -33,7 +33,7 @@ enum LaunchHandlers {
 
 /// The file of a launch record.
 enum LaunchRecordFile {
-  /// The path; nil where no folder can be determined.
+  /// The path; nil if no folder can be determined.
   static func path(in folder: String?, of instance: String?) -> String? {
     let path = text(capacity: Int(PATH_MAX)) { buffer, size in
       withCString(folder) { folder in withCString(instance) { hw_record_path(folder, $0, buffer, size) } }
@@ -59,7 +59,7 @@ enum LaunchRecordFile {
 
 /// The program that runs now.
 enum CurrentProgram {
-  /// The ELF build id in hexadecimal digits; empty where it has none.
+  /// The ELF build id in hexadecimal digits; empty if it has none.
   static var buildID: String { text(capacity: 65) { hw_build_id($0, $1) } }
 
   /// Whether the program is a unit test host, by its name.
@@ -70,7 +70,7 @@ enum CurrentProgram {
 
 /// The kernel's text files.
 enum ProcFile {
-  /// The first word of a file, at most 255 bytes; empty where there is none.
+  /// The first word of a file, at most 255 bytes; empty if there is none.
   static func word(in folder: String, _ name: StaticString) -> String {
     text(capacity: 256) { buffer, size in withCString(folder) { hw_file_word($0, c(name), nil, 0, buffer, size) } }
   }
@@ -85,13 +85,13 @@ enum ProcFile {
     return read(&number) != 0 ? number : nil
   }
 
-  /// The name of the operating system and a digest of the whole os-release file; nil where it cannot be read.
+  /// The name of the operating system and a digest of the whole os-release file; nil if it cannot be read.
   static func osRelease(in path: String) -> String? {
     let text = text(capacity: 161) { buffer, size in withCString(path) { hw_os_release($0, buffer, size) } }
     return text.isEmpty ? nil : text
   }
 
-  /// The share of the last ten seconds in which all tasks waited for memory, in percent; nil where the kernel does not
+  /// The share of the last ten seconds in which all tasks waited for memory, in percent; nil if the kernel does not
   /// report it.
   ///
   /// The folder is that of a cgroup, or `/proc` for the whole machine.
@@ -114,18 +114,18 @@ enum ProcFile {
 
 /// The memory cgroup of a process.
 enum MemoryCgroup {
-  /// The folder of the cgroup of the process with that folder in `/proc`; empty where no hierarchy with the memory
+  /// The folder of the cgroup of the process with that folder in `/proc`; empty if no hierarchy with the memory
   /// controller is visible.
   static func folder(of own: String) -> String {
     text(capacity: 1024) { buffer, size in withCString(own) { hw_memory_cgroup($0, buffer, size) } }
   }
 
-  /// The lowest limit of the cgroup and its visible ancestors, in bytes; nil where there is none.
+  /// The lowest limit of the cgroup and its visible ancestors, in bytes; nil if there is none.
   static func limit(of folder: String) -> UInt64? {
     ProcFile.number { limit in withCString(folder) { hw_memory_limit($0, limit) } }
   }
 
-  /// How many processes of the cgroup the OOM killer has killed; nil where the kernel does not count them.
+  /// How many processes of the cgroup the OOM killer has killed; nil if the kernel does not count them.
   static func oomKills(of folder: String) -> UInt64? {
     ProcFile.number { kills in withCString(folder) { hw_oom_kills($0, kills) } }
   }
@@ -133,7 +133,7 @@ enum MemoryCgroup {
 
 /// The kernel's log, `/dev/kmsg`.
 enum KernelLog {
-  /// The kind of the OOM kill of a process; nil where the log does not name it, or cannot be read.
+  /// The kind of the OOM kill of a process; nil if the log does not name it, or cannot be read.
   ///
   /// `microseconds` is the start of the process, since boot.
   static func oomKill(of pid: Int32, since microseconds: UInt64, in path: String) -> OOMKind? {

@@ -5,7 +5,7 @@
 /// Highwater, the parent of the program, reports the same cases. Some of them only a parent can know: they are marked
 /// below, and ``LaunchReason`` never reports them.
 public enum RunEnd: Sendable, Hashable {
-  /// It returned from `main` or called exit(3); the code is 0 where it is unknown (`quick_exit`, `noteExit`).
+  /// It returned from `main` or called exit(3); the code is 0 if it is unknown (`quick_exit`, `noteExit`).
   case exited(code: Int32)
   /// It received a termination signal.
   case requested(signal: Int32, sender: Sender)

@@ -52,7 +52,7 @@ extension Activity {
 /// Use ``FileRunStore`` unless the record must be kept elsewhere. Another store records neither exits nor signals, since
 /// only a mapped file can be written while a process dies: call ``LaunchReason/noteExit()`` before each exit.
 public protocol PriorRunStore: Sendable {
-  /// The record of the previous run; nil where there is none.
+  /// The record of the previous run; nil if there is none.
   ///
   /// - Returns: The record, or nil.
   /// - Throws: ``RunStoreError``, or an error of the store's own. After ``RunStoreError/corrupt`` and

@@ -6,7 +6,7 @@ import Glibc
 enum ProcessMemory {
   private static let pageSize = UInt64(max(0, sysconf(CInt(_SC_PAGESIZE))))
 
-  /// Resident memory in bytes (proc_pid_statm(5), second field); 0 where `/proc` cannot be read.
+  /// Resident memory in bytes (proc_pid_statm(5), second field); 0 if `/proc` cannot be read.
   ///
   /// The file is opened each time, because in a forked child an open descriptor would show the parent's memory.
   static func resident() -> UInt64 {
