@@ -152,8 +152,8 @@ extension MetricJudgement {
     let low = Spread.median(growth.map(\.low)) ?? -.infinity
     let high = Spread.median(growth.map(\.high)) ?? .infinity
     let share = plan.alpha(at: repetitions, against: current.count)
-    let lowest = Center.bounds(of: current, perSide: share)?.lowerBound ?? -.infinity
-    let highest = Center.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
+    let lowest = Pseudomedian.bounds(of: current, perSide: share)?.lowerBound ?? -.infinity
+    let highest = Pseudomedian.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
     let (least, most) = (max(low, lowest), min(high, highest))
     return min(least, most)...max(least, most)
   }

@@ -111,7 +111,7 @@ package enum Quietness: String, Sendable, CaseIterable {
       self = .same
       return
     }
-    let chance = RankTest.chance(ofRiseFrom: Self.distances(values), to: Self.distances(others))
+    let chance = RankTest.pValue(ofRiseFrom: Self.distances(values), to: Self.distances(others))
     self = chance <= RepetitionPlan.falseAlarms ? .quieter : chance <= 0.1 ? .perhaps : .same
   }
 

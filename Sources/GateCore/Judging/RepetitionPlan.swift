@@ -22,7 +22,7 @@ extension RepetitionPlan {
     for (index, look) in looks.enumerated() {
       available += index == 0 ? Self.firstShare : share
       guard look < count else { break }
-      if RankTest.floor(look, baseline) <= available { available = 0 }
+      if RankTest.smallestPValue(look, baseline) <= available { available = 0 }
     }
     return available
   }

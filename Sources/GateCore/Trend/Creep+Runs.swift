@@ -32,7 +32,7 @@ extension Creep {
     let counted = Array(sound[Self.startAfterApprovedRise(sound, allowed)...])
     let medians = counted.compactMap(\.metric.current?.median)
     let rest = ChangePoints.withoutSteps(medians, ChangePoints.find(in: medians, least: allowed))
-    guard let creep = Statistics.Creep(rest, tolerance: allowed) else { return nil }
+    guard let creep = Drift(rest, tolerance: allowed) else { return nil }
     let start = counted[creep.anchorIndex].run
     self.init(
       metric: last.metric,

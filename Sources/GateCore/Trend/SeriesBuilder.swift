@@ -153,16 +153,16 @@ private struct Drift {
   private func allowed(at level: Double) -> Double { tolerance.allowed(beside: [level]) }
 
   var shifts: [LevelShift] {
-    let standing = Set(ChangePoints.standing(found, least: allowed).map(\.index))
+    let unreverted = Set(ChangePoints.unreverted(found, least: allowed).map(\.index))
     let now = found.last?.after ?? 0
     return zip(found, found.dropFirst().map(\.index) + [sound.count]).map { change, end in
       LevelShift(
         index: sound[change.index].index,
         before: change.before,
         after: change.after,
-        chance: change.chance,
+        chance: change.pValue,
         explanation: explanation(of: change, until: end),
-        persists: change.rise > 0 ? standing.contains(change.index) : now < change.before
+        persists: change.rise > 0 ? unreverted.contains(change.index) : now < change.before
       )
     }
   }

@@ -114,9 +114,12 @@ struct CheckReport {
           )
         )
       }
-    let sender = Postman(outbox: artifacts.outbox, interruption: invocation.interruption)
+    let sender = WebhookSender(outbox: artifacts.outbox, interruption: invocation.interruption)
     let reports = sender.deliver(messages, webhooks: project.webhooks)
-    for report in reports where !report.isDelivered { invocation.console.warn(report.displayText) }
+    for warning in reports.compactMap(\.warning) {
+      invocation.console.warn(warning.problem)
+      if let hint = warning.hint { invocation.console.say("  hint: \(hint)") }
+    }
     return reports.allSatisfy(\.isDelivered)
   }
 }

@@ -94,7 +94,7 @@ package enum ChangePointTables {
       }
       if !points.isEmpty { flagged += 1 }
       if points.contains(where: { point in !steps.contains { abs($0 - point.index) <= 3 } }) { elsewhere += 1 }
-      if Creep(ChangePoints.withoutSteps(values, points), tolerance: { tolerance * $0 }) != nil { creep += 1 }
+      if Drift(ChangePoints.withoutSteps(values, points), tolerance: { tolerance * $0 }) != nil { creep += 1 }
     }
   }
 

@@ -4,8 +4,8 @@ import GateWebhook
 import HTTPTransfer
 import LoopbackServers
 
-/// A postman with an outbox of its own, made for tests: short pauses, and time enough for a loaded machine.
-struct PostOffice {
+/// A sender with an outbox in a temporary folder, with short pauses and with timeouts that suit a loaded machine.
+struct WebhookFixtures {
   let folder: TemporaryFolder
   let interruption = Interruption()
   var policy = DeliveryPolicy()
@@ -15,13 +15,13 @@ struct PostOffice {
     folder = try TemporaryFolder()
     policy.firstPause = .milliseconds(5)
     policy.attemptTimeout = .seconds(20)
-    policy.totalBudget = .seconds(60)
+    policy.totalTimeout = .seconds(60)
   }
 
   var outbox: String { folder.path("artifacts/outbox") }
 
   func deliver(_ messages: [OutgoingMessage], to webhooks: [Webhook]) -> [DeliveryReport] {
-    Postman(outbox: outbox, policy: policy, trust: trust, interruption: interruption)
+    WebhookSender(outbox: outbox, policy: policy, trust: trust, interruption: interruption)
       .deliver(messages, webhooks: webhooks)
   }
 
@@ -35,8 +35,8 @@ struct PostOffice {
     try String(contentsOfFile: "\(outbox)/\(file)", encoding: .utf8)
   }
 
-  /// Puts a file into the outbox by another hand.
-  func put(_ text: String, as name: String) throws {
+  /// Writes a file into the outbox as another program would.
+  func write(_ text: String, to name: String) throws {
     try FileManager.default.createDirectory(atPath: outbox, withIntermediateDirectories: true)
     try Data(text.utf8).write(to: URL(fileURLWithPath: "\(outbox)/\(name)"))
   }
@@ -55,15 +55,7 @@ extension OutgoingMessage {
 }
 
 extension DeliveryReport {
-  /// The outcome's problem; nil where the message was delivered.
-  var problem: String? {
-    switch outcome {
-    case .delivered: nil
-    case .stored(let problem), .lost(let problem): problem
-    }
-  }
-
-  var isStored: Bool {
-    if case .stored = outcome { true } else { false }
+  var isQueued: Bool {
+    if case .queued = outcome { true } else { false }
   }
 }

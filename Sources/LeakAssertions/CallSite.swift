@@ -1,15 +1,16 @@
 import Testing
 import XCTest
 
-/// Where a test calls an assertion, in the terms of both test frameworks.
+/// The location of an assertion in a test, for both test frameworks.
 struct CallSite {
   let file: StaticString
   let line: UInt
   let sourceLocation: SourceLocation
 
-  /// Fails the test that is running, if there is something to say.
+  /// Fails the running test if the result has a failure.
   ///
-  /// In a detached task no framework is known: both are told then, and the one that is not running does nothing.
+  /// In a detached task the framework is unknown: the failure is then reported to both, and the one that is not running
+  /// ignores it.
   func report(_ result: LeakResult) -> LeakResult {
     guard let failure = result.failure else {
       return result

@@ -1,12 +1,12 @@
-/// How far this process's Swift runtime does what is expected of it.
+/// Which features of this process's Swift runtime work as expected.
 ///
-/// The functions and layouts by which objects are walked are the runtime's own and documented nowhere but in its source
-/// (read and tried: Swift 6.3.1 on Linux). So they are tried before the first walk, on objects that are known.
-package struct RuntimeTrust: Sendable, Equatable {
-  /// Whether fields are read by the runtime's lists, which tell strong references from others; else by `Mirror`.
+/// The functions and layouts that the walk uses are internal to the runtime and documented in its source only (verified
+/// with Swift 6.3.1 on Linux). So they are tested on known objects before the first walk.
+package struct RuntimeSupport: Sendable, Equatable {
+  /// Whether fields are read from the runtime's metadata, which distinguishes strong references; else with `Mirror`.
   package let fields: Bool
 
-  /// Whether closures are looked into.
+  /// Whether captures of closures are read.
   package let closures: Bool
 
   package init(fields: Bool, closures: Bool) {
@@ -14,24 +14,24 @@ package struct RuntimeTrust: Sendable, Equatable {
     self.closures = closures
   }
 
-  /// What was found out at first use.
-  package static let tested = RuntimeTrust(
+  /// The result of the test at first use.
+  package static let tested = RuntimeSupport(
     fields: fieldsAreAsExpected(),
     closures: fieldsAreAsExpected() && closuresAreAsExpected()
   )
 
-  /// What a result says about it.
+  /// The notes for a result.
   package var notes: [String] {
     if !fields {
       return [
-        "this Swift runtime is unknown: fields were read by Mirror, weak and unowned references count as strong, "
+        "unknown Swift runtime: fields were read with Mirror, weak and unowned references count as strong, "
           + "closures were not inspected"
       ]
     }
-    return closures ? [] : ["this Swift runtime is unknown: closures were not inspected"]
+    return closures ? [] : ["unknown Swift runtime: closures were not inspected"]
   }
 
-  /// Compares names and flags with those of known types, and only then what is found by way of them.
+  /// Compares names and flags of known types, and then the objects that are found with them.
   private static func fieldsAreAsExpected() -> Bool {
     let probe = FieldProbe(leaf: Leaf())
     let fields = RuntimeFields.all(of: FieldProbe.self)
@@ -58,7 +58,7 @@ package struct RuntimeTrust: Sendable, Equatable {
     let graph = GraphWalker.graph(
       of: [("self", probe)],
       options: LeakOptions(),
-      trust: RuntimeTrust(fields: true, closures: closures)
+      support: RuntimeSupport(fields: true, closures: closures)
     )
     return graph.nodes.indices.map(graph.path)
   }
@@ -74,7 +74,7 @@ private class BaseProbe {
   }
 }
 
-/// One field of each kind; what is not held strongly refers to the object of `inherited`.
+/// One field of each kind; references that are not strong refer to the object of `inherited`.
 private final class FieldProbe: BaseProbe {
   enum Choice {
     case none

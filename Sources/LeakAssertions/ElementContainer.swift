@@ -1,15 +1,14 @@
-/// A collection of the standard library, whose elements lie where no field leads.
+/// A collection of the standard library, whose elements are not stored in fields.
 ///
-/// Only these are asked for their elements: a collection of the program's own may compute them, and is read by its
-/// fields, which end in one of these.
-protocol ElementHolder {
-  /// Hands out elements by label, type and address.
+/// Other collections may compute their elements, so they are read by their fields, which lead to one of these.
+protocol ElementContainer {
+  /// Calls a function with the label, type and address of each element.
   ///
-  /// This goes over a copy, which shares the elements: a change in the meantime is not seen and does no harm.
+  /// It iterates over a copy that shares the elements, so a concurrent change is neither seen nor harmful.
   func forEachElement(_ body: (String, Any.Type, UnsafeRawPointer) -> Void)
 }
 
-extension ElementHolder where Self: Sequence {
+extension ElementContainer where Self: Sequence {
   func forEachElement(_ body: (String, Any.Type, UnsafeRawPointer) -> Void) {
     guard !TypeLayout(of: Element.self).isTrivial else {
       return
@@ -20,12 +19,12 @@ extension ElementHolder where Self: Sequence {
   }
 }
 
-extension Array: ElementHolder {}
-extension ArraySlice: ElementHolder {}
-extension ContiguousArray: ElementHolder {}
-extension Set: ElementHolder {}
+extension Array: ElementContainer {}
+extension ArraySlice: ElementContainer {}
+extension ContiguousArray: ElementContainer {}
+extension Set: ElementContainer {}
 
-extension Dictionary: ElementHolder {
+extension Dictionary: ElementContainer {
   func forEachElement(_ body: (String, Any.Type, UnsafeRawPointer) -> Void) {
     for (index, (key, value)) in self.enumerated() {
       withUnsafePointer(to: key) { body("[\(index)].key", Key.self, UnsafeRawPointer($0)) }

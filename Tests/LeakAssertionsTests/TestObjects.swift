@@ -2,7 +2,7 @@ import LeakAssertions
 import Synchronization
 import Testing
 
-/// An object at the end of a way, and perhaps the start of one back.
+/// An object at the end of a path, which may reference the root.
 ///
 /// `@unchecked Sendable`: each is used by one test, on one thread at a time.
 final class Leaf: Hashable, @unchecked Sendable {
@@ -21,7 +21,7 @@ final class Holder<Content> {
   }
 }
 
-/// A screen that a cycle holds or does not.
+/// An object with several kinds of references.
 final class Screen {
   var parent: AnyObject?
   var onDone: (() -> Void)?
@@ -34,36 +34,36 @@ final class Screen {
   }
 }
 
-/// Runs an assertion that may fail, and sees to it that the test framework was told exactly what the result says.
+/// Runs an assertion that may fail, and checks that exactly its failure was reported to the test framework.
 func observing(_ check: () -> LeakResult) -> LeakResult {
-  let told = Mutex<[String]>([])
+  let reported = Mutex<[String]>([])
   var result: LeakResult?
   withKnownIssue(isIntermittent: true) {
     result = check()
   } matching: { issue in
-    told.withLock { $0 += issue.comments.map(\.rawValue) }
+    reported.withLock { $0 += issue.comments.map(\.rawValue) }
     return true
   }
-  return settle(result, told: told.withLock { $0 })
+  return verify(result, reported: reported.withLock { $0 })
 }
 
-/// Runs an asynchronous assertion that may fail, and sees to it that the test framework was told what the result says.
+/// Runs an asynchronous assertion that may fail, and checks that exactly its failure was reported.
 func observing(_ check: () async -> LeakResult) async -> LeakResult {
-  let told = Mutex<[String]>([])
+  let reported = Mutex<[String]>([])
   var result: LeakResult?
   await withKnownIssue(isIntermittent: true) {
     result = await check()
   } matching: { issue in
-    told.withLock { $0 += issue.comments.map(\.rawValue) }
+    reported.withLock { $0 += issue.comments.map(\.rawValue) }
     return true
   }
-  return settle(result, told: told.withLock { $0 })
+  return verify(result, reported: reported.withLock { $0 })
 }
 
-private func settle(_ result: LeakResult?, told: [String]) -> LeakResult {
+private func verify(_ result: LeakResult?, reported: [String]) -> LeakResult {
   guard let result else {
     preconditionFailure("the body of withKnownIssue is always run")
   }
-  #expect(told == [result.failure].compactMap(\.self))
+  #expect(reported == [result.failure].compactMap(\.self))
   return result
 }

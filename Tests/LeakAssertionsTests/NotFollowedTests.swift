@@ -2,29 +2,29 @@ import LeakAssertions
 import Synchronization
 import Testing
 
-@Suite("What is not followed, and what is not seen")
-struct UnseenTests {
+@Suite("References that are not followed")
+struct NotFollowedTests {
   @Test(
-    "What is not held strongly is not the object's own, though it is alive",
+    "References that are not strong are not followed, although the object is alive",
     arguments: [
-      Way("a weak property", "") { WeakOwner($0) },
-      Way("an unowned property", "") { UnownedOwner($0) },
-      Way("an unowned(unsafe) property", "") { UnsafeOwner($0) },
-      Way("an unmanaged reference", "") { Holder(Unmanaged.passUnretained($0)) },
-      Way("a struct with a weak field", "") { Holder(WeakField(leaf: $0)) },
-      Way("structs with weak fields in an array", "") { Holder([WeakField(leaf: $0), WeakField(leaf: $0)]) },
-      Way("a struct with an unowned field in an enum", "") { Holder<UnownedField?>(UnownedField(leaf: $0)) },
-      Way("a closure that captures it weakly", "") { leaf in Holder({ [weak leaf] in _ = leaf }) },
-      Way("a closure that captures it unowned", "") { leaf in Holder({ [unowned leaf] in _ = leaf }) },
-      Way("a closure that captures a class's weak reference beside others", "") { leaf in
+      HeldLeaf("a weak property", "") { WeakOwner($0) },
+      HeldLeaf("an unowned property", "") { UnownedOwner($0) },
+      HeldLeaf("an unowned(unsafe) property", "") { UnsafeOwner($0) },
+      HeldLeaf("an unmanaged reference", "") { Holder(Unmanaged.passUnretained($0)) },
+      HeldLeaf("a struct with a weak field", "") { Holder(WeakField(leaf: $0)) },
+      HeldLeaf("structs with weak fields in an array", "") { Holder([WeakField(leaf: $0), WeakField(leaf: $0)]) },
+      HeldLeaf("a struct with an unowned field in an enum", "") { Holder<UnownedField?>(UnownedField(leaf: $0)) },
+      HeldLeaf("a closure that captures it weakly", "") { leaf in Holder({ [weak leaf] in _ = leaf }) },
+      HeldLeaf("a closure that captures it unowned", "") { leaf in Holder({ [unowned leaf] in _ = leaf }) },
+      HeldLeaf("a closure that captures a class's weak reference beside others", "") { leaf in
         let number = leaf.hashValue
         return Holder({ [weak leaf, unowned other = leaf] in _ = (number, leaf, other) })
       },
     ]
   )
-  func notHeld(way: Way) {
+  func notHeld(example: HeldLeaf) {
     let leaf = Leaf()
-    let result = expectNoLeak { way.build(leaf) }
+    let result = expectNoLeak { example.build(leaf) }
     #expect(result.paths.isEmpty)
     #expect(result.objectCount == 1)
     #expect(result.notes.isEmpty)
@@ -32,27 +32,27 @@ struct UnseenTests {
   }
 
   @Test(
-    "An unowned reference whose object is gone is not read",
+    "A dangling unowned reference is not read",
     arguments: [
-      Way("a property", "") { UnownedOwner($0) },
-      Way("an unowned(unsafe) property", "") { UnsafeOwner($0) },
-      Way("a struct's field", "") { Holder(UnownedField(leaf: $0)) },
-      Way("a struct's field in an enum", "") { Holder<UnownedField?>(UnownedField(leaf: $0)) },
-      Way("a struct's field in anything", "") { Holder<Any>(UnownedField(leaf: $0)) },
-      Way("a closure's capture", "") { leaf in Holder({ [unowned leaf] in _ = leaf }) },
-      Way("a captured struct", "") { leaf in
+      HeldLeaf("a property", "") { UnownedOwner($0) },
+      HeldLeaf("an unowned(unsafe) property", "") { UnsafeOwner($0) },
+      HeldLeaf("a struct's field", "") { Holder(UnownedField(leaf: $0)) },
+      HeldLeaf("a struct's field in an enum", "") { Holder<UnownedField?>(UnownedField(leaf: $0)) },
+      HeldLeaf("a struct's field in Any", "") { Holder<Any>(UnownedField(leaf: $0)) },
+      HeldLeaf("a closure's capture", "") { leaf in Holder({ [unowned leaf] in _ = leaf }) },
+      HeldLeaf("a captured struct", "") { leaf in
         let (field, number) = (UnownedField(leaf: leaf), leaf.hashValue)
         return Holder({ _ = (field, number) })
       },
     ]
   )
-  func dangling(way: Way) {
-    let result = expectNoLeak { way.build(Leaf()) }
+  func dangling(example: HeldLeaf) {
+    let result = expectNoLeak { example.build(Leaf()) }
     #expect(result.paths.isEmpty)
     #expect(result.objectCount == 1)
   }
 
-  @Test("A struct in a struct that holds strongly is found beside one that does not")
+  @Test("A strong reference in a struct is found beside a weak one")
   func nestedStructs() {
     struct Fields {
       var weakly: WeakField
@@ -66,15 +66,15 @@ struct UnseenTests {
     withExtendedLifetime((weakly, strongly)) {}
   }
 
-  @Test("A field of a noncopyable type is noted: the runtime hides it")
+  @Test("A field of a noncopyable type gives a note, because the runtime hides it")
   func noncopyable() {
     final class Locked {
       let state = Mutex(0)
     }
-    #expect(expectNoLeak { Locked() }.notes == ["not inspected: Locked.state, of a noncopyable type"])
+    #expect(expectNoLeak { Locked() }.notes == ["not inspected: Locked.state (noncopyable type)"])
   }
 
-  @Test("A closure that captures what only its generic context knows is noted, unless the optimiser has resolved it")
+  @Test("A closure with captures of generic type gives a note, unless the optimizer has specialized it")
   func genericClosure() {
     func closure<First, Second>(_ first: First, _ second: Second) -> () -> Void {
       { _ = (first, second) }
@@ -85,7 +85,7 @@ struct UnseenTests {
     #expect(noted || (result.notes.isEmpty && result.objectCount == 3))
   }
 
-  @Test("Nothing of a generic closure is read where its types stand before its captures")
+  @Test("Captures of a generic closure are not read if its context begins with types")
   func genericClosureOfKnownClass() {
     func closure<Other>(_ leaf: Leaf, _ other: Other) -> () -> Void {
       { _ = (leaf, other) }
@@ -95,7 +95,7 @@ struct UnseenTests {
     #expect(result.objectCount == (result.notes.isEmpty ? 2 : 1))
   }
 
-  @Test("A type can name what it holds where no property shows it")
+  @Test("A type can list what it holds outside its properties")
   func extraChildren() {
     final class Raw: LeakTraversable {
       let storage = Unmanaged.passRetained(Leaf())
@@ -123,7 +123,7 @@ struct UnseenTests {
     #expect(result.leaks.map(\.cycles) == [["self → show?{} → self"]])
   }
 
-  @Test("Closures are not looked into where the options say so")
+  @Test("Closures are not followed if the options say so")
   func closuresNotFollowed() {
     let leaf = Leaf()
     #expect(expectNoLeak(LeakOptions(followClosures: false)) { Holder({ _ = leaf }) }.objectCount == 1)
@@ -131,7 +131,7 @@ struct UnseenTests {
     withExtendedLifetime(leaf) {}
   }
 
-  @Test("Objects deeper than the greatest depth, and more than the greatest number, are noted")
+  @Test("Objects beyond the maximum depth or number give a note")
   func limits() {
     func list(_ length: Int) -> Leaf {
       (0..<length).reduce(Leaf()) { next, _ in
@@ -142,21 +142,21 @@ struct UnseenTests {
     }
     let deep = expectNoLeak(LeakOptions(maxDepth: 5)) { list(10) }
     #expect(deep.objectCount == 6)
-    #expect(deep.notes == ["not inspected: what lies more than 5 objects deep (maxDepth)"])
+    #expect(deep.notes == ["not inspected: objects more than 5 references deep (maxDepth)"])
     let many = expectNoLeak(LeakOptions(maxObjects: 5)) { list(10) }
     #expect(many.objectCount == 5)
-    #expect(many.notes == ["not inspected: what comes after 5 objects (maxObjects)"])
+    #expect(many.notes == ["not inspected: objects after the first 5 (maxObjects)"])
   }
 
-  @Test("Values that are nested without end do not exhaust the stack")
+  @Test("Deeply nested values do not exhaust the stack")
   func nestedValues() {
     let chain = (0..<1_000).reduce(Chain.end(Leaf())) { chain, _ in .link(chain) }
     let result = observing { expectNoLeak { chain } }
-    #expect(result.notes == ["not inspected: what lies more than 200 values deep (maxDepth)"])
-    #expect(result.failure?.hasPrefix("nothing was inspected") == true)
+    #expect(result.notes == ["not inspected: values nested more than 200 deep (maxDepth)"])
+    #expect(result.failure?.hasPrefix("nothing was checked") == true)
   }
 
-  @Test("Objects and types that the options name may live, and nothing else")
+  @Test("Only objects and types in the options are ignored")
   func ignored() {
     let (leaf, screen) = (Leaf(), Screen())
     let build = { Holder<(AnyObject, AnyObject)>((leaf, screen)) }
@@ -170,7 +170,7 @@ struct UnseenTests {
     #expect(expectNoLeak(LeakOptions(ignore: [.type(Leaf.self)], ignoreInstances: [screen])) { build() }.paths == [])
   }
 
-  @Test("An ignored type stands for its subclasses")
+  @Test("An ignored type includes its subclasses")
   func ignoredSubclass() {
     class Base {}
     final class Derived: Base {}
@@ -179,7 +179,7 @@ struct UnseenTests {
     withExtendedLifetime(derived) {}
   }
 
-  @Test("Objects of the toolchain's own classes may live, unless the options say otherwise; what hangs on them may not")
+  @Test("Objects of toolchain classes are ignored by default, but not the objects that they hold")
   func toolchain() {
     let leaf = Leaf()
     let build = { Holder<(AnyKeyPath, Any)>((\String.count, leaf)) }
@@ -189,7 +189,7 @@ struct UnseenTests {
     withExtendedLifetime(leaf) {}
   }
 
-  @Test("What a shared subtree held before may live, and what the builder adds to it may not")
+  @Test("Objects that a shared subtree held before are ignored, but not those that the builder adds")
   func sharedSubtree() {
     final class Hub {
       let privateChild = Holder(Leaf())
@@ -208,7 +208,7 @@ struct UnseenTests {
     #expect(result.paths == ["self"])
     let reused = observing {
       expectNoLeak(options) {
-        // New objects may come to lie where the shared ones were.
+        // New objects may have the addresses of the shared ones.
         hub.privateChild.content = Leaf()
         hub.observers = (0..<50).map { _ in Leaf() }
         return Holder(hub)

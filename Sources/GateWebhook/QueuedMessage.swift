@@ -1,8 +1,8 @@
 import FoundationEssentials
 import GateCore
 
-/// A message as it lies in the outbox; holds neither the webhook's URL nor its secret.
-struct Letter: Codable, Equatable {
+/// A message as a file in the outbox; contains neither the webhook's URL nor its secret.
+struct QueuedMessage: Codable, Equatable {
   static let currentSchema = "highwater.outbox/1"
 
   let schema: String
@@ -11,7 +11,7 @@ struct Letter: Codable, Equatable {
   let createdAt: Date
   /// The key of the webhook that it is for.
   let webhook: String
-  /// In base64 within the file, since a signature is over the very bytes.
+  /// Base64 in the file, since a signature covers the exact bytes.
   let body: Data
 
   init(_ message: OutgoingMessage, createdAt: Date) {
@@ -23,18 +23,18 @@ struct Letter: Codable, Equatable {
     body = Data(message.body)
   }
 
-  /// Reads a letter; nil where the bytes are not one.
+  /// Parses a file; nil if the bytes are not a message.
   init?(parsing bytes: [UInt8]) {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
-    guard let letter = try? decoder.decode(Letter.self, from: Data(bytes)),
-      letter.schema == Self.currentSchema, letter.isSound
+    guard let message = try? decoder.decode(QueuedMessage.self, from: Data(bytes)),
+      message.schema == Self.currentSchema, message.hasValidNames
     else { return nil }
-    self = letter
+    self = message
   }
 
-  /// Whether id and event may stand in a header and in the name of a file.
-  var isSound: Bool {
+  /// Whether id and event may be part of a header and of a file name.
+  var hasValidNames: Bool {
     PlainName.isValid(deliveryID) && PlainName.isValid(event)
   }
 
@@ -45,14 +45,15 @@ struct Letter: Codable, Equatable {
     return Array(try encoder.encode(self)) + [0x0a]
   }
 
-  /// The message for the webhook that has the letter's key.
+  /// The message to send to the webhook with its key.
   func message(to webhook: Webhook) -> OutgoingMessage {
     OutgoingMessage(webhook: webhook, event: event, deliveryID: deliveryID, body: Array(body))
   }
 }
 
 extension Webhook {
-  /// By which a letter finds its webhook again: made of what the project file says, without the environment's secrets.
+  /// Identifies the webhook of a queued message: a hash of the URL as the project file spells it, so that no secret of
+  /// the environment is in it.
   var key: String {
     StableHash.hexadecimal(of: reference)
   }
