@@ -6,8 +6,8 @@ import Testing
 struct CreepTests {
   private func baseline(_ mebibytes: Double, day: Double) -> Baseline {
     var baseline = Given.baseline([.peakRSS: Given.values(mebibytes, count: 10)])
-    baseline.approved.at = Date(timeIntervalSince1970: day * 86_400)
-    baseline.approved.commit = "c\(Int(day))"
+    baseline.approval = Approval(
+      at: Date(timeIntervalSince1970: day * 86_400), by: "ann", commit: "c\(Int(day))", reason: nil, run: "run")
     return baseline
   }
 
@@ -20,37 +20,33 @@ struct CreepTests {
     }
   }
 
-  @Test("Rises that were each tolerated add up, and are told from the lowest level on")
+  @Test("Rises that were each tolerated add up, from the lowest level on")
   func addingUp() throws {
     let creep = try #require(approved([100, 102, 104, 106]).creep(under: .standard).first)
-    #expect(creep.metric == .peakRSS && creep.rise == 6_291_456.0)
-    #expect(
-      creep.sentence(unit: "bytes")
-        == "peak_rss has crept up by 6.0 MiB (+6.0 %) over approvals that were each within the tolerance, "
-        + "from 100.0 MiB (1970-01-01, commit c0)"
-    )
+    #expect(creep.metric == .peakRSS && creep.rise == 6_291_456.0 && creep.span == .approvals && creep.unit == "bytes")
+    #expect(creep.anchor == Anchor(level: 104_857_600, at: Date(timeIntervalSince1970: 0), commit: "c0"))
     #expect(approved([104, 100, 102, 104, 106]).creep(under: .standard).first?.anchor.commit == "c1")
   }
 
-  @Test("Little, a fall, and a rise that was larger than the tolerance and approved all the same are no creep")
+  @Test("A small rise, a fall, and an approved rise of more than the tolerance are no creep")
   func noCreep() {
     #expect(approved([100, 102]).creep(under: .standard).isEmpty)
     #expect(approved([100, 102, 104, 99]).anchors.isEmpty)
     #expect(approved([100, 150, 151]).creep(under: .standard).isEmpty)
-    // What crept before the wanted rise is not forgotten by it.
+    // An approved rise does not hide the creep before it.
     let crept = approved([100, 102, 104, 154, 156]).creep(under: .standard).first
     #expect(crept?.rise.rounded() == 6_291_456.0)
   }
 
-  @Test("A check that is held against a baseline that has crept says so")
+  @Test("A check against a baseline that has crept has a note")
   func noted() {
     let crept = approved([100, 103, 106])
     let result = Given.measurements([.peakRSS: Given.values(106)]).judged(against: .baseline(crept))
     #expect(result.verdict == .pass)
-    #expect(result.notes.contains { $0.hasPrefix("peak_rss has crept up by 6.0 MiB (+6.0 %)") })
+    #expect(result.notes.contains(crept.creep(under: .standard).map(Note.creep)[0]))
   }
 
-  @Test("Equal figures approved again change nothing")
+  @Test("Equal values approved again change nothing")
   func again() {
     var again = baseline(104, day: 2)
     again.continueAnchors(of: approved([100, 102, 104]), gate: .standard)
