@@ -21,7 +21,7 @@ struct TrendPageTests {
         median: median, low: median - 4096, high: median + 8192,
         judgement: .init(verdict: verdict, baseline: 1_048_576, change: median - 1_048_576, allowed: 524_288))
     }
-    let approval = Baseline.Approval(
+    let approval = Approval(
       at: runs[0].startedAt, by: "Ada <ada@example.org>", commit: runs[0].commit, reason: "first & best",
       run: runs[0].id)
     return Trend(
@@ -33,7 +33,7 @@ struct TrendPageTests {
           runCount: 3,
           entries: [
             .init(run: 0, verdict: .pass), .init(run: 1, verdict: .pass),
-            .init(run: 2, verdict: .failed, troubles: [.init(repetition: 1, end: End(.oom, oomKills: 1))]),
+            .init(run: 2, verdict: .failed, failedRepetitions: [.init(number: 1, end: End(.oom, oomKills: 1))]),
           ],
           metrics: [
             MetricCourse(
