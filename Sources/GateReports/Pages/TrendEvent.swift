@@ -19,7 +19,8 @@ struct TrendEvent {
   static func all(of course: ScenarioCourse) -> [TrendEvent] {
     let steps = course.metrics.flatMap { metric in metric.steps.map { TrendEvent($0, of: metric) } }
     let approvals = course.approvals.map { approved in
-      TrendEvent(entry: approved.entry, kind: .approval, words: "baseline " + PageWords.shown(approved.approval.displayText))
+      TrendEvent(
+        entry: approved.entry, kind: .approval, words: "baseline " + PageWords.shown(approved.approval.displayText))
     }
     let changes = course.environmentChanges.map { change in
       TrendEvent(entry: change.entry, kind: .environment, words: change.differences.words)
