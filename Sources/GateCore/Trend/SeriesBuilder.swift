@@ -58,7 +58,7 @@ package struct SeriesBuilder: Sendable {
       runCount: runs.indices.count,
       runs: runs.runs,
       metrics: columns.map { column in
-        let drift = Drift(of: column, in: runs)
+        let drift = SeriesChanges(of: column, in: runs)
         return MetricSeries(
           metric: column.metric,
           unit: column.metric.unit(perIteration: growthIsPerIteration, reported: column.reportedUnit),
@@ -125,10 +125,10 @@ private struct SeriesRuns {
   }
 }
 
-// MARK: - Drift
+// MARK: - Changes
 
 /// How the level of one metric changed in a series: by shifts, and by creep between them.
-private struct Drift {
+private struct SeriesChanges {
   private let runs: SeriesRuns
   private let column: ScenarioHistory.Column
   /// The runs that have the metric.

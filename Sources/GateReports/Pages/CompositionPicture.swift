@@ -89,9 +89,10 @@ struct CompositionPicture {
 
   private var kinds: [(name: String, amount: (Composition) -> Bytes?)] {
     let all: [(name: String, amount: (Composition) -> Bytes?)] = [
-      ("anonymous", { $0.anonymous }), ("of it heap", { $0.heap }), ("of it stack", { $0.stack }),
-      ("of it huge pages", { $0.hugePages }), ("of it lazily freed", { $0.lazilyFreed }), ("file", { $0.file }),
-      ("shared", { $0.shared }), ("all", { $0.resident }),
+      ("anonymous", { $0.anonymous }), ("anonymous: heap", { $0.heap }), ("anonymous: stack", { $0.stack }),
+      ("anonymous: huge pages", { $0.hugePages }), ("anonymous: lazily freed", { $0.lazilyFreed }),
+      ("file", { $0.file }),
+      ("shared", { $0.shared }), ("total", { $0.resident }),
     ]
     return all.filter { kind in bars.contains { kind.amount($0.composition) ?? .zero != .zero } }
   }

@@ -85,7 +85,9 @@ struct RunPageCurves {
 
   /// The picture in words.
   private func summary(of curve: MemoryCurve) -> String {
-    let peak = curve.peak.map { "The peak, \(Format.amount($0.height)), came \(timeText(after: $0.after, before: $0.before))" }
+    let peak = curve.peak.map {
+      "The peak, \(Format.amount($0.height)), came \(timeText(after: $0.after, before: $0.before))"
+    }
     let steady = curve.steady.map { steady in
       "the steady state from \(Format.instant(steady.from)) to \(Format.instant(steady.to)) went from "
         + "\(Format.amount(steady.first)) to \(Format.amount(steady.last))"
@@ -103,7 +105,10 @@ struct RunPageCurves {
       (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),
       (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the other repetitions"),
       (baseline != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>", "the baseline"),
-      (curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>", "the whole process tree: \(method.displayText)"),
+      (
+        curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>",
+        "the whole process tree: \(method.displayText)"
+      ),
       (curve.steady != nil, "<path class=\"orange dashed\" d=\"M1 6h26\"/>", "steady state, with its growth"),
       (curve.peak != nil, "<path class=\"red fill\" d=\"M14 1l5 5l-5 5l-5-5z\"/>", "peak"),
     ]

@@ -47,7 +47,9 @@ struct RunPageScenario {
     values["hasEvents"] = !events.isEmpty
     values["events"] = events
     let remark = isRecording ? RecordReport.remark(on: scenario) : nil
-    let notes = (scenario.allNotes.map { $0.text(in: scenario) } + [remark].compactMap(\.self)).map { TerminalText.safe($0) }
+    let notes = (scenario.allNotes.map { $0.text(in: scenario) } + [remark].compactMap(\.self)).map {
+      TerminalText.safe($0)
+    }
     values["hasNotes"] = !notes.isEmpty
     values["notes"] = notes
     let (steps, advice) = (self.steps, self.advice)

@@ -68,7 +68,8 @@ package enum RecordReport {
     for event in events { page.paragraph(event, indent: 2, label: "event: ") }
   }
 
-  private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout TerminalPage) {
+  private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout TerminalPage)
+  {
     let method = recording?.method.rawValue ?? scenario.environment.fingerprint.measurement
     let text = MeasurementText(
       method: method, counters: scenario.environment.counters, repetitions: scenario.repetitions,
@@ -92,7 +93,7 @@ package enum RecordReport {
     guard let main = processes.first(where: \.isMain), let child = processes.max(by: { $0.peak < $1.peak }),
       child.peak > main.peak
     else { return nil }
-    return "the process \(child.id) (\(child.command)) used \(Format.amount(child.peak)), more than the main process "
-      + "(\(Format.amount(main.peak))); peak, steady and growth are those of the main process, tree_peak is of all processes"
+    return "process \(child.id) (\(child.command)) used \(Format.amount(child.peak)), more than the main process "
+      + "(\(Format.amount(main.peak))); peak, steady and growth cover only the main process, tree_peak covers all processes"
   }
 }

@@ -20,7 +20,8 @@ struct NextSteps {
     for text in advice { page.paragraph(text, indent: 2) }
     if !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck {
       let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
-      page.paragraph("to approve on another machine, download \(file) of this build and add `--from\(Format.space)FILE`", indent: 2)
+      page.paragraph(
+        "to approve on another machine, download \(file) of this build and add `--from\(Format.space)FILE`", indent: 2)
     }
   }
 

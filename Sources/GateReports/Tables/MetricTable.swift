@@ -35,7 +35,8 @@ struct MetricTable {
       let tone = metric.verdict == .pass ? nil : metric.verdict.tone
       let baseline = metric.baseline.map { Format.plainAmount($0.median, unit: metric.unit) } ?? ""
       let cells = [
-        Table.Cell(metric.metric.label(unit: metric.unit)), .init(baseline), .init(baseline.isEmpty ? "" : style.arrow, .faint),
+        Table.Cell(metric.metric.label(unit: metric.unit)), .init(baseline),
+        .init(baseline.isEmpty ? "" : style.arrow, .faint),
         .init(now(metric, style)), .init(metric.change.map { Self.signed($0.absolute, metric) } ?? "", tone),
         .init(Format.percent(metric.change?.percent), tone),
       ]
@@ -50,7 +51,8 @@ struct MetricTable {
     let rows = metrics.map { metric -> [Table.Cell] in
       let tone = metric.verdict == .pass ? nil : metric.verdict.tone
       return [
-        Table.Cell(metric.metric.label(unit: metric.unit)), .init(now(metric, style)), .init(range(of: metric, style)), .init(word(metric), tone),
+        Table.Cell(metric.metric.label(unit: metric.unit)), .init(now(metric, style)), .init(range(of: metric, style)),
+        .init(word(metric), tone),
       ]
     }
     return Table(

@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 extension Creep {
   /// How far the metric has crept up, since when and by what steps.
-  package var displayText: String {
+  var displayText: String {
     let percent = anchor.level > 0 ? " (\(Format.percent(rise / anchor.level * 100)))" : ""
     let commit = anchor.commit.map { ", commit \($0.prefix(9))" } ?? ""
     return "\(metric) has crept up by \(Format.amount(rise, unit: unit))\(percent) \(span.displayText), from "

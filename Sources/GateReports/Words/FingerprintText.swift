@@ -4,7 +4,8 @@ extension Fingerprint.Difference {
   /// As in `cpus 2 → 4`, the baseline's value first.
   var displayText: String {
     guard field != .environmentHash else { return "the target's environment variables" }
-    return "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)"
+    return Format.glued(
+      "\(field.rawValue) \(baseline.isEmpty ? "none" : baseline) → \(current.isEmpty ? "none" : current)")
   }
 }
 

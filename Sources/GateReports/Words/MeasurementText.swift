@@ -63,7 +63,7 @@ extension TreeMethod {
     switch self {
     case .cgroup: "each page once, without file pages"
     case .proportional: "shared pages divided among processes (Pss)"
-    case .upperBound: "upper bound: shared pages count once per process"
+    case .upperBound: "upper bound (shared pages count once per process)"
     }
   }
 
@@ -86,7 +86,9 @@ func timeText(after: Duration, before: Duration) -> String {
 extension RepetitionResult.Spike {
   /// When it came, as in `in phase load, between 0.800 s and 0.810 s, while a CPU was busy`.
   var circumstances: String {
-    let parts = [phase.map { "in phase \($0)" }, timeText(after: after, before: before), isBusy ? "while a CPU was busy" : nil]
+    let parts = [
+      phase.map { "in phase \($0)" }, timeText(after: after, before: before), isBusy ? "while a CPU was busy" : nil,
+    ]
     return TerminalText.safe(parts.compactMap(\.self).joined(separator: ", "))
   }
 }

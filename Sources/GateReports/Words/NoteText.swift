@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 extension Note {
   /// The note as one sentence on this scenario.
-  package func text(in scenario: ScenarioResult) -> String {
+  func text(in scenario: ScenarioResult) -> String {
     switch self {
     case .recording(let note, let count, let total):
       note.displayText + (count < total ? " (in \(count) of \(total) repetitions)" : "")
@@ -10,7 +10,7 @@ extension Note {
     case .comparedWithBuild(let build): "compared with the build `\(build)`, run alternately with the scenario's own"
     case .largerChild(let child, let main):
       "the child `\(child)` uses more memory than the main process `\(main)`, but only the main process is judged; gate "
-        + "`tree_peak`, name the child in `target: main: {name: …}`, or start it with `exec` if a shell starts it"
+        + "`tree_peak`, name the child in `target: main: {name: REGEX}`, or start it with `exec` if a shell starts it"
     case .ungatedGrowth(let growth, let count, let total, let limit):
       "memory grows in \(count) of \(total) repetitions, by "
         + "\(growth.text(perIteration: scenario.growthIsPerIteration)), and the gate has no rule for growth; "

@@ -1,8 +1,8 @@
-package import GateCore
+import GateCore
 
 extension MetricResult {
   /// Why the verdict is what it is, in one sentence; nil where there is nothing to explain.
-  package var reasonText: String? {
+  var reasonText: String? {
     guard let reason else { return nil }
     var parts: [String?] =
       switch reason {
@@ -16,7 +16,9 @@ extension MetricResult {
       case .nearLimit(let low, let high):
         ["\(metric) is between \(amount(low)) and \(amount(high)) (95\(Format.space)% interval), \(limitText)"]
       case .aboveLimitWhileSettling:
-        ["\(metric) is above its limit of \(limitAmount), but slows down; a longer scenario may show that memory settles"]
+        [
+          "\(metric) is above its limit of \(limitAmount), but slows down; a longer scenario may show that memory settles"
+        ]
       case .unavailable(let cause): ["\(metric) is unavailable: \(cause.text(for: metric))"]
       case .mixedTreeMethods(let methods):
         ["the repetitions counted their process trees by different methods: \(Self.list(methods.map(\.rawValue)))"]
