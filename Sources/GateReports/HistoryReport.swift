@@ -12,7 +12,7 @@ package enum HistoryReport {
   /// - Returns: the lines; empty where there are no runs.
   package static func text(_ runs: [RunSummary], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
     guard !runs.isEmpty else { return "" }
-    var page = Page(style)
+    var page = TerminalPage(style)
     var table = Table(columns: [
       .init(title: "date (UTC)", side: .left), .init(title: "commit", side: .left), .init(title: "branch", side: .left),
       .init(title: "verdict", side: .left), .init(title: "scenarios"), .init(title: "peak"),

@@ -54,7 +54,6 @@ extension End {
     case coreDumped
     /// The last fatal error that the Swift runtime printed.
     case fatalError(line: String)
-    case loop(TargetEvent)
   }
 
   /// What shows an end.

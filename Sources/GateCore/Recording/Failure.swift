@@ -7,7 +7,7 @@ package struct Failure: Sendable, Hashable, Codable {
   package var problem: Problem
   /// How the target ended, where the scenario does not accept that.
   package var end: End?
-  /// What the target was doing by its own account, as in `idle`.
+  /// What the target last reported that it was doing, as in `idle`.
   package var activity: String?
   package var place: SourcePlace?
   /// The last lines that the failed program printed; may be empty.

@@ -45,7 +45,7 @@ struct TrendEvent {
       run.failedRepetitions.prefix(mostFailuresOfRun).map { failed in
         TrendEvent(
           index: index, kind: .failure,
-          text: "repetition \(failed.number): \(PageWords.shown(failed.end.displayText))",
+          text: "repetition \(failed.number): \(PageWords.shown(failed.loop?.displayText ?? failed.end.displayText))",
           label: failed.loop == nil ? failed.end.kind.rawValue : "loop")
       }
     }

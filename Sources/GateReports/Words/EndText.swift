@@ -48,7 +48,6 @@ extension End.Cause {
       "killed by SIGKILL; sender unknown (not Highwater): \(share.displayText), but the kernel counted no OOM kill"
     case .coreDumped: "core dumped"
     case .fatalError(let line): line
-    case .loop(let event): event.displayText
     }
   }
 }

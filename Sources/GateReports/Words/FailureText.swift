@@ -12,7 +12,7 @@ extension Failure {
 
   /// Why it failed, with what may help in parentheses.
   package var problemText: String {
-    let account = activity.map { "; by its own account it was \($0)" } ?? ""
+    let account = activity.map { "; the target reported that it was \($0)" } ?? ""
     return problem.text(in: self) + (problem.hintText.map { " (\($0))" } ?? "") + account
   }
 }
