@@ -47,7 +47,7 @@ struct CheckReport {
   ///
   /// - Returns: what could not be written.
   private func write() -> [FileError] {
-    let bytes = ResultFile.encode(result)
+    let bytes = ResultFile.encode(result, words: .reports)
     let exitCode = result.verdict.exitCode
     var writes: [() throws(FileError) -> Void] = [
       { () throws(FileError) in try SafeFile.write(bytes, to: artifacts.result) },
@@ -59,7 +59,7 @@ struct CheckReport {
     if !comparisons.isEmpty {
       let other = RunResult(run: result.run, environment: result.environment, scenarios: comparisons)
       writes.append { () throws(FileError) in
-        try SafeFile.write(ResultFile.encode(other), to: artifacts.comparison.result)
+        try SafeFile.write(ResultFile.encode(other, words: .reports), to: artifacts.comparison.result)
       }
     }
     return writes.compactMap { write in
@@ -121,27 +121,5 @@ struct CheckReport {
       if let hint = warning.hint { invocation.console.say("  hint: \(hint)") }
     }
     return reports.allSatisfy(\.isDelivered)
-  }
-}
-
-/// The verdicts of the checks before this one, to find out what is new.
-struct PreviousVerdicts {
-  private let verdicts: [ScenarioName: [Verdict]]
-
-  /// Takes each scenario's, the oldest first.
-  init(_ verdicts: [ScenarioName: [Verdict]]) {
-    self.verdicts = verdicts
-  }
-
-  /// Reads the last result; one that cannot be read has no verdicts.
-  init(of artifacts: ArtifactsFolder) {
-    let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
-    let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }
-    verdicts = Dictionary(
-      result?.scenarios.map { ($0.name, [$0.verdict]) } ?? [], uniquingKeysWith: { first, _ in first })
-  }
-
-  subscript(name: ScenarioName) -> [Verdict] {
-    verdicts[name] ?? []
   }
 }

@@ -103,7 +103,7 @@ package struct Approve {
     change.growthIsPerIteration = scenario.growthIsPerIteration
     change.units = baseline.units
     if let reason = scenario.reasonAgainstApproval {
-      change.outcome = .skipped(reason: reason)
+      change.outcome = .skipped(reason)
       return change
     }
     guard !ratchets || scenario.verdict == .improved else {
@@ -119,7 +119,7 @@ package struct Approve {
       change.units[metric] = change.units[metric] ?? unit
     }
     if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
-    change.creep = baseline.creep(under: scenario.gate)
+    change.creeps = baseline.creep(under: scenario.gate)
     change.outcome =
       switch try store.save(baseline) {
       case .created: .created
@@ -132,10 +132,9 @@ package struct Approve {
 
 extension ScenarioResult {
   /// Why this must not become a baseline; nil where it may.
-  fileprivate var reasonAgainstApproval: String? {
-    if let failure { return "it failed: \(failure.displayText)" }
-    if repetitions.isEmpty { return "it has no repetition" }
-    if repetitions.allSatisfy({ $0.metrics[.peakRSS] == nil }) { return "it has no peak_rss" }
-    return nil
+  fileprivate var reasonAgainstApproval: ApprovalChange.SkipReason? {
+    if let failure { return .failed(failure) }
+    if repetitions.isEmpty { return .noRepetitions }
+    return repetitions.allSatisfy { $0.metrics[.peakRSS] == nil } ? .noPeak : nil
   }
 }

@@ -41,7 +41,7 @@ package struct Compare {
 
   private func report(_ result: RunResult, _ invocation: Invocation) throws {
     let console = invocation.console
-    try options.write(ResultFile.encode(result), in: invocation)
+    try options.write(ResultFile.encode(result, words: .reports), in: invocation)
     let context = SummaryContext(
       command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
     )

@@ -56,7 +56,7 @@ package struct Noise {
       context.outputs[study.name] = invocation.shown(output)
     }
     invocation.console.report(besides: options) { NoiseReport.text(result, style: $0, context: context) }
-    try options.write(NoiseFile.encode(result), in: invocation)
+    try options.write(NoiseFile.encode(result, words: .reports), in: invocation)
     return context.exitCode
   }
 }

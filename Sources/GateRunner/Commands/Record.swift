@@ -82,7 +82,7 @@ package struct Record {
     invocation.console.report(besides: options) { style in
       RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }
-    try options.write(ResultFile.encode(result), in: invocation)
+    try options.write(ResultFile.encode(result, words: .reports), in: invocation)
     var context = SummaryContext(command: .record, exitCode: result.verdict.exitCode, approval: .unavailable)
     context.options = repetitions > 1 ? ["--repetitions", "\(repetitions)"] : []
     context.recorded = command

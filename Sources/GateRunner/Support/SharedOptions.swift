@@ -1,5 +1,6 @@
 import GateCore
 import GateFiles
+import GateReports
 
 /// The options that several commands share.
 package struct SharedOptions: Sendable, Equatable {
@@ -61,4 +62,11 @@ extension SharedOptions {
 
   /// Whether standard output carries a report, so that words for people go to standard error.
   var isOutputTaken: Bool { json == "-" || html == "-" }
+}
+
+extension ResultFile.Words {
+  /// The texts of the reports, which result files carry beside the values.
+  static let reports = ResultFile.Words(
+    reason: ResultText.reason(of:), note: ResultText.note(_:in:), recordingNote: ResultText.recordingNote,
+    failure: ResultText.failure, end: ResultText.end)
 }
