@@ -80,8 +80,8 @@ enum Given {
       ScenarioRecord(
         name: ScenarioName("crasher[size=1]"), verdict: .failed, environment: elsewhere, repetitions: 3,
         troubles: [
-          .init(repetition: 2, end: End(.oom, signal: Signal(number: 9), proof: "cgroup", oomKills: 2)),
-          .init(repetition: 3, end: End(.exited, code: -1, detail: "`it` said: ünfair \"quote\"")),
+          .init(repetition: 2, end: End(.oom, signal: Signal(number: 9), proof: .verbatim("cgroup"), oomKills: 2)),
+          .init(repetition: 3, end: End(.exited, code: -1, cause: .verbatim("`it` said: ünfair \"quote\""))),
         ]))
     return run
   }

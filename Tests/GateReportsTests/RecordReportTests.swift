@@ -57,7 +57,7 @@ struct RecordReportTests {
   static var several: ScenarioResult {
     var scenario = one
     scenario.repetitions = Fixture.repetitions(peak: 29_360_128, steady: 20_971_520, count: 5, step: 65_536)
-    scenario.repetitions[4].end = End(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")
+    scenario.repetitions[4].end = End(.crash, signal: .segv, proof: .verbatim("the kernel reported SIGSEGV"))
     scenario.repetitions[4].metrics[.steadyRSS] = nil
     scenario.repetitions[4].steadiness = .drifting
     return scenario
@@ -89,7 +89,7 @@ struct RecordReportTests {
     }
     scenario.repetitions[4].spike = Fixture.spike
     scenario.repetitions[4].spike?.phase = "\u{1b}[31m\rphase"
-    scenario.repetitions[4].end = End(.crash, signal: .segv, proof: "\u{1b}]0;x\u{7}proof")
+    scenario.repetitions[4].end = End(.crash, signal: .segv, proof: .verbatim("\u{1b}]0;x\u{7}proof"))
     scenario.currentComposition?.libraries = [.init(name: "\u{9b}2Jlib\n.so", resident: .mebibytes(2))]
     return scenario
   }
@@ -110,7 +110,7 @@ struct RecordReportTests {
   @Test("Of a command that failed the last output is shown, and of one that did not start the hint")
   func failed() {
     var scenario = Self.one
-    scenario.repetitions[0].end = End(.startFailed, detail: "permission denied")
+    scenario.repetitions[0].end = End(.startFailed, cause: .verbatim("permission denied"))
     scenario.failure = Failure(
       subject: "start", problem: "permission denied (chmod +x)", place: nil, output: "1\nno licence\n")
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())

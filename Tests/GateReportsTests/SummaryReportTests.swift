@@ -67,7 +67,7 @@ struct SummaryReportTests {
     var scenario = Fixture.crashed
     scenario.verdict = .inconclusive
     let detail = "killed by an unknown hand (SIGKILL)"
-    scenario.repetitions[2].end = End(.killed, signal: Signal(name: "KILL"), detail: detail)
+    scenario.repetitions[2].end = End(.killed, signal: Signal(name: "KILL"), cause: .verbatim(detail))
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .inconclusive))
     #expect(text.contains("the target: it ended before the last step"))
@@ -78,15 +78,15 @@ struct SummaryReportTests {
   @Test(
     "What a failure says of the end is not said again",
     arguments: [
-      (End(.startFailed, detail: "cannot execute `x`"), "cannot execute `x` (is it a file?)"),
-      (End(.startFailed, detail: "setup failed"), "exited with code 1"),
-      (End(.timeout, detail: "not ready within 30 s"), "not ready within 30 s"),
+      (End(.startFailed, cause: .verbatim("cannot execute `x`")), "cannot execute `x` (is it a file?)"),
+      (End(.startFailed, cause: .verbatim("setup failed")), "exited with code 1"),
+      (End(.timeout, cause: .verbatim("not ready within 30 s")), "not ready within 30 s"),
       (End(.exited, code: 3), "the target ended: exited with code 3 (expected exit code 0)"),
     ])
   func toldOnce(end: End, problem: String) {
     var scenario = Fixture.crashed
     scenario.repetitions[2].end = end
-    scenario.failure?.problem = problem
+    scenario.failure?.problem = .verbatim(problem, isInconclusive: false)
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .failed))
     #expect(text.contains(problem))

@@ -81,7 +81,7 @@ extension Fixture {
 
   static var outOfMemory: ScenarioResult {
     let end = End(
-      .oom, signal: .kill, proof: "memory cgroup oom_kill 0 → 1, limit 100.0 MiB", detail: "at its own memory limit",
+      .oom, signal: .kill, proof: .verbatim("memory cgroup oom_kill 0 → 1, limit 100.0 MiB"), cause: .verbatim("at its own memory limit"),
       oomKills: 1
     )
     return traced(

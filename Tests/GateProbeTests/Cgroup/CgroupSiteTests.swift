@@ -137,22 +137,11 @@ struct CgroupSiteTests {
 
   @Test("The kernel's error numbers are told apart")
   func codes() {
-    let refusals = [30, 13, 1, 95].map { CgroupRefusal(code: $0, folder: "/x") }
+    let refusals = [30, 13, 1, 95].map { CgroupError(code: $0, folder: "/x") }
     #expect(
       refusals == [
         .readOnly(folder: "/x"), .notPermitted(folder: "/x"), .notPermitted(folder: "/x"),
         .failed(folder: "/x", code: 95),
       ])
-  }
-
-  @Test(
-    "Each refusal names its folder and what can be done",
-    arguments: [
-      .noMemoryController(folder: "/x"), .noFile("cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
-      .notPermitted(folder: "/x"), .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),
-    ] as [CgroupRefusal]
-  )
-  func words(refusal: CgroupRefusal) {
-    #expect(refusal.cause.contains("`/x`") && !refusal.remedy.isEmpty)
   }
 }

@@ -16,22 +16,20 @@ struct LaunchErrorTests {
     }
   }
 
-  @Test("A program that is nowhere in PATH is told so, with the PATH")
+  @Test("A program that is nowhere in PATH has the PATH in its error")
   func missingInPath() throws {
     var request = household.request(["no-such-program-here"])
     request.environment["PATH"] = "/usr/bin:/bin"
     #expect(
       error(request)
-        == LaunchError(
-          .search, code: 2, problem: "cannot execute `no-such-program-here`: no such program in PATH",
-          hint: "PATH is `/usr/bin:/bin`"))
+        == LaunchError(.search, .notInPath("/usr/bin:/bin"), program: "no-such-program-here"))
   }
 
   @Test("A path that does not exist")
   func missingPath() throws {
     #expect(
       error(household.request(["./foo", "bar"]))
-        == LaunchError(.execution, code: 2, problem: "cannot execute `./foo`: no such file or directory"))
+        == LaunchError(.execution, .system(2), program: "./foo", folder: household.folder))
   }
 
   @Test("A script whose interpreter does not exist")
@@ -40,8 +38,7 @@ struct LaunchErrorTests {
     #expect(
       error(household.request(["./script"]))
         == LaunchError(
-          .execution, code: 2, problem: "cannot execute `./script`: no such file or directory",
-          hint: "the file exists: what its #! line names, or its dynamic loader, does not"))
+          .execution, .system(2), program: "./script", folder: household.folder, hint: .missingInterpreter))
   }
 
   @Test("A file without the permission to execute")
@@ -49,9 +46,7 @@ struct LaunchErrorTests {
     _ = household.file("plain", "#!/bin/sh\n")
     #expect(
       error(household.request(["./plain"]))
-        == LaunchError(
-          .execution, code: 13, problem: "cannot execute `./plain`: permission denied",
-          hint: "is it a file with the permission to execute (chmod +x)?"))
+        == LaunchError(.execution, .system(13), program: "./plain", folder: household.folder, hint: .noPermission))
   }
 
   @Test("A file in PATH without the permission to execute is named")
@@ -61,9 +56,7 @@ struct LaunchErrorTests {
     request.environment["PATH"] = household.folder
     #expect(
       error(request)
-        == LaunchError(
-          .search, code: 13, problem: "cannot execute `plain`: permission denied",
-          hint: "`\(path)` is no file with the permission to execute (chmod +x)"))
+        == LaunchError(.search, .notExecutable(path), program: "plain"))
   }
 
   @Test("A file that is no program")
@@ -71,9 +64,7 @@ struct LaunchErrorTests {
     _ = household.file("text", "echo hello\n", mode: 0o755)
     #expect(
       error(household.request(["./text"]))
-        == LaunchError(
-          .execution, code: 8, problem: "cannot execute `./text`: exec format error",
-          hint: "is there no #! line, or is it made for another machine?"))
+        == LaunchError(.execution, .system(8), program: "./text", folder: household.folder, hint: .unknownFormat))
   }
 
   @Test("A working directory that does not exist")
@@ -82,8 +73,7 @@ struct LaunchErrorTests {
     request.workingDirectory = "/no/such/folder"
     #expect(
       error(request)
-        == LaunchError(
-          .directory, code: 2, problem: "cannot enter the folder `/no/such/folder`: no such file or directory"))
+        == LaunchError(.directory, .system(2), program: "true", folder: "/no/such/folder"))
   }
 
   @Test("CPUs that the machine does not have", arguments: [[8000], [-1], []])
@@ -92,23 +82,23 @@ struct LaunchErrorTests {
     request.isolation.cpus = cpus
     let refusal = try #require(error(request))
     #expect(refusal.stage == .cpus)
-    #expect(refusal.problem == "cannot run `true` on the CPUs \(cpus.asList): invalid argument")
-    #expect(refusal.hint == "this program may itself use the CPUs \(LinuxCalls.usableCPUs().asList)")
+    #expect(refusal.cpus == cpus && refusal.reason == .system(22))
+    #expect(refusal.hint == .usableCPUs(LinuxCalls.usableCPUs()))
   }
 
   @Test("An argument or a variable with a zero byte, and a command without words")
   func unusableWords() throws {
     #expect(error(household.request(["true", "a\0b"]))?.stage == .arguments)
-    #expect(error(household.request([]))?.problem == "the command is empty")
+    #expect(error(household.request([]))?.reason == .emptyCommand)
     var request = household.request(["true"])
     request.environment["A=B"] = "1"
-    #expect(error(request)?.problem == "cannot execute `true`: `A=B` is no name of a variable")
+    #expect(error(request)?.reason == .invalidVariable("A=B"))
   }
 
   @Test("Arguments that are too long")
   func tooLong() throws {
     let refusal = try #require(error(household.request(["true", String(repeating: "x", count: 1 << 18)])))
-    #expect(refusal.hint == "arguments and environment are too long together")
+    #expect(refusal.hint == .tooLong)
   }
 
   @Test("An output that is no descriptor")

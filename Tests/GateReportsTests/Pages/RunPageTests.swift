@@ -71,7 +71,7 @@ struct RunPageTests {
       if let now = metric.current { #expect(words.contains(plain(now.median, metric))) }
       if let before = metric.baseline { #expect(words.contains(plain(before.median, metric))) }
     }
-    if let failure = scenario.failure { #expect(words.contains("\(failure.subject): \(failure.problem)")) }
+    if let failure = scenario.failure { #expect(words.contains(failure.displayText)) }
     #expect(words.contains(summaryLine(result)))
   }
 
@@ -139,7 +139,7 @@ struct RunPageTests {
     for index in scenario.repetitions.indices {
       scenario.repetitions[index].curve?.phases = [.init(evil, at: .zero)]
       scenario.repetitions[index].curve?.marks = [.init(evil, at: .milliseconds(10))]
-      scenario.repetitions[index].end = End(.crash, signal: .segv, proof: evil, detail: evil)
+      scenario.repetitions[index].end = End(.crash, signal: .segv, proof: .verbatim(evil), cause: .verbatim(evil))
       scenario.repetitions[index].notes = [evil]
       scenario.repetitions[index].largestProcesses[0].command = evil
       scenario.repetitions[index].spike?.phase = evil

@@ -73,7 +73,7 @@ struct ReadinessTests {
     let port = try Stage.freePort()
     let server = stage.scenario("exec python3 -m http.server -b 127.0.0.1 \(port)")
     let recording = try play(server, ready: .http("http://127.0.0.1:\(port)/none"), within: .seconds(2))
-    #expect(recording.end == End(.timeout, detail: "not ready within 2.0 s"))
+    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .seconds(2)), limitHits: nil)))
   }
 
   @Test("A file that appears")
@@ -105,8 +105,8 @@ struct ReadinessTests {
   )
   func late(condition: Readiness.Condition) throws {
     let recording = try play(stage.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
-    #expect(recording.end == End(.timeout, detail: "not ready within 300 ms"))
-    #expect(recording.failure?.subject == "ready `\(condition.displayText)`")
+    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .milliseconds(300)), limitHits: nil)))
+    #expect(recording.failure?.part == .init(.ready, text: condition.displayText))
     #expect(recording.failure?.output == "up")
     #expect(recording.events == [])
   }
@@ -115,7 +115,7 @@ struct ReadinessTests {
   func silent() throws {
     let condition = Readiness.Condition.log(try Pattern(parsing: "never"))
     let recording = try play(stage.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
-    #expect(recording.end == End(.timeout, detail: "not ready within 300 ms"))
+    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .milliseconds(300)), limitHits: nil)))
   }
 
   @Test("A target that ends first was never ready")
@@ -123,7 +123,7 @@ struct ReadinessTests {
     let never = try Pattern(parsing: "never")
     let recording = try play(stage.scenario("echo oops; exit 3"), ready: .log(never))
     #expect(recording.end == End(.exited, code: 3))
-    #expect(recording.failure?.problem == "the target ended (exited with code 3) before it was ready")
+    #expect(recording.failure?.problem == .targetEnded(.exited(3), isBefore: false))
     #expect(recording.failure?.output == "oops")
   }
 
@@ -150,21 +150,21 @@ struct ReadinessTests {
       print('up'); s.serve_forever()
       """)
     holder.ready = Readiness(.log(try Pattern(parsing: "up")))
-    let conditions: [(Readiness.Condition, String)] = [
-      (.tcp(host: "127.0.0.1", port: port), "port \(port) is already taken by another process"),
-      (.unix(socket), "the socket `\(socket)` is already taken by another process"),
-      (.http("http://u:p@127.0.0.1:\(port)/x"), "port \(port) is already taken by another process"),
-      (.file(socket), "the file `\(socket)` is there before the start; remove it in `setup`"),
+    let conditions: [(Readiness.Condition, Failure.Resource)] = [
+      (.tcp(host: "127.0.0.1", port: port), .port(port)),
+      (.unix(socket), .socket(socket)),
+      (.http("http://u:p@127.0.0.1:\(port)/x"), .port(port)),
+      (.file(socket), .file(socket)),
     ]
     let family = try Family(
       starting: LaunchRequest(
         words: holder.target.command.words, environment: other.household.environment, workingDirectory: other.folder,
         output: 2))
     try #require(eventually { Connection.isAccepted(host: "127.0.0.1", port: port, within: .seconds(1)) })
-    for (condition, problem) in conditions {
+    for (condition, resource) in conditions {
       let recording = try play(stage.scenario("touch started"), ready: condition)
-      #expect(recording.end == End(.startFailed, detail: problem))
-      #expect(recording.failure?.problem == problem)
+      #expect(recording.end == End(.startFailed, cause: .startFailed(.alreadyInUse(resource))))
+      #expect(recording.failure?.problem == .alreadyInUse(resource))
     }
     #expect(!access(stage.path("started")))
     family.disperse()

@@ -42,15 +42,15 @@ struct EndConditionTests {
   func allocation() throws {
     let line = "Fatal error: failed to allocate 10485792 bytes of memory with alignment 16"
     let recording = try stage.play(stage.scenario("ulimit -c 0; echo '\(line)' >&2; kill -ABRT $$; sleep 1000"))
-    #expect(recording.end == End(.allocationFailure, signal: .abrt, proof: line))
+    #expect(recording.end == End(.allocationFailure, signal: .abrt, proof: .failedAllocation(line: line)))
     #expect(recording.outputTail == line)
   }
 
-  @Test("A trap tells the last fatal error of the output")
+  @Test("A trap has the last fatal error of the output")
   func trap() throws {
     let recording = try stage.play(
       stage.scenario("ulimit -c 0; echo 'a.swift:1: Fatal error: x'; kill -ILL $$; sleep 9"))
-    #expect(recording.end == End(.trap, signal: .ill, detail: "a.swift:1: Fatal error: x"))
+    #expect(recording.end == End(.trap, signal: .ill, cause: .fatalError(line: "a.swift:1: Fatal error: x")))
   }
 
   @Test("A target that takes too long is killed with its children")
@@ -58,8 +58,8 @@ struct EndConditionTests {
     var scenario = stage.scenario("trap '' TERM; sleep 1000 & sleep 1000")
     scenario.timeout = .milliseconds(300)
     let recording = try stage.play(scenario)
-    #expect(recording.end == End(.timeout, detail: "did not end within 300 ms"))
-    #expect(recording.failure?.subject == "end")
+    #expect(recording.end == End(.timeout, cause: .timeout(.notEnded(within: .milliseconds(300)), limitHits: nil)))
+    #expect(recording.failure?.part == .init(.end))
     #expect(recording.duration >= .milliseconds(300))
     #expect(!scenario.accepts(recording.end))
   }
@@ -71,16 +71,19 @@ struct EndConditionTests {
     scenario.steps = [Step(.mark("a")), Step(.wait(.seconds(100)))]
     let recording = try stage.play(scenario)
     #expect(recording.end.kind == .timeout)
-    #expect(recording.failure?.subject == "step 2 of 2 `wait: 1 min 40 s`")
-    #expect(recording.failure?.problem.contains("timeout of 300 ms") == true)
+    #expect(recording.failure?.part == .init(.step, at: [.step(2, of: 2)], text: "wait: 1 min 40 s"))
+    #expect(recording.failure?.problem == .outOfTime(after: .milliseconds(300)))
   }
 
   @Test("A program that is not there fails the start")
   func missing() throws {
     let recording = try stage.play(stage.scenario(.arguments(["no-such-program-here"])))
     #expect(recording.end.kind == .startFailed)
-    #expect(recording.failure?.subject == "start `no-such-program-here`")
-    #expect(recording.failure?.problem.contains("no such program") == true)
+    #expect(recording.failure?.part == .init(.start, text: "no-such-program-here"))
+    guard case .launch(let error)? = recording.failure?.problem, case .notInPath = error.reason else {
+      Issue.record("the failure is no missing program")
+      return
+    }
   }
 
   @Test("A folder that is not there fails the start")
@@ -89,7 +92,11 @@ struct EndConditionTests {
     scenario.target.workingDirectory = stage.path("none")
     let recording = try stage.play(scenario)
     #expect(recording.end.kind == .startFailed)
-    #expect(recording.end.detail?.contains("cannot enter the folder") == true)
+    guard case .launch(let error)? = recording.failure?.problem else {
+      Issue.record("the failure is no failed start")
+      return
+    }
+    #expect(error.stage == .directory && recording.end.cause == .startFailed(.launch(error)))
   }
 
   @Test("An input file that is not there fails the start")
@@ -98,6 +105,6 @@ struct EndConditionTests {
     scenario.target.input = .file(stage.path("none"))
     let recording = try stage.play(scenario)
     #expect(recording.end.kind == .startFailed)
-    #expect(recording.failure?.problem == "cannot open `\(stage.path("none"))`: no such file or directory")
+    #expect(recording.failure?.problem == .system(SystemFailure(.open, path: stage.path("none"), code: 2)))
   }
 }

@@ -50,25 +50,25 @@ struct StepTests {
     #expect(stage.text("seen") == "green none \(stage.folder)\n")
   }
 
-  @Test("A client that fails is told with its step, its place and its last words")
+  @Test("A client that fails has its step, its place and its last lines in the failure")
   func failingClient() throws {
     let recording = try play(
       stage.scenario(sleeper), [.mark("a"), .run(.init(command: .shell("echo why >&2; exit 3"))), .mark("b")])
     #expect(
       recording.failure
         == Failure(
-          subject: "step 2 of 3 `run: echo why >&2; exit 3`", problem: "exited with code 3 (expected 0)",
+          part: .init(.step, at: [.step(2, of: 3)], text: "run: echo why >&2; exit 3"),
+          problem: .commandEnded(.exited(3), expected: [0]),
           place: SourcePlace(file: "highwater.yml", line: 11, column: 9), output: "why"))
     #expect(recording.end.kind == .stopped)
     #expect(recording.events == [.mark("a")])
   }
 
-  @Test("A failure within a repeat tells the turn")
+  @Test("A failure within a repeat names the turn")
   func failingTurn() throws {
     let client = Step.Client(command: .shell("echo x >> count; test $(wc -l < count) -lt 3"))
     let recording = try play(stage.scenario(sleeper), [.repeat(times: 5, steps: [Step(.run(client))])])
-    let subject = try #require(recording.failure?.subject)
-    #expect(subject.hasPrefix("step 1 of 1, turn 3 of 5, step 1 of 1 `run: "))
+    #expect(recording.failure?.part?.path == [.step(1, of: 1), .turn(3, of: 5), .step(1, of: 1)])
     #expect(recording.events == [.iteration, .iteration])
   }
 
@@ -77,23 +77,27 @@ struct StepTests {
     let recording = try play(stage.scenario(sleeper), [.run(.init(command: .shell("exit 4"), exits: [3, 4]))])
     #expect(recording.failure == nil)
     let wrong = try play(stage.scenario(sleeper), [.run(.init(command: .shell("exit 0"), exits: [3, 4]))])
-    #expect(wrong.failure?.problem == "exited with code 0 (expected 3 or 4)")
+    #expect(wrong.failure?.problem == .commandEnded(.exited(0), expected: [3, 4]))
     let signaled = try play(stage.scenario(sleeper), [.run(.init(command: .shell("kill -TERM $$")))])
-    #expect(signaled.failure?.problem == "was ended by SIGTERM (expected 0)")
+    #expect(signaled.failure?.problem == .commandEnded(.signaled(.term, coreDumped: false), expected: [0]))
   }
 
   @Test("A client that takes too long is killed with its children")
   func lateClient() throws {
     let client = Step.Client(command: .shell("sleep 1000 & echo slow; sleep 1000"), within: .milliseconds(300))
     let recording = try play(stage.scenario(sleeper), [.run(client)])
-    #expect(recording.failure?.problem == "did not end within 300 ms and was killed")
+    #expect(recording.failure?.problem == .commandTimeout(after: .milliseconds(300)))
     #expect(recording.failure?.output == "slow")
   }
 
   @Test("A client that is not there fails its step")
   func missingClient() throws {
     let recording = try play(stage.scenario(sleeper), [.run(.init(command: .arguments(["no-such-client"])))])
-    #expect(recording.failure?.problem.hasPrefix("cannot execute `no-such-client`") == true)
+    guard case .launch(let error)? = recording.failure?.problem else {
+      Issue.record("the failure is no failed start")
+      return
+    }
+    #expect(error.program == "no-such-client")
   }
 
   @Test("A client that prints a lot is not held up, and what it leaves running lives until the end")
@@ -133,9 +137,9 @@ struct StepTests {
     var call = Step.HTTPCall(url: "http://user:secret@127.0.0.1:\(port)/\(answer)?token=1")
     call.expectedStatus = expected
     let failure = try play(scenario, [.http(call)]).failure
-    let wanted = expected.map(String.init) ?? "200 to 299"
-    let words = "`http://127.0.0.1:\(port)/\(answer)`: answered with status \(answer) (expected \(wanted))"
-    #expect(failure?.problem == (isFine ? nil : words))
+    let problem = Failure.Problem.http(
+      url: "http://127.0.0.1:\(port)/\(answer)", problem: .status(answer, expected: expected), request: 1, of: 1)
+    #expect(failure?.problem == (isFine ? nil : problem))
     #expect(failure.map { "\($0)".contains("secret") } != true)
   }
 
@@ -143,8 +147,11 @@ struct StepTests {
   func noServer() throws {
     let port = try Stage.freePort()
     let recording = try play(stage.scenario(sleeper), [.http(.init(url: "http://127.0.0.1:\(port)/"))])
-    #expect(recording.failure?.subject == "step 1 of 1 `http: GET http://127.0.0.1:\(port)/`")
-    #expect(recording.failure?.problem.contains("127.0.0.1:\(port)") == true)
+    #expect(recording.failure?.part?.text == "http: GET http://127.0.0.1:\(port)/")
+    guard case .http("http://127.0.0.1:\(port)/", .noAnswer, 1, 1)? = recording.failure?.problem else {
+      Issue.record("the failure is no missing answer")
+      return
+    }
   }
 
   @Test("A text is sent to the target, and its answer awaited, step by step")
@@ -168,8 +175,8 @@ struct StepTests {
     let recording = try play(
       stage.scenario("echo once; \(sleeper)"),
       [.expectOutput(once, within: .seconds(30)), .expectOutput(once, within: .milliseconds(200))])
-    #expect(recording.failure?.subject == "step 2 of 2 `expect: output `once` within 200 ms`")
-    #expect(recording.failure?.problem == "no such output within 200 ms")
+    #expect(recording.failure?.part?.text == "expect: output `once` within 200 ms")
+    #expect(recording.failure?.problem == .outputMissing(within: .milliseconds(200), onlyLatestSearched: false))
     #expect(recording.failure?.output == "once")
   }
 
@@ -193,7 +200,7 @@ struct StepTests {
     scenario.timeout = .milliseconds(500)
     let recording = try play(scenario, [.send(String(repeating: "x", count: 1_000_000))])
     #expect(recording.end.kind == .timeout)
-    #expect(recording.failure?.subject.hasPrefix("step 1 of 1 `send: ") == true)
+    #expect(recording.failure?.part?.text?.hasPrefix("send: ") == true)
   }
 
   @Test("A target that has closed its input fails the step")
@@ -203,7 +210,7 @@ struct StepTests {
     scenario.ready = Readiness(.log(try Pattern(parsing: "closed")))
     // A process that another test starts at this moment holds all open files between its fork and its exec.
     let steps = (0..<40).flatMap { _ in [Step.Action.send("a"), .wait(.milliseconds(250))] }
-    #expect(try play(scenario, steps).failure?.problem == "the target has closed its standard input")
+    #expect(try play(scenario, steps).failure?.problem == .stdinClosed)
   }
 
   @Test("A signal reaches the target")
@@ -266,7 +273,7 @@ struct SettleStepTests {
     #expect(recording.marks.first.map { $0.time > .milliseconds(1800) } == true)
   }
 
-  @Test("A target that keeps growing fails the step, which tells how fast")
+  @Test("A target that keeps growing fails the step, with how far it moved")
   func grows() throws {
     let recording = try play(
       """
@@ -274,14 +281,16 @@ struct SettleStepTests {
       print('up'); blocks = []
       while True: blocks.append(bytearray(100000)); time.sleep(0.01)
       """, within: .seconds(2))
-    let problem = try #require(recording.failure?.problem)
-    #expect(problem.hasPrefix("resident memory did not settle within 2.0 s (moved "))
-    #expect(problem.hasSuffix(" MiB in the last second)"))
+    guard case .notSettled(.seconds(2), let moved)? = recording.failure?.problem else {
+      Issue.record("the failure is no missing steady state")
+      return
+    }
+    #expect(moved > .mebibytes(1))
   }
 
   @Test("Too short a time to see it fails the step")
   func tooShort() throws {
     let recording = try play("print('up'); import time; time.sleep(1000)", within: .milliseconds(300))
-    #expect(recording.failure?.problem.hasPrefix("too few samples within 300 ms") == true)
+    #expect(recording.failure?.problem == .tooFewSamples(within: .milliseconds(300)))
   }
 }

@@ -83,7 +83,7 @@ struct MarkTests {
         for _ in range(1050): f.write(b'iteration\\n' * 100)
         """))
     #expect(recording.marks.count == 100_000)
-    #expect(recording.notes == ["5000 marks were dropped: at most 100000 are kept"])
+    #expect(recording.notes == [.marksDropped(count: 5000, most: 100_000)])
   }
 
   @Test("A target without marks knows of none")

@@ -30,9 +30,9 @@ struct SetupTests {
     scenario.setup.append(.shell("echo because; exit 2"))
     scenario.setup.append(.shell("echo never >> story"))
     let recording = try stage.play(scenario)
-    #expect(recording.end == End(.startFailed, detail: "setup failed"))
-    #expect(recording.failure?.subject == "setup `echo because; exit 2`")
-    #expect(recording.failure?.problem == "exited with code 2 (expected 0)")
+    #expect(recording.end == End(.startFailed, cause: .setupFailed))
+    #expect(recording.failure?.part == .init(.setup, text: "echo because; exit 2"))
+    #expect(recording.failure?.problem == .commandEnded(.exited(2), expected: [0]))
     #expect(recording.failure?.output == "because")
     #expect(story == ["setup", "teardown"])
   }
@@ -43,7 +43,7 @@ struct SetupTests {
     scenario.setup = [.shell("sleep 1000")]
     scenario.timeout = .milliseconds(300)
     let recording = try stage.play(scenario)
-    #expect(recording.failure?.problem == "did not end within 300 ms and was killed")
+    #expect(recording.failure?.problem == .commandTimeout(after: .milliseconds(300)))
   }
 
   @Test("A daemon of the setup lives through the repetition and its teardown, and not longer")
@@ -61,12 +61,12 @@ struct SetupTests {
     var scenario = scenario("exit 0")
     scenario.teardown.insert(.shell("exit 9"), at: 0)
     let recording = try stage.play(scenario)
-    #expect(recording.failure?.subject == "teardown `exit 9`")
+    #expect(recording.failure?.part == .init(.teardown, text: "exit 9"))
     #expect(recording.end == End(.exited, code: 0))
     #expect(story == ["setup", "teardown"])
     scenario.steps = [Step(.run(.init(command: .shell("exit 1"))))]
     scenario.target.command = .shell("exec sleep 1000")
-    #expect(try stage.play(scenario).failure?.subject == "step 1 of 1 `run: exit 1`")
+    #expect(try stage.play(scenario).failure?.part == .init(.step, at: [.step(1, of: 1)], text: "run: exit 1"))
   }
 
   @Test("Teardown runs after a timeout and after a start that failed", arguments: ["sleep 1000", "cd /nowhere"])

@@ -1,3 +1,4 @@
+import GateCore
 import Testing
 
 @testable import GateProbe
@@ -14,21 +15,21 @@ struct OutputFileTests {
     let text = stage.text("out")
     #expect(text.utf8.count == (16 << 20) + "\n… output cut here …\n".utf8.count)
     #expect(text.hasSuffix("y\n… output cut here …\n"))
-    #expect(file.problem == nil)
+    #expect(file.failure == nil)
   }
 
-  @Test("A file that cannot be made is told once, and stops nothing")
+  @Test("A file that cannot be created has a failure, and stops nothing")
   func unwritable() {
     var file = OutputFile(path: stage.path("no/such/folder"))
     file.append([1, 2, 3])
-    #expect(file.problem?.contains("no such file or directory") == true)
+    #expect(file.failure == SystemFailure(.open, path: stage.path("no/such/folder"), code: 2))
   }
 
-  @Test("A full disk is told, and stops nothing")
+  @Test("A full disk is a failure, and stops nothing")
   func full() {
     var file = OutputFile(path: "/dev/full")
     file.append([1, 2, 3])
     file.append([1, 2, 3])
-    #expect(file.problem == "the target's output is not kept whole: no space left on device")
+    #expect(file.failure == SystemFailure(.write, path: "/dev/full", code: 28))
   }
 }

@@ -81,8 +81,8 @@ struct ServerTests {
     scenario.target.main = .pidfile(stage.path("d.pid"))
     scenario.ready = Readiness(.delay(.milliseconds(10)), within: .milliseconds(500))
     let recording = try stage.play(scenario)
-    let path = stage.path("d.pid")
-    #expect(recording.failure?.problem == "the main process did not appear within 500 ms: pidfile `\(path)`")
+    let timeout = End.Timeout.noMainProcess(.pidfile(stage.path("d.pid")), within: .milliseconds(500))
+    #expect(recording.failure?.problem == .timeout(timeout))
     #expect(recording.end.kind == .timeout)
   }
 
@@ -90,9 +90,7 @@ struct ServerTests {
   func noDaemon() throws {
     var scenario = stage.scenario("exit 0")
     scenario.target.main = .pidfile(stage.path("d.pid"))
-    let problem = try stage.play(scenario).failure?.problem
-    let path = stage.path("d.pid")
-    #expect(problem == "the main process did not appear, and nothing of the target is left: pidfile `\(path)`")
+    #expect(try stage.play(scenario).failure?.problem == .noMainProcess(.pidfile(stage.path("d.pid"))))
   }
 
   @Test("Where a wrapper waits for the main process, and nobody traces that, the wrapper's end stands for it")
@@ -123,7 +121,7 @@ struct ServerTests {
     scenario.ready = Readiness(.file(stage.path("up")))
     let recording = try stage.play(scenario)
     #expect(recording.end == End(.exited, code: code))
-    #expect(recording.failure?.problem == "the target ended (exited with code \(code)) before it was ready")
+    #expect(recording.failure?.problem == .targetEnded(.exited(code), isBefore: false))
   }
 
   @Test("The main process below a wrapper is found by its name and stopped")
