@@ -23,7 +23,8 @@ struct EndDecisionTests {
     #expect(end(.exited(code)) == End(.exited, code: code))
   }
 
-  @Test("An exit code by which a shell reports a signal comes with that signal", arguments: [(137, "KILL"), (143, "TERM")])
+  @Test(
+    "An exit code by which a shell reports a signal comes with that signal", arguments: [(137, "KILL"), (143, "TERM")])
   func fromShell(code: Int, name: String) throws {
     let signal = try #require(Signal(name: name))
     #expect(end(.exited(code)) == End(.exited, code: code, cause: .signalOfChild(signal)))

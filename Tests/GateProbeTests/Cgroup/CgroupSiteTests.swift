@@ -8,8 +8,8 @@ import Testing
 struct CgroupSiteTests {
   /// A folder that looks like a v2 hierarchy, with the cgroups `/job/own`; the runner is in the innermost.
   private struct MadeUpTree {
-    let household = Household()
-    var root: String { household.folder }
+    let testProcesses = TestProcesses()
+    var root: String { testProcesses.folder }
     var folders: [String] { ["\(root)/job/own", "\(root)/job", root] }
     var map: CgroupMap {
       CgroupMap(membership: "0::/job/own", mounts: "1 1 0:1 / \(root) rw - cgroup2 cgroup2 rw")
@@ -20,7 +20,7 @@ struct CgroupSiteTests {
     }
 
     func put(_ text: String, _ file: String) {
-      _ = household.file(file, text)
+      _ = testProcesses.file(file, text)
     }
 
     func text(_ file: String) -> String? {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Watching for kills for want of memory", .timeLimit(.minutes(5)))
 struct MemoryWatchTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
   static let logIsReadable = KernelLog() != nil
 
   /// Runs a Python script as the main process in a cgroup with the limit, and decides on its end.
@@ -14,21 +14,21 @@ struct MemoryWatchTests {
     limit: Bytes?,
     tellingCgroup: Bool = true,
     _ script: String,
-    meanwhile: (Family) -> Void = { _ in }
+    meanwhile: (ProcessTree) -> Void = { _ in }
   ) throws -> End {
     let made = try #require(MadeCgroup(limit: limit))
     let watch = MemoryWatch(cgroup: tellingCgroup ? made.cgroup : nil)
-    let family = try household.python(made.joining + script)
-    meanwhile(family)
+    let processTree = try testProcesses.python(made.joining + script)
+    meanwhile(processTree)
     var evidence = EndEvidence()
-    switch family.leaderEnding() {
+    switch processTree.leaderEnding() {
     case .exited(let code)?: evidence.status = .exited(Int(code))
     case .signaled(let signal, let dumped)?: evidence.status = .signaled(Signal(number: signal), coreDumped: dumped)
     case nil: Issue.record("the end was not seen")
     }
-    evidence.memory.mainProcess = family.leader
-    evidence.memory.processes = [family.leader]
-    family.disperse()
+    evidence.memory.mainProcess = processTree.leader
+    evidence.memory.processes = [processTree.leader]
+    processTree.killAll()
     watch.complete(&evidence)
     return End(deciding: evidence)
   }
@@ -74,9 +74,9 @@ struct MemoryWatchTests {
   )
   func killed(tellingCgroup: Bool) throws {
     let script = "kept = bytearray(60 << 20)\nprint('up', flush=True)\nwhile True: pass"
-    let decided = try end(limit: .mebibytes(64), tellingCgroup: tellingCgroup, script) { family in
-      #expect(eventually { household.output == "up\n" })
-      kill(family.leader, SIGKILL)
+    let decided = try end(limit: .mebibytes(64), tellingCgroup: tellingCgroup, script) { processTree in
+      #expect(eventually { testProcesses.output == "up\n" })
+      kill(processTree.leader, SIGKILL)
     }
     #expect(decided.kind == .killed && decided.oomKills == 0)
   }
@@ -101,8 +101,8 @@ struct MemoryWatchTests {
 
   @Test("The log's numbers of processes count as ours in the machine's first namespace only")
   func namespace() throws {
-    let family = try household.shell("readlink /proc/self/ns/pid")
-    #expect(family.leaderEnding() == .exited(0))
-    #expect((household.output == "pid:[4026531836]\n") == LinuxCalls.isInFirstProcessNamespace)
+    let processTree = try testProcesses.shell("readlink /proc/self/ns/pid")
+    #expect(processTree.leaderEnding() == .exited(0))
+    #expect((testProcesses.output == "pid:[4026531836]\n") == LinuxCalls.isInFirstProcessNamespace)
   }
 }

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("A program that cannot be started", .timeLimit(.minutes(2)))
 struct LaunchErrorTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
 
   private func error(_ request: LaunchRequest) -> LaunchError? {
     do throws(LaunchError) {
-      _ = try Family(starting: request)
+      _ = try ProcessTree(starting: request)
       return nil
     } catch {
       return error
@@ -18,7 +18,7 @@ struct LaunchErrorTests {
 
   @Test("A program that is nowhere in PATH has the PATH in its error")
   func missingInPath() throws {
-    var request = household.request(["no-such-program-here"])
+    var request = testProcesses.request(["no-such-program-here"])
     request.environment["PATH"] = "/usr/bin:/bin"
     #expect(
       error(request)
@@ -28,32 +28,32 @@ struct LaunchErrorTests {
   @Test("A path that does not exist")
   func missingPath() throws {
     #expect(
-      error(household.request(["./foo", "bar"]))
-        == LaunchError(.execution, .system(2), program: "./foo", folder: household.folder))
+      error(testProcesses.request(["./foo", "bar"]))
+        == LaunchError(.execution, .system(2), program: "./foo", folder: testProcesses.folder))
   }
 
   @Test("A script whose interpreter does not exist")
   func missingInterpreter() throws {
-    _ = household.file("script", "#!/no/such/interpreter\n", mode: 0o755)
+    _ = testProcesses.file("script", "#!/no/such/interpreter\n", mode: 0o755)
     #expect(
-      error(household.request(["./script"]))
+      error(testProcesses.request(["./script"]))
         == LaunchError(
-          .execution, .system(2), program: "./script", folder: household.folder, hint: .missingInterpreter))
+          .execution, .system(2), program: "./script", folder: testProcesses.folder, hint: .missingInterpreter))
   }
 
   @Test("A file without the permission to execute")
   func notExecutable() throws {
-    _ = household.file("plain", "#!/bin/sh\n")
+    _ = testProcesses.file("plain", "#!/bin/sh\n")
     #expect(
-      error(household.request(["./plain"]))
-        == LaunchError(.execution, .system(13), program: "./plain", folder: household.folder, hint: .noPermission))
+      error(testProcesses.request(["./plain"]))
+        == LaunchError(.execution, .system(13), program: "./plain", folder: testProcesses.folder, hint: .noPermission))
   }
 
   @Test("A file in PATH without the permission to execute is named")
   func notExecutableInPath() throws {
-    let path = household.file("plain", "#!/bin/sh\n")
-    var request = household.request(["plain"])
-    request.environment["PATH"] = household.folder
+    let path = testProcesses.file("plain", "#!/bin/sh\n")
+    var request = testProcesses.request(["plain"])
+    request.environment["PATH"] = testProcesses.folder
     #expect(
       error(request)
         == LaunchError(.search, .notExecutable(path), program: "plain"))
@@ -61,15 +61,15 @@ struct LaunchErrorTests {
 
   @Test("A file that is no program")
   func noFormat() throws {
-    _ = household.file("text", "echo hello\n", mode: 0o755)
+    _ = testProcesses.file("text", "echo hello\n", mode: 0o755)
     #expect(
-      error(household.request(["./text"]))
-        == LaunchError(.execution, .system(8), program: "./text", folder: household.folder, hint: .unknownFormat))
+      error(testProcesses.request(["./text"]))
+        == LaunchError(.execution, .system(8), program: "./text", folder: testProcesses.folder, hint: .unknownFormat))
   }
 
   @Test("A working directory that does not exist")
   func noFolder() throws {
-    var request = household.request(["true"])
+    var request = testProcesses.request(["true"])
     request.workingDirectory = "/no/such/folder"
     #expect(
       error(request)
@@ -78,7 +78,7 @@ struct LaunchErrorTests {
 
   @Test("CPUs that the machine does not have", arguments: [[8000], [-1], []])
   func noCPUs(cpus: [Int]) throws {
-    var request = household.request(["true"])
+    var request = testProcesses.request(["true"])
     request.isolation.cpus = cpus
     let refusal = try #require(error(request))
     #expect(refusal.stage == .cpus)
@@ -88,41 +88,41 @@ struct LaunchErrorTests {
 
   @Test("An argument or a variable with a zero byte, and a command without words")
   func unusableWords() throws {
-    #expect(error(household.request(["true", "a\0b"]))?.stage == .arguments)
-    #expect(error(household.request([]))?.reason == .emptyCommand)
-    var request = household.request(["true"])
+    #expect(error(testProcesses.request(["true", "a\0b"]))?.stage == .arguments)
+    #expect(error(testProcesses.request([]))?.reason == .emptyCommand)
+    var request = testProcesses.request(["true"])
     request.environment["A=B"] = "1"
     #expect(error(request)?.reason == .invalidVariable("A=B"))
   }
 
   @Test("Arguments that are too long")
   func tooLong() throws {
-    let refusal = try #require(error(household.request(["true", String(repeating: "x", count: 1 << 18)])))
+    let refusal = try #require(error(testProcesses.request(["true", String(repeating: "x", count: 1 << 18)])))
     #expect(refusal.hint == .tooLong)
   }
 
   @Test("An output that is no descriptor")
   func noOutput() throws {
-    var request = household.request(["true"])
+    var request = testProcesses.request(["true"])
     request.output = 987
     #expect(error(request)?.stage == .output)
   }
 
   @Test("Nothing is left of a start that failed")
   func nothingIsLeft() throws {
-    _ = error(household.request(["./foo"]))
-    #expect(household.processes == [])
+    _ = error(testProcesses.request(["./foo"]))
+    #expect(testProcesses.processes == [])
   }
 
   @Test(
     "An entry of PATH that is empty or relative starts at the working directory", arguments: [":/none", ".", "sub"])
   func relativePath(path: String) throws {
-    _ = household.file("prog", "#!/bin/sh\necho found\n", mode: 0o755)
-    var request = household.request(["prog"])
+    _ = testProcesses.file("prog", "#!/bin/sh\necho found\n", mode: 0o755)
+    var request = testProcesses.request(["prog"])
     if path == "sub" { request.workingDirectory = "/tmp" }
-    request.environment["PATH"] = path == "sub" ? String(household.folder.dropFirst("/tmp/".count)) : path
-    let family = try Family(starting: request)
-    #expect(family.leaderEnding() == .exited(0))
-    #expect(household.output == "found\n")
+    request.environment["PATH"] = path == "sub" ? String(testProcesses.folder.dropFirst("/tmp/".count)) : path
+    let processTree = try ProcessTree(starting: request)
+    #expect(processTree.leaderEnding() == .exited(0))
+    #expect(testProcesses.output == "found\n")
   }
 }

@@ -37,7 +37,8 @@ struct CapabilitiesTests {
     "Each lower method that the machine imposes has its note, and none that the scenario chose",
     arguments: [
       (true, true, .auto, []), (false, true, .auto, [.noTracing(.here)]), (true, false, .auto, [Self.noCgroup]),
-      (false, false, .auto, [.noTracing(.here), Self.noCgroup]), (false, true, .off, []), (false, false, .off, [Self.noCgroup]),
+      (false, false, .auto, [.noTracing(.here), Self.noCgroup]), (false, true, .off, []),
+      (false, false, .off, [Self.noCgroup]),
     ] as [(Bool, Bool, Isolation.Tracer, [MachineNote])]
   )
   func notes(canTrace: Bool, hasMemory: Bool, tracer: Isolation.Tracer, notes: [MachineNote]) {

@@ -105,7 +105,7 @@ struct CounterCheckTests {
     let held = try #require(
       LinuxCalls.lookingAtStillChild(holding: .mebibytes(32)) { pid -> Bytes? in
         helper = pid
-        return SmallFile.bytes(at: "/proc/\(pid)/status")?.withUnsafeBytes { ProcText.figures(inStatus: $0)?.anonymous }
+        return SmallFile.bytes(at: "/proc/\(pid)/status")?.withUnsafeBytes { ProcText.memory(inStatus: $0)?.anonymous }
       })
     #expect(held >= .mebibytes(32))
     #expect(LinuxCalls.parent(of: helper) == nil)

@@ -18,10 +18,10 @@ struct MachineTests {
 
   @Test("It names what the machine's own tools name", .timeLimit(.minutes(5)))
   func plausible() throws {
-    let household = Household()
-    let family = try household.shell("uname -m; uname -r; getconf PAGESIZE; nproc; getconf GNU_LIBC_VERSION")
-    #expect(family.leaderEnding() == .exited(0))
-    let lines = household.output.split(separator: "\n").map(String.init)
+    let testProcesses = TestProcesses()
+    let processTree = try testProcesses.shell("uname -m; uname -r; getconf PAGESIZE; nproc; getconf GNU_LIBC_VERSION")
+    #expect(processTree.leaderEnding() == .exited(0))
+    let lines = testProcesses.output.split(separator: "\n").map(String.init)
     let fingerprint = fingerprint()
     #expect(
       [

@@ -39,7 +39,8 @@ struct FailureTextTests {
   func when(isBefore: Bool, text: String) {
     let problem = Failure.Problem.targetEnded(.exited(5), isBefore: isBefore)
     #expect(Failure(part: Self.step, problem: problem).problemText == "the target ended (exited with code 5) \(text)")
-    let early = Failure(part: .init(.ready), problem: .targetEnded(.signaled(.term, coreDumped: false), isBefore: false))
+    let early = Failure(
+      part: .init(.ready), problem: .targetEnded(.signaled(.term, coreDumped: false), isBefore: false))
     #expect(early.problemText == "the target ended (was ended by SIGTERM) before it was ready")
   }
 
@@ -82,7 +83,10 @@ struct FailureTextTests {
       (.alreadyInUse(.socket("/s")), "the socket `/s` is already in use by another process"),
       (.alreadyInUse(.file("/f")), "the file `/f` exists before the start; remove it in `setup`"),
       (.system(SystemFailure(.open, path: "/f", code: 2)), "cannot open `/f`: no such file or directory"),
-      (.system(SystemFailure(.mkdtemp, path: "/t", code: 13)), "cannot create a temporary folder in `/t`: permission denied"),
+      (
+        .system(SystemFailure(.mkdtemp, path: "/t", code: 13)),
+        "cannot create a temporary folder in `/t`: permission denied"
+      ),
       (
         .tracerUnavailable(.seccomp),
         "`tracer: on` is unavailable: ptrace is not permitted here (a seccomp filter is in force) "

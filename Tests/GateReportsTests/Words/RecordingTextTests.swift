@@ -165,7 +165,10 @@ struct RecordingTextTests {
       (.noTracing(.yama(scope: 2)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): ", "CAP_SYS_PTRACE"),
       (.noTracing(.yama(scope: 3)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 3): ", "set it lower"),
       (.noTracing(.seccomp), "ptrace is not permitted here (a seccomp filter is in force): ", "--cap-add"),
-      (.noMemoryCgroup(.readOnly(folder: "/x")), "no memory cgroup can be made here (`/x` is mounted read-only): ", "mount"),
+      (
+        .noMemoryCgroup(.readOnly(folder: "/x")), "no memory cgroup can be made here (`/x` is mounted read-only): ",
+        "mount"
+      ),
       (.hugePagesAlways, "transparent huge pages are on for every program", "thp: off"),
       (.swapInUse(.mebibytes(12)), "12.0 MiB of swap are in use", "swapoff"),
       (.smallLimit(.mebibytes(256), used: .mebibytes(30)), "the runner's cgroup is limited to 256.0 MiB", "raise"),
@@ -190,7 +193,9 @@ struct RecordingTextTests {
     #expect(error.causeText.contains("`/x`") && !error.remedyText.isEmpty)
   }
 
-  @Test("Error numbers are in lower case, but for names", arguments: [(2, "no such file or directory"), (22, "invalid argument")])
+  @Test(
+    "Error numbers are in lower case, but for names",
+    arguments: [(2, "no such file or directory"), (22, "invalid argument")])
   func errors(code: Int32, text: String) {
     #expect(ErrorNumber.text(of: code) == text)
   }
