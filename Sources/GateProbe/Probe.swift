@@ -1,6 +1,6 @@
 package import GateCore
 
-/// Plays scenarios on this machine, and measures the memory of their targets.
+/// Runs scenarios on this machine, and measures the memory of their targets.
 package struct Probe: Sendable {
   private let interruption: Interruption
   private let environment: [String: String]
@@ -26,12 +26,12 @@ package struct Probe: Sendable {
     Capabilities.here.notes(for: scenario) + MachineState.now().notes(for: scenario)
   }
 
-  /// What the figures of a scenario's target depend on, on this machine.
+  /// What the values of a scenario's target depend on, on this machine.
   package func fingerprint(for scenario: Scenario) -> Fingerprint {
     Machine.fingerprint(for: scenario, environment: environment)
   }
 
-  /// Plays a scenario once, on the caller's thread, and returns what was seen; what befalls the target is a result.
+  /// Runs a scenario once, on the caller's thread, and returns what was seen; a target that fails is a result, too.
   ///
   /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. The result is nil where
   /// the runner was asked to end: everything was stopped then, and the teardown was run.

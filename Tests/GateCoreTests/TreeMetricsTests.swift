@@ -12,7 +12,7 @@ struct TreeMetricsTests {
     )
   }
 
-  @Test("A program of a millisecond has an exact peak where that was read at its exit, and is not told of as brief")
+  @Test("A program of a millisecond has an exact peak where that was read at its exit, and is not noted as brief")
   func exitOnly() {
     var recording = Recording(
       samples: [Readings.sample(1, 2, mark: 7)], processes: [process(1, 7, isMain: true, isExact: true)],
@@ -49,28 +49,18 @@ struct TreeMetricsTests {
   }
 
   @Test(
-    "What a tree's figures count is told where several processes were there at once",
+    "What the values of a tree count is noted where several processes were there at once",
     arguments: [
-      (TreeMethod.cgroup, nil),
-      (
-        .proportional,
-        "tree_peak and tree_steady divide what processes share among them (Pss); what could not be read "
-          + "counts in full"
-      ),
-      (
-        .upperBound,
-        "tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of "
-          + "them"
-      ),
-    ] as [(TreeMethod, String?)]
+      (TreeMethod.cgroup, []), (.proportional, [.treeMethod(.proportional)]), (.upperBound, [.treeMethod(.upperBound)]),
+    ] as [(TreeMethod, [RecordingNote])]
   )
-  func method(method: TreeMethod, note: String?) {
+  func treeMethod(method: TreeMethod, notes: [RecordingNote]) {
     var recording = Readings.plateau()
     recording.treeMethod = method
     #expect(recording.result().treeMethod == method)
     #expect(recording.result().notes.isEmpty)
     recording.samples[7].processes = 2
-    #expect(recording.result().notes == [note].compactMap(\.self))
+    #expect(recording.result().notes == notes)
   }
 
   @Test("The twenty largest processes are kept, the largest first, and the main one always")

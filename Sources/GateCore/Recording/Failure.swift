@@ -143,7 +143,7 @@ extension Failure {
 /// A call of the system that failed.
 package struct SystemFailure: Error, Sendable, Hashable, Codable {
   package enum Call: String, Sendable, Codable {
-    case open, pipe, mkdtemp, mkfifo, write, thread
+    case open, pipe, mkdtemp, mkfifo, write, thread, fork
   }
 
   package var call: Call

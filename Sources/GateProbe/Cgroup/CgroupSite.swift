@@ -72,7 +72,7 @@ struct CgroupSite: Sendable {
     return .failure(first ?? .notMounted)
   }
 
-  /// Sees to it that cgroups below the folder's have the memory controller; what is in the way, if anything.
+  /// Enables the memory controller for cgroups below the folder's; what prevents that, if anything.
   private static func handOnMemory(in folder: MemoryFolder) -> CgroupError? {
     guard folder.version == .v2 else { return nil }
     func has(_ file: String) -> Bool {

@@ -10,7 +10,8 @@ struct Capabilities: Sendable {
 
   /// The best method for the scenario.
   func method(for scenario: Scenario) -> MeasurementMethod {
-    MeasurementMethod(isTraced: canTrace && scenario.isolation.tracer != .off, inCgroup: (try? site.memory.get()) != nil)
+    MeasurementMethod(
+      isTraced: canTrace && scenario.isolation.tracer != .off, inCgroup: (try? site.memory.get()) != nil)
   }
 
   /// What the scenario demands and this machine does not allow; nil where all is allowed.

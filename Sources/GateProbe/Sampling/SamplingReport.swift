@@ -1,6 +1,6 @@
 import GateCore
 
-/// What a sampler has seen of a family.
+/// What a sampler has seen of a tree.
 struct SamplingReport: Sendable {
   /// In the order of time.
   var samples: [Sample]

@@ -1,7 +1,7 @@
 import GateCore
 import Glibc
 
-/// Whether somebody accepts connections at an address.
+/// Whether a program accepts connections at an address.
 enum Connection {
   /// Tries every address that the host's name stands for, each for at most `time`.
   static func isAccepted(host: String, port: Int, within time: Duration) -> Bool {
@@ -65,7 +65,7 @@ enum Connection {
   }
 
   /// A socket that got the very port it connects to as its own is its own server (RFC 9293, simultaneous open):
-  /// where nobody listens on a port of the ephemeral range, that would look like a listener now and then.
+  /// where no program listens on a port of the ephemeral range, that would sometimes look like a listener.
   private static func isConnectedToItself(_ socket: Descriptor) -> Bool {
     name(of: socket, getsockname) == name(of: socket, getpeername)
   }

@@ -4,7 +4,7 @@ import GateCore
 struct Instruments {
   /// The target's own cgroup; nil where the method has none.
   let cgroup: Cgroup?
-  /// Watches for kills for want of memory.
+  /// Watches for the OOM killer.
   let memoryWatch: MemoryWatch
   /// Takes a copy of the target's mappings at its end, where it is traced; nil also where no file could be made.
   let lastMappings: Descriptor?
@@ -15,9 +15,9 @@ struct Instruments {
     lastMappings = method.isTraced ? LinuxCalls.anonymousFile(named: "highwater-mappings") : nil
   }
 
-  /// What the target consisted of at its end, with the figures that were read then; nil where there is no copy.
-  func composition(with figures: MemoryReading) -> Composition? {
+  /// What the target consisted of at its end, with the values that were read then; nil where there is no copy.
+  func composition(with memory: MemoryReading) -> Composition? {
     guard let lastMappings, let copy = ProcFile(path: "/proc/self/fd/\(lastMappings.number)") else { return nil }
-    return CompositionReader.composition(in: copy, with: figures)
+    return CompositionReader.composition(in: copy, with: memory)
   }
 }

@@ -8,7 +8,7 @@ final class Listener: Sendable {
   enum Source: Sendable {
     /// Output, until its end.
     case reading(Descriptor, receive: @Sendable (ArraySlice<UInt8>) -> Void)
-    /// A text to write, until it is written or nobody reads any more; then the writer is closed.
+    /// A text to write, until it is written or the reader has closed; then the writer is closed.
     case writing(Descriptor, ArraySlice<UInt8>)
   }
 

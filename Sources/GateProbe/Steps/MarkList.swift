@@ -16,14 +16,11 @@ final class MarkList: Sendable {
   }
 
   private let state = Mutex(State())
-  private let level: @Sendable (_ beginsPhase: Bool) -> Level
-
-  /// The main process's memory at a mark; see ``Mark``.
-  typealias Level = (time: Duration, resident: Bytes?, peakBefore: Bytes?)
+  private let level: @Sendable (_ beginsPhase: Bool) -> Sampler.Level
 
   /// - Parameter level: reads the main process's memory at once, for a phase that begins now or for another mark; the
   ///   time is that of the reading, counted from the target's exec.
-  init(level: @escaping @Sendable (_ beginsPhase: Bool) -> Level) {
+  init(level: @escaping @Sendable (_ beginsPhase: Bool) -> Sampler.Level) {
     self.level = level
   }
 
@@ -74,7 +71,7 @@ final class MarkList: Sendable {
 
   private static func append(
     _ event: Mark.Event,
-    _ level: Level,
+    _ level: Sampler.Level,
     to state: inout State
   ) {
     let mark = Mark(time: level.time, event: event, resident: level.resident, peakBefore: level.peakBefore)

@@ -11,22 +11,22 @@ final class OutputChannel: Sendable {
 
   private let state: Mutex<State>
   /// Raised when there is something new to search in.
-  private let news: Wakeup?
+  private let arrived: Wakeup?
 
   /// The output of a helper: only its tail is kept.
   init() {
     state = Mutex(State())
-    news = nil
+    arrived = nil
   }
 
   /// The output of a target.
   ///
   /// - Parameters:
   ///   - path: the file that it is copied to.
-  ///   - news: raised with each piece of output; nil where no pattern will be looked for.
-  init(copiedTo path: String?, news: Wakeup?) {
-    state = Mutex(State(log: news.map { _ in OutputLog() }, file: path.map { OutputFile(path: $0) }))
-    self.news = news
+  ///   - arrived: raised with each piece of output; nil where no pattern will be looked for.
+  init(copiedTo path: String?, arrived: Wakeup?) {
+    state = Mutex(State(log: arrived.map { _ in OutputLog() }, file: path.map { OutputFile(path: $0) }))
+    self.arrived = arrived
   }
 
   func append(_ bytes: ArraySlice<UInt8>) {
@@ -35,7 +35,7 @@ final class OutputChannel: Sendable {
       state.log?.append(bytes)
       state.file?.append(bytes)
     }
-    news?.raise()
+    arrived?.raise()
   }
 
   /// The last lines of what was read so far.

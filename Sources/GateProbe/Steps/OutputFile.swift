@@ -10,7 +10,7 @@ struct OutputFile: Sendable {
   private(set) var failure: SystemFailure?
   private let path: String
   private var descriptor: Descriptor?
-  private var room = mostBytes
+  private var remaining = mostBytes
 
   init(path: String) {
     self.path = path
@@ -22,10 +22,10 @@ struct OutputFile: Sendable {
   }
 
   mutating func append(_ bytes: ArraySlice<UInt8>) {
-    guard room > 0 else { return }
-    write(bytes.prefix(room))
-    room -= min(bytes.count, room)
-    if room == 0 { write(Array("\n… output cut here …\n".utf8)[...]) }
+    guard remaining > 0 else { return }
+    write(bytes.prefix(remaining))
+    remaining -= min(bytes.count, remaining)
+    if remaining == 0 { write(Array("\n… output cut here …\n".utf8)[...]) }
   }
 
   private mutating func write(_ bytes: ArraySlice<UInt8>) {

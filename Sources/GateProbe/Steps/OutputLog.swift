@@ -18,7 +18,7 @@ struct OutputLog: Sendable {
   private var bytes: [UInt8] = []
   /// The place of the first byte that is kept.
   private var start = 0
-  /// Whether output was dropped that nobody had looked at.
+  /// Whether output was dropped before it was searched.
   private(set) var hasDropped = false
 
   mutating func append(_ new: some Collection<UInt8>) {

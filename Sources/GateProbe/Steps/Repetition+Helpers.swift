@@ -1,6 +1,6 @@
 import GateCore
 
-/// What became of a helper: a program of setup, steps, readiness or teardown.
+/// How a helper ended: a program of setup, steps, readiness or teardown.
 enum HelperEnd: Equatable {
   case ended(EndEvidence.Status, output: String)
   /// It was killed when its time was over.
@@ -61,33 +61,33 @@ extension Repetition {
     atTargetEnd: AtTargetEnd
   ) throws(StepAborted) -> HelperEnd {
     let channel = OutputChannel()
-    let family = try startHelper(command, output: channel)
+    let processTree = try startHelper(command, output: channel)
     do throws(StepAborted) {
       let status = try watch(
         until: deadline,
-        on: [family.reportDescriptor],
+        on: [processTree.reportDescriptor],
         of: run,
         atTargetEnd: atTargetEnd
       ) { () throws(StepAborted) -> WaitStatus? in
-        family.collect()
-        return family.ending(of: family.leader)
+        processTree.collect()
+        return processTree.ending(of: processTree.leader)
       }
-      return close(family, status: status, channel)
+      return close(processTree, status: status, channel)
     } catch {
-      noteUnkillable(family.disperse())
+      noteUnkillable(processTree.killAll())
       throw error
     }
   }
 
-  private func close(_ family: Family, status: WaitStatus?, _ channel: OutputChannel) -> HelperEnd {
-    if status == nil { noteUnkillable(family.disperse()) }
+  private func close(_ processTree: ProcessTree, status: WaitStatus?, _ channel: OutputChannel) -> HelperEnd {
+    if status == nil { noteUnkillable(processTree.killAll()) }
     listener.catchUp()
     guard let status else { return .late(output: channel.tail.text) }
-    if !family.isDispersed { lingering.append(family) }
+    if !processTree.isEmpty { lingering.append(processTree) }
     return .ended(EndEvidence.Status(status), output: channel.tail.text)
   }
 
-  private func startHelper(_ command: Command, output channel: OutputChannel) throws(StepAborted) -> Family {
+  private func startHelper(_ command: Command, output channel: OutputChannel) throws(StepAborted) -> ProcessTree {
     var isolation = Isolation()
     isolation.randomAddresses = true
     let output: Descriptor.Pair
@@ -101,9 +101,9 @@ extension Repetition {
       isolation: isolation
     )
     do throws(LaunchError) {
-      let family = try Family(starting: request)
+      let processTree = try ProcessTree(starting: request)
       listener.add(.reading(output.reader) { channel.append($0) })
-      return family
+      return processTree
     } catch {
       throw StepAborted(error)
     }

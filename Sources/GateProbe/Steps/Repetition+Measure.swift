@@ -20,12 +20,12 @@ extension Repetition {
     let duration = (run.endedAt ?? .now()) - run.start
     run.sampler.stop()
     if case .timeout = outcome.action {} else { noteSurvivors(of: run) }
-    noteUnkillable(run.family.disperse())
+    noteUnkillable(run.processTree.killAll())
     run.refresh()
     listener.catchUp()
     let report = run.sampler.report()
     let end = End(deciding: run.evidence(outcome.action, report))
-    run.family.release()
+    run.processTree.release()
     let marks = run.marks.finish(at: duration)
     return Recording(
       method: settings.method,
@@ -121,21 +121,21 @@ extension Repetition {
   private func kill(_ run: TargetRun) throws(StepAborted) {
     run.refresh()
     guard !run.hasEnded else { return }
-    if !run.send(.kill) { noteUnkillable(run.family.disperse()) }
+    if !run.send(.kill) { noteUnkillable(run.processTree.killAll()) }
     _ = try watch(until: .after(Self.killTime), of: run, atTargetEnd: .proceed) {
-      run.hasEnded || run.family.isDispersed ? () : nil
+      run.hasEnded || run.processTree.isEmpty ? () : nil
     }
   }
 
   /// Notes processes that outlive the main one; they are killed then.
   private func noteSurvivors(of run: TargetRun) {
     let deadline = MonotonicTime.after(Self.exitGracePeriod)
-    var left: [Family.Member] = []
+    var left: [ProcessTree.Member] = []
     repeat {
-      run.family.collect()
-      left = run.family.isDispersed ? [] : run.family.members()
+      run.processTree.collect()
+      left = run.processTree.isEmpty ? [] : run.processTree.members()
       if left.isEmpty { return }
-      Polling.wait(toRead: [run.family.reportDescriptor], atMost: min(Self.tick, deadline.remaining))
+      Polling.wait(toRead: [run.processTree.reportDescriptor], atMost: min(Self.tick, deadline.remaining))
     } while !deadline.hasPassed
     let first = left.prefix(5).map { RecordingNote.Survivor(command: $0.command.spellingOutControls, pid: $0.pid) }
     notes.append(.survivors(count: left.count, first: first))
@@ -145,10 +145,10 @@ extension Repetition {
 extension TargetRun {
   /// What the main process consisted of at its end, as far as that is known.
   fileprivate func lastComposition(in report: SamplingReport) -> Composition? {
-    guard let figures = report.samples.last(where: { $0.main != nil })?.main else { return nil }
-    let atEnd = main == family.leader ? instruments.composition(with: figures) : nil
+    guard let memory = report.samples.last(where: { $0.main != nil })?.main else { return nil }
+    let atEnd = main == processTree.leader ? instruments.composition(with: memory) : nil
     return atEnd ?? report.compositions.last { !$0.composition.libraries.isEmpty }?.composition
-      ?? Composition(anonymous: figures.anonymous, file: figures.file, shared: figures.shared)
+      ?? Composition(anonymous: memory.anonymous, file: memory.file, shared: memory.shared)
   }
 }
 

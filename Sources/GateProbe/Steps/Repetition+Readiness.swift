@@ -37,8 +37,8 @@ extension Repetition {
     switch condition {
     case .log(let pattern):
       var search = OutputSearch(for: pattern, from: .init())
-      return try watch(until: deadline, on: [news.descriptor], of: run) {
-        news.lower()
+      return try watch(until: deadline, on: [outputArrived.descriptor], of: run) {
+        outputArrived.lower()
         return run.output.look(with: &search)
       } != nil
     case .delay(let time):
@@ -59,7 +59,7 @@ extension Repetition {
     }
   }
 
-  /// Tries once whether somebody answers.
+  /// Tries once whether the target answers.
   private func isAnswered(_ condition: Readiness.Condition, by deadline: MonotonicTime, _ run: TargetRun?) -> Bool {
     let time = min(Self.connectTime, deadline.remaining)
     switch condition {

@@ -8,7 +8,8 @@ extension Repetition {
   }
 
   /// Plays a list of steps; `path` is that of the turn around them, and `isLast` says that they end the script.
-  private func play(_ steps: [Step], in path: [Failure.Part.Index], isLast: Bool, _ run: TargetRun) throws(StepAborted) {
+  private func play(_ steps: [Step], in path: [Failure.Part.Index], isLast: Bool, _ run: TargetRun) throws(StepAborted)
+  {
     for (index, step) in steps.enumerated() {
       let path = path + [.step(index + 1, of: steps.count)]
       try play(step, at: path, isLast: isLast && index == steps.count - 1, run)
@@ -63,7 +64,7 @@ extension Repetition {
     if !isNoted { notes.append(.stepsNotPlayed(from: underWay.part)) }
   }
 
-  /// Performs an action; `mayOutlive` tells that it may be finished though the target has ended.
+  /// Performs an action; `mayOutlive` says that it may finish although the target has ended.
   private func perform(_ action: Step.Action, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
     switch action {
     case .phase(let name): addMark(.phase(name), of: run)
@@ -106,8 +107,8 @@ extension Repetition {
   /// So output counts that comes before the step begins. What `ready: {log: …}` found is not used up by it.
   private func expect(_ pattern: Pattern, within time: Duration, _ run: TargetRun) throws(StepAborted) {
     var search = OutputSearch(for: pattern, from: run.searchPosition)
-    let match = try watch(until: .after(time), on: [news.descriptor], of: run) {
-      news.lower()
+    let match = try watch(until: .after(time), on: [outputArrived.descriptor], of: run) {
+      outputArrived.lower()
       return run.output.look(with: &search)
     }
     guard let match else {

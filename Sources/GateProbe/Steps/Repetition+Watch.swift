@@ -54,7 +54,7 @@ extension Repetition {
   private func ownDescriptors(_ run: TargetRun?) -> [Int32] {
     var list: [Int32] = []
     if interruption.signal == nil { list.append(interrupted.descriptor) }
-    if let run, !run.hasEnded { list.append(run.family.reportDescriptor) }
+    if let run, !run.hasEnded { list.append(run.processTree.reportDescriptor) }
     return list
   }
 

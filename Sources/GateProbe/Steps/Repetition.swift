@@ -9,12 +9,12 @@ final class Repetition {
   /// Raised when the runner is asked to end.
   let interrupted: Wakeup
   /// Raised when the target printed something that patterns may be looked for in.
-  let news: Wakeup
+  let outputArrived: Wakeup
   let listener: Listener
   /// The part that is being done, for the failure if it fails, and its place in the project file.
   private(set) var underWay = (part: Failure.Part(.start), place: SourcePlace?.none)
   /// Programs that setup and steps started and that left something running.
-  var lingering: [Family] = []
+  var lingering: [ProcessTree] = []
   var notes: [RecordingNote] = []
   /// Made where the first request is sent.
   var client: HTTPClient?
@@ -45,7 +45,7 @@ final class Repetition {
     self.settings = settings
     self.interruption = interruption
     self.interrupted = interrupted
-    news = try Wakeup()
+    outputArrived = try Wakeup()
     listener = try Listener()
     begin(Failure.Part(.start))
   }
@@ -82,7 +82,7 @@ final class Repetition {
   private func tearDown(after recording: inout Recording) {
     let failure = runTeardown()
     if recording.failure == nil { recording.failure = failure }
-    for family in lingering { noteUnkillable(family.disperse()) }
+    for processTree in lingering { noteUnkillable(processTree.killAll()) }
     lingering = []
     listener.stop()
     folder?.remove()
@@ -121,8 +121,8 @@ extension Repetition {
     beginStart()
     let (folder, output, input) = try openChannels()
     let instruments = Instruments(for: scenario, on: settings.method)
-    let family = try launch(input: input.reader, output: output.writer, marks: folder, instruments)
-    return follow(family, output: output.reader, input: input.writer, marks: folder.marks, instruments)
+    let processTree = try launch(input: input.reader, output: output.writer, marks: folder, instruments)
+    return follow(processTree, output: output.reader, input: input.writer, marks: folder.marks, instruments)
   }
 
   private func openChannels() throws(StepAborted) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
@@ -151,7 +151,7 @@ extension Repetition {
     output: Descriptor,
     marks folder: PrivateFolder,
     _ instruments: Instruments
-  ) throws(StepAborted) -> Family {
+  ) throws(StepAborted) -> ProcessTree {
     var environment = settings.environment
     environment["HIGHWATER_MARKS"] = folder.marksPath
     var request = LaunchRequest(
@@ -167,27 +167,27 @@ extension Repetition {
     request.containment = instruments.cgroup?.containment
     request.mappings = instruments.lastMappings?.number
     defer { withExtendedLifetime((input, output)) {} }
-    do throws(LaunchError) { return try Family(starting: request) } catch { throw StepAborted(error) }
+    do throws(LaunchError) { return try ProcessTree(starting: request) } catch { throw StepAborted(error) }
   }
 
   /// Begins to sample and to listen.
   private func follow(
-    _ family: Family,
+    _ processTree: ProcessTree,
     output: Descriptor,
     input: Descriptor?,
     marks: Descriptor,
     _ instruments: Instruments
   ) -> TargetRun {
     let sampler = Sampler(
-      family: family, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
+      processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
     )
     sampler.start()
     let list = MarkList { beginsPhase in sampler.level(beginningPhase: beginsPhase) }
-    let channel = OutputChannel(copiedTo: settings.outputFile, news: scenario.looksAtOutput ? news : nil)
+    let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.looksAtOutput ? outputArrived : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })
     let run = TargetRun(
-      of: scenario, family: family, sampler: sampler, output: channel, marks: list, instruments: instruments
+      of: scenario, processTree: processTree, sampler: sampler, output: channel, marks: list, instruments: instruments
     )
     if case .text(let text) = scenario.target.input, let input {
       listener.add(.writing(input, Array(text.utf8)[...]))

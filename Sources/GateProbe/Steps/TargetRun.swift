@@ -2,7 +2,7 @@ import GateCore
 
 /// A target that was started, from its exec to its end; belongs to the thread that plays the scenario.
 final class TargetRun {
-  let family: Family
+  let processTree: ProcessTree
   let sampler: Sampler
   let output: OutputChannel
   let marks: MarkList
@@ -17,7 +17,7 @@ final class TargetRun {
   var searchPosition = OutputLog.Position()
   var stopRequested: Duration?
   private(set) var sentSignals: Set<Signal> = []
-  /// How the main process ended; nil while it lives, and where nobody told.
+  /// How the main process ended; nil while it lives, and where that is unknown.
   private(set) var status: EndEvidence.Status?
   /// When the end of the main process was seen.
   private(set) var endedAt: MonotonicTime?
@@ -30,18 +30,18 @@ final class TargetRun {
 
   init(
     of scenario: Scenario,
-    family: Family,
+    processTree: ProcessTree,
     sampler: Sampler,
     output: OutputChannel,
     marks: MarkList,
     instruments: Instruments
   ) {
     self.instruments = instruments
-    self.family = family
+    self.processTree = processTree
     self.sampler = sampler
     self.output = output
     self.marks = marks
-    start = family.startedAt
+    start = processTree.startedAt
     deadline = start + scenario.timeout
     hasMainRule = scenario.target.main != nil
   }
@@ -56,7 +56,7 @@ final class TargetRun {
 
   /// The main process; nil while it is not known yet.
   var main: Int32? {
-    hasMainRule ? sampler.mainProcess : family.leader
+    hasMainRule ? sampler.mainProcess : processTree.leader
   }
 
   /// Time since exec.
@@ -65,23 +65,23 @@ final class TargetRun {
   /// Takes in what has become known of the processes.
   func refresh() {
     guard !hasEnded else { return }
-    family.collect()
-    let leader = family.ending(of: family.leader)
+    processTree.collect()
+    let leader = processTree.ending(of: processTree.leader)
     if !hasMainRule {
-      if let leader { end(with: leader, of: family.leader) }
+      if let leader { end(with: leader, of: processTree.leader) }
     } else if let main = sampler.mainProcess {
       refreshDaemon(main, leader: leader)
-    } else if let leader, leader != .exited(0) || family.isDispersed {
-      end(with: leader, of: family.leader)
+    } else if let leader, leader != .exited(0) || processTree.isEmpty {
+      end(with: leader, of: processTree.leader)
     }
-    if !hasEnded, family.hasLostShepherd { endWithShepherd() }
+    if !hasEnded, processTree.hasLostSupervisor { endWithSupervisor() }
   }
 
   /// Sends a signal to the main process.
   ///
-  /// - Returns: false where there is no such process any more.
+  /// - Returns: false where that process has ended.
   func send(_ signal: Signal) -> Bool {
-    guard let main, !hasEnded, family.send(signal, to: main) else { return false }
+    guard let main, !hasEnded, processTree.send(signal, to: main) else { return false }
     sentSignals.insert(signal)
     return true
   }
@@ -104,23 +104,23 @@ extension TargetRun {
   private static let statusGrace = Duration.seconds(1)
   private static let memberCheckPause = Duration.milliseconds(50)
 
-  /// Takes in what has become of a main process that is not the leader.
+  /// Takes in the state of a main process that is not the leader.
   ///
-  /// It is the shepherd's child only where its own parent ended before it: else that parent takes the status, and
+  /// It is the supervisor's child only where its own parent ended before it: else that parent takes the status, and
   /// all that is seen is that the process has gone. The leader's status, where the leader follows at once, stands
   /// for it then, as with a shell that waits for its last command.
   private func refreshDaemon(_ main: Int32, leader: WaitStatus?) {
-    if let status = family.ending(of: main) {
+    if let status = processTree.ending(of: main) {
       end(with: status, of: main)
     } else if let goneSince {
       if let leader, leaderLivedWithMain {
-        end(with: leader, of: family.leader)
-      } else if (goneSince + Self.statusGrace).hasPassed || family.isDispersed {
+        end(with: leader, of: processTree.leader)
+      } else if (goneSince + Self.statusGrace).hasPassed || processTree.isEmpty {
         endedAt = .now()
       }
     } else if nextMemberCheck.hasPassed {
       nextMemberCheck = .after(Self.memberCheckPause)
-      if family.members().contains(where: { $0.pid == main }) {
+      if processTree.members().contains(where: { $0.pid == main }) {
         leaderLivedWithMain = leader == nil
       } else {
         goneSince = .now()
@@ -128,16 +128,15 @@ extension TargetRun {
     }
   }
 
-  /// Takes the end from what is known of a family whose shepherd somebody has killed: the kernel and the runner have
-  /// killed all of it, and nobody told more.
-  private func endWithShepherd() {
+  /// Ends a tree whose supervisor was killed: the kernel and the runner have killed all of it, and no more is known.
+  private func endWithSupervisor() {
     status = .signaled(.kill, coreDumped: false)
     endedAt = .now()
   }
 
   private func end(with status: WaitStatus, of pid: Int32) {
     self.status = EndEvidence.Status(status)
-    endedAt = family.endTime(of: pid) ?? .now()
+    endedAt = processTree.endTime(of: pid) ?? .now()
   }
 }
 

@@ -37,7 +37,7 @@ final class Descriptor: Sendable {
     }
   }
 
-  /// Writes once what there is room for; a reader that has gone is `.failed(EPIPE)` and sends no signal.
+  /// Writes once as much as fits; a closed reader is `.failed(EPIPE)` and sends no signal.
   func write(_ bytes: some Collection<UInt8>) -> Writing {
     SignalMask.withoutPipeSignal {
       while true {
@@ -91,7 +91,7 @@ final class Wakeup: Sendable {
   /// Puts the flag up; never blocks, and may be called from any thread.
   func raise() {
     var byte: UInt8 = 1
-    // Its reader is ours and open, so that there can be no SIGPIPE; where the pipe is full the flag is up already.
+    // Its reader belongs to this object and is open, so that there can be no SIGPIPE; where the pipe is full the flag is up already.
     _ = Glibc.write(writer.number, &byte, 1)
   }
 

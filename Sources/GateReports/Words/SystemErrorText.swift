@@ -24,6 +24,7 @@ extension SystemFailure {
       case .mkfifo: "create a FIFO in \(path)"
       case .write: "write to \(path)"
       case .thread: "start a thread"
+      case .fork: "create a process"
       }
     return "cannot \(task): \(ErrorNumber.text(of: code))"
   }

@@ -6,20 +6,20 @@ import Testing
 
 @Suite("Setup, teardown and interruption", .timeLimit(.minutes(5)))
 struct SetupTests {
-  let stage = Stage()
+  let harness = ScenarioHarness()
 
   private func scenario(_ line: String) -> Scenario {
-    var scenario = stage.scenario(line)
+    var scenario = harness.scenario(line)
     scenario.setup = [.shell("echo setup >> story")]
     scenario.teardown = [.shell("echo teardown >> story")]
     return scenario
   }
 
-  private var story: [Substring] { stage.text("story").split(separator: "\n") }
+  private var story: [Substring] { harness.text("story").split(separator: "\n") }
 
   @Test("Setup runs before, teardown after")
   func order() throws {
-    let recording = try stage.play(scenario("echo target >> story"))
+    let recording = try harness.play(scenario("echo target >> story"))
     #expect(story == ["setup", "target", "teardown"])
     #expect(recording.failure == nil)
   }
@@ -29,10 +29,10 @@ struct SetupTests {
     var scenario = scenario("echo target >> story")
     scenario.setup.append(.shell("echo because; exit 2"))
     scenario.setup.append(.shell("echo never >> story"))
-    let recording = try stage.play(scenario)
-    #expect(recording.end == End(.startFailed, detail: "setup failed"))
-    #expect(recording.failure?.subject == "setup `echo because; exit 2`")
-    #expect(recording.failure?.problem == "exited with code 2 (expected 0)")
+    let recording = try harness.play(scenario)
+    #expect(recording.end == End(.startFailed, cause: .setupFailed))
+    #expect(recording.failure?.part == .init(.setup, text: "echo because; exit 2"))
+    #expect(recording.failure?.problem == .commandEnded(.exited(2), expected: [0]))
     #expect(recording.failure?.output == "because")
     #expect(story == ["setup", "teardown"])
   }
@@ -42,16 +42,16 @@ struct SetupTests {
     var scenario = scenario("true")
     scenario.setup = [.shell("sleep 1000")]
     scenario.timeout = .milliseconds(300)
-    let recording = try stage.play(scenario)
-    #expect(recording.failure?.problem == "did not end within 300 ms and was killed")
+    let recording = try harness.play(scenario)
+    #expect(recording.failure?.problem == .commandTimeout(after: .milliseconds(300)))
   }
 
   @Test("A daemon of the setup lives through the repetition and its teardown, and not longer")
   func daemon() throws {
-    var scenario = stage.scenario("kill -0 $(cat pid)")
+    var scenario = harness.scenario("kill -0 $(cat pid)")
     scenario.setup = [.shell("setsid sleep 1000 & echo $! > pid")]
     scenario.teardown = [.shell("kill -0 $(cat pid)")]
-    let recording = try stage.play(scenario)
+    let recording = try harness.play(scenario)
     #expect(recording.end == End(.exited, code: 0))
     #expect(recording.failure == nil)
   }
@@ -60,13 +60,13 @@ struct SetupTests {
   func failingTeardown() throws {
     var scenario = scenario("exit 0")
     scenario.teardown.insert(.shell("exit 9"), at: 0)
-    let recording = try stage.play(scenario)
-    #expect(recording.failure?.subject == "teardown `exit 9`")
+    let recording = try harness.play(scenario)
+    #expect(recording.failure?.part == .init(.teardown, text: "exit 9"))
     #expect(recording.end == End(.exited, code: 0))
     #expect(story == ["setup", "teardown"])
     scenario.steps = [Step(.run(.init(command: .shell("exit 1"))))]
     scenario.target.command = .shell("exec sleep 1000")
-    #expect(try stage.play(scenario).failure?.subject == "step 1 of 1 `run: exit 1`")
+    #expect(try harness.play(scenario).failure?.part == .init(.step, at: [.step(1, of: 1)], text: "run: exit 1"))
   }
 
   @Test("Teardown runs after a timeout and after a start that failed", arguments: ["sleep 1000", "cd /nowhere"])
@@ -74,7 +74,7 @@ struct SetupTests {
     var scenario = scenario(line)
     scenario.timeout = .milliseconds(400)
     if line.hasPrefix("cd") { scenario.target.command = .arguments(["no-such-program"]) }
-    _ = try stage.play(scenario)
+    _ = try harness.play(scenario)
     #expect(story == ["setup", "teardown"])
   }
 
@@ -89,7 +89,7 @@ struct SetupTests {
     let server = try Server()
     switch place {
     case "setup": scenario.setup.append(.shell("echo up > up; sleep 1000"))
-    case "ready": scenario.ready = Readiness(.file(stage.path("never")))
+    case "ready": scenario.ready = Readiness(.file(harness.path("never")))
     case "http": scenario.steps = [Step(.http(.init(url: "http://127.0.0.1:\(server.port)/")))]
     case "client": scenario.steps = [Step(.run(.init(command: .shell("sleep 1000 & sleep 1000"))))]
     case "teardown":
@@ -100,21 +100,21 @@ struct SetupTests {
     case "stubborn": scenario.target.command = .shell("trap '' TERM; echo up > up; while :; do sleep 0.02; done")
     default: break
     }
-    let stage = stage
+    let harness = harness
     let thread = try PosixThread(named: "hw-test") {
-      _ = eventually { stage.text("up") == "up\n" }
+      _ = eventually { harness.text("up") == "up\n" }
       usleep(100_000)
-      stage.interruption.request(by: .int)
+      harness.interruption.request(by: .int)
     }
-    #expect(stage.measure(scenario) == nil)
+    #expect(harness.measure(scenario) == nil)
     thread.join()
     #expect(story == ["setup", "teardown"])
   }
 
   @Test("An interruption before the start lets nothing start")
   func interruptedBefore() {
-    stage.interruption.request(by: .term)
-    #expect(stage.measure(scenario("echo target >> story")) == nil)
+    harness.interruption.request(by: .term)
+    #expect(harness.measure(scenario("echo target >> story")) == nil)
     #expect(story == ["setup", "teardown"] || story == ["teardown"])
   }
 

@@ -1,7 +1,7 @@
-/// A runner in small: starts four programs from four threads at once, two of them traced where that can be, and waits
-/// to be killed.
+/// A small runner: starts four programs from four threads at once, two of them traced where that is permitted, and
+/// waits to be killed.
 ///
-/// In C over the C room alone, so that it starts fast enough to be killed at each moment of a start.
+/// It is written in C and uses the C module only, so that it starts fast enough to be killed at each moment of a start.
 
 #include "CLinux.h"
 
@@ -26,8 +26,8 @@ static void *start(void *script, int is_traced) {
     .cgroup = {.folders = none, .members = none, .settings = none, .before_killing = none},
     .mappings = -1,
   };
-  struct hw_shepherd shepherd;
-  hw_shepherd_start(&plan, &shepherd);
+  struct hw_supervisor supervisor;
+  hw_supervisor_start(&plan, &supervisor);
   return NULL;
 }
 

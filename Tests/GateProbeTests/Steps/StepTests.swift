@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Playing the steps", .timeLimit(.minutes(5)))
 struct StepTests {
-  let stage = Stage()
+  let harness = ScenarioHarness()
   private let sleeper = "trap 'exit 0' TERM; while :; do sleep 0.02; done"
 
   private func play(_ scenario: Scenario, _ steps: [Step.Action]) throws -> Recording {
@@ -13,13 +13,13 @@ struct StepTests {
     scenario.steps = steps.enumerated().map {
       Step($1, place: SourcePlace(file: "highwater.yml", line: 10 + $0, column: 9))
     }
-    return try stage.play(scenario)
+    return try harness.play(scenario)
   }
 
   @Test("Phases and marks are recorded in the order of time, with resident memory")
   func marks() throws {
     let recording = try play(
-      stage.scenario(sleeper), [.phase("a"), .mark("b"), .wait(.milliseconds(100)), .phase("c")])
+      harness.scenario(sleeper), [.phase("a"), .mark("b"), .wait(.milliseconds(100)), .phase("c")])
     #expect(recording.failure == nil)
     #expect(recording.events == [.phase("a"), .mark("b"), .phase("c")])
     let times = recording.marks.map(\.time)
@@ -35,71 +35,75 @@ struct StepTests {
   @Test("Each turn of a repeat is an iteration, and a turn that holds another repeat is none")
   func repeats() throws {
     let inner = Step(.repeat(times: 3, steps: [Step(.mark("i"))]))
-    let recording = try play(stage.scenario(sleeper), [.repeat(times: 2, steps: [Step(.phase("o")), inner])])
+    let recording = try play(harness.scenario(sleeper), [.repeat(times: 2, steps: [Step(.phase("o")), inner])])
     let turn: [Mark.Event] = [.phase("o")] + [.mark("i"), .iteration, .mark("i"), .iteration, .mark("i"), .iteration]
     #expect(recording.events == turn + turn)
   }
 
   @Test("A client runs in the scenario's root with the target's environment, but without the marks")
   func client() throws {
-    var scenario = stage.scenario("cd /; \(sleeper)")
+    var scenario = harness.scenario("cd /; \(sleeper)")
     scenario.target.environment["COLOUR"] = "green"
     let recording = try play(
       scenario, [.run(.init(command: .shell("echo $COLOUR ${HIGHWATER_MARKS-none} $PWD > seen")))])
     #expect(recording.failure == nil)
-    #expect(stage.text("seen") == "green none \(stage.folder)\n")
+    #expect(harness.text("seen") == "green none \(harness.folder)\n")
   }
 
-  @Test("A client that fails is told with its step, its place and its last words")
+  @Test("A client that fails has its step, its place and its last lines in the failure")
   func failingClient() throws {
     let recording = try play(
-      stage.scenario(sleeper), [.mark("a"), .run(.init(command: .shell("echo why >&2; exit 3"))), .mark("b")])
+      harness.scenario(sleeper), [.mark("a"), .run(.init(command: .shell("echo why >&2; exit 3"))), .mark("b")])
     #expect(
       recording.failure
         == Failure(
-          subject: "step 2 of 3 `run: echo why >&2; exit 3`", problem: "exited with code 3 (expected 0)",
+          part: .init(.step, at: [.step(2, of: 3)], text: "run: echo why >&2; exit 3"),
+          problem: .commandEnded(.exited(3), expected: [0]),
           place: SourcePlace(file: "highwater.yml", line: 11, column: 9), output: "why"))
     #expect(recording.end.kind == .stopped)
     #expect(recording.events == [.mark("a")])
   }
 
-  @Test("A failure within a repeat tells the turn")
+  @Test("A failure within a repeat names the turn")
   func failingTurn() throws {
     let client = Step.Client(command: .shell("echo x >> count; test $(wc -l < count) -lt 3"))
-    let recording = try play(stage.scenario(sleeper), [.repeat(times: 5, steps: [Step(.run(client))])])
-    let subject = try #require(recording.failure?.subject)
-    #expect(subject.hasPrefix("step 1 of 1, turn 3 of 5, step 1 of 1 `run: "))
+    let recording = try play(harness.scenario(sleeper), [.repeat(times: 5, steps: [Step(.run(client))])])
+    #expect(recording.failure?.part?.path == [.step(1, of: 1), .turn(3, of: 5), .step(1, of: 1)])
     #expect(recording.events == [.iteration, .iteration])
   }
 
   @Test("A client may have to end with another code")
   func otherCode() throws {
-    let recording = try play(stage.scenario(sleeper), [.run(.init(command: .shell("exit 4"), exits: [3, 4]))])
+    let recording = try play(harness.scenario(sleeper), [.run(.init(command: .shell("exit 4"), exits: [3, 4]))])
     #expect(recording.failure == nil)
-    let wrong = try play(stage.scenario(sleeper), [.run(.init(command: .shell("exit 0"), exits: [3, 4]))])
-    #expect(wrong.failure?.problem == "exited with code 0 (expected 3 or 4)")
-    let signaled = try play(stage.scenario(sleeper), [.run(.init(command: .shell("kill -TERM $$")))])
-    #expect(signaled.failure?.problem == "was ended by SIGTERM (expected 0)")
+    let wrong = try play(harness.scenario(sleeper), [.run(.init(command: .shell("exit 0"), exits: [3, 4]))])
+    #expect(wrong.failure?.problem == .commandEnded(.exited(0), expected: [3, 4]))
+    let signaled = try play(harness.scenario(sleeper), [.run(.init(command: .shell("kill -TERM $$")))])
+    #expect(signaled.failure?.problem == .commandEnded(.signaled(.term, coreDumped: false), expected: [0]))
   }
 
   @Test("A client that takes too long is killed with its children")
   func lateClient() throws {
     let client = Step.Client(command: .shell("sleep 1000 & echo slow; sleep 1000"), within: .milliseconds(300))
-    let recording = try play(stage.scenario(sleeper), [.run(client)])
-    #expect(recording.failure?.problem == "did not end within 300 ms and was killed")
+    let recording = try play(harness.scenario(sleeper), [.run(client)])
+    #expect(recording.failure?.problem == .commandTimeout(after: .milliseconds(300)))
     #expect(recording.failure?.output == "slow")
   }
 
   @Test("A client that is not there fails its step")
   func missingClient() throws {
-    let recording = try play(stage.scenario(sleeper), [.run(.init(command: .arguments(["no-such-client"])))])
-    #expect(recording.failure?.problem.hasPrefix("cannot execute `no-such-client`") == true)
+    let recording = try play(harness.scenario(sleeper), [.run(.init(command: .arguments(["no-such-client"])))])
+    guard case .launch(let error)? = recording.failure?.problem else {
+      Issue.record("the failure is no failed start")
+      return
+    }
+    #expect(error.program == "no-such-client")
   }
 
   @Test("A client that prints a lot is not held up, and what it leaves running lives until the end")
   func loudClient() throws {
     let recording = try play(
-      stage.scenario(sleeper),
+      harness.scenario(sleeper),
       [
         .run(.init(command: .shell("head -c 3000000 /dev/zero; sleep 1000 & echo $! > child"))),
         .run(.init(command: .shell("kill -0 $(cat child)"))),
@@ -109,13 +113,13 @@ struct StepTests {
 
   @Test("HTTP requests are sent as often as asked, with method, headers and body")
   func http() throws {
-    let port = try Stage.freePort()
-    var scenario = stage.python(Self.httpServer(port: port))
+    let port = try ScenarioHarness.freePort()
+    var scenario = harness.python(Self.httpServer(port: port))
     scenario.ready = Readiness(.tcp(host: "127.0.0.1", port: port))
     var call = Step.HTTPCall(url: "http://127.0.0.1:\(port)/201?q")
     (call.method, call.body, call.headers, call.times) = ("POST", "hello", ["X-A": "b"], 20)
     #expect(try play(scenario, [.http(call)]).failure == nil)
-    let lines = stage.text("requests").split(separator: "\n")
+    let lines = harness.text("requests").split(separator: "\n")
     #expect(lines == Array(repeating: "POST /201?q b hello", count: 20))
   }
 
@@ -127,29 +131,32 @@ struct StepTests {
     ] as [(Int, Int?, Bool)]
   )
   func status(answer: Int, expected: Int?, isFine: Bool) throws {
-    let port = try Stage.freePort()
-    var scenario = stage.python(Self.httpServer(port: port))
+    let port = try ScenarioHarness.freePort()
+    var scenario = harness.python(Self.httpServer(port: port))
     scenario.ready = Readiness(.tcp(host: "127.0.0.1", port: port))
     var call = Step.HTTPCall(url: "http://user:secret@127.0.0.1:\(port)/\(answer)?token=1")
     call.expectedStatus = expected
     let failure = try play(scenario, [.http(call)]).failure
-    let wanted = expected.map(String.init) ?? "200 to 299"
-    let words = "`http://127.0.0.1:\(port)/\(answer)`: answered with status \(answer) (expected \(wanted))"
-    #expect(failure?.problem == (isFine ? nil : words))
+    let problem = Failure.Problem.http(
+      url: "http://127.0.0.1:\(port)/\(answer)", problem: .status(answer, expected: expected), request: 1, of: 1)
+    #expect(failure?.problem == (isFine ? nil : problem))
     #expect(failure.map { "\($0)".contains("secret") } != true)
   }
 
   @Test("A server that does not answer fails the step")
   func noServer() throws {
-    let port = try Stage.freePort()
-    let recording = try play(stage.scenario(sleeper), [.http(.init(url: "http://127.0.0.1:\(port)/"))])
-    #expect(recording.failure?.subject == "step 1 of 1 `http: GET http://127.0.0.1:\(port)/`")
-    #expect(recording.failure?.problem.contains("127.0.0.1:\(port)") == true)
+    let port = try ScenarioHarness.freePort()
+    let recording = try play(harness.scenario(sleeper), [.http(.init(url: "http://127.0.0.1:\(port)/"))])
+    #expect(recording.failure?.part?.text == "http: GET http://127.0.0.1:\(port)/")
+    guard case .http("http://127.0.0.1:\(port)/", .noAnswer, 1, 1)? = recording.failure?.problem else {
+      Issue.record("the failure is no missing answer")
+      return
+    }
   }
 
   @Test("A text is sent to the target, and its answer awaited, step by step")
   func conversation() throws {
-    var scenario = stage.python("while True: print('got', input())")
+    var scenario = harness.python("while True: print('got', input())")
     scenario.target.input = .pipe
     let answer = try Pattern(parsing: "got a")
     let recording = try play(
@@ -166,16 +173,16 @@ struct StepTests {
   func expectTwice() throws {
     let once = try Pattern(parsing: "once")
     let recording = try play(
-      stage.scenario("echo once; \(sleeper)"),
+      harness.scenario("echo once; \(sleeper)"),
       [.expectOutput(once, within: .seconds(30)), .expectOutput(once, within: .milliseconds(200))])
-    #expect(recording.failure?.subject == "step 2 of 2 `expect: output `once` within 200 ms`")
-    #expect(recording.failure?.problem == "no such output within 200 ms")
+    #expect(recording.failure?.part?.text == "expect: output `once` within 200 ms")
+    #expect(recording.failure?.problem == .outputMissing(within: .milliseconds(200), onlyLatestSearched: false))
     #expect(recording.failure?.output == "once")
   }
 
   @Test("A text that is larger than the pipe is sent whole")
   func largeText() throws {
-    var scenario = stage.python("import sys\nprint(len(sys.stdin.readline()))\nsys.stdin.read()")
+    var scenario = harness.python("import sys\nprint(len(sys.stdin.readline()))\nsys.stdin.read()")
     scenario.target.input = .pipe
     let recording = try play(
       scenario,
@@ -188,28 +195,28 @@ struct StepTests {
 
   @Test("A text that nobody reads does not block for ever")
   func unreadText() throws {
-    var scenario = stage.scenario(sleeper)
+    var scenario = harness.scenario(sleeper)
     scenario.target.input = .pipe
     scenario.timeout = .milliseconds(500)
     let recording = try play(scenario, [.send(String(repeating: "x", count: 1_000_000))])
     #expect(recording.end.kind == .timeout)
-    #expect(recording.failure?.subject.hasPrefix("step 1 of 1 `send: ") == true)
+    #expect(recording.failure?.part?.text?.hasPrefix("send: ") == true)
   }
 
   @Test("A target that has closed its input fails the step")
   func closedInput() throws {
-    var scenario = stage.scenario("exec < /dev/null; echo closed; \(sleeper)")
+    var scenario = harness.scenario("exec < /dev/null; echo closed; \(sleeper)")
     scenario.target.input = .pipe
     scenario.ready = Readiness(.log(try Pattern(parsing: "closed")))
     // A process that another test starts at this moment holds all open files between its fork and its exec.
     let steps = (0..<40).flatMap { _ in [Step.Action.send("a"), .wait(.milliseconds(250))] }
-    #expect(try play(scenario, steps).failure?.problem == "the target has closed its standard input")
+    #expect(try play(scenario, steps).failure?.problem == .stdinClosed)
   }
 
   @Test("A signal reaches the target")
   func signal() throws {
     let recording = try play(
-      stage.scenario("trap 'echo hup' HUP; echo up; \(sleeper)"),
+      harness.scenario("trap 'echo hup' HUP; echo up; \(sleeper)"),
       [
         .expectOutput(try Pattern(parsing: "up"), within: .seconds(30)), .signal(.hup),
         .expectOutput(try Pattern(parsing: "hup"), within: .seconds(30)),
@@ -219,7 +226,7 @@ struct StepTests {
 
   @Test("A target that a step's signal ended was stopped by us")
   func fatalSignal() throws {
-    var scenario = stage.scenario("exec sleep 1000")
+    var scenario = harness.scenario("exec sleep 1000")
     scenario.until = .exit
     let recording = try play(scenario, [.signal(.kill)])
     #expect(recording.end == End(.stopped, signal: .kill))
@@ -242,13 +249,13 @@ struct StepTests {
 
 @Suite("Waiting until memory is steady", .timeLimit(.minutes(5)))
 struct SettleStepTests {
-  let stage = Stage()
+  let harness = ScenarioHarness()
 
   private func play(_ program: String, within time: Duration) throws -> Recording {
-    var scenario = stage.python(program)
+    var scenario = harness.python(program)
     scenario.ready = Readiness(.log(try Pattern(parsing: "up")))
     scenario.steps = [Step(.settle(within: time)), Step(.mark("settled"))]
-    return try stage.play(scenario)
+    return try harness.play(scenario)
   }
 
   @Test("A target that has grown is waited for")
@@ -266,7 +273,7 @@ struct SettleStepTests {
     #expect(recording.marks.first.map { $0.time > .milliseconds(1800) } == true)
   }
 
-  @Test("A target that keeps growing fails the step, which tells how fast")
+  @Test("A target that keeps growing fails the step, with how far it moved")
   func grows() throws {
     let recording = try play(
       """
@@ -274,14 +281,16 @@ struct SettleStepTests {
       print('up'); blocks = []
       while True: blocks.append(bytearray(100000)); time.sleep(0.01)
       """, within: .seconds(2))
-    let problem = try #require(recording.failure?.problem)
-    #expect(problem.hasPrefix("resident memory did not settle within 2.0 s (moved "))
-    #expect(problem.hasSuffix(" MiB in the last second)"))
+    guard case .notSettled(.seconds(2), let moved)? = recording.failure?.problem else {
+      Issue.record("the failure is no missing steady state")
+      return
+    }
+    #expect(moved > .mebibytes(1))
   }
 
   @Test("Too short a time to see it fails the step")
   func tooShort() throws {
     let recording = try play("print('up'); import time; time.sleep(1000)", within: .milliseconds(300))
-    #expect(recording.failure?.problem.hasPrefix("too few samples within 300 ms") == true)
+    #expect(recording.failure?.problem == .tooFewSamples(within: .milliseconds(300)))
   }
 }

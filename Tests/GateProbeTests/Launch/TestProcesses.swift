@@ -6,8 +6,8 @@ import Synchronization
 @testable import GateProbe
 
 /// What tests of real processes share: a variable that marks every process they start, and a place for output.
-final class Household: Sendable {
-  /// Stands in the environment of every process of this household.
+final class TestProcesses: Sendable {
+  /// Stands in the environment of every process of this testProcesses.
   let marker = "HIGHWATER_TEST_MARK=\(UUID().uuidString)"
   let folder: String
   private let outputFile: Int32
@@ -40,16 +40,16 @@ final class Household: Sendable {
       words: words, environment: environment, workingDirectory: folder, output: outputFile, isolation: isolation)
   }
 
-  func family(_ words: String...) throws -> Family {
-    try Family(starting: request(words))
+  func processTree(_ words: String...) throws -> ProcessTree {
+    try ProcessTree(starting: request(words))
   }
 
-  func shell(_ script: String) throws -> Family {
-    try family("/bin/sh", "-c", script)
+  func shell(_ script: String) throws -> ProcessTree {
+    try processTree("/bin/sh", "-c", script)
   }
 
-  func python(_ script: String) throws -> Family {
-    try family("python3", "-c", script)
+  func python(_ script: String) throws -> ProcessTree {
+    try processTree("python3", "-c", script)
   }
 
   /// Writes a file into the folder; its path.
@@ -64,8 +64,9 @@ final class Household: Sendable {
   func compiled(_ source: String, flags: [String] = ["-O0", "-pthread"]) throws -> String {
     let source = file("program-\(UUID().uuidString).c", source)
     let program = String(source.dropLast(2))
-    let family = try family("/bin/sh", "-c", "exec cc \(flags.joined(separator: " ")) -o \(program) \(source)")
-    guard family.leaderEnding() == .exited(0) else { throw CompilerFailure(output: output) }
+    let processTree = try processTree(
+      "/bin/sh", "-c", "exec cc \(flags.joined(separator: " ")) -o \(program) \(source)")
+    guard processTree.leaderEnding() == .exited(0) else { throw CompilerFailure(output: output) }
     return program
   }
 
@@ -97,11 +98,11 @@ func eventually(within limit: Duration = .seconds(30), _ isSo: () -> Bool) -> Bo
   return isSo()
 }
 
-extension Family {
+extension ProcessTree {
   /// Waits for the leader to end.
   func leaderEnding() -> WaitStatus? {
     let deadline = MonotonicTime.now() + .seconds(60)
-    while ending(of: leader) == nil, !isDispersed, MonotonicTime.now() < deadline {
+    while ending(of: leader) == nil, !isEmpty, MonotonicTime.now() < deadline {
       collect(waitingAtMost: .seconds(1))
     }
     return ending(of: leader)

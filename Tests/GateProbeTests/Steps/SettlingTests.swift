@@ -9,8 +9,8 @@ struct SettlingTests {
   private func samples(_ count: Int, interval: Int = 10, resident: (Int) -> Int64) -> [Sample] {
     (0..<count).map { index in
       let bytes = Bytes(resident(index))
-      let figures = MemoryReading(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
-      return Sample(time: .milliseconds(5000 + index * interval), main: figures, tree: bytes, processes: 1)
+      let memory = MemoryReading(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
+      return Sample(time: .milliseconds(5000 + index * interval), main: memory, tree: bytes, processes: 1)
     }
   }
 

@@ -15,7 +15,7 @@ enum ProcText {
   /// The memory lines of `/proc/<pid>/status`.
   ///
   /// - Returns: nil where the text has no `VmRSS`: the process is a zombie, or its first thread has ended.
-  static func figures(inStatus text: UnsafeRawBufferPointer) -> MemoryReading? {
+  static func memory(inStatus text: UnsafeRawBufferPointer) -> MemoryReading? {
     var resident: Int64?
     var (peak, anonymous, file, shared): (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
     var start = 0
@@ -41,9 +41,9 @@ enum ProcText {
     )
   }
 
-  /// What `/proc/<pid>/stat` tells of a process's work: the fields 10 (`minflt`), 14 (`utime`) and 15 (`stime`).
+  /// What `/proc/<pid>/stat` says of a process's work: the fields 10 (`minflt`), 14 (`utime`) and 15 (`stime`).
   ///
-  /// - Returns: nil where the text is no such line.
+  /// - Returns: nil where the text is not such a line.
   static func activity(inStat text: UnsafeRawBufferPointer) -> Activity? {
     // The name, the second field, stands in parentheses and may hold any byte.
     var at = text.count - 1

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Marks from inside a target", .timeLimit(.minutes(5)))
 struct MarkTests {
-  let stage = Stage()
+  let harness = ScenarioHarness()
 
   @Test("A shell script marks with echo")
   func shell() throws {
-    let recording = try stage.play(
-      stage.scenario(
+    let recording = try harness.play(
+      harness.scenario(
         """
         echo "phase load" > "$HIGHWATER_MARKS"; sleep 0.05; echo "iteration" > "$HIGHWATER_MARKS"
         echo "value queue.depth 17 items" > "$HIGHWATER_MARKS"; echo "what is this" > "$HIGHWATER_MARKS"
@@ -30,18 +30,18 @@ struct MarkTests {
 
   @Test("Marks of the target and of the script stand in one list")
   func together() throws {
-    var scenario = stage.scenario("echo 'phase inner' > $HIGHWATER_MARKS; echo up; exec sleep 1000")
+    var scenario = harness.scenario("echo 'phase inner' > $HIGHWATER_MARKS; echo up; exec sleep 1000")
     scenario.steps = [
       Step(.expectOutput(try Pattern(parsing: "up"), within: .seconds(30))), Step(.wait(.milliseconds(100))),
       Step(.phase("outer")),
     ]
-    #expect(try stage.play(scenario).events == [.phase("inner"), .phase("outer")])
+    #expect(try harness.play(scenario).events == [.phase("inner"), .phase("outer")])
   }
 
   @Test("A writer that is torn, overlong or noisy is counted, never fatal")
   func noise() throws {
-    let recording = try stage.play(
-      stage.python(
+    let recording = try harness.play(
+      harness.python(
         """
         import os
         f = open(os.environ['HIGHWATER_MARKS'], 'wb', buffering=0)
@@ -75,20 +75,20 @@ struct MarkTests {
 
   @Test("More than 100 000 marks are dropped with a note")
   func many() throws {
-    let recording = try stage.play(
-      stage.python(
+    let recording = try harness.play(
+      harness.python(
         """
         import os
         f = open(os.environ['HIGHWATER_MARKS'], 'wb', buffering=0)
         for _ in range(1050): f.write(b'iteration\\n' * 100)
         """))
     #expect(recording.marks.count == 100_000)
-    #expect(recording.notes == ["5000 marks were dropped: at most 100000 are kept"])
+    #expect(recording.notes == [.marksDropped(count: 5000, most: 100_000)])
   }
 
   @Test("A target without marks knows of none")
   func none() throws {
-    let recording = try stage.play(stage.scenario("test -p \"$HIGHWATER_MARKS\""))
+    let recording = try harness.play(harness.scenario("test -p \"$HIGHWATER_MARKS\""))
     #expect(recording.end == End(.exited, code: 0))
     #expect(recording.marks == [])
     #expect(recording.unknownMarks == 0)

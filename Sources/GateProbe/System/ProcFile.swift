@@ -19,7 +19,7 @@ struct ProcFile: ~Copyable {
 
   /// Reads the file from its start; empty for a file of a process that has ended without being reaped.
   ///
-  /// - Returns: The bytes, within the buffer; nil where the process is no more.
+  /// - Returns: The bytes, within the buffer; nil where the process has ended.
   borrowing func read(into buffer: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer? {
     read(into: buffer, at: 0)
   }

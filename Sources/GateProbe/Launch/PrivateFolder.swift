@@ -1,7 +1,7 @@
 import GateCore
 import Glibc
 
-/// A temporary folder of one repetition, readable by nobody else, with the FIFO for marks in it.
+/// A temporary folder of one repetition, readable by this user only, with the FIFO for marks in it.
 struct PrivateFolder {
   let path: String
   /// The FIFO's path, for the target.

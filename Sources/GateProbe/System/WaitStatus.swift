@@ -1,4 +1,4 @@
-/// How a process ended, as wait(2) tells it.
+/// How a process ended, from wait(2).
 enum WaitStatus: Sendable, Hashable {
   case exited(Int32)
   case signaled(Int32, coreDumped: Bool)

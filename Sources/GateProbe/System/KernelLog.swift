@@ -8,7 +8,7 @@ final class KernelLog {
   /// No record is longer, or the reading fails (`PRINTK_MESSAGE_MAX`, kernel/printk/internal.h).
   private static let recordSize = 8192
 
-  /// The most records that are looked at at once; a machine that writes more has other troubles.
+  /// The most records that are read at once.
   private static let mostRecords = 20_000
 
   /// Starts with what comes from now on; nil where the log may not be read (`kernel.dmesg_restrict`, containers).
@@ -19,7 +19,7 @@ final class KernelLog {
     self.file = file
   }
 
-  /// All kills that were told of so far.
+  /// All kills that were logged so far.
   func kills() -> [KernelKill] {
     withUnsafeTemporaryAllocation(byteCount: Self.recordSize, alignment: 1) { buffer in
       for _ in 0..<Self.mostRecords {
@@ -34,7 +34,7 @@ final class KernelLog {
   }
 }
 
-/// A kill for want of memory, as the kernel's log tells of it (mm/oom_kill.c).
+/// A kill by the OOM killer, as the kernel logs it (mm/oom_kill.c).
 struct KernelKill: Sendable, Equatable {
   /// In the numbering of the machine, not of a container.
   let pid: Int32
@@ -47,8 +47,8 @@ struct KernelKill: Sendable, Equatable {
 
 /// Finds kills in the records of the kernel's log.
 ///
-/// A line `oom-kill:constraint=…` tells of the cgroups (since Linux 5.0, and not of each kill: at most ten in 5 s), and
-/// the next one, `… Killed process …`, that it was done.
+/// A line `oom-kill:constraint=…` names the cgroups (since Linux 5.0, and not of each kill: at most ten in 5 s), and
+/// the next one, `… Killed process …`, says that it was done.
 struct KillReader {
   private(set) var kills: [KernelKill] = []
   /// By the process that was chosen, what the line before said of it.

@@ -2,9 +2,9 @@ import CLinux
 import GateCore
 import Glibc
 
-/// The door to the calls of Linux: the only file that knows the C room, with values on this side of it.
+/// The calls of Linux: the only file that imports the C module; no C type leaves it.
 enum LinuxCalls {
-  /// The error numbers that are told apart.
+  /// The error numbers that are distinguished.
   enum Code {
     static let noSuchFile = ENOENT
     static let accessDenied = EACCES
@@ -14,8 +14,8 @@ enum LinuxCalls {
     static let inputOutput = EIO
   }
 
-  /// The runner's side of a shepherd that was forked.
-  struct Shepherd: Sendable {
+  /// The runner's side of a supervisor that was forked.
+  struct Supervisor: Sendable {
     let pid: Int32
     let control: Int32
     let report: Int32
@@ -24,16 +24,6 @@ enum LinuxCalls {
     func close() {
       for descriptor in [control, report, events] { LinuxCalls.close(descriptor) }
     }
-  }
-
-  /// What a shepherd reports.
-  enum News: Sendable, Equatable {
-    case started(Int32, at: MonotonicTime)
-    case failed(LaunchError.Stage, code: Int32)
-    case ended(Int32, WaitStatus, at: MonotonicTime)
-    case survivor(Int32)
-    case done
-    case traced(TraceEvent)
   }
 
   static func monotonicNanoseconds() -> Int64 {
@@ -58,58 +48,38 @@ enum LinuxCalls {
 // MARK: - Starting
 
 extension LinuxCalls {
-  /// Forks a shepherd for the request, whose program is the file at `path`.
-  static func startShepherd(for request: LaunchRequest, path: String) throws(LaunchError) -> Shepherd {
-    let settings = try settings(of: request)
-    let mask = try affinityMask(for: request)
+  /// Forks a supervisor that starts the program of the plan.
+  static func startSupervisor(_ plan: SupervisorPlan) throws(SystemFailure) -> Supervisor {
     let memory = CStrings()
-    var started = hw_shepherd()
-    let code = mask.withUnsafeBytes { cpus in
-      var plan = hw_plan(
-        program: memory.text(path),
-        arguments: memory.list(request.words),
-        environment: memory.list(settings),
-        directory: memory.text(request.workingDirectory),
-        input: request.input ?? -1,
-        output: request.output,
-        fixed_addresses: !request.isolation.randomAddresses && canFixAddresses ? 1 : 0,
-        no_huge_pages: request.isolation.hugePages == .off ? 1 : 0,
-        cpus: mask.isEmpty ? nil : cpus.baseAddress,
+    var started = hw_supervisor()
+    let code = plan.cpuMask.withUnsafeBytes { cpus in
+      var request = hw_plan(
+        program: memory.text(plan.program),
+        arguments: memory.list(plan.arguments),
+        environment: memory.list(plan.environment),
+        directory: memory.text(plan.directory),
+        input: plan.input ?? -1,
+        output: plan.output,
+        fixed_addresses: plan.fixesAddresses ? 1 : 0,
+        no_huge_pages: plan.preventsHugePages ? 1 : 0,
+        cpus: plan.cpuMask.isEmpty ? nil : cpus.baseAddress,
         cpus_size: cpus.count,
-        scratch_file: request.scratch.map { UnsafePointer(memory.text($0.marksPath)) },
-        scratch_folder: request.scratch.map { UnsafePointer(memory.text($0.path)) },
-        traced: request.isTraced ? 1 : 0,
-        cgroup: hw_cgroup(request.containment ?? Containment(folders: []), in: memory),
-        mappings: request.mappings ?? -1
+        scratch_file: plan.scratchFile.map { UnsafePointer(memory.text($0)) },
+        scratch_folder: plan.scratchFolder.map { UnsafePointer(memory.text($0)) },
+        traced: plan.isTraced ? 1 : 0,
+        cgroup: hw_cgroup(
+          folders: memory.list(plan.cgroupFolders),
+          members: memory.list(plan.cgroupFolders.map { "\($0)/cgroup.procs" }),
+          settings: memory.list(plan.cgroupSettings),
+          before_killing: memory.list(plan.beforeKilling)
+        ),
+        mappings: plan.mappings ?? -1
       )
-      return hw_shepherd_start(&plan, &started)
+      return hw_supervisor_start(&request, &started)
     }
     withExtendedLifetime(memory) {}
-    guard code == 0 else { throw LaunchError(.supervisor, code: code, request: request) }
-    return Shepherd(pid: started.pid, control: started.control, report: started.report, events: started.events)
-  }
-
-  /// The environment as the kernel takes it, checked together with the words.
-  private static func settings(of request: LaunchRequest) throws(LaunchError) -> [String] {
-    if let name = request.environment.keys.first(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) {
-      throw LaunchError(.arguments, .invalidVariable(name), program: request.program)
-    }
-    let settings = request.environment.map { "\($0.key)=\($0.value)" }.sorted()
-    guard !(request.words + settings + [request.workingDirectory]).contains(where: { $0.utf8.contains(0) }) else {
-      throw LaunchError(.arguments, .zeroByte, program: request.program)
-    }
-    return settings
-  }
-
-  /// The bits that sched_setaffinity(2) wants; empty where every CPU may be used.
-  private static func affinityMask(for request: LaunchRequest) throws(LaunchError) -> [UInt] {
-    guard let cpus = request.isolation.cpus else { return [] }
-    guard let last = cpus.max(), last < 8192, cpus.allSatisfy({ $0 >= 0 }) else {
-      throw LaunchError(.cpus, code: Code.invalid, request: request)
-    }
-    var mask = [UInt](repeating: 0, count: last / UInt.bitWidth + 1)
-    for cpu in cpus { mask[cpu / UInt.bitWidth] |= 1 << UInt(cpu % UInt.bitWidth) }
-    return mask
+    guard code == 0 else { throw SystemFailure(.fork, code: code) }
+    return Supervisor(pid: started.pid, control: started.control, report: started.report, events: started.events)
   }
 
   /// The CPUs that this thread may use, in order.
@@ -123,37 +93,37 @@ extension LinuxCalls {
   }
 }
 
-// MARK: - Talking with a shepherd
+// MARK: - Talking with a supervisor
 
 extension LinuxCalls {
   /// Reads the records that have come, some at a time; nil at the end of the file.
   ///
   /// So many of 80 bytes stand on the stack: beyond 1 KiB a temporary allocation is one of the heap.
-  static func news(from report: Int32, atMost limit: Int = 12) -> [News]? {
+  static func events(from report: Int32, atMost limit: Int = 12) -> [SupervisorEvent]? {
     withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
       let size = records.count * MemoryLayout<hw_record>.stride
       var count: Int
       repeat { count = read(report, records.baseAddress, size) } while count < 0 && errno == EINTR
       guard count != 0 else { return nil }
-      return records.prefix(max(0, count) / MemoryLayout<hw_record>.stride).compactMap(News.init)
+      return records.prefix(max(0, count) / MemoryLayout<hw_record>.stride).compactMap(SupervisorEvent.init)
     }
   }
 
-  /// Asks a shepherd to kill everything below it; it is woken should somebody have stopped it.
-  static func askToDisperse(_ shepherd: Shepherd) {
-    send(HW_WISH_DISPERSE, to: shepherd)
+  /// Asks a supervisor to kill everything below it; it is continued should it have been stopped.
+  static func requestKillAll(_ supervisor: Supervisor) {
+    send(HW_REQUEST_KILL_ALL, to: supervisor)
   }
 
-  /// Has a shepherd below which nothing is left remove its cgroup and end.
-  static func release(_ shepherd: Shepherd) {
-    send(HW_WISH_RELEASE, to: shepherd)
+  /// Has a supervisor below which nothing is left remove its cgroup and end.
+  static func release(_ supervisor: Supervisor) {
+    send(HW_REQUEST_RELEASE, to: supervisor)
   }
 
-  private static func send(_ wish: hw_wish, to shepherd: Shepherd) {
+  private static func send(_ wish: hw_request, to supervisor: Supervisor) {
     var byte = UInt8(wish.rawValue)
-    // The pipe is never full: this is written at most a few times. A shepherd that has gone gives EPIPE.
-    SignalMask.withoutPipeSignal { _ = write(shepherd.control, &byte, 1) }
-    kill(shepherd.pid, SIGCONT)
+    // The pipe is never full: this is written at most a few times. A supervisor that has gone gives EPIPE.
+    SignalMask.withoutPipeSignal { _ = write(supervisor.control, &byte, 1) }
+    kill(supervisor.pid, SIGCONT)
   }
 
   /// Takes one pending signal of a set without waiting; -1 where none is.
@@ -162,12 +132,12 @@ extension LinuxCalls {
     return sigtimedwait(signals, nil, &atOnce)
   }
 
-  /// Waits for a child of ours to end.
+  /// Waits for a child process to end.
   static func reap(_ pid: Int32) {
     hw_reap(pid)
   }
 
-  /// Kills a child of ours that was not yet reaped.
+  /// Kills a child process that was not yet reaped.
   static func killChild(_ pid: Int32) {
     kill(pid, SIGKILL)
   }
@@ -191,16 +161,16 @@ extension LinuxCalls {
   }
 }
 
-extension LinuxCalls.News {
+extension SupervisorEvent {
   /// nil for a record of a kind that is not known.
   init?(_ record: hw_record) {
     let time = MonotonicTime(nanoseconds: record.time)
-    switch UInt32(bitPattern: record.news) {
-    case HW_NEWS_STARTED.rawValue: self = .started(record.pid, at: time)
-    case HW_NEWS_FAILED.rawValue: self = .failed(LaunchError.Stage(hw_stage(UInt32(record.stage))), code: record.value)
-    case HW_NEWS_ENDED.rawValue: self = .ended(record.pid, WaitStatus(raw: record.value), at: time)
-    case HW_NEWS_SURVIVOR.rawValue: self = .survivor(record.pid)
-    case HW_NEWS_DONE.rawValue: self = .done
+    switch UInt32(bitPattern: record.event) {
+    case HW_EVENT_STARTED.rawValue: self = .started(record.pid, at: time)
+    case HW_EVENT_FAILED.rawValue: self = .failed(LaunchError.Stage(hw_stage(UInt32(record.stage))), code: record.value)
+    case HW_EVENT_ENDED.rawValue: self = .ended(record.pid, WaitStatus(raw: record.value), at: time)
+    case HW_EVENT_SURVIVOR.rawValue: self = .survivor(record.pid)
+    case HW_EVENT_DONE.rawValue: self = .done
     default:
       guard let kind = TraceEvent.Kind(record) else { return nil }
       self = .traced(TraceEvent(pid: record.pid, kind: kind, time: time))
@@ -209,13 +179,13 @@ extension LinuxCalls.News {
 }
 
 extension TraceEvent.Kind {
-  /// nil for a record that tells of something else.
+  /// nil for a record of another kind.
   fileprivate init?(_ record: hw_record) {
-    switch UInt32(bitPattern: record.news) {
-    case HW_NEWS_FORKED.rawValue: self = .forked(parent: record.value, borrowsMemory: record.stage != 0)
-    case HW_NEWS_EXECUTED.rawValue: self = .executed(TraceEvent.Program(record))
-    case HW_NEWS_EXITING.rawValue: self = .exiting(TraceEvent.Program(record))
-    case HW_NEWS_MANY_THREADS.rawValue: self = .madeManyThreads(Int(record.value))
+    switch UInt32(bitPattern: record.event) {
+    case HW_EVENT_FORKED.rawValue: self = .forked(parent: record.value, borrowsMemory: record.stage != 0)
+    case HW_EVENT_EXECUTED.rawValue: self = .executed(TraceEvent.Program(record))
+    case HW_EVENT_EXITING.rawValue: self = .exiting(TraceEvent.Program(record))
+    case HW_EVENT_MANY_THREADS.rawValue: self = .madeManyThreads(Int(record.value))
     default: return nil
     }
   }
@@ -224,25 +194,14 @@ extension TraceEvent.Kind {
 extension TraceEvent.Program {
   fileprivate init(_ record: hw_record) {
     command = withUnsafeBytes(of: record.command) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    let (peak, resident, anonymous, file, shared) = record.figures
-    figures =
+    let (peak, resident, anonymous, file, shared) = record.memory
+    memory =
       peak == 0 && resident == 0
       ? nil
       : MemoryReading(
         resident: Bytes(resident), peak: Bytes(peak), anonymous: Bytes(anonymous), file: Bytes(file),
         shared: Bytes(shared)
       )
-  }
-}
-
-extension hw_cgroup {
-  fileprivate init(_ containment: Containment, in memory: CStrings) {
-    self.init(
-      folders: memory.list(containment.folders),
-      members: memory.list(containment.folders.map { "\($0)/cgroup.procs" }),
-      settings: memory.list(containment.settings.flatMap { [$0.file, $0.text] }),
-      before_killing: memory.list(containment.beforeKilling.flatMap { [$0.file, $0.text] })
-    )
   }
 }
 
@@ -301,7 +260,7 @@ extension LinuxCalls {
     }
   }
 
-  /// The room that a walk needs, made once, so that a repeated walk allocates nothing.
+  /// The buffer of a walk, made once, so that a repeated walk allocates nothing.
   struct WalkBuffer: ~Copyable {
     private let found: UnsafeMutableBufferPointer<hw_process>
 
@@ -342,7 +301,7 @@ extension LinuxCalls {
     return parent < 0 ? nil : parent
   }
 
-  /// Whether two processes share one memory, as after vfork(2); nil where the kernel does not tell.
+  /// Whether two processes share one memory, as after vfork(2); nil where that is unknown.
   static func sharesMemory(_ one: Int32, _ other: Int32) -> Bool? {
     let answer = hw_shares_memory(one, other)
     return answer < 0 ? nil : answer == 1
@@ -381,7 +340,7 @@ extension LinuxCalls {
     return code == HW_FILE_MISSING ? -1 : code
   }
 
-  /// Looks at a child of ours that has touched as much new memory and stands still; nil where none can be made.
+  /// Looks at a child process that has touched as much new memory and stands still; nil where none can be made.
   static func lookingAtStillChild<Value>(holding size: Bytes, _ look: (_ pid: Int32) -> Value?) -> Value? {
     var release: Int32 = -1
     let pid = hw_still_child(Int(size.count), &release)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `/proc/<pid>/stat` tells of a process, as far as it is needed here.
+/// What `/proc/<pid>/stat` says of a process, as far as it is needed here.
 struct ProcessStat: Sendable, Equatable {
   let pid: Int32
   let parent: Int32

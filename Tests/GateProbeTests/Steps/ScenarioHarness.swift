@@ -6,11 +6,11 @@ import Testing
 @testable import GateProbe
 
 /// A place to play scenarios with real programs: a folder, and a marker in the environment of all that is started.
-final class Stage: Sendable {
-  let household = Household()
+final class ScenarioHarness: Sendable {
+  let testProcesses = TestProcesses()
   let interruption = Interruption()
 
-  var folder: String { household.folder }
+  var folder: String { testProcesses.folder }
 
   func path(_ name: String) -> String { "\(folder)/\(name)" }
 
@@ -21,7 +21,7 @@ final class Stage: Sendable {
 
   func scenario(_ command: Command) -> Scenario {
     var target = Target(command: command, workingDirectory: folder)
-    let parts = household.marker.split(separator: "=")
+    let parts = testProcesses.marker.split(separator: "=")
     target.environment = [String(parts[0]): String(parts[1])]
     var scenario = Scenario(name: ScenarioName("test"), target: target)
     scenario.root = folder
@@ -50,7 +50,7 @@ final class Stage: Sendable {
     var environment = ProcessInfo.processInfo.environment
     environment["TMPDIR"] = temporary
     let recording = Probe(interruption: interruption, environment: environment).measure(scenario, output: output)
-    #expect(household.processes == [], "a process is left", sourceLocation: location)
+    #expect(testProcesses.processes == [], "a process is left", sourceLocation: location)
     let files = try? FileManager.default.contentsOfDirectory(atPath: temporary)
     #expect(files == [], "a temporary file is left", sourceLocation: location)
     return recording

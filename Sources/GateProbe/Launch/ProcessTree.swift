@@ -3,15 +3,15 @@ import Synchronization
 
 /// A program that was started, with everything that it starts in turn.
 ///
-/// The program's parent is a *shepherd*, a process of ours that inherits whatever is orphaned below it. It kills the
-/// family when it is asked to, and when the runner is gone for whatever reason, so that nothing outlives the runner.
-/// Should somebody kill the shepherd itself, the program dies with it (`PR_SET_PDEATHSIG`), and the runner kills what
-/// it finds of the rest: the processes of the shepherd's session, those that it has seen as members, and those that
+/// The program's parent is a *supervisor*, a process that inherits whatever is orphaned below it. It kills the
+/// tree when it is asked to, and when the runner is gone for whatever reason, so that nothing outlives the runner.
+/// Should the supervisor itself be killed, the program dies with it (`PR_SET_PDEATHSIG`), and the runner kills what
+/// it finds of the rest: the processes of the supervisor's session, those that it has seen as members, and those that
 /// carry the target's own FIFO for marks in their environment.
 ///
 /// Every method may be called from any thread.
-final class Family: Sendable {
-  /// A living process of the family.
+final class ProcessTree: Sendable {
+  /// A living process of the tree.
   struct Member: Sendable, Equatable {
     let pid: Int32
     let parent: Int32
@@ -31,7 +31,7 @@ final class Family: Sendable {
     var isOver = false
     /// By pid, the start tick of each process that was seen as a member.
     var seen: [Int32: UInt64] = [:]
-    /// What was told of traced processes since ``takeTraceEvents()``.
+    /// What was reported of traced processes since ``takeTraceEvents()``.
     var traceEvents: [TraceEvent] = []
     var hasReaped = false
   }
@@ -39,23 +39,23 @@ final class Family: Sendable {
   /// The most endings that are kept, so that a program that leaves orphans for ever costs no memory for ever.
   private static let mostEndings = 16_384
 
-  /// How long the shepherd may take to kill everything: its own 5 s, and some for a machine under load.
+  /// How long the supervisor may take to kill everything: its own 5 s, and some for a machine under load.
   private static let patience = Duration.seconds(8)
 
   /// The process of the program; its number may be another's once its ending was reported.
   let leader: Int32
   /// The program's parent.
-  var shepherd: Int32 { handle.pid }
+  var supervisor: Int32 { handle.pid }
   /// The instant after the program was executed.
   let startedAt: MonotonicTime
-  /// Becomes readable when there is news for ``collect()``, and stays so once the family is dispersed.
+  /// Becomes readable when there are events for ``collect()``, and stays so once the tree is empty.
   var reportDescriptor: Int32 { handle.report }
 
-  /// The path of the FIFO for marks, which no other family has in its environment; nil for what is no target.
+  /// The path of the FIFO for marks, which no other tree has in its environment; nil for other programs than targets.
   private let marksPath: String?
   let isTraced: Bool
   private let containment: Containment?
-  private let handle: LinuxCalls.Shepherd
+  private let handle: LinuxCalls.Supervisor
   private let state = Mutex(State())
 
   /// Starts the program, and returns when it was executed.
@@ -66,8 +66,14 @@ final class Family: Sendable {
     marksPath = request.scratch?.marksPath
     isTraced = request.isTraced
     containment = request.containment
-    let handle = try LinuxCalls.startShepherd(for: request, path: path)
-    switch Self.firstNews(from: handle) {
+    let plan = try request.plan(executing: path)
+    let handle: LinuxCalls.Supervisor
+    do throws(SystemFailure) {
+      handle = try LinuxCalls.startSupervisor(plan)
+    } catch {
+      throw LaunchError(.supervisor, code: error.code, request: request)
+    }
+    switch Self.firstEvent(from: handle) {
     case .started(let pid, let time)?:
       self.handle = handle
       leader = pid
@@ -82,23 +88,23 @@ final class Family: Sendable {
   }
 
   deinit {
-    disperse()
+    killAll()
     release()
     handle.close()
   }
 
-  /// The record that tells of the start; nil where the shepherd ended without one.
+  /// The record of the start; nil where the supervisor ended without one.
   ///
   /// What follows it must not be lost, so the descriptor is read record by record.
-  private static func firstNews(from handle: LinuxCalls.Shepherd) -> LinuxCalls.News? {
+  private static func firstEvent(from handle: LinuxCalls.Supervisor) -> SupervisorEvent? {
     while true {
       Polling.wait(toRead: [handle.report], atMost: .seconds(3600))
-      guard let news = LinuxCalls.news(from: handle.report, atMost: 1) else { return nil }
-      if let first = news.first { return first }
+      guard let events = LinuxCalls.events(from: handle.report, atMost: 1) else { return nil }
+      if let first = events.first { return first }
     }
   }
 
-  private static func dismiss(_ handle: LinuxCalls.Shepherd) {
+  private static func dismiss(_ handle: LinuxCalls.Supervisor) {
     handle.close()
     LinuxCalls.reap(handle.pid)
   }
@@ -106,18 +112,18 @@ final class Family: Sendable {
 
 // MARK: - What has ended
 
-extension Family {
-  /// Takes in the news that have come, without waiting.
+extension ProcessTree {
+  /// Takes in the events that have come, without waiting.
   func collect() {
     let orphans = state.withLock { state -> [Int32: UInt64]? in
       drain(&state) ? state.seen : nil
     }
     guard let orphans else { return }
     containment?.kill()
-    Orphans(session: shepherd, known: orphans, marksPath: marksPath).kill()
+    Orphans(session: supervisor, known: orphans, marksPath: marksPath).kill()
   }
 
-  /// What was told of traced processes since the last call, in the order of time.
+  /// What was reported of traced processes since the last call, in the order of time.
   ///
   /// It leaves alone what ``reportDescriptor`` yields, since another thread may wait for that.
   func takeTraceEvents() -> [TraceEvent] {
@@ -130,7 +136,7 @@ extension Family {
     }
   }
 
-  /// How a process ended; nil while it lives, and for one that another process of the family waited for.
+  /// How a process ended; nil while it lives, and for one that another process of the tree waited for.
   ///
   /// It is known of the leader, and of orphans (daemons), as of the last ``collect()``.
   func ending(of pid: Int32) -> WaitStatus? {
@@ -142,54 +148,54 @@ extension Family {
     state.withLock { $0.endings[pid]?.time }
   }
 
-  /// Whether nothing is left of the family, as of the last ``collect()``.
-  var isDispersed: Bool {
+  /// Whether nothing is left of the tree, as of the last ``collect()``.
+  var isEmpty: Bool {
     state.withLock { $0.isOver }
   }
 
-  /// Whether somebody has killed the shepherd, so that endings may be unknown.
-  var hasLostShepherd: Bool {
+  /// Whether the supervisor was killed, so that endings may be unknown.
+  var hasLostSupervisor: Bool {
     state.withLock { $0.isOver && !$0.isDone }
   }
 
-  /// Waits for news, at most for `limit`, and takes them in.
+  /// Waits for events, at most for `limit`, and takes them in.
   func collect(waitingAtMost limit: Duration) {
     Polling.wait(toRead: [reportDescriptor], atMost: limit)
     collect()
   }
 
-  /// Reads all that has come; whether the shepherd was found to be lost just now.
+  /// Reads all that has come; whether the supervisor was found to be lost just now.
   private func drain(_ state: inout State) -> Bool {
     while !state.isOver {
-      let news = LinuxCalls.news(from: handle.report)
-      // What stands in the other pipe by now was written before, the last figures before the end.
+      let events = LinuxCalls.events(from: handle.report)
+      // What stands in the other pipe by now was written before, the last values before the end.
       drainEvents(&state)
-      guard let news else {
+      guard let events else {
         state.isOver = true
         state.hasReaped = true
         LinuxCalls.reap(handle.pid)
         return true
       }
-      guard !news.isEmpty else { return false }
-      for item in news { note(item, in: &state) }
+      guard !events.isEmpty else { return false }
+      for event in events { note(event, in: &state) }
     }
     return false
   }
 
   private func drainEvents(_ state: inout State) {
     guard isTraced else { return }
-    while let news = LinuxCalls.news(from: handle.events), !news.isEmpty {
-      for item in news { note(item, in: &state) }
+    while let events = LinuxCalls.events(from: handle.events), !events.isEmpty {
+      for event in events { note(event, in: &state) }
     }
   }
 
-  private func note(_ news: LinuxCalls.News, in state: inout State) {
-    switch news {
+  private func note(_ event: SupervisorEvent, in state: inout State) {
+    switch event {
     case .ended(let pid, let status, let time):
       if state.endings.count >= Self.mostEndings {
         state.endings = state.endings.filter { $0.key == leader }
       }
-      // The first ending of the leader's number is the leader's; a later one is a stranger's that got the number.
+      // The first ending of the leader's number is the leader's; a later one is that of another process with the same number.
       if pid != leader || state.endings[pid] == nil { state.endings[pid] = Ending(status: status, time: time) }
       state.seen[pid] = nil
       if isTraced { state.traceEvents.append(TraceEvent(pid: pid, kind: .ended(status), time: time)) }
@@ -203,14 +209,14 @@ extension Family {
 
 // MARK: - What lives
 
-extension Family {
-  /// The living processes of the family, without the shepherd.
+extension ProcessTree {
+  /// The living processes of the tree, without the supervisor.
   ///
   /// One that is born or gets a new parent meanwhile may be missing.
   func members() -> [Member] {
-    guard !isDispersed else { return [] }
+    guard !isEmpty else { return [] }
     var pids: Set<Int32> = []
-    let found = LinuxCalls.descendants(of: shepherd).filter { pids.insert($0.pid).inserted }
+    let found = LinuxCalls.descendants(of: supervisor).filter { pids.insert($0.pid).inserted }
     let alive = found.compactMap { ProcessStat(of: $0.pid) }.filter(\.isAlive)
     state.withLock { state in
       for process in alive { state.seen[process.pid] = process.startTick }
@@ -218,50 +224,50 @@ extension Family {
     return alive.map { Member(pid: $0.pid, parent: $0.parent, command: $0.command) }
   }
 
-  /// Whether a living or dead, not yet reaped process is of the family.
+  /// Whether a living or dead, not yet reaped process is of the tree.
   func isMember(_ pid: Int32) -> Bool {
-    guard pid > 1, pid != shepherd, !isDispersed else { return false }
-    // A parent that ends between two steps leaves the walk outside; the orphan is the shepherd's child by then.
-    return (0..<3).contains { _ in leadsToShepherd(pid) }
+    guard pid > 1, pid != supervisor, !isEmpty else { return false }
+    // A parent that ends between two steps leaves the walk outside; the orphan is the supervisor's child by then.
+    return (0..<3).contains { _ in leadsToSupervisor(pid) }
   }
 
-  private func leadsToShepherd(_ pid: Int32) -> Bool {
+  private func leadsToSupervisor(_ pid: Int32) -> Bool {
     var ancestor = pid
     while let parent = LinuxCalls.parent(of: ancestor), parent > 1 {
-      if parent == shepherd { return true }
+      if parent == supervisor { return true }
       ancestor = parent
     }
     return false
   }
 
-  /// Sends a signal to a process of the family; false where it is none, or has gone.
+  /// Sends a signal to a process of the tree; false where it is none, or has gone.
   ///
-  /// It cannot hit a stranger that was given the number of a process that has ended.
+  /// It cannot reach another process that was given the number of one that has ended.
   @discardableResult
   func send(_ signal: Signal, to pid: Int32) -> Bool {
     LinuxCalls.send(signal.number, to: pid, where: isMember)
   }
 
-  /// Kills all that is left of the family, and waits until it is gone.
+  /// Kills all that is left of the tree, and waits until it is gone.
   ///
   /// - Returns: The processes that could not be killed, for example since they belong to another user; normally none.
   @discardableResult
-  func disperse() -> [Int32] {
+  func killAll() -> [Int32] {
     collect()
     let deadline = MonotonicTime.now() + Self.patience
-    if !isDispersed { LinuxCalls.askToDisperse(handle) }
-    while !isDispersed, MonotonicTime.now() < deadline {
+    if !isEmpty { LinuxCalls.requestKillAll(handle) }
+    while !isEmpty, MonotonicTime.now() < deadline {
       collect(waitingAtMost: deadline - MonotonicTime.now())
     }
-    // A shepherd that does not answer: its death takes the program along, and makes the rest orphans to be killed.
-    if !isDispersed {
-      LinuxCalls.killChild(shepherd)
-      while !isDispersed { collect(waitingAtMost: .milliseconds(100)) }
+    // A supervisor that does not answer: its death takes the program along, and makes the rest orphans to be killed.
+    if !isEmpty {
+      LinuxCalls.killChild(supervisor)
+      while !isEmpty { collect(waitingAtMost: .milliseconds(100)) }
     }
     return state.withLock { $0.survivors }
   }
 
-  /// Has the shepherd of a dispersed family remove its cgroup and end; to be called once the counters were read.
+  /// Has the supervisor of a empty tree remove its cgroup and end; to be called once the counters were read.
   func release() {
     let mustReap = state.withLock { state in
       guard state.isOver, !state.hasReaped else { return false }
@@ -270,8 +276,8 @@ extension Family {
     }
     if mustReap {
       LinuxCalls.release(handle)
-      LinuxCalls.reap(shepherd)
+      LinuxCalls.reap(supervisor)
     }
-    if isDispersed { containment?.remove() }
+    if isEmpty { containment?.remove() }
   }
 }

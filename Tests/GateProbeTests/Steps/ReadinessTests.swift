@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Waiting for a target to be ready", .timeLimit(.minutes(5)))
 struct ReadinessTests {
-  let stage = Stage()
+  let harness = ScenarioHarness()
 
   /// Plays a target that is waited for, then marks the instant.
   private func play(_ scenario: Scenario, ready: Readiness.Condition, within: Duration = .seconds(30)) throws
@@ -14,7 +14,7 @@ struct ReadinessTests {
     var scenario = scenario
     scenario.ready = Readiness(ready, within: within)
     scenario.steps = [Step(.mark("ready"))]
-    return try stage.play(scenario)
+    return try harness.play(scenario)
   }
 
   private func expectReady(_ recording: Recording, at location: SourceLocation = #_sourceLocation) {
@@ -26,18 +26,19 @@ struct ReadinessTests {
   @Test("A line of the output")
   func log() throws {
     let ready = Readiness.Condition.log(try Pattern(parsing: "port [0-9]+$"))
-    expectReady(try play(stage.scenario("echo starting; sleep 0.2; echo 'on port 12'; exec sleep 1000"), ready: ready))
+    expectReady(
+      try play(harness.scenario("echo starting; sleep 0.2; echo 'on port 12'; exec sleep 1000"), ready: ready))
   }
 
   @Test("A line without its newline")
   func prompt() throws {
-    expectReady(try play(stage.scenario("printf '> '; exec sleep 1000"), ready: .log(try Pattern(parsing: "^> "))))
+    expectReady(try play(harness.scenario("printf '> '; exec sleep 1000"), ready: .log(try Pattern(parsing: "^> "))))
   }
 
   @Test("A port that accepts", arguments: ["127.0.0.1", "localhost"])
   func tcp(host: String) throws {
-    let port = try Stage.freePort()
-    let server = stage.python(
+    let port = try ScenarioHarness.freePort()
+    let server = harness.python(
       """
       import socket, time
       time.sleep(0.2)
@@ -45,13 +46,13 @@ struct ReadinessTests {
       s.listen(); open('listening', 'w').close(); time.sleep(1000)
       """)
     expectReady(try play(server, ready: .tcp(host: host, port: port)))
-    #expect(access(stage.path("listening")))
+    #expect(access(harness.path("listening")))
   }
 
   @Test("A socket in the file system, also where a dead one lies about")
   func unix() throws {
-    let path = stage.path("socket")
-    var server = stage.python(
+    let path = harness.path("socket")
+    var server = harness.python(
       """
       import socket, time, os
       time.sleep(0.2); os.unlink('socket')
@@ -63,34 +64,34 @@ struct ReadinessTests {
 
   @Test("An HTTP server that answers well", arguments: ["", "file.txt"])
   func http(path: String) throws {
-    let port = try Stage.freePort()
+    let port = try ScenarioHarness.freePort()
     let line = "echo hello > file.txt; sleep 0.2; exec python3 -m http.server -b 127.0.0.1 \(port)"
-    expectReady(try play(stage.scenario(line), ready: .http("http://127.0.0.1:\(port)/\(path)")))
+    expectReady(try play(harness.scenario(line), ready: .http("http://127.0.0.1:\(port)/\(path)")))
   }
 
   @Test("An HTTP server that answers with an error is not ready")
   func httpError() throws {
-    let port = try Stage.freePort()
-    let server = stage.scenario("exec python3 -m http.server -b 127.0.0.1 \(port)")
+    let port = try ScenarioHarness.freePort()
+    let server = harness.scenario("exec python3 -m http.server -b 127.0.0.1 \(port)")
     let recording = try play(server, ready: .http("http://127.0.0.1:\(port)/none"), within: .seconds(2))
-    #expect(recording.end == End(.timeout, detail: "not ready within 2.0 s"))
+    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .seconds(2)), limitHits: nil)))
   }
 
   @Test("A file that appears")
   func file() throws {
-    expectReady(try play(stage.scenario("sleep 0.2; touch up; exec sleep 1000"), ready: .file(stage.path("up"))))
+    expectReady(try play(harness.scenario("sleep 0.2; touch up; exec sleep 1000"), ready: .file(harness.path("up"))))
   }
 
   @Test("A command that succeeds at last")
   func command() throws {
     let check = Command.shell("echo try >> tries; test -e up")
-    expectReady(try play(stage.scenario("sleep 0.4; touch up; exec sleep 1000"), ready: .command(check)))
-    #expect(stage.text("tries").split(separator: "\n").count > 1)
+    expectReady(try play(harness.scenario("sleep 0.4; touch up; exec sleep 1000"), ready: .command(check)))
+    #expect(harness.text("tries").split(separator: "\n").count > 1)
   }
 
   @Test("Time that passes")
   func delay() throws {
-    let recording = try play(stage.scenario("exec sleep 1000"), ready: .delay(.milliseconds(300)))
+    let recording = try play(harness.scenario("exec sleep 1000"), ready: .delay(.milliseconds(300)))
     expectReady(recording)
     #expect(recording.marks.allSatisfy { $0.time >= .milliseconds(300) })
   }
@@ -104,9 +105,9 @@ struct ReadinessTests {
     ] as [Readiness.Condition]
   )
   func late(condition: Readiness.Condition) throws {
-    let recording = try play(stage.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
-    #expect(recording.end == End(.timeout, detail: "not ready within 300 ms"))
-    #expect(recording.failure?.subject == "ready `\(condition.displayText)`")
+    let recording = try play(harness.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
+    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .milliseconds(300)), limitHits: nil)))
+    #expect(recording.failure?.part == .init(.ready, text: condition.displayText))
     #expect(recording.failure?.output == "up")
     #expect(recording.events == [])
   }
@@ -114,33 +115,33 @@ struct ReadinessTests {
   @Test("A line that never comes is a timeout")
   func silent() throws {
     let condition = Readiness.Condition.log(try Pattern(parsing: "never"))
-    let recording = try play(stage.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
-    #expect(recording.end == End(.timeout, detail: "not ready within 300 ms"))
+    let recording = try play(harness.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
+    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .milliseconds(300)), limitHits: nil)))
   }
 
   @Test("A target that ends first was never ready")
   func ended() throws {
     let never = try Pattern(parsing: "never")
-    let recording = try play(stage.scenario("echo oops; exit 3"), ready: .log(never))
+    let recording = try play(harness.scenario("echo oops; exit 3"), ready: .log(never))
     #expect(recording.end == End(.exited, code: 3))
-    #expect(recording.failure?.problem == "the target ended (exited with code 3) before it was ready")
+    #expect(recording.failure?.problem == .targetEnded(.exited(3), isBefore: false))
     #expect(recording.failure?.output == "oops")
   }
 
   @Test("What a target printed just before its end still makes it ready")
   func lastWords() throws {
-    var scenario = stage.scenario("echo ready; exit 0")
+    var scenario = harness.scenario("echo ready; exit 0")
     scenario.ready = Readiness(.log(try Pattern(parsing: "ready")))
     // Whether it ends before it is asked to is up to the scheduler.
-    let recording = try stage.play(scenario)
+    let recording = try harness.play(scenario)
     #expect(recording.failure == nil)
     #expect([.exited, .stopped].contains(recording.end.kind))
   }
 
   @Test("A port, socket, URL or file that is taken before the start fails it, and the target is not started")
   func taken() throws {
-    let other = Stage()
-    let port = try Stage.freePort()
+    let other = ScenarioHarness()
+    let port = try ScenarioHarness.freePort()
     let socket = other.path("socket")
     var holder = other.python(
       """
@@ -150,24 +151,25 @@ struct ReadinessTests {
       print('up'); s.serve_forever()
       """)
     holder.ready = Readiness(.log(try Pattern(parsing: "up")))
-    let conditions: [(Readiness.Condition, String)] = [
-      (.tcp(host: "127.0.0.1", port: port), "port \(port) is already taken by another process"),
-      (.unix(socket), "the socket `\(socket)` is already taken by another process"),
-      (.http("http://u:p@127.0.0.1:\(port)/x"), "port \(port) is already taken by another process"),
-      (.file(socket), "the file `\(socket)` is there before the start; remove it in `setup`"),
+    let conditions: [(Readiness.Condition, Failure.Resource)] = [
+      (.tcp(host: "127.0.0.1", port: port), .port(port)),
+      (.unix(socket), .socket(socket)),
+      (.http("http://u:p@127.0.0.1:\(port)/x"), .port(port)),
+      (.file(socket), .file(socket)),
     ]
-    let family = try Family(
+    let processTree = try ProcessTree(
       starting: LaunchRequest(
-        words: holder.target.command.words, environment: other.household.environment, workingDirectory: other.folder,
+        words: holder.target.command.words, environment: other.testProcesses.environment,
+        workingDirectory: other.folder,
         output: 2))
     try #require(eventually { Connection.isAccepted(host: "127.0.0.1", port: port, within: .seconds(1)) })
-    for (condition, problem) in conditions {
-      let recording = try play(stage.scenario("touch started"), ready: condition)
-      #expect(recording.end == End(.startFailed, detail: problem))
-      #expect(recording.failure?.problem == problem)
+    for (condition, resource) in conditions {
+      let recording = try play(harness.scenario("touch started"), ready: condition)
+      #expect(recording.end == End(.startFailed, cause: .startFailed(.alreadyInUse(resource))))
+      #expect(recording.failure?.problem == .alreadyInUse(resource))
     }
-    #expect(!access(stage.path("started")))
-    family.disperse()
+    #expect(!access(harness.path("started")))
+    processTree.killAll()
   }
 
   private func access(_ path: String) -> Bool {
