@@ -1,5 +1,5 @@
 /// An environment and the name under which its baselines are stored.
-package struct EnvironmentInfo: Sendable, Hashable {
+package struct EnvironmentInfo: Sendable, Hashable, Codable {
   package var name: String
   package var fingerprint: Fingerprint
   /// Hard fields that the team ignores in comparisons.

@@ -1,5 +1,5 @@
 /// What memory figures depend on, besides the program.
-package struct Fingerprint: Sendable, Hashable {
+package struct Fingerprint: Sendable, Hashable, Codable {
   /// The fields, by their names in result and baseline files.
   package enum Field: String, Sendable, CaseIterable, Comparable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit

@@ -1,6 +1,6 @@
 /// How a repetition's target ended, and what shows it.
-package struct End: Sendable, Hashable {
-  package enum Kind: String, Sendable, CaseIterable {
+package struct End: Sendable, Hashable, Codable {
+  package enum Kind: String, Sendable, CaseIterable, Codable {
     case exited, signaled, oom
     case allocationFailure = "allocation-failure"
     case trap, abort, crash, timeout, stopped

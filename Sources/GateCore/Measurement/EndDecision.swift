@@ -1,7 +1,7 @@
 /// What is known of how a target's main process ended.
 package struct EndEvidence: Sendable, Equatable {
   /// What the kernel told of a process that has ended (wait(2)).
-  package enum Status: Sendable, Equatable {
+  package enum Status: Sendable, Equatable, Codable {
     case exited(Int)
     case signaled(Signal, coreDumped: Bool)
   }

@@ -94,7 +94,7 @@ package struct Mark: Sendable, Equatable {
 }
 
 /// One process of the target's tree.
-package struct ProcessRecord: Sendable, Equatable {
+package struct ProcessRecord: Sendable, Equatable, Codable {
   package var id: Int32
   package var parent: Int32
   /// The kernel's name of the process (`comm`), at most 15 bytes.
@@ -206,7 +206,7 @@ package struct CompositionReading: Sendable, Equatable {
 /// The method of the ladder of methods that measured a repetition.
 ///
 /// Figures of different methods are never compared.
-package enum MeasurementMethod: String, Sendable, CaseIterable {
+package enum MeasurementMethod: String, Sendable, CaseIterable, Codable {
   /// Each process's own high-water mark, read when it ends; the tree's memory from a cgroup of its own.
   case tracedInCgroup = "traced+cgroup"
   /// Each process's own high-water mark, read when it ends.
@@ -230,7 +230,7 @@ package enum MeasurementMethod: String, Sendable, CaseIterable {
 }
 
 /// Why a repetition cannot count, though its target may have ended well.
-package struct Failure: Sendable, Hashable {
+package struct Failure: Sendable, Hashable, Codable {
   /// What failed, as in ``step 3 `run: redis-cli ping` ``.
   package var subject: String
   package var problem: String

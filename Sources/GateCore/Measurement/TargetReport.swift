@@ -1,6 +1,6 @@
 /// Something that a target told of itself, beside its phases, marks and figures.
-package struct TargetEvent: Sendable, Equatable {
-  package enum Kind: Sendable, Hashable {
+package struct TargetEvent: Sendable, Equatable, Codable {
+  package enum Kind: Sendable, Hashable, Codable {
     /// A place of an object was come by this often within one turn of the target's work, in so many turns; `name` is
     /// `TYPE.NAME`.
     case loop(name: String, calls: Int, turns: Int)

@@ -125,7 +125,7 @@ package struct ScenarioSummary: Sendable, Equatable {
 }
 
 /// A repetition that did not end as expected.
-package struct FailedRepetition: Sendable, Hashable {
+package struct FailedRepetition: Sendable, Hashable, Codable {
   /// Counts from 1.
   package var number: Int
   package var end: End
@@ -160,7 +160,7 @@ extension ScenarioResult {
   }
 
   /// Derives from the repetitions what the history stores of them: the metrics that no gate asks for, and bad ends.
-  mutating func summarize() {
+  package mutating func summarize() {
     summary.repetitionCount = repetitions.count
     let gated = Set(summary.metrics.map(\.metric))
     let names = Set(repetitions.flatMap { $0.allMetrics.keys }).subtracting(gated)
