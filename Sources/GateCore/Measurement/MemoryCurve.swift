@@ -3,9 +3,9 @@ import Statistics
 /// How one repetition's memory went, thin enough to keep: for pictures, since all that is judged is a metric.
 ///
 /// Instants are times since the target's exec.
-package struct MemoryCurve: Sendable, Equatable {
+package struct MemoryCurve: Sendable, Equatable, Codable {
   /// Something with a name that began or happened at an instant.
-  package struct Instant: Sendable, Equatable {
+  package struct Instant: Sendable, Equatable, Codable {
     package var name: String
     package var time: Duration
 
@@ -15,7 +15,7 @@ package struct MemoryCurve: Sendable, Equatable {
   }
 
   /// The highest that the main process was, and between which instants that came.
-  package struct Peak: Sendable, Equatable {
+  package struct Peak: Sendable, Equatable, Codable {
     package var height: Bytes
     package var after: Duration
     package var before: Duration
@@ -26,7 +26,7 @@ package struct MemoryCurve: Sendable, Equatable {
   }
 
   /// A straight line through the steady state, whose slope is the growth per second.
-  package struct Stretch: Sendable, Equatable {
+  package struct Stretch: Sendable, Equatable, Codable {
     package var from: Duration
     package var to: Duration
     package var first: Bytes

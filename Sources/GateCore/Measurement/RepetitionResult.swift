@@ -1,5 +1,5 @@
 /// What one repetition yielded.
-package struct RepetitionResult: Sendable, Equatable {
+package struct RepetitionResult: Sendable, Equatable, Codable {
   /// The figures of one phase.
   package struct Phase: Sendable, Equatable {
     package var name: String
@@ -43,7 +43,7 @@ package struct RepetitionResult: Sendable, Equatable {
   package static let mostProcesses = 20
 
   /// A short rise above the steady level, and when it came.
-  package struct Spike: Sendable, Equatable {
+  package struct Spike: Sendable, Equatable, Codable {
     package var height: Bytes
     /// Between these two readings, times since exec.
     package var after: Duration

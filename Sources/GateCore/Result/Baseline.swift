@@ -34,7 +34,7 @@ package struct Anchor: Sendable, Hashable, Codable {
 }
 
 /// Measurements of one scenario in one environment, to compare later ones with.
-package struct Baseline: Sendable, Equatable {
+package struct Baseline: Sendable, Equatable, Codable {
   package var scenario: ScenarioName
   package var environment: String
   package var fingerprint: Fingerprint

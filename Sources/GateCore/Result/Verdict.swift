@@ -1,5 +1,5 @@
 /// What a comparison came to.
-package enum Verdict: String, Sendable, CaseIterable {
+package enum Verdict: String, Sendable, CaseIterable, Codable {
   case pass, improved, regression, failed, inconclusive
   case noBaseline = "no-baseline"
   case skipped

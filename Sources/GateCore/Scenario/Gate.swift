@@ -1,5 +1,5 @@
 /// Which metrics of a scenario are judged, and how strictly.
-package struct Gate: Sendable, Hashable {
+package struct Gate: Sendable, Hashable, Codable {
   package var rules: [GateRule]
   /// Whether the file says nothing of a gate: then a metric that cannot be had is a note, not a verdict.
   package var isStandard: Bool
@@ -21,7 +21,7 @@ package struct Gate: Sendable, Hashable {
 
 /// How one metric is judged.
 package struct GateRule: Sendable, Hashable {
-  package enum Severity: String, Sendable, CaseIterable {
+  package enum Severity: String, Sendable, CaseIterable, Codable {
     case fail, warn, off
   }
 
