@@ -51,7 +51,8 @@ struct RunPageExample {
   private var failed: ScenarioResult {
     var scenario = scenario("api-server", .failed)
     let end = End(
-      .crash, signal: .segv, proof: stranger ?? "wait status 139 of process 4000", detail: stranger ?? "in step 2")
+      .crash, signal: .segv, proof: .verbatim(stranger ?? "wait status 139 of process 4000"),
+      cause: .verbatim(stranger ?? "in step 2"))
     scenario.repetitions[4].end = end
     scenario.failure = Failure(
       subject: stranger ?? "repetition 5 of 5, step 2", problem: stranger ?? "the target ended: crash (SIGSEGV)",

@@ -21,14 +21,14 @@ struct RepetitionPlanTests {
     let plan = RepetitionPlan(min: 5, max: 20)
     let alphas = plan.looks.map { plan.alpha(at: $0, against: 5) }
     #expect(alphas.map { ($0 * 1000).rounded() } == [4, 3, 3])
-    #expect(RankTest.floor(5, 5) <= alphas[0])
+    #expect(RankTest.smallestPValue(5, 5) <= alphas[0])
     #expect(RepetitionPlan(min: 10, max: 10).alpha(at: 10, against: 5) == 0.01)
   }
 
   @Test("What too few values cannot spend goes to the next look")
   func carried() {
     let plan = RepetitionPlan(min: 3, max: 12)
-    #expect(RankTest.floor(3, 5) > plan.alpha(at: 3, against: 5))
+    #expect(RankTest.smallestPValue(3, 5) > plan.alpha(at: 3, against: 5))
     #expect((plan.alpha(at: 6, against: 5) * 1000).rounded() == 7)
     #expect((plan.alpha(at: 12, against: 5) * 1000).rounded() == 3)
   }
@@ -74,13 +74,17 @@ struct RepetitionPlanTests {
     #expect(Repetitions.fixed(10).countForBaseline(after: result) == nil)
   }
 
-  @Test("Why it stopped is told")
+  @Test("Why it stopped is known")
   func reasons() {
-    #expect(result([.pass], count: 5).stoppingReason == "5 of 5 to 20: decided")
-    #expect(result([.regression, .inconclusive], count: 10).stoppingReason == "10 of 5 to 20: decided")
-    #expect(result([.inconclusive], count: 20).stoppingReason == "20, the most of 5 to 20: still undecided")
-    let missing = result([.inconclusive], count: 5, compared: false)
-    #expect(missing.stoppingReason == "5 of 5 to 20, since more would not help")
+    #expect(result([.pass], count: 5).stop == .decided)
+    #expect(result([.regression, .inconclusive], count: 10).stop == .decided)
+    #expect(result([.inconclusive], count: 20).stop == .maximumReached)
+    #expect(result([.inconclusive], count: 5, compared: false).stop == .moreWouldNotHelp)
+    var failed = result([.inconclusive], count: 5)
+    failed.failure = Failure(subject: "repetition 5", problem: "crash")
+    #expect(failed.stop == .failed)
+    failed.plan = nil
+    #expect(failed.stop == nil)
   }
 }
 
@@ -130,6 +134,7 @@ struct ComparisonTests {
     let same = try #require(Comparison(from: levels, to: mixed, allowed: 1.8, alpha: 0.01, isLast: true))
     #expect(same.method == .levels && same.outcome == .level)
     #expect(same.levels?.highBefore == 5 && same.levels?.highNow == 3)
+    #expect(same.levels?.countBefore == 10 && same.levels?.countNow == 5)
     #expect(outcome(levels, mixed.map { $0 + 2.5 }, allowed: 1.8) == .rise)
     #expect(outcome(levels, mixed.map { $0 - 2.5 }, allowed: 1.8) == .fall)
     // By ranks alone the same values are undecided.
@@ -144,6 +149,51 @@ struct ComparisonTests {
     #expect(outcome(rare, [66.4, 58.4, 58.4, 58.4, 58.4], allowed: 1.8) == .level)
     let often = rare.map { 124.8 - $0 }
     #expect(outcome(often, Array(repeating: 58.4, count: 10), allowed: 1.8) == .fall)
+  }
+
+  @Test("The reason tells a rise of the levels, a larger share of the higher one, and doubt")
+  func levelReasons() throws {
+    let allowed = Tolerance.bounds(relative: nil, absolute: .number(1.8))
+    let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: allowed)])
+    func metric(_ base: [Double], _ current: [Double]) throws -> MetricResult {
+      let result = Given.measurements([.peakRSS: current], gate: gate)
+        .judged(against: .baseline(Given.baseline([.peakRSS: base])))
+      return try #require(result.metrics.first)
+    }
+    let rare = Array(repeating: 58.4, count: 8) + [66.4, 66.4]
+    let often = TwoLevels(low: 58.4, high: 66.4, highBefore: 2, highNow: 10, countBefore: 10, countNow: 10)
+    #expect(try metric(rare, Array(repeating: 66.4, count: 10)).reason == .levels(often, .rise))
+    guard case .levels(let rises, .rise)? = try metric(levels, levels.map { $0 + 2.5 }).reason else {
+      Issue.record("no rise of the levels")
+      return
+    }
+    #expect(rises.highBefore == 5 && rises.highNow == 5)
+    let doubtful = try metric(rare, [66.4, 66.4, 66.4, 66.4, 58.4])
+    guard case .levels(let few, .undecided(let bound))? = doubtful.reason else {
+      Issue.record("\(String(describing: doubtful.reason))")
+      return
+    }
+    #expect(doubtful.verdict == .inconclusive && few.highNow == 4 && bound > 1.8)
+  }
+
+  @Test("A comparison by size alone comes with a note, and an undecided one with an upper bound")
+  func otherReasons() throws {
+    func judged(_ base: [Double], _ current: [Double]) throws -> ScenarioResult {
+      let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .bounds(relative: nil, absolute: .number(3)))])
+      return Given.measurements([.peakRSS: current], gate: gate)
+        .judged(against: .baseline(Given.baseline([.peakRSS: base])))
+    }
+    let few = try judged([100, 100, 101], [104.1, 104.2, 104.3])
+    #expect(few.notes == [.tooFewValues(current: 3, baseline: 3)] && few.metrics[0].method == .thresholds)
+    let wide = try judged([90, 95, 100, 105, 110], [94, 99, 104, 109, 114]).metrics[0]
+    guard case .undecided(let bound)? = wide.reason else {
+      Issue.record("\(String(describing: wide.reason))")
+      return
+    }
+    #expect(bound > 3)
+    #expect(try judged(quiet, quiet.map { $0 - 4 }).metrics[0].reason == .fall)
+    let without = try judged([], quiet).metrics[0]
+    #expect(without.reason == .notInBaseline && without.verdict == .noBaseline)
   }
 }
 

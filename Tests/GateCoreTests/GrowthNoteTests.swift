@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("A note on leaks that no rule looks at")
+@Suite("A note on growth that no gate covers")
 struct GrowthNoteTests {
   private func measured(
     _ kinds: [Growth.Kind],
@@ -10,7 +10,7 @@ struct GrowthNoteTests {
     perIteration: Bool = true,
     metrics: [MetricName: Double] = [.peakRSS: 4096, .steadyRSS: 4096],
     failure: Failure? = nil
-  ) -> ScenarioMeasurements {
+  ) -> ScenarioResult {
     let repetitions = kinds.map { kind in
       RepetitionResult(
         end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: metrics,
@@ -21,51 +21,56 @@ struct GrowthNoteTests {
       architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
       kernel: "6.18", libc: "glibc 2.36"
     )
-    return ScenarioMeasurements(
+    return ScenarioResult(
       name: ScenarioName("load"), environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), gate: gate,
-      repetitions: repetitions, growthIsPerIteration: perIteration, failure: failure
+      repetitions: repetitions, failure: failure, growthIsPerIteration: perIteration
     )
   }
 
-  @Test("It has figures, and the gate to write where none is written")
+  private func note(slope: Double = 4300, count: Int, total: Int, limit: Int64) -> Note {
+    let growth = Growth(slope: slope, low: slope - 100, high: slope + 100, kind: .leaking)
+    return .ungatedGrowth(growth, count: count, total: total, limit: .size(Bytes(limit)))
+  }
+
+  @Test("It has the growth in the middle, a limit, and the gate to write where none is written")
   func standardGate() {
-    #expect(
-      GrowthNote.notes(on: measured([.leaking, .leaking, .level])) == [
-        "memory leaks in 2 of 3 repetitions, by 4.2 KiB/iteration (95 %: 4.1 KiB/iteration to 4.3 KiB/iteration), and "
-          + "no rule of the gate looks at growth; to judge it, write "
-          + "`gate: {peak_rss: [3%, 512KiB], steady_rss: [3%, 512KiB], growth: {limit: 2KiB}}`"
-      ]
-    )
+    let measured = measured([.leaking, .leaking, .level])
+    #expect(measured.noteOnUngatedGrowth == note(count: 2, total: 3, limit: 2048))
+    let gate = measured.gate(limitingGrowthTo: .kibibytes(2))
+    #expect(gate.rules.map(\.spelled) == ["peak_rss: [3%, 512KiB]", "steady_rss: [3%, 512KiB]", "growth: {limit: 2KiB}"])
+    #expect(!gate.isStandard)
   }
 
   @Test("A metric that most repetitions lack is left out of the gate to write")
   func withoutLevel() {
-    let notes = GrowthNote.notes(on: measured([.leaking], metrics: [.peakRSS: 4096]))
-    #expect(notes.first?.hasSuffix("write `gate: {peak_rss: [3%, 512KiB], growth: {limit: 2KiB}}`") == true)
+    let rules = measured([.leaking], metrics: [.peakRSS: 4096]).gate(limitingGrowthTo: .kibibytes(2)).rules
+    #expect(rules.map(\.spelled) == ["peak_rss: [3%, 512KiB]", "growth: {limit: 2KiB}"])
   }
 
   @Test(
-    "A gate that is written gets a line, with half of the leak rounded down to a power of two",
+    "The limit is half of the growth rounded down to a power of two, and a gate that is written keeps its rules",
     arguments: [(0.5, "1B"), (12, "4B"), (2048, "1KiB"), (4094, "1KiB"), (3_000_000, "1MiB"), (5e12, "2048GiB")])
-  func writtenGate(slope: Double, limit: String) {
-    let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .standard)])
-    let notes = GrowthNote.notes(on: measured([.leaking], slope: slope, gate: gate, perIteration: false))
-    #expect(notes.first?.hasSuffix("to judge it, add `growth: {limit: \(limit)}` to its `gate`") == true)
-    #expect(notes.first?.contains("/iteration") == false)
+  func writtenGate(slope: Double, limit: String) throws {
+    let rule = GateRule(metric: .treePeak, tolerance: .standard)
+    let measured = measured([.leaking], slope: slope, gate: Gate(rules: [rule]), perIteration: false)
+    let amount = try Amount(parsing: limit)
+    #expect(measured.noteOnUngatedGrowth == note(slope: slope, count: 1, total: 1, limit: Int64(amount.value)))
+    let rules = measured.gate(limitingGrowthTo: amount).rules
+    #expect(rules.count == 2 && rules[0] == rule && rules[1].spelled == "growth: {limit: \(limit)}")
   }
 
-  @Test("Nothing is said where a rule looks at growth, even if it is off")
+  @Test("There is no note where a rule covers growth, even if it is off")
   func gated() {
     let rule = GateRule(metric: .growth, tolerance: nil, severity: .off)
-    #expect(GrowthNote.notes(on: measured([.leaking], gate: Gate(rules: [rule]))) == [])
+    #expect(measured([.leaking], gate: Gate(rules: [rule])).noteOnUngatedGrowth == nil)
   }
 
-  @Test("Nothing is said of half of the repetitions or less, of settling, of none, and of a failure")
+  @Test("There is no note on half of the repetitions or less, on settling, on none, and on a failure")
   func silence() {
-    #expect(GrowthNote.notes(on: measured([.leaking, .level])) == [])
-    #expect(GrowthNote.notes(on: measured([.settling, .settling])) == [])
-    #expect(GrowthNote.notes(on: measured([])) == [])
+    #expect(measured([.leaking, .level]).noteOnUngatedGrowth == nil)
+    #expect(measured([.settling, .settling]).noteOnUngatedGrowth == nil)
+    #expect(measured([]).noteOnUngatedGrowth == nil)
     let failure = Failure(subject: "repetition 1", problem: "exited with code 3")
-    #expect(GrowthNote.notes(on: measured([.leaking], failure: failure)) == [])
+    #expect(measured([.leaking], failure: failure).noteOnUngatedGrowth == nil)
   }
 }

@@ -138,12 +138,11 @@ struct SteadinessTests {
     #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().growth == nil)
   }
 
-  @Test("Each that is not steady says why")
-  func words() {
-    #expect(
-      Steadiness.allCases.map(\.explanation) == [
-        nil, "resident memory never became steady", "resident memory rises or falls all the time",
-        "fewer than 10 readings of it were made",
-      ])
+  @Test("Files name the four states, and fewer than ten readings are too few for any other")
+  func names() {
+    #expect(Steadiness.allCases.map(\.rawValue) == ["steady", "unsteady", "drifting", "too-short"])
+    #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().steadiness == .tooShort)
+    #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.1).result().steadiness == .steady)
+    #expect(Steadiness.fewestReadings == 10)
   }
 }

@@ -18,18 +18,19 @@ enum Given {
   static func baseline(_ metrics: [MetricName: [Double]]) -> Baseline {
     Baseline(
       scenario: ScenarioName("load"), environment: "linux-x86_64-2cpu-sampled", fingerprint: fingerprint,
-      metrics: metrics, composition: nil,
-      approved: Baseline.Approval(
-        at: Date(timeIntervalSince1970: 0), by: "ann", commit: nil, reason: nil, run: "0"
-      )
+      metrics: metrics, approval: approval
     )
   }
+
+  static let approval = Approval(
+    at: Date(timeIntervalSince1970: 0), by: "ann", commit: nil, reason: nil, run: "0"
+  )
 
   static func measurements(
     _ metrics: [MetricName: [Double?]],
     gate: Gate = .standard,
     in environment: EnvironmentInfo = environment()
-  ) -> ScenarioMeasurements {
+  ) -> ScenarioResult {
     let count = metrics.values.map(\.count).max() ?? 0
     let repetitions = (0..<count).map { index in
       RepetitionResult(
@@ -37,7 +38,7 @@ enum Given {
         metrics: metrics.compactMapValues { $0[index] }
       )
     }
-    return ScenarioMeasurements(
+    return ScenarioResult(
       name: ScenarioName("load"), environment: environment, gate: gate, repetitions: repetitions
     )
   }
@@ -105,7 +106,7 @@ struct JudgingTests {
     #expect(metric.detectable.map { ($0 - 3_145_728).rounded() } == 3316)
     #expect(metric.resolution.map { $0.rounded() } == 12_694)
     #expect(metric.method == .ranks && metric.chance.map { ($0 * 252).rounded() } == 1)
-    #expect(metric.reason == "peak_rss rose by 10.0 MiB, and 3.0 MiB are tolerated")
+    #expect(metric.reason == .rise && metric.change?.shift == 10_485_760.0)
     #expect(result.verdict == .regression)
   }
 
@@ -132,7 +133,9 @@ struct JudgingTests {
     let result = Given.measurements([.peakRSS: Given.values(100)], in: environment)
       .judged(against: .otherEnvironment(name: "linux-x86_64-2cpu-sampled", differences: differences))
     #expect(result.verdict == .noBaseline)
-    #expect(result.notes.contains { $0.contains("cpus 2 → 4") })
+    let difference = Fingerprint.Difference(field: .cpus, baseline: "2", current: "4")
+    #expect(result.notes.contains(.otherEnvironment(name: "linux-x86_64-2cpu-sampled", differences: [difference])))
+    #expect(result.metrics.map(\.reason) == [.noBaseline])
   }
 
   @Test("Hard fields forbid a comparison unless they are ignored; soft ones are a note")
@@ -146,24 +149,27 @@ struct JudgingTests {
     let newer = Given.environment { $0.kernel = "6.18" }
     #expect(baseline.isComparable(to: newer))
     let result = Given.measurements([.peakRSS: Given.values(120)], in: newer).judged(against: .baseline(baseline))
-    #expect(result.notes.first == "the environment is not the baseline's (baseline → here): kernel 6.1 → 6.18")
+    let difference = Fingerprint.Difference(field: .kernel, baseline: "6.1", current: "6.18")
+    #expect(result.notes.first == .environmentChanged([difference]), "the first suspect of a changed value")
   }
 
-  @Test("That the target's variables differ is told in words, since their hash says nothing")
+  @Test("A changed environment is the last note where the scenario passes")
   func otherVariables() {
     let changed = Given.environment { $0.environmentHash = "00f1a2b3c4d5e6f7" }
     let result = Given.measurements([.peakRSS: Given.values(100)], in: changed)
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
-    let words = "the target's environment variables are others"
-    #expect(result.notes.last == "the environment is not the baseline's (baseline → here): \(words)")
+    let difference = Fingerprint.Difference(field: .environmentHash, baseline: "", current: "00f1a2b3c4d5e6f7")
+    #expect(result.notes.count > 1 && result.notes.last == .environmentChanged([difference]))
   }
 
-  @Test("Where no gate is written, a program that never gets steady is told so and not failed")
+  @Test("Where no gate is written, a program that never becomes steady passes with a note")
   func neverSteady() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     let result = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .baseline(baseline))
     #expect(result.verdict == .pass)
-    #expect(result.notes.contains { $0.hasPrefix("steady_rss is not judged") })
+    #expect(result.notes == [.baselineSeldomSteady(.steadyRSS, count: 0, total: 5)])
+    let withoutBaseline = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .missing)
+    #expect(withoutBaseline.notes == [.notJudged(.steadyRSS, .neverSteady(.unsteady))])
   }
 
   @Test("A program that was steady and no longer is, is inconclusive")
@@ -174,7 +180,7 @@ struct JudgingTests {
   }
 
   @Test(
-    "A baseline whose repetitions were not nearly all steady is not one of a steady program, and is told so",
+    "A baseline whose repetitions were not nearly all steady is not one of a steady program, and a note says so",
     arguments: [(5, 5, false), (4, 5, true), (1, 5, true), (9, 10, false), (8, 10, true)]
   )
   func halfSteadyBaseline(steady: Int, of all: Int, isLeftOut: Bool) {
@@ -186,28 +192,40 @@ struct JudgingTests {
     let higher = Given.measurements([.peakRSS: Given.values(100), .steadyRSS: Given.values(99)])
       .judged(against: .baseline(baseline))
     #expect(higher.verdict == (isLeftOut ? .pass : .regression))
-    let note = "steady_rss is not judged: only \(steady) of the baseline's \(all) repetitions became steady"
+    let note = Note.baselineSeldomSteady(.steadyRSS, count: steady, total: all)
     #expect([unsteady, higher].allSatisfy { $0.notes.contains(note) == isLeftOut })
   }
 
-  @Test("A metric that cannot be had tells in how many repetitions it was")
+  @Test("An unavailable metric says how many repetitions have it")
   func steadyInSome() {
     let baseline = Given.baseline([.peakRSS: Given.values(100), .steadyRSS: Given.values(90)])
     let current: [MetricName: [Double?]] = [.peakRSS: Given.values(100), .steadyRSS: [1, 2, nil, nil, nil]]
     let metrics = Given.measurements(current).judged(against: .baseline(baseline)).metrics
     let reasons = metrics.map(\.reason)
     #expect(metrics.map(\.isUndecided) == [false, true], "most of more repetitions may have it")
-    let extent = "resident memory only in 2 of 5 repetitions became steady"
-    #expect(reasons.last == "cannot be had: \(extent); a longer scenario may show it")
+    #expect(reasons.last == .unavailable(.seldomSteady(in: 2, of: 5)))
   }
 
-  @Test("A metric that a gate names and that cannot be had is inconclusive")
+  @Test("Where no repetition became steady, the most frequent cause is the reason")
+  func mostFrequentCause() {
+    let baseline = Given.baseline([.peakRSS: Given.values(100), .steadyRSS: Given.values(90)])
+    var measurements = Given.measurements([.peakRSS: Given.values(100)])
+    func reason(_ states: [Steadiness?]) -> VerdictReason? {
+      for (index, state) in states.enumerated() { measurements.repetitions[index].steadiness = state }
+      return measurements.judged(against: .baseline(baseline)).metrics.last?.reason
+    }
+    #expect(reason([.drifting, .tooShort, .drifting, nil, nil]) == .unavailable(.neverSteady(.drifting)))
+    #expect(reason([.tooShort, .tooShort, .tooShort, .tooShort, nil]) == .unavailable(.neverSteady(.tooShort)))
+    #expect(reason([nil, nil, nil, nil, nil]) == .unavailable(.neverSteady(.unsteady)))
+  }
+
+  @Test("An unavailable metric that a gate names is inconclusive")
   func namedMetric() {
     let gate = Gate(rules: [GateRule(metric: .phase("load", .peakRSS), tolerance: .standard)])
     let result = Given.measurements([.peakRSS: Given.values(100)], gate: gate)
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
     #expect(result.verdict == .inconclusive)
-    #expect(result.metrics.first?.reason.contains("no phase was started") == true)
+    #expect(result.metrics.first?.reason == .unavailable(.noPhaseStarted))
   }
 
   @Test("A metric at `warn` is judged and does not count, and one at `off` is not judged")
@@ -220,15 +238,17 @@ struct JudgingTests {
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100), .treePeak: Given.values(100)])))
     #expect(result.verdict == .pass)
     #expect(result.metrics.map(\.verdict) == [.regression])
+    #expect(result.ungated.map(\.metric) == [.treePeak])
+    let off = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .standard, severity: .off)])
+    let nothing = Given.measurements([.peakRSS: Given.values(200)], gate: off).judged(against: .missing)
+    #expect(nothing.verdict == .skipped && nothing.notes == [.nothingJudged])
   }
 
-  @Test("A failed repetition fails the scenario, and one killed by an unknown hand leaves it undecided")
+  @Test("A failed repetition fails the scenario")
   func failures() {
     var measurements = Given.measurements([.peakRSS: Given.values(100)])
     measurements.failure = Failure(subject: "repetition 2", problem: "crash (SIGSEGV)")
     #expect(measurements.judged(against: .missing).verdict == .failed)
-    measurements.wasKilled = true
-    #expect(measurements.judged(against: .missing).verdict == .inconclusive)
   }
 
   @Test("What was not measured is no-baseline where there is none, and inconclusive where that was allowed")
@@ -236,7 +256,8 @@ struct JudgingTests {
     let repetition = RepetitionResult(end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: [:])
     var measurements = Given.measurements([:])
     measurements.repetitions = [repetition]
-    #expect(measurements.judged(against: .missing).verdict == .noBaseline)
+    let result = measurements.judged(against: .missing)
+    #expect(result.verdict == .noBaseline && result.metrics.map(\.reason) == [.unavailable(.tooFewReadings)])
     #expect(measurements.judged(against: .missing, allowsMissingBaseline: true).verdict == .inconclusive)
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     #expect(measurements.judged(against: .baseline(baseline)).verdict == .inconclusive)
@@ -246,7 +267,7 @@ struct JudgingTests {
   func vacuous() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     let result = Given.measurements([:]).judged(against: .baseline(baseline))
-    #expect(result.verdict == .inconclusive)
+    #expect(result.verdict == .inconclusive && result.notes == [.noRepetitions])
   }
 
   @Test(
@@ -265,19 +286,67 @@ struct JudgingTests {
     #expect(whole.exitCode == code)
   }
 
-  @Test("A baseline made of a result judges that result as pass, with the same figures")
+  @Test("A baseline made of a result judges that result as pass, with the same values")
   func roundTrip() {
     let measurements = Given.measurements([.peakRSS: Given.values(100, step: 0.01), .growth: Given.values(0)])
     let result = measurements.judged(against: .missing)
-    let baseline = Baseline(
-      of: result,
-      approved: .init(at: Date(timeIntervalSince1970: 0), by: "ann", commit: nil, reason: nil, run: "1")
-    )
+    let baseline = Baseline(of: result, approval: Given.approval)
     #expect(baseline.metrics[.peakRSS] == Given.values(100, step: 0.01))
-    #expect(ScenarioMeasurements(of: result) == measurements)
-    #expect(ScenarioMeasurements(of: result).judged(against: .baseline(baseline)).verdict == .pass)
-    #expect(
-      ScenarioMeasurements(of: baseline).repetitions.map { $0.metrics[.peakRSS] } == Given.values(100, step: 0.01))
+    #expect(result.judged(against: .baseline(baseline)).verdict == .pass)
+    #expect(ScenarioResult(of: baseline).repetitions.map { $0.metrics[.peakRSS] } == Given.values(100, step: 0.01))
+  }
+
+  @Test("A new judgement replaces the earlier one, and keeps the notes of the measurement")
+  func judgedAgain() {
+    let other = Fingerprint.Difference(field: .kernel, baseline: "6.1", current: "6.18")
+    let environment = Given.environment { $0.kernel = "6.18" }
+    var measured = Given.measurements([.peakRSS: Given.values(120), .spike: Given.values(1)], in: environment)
+    measured.notes = [.comparedWithBuild("old")]
+    let baseline = Given.baseline([.peakRSS: Given.values(100)])
+    let first = measured.judged(against: .baseline(baseline))
+    let expected: [Note] = [
+      .environmentChanged([other]), .comparedWithBuild("old"), .baselineSeldomSteady(.steadyRSS, count: 0, total: 5),
+    ]
+    #expect(first.notes == expected && first.approval == Given.approval && first.reference != nil)
+    #expect(first.judged(against: .baseline(baseline)) == first)
+    let without = first.judged(against: .missing)
+    #expect(without == measured.judged(against: .missing))
+    #expect(without.approval == nil && without.reference == nil && without.metrics.count == 1)
+  }
+
+  @Test("What the history stores follows from the repetitions and the gate")
+  func summary() throws {
+    var measured = Given.measurements([
+      .peakRSS: Given.values(100), .spike: [1, 2, nil, nil, nil], .growth: [7, 5, 6, 8, 4],
+    ])
+    measured.repetitions[1].end = End(.oom, signal: .kill, oomKills: 1)
+    measured.repetitions[3].events = [TargetEvent(.loop(name: "A.b", calls: 100, turns: 1), at: .zero)]
+    let summary = measured.judged(against: .missing).summary
+    #expect(summary.repetitionCount == 5)
+    #expect(summary.metrics.map(\.metric) == [.peakRSS] && summary.ungated.map(\.metric) == [.growth, .spike])
+    let growth = try #require(summary[.growth])
+    #expect(growth.current == ValueSummary(median: 6, count: 5, range: 4...8) && growth.unit == "bytes/second")
+    #expect(growth.verdict == .skipped && !growth.isGated)
+    #expect(summary[.spike]?.current?.count == 2)
+    #expect(summary.failedRepetitions.map(\.number) == [2, 4])
+    #expect(summary.failedRepetitions.map(\.loop) == [nil, .loop(name: "A.b", calls: 100, turns: 1)])
+    #expect(summary.allMetrics.map(\.metric) == [.peakRSS, .growth, .spike])
+  }
+
+  @Test(
+    "An exit or a signal is a failed repetition only where the scenario failed",
+    arguments: [
+      (End(.exited, code: 0), false, false), (End(.exited, code: 1), false, true),
+      (End(.signaled, signal: .hup), false, true), (End(.stopped, signal: .term), false, false),
+      (End(.crash, signal: .segv), true, true), (End(.exited, code: 0, oomKills: 1), true, true),
+    ]
+  )
+  func badEnds(end: End, isBad: Bool, isBadInFailedScenario: Bool) {
+    var measured = Given.measurements([.peakRSS: [1]])
+    measured.repetitions[0].end = end
+    #expect(measured.judged(against: .missing).failedRepetitions.isEmpty == !isBad)
+    measured.failure = Failure(subject: "repetition 1", problem: "crash")
+    #expect(measured.judged(against: .missing).failedRepetitions.isEmpty == !isBadInFailedScenario)
   }
 }
 

@@ -23,18 +23,22 @@ struct LimitTests {
   func threeWays() throws {
     let above = try #require(result(five(2000, within: 100)))
     #expect(above.verdict == .regression)
-    let excess = "in 95 % of all cases by 876.0 B/iteration or more"
-    #expect(above.reason == "growth is above its limit of 1 KiB/iteration, \(excess)")
+    #expect(above.reason == .aboveLimit(atLeastBy: 876))
     #expect(result(five(500, within: 100))?.verdict == .pass)
     let between = try #require(result(five(1100, within: 4000)))
     #expect(between.verdict == .inconclusive && between.isUndecided)
+    guard case .nearLimit(let low, let high)? = between.reason else {
+      Issue.record("\(String(describing: between.reason))")
+      return
+    }
+    #expect(low < 1024 && high > 1024)
   }
 
   @Test("What settles is no leak, and more repetitions would not help")
   func settling() throws {
     let settling = try #require(result(five(2000, within: 100, .settling)))
     #expect(settling.verdict == .inconclusive && !settling.isUndecided)
-    #expect(settling.reason.contains("becomes less all the time"))
+    #expect(settling.reason == .aboveLimitWhileSettling)
     #expect(result(five(500, within: 100, .settling))?.verdict == .pass)
   }
 
@@ -48,13 +52,13 @@ struct LimitTests {
 
   @Test("Growth that no interval is known of is held to its limit by itself")
   func bare() {
-    func verdict(_ slope: Double) -> Verdict? {
+    func metric(_ slope: Double) -> MetricResult? {
       Given.measurements(
         [.growth: [slope]],
         gate: Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1))])
-      ).judged(against: .missing).metrics.first?.verdict
+      ).judged(against: .missing).metrics.first
     }
-    #expect(verdict(1024) == .pass)
-    #expect(verdict(1025) == .regression)
+    #expect(metric(1024)?.verdict == .pass && metric(1024)?.reason == nil)
+    #expect(metric(1025)?.verdict == .regression && metric(1025)?.reason == .aboveLimit(atLeastBy: nil))
   }
 }

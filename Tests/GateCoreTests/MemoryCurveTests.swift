@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GateCore
 import Testing
 
@@ -130,18 +129,17 @@ struct MemoryCurveTests {
 
   @Test("A baseline keeps a short curve of the repetition in the middle, which a later check is shown beside")
   func baseline() throws {
-    var measurements = ScenarioMeasurements(
+    var measurements = ScenarioResult(
       name: ScenarioName("a"), environment: Given.environment(), gate: .standard,
       repetitions: [30.0, 10, 20].map { level in Curves.recording { _ in level * mebibyte }.result() }
     )
     let first = measurements.judged(against: .missing, allowsMissingBaseline: true)
-    #expect(first.middleRepetition == 2 && first.baselineCurve == nil)
-    let approval = Baseline.Approval(at: .now, by: "Ada", commit: nil, reason: nil, run: "r")
-    let baseline = Baseline(of: first, approved: approval)
+    #expect(first.middleRepetition == 2 && first.reference == nil)
+    let baseline = Baseline(of: first, approval: Given.approval)
     let curve = try #require(baseline.curve)
     #expect(curve.points.count <= MemorySeries.mostPointsBeside)
     #expect(curve.points.allSatisfy { $0.high == .mebibytes(20) })
     measurements.repetitions.removeFirst()
-    #expect(measurements.judged(against: .baseline(baseline), allowsMissingBaseline: false).baselineCurve == curve)
+    #expect(measurements.judged(against: .baseline(baseline)).reference?.curve == curve)
   }
 }

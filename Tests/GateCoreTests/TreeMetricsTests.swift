@@ -12,7 +12,7 @@ struct TreeMetricsTests {
     )
   }
 
-  @Test("A program of a millisecond has an exact peak where that was read at its exit, and is not told of as brief")
+  @Test("A program of a millisecond has an exact peak where that was read at its exit, and is not noted as brief")
   func exitOnly() {
     var recording = Recording(
       samples: [Readings.sample(1, 2, mark: 7)], processes: [process(1, 7, isMain: true, isExact: true)],
@@ -49,28 +49,18 @@ struct TreeMetricsTests {
   }
 
   @Test(
-    "What a tree's figures count is told where several processes were there at once",
+    "What the values of a tree count is noted where several processes were there at once",
     arguments: [
-      (TreeMethod.cgroup, nil),
-      (
-        .proportional,
-        "tree_peak and tree_steady divide what processes share among them (Pss); what could not be read "
-          + "counts in full"
-      ),
-      (
-        .upperBound,
-        "tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of "
-          + "them"
-      ),
-    ] as [(TreeMethod, String?)]
+      (TreeMethod.cgroup, []), (.proportional, [.treeMethod(.proportional)]), (.upperBound, [.treeMethod(.upperBound)]),
+    ] as [(TreeMethod, [RecordingNote])]
   )
-  func basis(basis: TreeMethod, note: String?) {
+  func treeMethod(method: TreeMethod, notes: [RecordingNote]) {
     var recording = Readings.plateau()
-    recording.treeMethod = basis
-    #expect(recording.result().treeMethod == basis)
+    recording.treeMethod = method
+    #expect(recording.result().treeMethod == method)
     #expect(recording.result().notes.isEmpty)
     recording.samples[7].processes = 2
-    #expect(recording.result().notes == [note].compactMap(\.self))
+    #expect(recording.result().notes == notes)
   }
 
   @Test("The twenty largest processes are kept, the largest first, and the main one always")
@@ -119,30 +109,29 @@ struct TreeMetricsTests {
 
   private static let gate = Gate(rules: [GateRule(metric: .treePeak, tolerance: .standard)])
 
-  private func measurements(_ bases: [TreeMethod]) -> ScenarioMeasurements {
+  private func measurements(_ methods: [TreeMethod]) -> ScenarioResult {
     var measurements = Given.measurements(
-      [.treePeak: Given.values(100, count: bases.count), .peakRSS: Given.values(50, count: bases.count)],
+      [.treePeak: Given.values(100, count: methods.count), .peakRSS: Given.values(50, count: methods.count)],
       gate: Self.gate
     )
-    for (index, basis) in bases.enumerated() { measurements.repetitions[index].treeMethod = basis }
+    for (index, method) in methods.enumerated() { measurements.repetitions[index].treeMethod = method }
     return measurements
   }
 
   @Test(
     "Trees that were counted in different ways are not compared",
     arguments: [
-      (TreeMethod.cgroup, Array(repeating: TreeMethod.cgroup, count: 5), Verdict.pass, ""),
+      (TreeMethod.cgroup, Array(repeating: TreeMethod.cgroup, count: 5), Verdict.pass, nil),
       (
         .upperBound, Array(repeating: .cgroup, count: 5), .inconclusive,
-        "the baseline's process trees were counted in another way: upper-bound there, cgroup here; approve again"
+        .otherTreeMethod(baseline: .upperBound, current: .cgroup)
       ),
       (
-        .cgroup, [.cgroup, .proportional, .cgroup], .inconclusive,
-        "the repetitions counted their process trees in different ways: cgroup, proportional"
+        .cgroup, [.cgroup, .proportional, .cgroup], .inconclusive, .mixedTreeMethods([.cgroup, .proportional])
       ),
-    ]
+    ] as [(TreeMethod, [TreeMethod], Verdict, VerdictReason?)]
   )
-  func differentBases(baseline: TreeMethod, current: [TreeMethod], verdict: Verdict, reason: String) throws {
+  func differentMethods(baseline: TreeMethod, current: [TreeMethod], verdict: Verdict, reason: VerdictReason?) throws {
     var approved = Given.baseline([.treePeak: Given.values(100)])
     approved.treeMethod = baseline
     let result = measurements(current).judged(against: .baseline(approved))
@@ -152,17 +141,17 @@ struct TreeMetricsTests {
 
   @Test("A baseline keeps what its trees count, and no figures of trees that were not all counted alike")
   func baselines() {
-    func baseline(_ bases: [TreeMethod]) -> Baseline {
+    func baseline(_ methods: [TreeMethod]) -> Baseline {
       Baseline(
-        of: measurements(bases).judged(against: .missing),
-        approved: Given.baseline([:]).approved
+        of: measurements(methods).judged(against: .missing),
+        approval: Given.approval
       )
     }
     let cgroup = baseline([.cgroup, .cgroup])
     #expect(cgroup.treeMethod == .cgroup && cgroup.metrics[.treePeak]?.count == 2)
     let mixed = baseline([.cgroup, .upperBound])
     #expect(mixed.metrics[.treePeak] == nil && mixed.metrics[.peakRSS]?.count == 2)
-    let again = ScenarioMeasurements(of: cgroup)
+    let again = ScenarioResult(of: cgroup)
     #expect(again.repetitions.map(\.treeMethod) == [.cgroup, .cgroup])
   }
 
@@ -173,9 +162,10 @@ struct TreeMetricsTests {
       .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
     #expect(result.verdict == .regression)
     #expect(result.metrics.first?.unit == "bytes/second")
-    #expect(result.metrics.first?.reason == "fault_rate rose by 10.0 MiB/s, and 614.4 KiB/s are tolerated")
+    let metric = try #require(result.metrics.first)
+    #expect(metric.reason == .rise && metric.change?.shift == 10_485_760.0 && metric.allowed == 0.03 * 20 * 1_048_576)
     let missing = Given.measurements([.peakRSS: Given.values(30)], gate: gate)
       .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
-    #expect(missing.metrics.first?.reason == "cannot be had: the target's page faults were read less than twice")
+    #expect(missing.metrics.first?.reason == .unavailable(.tooFewFaultReadings))
   }
 }

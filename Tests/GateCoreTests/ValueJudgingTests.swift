@@ -9,7 +9,7 @@ struct ValueJudgingTests {
     _ values: [Double?],
     _ rule: GateRule,
     units: [String] = ["items"]
-  ) -> ScenarioMeasurements {
+  ) -> ScenarioResult {
     var measured = Given.measurements([Self.entries: values], gate: Gate(rules: [rule]))
     for index in values.indices where values[index] != nil {
       measured.repetitions[index].units[Self.entries] = units[index % units.count]
@@ -46,10 +46,11 @@ struct ValueJudgingTests {
     #expect(result.allowed == 30)
   }
 
-  @Test("The reason names the figures in their unit")
+  @Test("The change and what is allowed are in the value's unit")
   func words() throws {
     let result = try judged(1200, rule(Percent(3)), beside: baseline(1000))
-    #expect(result.reason == "value.cache.entries rose by 200 items, and 30 items are tolerated")
+    #expect(result.reason == .rise && result.unit == "items")
+    #expect(result.change?.shift == 200 && result.allowed == 30)
   }
 
   @Test("A limit needs no baseline", arguments: [(1000, .pass), (1001, .regression)] as [(Double, Verdict)])
@@ -72,16 +73,15 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "Amounts of another kind than the figure's unit decide nothing, and say what does not fit",
-    arguments: [
-      (.size(.kibibytes(64)), "64KiB"), (.time(.milliseconds(200)), "200ms"),
-    ] as [(Amount, String)]
+    "Amounts of another kind than the value's unit decide nothing, and the reason names what does not fit",
+    arguments: [(.size(.kibibytes(64)), "64KiB"), (.time(.milliseconds(200)), "200ms")] as [(Amount, String)]
   )
   func amountsDoNotFit(amount: Amount, spelled: String) throws {
+    #expect(amount.spelled == spelled)
     for rule in [rule(Percent(3), amount), rule(nil, limit: amount)] {
       let result = try judged(1000, rule, beside: baseline(1000))
       #expect(result.verdict == .inconclusive)
-      #expect(result.reason == "the gate names `\(spelled)`, and the target reports it in items")
+      #expect(result.reason == .wrongUnitInGate(amount, reported: "items"))
     }
   }
 
@@ -102,7 +102,7 @@ struct ValueJudgingTests {
   func changedUnit() throws {
     let result = try judged(1000, rule(Percent(3)), beside: baseline(1000, unit: "bytes"))
     #expect(result.verdict == .inconclusive)
-    #expect(result.reason == "the baseline has it in bytes, and the target reports it in items now; approve again")
+    #expect(result.reason == .otherUnit(baseline: "bytes", current: "items"))
   }
 
   @Test("Repetitions that do not agree on a unit decide nothing")
@@ -110,27 +110,25 @@ struct ValueJudgingTests {
     let measured = measurements([1, 1, 1, 1], rule(Percent(3)), units: ["items", "bytes"])
     let result = try #require(measured.judged(against: .baseline(baseline(1))).metrics.first)
     #expect(result.verdict == .inconclusive)
-    #expect(result.reason == "the repetitions reported it in different units: bytes, items")
+    #expect(result.reason == .mixedUnits(["bytes", "items"]))
   }
 
-  @Test("A figure that the gate names and no repetition has is inconclusive, with the message that is missing")
-  func missing() throws {
-    let measured = Given.measurements([.peakRSS: [1, 1]], gate: Gate(rules: [rule(Percent(3))]))
+  @Test("A value that the gate names and few or no repetitions have is inconclusive", arguments: 0...1)
+  func missing(count: Int) throws {
+    var measured = Given.measurements([.peakRSS: [1, 1]], gate: Gate(rules: [rule(Percent(3))]))
+    for index in 0..<count { measured.repetitions[index].metrics[Self.entries] = 1 }
     let result = try #require(measured.judged(against: .baseline(baseline(1))).metrics.first)
-    #expect(result.verdict == .inconclusive)
-    #expect(
-      result.reason
-        == "cannot be had: the target reported it (`value cache.entries NUMBER UNIT`) in no repetition")
+    #expect(result.verdict == .inconclusive && result.isUndecided == (count > 0))
+    #expect(result.reason == .unavailable(.notReported(in: count, of: 2)))
   }
 
   @Test("A baseline keeps the figures' units, and so does what is measured by a baseline again")
   func baselineUnits() {
     let measured = measurements([5, 5, 5], rule(Percent(3)))
-    let approval = Given.baseline([:]).approved
-    let approved = Baseline(of: measured.judged(against: .missing), approved: approval)
+    let approved = Baseline(of: measured.judged(against: .missing), approval: Given.approval)
     #expect(approved.units == [Self.entries: "items"])
     #expect(approved.unit(of: Self.entries) == "items" && approved.unit(of: .peakRSS) == "bytes")
-    #expect(ScenarioMeasurements(of: approved).repetitions.map(\.units) == Array(repeating: approved.units, count: 3))
+    #expect(ScenarioResult(of: approved).repetitions.map(\.units) == Array(repeating: approved.units, count: 3))
   }
 
   @Test("Figures that rise a little with each approval have crept")
@@ -143,8 +141,8 @@ struct ValueJudgingTests {
       last = next
     }
     let creep = try #require(last.creep(under: gate).first)
+    #expect(creep.metric == Self.entries && creep.unit == "items")
     #expect(creep.rise == 80 && creep.anchor.level == 1000)
-    #expect(creep.sentence(unit: last.unit(of: creep.metric)).hasPrefix("value.cache.entries has crept up by 80 items"))
   }
 
   @Test(

@@ -23,7 +23,7 @@ struct Comparison {
   /// A program whose baseline jumps between two levels further apart than `allowed` is compared level with level.
   init?(from base: [Double], to current: [Double], allowed: Double, alpha: Double, isLast: Bool) {
     guard let shift = Shift(from: base, to: current) else { return nil }
-    guard RankTest.floor(base.count, current.count) <= alpha || !isLast else {
+    guard RankTest.smallestPValue(base.count, current.count) <= alpha || !isLast else {
       self.init(.thresholds, shift, shift.estimate > allowed ? .rise : shift.estimate < -allowed ? .fall : .level, nil)
       return
     }
@@ -48,12 +48,12 @@ struct Comparison {
   ) -> (Outcome, chance: Double?) {
     var chance: Double?
     if shift.estimate > allowed {
-      let rise = RankTest.chance(ofRiseFrom: base, to: current)
+      let rise = RankTest.pValue(ofRiseFrom: base, to: current)
       if rise <= alpha { return (.rise, rise) }
       chance = rise
     }
     if shift.estimate < -allowed {
-      let fall = RankTest.chance(ofRiseFrom: current, to: base)
+      let fall = RankTest.pValue(ofRiseFrom: current, to: base)
       if fall <= alpha { return (.fall, fall) }
       chance = fall
     }
@@ -66,7 +66,7 @@ struct Comparison {
 extension Comparison {
   /// The chance below which a larger share of the high level is not taken for none: then nothing is decided.
   ///
-  /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibration/RESULTS.md, A).
+  /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibrate.d/RESULTS.md, A).
   private static let doubt = 0.1
 
   /// Compares the distances from the level that each value is nearer to, and how many are at the high one.
@@ -98,11 +98,11 @@ extension Comparison {
     let change = Double(levels.highNow) / Double(count) - Double(levels.highBefore) / Double(baseCount)
     let moved = change * (levels.high - levels.low)
     if moved > allowed {
-      let more = ShareTest.chance(ofRiseFrom: levels.highBefore, of: baseCount, to: levels.highNow, of: count)
+      let more = FisherTest.pValue(ofRiseFrom: levels.highBefore, of: baseCount, to: levels.highNow, of: count)
       return (more <= alpha ? .rise : more <= doubt ? .undecided : .level, more)
     }
     guard moved < -allowed else { return (.level, nil) }
-    let fewer = ShareTest.chance(ofRiseFrom: levels.highNow, of: count, to: levels.highBefore, of: baseCount)
+    let fewer = FisherTest.pValue(ofRiseFrom: levels.highNow, of: count, to: levels.highBefore, of: baseCount)
     return (fewer <= alpha ? .fall : .level, fewer)
   }
 }

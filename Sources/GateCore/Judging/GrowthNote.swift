@@ -10,6 +10,17 @@ extension ScenarioResult {
     return .ungatedGrowth(middle, count: leaks.count, total: repetitions.count, limit: .size(Self.limit(for: middle)))
   }
 
+  /// The gate with a rule that limits growth.
+  ///
+  /// A gate in the project file replaces the default one, so the default rules are part of it, except for metrics that
+  /// most repetitions do not have.
+  package func gate(limitingGrowthTo limit: Amount) -> Gate {
+    let rules = gate.rules.filter { rule in
+      !gate.isStandard || repetitions.count { $0.allMetrics[rule.metric] != nil } * 2 > repetitions.count
+    }
+    return Gate(rules: rules + [GateRule(metric: .growth, tolerance: nil, limit: limit)])
+  }
+
   /// Half of the growth, rounded down to a power of two: a value to start from.
   private static func limit(for leak: Growth) -> Bytes {
     let half = UInt64(Bytes(clampedFrom: max(1, leak.slope / 2)).count)

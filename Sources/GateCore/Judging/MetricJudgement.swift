@@ -11,7 +11,7 @@ extension Tolerance {
   ///
   /// `auto` is two and a half standard deviations of the baseline (within a level, where it jumps between two), and at
   /// least 128 KiB and 0.5 %: two of them are what 5 values need to be told equal to 10 in most cases, and the deviation
-  /// of so few values may be a third too low (ci/calibration/RESULTS.md, E: 0.9 % of equal programs are undecided at it).
+  /// of so few values may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided at it).
   /// What a target reports itself has no such least of memory, only the 0.5 %.
   /// Where repetitions depend on each other it promises nothing: a machine's drift is not in their spread.
   package func allowed(beside baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
@@ -118,7 +118,8 @@ struct MetricJudgement {
     case .undecided:
       (
         .inconclusive,
-        comparison.levels.map { .levels($0, .undecided) } ?? .undecided(upTo: comparison.shift.upperBound)
+        comparison.levels.map { .levels($0, .undecided(upTo: comparison.shift.upperBound)) }
+          ?? .undecided(upTo: comparison.shift.upperBound)
       )
     case .level: (.pass, nil)
     }
@@ -151,8 +152,8 @@ extension MetricJudgement {
     let low = Spread.median(growth.map(\.low)) ?? -.infinity
     let high = Spread.median(growth.map(\.high)) ?? .infinity
     let share = plan.alpha(at: repetitions, against: current.count)
-    let lowest = Center.bounds(of: current, perSide: share)?.lowerBound ?? -.infinity
-    let highest = Center.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
+    let lowest = Pseudomedian.bounds(of: current, perSide: share)?.lowerBound ?? -.infinity
+    let highest = Pseudomedian.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
     let (least, most) = (max(low, lowest), min(high, highest))
     return min(least, most)...max(least, most)
   }

@@ -47,15 +47,15 @@ package struct MetricNoise: Sendable, Equatable {
 /// make it quieter.
 package struct NoiseStudy: Sendable, Equatable {
   /// The scenario as it was run, judged without any baseline: its figures, its failure and its notes.
-  package let result: ScenarioResult
+  package var result: ScenarioResult
   /// How many repetitions went before the first that counts.
   package let warmup: Int
-  /// In the order of the contract, those of phases last.
+  /// In the order of ``MetricName/wholeRun``, those of phases last.
   package let metrics: [MetricNoise]
   /// The later half of the repetitions judged by the earlier half, by the scenario's own tolerances; nil where there are
   /// fewer than two repetitions.
   package let selfComparison: ScenarioResult?
-  package let variants: [NoiseVariant]
+  package var variants: [NoiseVariant]
 
   /// - Parameters:
   ///   - measurements: The scenario as it is.
@@ -126,7 +126,7 @@ extension NoiseStudy {
 /// The studies of one run.
 package struct NoiseResult: Sendable, Equatable {
   package let run: RunInfo
-  package let studies: [NoiseStudy]
+  package var studies: [NoiseStudy]
 
   package init(run: RunInfo, studies: [NoiseStudy]) {
     self.run = run

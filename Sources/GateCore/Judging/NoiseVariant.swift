@@ -67,7 +67,7 @@ package struct NoiseVariant: Sendable, Equatable {
   /// Of the scenario's metrics those that could be had here.
   package let metrics: [Metric]
   /// Why the scenario does not run so; nil where it does.
-  package let failure: Failure?
+  package var failure: Failure?
 
   init(_ change: IsolationChange, _ measurements: ScenarioResult, beside metrics: [MetricNoise]) {
     self.change = change
@@ -111,7 +111,7 @@ package enum Quietness: String, Sendable, CaseIterable {
       self = .same
       return
     }
-    let chance = RankTest.chance(ofRiseFrom: Self.distances(values), to: Self.distances(others))
+    let chance = RankTest.pValue(ofRiseFrom: Self.distances(values), to: Self.distances(others))
     self = chance <= RepetitionPlan.falseAlarms ? .quieter : chance <= 0.1 ? .perhaps : .same
   }
 

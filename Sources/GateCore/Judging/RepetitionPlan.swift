@@ -4,7 +4,7 @@ extension RepetitionPlan {
   /// The chance of a false alarm that all looks together may take.
   ///
   /// One in a hundred, on top of which a rise must exceed its tolerance. Of simulated comparisons of equal programs the
-  /// worst kind of noise then has 0.95 % false alarms, all kinds together 0.14 % (ci/calibration/RESULTS.md, A).
+  /// worst kind of noise then has 0.95 % false alarms, all kinds together 0.14 % (ci/calibrate.d/RESULTS.md, A).
   package static let falseAlarms = 0.01
 
   /// The part of ``falseAlarms`` that the first of several looks may take: just above 1/252, which is the least that 5
@@ -22,7 +22,7 @@ extension RepetitionPlan {
     for (index, look) in looks.enumerated() {
       available += index == 0 ? Self.firstShare : share
       guard look < count else { break }
-      if RankTest.floor(look, baseline) <= available { available = 0 }
+      if RankTest.smallestPValue(look, baseline) <= available { available = 0 }
     }
     return available
   }

@@ -1,13 +1,14 @@
 extension ScenarioResult {
   /// Judges the measurements: the same values give the same verdict on any machine.
   ///
-  /// What an earlier judgement has left is replaced. Where `allowsMissingBaseline` is true, a metric without a baseline is
-  /// `skipped` instead of `no-baseline`.
+  /// The results and notes of an earlier judgement are replaced, and those of the measurement are kept. Where
+  /// `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`.
   package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
     var result = self
     result.metrics = []
     result.reference = nil
     result.approval = nil
+    result.notes.removeAll(where: \.isOnVerdict)
     result.judge(against: reference, missing: allowsMissingBaseline ? .skipped : .noBaseline)
     result.summarize()
     return result

@@ -11,11 +11,11 @@ package struct BinnedCurve {
 
   /// Cuts a window of readings, which are in the order of time, into n = min(200, max(40, readings / 5)) stretches.
   ///
-  /// A stretch without a reading holds the level before it. nil for fewer than ``fewestReadings``.
+  /// A stretch without a reading holds the level before it. nil for fewer than ``Steadiness/fewestReadings``.
   init?(_ readings: [(time: Duration, value: Double)], within window: ClosedRange<Duration>) {
     let inside = readings.slice(of: window, by: \.time)
     let length = (window.upperBound - window.lowerBound).inSeconds
-    guard inside.count >= Self.fewestReadings, length > 0 else { return nil }
+    guard inside.count >= Steadiness.fewestReadings, length > 0 else { return nil }
     let count = min(200, max(40, inside.count / 5))
     (begin, width) = (window.lowerBound, length / Double(count))
     var bins = [[Double]](repeating: [], count: count)
@@ -30,9 +30,6 @@ package struct BinnedCurve {
     }
     times = (0..<count).map { window.lowerBound.inSeconds + (Double($0) + 0.5) / Double(count) * length }
   }
-
-  /// Fewer readings have no shape.
-  package static let fewestReadings = 10
 
   /// The deviation from the level that never counts as movement (a few dozen pages come and go in any process).
   static let quietBand = Double(Bytes.kibibytes(256).count)

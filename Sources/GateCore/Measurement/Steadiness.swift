@@ -8,4 +8,7 @@ package enum Steadiness: String, Sendable, CaseIterable, Codable {
   case drifting
   /// Too few readings were made.
   case tooShort = "too-short"
+
+  /// Fewer readings of the main process have no shape: they are ``tooShort``.
+  package static let fewestReadings = 10
 }

@@ -2,7 +2,7 @@ package import FoundationEssentials
 import Statistics
 
 /// Who approved a baseline, when and why.
-package struct Approval: Sendable, Hashable {
+package struct Approval: Sendable, Hashable, Codable {
   package var at: Date
   package var by: String
   package var commit: String?

@@ -146,8 +146,10 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   /// The baseline has the value in another unit.
   case otherUnit(baseline: String, current: String)
 
-  package enum LevelsOutcome: String, Sendable, Hashable, Codable {
-    case rise, fall, undecided
+  package enum LevelsOutcome: Sendable, Hashable, Codable {
+    case rise, fall
+    /// A rise of more than the tolerance can be neither shown nor excluded; its upper bound.
+    case undecided(upTo: Double)
   }
 }
 

@@ -28,6 +28,16 @@ package enum Note: Sendable, Hashable, Codable {
   case creep(Creep)
   /// Only the base of a comparison has these scenarios.
   case onlyInBase([ScenarioName])
+
+  /// Whether it is a remark on the verdict, which a new judgement makes obsolete; others are on the measurement.
+  package var isOnVerdict: Bool {
+    switch self {
+    case .recording, .machine, .comparedWithBuild, .largerChild, .ungatedGrowth: false
+    case .noRepetitions, .nothingJudged, .notJudged, .baselineSeldomSteady, .otherEnvironment, .environmentChanged,
+      .tooFewValues, .creep, .onlyInBase:
+      true
+    }
+  }
 }
 
 /// A metric that rose slowly, by less than its tolerance each time.

@@ -44,6 +44,7 @@ package struct ScenarioResult: Sendable, Equatable {
     self.failure = failure
     self.notes = notes
     self.plan = plan
+    summarize()
   }
 
   package subscript<Value>(dynamicMember path: WritableKeyPath<ScenarioSummary, Value>) -> Value {
@@ -125,7 +126,7 @@ package struct ScenarioSummary: Sendable, Equatable {
 }
 
 /// A repetition that did not end as expected.
-package struct FailedRepetition: Sendable, Hashable {
+package struct FailedRepetition: Sendable, Hashable, Codable {
   /// Counts from 1.
   package var number: Int
   package var end: End
@@ -159,8 +160,11 @@ extension ScenarioResult {
     return peaks.indices.sorted { (peaks[$0], $0) < (peaks[$1], $1) }.dropFirst(peaks.count / 2).first
   }
 
-  /// Derives from the repetitions what the history stores of them: the metrics that no gate asks for, and bad ends.
-  mutating func summarize() {
+  /// Derives from the repetitions what the history stores of them: their number, the metrics that no gate asks for, and
+  /// bad ends.
+  ///
+  /// To be called after a change of the repetitions; a judgement does so itself.
+  package mutating func summarize() {
     summary.repetitionCount = repetitions.count
     let gated = Set(summary.metrics.map(\.metric))
     let names = Set(repetitions.flatMap { $0.allMetrics.keys }).subtracting(gated)

@@ -5,7 +5,7 @@ package enum Verdict: String, Sendable, CaseIterable {
   case skipped
 }
 
-/// The exit codes of the command line (CONTRACT section 2).
+/// The exit codes of the command line (README.md).
 package enum ExitCode: Int32, Sendable, CaseIterable {
   case pass = 0
   case regression = 1
@@ -33,7 +33,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
 }
 
 extension Verdict {
-  /// From the most to the least telling: the first that occurs in any scenario is the whole run's (CONTRACT section 2).
+  /// From the most to the least telling: the first that occurs in any scenario is the whole run's (README.md).
   package static let precedence: [Verdict] = [
     .regression, .failed, .noBaseline, .inconclusive, .improved, .pass, .skipped,
   ]

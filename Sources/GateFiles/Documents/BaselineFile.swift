@@ -1,7 +1,7 @@
 package import GateCore
 import FoundationEssentials
 
-/// Baseline files (`highwater.baseline/1`, CONTRACT section 4).
+/// Baseline files (`highwater.baseline/1`, file-formats.md, The baseline).
 package enum BaselineFile {
   /// The most bytes of a baseline that are read: a thousand repetitions of ten metrics have a fifth of it.
   package static let largest = 1 << 20

@@ -176,7 +176,7 @@ extension JSONFields {
 // MARK: - Writing
 
 extension KeyedEncodingContainer<JSONName> {
-  /// Writes a value, or `null`: readers find every key of the contract.
+  /// Writes a value, or `null`: readers find every documented key.
   mutating func encodeOrNull(_ value: (some Encodable)?, forKey key: JSONName) throws {
     if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
   }

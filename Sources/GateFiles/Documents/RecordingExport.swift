@@ -159,7 +159,7 @@ private struct RecordingDocument: Encodable {
     try fields.encode(CompositionDocument(recording.composition), forKey: "composition")
     try fields.encode(recording.compositions.map(CompositionReadingDocument.init), forKey: "compositions")
     try fields.encode(recording.outputTail, forKey: "outputTail")
-    try fields.encode(recording.notes, forKey: "notes")
+    try fields.encode(recording.notes.compactMap(\.verbatimText), forKey: "notes")
   }
 }
 

@@ -83,7 +83,7 @@ package enum RecordingFile {
       ("compositions", recording.compositions.count - mostCompositions),
     ]
     let left = parts.filter { $0.1 > 0 }.map { "the last \($0.1) \($0.0) did not fit into the recording" }
-    return recording.notes.prefix(DocumentLimit.list - left.count) + left
+    return recording.notes.compactMap(\.verbatimText).prefix(DocumentLimit.list - left.count) + left
   }
 }
 
@@ -125,7 +125,7 @@ extension ByteReader {
       widestGap: try duration(),
       unknownMarks: try count(atMost: 1 << 62),
       outputTail: try text(),
-      notes: try list(atMost: DocumentLimit.list) { reader throws(ByteFault) in try reader.text() }
+      notes: try list(atMost: DocumentLimit.list) { reader throws(ByteFault) in .verbatim(try reader.text()) }
     )
   }
 }

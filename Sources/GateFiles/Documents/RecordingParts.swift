@@ -74,14 +74,14 @@ extension ByteWriter {
     append(end.kind.rawValue)
     append(end.code.map(Int64.init)) { $0.append($1) }
     append((end.signal?.number).map(Int64.init)) { $0.append($1) }
-    append(end.proof) { $0.append(cut: $1) }
-    append(end.detail) { $0.append(cut: $1) }
+    append(end.proofLine) { $0.append(cut: $1) }
+    append(end.causeText) { $0.append(cut: $1) }
     append(count: end.oomKills)
   }
 
   mutating func append(_ failure: Failure) {
-    append(cut: failure.subject)
-    append(cut: failure.problem)
+    append(cut: failure.verbatimSubject ?? "")
+    append(cut: failure.verbatimProblem ?? "")
     append(failure.place) { writer, place in
       writer.append(cut: place.file)
       writer.append(count: place.line)
@@ -192,8 +192,8 @@ extension ByteReader {
       kind,
       code: code.map { Int($0) },
       signal: signal.map(Signal.init(number:)),
-      proof: try optional { reader throws(ByteFault) in try reader.text() },
-      detail: try optional { reader throws(ByteFault) in try reader.text() },
+      proof: try optional { reader throws(ByteFault) in .verbatim(try reader.text()) },
+      cause: try optional { reader throws(ByteFault) in .verbatim(try reader.text()) },
       oomKills: try added(in: 2, else: 0) { reader throws(ByteFault) in try reader.count(atMost: 1 << 40) }
     )
   }

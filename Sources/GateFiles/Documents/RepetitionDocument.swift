@@ -20,7 +20,7 @@ struct RepetitionDocument: Codable {
       steadiness: try fields.steadinessIfAny(among: figures),
       phases: try fields.listIfAny("phases", of: PhaseDocument.self).map(\.phase),
       widestGap: try fields.secondsIfAny("widestGapSeconds") ?? .zero,
-      notes: try fields.notes(),
+      notes: try fields.notes().map { .verbatim($0) },
       spike: try fields.valueIfAny("spike", as: SpikeDocument.self)?.spike,
       treeMethod: try fields.choiceIfAny("treeMethod") ?? .upperBound,
       largestProcesses: try fields.listIfAny("processTable", of: ProcessDocument.self).map(\.process)
@@ -42,7 +42,7 @@ struct RepetitionDocument: Codable {
     try fields.encodeIfPresent(repetition.steadiness?.rawValue, forKey: "steadiness")
     try fields.encode(repetition.phases.map(PhaseDocument.init), forKey: "phases")
     try fields.encode(repetition.widestGap.asSeconds, forKey: "widestGapSeconds")
-    try fields.encode(repetition.notes.map(\.boundedStart), forKey: "notes")
+    try fields.encode(repetition.notes.compactMap(\.verbatimText?.boundedStart), forKey: "notes")
     try fields.encodeIfPresent(repetition.spike.map(SpikeDocument.init), forKey: "spike")
     try fields.encode(repetition.treeMethod.rawValue, forKey: "treeMethod")
     try fields.encode(repetition.largestProcesses.map(ProcessDocument.init), forKey: "processTable")
@@ -89,8 +89,8 @@ struct EndDocument: Codable {
       try fields.choice("kind"),
       code: try fields.exitCodeIfAny(),
       signal: try fields.signalIfAny(),
-      proof: try fields.textIfAny("proof"),
-      detail: try fields.textIfAny("detail"),
+      proof: try fields.textIfAny("proof").map { .verbatim($0) },
+      cause: try fields.textIfAny("detail").map { .verbatim($0) },
       oomKills: Int(try fields.wholeIfAny("oomKills", in: 0...(1 << 40)) ?? 0)
     )
   }
@@ -100,8 +100,8 @@ struct EndDocument: Codable {
     try fields.encode(end.kind.rawValue, forKey: "kind")
     try fields.encodeIfPresent(end.code, forKey: "code")
     try fields.encodeIfPresent(end.signal?.name, forKey: "signal")
-    try fields.encodeIfPresent(end.proof?.boundedStart, forKey: "proof")
-    try fields.encodeIfPresent(end.detail?.boundedStart, forKey: "detail")
+    try fields.encodeIfPresent(end.proofLine?.boundedStart, forKey: "proof")
+    try fields.encodeIfPresent(end.causeText?.boundedStart, forKey: "detail")
     if end.oomKills > 0 { try fields.encode(end.oomKills, forKey: "oomKills") }
   }
 }

@@ -1,12 +1,12 @@
 package import GateCore
 import FoundationEssentials
 
-/// Result files (`highwater.result/1`, CONTRACT section 3).
+/// Result files (`highwater.result/1`, file-formats.md, The result).
 package enum ResultFile {
   /// The most bytes of a result file that are read.
   package static let largest = 256 << 20
 
-  /// The result as JSON: every key of the contract, `null` where a value is not known.
+  /// The result as JSON: every documented key, `null` where a value is not known.
   ///
   /// Amounts of memory are rounded to whole bytes and percentages to two decimals; figures that are not finite are
   /// left out, and texts are cut at 64 KiB.
@@ -14,7 +14,7 @@ package enum ResultFile {
     JSONText.encode(ResultDocument(result), filling: "scenarios", with: result.scenarios.map(ScenarioDocument.init))
   }
 
-  /// Reads a result that this or a later minor version wrote, or another program by the contract.
+  /// Reads a result that this or a later minor version wrote, or another program by file-formats.md.
   ///
   /// Needed are `schema`, `run.id`, the environment's name and fingerprint, and for each scenario `name` and
   /// `repetitions[].metrics`. A repetition without `end` ended in a way that is not known. The path is for messages.

@@ -67,7 +67,7 @@ extension RunRecord {
   fileprivate var texts: [String] {
     var texts: [String?] = [run.commit, run.subject, run.branch, run.buildURL]
     for scenario in scenarios {
-      for trouble in scenario.troubles { texts += [trouble.end.proof, trouble.end.detail] }
+      for trouble in scenario.troubles { texts += [trouble.end.proofLine, trouble.end.causeText] }
       if let approval = scenario.approval { texts += [approval.by, approval.commit, approval.reason, approval.run] }
     }
     for other in [environment] + scenarios.map(\.environment).filter({ $0 != environment }) {

@@ -136,8 +136,8 @@ struct FailureDocument: Codable {
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: JSONName.self)
-    try fields.encode(failure.subject.boundedStart, forKey: "subject")
-    try fields.encode(failure.problem.boundedStart, forKey: "problem")
+    try fields.encode((failure.verbatimSubject ?? "").boundedStart, forKey: "subject")
+    try fields.encode((failure.verbatimProblem ?? "").boundedStart, forKey: "problem")
     try fields.encodeIfPresent(failure.place.map(PlaceDocument.init), forKey: "place")
     try fields.encode(failure.output.boundedEnd, forKey: "output")
   }

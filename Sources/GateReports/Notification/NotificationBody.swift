@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import GateCore
 
-/// The body of a webhook's request on a finished check (CONTRACT section 5).
+/// The body of a webhook's request about a finished check (webhooks.md; file-formats.md, The notification).
 package enum NotificationBody {
   /// The body in the webhook's format.
   ///

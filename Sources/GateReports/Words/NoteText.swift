@@ -5,8 +5,8 @@ extension Note {
   func text(in scenario: ScenarioResult) -> String {
     switch self {
     case .recording(let note, let count, let total):
-      NoteWords.text(of: note) + (count < total ? " (in \(count) of \(total) repetitions)" : "")
-    case .machine(let note): NoteWords.text(of: note)
+      note.displayText + (count < total ? " (in \(count) of \(total) repetitions)" : "")
+    case .machine(let note): note.displayText
     case .comparedWithBuild(let build): "compared with the build `\(build)`, run alternately with the scenario's own"
     case .largerChild(let child, let main):
       "the child `\(child)` uses more memory than the main process `\(main)`, but only the main process is judged; gate "
@@ -35,8 +35,8 @@ extension Note {
   /// Whether it is true of every run of this scenario on this machine, so that it does not matter while all is well.
   var isRoutine: Bool {
     switch self {
-    case .recording(let note, _, _): NoteWords.isRoutine(note)
-    case .machine(let note): NoteWords.isRoutine(note)
+    case .recording(.brief, _, _), .recording(.treeMethod, _, _), .machine(.noTracing), .machine(.noMemoryCgroup): true
+    case .recording, .machine: false
     case .comparedWithBuild, .notJudged, .baselineSeldomSteady, .environmentChanged: true
     case .largerChild, .ungatedGrowth, .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep,
       .onlyInBase:
@@ -57,14 +57,9 @@ extension ScenarioResult {
       + (list.isEmpty ? "" : ", which differs in (baseline → now): \(list)")
   }
 
-  /// A gate in the project file replaces the default one, whose rules must then be written, too, except those for metrics
-  /// that most repetitions do not have.
   fileprivate func adviceToGateGrowth(limit: Amount) -> String {
-    let rule = GateRule(metric: .growth, tolerance: nil, limit: limit).spelled
-    guard gate.isStandard else { return "add `\(rule)` to its `gate`" }
-    let others = gate.rules.filter { rule in
-      repetitions.count { $0.allMetrics[rule.metric] != nil } * 2 > repetitions.count
-    }
-    return "write `gate: {\((others.map(\.spelled) + [rule]).joined(separator: ", "))}`"
+    let rules = gate(limitingGrowthTo: limit).rules
+    guard gate.isStandard else { return "add `\(rules.suffix(1).map(\.spelled).joined())` to its `gate`" }
+    return "write `gate: {\(rules.map(\.spelled).joined(separator: ", "))}`"
   }
 }

@@ -10,7 +10,7 @@ package enum ResultText {
     TerminalText.withPlainSpaces(note.text(in: scenario))
   }
 
-  package static func recordingNote(_ note: RecordingNote) -> String { NoteWords.text(of: note) }
+  package static func recordingNote(_ note: RecordingNote) -> String { note.displayText }
   package static func failure(_ failure: Failure) -> String { failure.displayText }
   package static func end(_ end: End) -> String { end.displayText }
 }

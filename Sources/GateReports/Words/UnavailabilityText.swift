@@ -29,7 +29,7 @@ extension Steadiness {
     case .steady: nil
     case .unsteady: "resident memory never became steady"
     case .drifting: "resident memory rose or fell all the time"
-    case .tooShort: "fewer than \(BinnedCurve.fewestReadings) readings of it were made"
+    case .tooShort: "fewer than \(Steadiness.fewestReadings) readings of it were made"
     }
   }
 }

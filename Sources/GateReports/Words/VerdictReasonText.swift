@@ -99,7 +99,7 @@ extension MetricResult {
     case .rise: "\(metric) is at the higher of its two levels more often"
     case .fall where (change?.shift ?? 0) < 0: fallText
     case .fall: "\(metric) is at the higher of its two levels less often"
-    case .undecided: intervalText(upTo: change?.high ?? 0)
+    case .undecided(let bound): intervalText(upTo: bound)
     }
   }
 

@@ -64,7 +64,7 @@ enum DocumentExamples {
           .init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136], peakIsExact: true),
           .init(name: "serve", metrics: [.peakRSS: 23_003_136]),
         ],
-        widestGap: .nanoseconds(10_400_321), notes: ["the target was stopped"],
+        widestGap: .nanoseconds(10_400_321), notes: [.verbatim("the target was stopped")],
         spike: .init(
           height: .mebibytes(30), after: .milliseconds(120), before: .milliseconds(130), phase: "load", isBusy: true
         ),
@@ -99,7 +99,7 @@ enum DocumentExamples {
     gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(64))]),
     repetitions: [
       RepetitionResult(
-        end: End(.crash, signal: .segv, proof: "wait status 139", detail: "in step 2", oomKills: 3),
+        end: End(.crash, signal: .segv, proof: .verbatim("wait status 139"), cause: .verbatim("in step 2"), oomKills: 3),
         duration: .zero, processes: 2, metrics: [:], steadiness: .tooShort,
         spike: .init(height: .mebibytes(1), after: .zero, before: .milliseconds(1)), treeMethod: .proportional
       ),
@@ -234,7 +234,7 @@ enum DocumentExamples {
     composition: Composition(
       anonymous: .mebibytes(4), file: .mebibytes(3), shared: .kibibytes(8), stack: .kibibytes(132), heap: .mebibytes(2)
     ),
-    end: End(.stopped, signal: .term, proof: "wait status 15", detail: "as asked"),
+    end: End(.stopped, signal: .term, proof: .verbatim("wait status 15"), cause: .verbatim("as asked")),
     failure: Failure(
       subject: "teardown 1", problem: "exited with code 1", place: SourcePlace(file: "x.yml", line: 3, column: 1),
       output: "rm: ä\n"
@@ -244,6 +244,6 @@ enum DocumentExamples {
     widestGap: .microseconds(12_345),
     unknownMarks: 3,
     outputTail: "Ready to accept\n",
-    notes: ["one", ""]
+    notes: [.verbatim("one"), .verbatim("")]
   )
 }

@@ -9,7 +9,7 @@ struct RecordingFileTests {
     "A recording that is written and read again is the same",
     arguments: [
       DocumentExamples.recording, DocumentExamples.recordingOfVersion1,
-      Recording(end: End(.startFailed, code: -1, detail: "no such program")),
+      Recording(end: End(.startFailed, code: -1, cause: .verbatim("no such program"))),
       Recording(
         samples: [Sample(time: .nanoseconds(7), main: nil, tree: Bytes(1), processes: 0)],
         end: End(.signaled, signal: Signal(number: 64))
