@@ -28,11 +28,11 @@ struct MemoryCurveTests {
   @Test("To thin it further loses no extreme either, and what is thin enough stays as it is")
   func thinsAgain() throws {
     let curve = try #require(Curves.recording { second in (second < 2 ? 10 * second : 5) * mebibyte }.result().curve)
-    let thin = curve.main.thinned(to: 30)
+    let thin = curve.main.downsampled(to: 30)
     #expect(thin.points.count <= 30)
     #expect(thin.points.map(\.high).max() == curve.main.points.map(\.high).max())
     #expect(thin.points.map(\.low).min() == curve.main.points.map(\.low).min())
-    #expect(thin.thinned(to: 30) == thin && curve.main.thinned(to: 500) == curve.main)
+    #expect(thin.downsampled(to: 30) == thin && curve.main.downsampled(to: 500) == curve.main)
   }
 
   @Test("Readings that come thick at first and seldom later all find their place")
@@ -137,7 +137,7 @@ struct MemoryCurveTests {
     #expect(first.middleRepetition == 2 && first.reference == nil)
     let baseline = Baseline(of: first, approval: Given.approval)
     let curve = try #require(baseline.curve)
-    #expect(curve.points.count <= MemorySeries.mostPointsBeside)
+    #expect(curve.points.count <= MemorySeries.mostSecondaryPoints)
     #expect(curve.points.allSatisfy { $0.high == .mebibytes(20) })
     measurements.repetitions.removeFirst()
     #expect(measurements.judged(against: .baseline(baseline)).reference?.curve == curve)

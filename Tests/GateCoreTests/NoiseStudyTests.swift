@@ -305,7 +305,7 @@ struct NoiseAdviceTests {
     let values = Noisy.normal(percent: percent).map { $0 * factor / 100 }
     let noise = try Noisy.noise(values)
     let advised = try #require(noise.advisedTolerance)
-    let (given, needed) = (advised.allowed(beside: values), Tolerance.automatic.allowed(beside: values))
+    let (given, needed) = (advised.allowed(above: values), Tolerance.automatic.allowed(above: values))
     #expect(given >= needed)
     #expect(given <= 1.25 * needed, "\(advised)")
     #expect(noise.isQuietEnough(for: advised))

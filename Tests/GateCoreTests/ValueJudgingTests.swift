@@ -68,8 +68,8 @@ struct ValueJudgingTests {
   @Test("An automatic tolerance has no least amount of memory")
   func automatic() {
     let values = Array(repeating: 1000.0, count: 10)
-    #expect(Tolerance.automatic.allowed(beside: values, of: Self.entries) == 5)
-    #expect(Tolerance.automatic.allowed(beside: values) == 131_072)
+    #expect(Tolerance.automatic.allowed(above: values, of: Self.entries) == 5)
+    #expect(Tolerance.automatic.allowed(above: values) == 131_072)
   }
 
   @Test(

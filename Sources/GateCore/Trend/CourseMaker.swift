@@ -170,11 +170,11 @@ private struct CourseMoves {
     // What the gate tolerated in its latest judgement; the standard tolerance where there is none.
     let allowed = points.lazy.compactMap { $0.judgement?.allowed }.last
     let tolerance = allowed.map { Tolerance.bounds(relative: nil, absolute: .number($0)) } ?? .standard
-    found = ChangePoints.find(in: points.map(\.median)) { tolerance.allowed(beside: [$0]) }
+    found = ChangePoints.find(in: points.map(\.median)) { tolerance.allowed(above: [$0]) }
     self.tolerance = tolerance
   }
 
-  private func least(_ level: Double) -> Double { tolerance.allowed(beside: [level]) }
+  private func least(_ level: Double) -> Double { tolerance.allowed(above: [level]) }
 
   var steps: [MetricCourse.Step] {
     let standing = Set(ChangePoints.standing(found, least: least).map(\.index))

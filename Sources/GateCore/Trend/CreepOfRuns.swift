@@ -24,7 +24,7 @@ extension Creep {
   /// values are of an unfinished program. What came by a step is no creep. A rate has no level that could creep.
   package init?(over points: [SeriesPoint], tolerance: Tolerance) {
     guard let last = points.last?.metric, !last.metric.isRate else { return nil }
-    func allowed(_ level: Double) -> Double { tolerance.allowed(beside: [level], of: last.metric) }
+    func allowed(_ level: Double) -> Double { tolerance.allowed(above: [level], of: last.metric) }
     let sound = points.filter { $0.verdict != .failed && $0.metric.current != nil }
     let kept = Array(sound[Self.startAfterSteps(sound, allowed)...])
     let medians = kept.compactMap(\.metric.current?.median)

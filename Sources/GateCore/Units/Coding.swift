@@ -1,6 +1,6 @@
-/// A value that files spell as one number or one text.
+/// A value that files store as one number or one string.
 ///
-/// The element's own type checks what was read.
+/// Reading checks it by its initialiser, which may throw a ``UnitError``.
 package protocol SingleValueCodable: Codable {
   associatedtype Coded: Codable
   var coded: Coded { get }
@@ -36,7 +36,9 @@ extension Percent: SingleValueCodable {
 extension Signal: SingleValueCodable {
   package var coded: String { name }
   package init(coded: String) throws {
-    guard let signal = Signal(name: coded) else { throw UnitError(problem: "no signal has the name `\(coded)`", hint: "") }
+    guard let signal = Signal(name: coded) else {
+      throw UnitError(problem: "no signal has the name `\(coded)`", hint: "")
+    }
     self = signal
   }
 }
