@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A request by a signal to end the run at once and to clean up.
+/// The wish, from a signal, that the run should end now and leave nothing behind.
 package final class Interruption: Sendable {
   private struct State {
     var signal: Signal?
@@ -12,12 +12,12 @@ package final class Interruption: Sendable {
 
   package init() {}
 
-  /// The first signal that requested it; nil before.
+  /// The first signal that asked; nil while none did.
   package var signal: Signal? {
     state.withLock { $0.signal }
   }
 
-  /// Records the signal and calls all handlers on the caller's thread; only the first call has an effect.
+  /// Records the signal and calls every handler, on the caller's thread; only the first call counts.
   package func request(by signal: Signal) {
     let handlers = state.withLock { state -> [@Sendable () -> Void] in
       guard state.signal == nil else { return [] }
@@ -27,9 +27,9 @@ package final class Interruption: Sendable {
     for handler in handlers { handler() }
   }
 
-  /// Runs `body`, and calls `handler` on a request meanwhile or on one before.
+  /// Has `handler` called on a request, at once if there was one already, while `body` runs.
   ///
-  /// The handler must not block; it is meant to wake a poll(2).
+  /// The handler must not block; waking a descriptor is its use.
   package func whileWatching<Value, Failure: Error>(
     with handler: @escaping @Sendable () -> Void,
     body: () throws(Failure) -> Value
