@@ -146,8 +146,7 @@ extension ScenarioResult {
     metric.unit(perIteration: summary.growthIsPerIteration, reported: reportedUnit(of: metric))
   }
 
-  /// The unit in which the target first reported a value of its own, or else in which it was judged; nil for other
-  /// metrics.
+  /// The unit in which the target first reported the metric, or else in which it was judged; nil for other metrics.
   package func reportedUnit(of metric: MetricName) -> String? {
     guard metric.isValue else { return nil }
     let judged = summary.metrics.first { $0.metric == metric && MetricUnit.isValid($0.unit) }
