@@ -118,7 +118,7 @@ let package = Package(
     .executableTarget(
       name: "calibrate",
       dependencies: ["GateCore", "Statistics"],
-      path: "ci/calibration/replay",
+      path: "ci/calibrate.d/replay",
       swiftSettings: languageSettings()
     ),
     // Tests
@@ -130,7 +130,7 @@ let package = Package(
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore", "LaunchRecords"], golden: true),
-    tests(of: "GateProbe", with: ["CLinux", "GateCore", "shepherd-fixture"]),
+    tests(of: "GateProbe", with: ["CLinux", "GateCore", "supervisor-fixture"]),
     tests(of: "GateHistory", with: ["GateCore", "Statistics"], golden: true),
     tests(of: "GateReports", with: ["GateCore"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
@@ -147,7 +147,7 @@ let package = Package(
     tests(of: "LeakAssertions"),
     .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: languageSettings()),
     // What tests start
-    .executableTarget(name: "shepherd-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/shepherd-fixture"),
+    .executableTarget(name: "supervisor-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/supervisor-fixture"),
     program("launch-fixture", at: "Tests/Fixtures/launch-fixture", over: ["MemoryMarkers"]),
     program("marks-fixture", at: "Tests/Fixtures/marks-fixture", over: ["MemoryMarkers"]),
     .executableTarget(name: "marks-in-c", dependencies: ["CMemoryMarkers"], path: "Tests/Fixtures/marks-in-c"),

@@ -14,12 +14,12 @@
 
 // MARK: - Small files
 
-size_t hw_file_word(const char *folder, const char *name, const char *key, size_t index, char *word, size_t room) {
+size_t hw_file_word(const char *folder, const char *name, const char *key, size_t index, char *word, size_t size) {
   int code = errno;
   struct path path;
   struct lines lines;
   struct span line;
-  struct text text = text_in(word, room);
+  struct text text = text_in(word, size);
   if (find_line(&lines, join(&path, folder, name), begins_with_word, key, &line)) append(&text, word_at(line, index));
   errno = code;
   return text.length;
@@ -43,11 +43,11 @@ static bool digest(const char *path, uint64_t *sum) {
   return true;
 }
 
-size_t hw_os_release(const char *path, char *release, size_t room) {
+size_t hw_os_release(const char *path, char *release, size_t size) {
   struct lines lines;
   struct span line;
   uint64_t sum;
-  struct text text = text_in(release, room);
+  struct text text = text_in(release, size);
   if (!digest(path, &sum)) return 0;
   if (find_line(&lines, path, begins, "PRETTY_NAME=", &line)) {
     take(&line, "=");
@@ -69,7 +69,7 @@ int hw_pressure(const char *folder, double *share) {
   if (!begins(rest, "avg10=")) return 0;
   rest = without(rest, 6);
   uint64_t whole = 0, hundredths = 0;
-  // The kernel writes two digits behind the point, always (psi_show, kernel/sched/psi.c).
+  // The kernel always writes two decimal places (psi_show, kernel/sched/psi.c).
   if (!number(take(&rest, "."), &whole)) return 0;
   number(rest, &hundredths);
   *share = (double)whole + (double)hundredths / 100;
@@ -85,8 +85,8 @@ int hw_process_identity(const char *folder, int32_t *pid, uint64_t *start) {
   close_lines(&lines);
   uint64_t id;
   struct span head = line;
-  // The name, which may hold anything, ends at the last parenthesis; the state is the first word behind it, the start
-  // the twentieth.
+  // The name, which may contain any byte, ends at the last parenthesis; the state is the first word after it, the start
+  // time the twentieth.
   const char *end = memrchr(line.bytes, ')', line.length);
   if (end == NULL || !number(take(&head, " "), &id)) return 0;
   struct span rest = without(line, (size_t)(end - line.bytes) + 1);
@@ -98,10 +98,10 @@ int hw_process_identity(const char *folder, int32_t *pid, uint64_t *start) {
 
 // MARK: - Names and folders
 
-size_t hw_program_name(char *name, size_t room) {
+size_t hw_program_name(char *name, size_t size) {
   static const char deleted[] = " (deleted)";
   struct path path;
-  struct text text = text_in(name, room);
+  struct text text = text_in(name, size);
   ssize_t count = readlink("/proc/self/exe", path.bytes, sizeof path.bytes);
   if (count <= 0) return 0;
   const char *slash = memrchr(path.bytes, '/', (size_t)count);
@@ -118,11 +118,11 @@ int hw_process_lives(const char *proc, int32_t pid, uint64_t start) {
   char digits[24];
   snprintf(digits, sizeof digits, "/%" PRId32, pid);
   int32_t found;
-  uint64_t its_start;
-  return hw_process_identity(join(&folder, proc, digits), &found, &its_start) && found == pid && its_start == start;
+  uint64_t found_start;
+  return hw_process_identity(join(&folder, proc, digits), &found, &found_start) && found == pid && found_start == start;
 }
 
-/// The first of several folders, separated by colons, that a variable names.
+/// Appends the first of the folders in a variable, which are separated by colons.
 static bool append_variable(struct text *text, const char *name) {
   const char *folders = getenv(name);
   if (folders == NULL || *folders == '\0') return false;
@@ -141,9 +141,9 @@ static bool append_state_folder(struct text *text) {
   return true;
 }
 
-size_t hw_record_path(const char *folder, const char *instance, char *path, size_t room) {
+size_t hw_record_path(const char *folder, const char *instance, char *path, size_t size) {
   char name[NAME_MAX + 1];
-  struct text text = text_in(path, room);
+  struct text text = text_in(path, size);
   if (folder != NULL) append_text(&text, folder);
   if (folder == NULL && !append_state_folder(&text)) return 0;
   if (instance == NULL) {
@@ -177,14 +177,14 @@ int hw_is_test_host(void) {
 uint32_t hw_random(void) {
   uint32_t number;
   if (getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
-  // Early in the machine's life, before there is entropy; what is left tells runs of one boot apart.
+  // Early in the boot there is no entropy yet; this still distinguishes the runs of one boot.
   struct timespec now;
   clock_gettime(CLOCK_BOOTTIME, &now);
   return (uint32_t)now.tv_nsec * 2654435761u ^ (uint32_t)getpid();
 }
 
-int hw_make_folders(const char *path, char *failed, size_t room) {
-  struct text text = text_in(failed, room);
+int hw_make_folders(const char *path, char *failed, size_t size) {
+  struct text text = text_in(failed, size);
   const char *name = path;
   for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(name, '/')) {
     append(&text, (struct span){.bytes = name, .length = (size_t)(slash - name)});

@@ -14,11 +14,10 @@
 
 static struct hw_launch_words watched;
 
-/// Whether `watched` may be used: not before it is whole, and not in a forked child.
+/// Whether `watched` may be used: not before it is initialized, and not in a forked child.
 static bool is_watching, has_forked;
 
-/// Marks what happened: one plain store, which a signal handler may do, and which the page keeps whatever ends the
-/// process.
+/// Stores a mark: one plain store, which is allowed in a signal handler and survives any end of the process.
 static void mark(uint64_t *word, uint32_t payload) {
   __atomic_store_n(word, (uint64_t)(~payload ^ watched.tag) << 32 | payload, __ATOMIC_RELAXED);
 }
@@ -32,13 +31,14 @@ static void note_exit(int code, void *unused) {
   if (can_mark()) mark(watched.exit, ((uint32_t)code & 0xff) | 0x100);
 }
 
-/// quick_exit(3) tells its handlers no code.
+/// quick_exit(3) does not pass the code to its handlers.
 static void note_quick_exit(void) {
   if (can_mark()) mark(watched.exit, 0);
 }
 
-/// The page is the parent's; so is its lock, which lives as long as any copy of the descriptor or of the mapping.
-static void let_go(void) {
+/// Runs in a forked child: the page and its lock belong to the parent, and the lock is held as long as any process has
+/// the descriptor or the mapping.
+static void release_in_child(void) {
   __atomic_store_n(&is_watching, false, __ATOMIC_RELEASE);
   __atomic_store_n(&has_forked, true, __ATOMIC_RELEASE);
   munmap(watched.page, watched.size);
@@ -48,7 +48,7 @@ static void let_go(void) {
 int hw_launch_watch(struct hw_launch_words words) {
   watched = words;
   __atomic_store_n(&is_watching, true, __ATOMIC_RELEASE);
-  int code = pthread_atfork(NULL, NULL, let_go);
+  int code = pthread_atfork(NULL, NULL, release_in_child);
   if (code == 0 && on_exit(note_exit, NULL) != 0) code = ENOMEM;
   if (code == 0 && at_quick_exit(note_quick_exit) != 0) code = ENOMEM;
   return code;
@@ -61,17 +61,16 @@ int hw_launch_has_forked(void) { return __atomic_load_n(&has_forked, __ATOMIC_AC
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS, SIGABRT};
 static const int request_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
-/// What was installed before us.
+/// The handlers that were installed before.
 static struct sigaction earlier[NSIG];
 
-/// Does what would have been done without us.
+/// Does what would have happened without our handler.
 ///
-/// @return Whether the process goes on: an earlier handler was called, and came back without having had the default,
-///         death, restored.
-static bool hand_on(int signal, siginfo_t *info, void *context) {
+/// @return Whether the process continues: an earlier handler returned, and did not restore the default action.
+static bool call_earlier_handler(int signal, siginfo_t *info, void *context) {
   struct sigaction *before = &earlier[signal];
   if (before->sa_handler == SIG_DFL) {
-    // A fault happens again when this handler is left; raised again, so does any other signal (raise(3)).
+    // A fault occurs again when this handler returns; other signals are raised again (raise(3)).
     sigaction(signal, before, NULL);
     raise(signal);
     return false;
@@ -88,9 +87,9 @@ static bool hand_on(int signal, siginfo_t *info, void *context) {
 static void on_crash(int signal, siginfo_t *info, void *context) {
   int code = errno;
   if (can_mark()) mark(watched.crash, (uint32_t)signal);
-  bool goes_on = hand_on(signal, info, context);
-  // A runtime has healed the fault; but abort(3) kills whatever its handler does.
-  if (goes_on && signal != SIGABRT && can_mark()) __atomic_store_n(watched.crash, 0, __ATOMIC_RELAXED);
+  bool continues = call_earlier_handler(signal, info, context);
+  // The earlier handler has recovered from the fault; abort(3) terminates the process in any case.
+  if (continues && signal != SIGABRT && can_mark()) __atomic_store_n(watched.crash, 0, __ATOMIC_RELAXED);
   errno = code;
 }
 
@@ -104,7 +103,7 @@ static uint32_t request(int signal, const siginfo_t *info) {
 static void on_request(int signal, siginfo_t *info, void *context) {
   int code = errno;
   if (can_mark()) mark(watched.request, request(signal, info));
-  hand_on(signal, info, context);
+  call_earlier_handler(signal, info, context);
   errno = code;
 }
 
@@ -120,7 +119,7 @@ static void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
   sigaction(signal, &action, NULL);
 }
 
-/// Gives the calling thread an alternate stack if it has none; its pages cost nothing until they are used.
+/// Gives the calling thread an alternate stack if it has none; its pages use no memory until they are touched.
 static void provide_stack(void) {
   static char stack[65536];
   stack_t now;
@@ -141,7 +140,7 @@ void hw_launch_install_handlers(void) {
 
 struct build_id {
   char *digits;
-  size_t room;
+  size_t size;
   size_t length;
 };
 
@@ -153,7 +152,7 @@ static void write_digits(struct build_id *id, const uint8_t *bytes, size_t count
   id->length = 2 * count;
 }
 
-/// Looks through the notes of the first object, which is the program (dl_iterate_phdr(3), elf(5)).
+/// Searches the notes of the first object, which is the program (dl_iterate_phdr(3), elf(5)).
 static int find_build_id(struct dl_phdr_info *object, size_t size, void *found) {
   (void)size;
   struct build_id *id = found;
@@ -169,14 +168,14 @@ static int find_build_id(struct dl_phdr_info *object, size_t size, void *found) 
       place = content + ((note->n_descsz + 3) & ~3u);
       if (place > end) break;
       bool is_id = note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0;
-      if (is_id && 2 * (size_t)note->n_descsz < id->room) write_digits(id, (const uint8_t *)content, note->n_descsz);
+      if (is_id && 2 * (size_t)note->n_descsz < id->size) write_digits(id, (const uint8_t *)content, note->n_descsz);
     }
   }
   return 1;
 }
 
-size_t hw_build_id(char *digits, size_t room) {
-  struct build_id id = {.digits = digits, .room = room, .length = 0};
+size_t hw_build_id(char *digits, size_t size) {
+  struct build_id id = {.digits = digits, .size = size, .length = 0};
   dl_iterate_phdr(find_build_id, &id);
   return id.length;
 }

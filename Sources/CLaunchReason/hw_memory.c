@@ -7,7 +7,7 @@
 
 // MARK: - Memory cgroups
 
-/// The cgroup of a process: the one that counts memory in version 1, else that of version 2.
+/// The cgroup of a process: that of the memory controller of version 1, else that of version 2.
 static bool find_membership(const char *own, struct text *path, bool *is_legacy) {
   struct path file;
   struct lines lines;
@@ -20,7 +20,7 @@ static bool find_membership(const char *own, struct text *path, bool *is_legacy)
     struct span hierarchy = take(&line, ":"), controllers = take(&line, ":");
     *is_legacy = has_member(controllers, "memory");
     if (!*is_legacy && !(is(hierarchy, "0") && controllers.length == 0)) continue;
-    *path = text_in(path->bytes, path->room);
+    *path = text_in(path->bytes, path->capacity);
     append(path, line);
     is_found = true;
   }
@@ -28,18 +28,18 @@ static bool find_membership(const char *own, struct text *path, bool *is_legacy)
   return is_found;
 }
 
-/// Where a cgroup is seen: a container's hierarchy is mounted from that container's own root.
-static void place(struct text *folder, struct span root, struct span point, struct span path) {
+/// The folder of a cgroup: in a container the hierarchy is mounted from the container's own root.
+static void locate(struct text *folder, struct span root, struct span point, struct span path) {
   bool is_below = !is(root, "/") && path.length >= root.length && memcmp(path.bytes, root.bytes, root.length) == 0 &&
                   (path.length == root.length || path.bytes[root.length] == '/');
-  *folder = text_in(folder->bytes, folder->room);
+  *folder = text_in(folder->bytes, folder->capacity);
   append(folder, point);
   if (is_below) path = without(path, root.length);
   if (!is(path, "/")) append(folder, path);
 }
 
-size_t hw_memory_cgroup(const char *own, char *folder, size_t room) {
-  struct text found = text_in(folder, room);
+size_t hw_memory_cgroup(const char *own, char *folder, size_t size) {
+  struct text found = text_in(folder, size);
   struct path file, membership;
   struct text path = text_in(membership.bytes, sizeof membership.bytes);
   struct lines lines;
@@ -47,21 +47,21 @@ size_t hw_memory_cgroup(const char *own, char *folder, size_t room) {
   bool is_legacy;
   if (!find_membership(own, &path, &is_legacy) || !open_lines(&lines, join(&file, own, "/mountinfo"))) return 0;
   while (next_line(&lines, &line)) {
-    // The fourth and fifth word are root and mount point; behind a lone `-` stand the type, the source and the file
-    // system's options. The last mount covers those before it.
+    // The fourth and fifth words are the root and the mount point; after a single `-` follow the type, the source and
+    // the options. The last mount hides earlier ones.
     struct span root = word_at(line, 3), point = word_at(line, 4), rest = line;
     struct span dash = word(&rest);
     while (dash.length > 0 && !is(dash, "-")) dash = word(&rest);
     struct span type = word(&rest);
     word(&rest);
-    bool fits = is_legacy ? is(type, "cgroup") && has_member(word(&rest), "memory") : is(type, "cgroup2");
-    if (fits) place(&found, root, point, (struct span){.bytes = path.bytes, .length = path.length});
+    bool matches = is_legacy ? is(type, "cgroup") && has_member(word(&rest), "memory") : is(type, "cgroup2");
+    if (matches) locate(&found, root, point, (struct span){.bytes = path.bytes, .length = path.length});
   }
   close_lines(&lines);
   return found.length;
 }
 
-/// A limit; `max` is none, nor is version 1's number for none, which is just under 2^63.
+/// The limit of one cgroup; there is none if it is `max`, or just under 2^63 in version 1.
 static bool own_limit(const char *folder, uint64_t *limit) {
   return (hw_file_number(folder, "/memory.max", NULL, 0, limit) ||
           hw_file_number(folder, "/memory.limit_in_bytes", NULL, 0, limit)) &&
@@ -108,8 +108,8 @@ int hw_log_record_kill(const char *record, size_t length, int32_t pid, uint64_t 
 }
 
 int hw_log_kill(const char *path, int32_t pid, uint64_t since) {
-  // No record is longer, or the reading fails (PRINTK_MESSAGE_MAX, kernel/printk/internal.h); and a usual log of 256
-  // KiB to 1 MiB holds fewer.
+  // A record is not longer (PRINTK_MESSAGE_MAX, kernel/printk/internal.h), and a log of 256 KiB to 1 MiB has fewer
+  // records.
   enum { RECORD = 8192, MOST_RECORDS = 20000 };
   char record[RECORD];
   int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -117,7 +117,7 @@ int hw_log_kill(const char *path, int32_t pid, uint64_t since) {
   int kind = 0;
   for (int at = 0; at < MOST_RECORDS && kind == 0; at++) {
     ssize_t count = read(file, record, sizeof record);
-    // EPIPE: records were overwritten before they were read.
+    // EPIPE: records were overwritten before they could be read.
     if (count < 0 && (errno == EPIPE || errno == EINTR)) continue;
     if (count <= 0) break;
     kind = hw_log_record_kill(record, (size_t)count, pid, since);

@@ -1,4 +1,4 @@
-/// Texts that are parts of others, and the lines of files; nothing is allocated. For this room only.
+/// Substrings, string buffers and the lines of files, without allocation. Private to this module.
 
 #ifndef HW_TEXT_H
 #define HW_TEXT_H
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// MARK: - Texts
+// MARK: - Strings
 
-/// A text that needs no NUL at its end.
+/// A substring, without a NUL at its end.
 struct span {
   const char *bytes;
   size_t length;
@@ -32,7 +32,7 @@ static inline struct span without(struct span span, size_t first) {
   return (struct span){.bytes = span.bytes + first, .length = span.length - first};
 }
 
-/// Takes the bytes up to one of the separators, and that one, from the front of a text.
+/// Removes the bytes up to a separator, and the separator, from the front of a substring; returns the bytes.
 static inline struct span take(struct span *rest, const char *separators) {
   struct span taken = {.bytes = rest->bytes, .length = 0};
   while (taken.length < rest->length && memchr(separators, taken.bytes[taken.length], strlen(separators)) == NULL) {
@@ -42,7 +42,7 @@ static inline struct span take(struct span *rest, const char *separators) {
   return taken;
 }
 
-/// Takes the next word from the front of a text; an empty one at its end.
+/// Removes the next word from the front of a substring; empty at its end.
 static inline struct span word(struct span *rest) {
   while (rest->length > 0 && is_space(*rest->bytes)) *rest = without(*rest, 1);
   return take(rest, " \t");
@@ -61,7 +61,7 @@ static inline bool has_member(struct span list, const char *member) {
   return false;
 }
 
-/// Reads a decimal number, all of the text.
+/// Parses a decimal number, which must be the whole substring.
 static inline bool number(struct span digits, uint64_t *value) {
   uint64_t sum = 0;
   for (size_t at = 0; at < digits.length; at++) {
@@ -72,19 +72,19 @@ static inline bool number(struct span digits, uint64_t *value) {
   return digits.length > 0;
 }
 
-/// A place for a text; what has no room is cut.
+/// A string buffer; a longer string is cut.
 struct text {
   char *bytes;
-  size_t room, length;
+  size_t capacity, length;
 };
 
-static inline struct text text_in(char *bytes, size_t room) {
+static inline struct text text_in(char *bytes, size_t capacity) {
   *bytes = '\0';
-  return (struct text){.bytes = bytes, .room = room, .length = 0};
+  return (struct text){.bytes = bytes, .capacity = capacity, .length = 0};
 }
 
 static inline void append(struct text *text, struct span span) {
-  size_t count = span.length < text->room - 1 - text->length ? span.length : text->room - 1 - text->length;
+  size_t count = span.length < text->capacity - 1 - text->length ? span.length : text->capacity - 1 - text->length;
   memcpy(text->bytes + text->length, span.bytes, count);
   text->length += count;
   text->bytes[text->length] = '\0';
@@ -94,7 +94,7 @@ static inline void append_text(struct text *text, const char *other) {
   append(text, (struct span){.bytes = other, .length = strlen(other)});
 }
 
-/// A path to read from; longer ones are not read, so that a thread that reads needs little of its stack.
+/// A path; files with longer paths are not read, to save stack.
 struct path {
   char bytes[1024];
 };
@@ -109,7 +109,7 @@ static inline const char *join(struct path *path, const char *folder, const char
 
 // MARK: - Lines
 
-/// The lines of a file; of a longer one, such as a mount with many layers has, the first bytes.
+/// The lines of a file; a longer line, such as a mount with many layers, is cut.
 struct lines {
   int file;
   size_t start, end;
@@ -153,12 +153,12 @@ static inline bool next_line(struct lines *lines, struct span *line) {
 
 static inline void close_lines(struct lines *lines) { close(lines->file); }
 
-/// Finds the first line that fits.
-static inline bool find_line(struct lines *lines, const char *path, bool (*fits)(struct span, const char *),
+/// Finds the first line that matches.
+static inline bool find_line(struct lines *lines, const char *path, bool (*matches)(struct span, const char *),
                              const char *key, struct span *line) {
   if (!open_lines(lines, path)) return false;
   bool is_found = false;
-  while (!is_found && next_line(lines, line)) is_found = fits(*line, key);
+  while (!is_found && next_line(lines, line)) is_found = matches(*line, key);
   close_lines(lines);
   return is_found;
 }

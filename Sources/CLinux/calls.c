@@ -84,11 +84,11 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-pid_t hw_fork_quietly(void) {
+pid_t hw_fork_blocking_signals(void) {
   sigset_t before;
   block_signals(&before);
 #if HW_THREAD_SANITIZER
-  // It has locks of its own, which it puts right in the child of a fork by this name only.
+  // It has locks of its own, which it resets in the child only of a function of this name.
   pid_t pid = fork();
 #else
   pid_t pid = _Fork();
@@ -106,8 +106,8 @@ static void close_ends(int one, int other) {
 
 // MARK: - Cgroups and counters
 
-/// The exit code of a child that tells one by it; an `errno` fits. EIO where it was killed.
-static int answer_of(pid_t child) {
+/// The exit code of a child, which is an `errno`; EIO where it was killed.
+static int exit_code_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
@@ -115,10 +115,10 @@ static int answer_of(pid_t child) {
 
 /// Has a process of its own join the cgroup: 0, or an errno. `0` stands for the writer itself.
 static int try_joining(const char *procs) {
-  pid_t pid = hw_fork_quietly();
+  pid_t pid = hw_fork_blocking_signals();
   if (pid < 0) return errno;
   if (pid == 0) _exit(hw_write_text(procs, "0") == 0 ? 0 : errno);
-  return answer_of(pid);
+  return exit_code_of(pid);
 }
 
 /// What the child of `hw_try_cgroup` does. A process that has just been reaped may still be in the cgroup for an
@@ -135,13 +135,14 @@ static _Noreturn void try_and_remove(const char *folder, const char *needed, con
 }
 
 int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
-  pid_t pid = hw_fork_quietly();
+  pid_t pid = hw_fork_blocking_signals();
   if (pid < 0) return errno;
   if (pid == 0) try_and_remove(folder, needed, procs);
-  return answer_of(pid);
+  return exit_code_of(pid);
 }
 
-/// What the child of `hw_still_child` does: it says that it is ready, and waits until nobody holds `wait` any more.
+/// What the child of `hw_still_child` does: it reports that it is ready, and waits until the other end of `wait` is
+/// closed.
 static _Noreturn void hold_still(size_t size, int ready, int wait) {
   char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) _exit(1);
@@ -161,7 +162,7 @@ pid_t hw_still_child(size_t size, int *release) {
     close_ends(ready[0], ready[1]);
     return -1;
   }
-  pid_t pid = hw_fork_quietly();
+  pid_t pid = hw_fork_blocking_signals();
   if (pid == 0) {
     close_ends(ready[0], wait[1]);
     hold_still(size, ready[1], wait[0]);

@@ -1,4 +1,4 @@
-/// What the files of this room say to each other; nothing of it leaves the room.
+/// Declarations that the files of this module share and do not export.
 
 #ifndef HW_INTERNAL_H
 #define HW_INTERNAL_H
@@ -13,23 +13,23 @@
 #endif
 #endif
 
-/// For what runs in a child that shares its maker's memory: whatever a sanitizer would note down about the child's
-/// functions and stack would go into the books of its maker.
-#define HW_UNWATCHED __attribute__((disable_sanitizer_instrumentation))
+/// For functions of a child that shares its parent's memory: what a sanitizer records of the child's calls and stack
+/// would end up in the records of the parent.
+#define HW_NO_SANITIZER __attribute__((disable_sanitizer_instrumentation))
 
 /// Forks; all signals are blocked meanwhile and stay so in the child, so that no handler of the runner can run in it.
-pid_t hw_fork_quietly(void);
+pid_t hw_fork_blocking_signals(void);
 
 // MARK: - The program
 
-/// A start and what became of it; the child writes to it in the memory that it shares with the shepherd until exec.
+/// A start and its result; the child writes to it in the memory that it shares with the supervisor until exec.
 struct hw_start {
   const struct hw_plan *plan;
   /// The process that starts.
-  pid_t shepherd;
+  pid_t supervisor;
   /// The child does nothing until it can read from this.
   int gate;
-  /// 0 where the program was executed; else what went on, and the errno.
+  /// 0 where the program was executed; else what was being done, and the errno.
   volatile int stage;
   volatile int code;
   pid_t pid;
@@ -37,10 +37,10 @@ struct hw_start {
   int status;
 };
 
-/// Starts the program of `plan`, and returns when it was executed or has failed to be.
+/// Starts the program of `plan`, and returns when it was executed or could not be.
 ///
-/// The child shares the shepherd's memory until its exec, since a fork would copy the runner's page tables once more;
-/// yet, other than after vfork(2), the shepherd goes on meanwhile, and can begin to trace it.
+/// The child shares the supervisor's memory until its exec, since a fork would copy the runner's page tables once more;
+/// unlike after vfork(2), the supervisor continues meanwhile, and can begin to trace it.
 void hw_start_program(struct hw_start *start);
 
 // MARK: - The cgroup

@@ -19,14 +19,14 @@ int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...
 #endif
 
 /// Ends the child of a failed start.
-HW_UNWATCHED static _Noreturn void fail(struct hw_start *start, int stage) {
+HW_NO_SANITIZER static _Noreturn void fail(struct hw_start *start, int stage) {
   start->code = errno;
   start->stage = stage;
   _exit(127);
 }
 
 /// Puts the standard descriptors in place; what they are made from may itself have one of their numbers.
-HW_UNWATCHED static void connect_streams(const struct hw_plan *plan, struct hw_start *start) {
+HW_NO_SANITIZER static void connect_streams(const struct hw_plan *plan, struct hw_start *start) {
   int input = plan->input >= 0 ? fcntl(plan->input, F_DUPFD_CLOEXEC, 3) : -1;
   if (plan->input < 0) {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -39,16 +39,16 @@ HW_UNWATCHED static void connect_streams(const struct hw_plan *plan, struct hw_s
   if (dup2(output, 1) < 0 || dup2(output, 2) < 0) fail(start, HW_STAGE_OUTPUT);
 }
 
-/// Becomes the program. Runs in the memory of the shepherd, so it may only make calls.
-HW_UNWATCHED static int become_program(void *argument) {
+/// Becomes the program. It runs in the memory of the supervisor, so that it may only make system calls.
+HW_NO_SANITIZER static int become_program(void *argument) {
   struct hw_start *start = argument;
   const struct hw_plan *plan = start->plan;
   char opened;
   while (read(start->gate, &opened, 1) < 0 && errno == EINTR) continue;
-  // Dies with its shepherd, should somebody kill that one. The shepherd has one thread, so "the parent thread" of
-  // prctl(2) is the shepherd itself.
+  // It dies with its supervisor, should that be killed. The supervisor has one thread, so "the parent thread" of
+  // prctl(2) is the supervisor itself.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != start->shepherd) _exit(127);
+  if (getppid() != start->supervisor) _exit(127);
   if (setpgid(0, 0) != 0) fail(start, HW_STAGE_GROUP);
   if (hw_join_cgroup(&plan->cgroup) != 0) fail(start, HW_STAGE_CGROUP);
   if (chdir(plan->directory) != 0) fail(start, HW_STAGE_DIRECTORY);
@@ -75,25 +75,25 @@ static void await_exec(int executed) {
   while (read(executed, &nothing, 1) < 0 && errno == EINTR) continue;
 }
 
-static void tell_nobody(void *nobody, struct hw_record record) {
+static void ignore_record(void *nobody, struct hw_record record) {
   (void)nobody, (void)record;
 }
 
-/// Lets a traced child go on until it is stopped at its exec, or has ended before; returns that status.
+/// Continues a traced child until it is stopped at its exec, or has ended before; returns that status.
 static int await_traced_exec(pid_t pid) {
   for (;;) {
     int status = 0;
     if (waitpid(pid, &status, __WALL) < 0 && errno == EINTR) continue;
     if (!WIFSTOPPED(status) || hw_trace_is_exec(status)) return status;
-    hw_trace_stop(pid, status, tell_nobody, NULL);
+    hw_trace_stop(pid, status, ignore_record, NULL);
   }
 }
 
 void hw_start_program(struct hw_start *start) {
   int traced = start->plan->traced;
   int gate[2], executed[2];
-  start->shepherd = getpid();
-  start->stage = HW_STAGE_SHEPHERD;
+  start->supervisor = getpid();
+  start->stage = HW_STAGE_SUPERVISOR;
   if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(executed, O_CLOEXEC) != 0) {
     start->code = errno;
     return;

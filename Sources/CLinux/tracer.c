@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// What every traced thread is asked to tell of. EXITKILL: the kernel kills them all when the shepherd ends.
+/// What every traced thread stops for. EXITKILL: the kernel kills them all when the supervisor ends.
 #define OPTIONS                                                                                                   \
   (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |       \
    PTRACE_O_TRACECLONE)
@@ -29,7 +29,7 @@
 /// A traced thread; the entry of a process's first thread is that of the process.
 struct tracee {
   pid_t thread;
-  /// The process that it belongs to; 0 while its maker's word is still to come.
+  /// The process that it belongs to; 0 until the stop of its creator has been handled.
   pid_t process;
   /// Of a process: how many of its other threads live.
   int others;
@@ -56,7 +56,7 @@ static struct tracee *find(pid_t thread) {
   return NULL;
 }
 
-/// Finds the thread's entry or makes one; NULL where there is no room: the thread is followed all the same.
+/// Finds the thread's entry or makes one; NULL where the table is full: the thread is followed all the same.
 static struct tracee *enter(pid_t thread) {
   struct tracee *found = find(thread);
   if (found != NULL || count >= CAPACITY / 2) return found;
@@ -67,7 +67,7 @@ static struct tracee *enter(pid_t thread) {
   return &table[at];
 }
 
-/// Takes an entry out, and moves up those behind it that it had displaced (Knuth, TAOCP 3, 6.4, algorithm R).
+/// Removes an entry, and moves up those behind it that it had displaced (Knuth, TAOCP 3, 6.4, algorithm R).
 static void leave_table(struct tracee *entry) {
   unsigned hole = (unsigned)(entry - table);
   for (unsigned at = (hole + 1) & (CAPACITY - 1); table[at].thread != 0; at = (at + 1) & (CAPACITY - 1)) {
@@ -84,7 +84,7 @@ static int is_thread_of(pid_t thread, pid_t process) {
   return syscall(SYS_tgkill, process, thread, 0) == 0;
 }
 
-// MARK: - Reading figures
+// MARK: - Reading memory
 
 /// Reads `/proc/<thread>/status`, a text of some 1.5 KB; an empty one where there is no such thread.
 static void read_status(pid_t thread, char *text, size_t size) {
@@ -113,7 +113,7 @@ static const char *next_line(const char *line) {
   return line == NULL ? "" : line + 1;
 }
 
-/// The process that a thread belongs to, as the kernel says; the thread itself where nothing is known.
+/// The process that a thread belongs to, by its status; the thread itself where that is unknown.
 static pid_t process_by_status(pid_t thread) {
   char text[512];
   read_status(thread, text, sizeof text);
@@ -133,15 +133,15 @@ static pid_t process_of(pid_t thread) {
 }
 
 static void read_line(const char *line, struct hw_record *record) {
-  static const char *const keys[HW_FIGURES] = {"VmHWM:", "VmRSS:", "RssAnon:", "RssFile:", "RssShmem:"};
-  for (int at = 0; at < HW_FIGURES; at++) {
+  static const char *const keys[HW_MEMORY_VALUES] = {"VmHWM:", "VmRSS:", "RssAnon:", "RssFile:", "RssShmem:"};
+  for (int at = 0; at < HW_MEMORY_VALUES; at++) {
     int64_t kibibytes = number_at(line, keys[at]);
-    if (kibibytes >= 0) record->figures[at] = kibibytes * 1024;
+    if (kibibytes >= 0) record->memory[at] = kibibytes * 1024;
   }
 }
 
-/// Reads the name and the memory of a thread's process; without memory all figures stay zero.
-static void read_figures(pid_t thread, struct hw_record *record) {
+/// Reads the name and the memory of a thread's process; without memory all values stay zero.
+static void read_memory(pid_t thread, struct hw_record *record) {
   char text[4096];
   read_status(thread, text, sizeof text);
   if (strncmp(text, "Name:\t", 6) == 0) {
@@ -153,10 +153,10 @@ static void read_figures(pid_t thread, struct hw_record *record) {
   }
 }
 
-// MARK: - Serving stops
+// MARK: - Handling stops
 
-/// Lets a stopped thread go on. Every call here may fail with ESRCH: a traced thread can be killed at any time.
-static void go_on(pid_t thread, int signal) {
+/// Continues a stopped thread. Every call here may fail with ESRCH: a traced thread can be killed at any time.
+static void continue_thread(pid_t thread, int signal) {
   ptrace(PTRACE_CONT, thread, NULL, (void *)(intptr_t)signal);
 }
 
@@ -166,9 +166,9 @@ static pid_t message(pid_t thread) {
   return (pid_t)number;
 }
 
-/// Takes in that a thread has made another thread, or a process.
-static void note_child(pid_t maker, int event, hw_teller tell, void *context) {
-  pid_t child = message(maker), parent = process_of(maker);
+/// Handles that a thread has made another thread, or a process.
+static void note_child(pid_t creator, int event, hw_record_handler handler, void *context) {
+  pid_t child = message(creator), parent = process_of(creator);
   if (child == 0) return;
   struct tracee *entry = enter(child);
   if (event == PTRACE_EVENT_CLONE && is_thread_of(child, parent)) {
@@ -177,40 +177,40 @@ static void note_child(pid_t maker, int event, hw_teller tell, void *context) {
     if (process == NULL) return;
     process->others++;
     if (++process->made < MOST_THREADS) return;
-    ptrace(PTRACE_SETOPTIONS, maker, NULL, (void *)(intptr_t)(OPTIONS & ~PTRACE_O_TRACECLONE));
+    ptrace(PTRACE_SETOPTIONS, creator, NULL, (void *)(intptr_t)(OPTIONS & ~PTRACE_O_TRACECLONE));
     if (process->made > MOST_THREADS) return;
-    tell(context, (struct hw_record){.news = HW_NEWS_MANY_THREADS, .pid = parent, .value = MOST_THREADS});
+    handler(context, (struct hw_record){.event = HW_EVENT_MANY_THREADS, .pid = parent, .value = MOST_THREADS});
     return;
   }
   if (entry != NULL) entry->process = child;
   int borrows = event == PTRACE_EVENT_VFORK;
-  tell(context, (struct hw_record){.news = HW_NEWS_FORKED, .pid = child, .value = parent, .stage = borrows});
+  handler(context, (struct hw_record){.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = borrows});
 }
 
-/// Takes in that a process has a new program. Of its threads one is left, with the process's own number.
-static void note_exec(pid_t process, hw_teller tell, void *context) {
+/// Handles that a process has a new program. Of its threads one is left, with the process's own number.
+static void note_exec(pid_t process, hw_record_handler handler, void *context) {
   pid_t former = message(process);
   struct tracee *entry = former != process ? find(former) : NULL;
   if (entry != NULL) leave_table(entry);
   entry = enter(process);
   if (entry != NULL) *entry = (struct tracee){.thread = process, .process = process};
-  struct hw_record record = {.news = HW_NEWS_EXECUTED, .pid = process};
-  read_figures(process, &record);
-  tell(context, record);
+  struct hw_record record = {.event = HW_EVENT_EXECUTED, .pid = process};
+  read_memory(process, &record);
+  handler(context, record);
 }
 
-/// Takes in that a thread is about to end, while its memory is still there: by exit, or by any signal, SIGKILL too.
+/// Handles that a thread is about to end, while its memory is still there: by exit, or by any signal, SIGKILL too.
 ///
-/// The memory of a process is gone with its last thread, which need not be the first one. So it is read at the end of
+/// The memory of a process is freed with its last thread, which need not be the first one. So it is read at the end of
 /// the first, and, where others live on, at the end of each of those.
-static void note_exit(pid_t thread, hw_teller tell, void *context) {
+static void note_exit(pid_t thread, hw_record_handler handler, void *context) {
   pid_t pid = process_of(thread);
   struct tracee *process = find(pid);
   if (process != NULL && pid == thread) process->headless = process->others > 0;
   if (process != NULL && pid != thread && !process->headless) return;
-  struct hw_record record = {.news = HW_NEWS_EXITING, .pid = pid};
-  read_figures(thread, &record);
-  tell(context, record);
+  struct hw_record record = {.event = HW_EVENT_EXITING, .pid = pid};
+  read_memory(thread, &record);
+  handler(context, record);
 }
 
 /// A stop of a whole process by job control, in which it has to stay until somebody continues it.
@@ -225,26 +225,26 @@ int hw_trace_begin(pid_t pid) {
   return 0;
 }
 
-void hw_trace_stop(pid_t thread, int status, hw_teller tell, void *context) {
+void hw_trace_stop(pid_t thread, int status, hw_record_handler handler, void *context) {
   int event = status >> 16;
   switch (event) {
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
-    case PTRACE_EVENT_CLONE: note_child(thread, event, tell, context); break;
-    case PTRACE_EVENT_EXEC: note_exec(thread, tell, context); break;
-    case PTRACE_EVENT_EXIT: note_exit(thread, tell, context); break;
+    case PTRACE_EVENT_CLONE: note_child(thread, event, handler, context); break;
+    case PTRACE_EVENT_EXEC: note_exec(thread, handler, context); break;
+    case PTRACE_EVENT_EXIT: note_exit(thread, handler, context); break;
     case PTRACE_EVENT_STOP:
       if (is_group_stop(WSTOPSIG(status))) {
         ptrace(PTRACE_LISTEN, thread, NULL, NULL);
         return;
       }
-      // The first stop of a new thread, which may come before its maker's word of it; or the end of a group stop.
+      // The first stop of a new thread, which may come before that of its creator; or the end of a group stop.
       enter(thread);
       break;
     default: break;
   }
   // A stop without an event is that of a signal on its way to the thread.
-  go_on(thread, event == 0 ? WSTOPSIG(status) : 0);
+  continue_thread(thread, event == 0 ? WSTOPSIG(status) : 0);
 }
 
 int hw_trace_end(pid_t thread) {
@@ -262,9 +262,9 @@ int hw_trace_is_exec(int status) {
   return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC;
 }
 
-// MARK: - Whether it can be done
+// MARK: - Whether it is permitted
 
-/// Waits for news of a traced child; -1 where there is none.
+/// Waits for the next status of a traced child; -1 where there is none.
 static int next_status(pid_t child) {
   int status = 0;
   pid_t found;
@@ -275,21 +275,21 @@ static int next_status(pid_t child) {
 
 int hw_can_trace(void) {
   pid_t self = getpid();
-  pid_t child = hw_fork_quietly();
+  pid_t child = hw_fork_blocking_signals();
   if (child < 0) return errno;
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Of a parent that was killed before that call no signal tells.
+    // A parent that was killed before that call sends no signal.
     while (getppid() == self) pause();
     _exit(0);
   }
   int code = ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)OPTIONS) == 0 ? 0 : errno;
   kill(child, SIGKILL);
-  // A kernel that is only imitated may take the call and then not tell of the end.
+  // An emulated kernel may accept the call and then not report the end.
   int status = next_status(child);
   if (code == 0 && !(status >= 0 && WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT)) code = ENOSYS;
   while (status >= 0 && WIFSTOPPED(status)) {
-    go_on(child, 0);
+    continue_thread(child, 0);
     status = next_status(child);
   }
   return code;

@@ -1,4 +1,4 @@
-/// Tracing, as a shepherd and the start of a program use it; nothing of it leaves the room.
+/// Tracing, for the supervisor and the start of a program; not exported.
 
 #ifndef HW_TRACER_H
 #define HW_TRACER_H
@@ -9,19 +9,21 @@
 
 #include "CLinux.h"
 
-/// Takes a record on its way to the runner.
-typedef void (*hw_teller)(void *context, struct hw_record record);
+/// Gets a record for the runner.
+typedef void (*hw_record_handler)(void *context, struct hw_record record);
 
-/// Begins to trace a child that does nothing yet but wait; 0, or an errno.
+/// Begins to trace a child that only waits so far; 0, or an errno.
 int hw_trace_begin(pid_t pid);
 
-/// Serves a stop of a traced thread, told by wait(2), and lets the thread go on; tells of what matters.
-void hw_trace_stop(pid_t thread, int status, hw_teller tell, void *context);
+/// Handles a stop of a traced thread that wait(2) has reported, makes records of it, and continues the thread.
+void hw_trace_stop(pid_t thread, int status, hw_record_handler handler, void *context);
 
-/// Forgets a thread or process that has ended; whether it was a thread of a process that was more than it.
+/// Forgets a thread or process that has ended.
+///
+/// Returns whether it was a thread other than the first of its process.
 int hw_trace_end(pid_t thread);
 
-/// Whether a status tells of the exec of a traced process.
+/// Whether a status is that of the exec of a traced process.
 int hw_trace_is_exec(int status);
 
 #endif

@@ -14,27 +14,27 @@
 
 enum { OFF = -1, UNKNOWN = -2 };
 
-/// The longest line, its newline included: POSIX promises that a pipe keeps a write of 512 bytes whole (PIPE_BUF).
+/// The longest line, including its newline: POSIX guarantees that a write of 512 bytes to a pipe is atomic (PIPE_BUF).
 enum { LONGEST_LINE = 512, LONGEST_NAME = 100, LONGEST_UNIT = 20 };
 
 int hw_mark_state = UNKNOWN;
 
-/// Messages that had no room, and how many of them the gate was told of.
-static unsigned long dropped, told;
+/// The messages that were dropped because the FIFO was full, and how many of them were reported.
+static unsigned long dropped, reported;
 
-/// What tells the FIFO from a file that got its descriptor after the program had closed all that it has, as daemons do.
+/// Identify the FIFO: another file may have its descriptor after the program has closed all files, as daemons do.
 static dev_t fifo_device;
 static ino_t fifo_number;
 
 // MARK: - The FIFO
 
-/// Opened for reading, too: so it opens without a reader, and never raises SIGPIPE (fifo(7)).
+/// Opened for reading as well, so that it opens without a reader and never raises SIGPIPE (fifo(7)).
 static int open_fifo(const char *path) {
   struct stat file;
   if (stat(path, &file) != 0 || !S_ISFIFO(file.st_mode)) return OFF;
   int descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (descriptor >= 0 && descriptor <= STDERR_FILENO) {
-    // The program has closed a standard stream, and what it prints there must not get into the FIFO.
+    // The program has closed a standard stream; its output must not be written to the FIFO.
     int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(descriptor);
     descriptor = higher;
@@ -45,7 +45,7 @@ static int open_fifo(const char *path) {
   return descriptor;
 }
 
-/// Opens the FIFO at first use; of two threads that do so at once, one closes its own again.
+/// Opens the FIFO at first use; if two threads do so at once, one of them closes its descriptor.
 static int connect_fifo(void) {
   const char *path = getenv("HIGHWATER_MARKS");
   int descriptor = path != NULL && *path != '\0' ? open_fifo(path) : OFF;
@@ -101,7 +101,7 @@ static void append(struct line *line, const char *word) {
   line->length += length;
 }
 
-/// Appends a space and the word, of which only letters, digits and `others` are kept.
+/// Appends a space and the word; bytes other than letters, digits and `others` become `_`.
 static void append_word(struct line *line, struct hw_mark_text word, size_t most, const char *others) {
   line->text[line->length++] = ' ';
   for (size_t at = 0; at < most && at < word.length; at++) {
@@ -122,7 +122,7 @@ static void append_unit(struct line *line, struct hw_mark_text unit) {
   append_word(line, unit.length == 0 ? text("_") : unit, LONGEST_UNIT, "._-/%");
 }
 
-/// Appends the shortest of the decimal numbers of 15 to 17 digits that reads back as the same (IEEE 754 binary64).
+/// Appends the number with the fewest digits, from 15 to 17, that parse as the same number (IEEE 754 binary64).
 static void append_number(struct line *line, double number) {
   char digits[40];
   for (int precision = 15; precision <= 17; precision++) {
@@ -131,7 +131,7 @@ static void append_number(struct line *line, double number) {
   }
   line->text[line->length++] = ' ';
   for (const char *digit = digits; *digit != '\0'; digit++) {
-    // What is none of these is the locale's decimal point, of one byte or more (setlocale(3)).
+    // Other bytes are the locale's decimal point, which may have several bytes (setlocale(3)).
     bool is_plain = strchr("0123456789+-e", *digit) != NULL;
     if (is_plain || line->text[line->length - 1] != '.') line->text[line->length++] = is_plain ? *digit : '.';
   }
@@ -144,19 +144,19 @@ static void append_value(struct line *line, struct hw_mark_text name, double num
   append_unit(line, unit);
 }
 
-/// Tells the gate how many messages were dropped so far, if it does not know.
-static void tell_dropped(int descriptor) {
+/// Sends the number of dropped messages if it has changed.
+static void report_dropped(int descriptor) {
   unsigned long count = __atomic_load_n(&dropped, __ATOMIC_RELAXED);
-  unsigned long known = __atomic_load_n(&told, __ATOMIC_RELAXED);
+  unsigned long known = __atomic_load_n(&reported, __ATOMIC_RELAXED);
   if (count == known) return;
-  // Of several threads one tells.
-  if (!__atomic_compare_exchange_n(&told, &known, count, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+  // Only one of several threads sends it.
+  if (!__atomic_compare_exchange_n(&reported, &known, count, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
   struct line line;
   line.length = 0;
   append_value(&line, text("marks.dropped"), (double)count, text("messages"));
   line.text[line.length++] = '\n';
   if (write_line(descriptor, line.text, line.length)) return;
-  __atomic_compare_exchange_n(&told, &count, known, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(&reported, &count, known, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 static void send_line(struct line *line) {
@@ -165,7 +165,7 @@ static void send_line(struct line *line) {
   if (descriptor >= 0) {
     line->text[line->length++] = '\n';
     if (write_line(descriptor, line->text, line->length)) {
-      tell_dropped(descriptor);
+      report_dropped(descriptor);
     } else {
       __atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
     }

@@ -6,37 +6,37 @@
 // Why C: `curl_easy_setopt` and `curl_easy_getinfo` are variadic, and Swift cannot call variadic C functions. Each
 // wrapper below fixes the type of the one argument, as curl_easy_setopt(3) and curl_easy_getinfo(3) ask for it.
 
-/// What libcurl calls with a stretch of the answer; a count other than `size * count` ends the transfer.
+/// The callback for a part of the response; returning other than `size * count` ends the transfer.
 typedef size_t (*hw_curl_receiver)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
 
-/// Sets an option whose value is a number or a switch.
+/// Sets a numeric or Boolean option.
 static inline CURLcode hw_curl_set_long(CURL *_Nonnull handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
 }
 
-/// Sets an option whose value is a 64-bit size.
+/// Sets an option of type `curl_off_t`.
 static inline CURLcode hw_curl_set_offset(CURL *_Nonnull handle, CURLoption option, curl_off_t value) {
   return curl_easy_setopt(handle, option, value);
 }
 
-/// Sets an option whose value is a text; libcurl copies it.
+/// Sets a string option; libcurl copies the string.
 static inline CURLcode hw_curl_set_text(CURL *_Nonnull handle, CURLoption option, const char *_Nonnull value) {
   return curl_easy_setopt(handle, option, value);
 }
 
-/// Sets an option whose value is an address that stays the caller's, and must outlive the transfer.
+/// Sets a pointer option; the caller keeps the memory valid until the transfer ends.
 static inline CURLcode hw_curl_set_pointer(CURL *_Nonnull handle, CURLoption option, const void *_Nullable value) {
   return curl_easy_setopt(handle, option, value);
 }
 
-/// Sets an option whose value is a function that receives parts of the answer.
+/// Sets a callback that receives parts of the response.
 static inline CURLcode hw_curl_set_receiver(CURL *_Nonnull handle, CURLoption option, hw_curl_receiver _Nonnull value) {
   return curl_easy_setopt(handle, option, value);
 }
 
-/// Keeps a transfer, and where a redirect could lead it, to http and https.
+/// Restricts a transfer and its redirects to http and https.
 ///
-/// The options that take names came with libcurl 7.85, which made those that take bits deprecated.
+/// libcurl 7.85 introduced the options that take names and deprecated those that take bits.
 static inline CURLcode hw_curl_allow_http_only(CURL *_Nonnull handle) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   CURLcode code = curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -49,10 +49,10 @@ static inline CURLcode hw_curl_allow_http_only(CURL *_Nonnull handle) {
 #endif
 }
 
-/// Lets a transfer end while a name is still being looked up, instead of waiting for the resolver's thread.
+/// Lets a transfer end during a name resolution without waiting for the resolver thread.
 ///
-/// Does nothing before libcurl 7.87, which brought the option.
-static inline CURLcode hw_curl_leave_resolver_behind(CURL *_Nonnull handle) {
+/// Does nothing before libcurl 7.87, which introduced the option.
+static inline CURLcode hw_curl_set_quick_exit(CURL *_Nonnull handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700
   return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
 #else
@@ -61,12 +61,12 @@ static inline CURLcode hw_curl_leave_resolver_behind(CURL *_Nonnull handle) {
 #endif
 }
 
-/// Reads a figure of the last transfer that is a `long`.
+/// Reads a value of type `long` about the last transfer.
 static inline CURLcode hw_curl_get_long(CURL *_Nonnull handle, CURLINFO info, long *_Nonnull value) {
   return curl_easy_getinfo(handle, info, value);
 }
 
-/// Reads a figure of the last transfer that is a 64-bit size.
+/// Reads a value of type `curl_off_t` about the last transfer.
 static inline CURLcode hw_curl_get_offset(CURL *_Nonnull handle, CURLINFO info, curl_off_t *_Nonnull value) {
   return curl_easy_getinfo(handle, info, value);
 }

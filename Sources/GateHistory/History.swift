@@ -2,54 +2,52 @@ package import FoundationEssentials
 package import GateCore
 import GRDB
 
-/// Every run of a project, in one SQLite file that many processes may use at once.
+/// The runs of a project, in one SQLite file that several processes may use at once.
 ///
-/// Each change is one transaction that is on the disk when the call returns (`synchronous = FULL`, write-ahead log):
-/// a process that is killed at any instant loses what it was about to add, and nothing else.
+/// Each change is one transaction that is on the disk when the call returns (`synchronous = FULL`, write-ahead log): a
+/// process that is killed loses only what it was about to add.
 package struct History: Sendable {
   package let path: String
-  /// Where the file was moved that stood here and was of no use; nil where there was none.
-  package let setAside: String?
+  /// The new name of an unusable file that was in its place; nil where there was none.
+  package let unusableFile: String?
   private let queue: DatabaseQueue
 
-  /// How long one process waits for the others, in seconds; a large import lets go after each batch.
-  static let patience = 60.0
+  /// How long one process waits for the others, in seconds; a large import releases the file after each batch.
+  static let lockTimeout = 60.0
 
-  /// Opens a history to add to it; begins one where there is none, or none that can be used.
+  /// Opens a history to add to it; creates one where there is none, or none that can be used.
   ///
-  /// A damaged file and one of another program are set aside (``setAside``) and never changed. The folder must be there.
+  /// A damaged file and one of another program are renamed (``unusableFile``) and never changed. The folder must exist.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - now: The time stamp in the name of a file that is set aside.
+  ///   - now: The time stamp in the name of a file that is renamed.
   /// - Returns: the open history.
-  /// - Throws: also where a later version of this program wrote the file, which is left as it is.
+  /// - Throws: also where the file is a history of another version, which is left as it is.
   package static func open(_ path: String, at now: Date) throws(HistoryError) -> History {
     let file = HistoryFile(path: path)
-    return try file.alone { () throws(HistoryError) in
-      var aside: String?
+    return try file.withLock { () throws(HistoryError) in
+      var unusable: String?
       do throws(HistoryError) {
         _ = try file.state()
-      } catch  where error.isOfNoUse {
-        aside = try file.setAside(at: now)
+      } catch  where error.isUnusable {
+        unusable = try file.moveAside(at: now)
       }
-      return try History(path: path, setAside: aside)
+      return try History(path: path, unusableFile: unusable)
     }
   }
 
-  /// Opens a history that is there; nil where there is none.
-  ///
-  /// A file of no use is left as it is.
+  /// Opens an existing history; nil where there is none. An unusable file is left as it is.
   package static func openExisting(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     guard try file.state() == .usable else { return nil }
-    return try file.alone { () throws(HistoryError) in try History(path: path, setAside: nil) }
+    return try file.withLock { () throws(HistoryError) in try History(path: path, unusableFile: nil) }
   }
 
-  /// Opens a history that is there, to ask it only; nil where there is none.
+  /// Opens an existing history only to read it; nil where there is none.
   ///
-  /// What may not be written, such as an artifact on a file system that is read only, is copied into memory and brought
-  /// to the present version there: SQLite needs to write beside a file of this kind even to read it.
+  /// A file that cannot be written, such as an artifact on a read-only file system, is copied into memory: SQLite writes
+  /// beside a file in WAL mode even to read it.
   package static func openToRead(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     do throws(HistoryError) {
@@ -59,29 +57,29 @@ package struct History: Sendable {
     }
   }
 
-  /// Sets the file aside, which turned out to be damaged only while it was used, and begins a new one.
+  /// Renames the file, which turned out to be damaged while it was used, and creates a new one.
   ///
   /// This value cannot be used any more: SQLite would take the files beside the new one for those of the old.
-  package func beginAnew(at now: Date) throws(HistoryError) -> History {
+  package func replacingDamagedFile(at now: Date) throws(HistoryError) -> History {
     try? queue.close()
     let file = HistoryFile(path: path)
-    return try file.alone { () throws(HistoryError) in
-      try History(path: path, setAside: try file.setAside(at: now))
+    return try file.withLock { () throws(HistoryError) in
+      try History(path: path, unusableFile: try file.moveAside(at: now))
     }
   }
 
-  private init(path: String, setAside: String?) throws(HistoryError) {
+  private init(path: String, unusableFile: String?) throws(HistoryError) {
     var configuration = Configuration()
     configuration.journalMode = .wal
-    configuration.busyMode = .timeout(Self.patience)
+    configuration.busyMode = .timeout(Self.lockTimeout)
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA synchronous = FULL")
     }
     self.path = path
-    self.setAside = setAside
+    self.unusableFile = unusableFile
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
-      try HistorySchema.migrator.migrate(queue)
+      try HistorySchema.create(in: queue)
     } catch {
       throw HistoryError(error, path: path)
     }
@@ -89,11 +87,10 @@ package struct History: Sendable {
 
   private init(copyOf file: HistoryFile) throws(HistoryError) {
     path = file.path
-    setAside = nil
+    unusableFile = nil
     do {
       queue = try DatabaseQueue()
       try file.copy(to: queue)
-      try HistorySchema.migrator.migrate(queue)
     } catch {
       throw HistoryError(error, path: path)
     }
@@ -127,51 +124,49 @@ package struct History: Sendable {
 // MARK: - Adding and removing
 
 extension History {
-  /// What became of the runs of one addition.
+  /// The outcome of an addition.
   package struct Additions: Sendable, Equatable {
     package var added = 0
-    /// They were there already.
+    /// How many runs were stored before.
     package var known = 0
-    /// Ids of runs that were there with other figures.
+    /// Ids of runs that were stored with other values.
     package var conflicts: [String] = []
 
     package init() {}
   }
 
-  /// Adds a finished run; nothing changes where it is there already.
-  @discardableResult
-  package func append(_ result: RunResult) throws(HistoryError) -> Additions {
-    try append([RunRecord(result)]) { _, _ in false }
-  }
-
-  /// Adds runs in one transaction; those that are there already stay once.
+  /// Adds runs in one transaction; a run that is already stored is not stored again.
   ///
   /// - Parameters:
-  ///   - records: In any order.
-  ///   - prefers: Of two runs of one id, whether the new one takes the place of the kept one. For additions to come to
-  ///     the same in any order it must be a strict order of the figures.
-  /// - Returns: what became of them.
+  ///   - runs: In any order.
+  ///   - isPreferred: Of two runs of one id, whether the new one replaces the stored one. The result of several additions
+  ///     does not depend on their order if this is a strict order.
+  /// - Returns: the outcome.
   /// - Throws: where none was added.
+  @discardableResult
   package func append(
-    _ records: [RunRecord],
-    prefers: (_ new: RunRecord, _ kept: RunRecord) -> Bool
+    _ runs: [RunSummary],
+    replacingWhere isPreferred: (_ new: RunSummary, _ stored: RunSummary) -> Bool = { _, _ in false }
   ) throws(HistoryError) -> Additions {
     try writing { db in
-      let writer = try RunWriter(db)
-      let reader = RunReader(db)
+      var writer = try RunWriter(db)
+      var reader = RunReader(db)
       var additions = Additions()
-      for record in records {
-        guard let row = try reader.row(of: record.run.id) else {
-          try writer.insert(record)
+      for run in runs {
+        guard let row = try reader.row(of: run.run.id) else {
+          try writer.insert(run)
           additions.added += 1
           continue
         }
-        let kept = try reader.run(in: row)
+        let stored = try reader.run(in: row)
         additions.known += 1
-        if record == kept { continue }
-        let isPreferred = prefers(record, kept)
-        if isPreferred || prefers(kept, record) { additions.conflicts.append(record.run.id) }
-        if isPreferred { try writer.replace(kept, by: record) }
+        if run == stored { continue }
+        let replaces = isPreferred(run, stored)
+        if replaces || isPreferred(stored, run) { additions.conflicts.append(run.run.id) }
+        if replaces {
+          try writer.replace(stored, by: run)
+          reader = RunReader(db)
+        }
       }
       return additions
     }
@@ -185,7 +180,7 @@ extension History {
     case since(Date)
   }
 
-  /// Removes all runs but those that are to stay, and gives the room back to the disk.
+  /// Removes all other runs, and shrinks the file.
   ///
   /// - Returns: how many were removed.
   package func prune(keeping retention: Retention) throws(HistoryError) -> Int {
@@ -201,19 +196,19 @@ extension History {
         try db.execute(sql: "DELETE FROM run WHERE started_at < ?", arguments: [date.inMilliseconds])
       }
       let removed = db.changesCount
-      if removed > 0 { try RunWriter.removeOrphans(from: db) }
+      if removed > 0 { try RunWriter.deleteUnusedRows(from: db) }
       return removed
     }
-    // Another process that uses the file now keeps it from shrinking, which the next pruning makes good.
+    // While another process uses the file it cannot shrink; the next pruning shrinks it.
     if removed > 0 { try? queue.vacuum() }
     return removed
   }
 }
 
-// MARK: - Asking
+// MARK: - Queries
 
 extension History {
-  /// A scenario's runs that are asked for.
+  /// Which runs of a scenario a query returns.
   package struct Selection: Sendable, Equatable {
     package enum Branch: Sendable, Equatable {
       case any
@@ -245,62 +240,60 @@ extension History {
     try reading { db in try Int.fetchOne(db, sql: "SELECT id FROM run LIMIT 1") == nil }
   }
 
-  /// The latest runs in the order of time; with names, of those that ran any of these scenarios.
-  package func runs(
-    latest: Int,
-    of scenarios: [ScenarioName] = []
-  ) throws(HistoryError) -> [RunRecord] {
+  /// The latest runs in the order of time; with names, those of any of these scenarios.
+  package func runs(latest: Int, of scenarios: [ScenarioName] = []) throws(HistoryError) -> [RunSummary] {
     try reading { db in
-      let reader = RunReader(db)
-      return try reader.rows(latest: latest, of: scenarios).map(reader.run)
+      var reader = RunReader(db)
+      return try reader.rows(latest: latest, of: scenarios).map { try reader.run(in: $0) }
     }
   }
 
-  /// Hands all runs over in the order of time, as they are at one instant, one by one.
-  package func eachRun(_ body: (RunRecord) -> Void) throws(HistoryError) {
+  /// Calls `body` with each run, in the order of time; runs that are added meanwhile are not among them.
+  package func forEachRun(_ body: (RunSummary) -> Void) throws(HistoryError) {
     try reading { db in
-      let reader = RunReader(db)
+      var reader = RunReader(db)
       for row in try reader.allRows() { body(try reader.run(in: row)) }
     }
   }
 
-  /// One metric of one scenario in the order of time; of a figure of the target's own, in the unit that it `told`.
+  /// One metric of one scenario in the order of time, of the runs that have values of it.
+  ///
+  /// - Parameter unit: Counts only for a value that the target reports, which is another series in another unit.
   package func series(
     of metric: MetricName,
-    reported: String? = nil,
+    unit: String,
     in selection: Selection
   ) throws(HistoryError) -> [SeriesPoint] {
-    try reading { db in try SeriesReader(db, selection).points(of: metric, reported: reported) }
-  }
-
-  /// The history as people review it, as it is at one instant.
-  package func trend(madeAt date: Date, links: BuildLinks) throws(HistoryError) -> Trend {
-    var courses: [ScenarioCourse] = []
-    let maker = try reading { db in
-      let index = try TrackIndex(db)
-      let maker = CourseMaker(index.inventory)
-      let step = max(1, Self.mostRows / max(1, index.runs.count))
-      for start in stride(from: 0, to: index.scenarios.count, by: step) {
-        let scenarios = start..<min(start + step, index.scenarios.count)
-        var reader = try TrackReader(db, index, scenarios: scenarios)
-        courses += maker.courses(of: try reader.read())
-      }
-      return maker
+    try reading { db in
+      try SeriesReader(db, selection).points(of: StoredMetricName(metric, reportedUnit: unit))
     }
-    return maker.trend(of: courses, madeAt: date, links: links)
   }
-
-  /// How many scenarios' runs are in memory at a time, at some 200 bytes each: a history of more takes several passes.
-  private static let mostRows = 400_000
 
   /// A scenario's verdicts, the oldest first.
   package func verdicts(in selection: Selection) throws(HistoryError) -> [Verdict] {
     try reading { db in try SeriesReader(db, selection).verdicts() }
   }
+
+  /// The series of all scenarios; runs that are added meanwhile are not in them.
+  package func trend(createdAt: Date, links: BuildLinks) throws(HistoryError) -> Trend {
+    try reading { db in
+      let index = try TrendIndex(db)
+      let builder = SeriesBuilder(index.source)
+      let step = max(1, Self.mostRuns / max(1, index.source.runs.count))
+      let series = try stride(from: 0, to: index.scenarios.count, by: step).flatMap { start in
+        let scenarios = start..<min(start + step, index.scenarios.count)
+        return try ScenarioHistoryReader.read(scenarios, of: index, from: db).flatMap(builder.series)
+      }
+      return builder.trend(of: series, createdAt: createdAt, links: links)
+    }
+  }
+
+  /// How many runs of scenarios are in memory at a time, at some 200 bytes each; a larger history takes several passes.
+  private static let mostRuns = 400_000
 }
 
 extension Date {
-  /// Milliseconds since 1970, as instants are kept.
+  /// Milliseconds since 1970, as instants are stored.
   var inMilliseconds: Int64 {
     // A Double is exact to a microsecond for the next thousand years.
     Int64(max(-9e15, min(9e15, (timeIntervalSince1970 * 1000).rounded())))

@@ -8,13 +8,13 @@ package struct HistoryError: DiagnosticError, Equatable {
     case unavailable
     /// SQLite cannot write the file, or beside it.
     case notWritable
-    /// The file is no database, or what it holds contradicts itself.
+    /// The file is no database, or its contents are inconsistent.
     case damaged
     /// The file is the database of another program.
     case foreign
-    /// A later version of this program wrote it.
-    case newer
-    /// Other processes kept it for themselves for too long.
+    /// Another version of this program wrote it.
+    case otherVersion
+    /// Other processes locked it for too long.
     case busy
   }
 
@@ -27,8 +27,8 @@ package struct HistoryError: DiagnosticError, Equatable {
     [Diagnostic(place: path, problem: problem, hint: hint)]
   }
 
-  /// Whether the file is of no use to this program, so that a new one may take its place.
-  var isOfNoUse: Bool { code == .damaged || code == .foreign }
+  /// Whether the file is not a history, so that a new one may take its place.
+  var isUnusable: Bool { code == .damaged || code == .foreign }
 }
 
 extension HistoryError {
@@ -37,15 +37,19 @@ extension HistoryError {
       code: .foreign, path: path, problem: "is a database of another program", hint: "name another file as `history`")
   }
 
-  static func newer(_ path: String, version: Int) -> Self {
+  static func otherVersion(_ path: String, version: Int) -> Self {
     Self(
-      code: .newer, path: path,
-      problem: "is a history of version \(version), and this version of \(Tool.name) knows \(HistorySchema.version)",
-      hint: "use the version of \(Tool.name) that wrote it, or a newer one"
+      code: .otherVersion, path: path,
+      problem: "is a history of version \(version); this version of \(Tool.name) reads version \(HistorySchema.version)",
+      hint: "use the version of \(Tool.name) that wrote it, or name another file as `history`"
     )
   }
 
-  /// What SQLite's word means to a person; statements and their arguments stay out of it.
+  static func busy(_ path: String) -> Self {
+    Self(code: .busy, path: path, problem: "is locked by another process", hint: "try again when that has ended")
+  }
+
+  /// Describes an error of SQLite without the statement and its arguments.
   init(_ error: any Error, path: String) {
     if let own = error as? HistoryError {
       self = own
@@ -55,15 +59,15 @@ extension HistoryError {
       self.init(code: .unavailable, path: path, problem: "cannot be used: \(error)")
       return
     }
-    let reported = error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)"
+    let reported = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT:
       self.init(
         code: .damaged, path: path, problem: "is damaged: \(reported)",
-        hint: "the next `\(Tool.name) check` sets it aside and begins a new one"
+        hint: "the next `\(Tool.name) check` renames it and creates a new one"
       )
     case .SQLITE_BUSY, .SQLITE_LOCKED:
-      self.init(code: .busy, path: path, problem: "is in use by another process, which did not let go of it")
+      self = .busy(path)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN:
       self.init(code: .notWritable, path: path, problem: "cannot be used: \(reported)")
     case .SQLITE_FULL:

@@ -2,19 +2,19 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// The file that a history is in: what it is, before anything is changed in it.
+/// The file of a history, which is checked before anything in it is changed.
 struct HistoryFile {
   enum State {
     case missing
-    /// A history, or a file in which one may be begun.
+    /// A history, or an empty file.
     case usable
   }
 
   let path: String
 
-  /// Looks at the file without changing it.
+  /// Checks the file without changing it.
   ///
-  /// - Throws: where it is damaged, another program's, or of a later version.
+  /// - Throws: where it is damaged, another program's, or of another version.
   func state() throws(HistoryError) -> State {
     var facts = stat()
     guard stat(path, &facts) == 0 else {
@@ -25,11 +25,11 @@ struct HistoryFile {
       throw HistoryError(code: .unavailable, path: path, problem: "is not a file", hint: "name a file as `history`")
     }
     if facts.st_size == 0 { return .usable }
-    // SQLite takes a file that is shorter than any page for an empty one, and would overwrite it.
+    // SQLite treats a file that is shorter than any page as an empty one, and would overwrite it.
     if facts.st_size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
     var configuration = Configuration()
     configuration.readonly = true
-    configuration.busyMode = .timeout(History.patience)
+    configuration.busyMode = .timeout(History.lockTimeout)
     do {
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       defer { try? queue.close() }
@@ -40,13 +40,13 @@ struct HistoryFile {
     return .usable
   }
 
-  /// Whether all of the history is in the file itself, and nothing in a log beside it.
+  /// Whether the whole history is in the file itself, and nothing in a write-ahead log beside it.
   var isComplete: Bool {
     var facts = stat()
     return stat(path + "-wal", &facts) != 0 || facts.st_size == 0
   }
 
-  /// Copies the history without writing anything beside it, which is sound only while nobody else writes it.
+  /// Copies the history without writing anything beside it, which is safe only while no other process writes it.
   func copy(to copy: DatabaseQueue) throws {
     var configuration = Configuration()
     configuration.readonly = true
@@ -60,58 +60,58 @@ struct HistoryFile {
   private func identify(_ db: Database) throws {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     if try Int32.fetchOne(db, sql: "PRAGMA application_id") == HistorySchema.applicationID {
-      if version > HistorySchema.version { throw HistoryError.newer(path, version: version) }
-      // Reads the root page of every table and index, so that a file that was cut or overwritten shows.
+      if version != HistorySchema.version { throw HistoryError.otherVersion(path, version: version) }
+      // Reads the first page of each table, which fails where the file was truncated or overwritten.
       let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
       for table in tables { _ = try Row.fetchOne(db, sql: "SELECT 1 FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
       return
     }
-    // A process that was killed before its first migration leaves a database without tables of ours.
-    let others = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema WHERE tbl_name <> 'grdb_migrations'")
-    if version != 0 || others != 0 { throw HistoryError.foreign(path) }
+    // A process that was killed before it created the tables leaves an empty database.
+    let tables = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema")
+    if version != 0 || tables != 0 { throw HistoryError.foreign(path) }
   }
 
   private var notOpened: HistoryError {
     HistoryError(code: .unavailable, path: path, problem: "cannot be opened: \(String(cString: strerror(errno)))")
   }
 
-  /// Gives the file and what SQLite keeps beside it another name, so that a new one can be begun.
+  /// Renames the file and those that SQLite keeps beside it, so that a new history can take its place.
   ///
-  /// - Returns: the new name; nothing that has it already is overwritten.
-  func setAside(at now: Date) throws(HistoryError) -> String {
+  /// - Returns: the new name; no existing file is overwritten.
+  func moveAside(at now: Date) throws(HistoryError) -> String {
     let stamp = now.formatted(.iso8601).replacing(":", with: "-")
     for attempt in 1...100 {
-      let aside = "\(path).set-aside-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
-      guard link(path, aside) == 0 else {
+      let name = "\(path).unusable-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
+      guard link(path, name) == 0 else {
         if errno == EEXIST { continue }
         break
       }
-      for suffix in ["-wal", "-shm"] { rename(path + suffix, aside + suffix) }
-      if unlink(path) == 0 { return aside }
+      for suffix in ["-wal", "-shm"] { rename(path + suffix, name + suffix) }
+      if unlink(path) == 0 { return name }
       break
     }
     throw HistoryError(
       code: .unavailable, path: path,
-      problem: "is of no use and cannot be set aside: \(String(cString: strerror(errno)))",
+      problem: "is unusable and cannot be renamed: \(String(cString: strerror(errno)))",
       hint: "remove it, or name another file as `history`"
     )
   }
 
-  /// Keeps other processes from opening, beginning or setting aside a history of the same folder until `body` is done.
+  /// Prevents other processes from opening, creating or renaming a history in the same folder until `body` is done.
   ///
-  /// The lock is the kernel's (`flock(2)` on the folder): it leaves no file, and ends with the process. Without it two
-  /// processes that begin a file at the same instant would both migrate it.
-  func alone<Value>(_ body: () throws(HistoryError) -> Value) throws(HistoryError) -> Value {
+  /// The lock is the kernel's (`flock(2)` on the folder): it leaves no file, and ends with the process. Without it a
+  /// process could rename a file in which another one has just created a history.
+  func withLock<Value>(_ body: () throws(HistoryError) -> Value) throws(HistoryError) -> Value {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw notOpened
     }
     defer { close(descriptor) }
-    let end = ContinuousClock.now + .seconds(History.patience)
+    let end = ContinuousClock.now + .seconds(History.lockTimeout)
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
-        throw HistoryError(code: .busy, path: path, problem: "is in use by another process, which did not let go of it")
+        throw HistoryError.busy(path)
       }
       usleep(5000)
     }

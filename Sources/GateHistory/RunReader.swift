@@ -2,12 +2,12 @@ import FoundationEssentials
 import GRDB
 import GateCore
 
-/// Makes runs of the tables' rows, within one transaction.
-final class RunReader {
+/// Reads runs within one transaction.
+struct RunReader {
   private let db: Database
-  private var environments: [Int64: EnvironmentInfo] = [:]
-  private var approvals: [Int64: Baseline.Approval] = [:]
-  private var metrics: [String: (metric: MetricName, reported: String?)] = [:]
+  private var environments: SharedValues<EnvironmentInfo>
+  private var approvals: SharedValues<Approval>
+  private var metricNames: [String: StoredMetricName] = [:]
 
   private static let columns = """
     SELECT run.*, branch.text AS branch FROM run LEFT JOIN name AS branch ON branch.id = run.branch_id
@@ -15,6 +15,8 @@ final class RunReader {
 
   init(_ db: Database) {
     self.db = db
+    environments = .environments(db)
+    approvals = .approvals(db)
   }
 
   func row(of identifier: String) throws -> Row? {
@@ -26,7 +28,7 @@ final class RunReader {
     try Row.fetchAll(db, sql: "\(Self.columns) ORDER BY run.started_at, run.identifier")
   }
 
-  /// The latest rows in the order of time; of those that ran any of the scenarios, where some are named.
+  /// The latest rows in the order of time; with names, of the runs of any of these scenarios.
   func rows(latest: Int, of scenarios: [ScenarioName]) throws -> [Row] {
     let marks = scenarios.map { _ in "?" }.joined(separator: ", ")
     let condition =
@@ -43,15 +45,15 @@ final class RunReader {
     return rows.reversed()
   }
 
-  func run(in row: Row) throws -> RunRecord {
-    RunRecord(
+  mutating func run(in row: Row) throws -> RunSummary {
+    RunSummary(
       run: RunInfo(row),
-      environment: try environment(row["environment_id"]),
+      environment: try environments.value(row["environment_id"]),
       scenarios: try scenarios(ofRun: row["id"])
     )
   }
 
-  private func scenarios(ofRun run: Int64) throws -> [ScenarioRecord] {
+  private mutating func scenarios(ofRun run: Int64) throws -> [ScenarioSummary] {
     let rows = try Row.fetchAll(
       try db.cachedStatement(
         sql: """
@@ -59,86 +61,45 @@ final class RunReader {
           LEFT JOIN name AS tags ON tags.id = scenario.tags_id
           WHERE run_id = ? ORDER BY scenario.id
           """), arguments: [run])
-    var metrics = try grouped(
-      """
-      SELECT metric.*, name.text AS name FROM scenario JOIN metric ON metric.scenario_id = scenario.id
-      JOIN name ON name.id = metric.name_id WHERE run_id = ?
-      """, of: run
-    ) { row in
-      let (metric, reported) = self.metric(row["name"])
-      return MetricRecord(metric: metric, reported: reported, row)
-    }
-    var troubles = try grouped(
-      """
-      SELECT trouble.* FROM scenario JOIN trouble ON trouble.scenario_id = scenario.id WHERE run_id = ?
-      ORDER BY repetition
-      """, of: run, ScenarioRecord.Trouble.init)
+    let metricRows = try Row.fetchAll(
+      try db.cachedStatement(
+        sql: """
+          SELECT scenario_id, name.text AS name, \(MetricResult.columns) FROM scenario
+          JOIN metric ON metric.scenario_id = scenario.id JOIN name ON name.id = metric.name_id WHERE run_id = ?
+          """), arguments: [run])
+    let byScenario = Dictionary(grouping: metricRows) { $0["scenario_id"] as Int64 }
     return try rows.map { row in
-      let id: Int64 = row["id"]
-      return ScenarioRecord(
+      let perIteration: Bool = row["growth_is_per_iteration"]
+      let metrics = (byScenario[row["id"]] ?? [])
+        .map { MetricResult($0, name: metricName($0["name"]), perIteration: perIteration) }
+        .sorted { MetricName.isListedBefore($0.metric, $1.metric) }
+      return ScenarioSummary(
         name: ScenarioName(row["name"]),
         tags: (row["tags"] as String?)?.split(separator: ",").map(String.init) ?? [],
-        verdict: Verdict(row["verdict"]),
-        environment: try environment(row["environment_id"]),
-        repetitions: row["repetitions"],
-        growthIsPerIteration: row["growth_is_per_iteration"],
-        metrics: (metrics.removeValue(forKey: id) ?? [])
-          .sorted { MetricRecord.isShownBefore($0.metric, $1.metric) },
-        troubles: troubles.removeValue(forKey: id) ?? [],
+        verdict: Verdict(stored: row["verdict"]),
+        environment: try environments.value(row["environment_id"]),
+        repetitionCount: row["repetitions"],
+        growthIsPerIteration: perIteration,
+        metrics: metrics.filter(\.isGated),
+        ungated: metrics.filter { !$0.isGated },
+        failedRepetitions: try (row["failed_repetitions"] as String?).map {
+          try JSONColumn.decode([FailedRepetition].self, from: $0)
+        } ?? [],
         composition: Composition(row),
-        approval: try (row["approval_id"] as Int64?).map(approval)
+        approval: try (row["approval_id"] as Int64?).map { try approvals.value($0) }
       )
     }
   }
 
-  /// What the rows of one run yield, by the scenario that they are of.
-  private func grouped<Value>(
-    _ sql: String,
-    of run: Int64,
-    _ read: (Row) -> Value
-  ) throws -> [Int64: [Value]] {
-    let cursor = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: [run])
-    var values: [Int64: [Value]] = [:]
-    while let row = try cursor.next() { values[row["scenario_id"], default: []].append(read(row)) }
-    return values
-  }
-
-  // MARK: What stands once
-
-  func environment(_ id: Int64) throws -> EnvironmentInfo {
-    if let known = environments[id] { return known }
-    let statement = try db.cachedStatement(sql: "SELECT * FROM environment WHERE id = ?")
-    guard let row = try Row.fetchOne(statement, arguments: [id]) else { throw missing("environment") }
-    let environment = EnvironmentColumns.environment(in: row)
-    environments[id] = environment
-    return environment
-  }
-
-  func approval(_ id: Int64) throws -> Baseline.Approval {
-    if let known = approvals[id] { return known }
-    let statement = try db.cachedStatement(sql: "SELECT * FROM approval WHERE id = ?")
-    guard let row = try Row.fetchOne(statement, arguments: [id]) else { throw missing("approval") }
-    let approval = Baseline.Approval(
-      at: Date(milliseconds: row["approved_at"]), by: row["approved_by"], commit: row["commit_id"],
-      reason: row["reason"], run: row["of_run"]
-    )
-    approvals[id] = approval
-    return approval
-  }
-
-  private func metric(_ text: String) -> (metric: MetricName, reported: String?) {
-    if let known = metrics[text] { return known }
-    let metric = MetricRecord.split(nameInHistory: text)
-    metrics[text] = metric
-    return metric
-  }
-
-  private func missing(_ what: String) -> DatabaseError {
-    DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a run names an \(what) that is not there")
+  private mutating func metricName(_ text: String) -> StoredMetricName {
+    if let name = metricNames[text] { return name }
+    let name = StoredMetricName(text: text)
+    metricNames[text] = name
+    return name
   }
 }
 
-/// Reads what one scenario's runs say, in the order of time.
+/// Reads one scenario's runs in the order of time.
 struct SeriesReader {
   private let db: Database
   private let condition: String
@@ -172,25 +133,26 @@ struct SeriesReader {
   }
 
   func verdicts() throws -> [Verdict] {
-    try rows("scenario.verdict").map { Verdict($0["verdict"]) }
+    try rows("scenario.verdict").map { Verdict(stored: $0["verdict"]) }
   }
 
-  func points(of metric: MetricName, reported: String?) throws -> [SeriesPoint] {
-    let reader = RunReader(db)
+  /// The runs that have values of the metric.
+  func points(of name: StoredMetricName) throws -> [SeriesPoint] {
+    var approvals = SharedValues.approvals(db)
     let columns = """
-      run.*, branch.text AS branch, scenario.verdict AS scenario_verdict, scenario.approval_id, metric.median,
-      metric.low, metric.high, metric.count, metric.verdict AS metric_verdict, metric.baseline, metric.change,
-      metric.allowed, metric.limit_bytes
+      run.*, branch.text AS branch, scenario.verdict AS verdict, scenario.growth_is_per_iteration,
+      scenario.approval_id, \(MetricResult.columns)
       """
     let joining = """
       JOIN metric ON metric.scenario_id = scenario.id AND metric.name_id = (SELECT id FROM name WHERE text = ?)
+      AND metric.median IS NOT NULL
       """
-    return try rows(columns, joining: joining, [MetricRecord.nameInHistory(of: metric, reported: reported)]).map { row in
+    return try rows(columns, joining: joining, [name.text]).map { row in
       SeriesPoint(
         run: RunInfo(row),
-        verdict: Verdict(row["scenario_verdict"]),
-        record: MetricRecord(metric: metric, reported: reported, row, verdict: "metric_verdict"),
-        approval: try (row["approval_id"] as Int64?).map(reader.approval)
+        verdict: Verdict(stored: row["verdict"]),
+        metric: MetricResult(row, name: name, perIteration: row["growth_is_per_iteration"]),
+        approval: try (row["approval_id"] as Int64?).map { try approvals.value($0) }
       )
     }
   }
@@ -209,52 +171,53 @@ extension RunInfo {
 }
 
 extension Verdict {
-  /// A verdict of a later version says nothing to this one.
-  init(_ text: String) {
+  /// A verdict that this version does not know counts as `skipped`.
+  init(stored text: String) {
     self = Verdict(rawValue: text) ?? .skipped
   }
 }
 
-extension MetricRecord {
-  /// A metric's name in the tables: a figure of a target's own has its unit behind a space, as in
-  /// `value.cache.entries items`, since in another unit it is another series.
-  static func nameInHistory(of metric: MetricName, reported: String?) -> String {
-    reported.map { "\(metric) \($0)" } ?? metric.text
-  }
+extension MetricResult {
+  fileprivate static let columns = """
+    metric.median, metric.low, metric.high, metric.count, metric.verdict AS metric_verdict, metric.baseline,
+    metric.baseline_count, metric.change, metric.allowed, metric.limit_value
+    """
 
-  static func split(nameInHistory text: String) -> (metric: MetricName, reported: String?) {
-    guard MetricName(text).isValue, let space = text.lastIndex(of: " ") else { return (MetricName(text), nil) }
-    return (MetricName(String(text[..<space])), String(text[text.index(after: space)...]))
-  }
-
-  fileprivate init(metric: MetricName, reported: String?, _ row: Row, verdict: String = "verdict") {
+  /// The tolerance, the interval of the change, the method and the reason are not stored.
+  fileprivate init(_ row: Row, name: StoredMetricName, perIteration: Bool) {
+    let unit = name.metric.unit(perIteration: perIteration, reported: name.reportedUnit)
     let (median, low, high): (Double?, Double?, Double?) = (row["median"], row["low"], row["high"])
-    let judged = (row[verdict] as String?).map { text in
-      Judgement(
-        verdict: Verdict(text), baseline: row["baseline"], change: row["change"], allowed: row["allowed"],
-        limit: row["limit_bytes"]
-      )
-    }
+    let verdict: String? = row["metric_verdict"]
+    let baseline: Double? = row["baseline"]
+    let limit: Double? = row["limit_value"]
     self.init(
-      metric: metric,
-      reported: reported,
-      figures: median.map { Figures(median: $0, low: low ?? $0, high: high ?? $0, count: row["count"] ?? 0) },
-      judgement: judged
+      rule: GateRule(
+        metric: name.metric, tolerance: nil, limit: limit.map { Amount($0, unit: unit) },
+        severity: verdict == nil ? .off : .fail),
+      unit: unit,
+      verdict: verdict.map { Verdict(stored: $0) } ?? .skipped,
+      baseline: baseline.map { ValueSummary(median: $0, count: row["baseline_count"] ?? 0) },
+      current: median.map { median in
+        ValueSummary(
+          median: median, count: row["count"] ?? 0, range: low.flatMap { low in high.map { min(low, $0)...max(low, $0) } })
+      },
+      change: (row["change"] as Double?).map { change in
+        let percent = baseline.flatMap { $0 > 0 ? change / $0 * 100 : nil }
+        return Change(absolute: change, percent: percent, low: change, high: change)
+      },
+      allowed: row["allowed"]
     )
   }
 }
 
-extension ScenarioRecord.Trouble {
-  init(_ row: Row) {
-    let end = End(
-      (row["kind"] as String?).flatMap(End.Kind.init) ?? .unknown,
-      code: row["code"],
-      signal: (row["signal"] as Int32?).map { Signal(number: $0) },
-      proof: row["proof"],
-      detail: row["detail"],
-      oomKills: row["oom_kills"]
-    )
-    self.init(repetition: row["repetition"], end: end)
+extension Amount {
+  /// The amount that a number in this unit is.
+  fileprivate init(_ value: Double, unit: String) {
+    switch unit {
+    case "seconds": self = .time(.seconds(value))
+    case _ where MetricUnit.isMemory(unit): self = .size(Bytes(clampedFrom: value))
+    default: self = .number(value)
+    }
   }
 }
 

@@ -2,141 +2,114 @@ import FoundationEssentials
 import GRDB
 import GateCore
 
-/// Puts runs into the tables, within one transaction: ids that it has learnt may be gone after it.
-final class RunWriter {
+/// Inserts runs within one transaction.
+struct RunWriter {
   private let db: Database
-  private let insertRun: Statement
-  private let insertScenario: Statement
-  private let metricRow: MetricRow
-  private let insertTrouble: Statement
+  private let insertRun: RawStatement
+  private let insertScenario: RawStatement
+  private let insertMetric: RawStatement
   private var names: [String: Int64] = [:]
-  private var environments: [(info: EnvironmentInfo, id: Int64)] = []
-  private var approvals: [(approval: Baseline.Approval, id: Int64)] = []
+  private var environments: SharedValues<EnvironmentInfo>
+  private var approvals: SharedValues<Approval>
 
   init(_ db: Database) throws {
-    self.db = db
-    func inserting(into table: String, _ columns: String) throws -> Statement {
+    func inserting(into table: String, _ columns: String) throws -> RawStatement {
       let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ",")
-      return try db.makeStatement(sql: "INSERT INTO \(table) (\(columns)) VALUES (\(marks))")
+      return try RawStatement(db, "INSERT INTO \(table) (\(columns)) VALUES (\(marks))")
     }
+    self.db = db
     insertRun = try inserting(
-      into: "run", "identifier, started_at, duration, commit_id, subject, branch_id, build_url, environment_id, verdict"
-    )
+      into: "run", "identifier, started_at, duration, commit_id, subject, branch_id, build_url, environment_id")
     insertScenario = try inserting(
       into: "scenario",
       """
-      run_id, name_id, tags_id, environment_id, verdict, repetitions, growth_is_per_iteration, approval_id,
-      anon, file, shmem, stack, heap, lazy_free, huge_pages
+      run_id, name_id, environment_id, tags_id, verdict, repetitions, growth_is_per_iteration, approval_id,
+      failed_repetitions, anon, file, shmem, stack, heap, lazy_free, huge_pages
       """)
-    metricRow = MetricRow(
-      try inserting(
-        into: "metric",
-        "scenario_id, name_id, median, low, high, count, verdict, baseline, change, allowed, limit_bytes"))
-    insertTrouble = try inserting(
-      into: "trouble", "scenario_id, repetition, kind, code, signal, proof, detail, oom_kills")
+    insertMetric = try inserting(
+      into: "metric",
+      """
+      scenario_id, name_id, median, low, high, count,
+      verdict, baseline, baseline_count, change, allowed, limit_value
+      """)
+    environments = .environments(db)
+    approvals = .approvals(db)
   }
 
-  func insert(_ record: RunRecord) throws {
-    let run = record.run
-    try insertRun.execute(arguments: [
-      run.id, run.startedAt.inMilliseconds, run.duration.nanoseconds, run.commit, run.subject,
-      try run.branch.map(id(ofName:)), run.buildURL, try id(of: record.environment), record.verdict.rawValue,
-    ])
+  mutating func insert(_ summary: RunSummary) throws {
+    let run = summary.run
+    insertRun.bind(run.id)
+    insertRun.bind(run.startedAt.inMilliseconds)
+    insertRun.bind(run.duration.nanoseconds)
+    insertRun.bind(run.commit)
+    insertRun.bind(run.subject)
+    insertRun.bind(try run.branch.map { try id(ofName: $0) })
+    insertRun.bind(run.buildURL)
+    insertRun.bind(try environments.id(of: summary.environment))
+    _ = try insertRun.step()
     let runID = db.lastInsertedRowID
-    for scenario in record.scenarios { try insert(scenario, ofRun: runID) }
+    for scenario in summary.scenarios { try insert(scenario, ofRun: runID) }
   }
 
-  func replace(_ kept: RunRecord, by record: RunRecord) throws {
-    try db.execute(sql: "DELETE FROM run WHERE identifier = ?", arguments: [kept.run.id])
-    try Self.removeOrphans(from: db)
-    forget()
-    try insert(record)
+  mutating func replace(_ stored: RunSummary, by summary: RunSummary) throws {
+    try db.execute(sql: "DELETE FROM run WHERE identifier = ?", arguments: [stored.run.id])
+    try Self.deleteUnusedRows(from: db)
+    (names, environments, approvals) = ([:], .environments(db), .approvals(db))
+    try insert(summary)
   }
 
-  private func insert(_ scenario: ScenarioRecord, ofRun runID: Int64) throws {
+  private mutating func insert(_ scenario: ScenarioSummary, ofRun runID: Int64) throws {
+    insertScenario.bind(runID)
+    insertScenario.bind(try id(ofName: scenario.name.text))
+    insertScenario.bind(try environments.id(of: scenario.environment))
+    insertScenario.bind(scenario.tags.isEmpty ? nil : try id(ofName: scenario.tags.joined(separator: ",")))
+    insertScenario.bind(scenario.verdict.rawValue)
+    insertScenario.bind(Int64(scenario.repetitionCount))
+    insertScenario.bind(Int64(scenario.growthIsPerIteration ? 1 : 0))
+    insertScenario.bind(try scenario.approval.map { try approvals.id(of: $0) })
+    let failed = scenario.failedRepetitions
+    insertScenario.bind(failed.isEmpty ? nil : try JSONColumn.encode(failed))
     let parts = scenario.composition
-    try insertScenario.execute(arguments: [
-      runID, try id(ofName: scenario.name.text), try tags(of: scenario), try id(of: scenario.environment),
-      scenario.verdict.rawValue,
-      scenario.repetitions, scenario.growthIsPerIteration, try scenario.approval.map(id(of:)),
-      parts?.anonymous.count, parts?.file.count, parts?.shared.count, parts?.stack?.count, parts?.heap?.count,
-      parts?.lazilyFreed?.count, parts?.hugePages?.count,
-    ])
+    insertScenario.bind(parts?.anonymous.count)
+    insertScenario.bind(parts?.file.count)
+    insertScenario.bind(parts?.shared.count)
+    insertScenario.bind(parts?.stack?.count)
+    insertScenario.bind(parts?.heap?.count)
+    insertScenario.bind(parts?.lazilyFreed?.count)
+    insertScenario.bind(parts?.hugePages?.count)
+    _ = try insertScenario.step()
     let scenarioID = db.lastInsertedRowID
-    for record in scenario.metrics {
-      let name = MetricRecord.nameInHistory(of: record.metric, reported: record.reported)
-      try metricRow.insert(record, metric: try id(ofName: name), scenario: scenarioID)
-    }
-    for trouble in scenario.troubles {
-      let end = trouble.end
-      try insertTrouble.execute(arguments: [
-        scenarioID, trouble.repetition, end.kind.rawValue, end.code, end.signal?.number, end.proof, end.detail,
-        end.oomKills,
-      ])
-    }
+    for metric in scenario.metrics { try insert(metric, ofScenario: scenarioID) }
+    for metric in scenario.ungated { try insert(metric, ofScenario: scenarioID) }
   }
 
-  // MARK: What stands once
-
-  private func tags(of scenario: ScenarioRecord) throws -> Int64? {
-    scenario.tags.isEmpty ? nil : try id(ofName: scenario.tags.joined(separator: ","))
+  private mutating func insert(_ metric: MetricResult, ofScenario scenarioID: Int64) throws {
+    insertMetric.bind(scenarioID)
+    insertMetric.bind(try id(ofName: StoredMetricName(of: metric).text))
+    insertMetric.bind(metric.current?.median)
+    insertMetric.bind(metric.current?.range?.lowerBound)
+    insertMetric.bind(metric.current?.range?.upperBound)
+    insertMetric.bind(metric.current.map { Int64($0.count) })
+    insertMetric.bind(metric.isGated ? metric.verdict.rawValue : nil)
+    insertMetric.bind(metric.baseline?.median)
+    insertMetric.bind(metric.baseline.map { Int64($0.count) })
+    insertMetric.bind(metric.change?.absolute)
+    insertMetric.bind(metric.allowed)
+    insertMetric.bind(metric.rule.limit?.value)
+    _ = try insertMetric.step()
   }
 
-  private func id(ofName text: String) throws -> Int64 {
-    if let known = names[text] { return known }
-    let id =
-      try found("SELECT id FROM name WHERE text = ?", [text])
-      ?? inserted("INSERT INTO name (text) VALUES (?)", [text])
+  private mutating func id(ofName text: String) throws -> Int64 {
+    if let id = names[text] { return id }
+    let known = try Int64.fetchOne(try db.cachedStatement(sql: "SELECT id FROM name WHERE text = ?"), arguments: [text])
+    if known == nil { try db.cachedStatement(sql: "INSERT INTO name (text) VALUES (?)").execute(arguments: [text]) }
+    let id = known ?? db.lastInsertedRowID
     names[text] = id
     return id
   }
 
-  private func id(of environment: EnvironmentInfo) throws -> Int64 {
-    if let known = environments.first(where: { $0.info == environment }) { return known.id }
-    let columns = EnvironmentColumns.values(of: environment)
-    let id =
-      try found("SELECT id FROM environment WHERE \(EnvironmentColumns.comparison)", columns)
-      ?? inserted(EnvironmentColumns.insertion, columns)
-    environments.append((environment, id))
-    return id
-  }
-
-  private func id(of approval: Baseline.Approval) throws -> Int64 {
-    if let known = approvals.first(where: { $0.approval == approval }) { return known.id }
-    let columns: StatementArguments = [
-      approval.at.inMilliseconds, approval.by, approval.commit, approval.reason, approval.run,
-    ]
-    let id =
-      try found(
-        """
-        SELECT id FROM approval WHERE approved_at IS ? AND approved_by IS ? AND commit_id IS ? AND reason IS ?
-        AND of_run IS ?
-        """, columns)
-      ?? inserted(
-        "INSERT INTO approval (approved_at, approved_by, commit_id, reason, of_run) VALUES (?, ?, ?, ?, ?)", columns)
-    approvals.append((approval, id))
-    // Of thousands of approvals only the latest come again.
-    if approvals.count > 200 { approvals.removeFirst(100) }
-    return id
-  }
-
-  private func found(_ sql: String, _ arguments: StatementArguments) throws -> Int64? {
-    try Int64.fetchOne(try db.cachedStatement(sql: sql), arguments: arguments)
-  }
-
-  private func inserted(_ sql: String, _ arguments: StatementArguments) throws -> Int64 {
-    try db.cachedStatement(sql: sql).execute(arguments: arguments)
-    return db.lastInsertedRowID
-  }
-
-  private func forget() {
-    names = [:]
-    environments = []
-    approvals = []
-  }
-
-  /// Removes what no run names any more.
-  static func removeOrphans(from db: Database) throws {
+  /// Deletes names, environments and approvals that no run refers to any more.
+  static func deleteUnusedRows(from db: Database) throws {
     try db.execute(
       sql: """
         DELETE FROM approval WHERE id NOT IN (SELECT approval_id FROM scenario WHERE approval_id IS NOT NULL);
@@ -150,45 +123,29 @@ final class RunWriter {
   }
 }
 
-/// How an environment lies in its table.
-enum EnvironmentColumns {
-  private static let names = [
-    "name", "architecture", "page_size", "cpus", "aslr", "thp", "measurement", "memory_limit", "kernel", "libc",
-    "allocator", "swap", "environment_hash", "ignored", "counter_bound", "counter_difference",
-  ]
+/// A metric's name in the table `name`.
+///
+/// A value that the target reports has its unit behind a space, as in `value.cache.entries items`: in another unit it is
+/// another series.
+struct StoredMetricName {
+  let metric: MetricName
+  /// nil for the metrics whose unit follows from their name.
+  let reportedUnit: String?
 
-  static let comparison = names.map { "\($0) IS ?" }.joined(separator: " AND ")
-
-  static let insertion = """
-    INSERT INTO environment (\(names.joined(separator: ", ")))
-    VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
-    """
-
-  static func values(of environment: EnvironmentInfo) -> StatementArguments {
-    let print = environment.fingerprint
-    return [
-      environment.name, print.architecture, print.pageSize, print.cpus, print.aslr, print.thp, print.measurement,
-      print.memoryLimit?.count, print.kernel, print.libc, print.allocator, print.swap, print.environmentHash,
-      environment.ignoredFields.sorted().map(\.rawValue).joined(separator: ","),
-      environment.counters?.bound.count, environment.counters?.difference.count,
-    ]
+  init(_ metric: MetricName, reportedUnit: String?) {
+    self.metric = metric
+    self.reportedUnit = metric.isValue && reportedUnit != "" ? reportedUnit : nil
   }
 
-  static func environment(in row: Row) -> EnvironmentInfo {
-    let fingerprint = Fingerprint(
-      architecture: row["architecture"], pageSize: row["page_size"], cpus: row["cpus"], aslr: row["aslr"],
-      thp: row["thp"], measurement: row["measurement"],
-      memoryLimit: (row["memory_limit"] as Int64?).map { Bytes($0) },
-      kernel: row["kernel"], libc: row["libc"], allocator: row["allocator"], swap: row["swap"],
-      environmentHash: row["environment_hash"]
-    )
-    let ignored: String = row["ignored"]
-    let (bound, difference): (Int64?, Int64?) = (row["counter_bound"], row["counter_difference"])
-    return EnvironmentInfo(
-      name: row["name"],
-      fingerprint: fingerprint,
-      ignoredFields: Set(ignored.split(separator: ",").compactMap { Fingerprint.Field(rawValue: String($0)) }),
-      counters: bound.map { CounterCheck(bound: Bytes($0), difference: Bytes(difference ?? 0)) }
-    )
+  init(of result: MetricResult) {
+    self.init(result.metric, reportedUnit: result.unit)
   }
+
+  init(text: String) {
+    let space = MetricName(text).isValue ? text.lastIndex(of: " ") : nil
+    metric = MetricName(String(text[..<(space ?? text.endIndex)]))
+    reportedUnit = space.map { String(text[text.index(after: $0)...]) }
+  }
+
+  var text: String { reportedUnit.map { "\(metric) \($0)" } ?? metric.text }
 }

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// Plays scenarios on this machine, and measures the memory of their targets.
+/// Runs scenarios on this machine, and measures the memory of their targets.
 package struct Probe: Sendable {
   private let interruption: Interruption
   private let environment: [String: String]
@@ -21,17 +21,17 @@ package struct Probe: Sendable {
   /// The CPUs that targets may use here, in order.
   package var usableCPUs: [Int] { LinuxCalls.usableCPUs() }
 
-  /// What a person should know of how a scenario is measured on this machine: each a sentence with cause and remedy.
-  package func remarks(on scenario: Scenario) -> [String] {
-    Ladder.here.notes(for: scenario) + Machine.warnings(for: scenario)
+  /// How a scenario is measured on this machine, where that is not the best way, and what may distort its values.
+  package func notes(on scenario: Scenario) -> [MachineNote] {
+    Capabilities.here.notes(for: scenario) + MachineState.now().notes(for: scenario)
   }
 
-  /// What the figures of a scenario's target depend on, on this machine.
+  /// What the values of a scenario's target depend on, on this machine.
   package func fingerprint(for scenario: Scenario) -> Fingerprint {
     Machine.fingerprint(for: scenario, environment: environment)
   }
 
-  /// Plays a scenario once, on the caller's thread, and returns what was seen; what befalls the target is a result.
+  /// Runs a scenario once, on the caller's thread, and returns what was seen; a target that fails is a result, too.
   ///
   /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. The result is nil where
   /// the runner was asked to end: everything was stopped then, and the teardown was run.
@@ -44,7 +44,7 @@ package struct Probe: Sendable {
       method: Machine.method(for: scenario)
     )
     let recording: Recording
-    do throws(SystemError) {
+    do throws(SystemFailure) {
       let interrupted = try Wakeup()
       let repetition = try Repetition(
         of: scenario,
@@ -54,8 +54,8 @@ package struct Probe: Sendable {
       )
       recording = interruption.whileWatching(with: { interrupted.raise() }, body: { repetition.play() })
     } catch {
-      let failure = Failure(subject: "start", problem: error.problem, place: scenario.place)
-      recording = Recording(end: End(.startFailed, detail: error.problem), failure: failure)
+      let failure = Failure(part: Failure.Part(.start), problem: .system(error), place: scenario.place)
+      recording = Recording(end: End(.startFailed, cause: .startFailed(.system(error))), failure: failure)
     }
     return interruption.signal == nil ? recording : nil
   }

@@ -1,21 +1,21 @@
 package import GateCore
 
-/// What `approve` says of the baselines that it wrote.
+/// The report of `approve` on the baselines that it wrote.
 package enum ApprovalReport {
   package static func text(_ changes: [ApprovalChange], style: TerminalStyle) -> String {
-    var page = Page(style)
+    var page = TerminalPage(style)
     for change in changes {
       write(change, to: &page)
     }
     page.gap()
     page.paragraph(counts(changes), indent: 0, tone: .strong)
     if changes.contains(where: { $0.outcome == .created || $0.outcome == .replaced }) {
-      page.paragraph("commit the changed files, so that every later check is held against them", indent: 0)
+      page.paragraph("commit the changed files, so that later checks compare with them", indent: 0)
     }
     return page.text
   }
 
-  private static func write(_ change: ApprovalChange, to page: inout Page) {
+  private static func write(_ change: ApprovalChange, to page: inout TerminalPage) {
     let style = page.style
     let (word, tone) = heading(change.outcome)
     let name = TerminalText.safe(change.scenario.text)
@@ -26,13 +26,13 @@ package enum ApprovalReport {
     )
     switch change.outcome {
     case .created, .replaced:
-      let figures = figures(change)
-      page.lines(figures.lines(indent: 11, style: style) ?? figures.lines(indent: 2, style: style) ?? [])
+      let medians = medians(change)
+      page.lines(medians.lines(indent: 11, style: style) ?? medians.lines(indent: 2, style: style) ?? [])
       page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
     case .unchanged: break
-    case .skipped(let reason): page.paragraph(TerminalText.safe(reason), indent: 11)
+    case .skipped(let reason): page.paragraph(TerminalText.safe(reason.displayText), indent: 11)
     }
-    for note in change.notes { page.paragraph(TerminalText.safe(note), indent: 11, label: "note: ") }
+    for creep in change.creeps { page.paragraph(TerminalText.safe(creep.displayText), indent: 11, label: "note: ") }
   }
 
   private static func heading(_ outcome: ApprovalChange.Outcome) -> (String, Tone) {
@@ -44,10 +44,10 @@ package enum ApprovalReport {
     }
   }
 
-  /// The medians before and after, in the order in which metrics are shown.
-  private static func figures(_ change: ApprovalChange) -> Table {
+  /// The medians before and after.
+  private static func medians(_ change: ApprovalChange) -> Table {
     let names = Set(change.before.keys).union(change.after.keys)
-    let ordered = names.sorted(by: MetricRecord.isShownBefore)
+    let ordered = names.sorted(by: MetricName.isListedBefore)
     let isNew = change.before.isEmpty
     func unit(_ metric: MetricName) -> String {
       metric.unit(perIteration: change.growthIsPerIteration, reported: change.units[metric])

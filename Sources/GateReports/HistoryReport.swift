@@ -1,18 +1,18 @@
 import FoundationEssentials
 package import GateCore
 
-/// The runs of a history, one a line.
+/// The runs of a history, one per line.
 package enum HistoryReport {
-  /// Writes the latest run last.
+  /// The table, the latest run last.
   ///
   /// - Parameters:
   ///   - runs: In the order of time.
-  ///   - scenarios: Where some are named, the verdict and the change are theirs and not the whole run's.
+  ///   - scenarios: If not empty, the verdict and the change are those of these scenarios instead of the whole run's.
   ///   - style: What the terminal can show.
   /// - Returns: the lines; empty where there are no runs.
-  package static func text(_ runs: [RunRecord], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
+  package static func text(_ runs: [RunSummary], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
     guard !runs.isEmpty else { return "" }
-    var page = Page(style)
+    var page = TerminalPage(style)
     var table = Table(columns: [
       .init(title: "date (UTC)", side: .left), .init(title: "commit", side: .left), .init(title: "branch", side: .left),
       .init(title: "verdict", side: .left), .init(title: "scenarios"), .init(title: "peak"),
@@ -22,10 +22,10 @@ package enum HistoryReport {
     return page.text
   }
 
-  /// What the other columns of a line take at most.
+  /// The most columns that the rest of a line takes.
   private static let widthBesidesBranch = 64
 
-  private static func row(_ run: RunRecord, of names: [ScenarioName], _ style: TerminalStyle) -> [Table.Cell] {
+  private static func row(_ run: RunSummary, of names: [ScenarioName], _ style: TerminalStyle) -> [Table.Cell] {
     let scenarios = names.isEmpty ? run.scenarios : run.scenarios.filter { names.contains($0.name) }
     let verdict = Verdict.combined(scenarios.map(\.verdict))
     let worst = scenarios.compactMap(\.peakChange).max { $0.magnitude < $1.magnitude }
@@ -42,11 +42,9 @@ package enum HistoryReport {
   }
 }
 
-extension ScenarioRecord {
-  /// How far the peak is from its baseline, in percent; nil where nothing was compared.
-  fileprivate var peakChange: Double? {
-    metrics.first { $0.metric == .peakRSS }?.judgement?.percent
-  }
+extension ScenarioSummary {
+  /// The change of the peak in percent of its baseline; nil where nothing was compared.
+  fileprivate var peakChange: Double? { self[.peakRSS]?.change?.percent }
 }
 
 extension Date {

@@ -1,20 +1,20 @@
 import FoundationEssentials
 package import GateCore
 
-/// What programs have left of their latest runs, for a person.
+/// The report of `launches` on what programs stored about their latest run.
 package enum LaunchReport {
   /// Writes one program's record.
   ///
   /// - Parameters:
-  ///   - summary: nil where the program has left nothing.
-  ///   - file: Where it stands, as it is shown.
+  ///   - summary: nil where the program has stored nothing.
+  ///   - file: The path of the record.
   ///   - style: What the terminal can show.
   /// - Returns: the lines.
   package static func text(_ summary: LaunchSummary?, of file: String, style: TerminalStyle) -> String {
-    var page = Page(style)
+    var page = TerminalPage(style)
     page.line(page.style.painted(TerminalText.safe(file), .strong))
     guard let summary else {
-      page.paragraph("the program ended before it could write anything down", indent: 2)
+      page.paragraph("the program ended before it stored anything", indent: 2)
       return page.text
     }
     for (label, text) in summary.lines {
@@ -27,16 +27,16 @@ package enum LaunchReport {
 extension LaunchSummary {
   fileprivate var lines: [(label: String, text: String)] {
     let lines: [(String, String?)] = [
-      ("latest run", ending.words),
-      ("was", isStopped ? "\(activity); the library had been stopped" : activity),
+      ("latest run", ending.displayText),
+      ("was", isStopped ? "\(activity); it had stopped the library" : activity),
       ("hung for", hungFor.map { Format.time($0) }),
       ("version", appVersion.isEmpty ? nil : appVersion),
       ("process", "\(process)" + (kernel.isEmpty ? "" : ", Linux \(kernel)")),
       ("last seen", "\(lastSeen.formatted(.iso8601))"),
       ("memory", memory),
-      ("killed", oomKills.flatMap { $0 == 0 ? nil : "\(Self.processes($0)) of its cgroup, for want of memory" }),
+      ("killed", oomKills.flatMap { $0 == 0 ? nil : "\(Self.processes($0)) of its cgroup, by the OOM killer" }),
       ("cgroup", cgroup.isEmpty ? nil : cgroup),
-      ("failures", launchFailures == 0 ? nil : "\(Self.launches(launchFailures)) before it failed while starting"),
+      ("failures", launchFailures == 0 ? nil : "\(Self.launches(launchFailures)) before it failed during startup"),
     ]
     return lines.compactMap { label, text in text.map { (label, $0) } }
   }
@@ -56,14 +56,14 @@ extension LaunchSummary {
 }
 
 extension LaunchSummary.Ending {
-  fileprivate var words: String {
+  fileprivate var displayText: String {
     switch self {
     case .crashed(let signal): "crashed by SIG\(signal.name)"
-    case .requested(let signal, let sender?): "was asked to end by SIG\(signal.name) from process \(sender)"
-    case .requested(let signal, nil): "was asked to end by SIG\(signal.name)"
+    case .requested(let signal, let sender?): "stopped by SIG\(signal.name) from process \(sender)"
+    case .requested(let signal, nil): "stopped by SIG\(signal.name)"
     case .exited(let code?): "exited with code \(code)"
     case .exited(nil): "exited"
-    case .unmarked: "no end is marked: it still runs, or was killed at once; its next start tells which"
+    case .unmarked: "unknown: it is still running, or was killed; its next start decides"
     }
   }
 }

@@ -1,16 +1,16 @@
 package import GateCore
 
-/// What `validate` says of a sound project: what would run, and how it would be judged.
+/// The report of `validate` on a valid project: what would run, and how it would be judged.
 package enum ListingReport {
   package static func text(_ project: Project, style: TerminalStyle) -> String {
-    var page = Page(style)
+    var page = TerminalPage(style)
     for scenario in project.scenarios {
       write(scenario, to: &page)
       page.gap()
     }
-    if project.scenarios.isEmpty { page.paragraph("no scenarios: nothing would run", indent: 0, tone: .unsure) }
+    if project.scenarios.isEmpty { page.paragraph("no scenarios", indent: 0, tone: .unsure) }
     if !project.webhooks.isEmpty {
-      // Addresses stay out: in some services the address alone is the credential.
+      // Not the addresses: in some services they are the credential.
       let kinds = project.webhooks.map { "\($0.format.rawValue)\(Format.space)(on \($0.occasion.rawValue))" }
       page.paragraph(kinds.joined(separator: ", "), indent: 0, label: "webhooks   ")
     }
@@ -19,11 +19,11 @@ package enum ListingReport {
     return page.text
   }
 
-  private static func write(_ scenario: Scenario, to page: inout Page) {
+  private static func write(_ scenario: Scenario, to page: inout TerminalPage) {
     let tags = scenario.tags.isEmpty ? "" : "  [" + scenario.tags.joined(separator: ", ") + "]"
     page.paragraph(TerminalText.safe(scenario.name.text + tags), indent: 0, tone: .strong)
     if !scenario.description.isEmpty { page.paragraph(TerminalText.safe(scenario.description), indent: 2) }
-    let command = TerminalText.safe(words(of: scenario.target.command))
+    let command = TerminalText.safe(text(of: scenario.target.command))
     page.line("  " + page.style.painted("runs     ", .faint) + cut(command, margin: 11, style: page.style))
     page.paragraph(script(of: scenario), indent: 2, label: "script   ")
     page.paragraph(repeats(of: scenario), indent: 2, label: "repeats  ")
@@ -31,14 +31,14 @@ package enum ListingReport {
       let text = TerminalText.safe(rule.metric.text) + ": " + rule.displayText
       page.paragraph(text, indent: 2, label: index == 0 ? "gate     " : "         ")
     }
-    if scenario.gate.rules.isEmpty { page.paragraph("nothing is judged", indent: 2, label: "gate     ") }
+    if scenario.gate.rules.isEmpty { page.paragraph("no metrics", indent: 2, label: "gate     ") }
   }
 
   private static func cut(_ text: String, margin: Int, style: TerminalStyle) -> String {
     TerminalText.cut(text, to: style.width - margin, mark: style.ellipsis)
   }
 
-  private static func words(of command: Command) -> String {
+  private static func text(of command: Command) -> String {
     switch command {
     case .arguments(let words): words.map(ShellWords.quoted).joined(separator: " ")
     case .shell(let line): line
@@ -48,17 +48,17 @@ package enum ListingReport {
   private static func script(of scenario: Scenario) -> String {
     let steps = Format.count(count(scenario.steps), "step")
     let setup = scenario.setup.isEmpty ? [] : [Format.count(scenario.setup.count, "setup command")]
-    let ready = scenario.ready.map { ["waits for \(words(for: $0.condition)) (\(Format.time($0.within)))"] } ?? []
+    let ready = scenario.ready.map { ["waits for \(text(for: $0.condition)) (\(Format.time($0.within)))"] } ?? []
     let ending: String
     switch scenario.ending {
-    case .exit: ending = "until it ends by itself"
+    case .exit: ending = "until it exits"
     case .steps: ending = "then stopped by SIG\(scenario.stop.signal.name)"
     }
     let body = scenario.steps.isEmpty ? [] : [steps]
     return TerminalText.safe((setup + ready + body + [ending]).joined(separator: ", "))
   }
 
-  /// Every step that would be played once; the turns of a `repeat` count by its own steps.
+  /// How many steps there are; those of a `repeat` count once.
   private static func count(_ steps: [Step]) -> Int {
     steps.reduce(0) { total, step in
       guard case .repeat(_, let inner) = step.action else { return total + 1 }
@@ -66,7 +66,7 @@ package enum ListingReport {
     }
   }
 
-  private static func words(for condition: Readiness.Condition) -> String {
+  private static func text(for condition: Readiness.Condition) -> String {
     switch condition {
     case .log(let pattern): "`\(pattern)` in its output"
     case .tcp(let host, let port): "port \(host):\(port)"

@@ -1,15 +1,15 @@
 import FoundationEssentials
 package import GateCore
 
-/// A run as monitoring systems read it: OpenMetrics text 1.0 (openmetrics.io).
+/// A run as OpenMetrics text 1.0 for monitoring systems (openmetrics.io).
 package enum OpenMetricsReport {
-  /// The families of the run's metrics; of no run, only the end mark.
+  /// The metric families of the run; without a run only the end mark.
   ///
-  /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with its scenario and
-  /// environment, and its phase where it is of one (`highwater_value` has the target's name for it and its unit);
-  /// `…_baseline_bytes` is what it was compared with.
-  package static func text(_ record: RunRecord?) -> String {
-    guard let record else { return "# EOF\n" }
+  /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with the scenario, the
+  /// environment and a phase as labels. Values that targets report are `highwater_value`, with their name and unit as
+  /// labels. `…_baseline_bytes` is what a metric was compared with.
+  package static func text(_ summary: RunSummary?) -> String {
+    guard let summary else { return "# EOF\n" }
     var families: [Family] = []
     func add(_ name: String, _ help: String, unit: String = "", _ labels: [(String, String)], _ value: String) {
       let sample = "\(name)\(text(of: labels)) \(value)"
@@ -19,31 +19,29 @@ package enum OpenMetricsReport {
         families.append(Family(name: name, help: help, unit: unit, samples: [sample]))
       }
     }
-    let run = record.run
+    let run = summary.run
     add(
       "highwater_run_started_timestamp_seconds", "When the latest run began", unit: "seconds",
       [("commit", run.commit ?? ""), ("branch", run.branch ?? "")],
       Decimals.text(run.startedAt.timeIntervalSince1970, places: 3)
     )
-    for scenario in record.scenarios {
+    for scenario in summary.scenarios {
       let labels = [("scenario", scenario.name.text), ("environment", scenario.environment.name)]
       for verdict in Verdict.allCases {
         add(
-          "highwater_verdict", "The scenario's verdict: 1 for the one that it is",
+          "highwater_verdict", "1 for the verdict of the scenario, 0 for the others",
           labels + [("verdict", verdict.rawValue)], verdict == scenario.verdict ? "1" : "0")
       }
-      for metric in scenario.metrics {
+      for metric in scenario.allMetrics {
         let (name, part) = metric.metric.parts
-        // A family has one unit, and targets report their figures in many.
-        let unit =
-          metric.metric.isValue
-          ? "" : metric.metric.unit(perIteration: scenario.growthIsPerIteration).replacing("/", with: "_per_")
-        let all = labels + part + (metric.reported.map { [("unit", $0)] } ?? [])
+        // A family has one unit, and targets report values in many.
+        let unit = metric.metric.isValue ? "" : metric.unit.replacing("/", with: "_per_")
+        let all = labels + part + (metric.metric.isValue && !metric.unit.isEmpty ? [("unit", metric.unit)] : [])
         let ending = unit.isEmpty ? "" : "_\(unit)"
-        if let median = metric.figures?.median {
+        if let median = metric.current?.median {
           add("highwater_\(name)\(ending)", "Median of the repetitions: \(name)", unit: unit, all, "\(median)")
         }
-        if let baseline = metric.judgement?.baseline {
+        if let baseline = metric.baseline?.median {
           add("highwater_\(name)_baseline\(ending)", "Median of the baseline: \(name)", unit: unit, all, "\(baseline)")
         }
       }
@@ -81,7 +79,7 @@ package enum OpenMetricsReport {
 }
 
 extension MetricName {
-  /// The metric's own name, fit for OpenMetrics, and the phase that it is of or the target's name for it as a label.
+  /// The metric's name as OpenMetrics allows it, and as a label its phase or the name that the target reports.
   fileprivate var parts: (name: String, label: [(String, String)]) {
     if isValue { return ("value", [("name", reportedName)]) }
     for metric in Self.perPhase {

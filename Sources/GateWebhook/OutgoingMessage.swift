@@ -4,13 +4,13 @@ import FoundationEssentials
 /// A message for one webhook.
 package struct OutgoingMessage: Sendable {
   package var webhook: Webhook
-  /// What it is about, as `X-Highwater-Event` says: `check`.
+  /// The `X-Highwater-Event` header: `check`.
   package var event: String
-  /// The same for every attempt, by which a receiver knows a message that it has already.
+  /// The same for every attempt, so that a receiver recognises a message that it already has.
   package var deliveryID: String
   package var body: [UInt8]
 
-  /// Makes a message; letters, digits, `.`, `_` and `-` make an event and an id.
+  /// Creates a message; event and id consist of letters, digits, `.`, `_` and `-`.
   package init(
     webhook: Webhook,
     event: String = "check",

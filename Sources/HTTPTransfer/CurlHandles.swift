@@ -1,21 +1,20 @@
 private import CURL
 private import Glibc
 
-/// libcurl's two handles: the transfer, and the loop that drives it and keeps connections for the next one.
+/// libcurl's two handles: the transfer, and the event loop that drives it and keeps connections open.
 ///
-/// The one door to libcurl. The loop is our own since `curl_easy_perform` may look up only once a second whether a
-/// transfer was called off.
+/// The only file that imports libcurl. It uses the multi interface because `curl_easy_perform` may check for a
+/// cancellation only once a second.
 struct CurlHandles: ~Copyable {
   private let easy: UnsafeMutableRawPointer?
   private let multi: UnsafeMutableRawPointer?
 
-  /// Starts the library once for the process (curl_global_init(3)).
-  private static let libraryStarted = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+  /// Initializes the library once for the process (curl_global_init(3)).
+  private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   init() {
-    let started = Self.libraryStarted
-    easy = started ? curl_easy_init() : nil
-    multi = started ? curl_multi_init() : nil
+    easy = Self.isInitialized ? curl_easy_init() : nil
+    multi = Self.isInitialized ? curl_multi_init() : nil
   }
 
   deinit {
@@ -23,48 +22,49 @@ struct CurlHandles: ~Copyable {
     if let multi { curl_multi_cleanup(multi) }
   }
 
-  /// Sends a checked request and waits for the answer.
+  /// Sends a validated request and waits for the response.
   func perform(
     _ request: HTTPRequest,
     to address: HTTPAddress,
     trusting trust: HTTPTrust,
     isCancelled: () -> Bool
-  ) throws(HTTPFailure) -> HTTPAnswer {
-    guard let easy, let multi else {
-      throw HTTPFailure(code: .other, problem: "libcurl could not be started")
-    }
+  ) throws(HTTPFailure) -> HTTPResponse {
+    guard let easy, let multi else { throw HTTPFailure(code: .other, problem: "cannot initialize libcurl") }
     guard request.totalTimeout > .zero else {
-      throw HTTPFailure(code: .timedOut, problem: "no time was left to ask \(address)")
+      throw HTTPFailure(code: .timedOut, problem: "no time left for a request to \(address)")
     }
-    let received = Received(limit: request.maximumAnswer)
+    let received = Received(limit: request.maximumResponseSize)
     var headers: UnsafeMutablePointer<curl_slist>?
     defer {
-      // The handle must not keep addresses of what ends with this call.
+      // The handle must not keep pointers to what this call frees.
       curl_easy_reset(easy)
       curl_slist_free_all(headers)
     }
-    for line in request.lines {
+    for line in request.headerLines {
       guard let longer = curl_slist_append(headers, line) else { throw .outOfMemory }
       headers = longer
     }
     var options = CurlOptions(easy)
-    options.setRules(trusting: trust)
+    options.setDefaults(trusting: trust)
     options.set(request)
     options.set(CURLOPT_HTTPHEADER, headers)
     options.set(receiver: received)
-    guard options.firstFault == CURLE_OK else { throw .refusedOption(options.firstFault) }
+    guard options.firstError == CURLE_OK else {
+      let error = String(cString: curl_easy_strerror(options.firstError))
+      throw HTTPFailure(code: .other, problem: "libcurl rejected an option: \(error)")
+    }
 
     let code = try withExtendedLifetime(received) { () throws(HTTPFailure) in
-      try Self.drive(easy, in: multi, address, isCancelled)
+      try Self.run(easy, in: multi, address, isCancelled)
     }
-    guard code == CURLE_OK || received.wasCut else {
-      throw CurlFault(code, of: easy, received).failure(at: address)
+    guard code == CURLE_OK || received.isTruncated else {
+      throw HTTPFailure(code, of: easy, received, at: address)
     }
-    return Self.answer(of: easy, received)
+    return Self.response(of: easy, received)
   }
 
-  /// Runs one transfer to its end, asking ten times a second whether it is still wanted.
-  private static func drive(
+  /// Runs one transfer to its end; calls `isCancelled` ten times a second.
+  private static func run(
     _ easy: UnsafeMutableRawPointer,
     in multi: UnsafeMutableRawPointer,
     _ address: HTTPAddress,
@@ -77,7 +77,7 @@ struct CurlHandles: ~Copyable {
       guard curl_multi_perform(multi, &running) == CURLM_OK else { throw .outOfMemory }
       if running == 0 { break }
       if isCancelled() {
-        throw HTTPFailure(code: .cancelled, problem: "the request to \(address) was called off")
+        throw HTTPFailure(code: .cancelled, problem: "the request to \(address) was cancelled")
       }
       guard curl_multi_poll(multi, nil, 0, 100, nil) == CURLM_OK else { throw .outOfMemory }
     }
@@ -85,27 +85,32 @@ struct CurlHandles: ~Copyable {
     while let message = curl_multi_info_read(multi, &waiting) {
       if message.pointee.msg == CURLMSG_DONE { return message.pointee.data.result }
     }
-    throw HTTPFailure(code: .other, problem: "libcurl gave no result of the request to \(address)")
+    throw HTTPFailure(code: .other, problem: "libcurl reported no result for the request to \(address)")
   }
 
-  private static func answer(of easy: UnsafeMutableRawPointer, _ received: Received) -> HTTPAnswer {
+  private static func response(of easy: UnsafeMutableRawPointer, _ received: Received) -> HTTPResponse {
     var seconds: curl_off_t = 0
-    let known = hw_curl_get_offset(easy, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK && seconds > 0
-    return HTTPAnswer(
-      status: CurlFault.number(CURLINFO_RESPONSE_CODE, of: easy),
+    let isKnown = hw_curl_get_offset(easy, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK && seconds > 0
+    return HTTPResponse(
+      status: number(CURLINFO_RESPONSE_CODE, of: easy),
       body: received.body,
-      retryAfter: known ? .seconds(min(seconds, 86_400 * 365)) : nil
+      retryAfter: isKnown ? .seconds(min(seconds, 86_400 * 365)) : nil
     )
   }
 
-  /// Takes a URL apart with libcurl's own reader, so that what is checked is what is asked.
+  fileprivate static func number(_ info: CURLINFO, of easy: UnsafeMutableRawPointer) -> Int {
+    var value = 0
+    return hw_curl_get_long(easy, info, &value) == CURLE_OK ? value : 0
+  }
+
+  /// Parses a URL with libcurl's own parser, so that the host that is shown is the host that is contacted.
   static func parts(ofURL url: String) -> (scheme: String, host: String, port: Int?)? {
-    guard let reader = curl_url() else { return nil }
-    defer { curl_url_cleanup(reader) }
-    guard curl_url_set(reader, CURLUPART_URL, url, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK else { return nil }
+    guard let parser = curl_url() else { return nil }
+    defer { curl_url_cleanup(parser) }
+    guard curl_url_set(parser, CURLUPART_URL, url, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK else { return nil }
     func part(_ part: CURLUPart) -> String? {
       var text: UnsafeMutablePointer<CChar>?
-      guard curl_url_get(reader, part, &text, 0) == CURLUE_OK, let text else { return nil }
+      guard curl_url_get(parser, part, &text, 0) == CURLUE_OK, let text else { return nil }
       defer { curl_free(text) }
       return String(cString: text)
     }
@@ -114,82 +119,82 @@ struct CurlHandles: ~Copyable {
   }
 }
 
-/// What has come of an answer so far, and libcurl's own words where it failed.
+/// The part of the response that has arrived, and libcurl's error message.
 private final class Received {
-  /// Headers of an answer that a server may send in all; libcurl's own limit is 300 KB, where it has one.
+  /// For all headers of a response, in bytes; libcurl's own limit is 300 KB, in versions that have one.
   private static let headerLimit = 131_072
 
   private let limit: Int
-  private var headerCount = 0
+  private var headerSize = 0
   private(set) var body: [UInt8] = []
-  /// The answer was longer than what is kept.
-  private(set) var wasCut = false
-  private(set) var headersWereTooLong = false
-  let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  /// The body was longer than the limit.
+  private(set) var isTruncated = false
+  let errorMessage = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   init(limit: Int) {
     self.limit = max(0, limit)
-    words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    errorMessage.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
   deinit {
-    words.deallocate()
+    errorMessage.deallocate()
   }
 
-  /// Keeps what there is room for; false once nothing more is wanted.
-  func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let room = limit - body.count
-    body.append(contentsOf: bytes.prefix(room))
-    wasCut = bytes.count > room
-    return !wasCut
+  var hasTooManyHeaders: Bool { headerSize > Self.headerLimit }
+
+  /// Appends up to the limit; false ends the transfer.
+  func appendBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let capacity = limit - body.count
+    body.append(contentsOf: bytes.prefix(capacity))
+    isTruncated = bytes.count > capacity
+    return !isTruncated
   }
 
-  /// Counts a line of the head; false once there were too many.
-  func takeHeader(ofLength length: Int) -> Bool {
-    headerCount += length
-    headersWereTooLong = headerCount > Self.headerLimit
-    return !headersWereTooLong
+  /// Counts a header line; false ends the transfer.
+  func countHeader(ofSize size: Int) -> Bool {
+    headerSize += size
+    return !hasTooManyHeaders
   }
 
-  /// The object behind the address that libcurl hands back.
-  static func behind(_ context: UnsafeMutableRawPointer?) -> Received? {
+  /// The object whose address libcurl passes to the callbacks.
+  static func at(_ context: UnsafeMutableRawPointer?) -> Received? {
     context.map { Unmanaged<Received>.fromOpaque($0).takeUnretainedValue() }
   }
 }
 
-/// Sets options of a transfer, and remembers the first that libcurl refused.
+/// Sets the options of a transfer, and keeps the first error.
 private struct CurlOptions {
   private let easy: UnsafeMutableRawPointer
-  private(set) var firstFault = CURLE_OK
+  private(set) var firstError = CURLE_OK
 
   init(_ easy: UnsafeMutableRawPointer) {
     self.easy = easy
   }
 
-  private mutating func note(_ code: CURLcode) {
-    if firstFault == CURLE_OK { firstFault = code }
+  private mutating func check(_ code: CURLcode) {
+    if firstError == CURLE_OK { firstError = code }
   }
 
   mutating func set(_ option: CURLoption, _ value: Int) {
-    note(hw_curl_set_long(easy, option, value))
+    check(hw_curl_set_long(easy, option, value))
   }
 
   mutating func set(_ option: CURLoption, _ value: String) {
-    note(hw_curl_set_text(easy, option, value))
+    check(hw_curl_set_text(easy, option, value))
   }
 
-  /// What is set stays the caller's and must outlive the transfer.
+  /// libcurl does not copy the value, which must outlive the transfer.
   mutating func set(_ option: CURLoption, _ value: UnsafeMutablePointer<curl_slist>?) {
-    note(hw_curl_set_pointer(easy, option, value))
+    check(hw_curl_set_pointer(easy, option, value))
   }
 
-  /// The rules that hold for every transfer.
-  mutating func setRules(trusting trust: HTTPTrust) {
-    note(hw_curl_allow_http_only(easy))
-    note(hw_curl_leave_resolver_behind(easy))
+  /// The options that are the same for every transfer.
+  mutating func setDefaults(trusting trust: HTTPTrust) {
+    check(hw_curl_allow_http_only(easy))
+    check(hw_curl_set_quick_exit(easy))
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_FOLLOWLOCATION, 0)
-    // One request at a time gains nothing from HTTP/2, and a cut answer simply closes its connection.
+    // One request at a time gains nothing from HTTP/2, and a truncated response simply closes its connection.
     set(CURLOPT_HTTP_VERSION, 2 /* CURL_HTTP_VERSION_1_1 */)
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -205,17 +210,17 @@ private struct CurlOptions {
 
   mutating func set(_ request: HTTPRequest) {
     set(CURLOPT_URL, request.url)
-    // libcurl takes 0 for its own defaults: five minutes, and forever.
+    // Zero would select libcurl's defaults: five minutes, and no limit.
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.connectTimeout.wholeMilliseconds))
     set(CURLOPT_TIMEOUT_MS, max(1, request.totalTimeout.wholeMilliseconds))
     if request.method == "HEAD" {
       set(CURLOPT_NOBODY, 1)
     } else if let body = request.body ?? (["POST", "PUT", "PATCH"].contains(request.method) ? [] : nil) {
-      note(hw_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
+      check(hw_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
       body.withUnsafeBytes { bytes in
-        // Nothing at all would make libcurl read the body from standard input.
+        // Without any data libcurl would read the body from standard input.
         if let start = bytes.baseAddress, bytes.count > 0 {
-          note(hw_curl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, start))
+          check(hw_curl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, start))
         } else {
           set(CURLOPT_COPYPOSTFIELDS, "")
         }
@@ -227,100 +232,62 @@ private struct CurlOptions {
   /// The receiver must outlive the transfer.
   mutating func set(receiver: Received) {
     let context = Unmanaged.passUnretained(receiver).toOpaque()
-    note(hw_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, receiver.words))
-    note(hw_curl_set_pointer(easy, CURLOPT_WRITEDATA, context))
-    note(hw_curl_set_pointer(easy, CURLOPT_HEADERDATA, context))
-    note(
+    check(hw_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, receiver.errorMessage))
+    check(hw_curl_set_pointer(easy, CURLOPT_WRITEDATA, context))
+    check(hw_curl_set_pointer(easy, CURLOPT_HEADERDATA, context))
+    check(
       hw_curl_set_receiver(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
         let received = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        return Received.behind(context)?.take(received) ?? false ? size * count : 0
+        return Received.at(context)?.appendBody(received) ?? false ? size * count : 0
       }
     )
-    note(
+    check(
       hw_curl_set_receiver(easy, CURLOPT_HEADERFUNCTION) { _, size, count, context in
-        Received.behind(context)?.takeHeader(ofLength: size * count) ?? false ? size * count : 0
+        Received.at(context)?.countHeader(ofSize: size * count) ?? false ? size * count : 0
       }
     )
-  }
-}
-
-/// A transfer that gave no answer, with what libcurl knows of it.
-private struct CurlFault {
-  private let code: CURLcode
-  private let headersWereTooLong: Bool
-  /// libcurl's own words; they may hold a proxy's password, so only those about certificates are shown.
-  private let words: String
-  private let systemError: Int
-  private let proxyStatus: Int
-
-  init(_ code: CURLcode, of easy: UnsafeMutableRawPointer, _ received: Received) {
-    self.code = code
-    headersWereTooLong = received.headersWereTooLong
-    words = String(cString: received.words)
-    systemError = Self.number(CURLINFO_OS_ERRNO, of: easy)
-    proxyStatus = Self.number(CURLINFO_HTTP_CONNECTCODE, of: easy)
-  }
-
-  static func number(_ info: CURLINFO, of easy: UnsafeMutableRawPointer) -> Int {
-    var value = 0
-    return hw_curl_get_long(easy, info, &value) == CURLE_OK ? value : 0
-  }
-
-  func failure(at address: HTTPAddress) -> HTTPFailure {
-    let (kind, problem) = explanation(address)
-    return HTTPFailure(code: kind, problem: problem)
-  }
-
-  private func explanation(_ address: HTTPAddress) -> (HTTPFailure.Code, String) {
-    switch code {
-    case CURLE_URL_MALFORMAT:
-      return (.badURL, "libcurl cannot read the URL")
-    case CURLE_COULDNT_RESOLVE_HOST:
-      return (.unresolved, "no address is known for the host `\(address.host)`")
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return (.unresolved, "no address is known for the proxy that the environment names")
-    case CURLE_COULDNT_CONNECT:
-      return (.refused, "cannot connect to \(address)\(systemWords)\(proxyRemark)")
-    case CURLE_OPERATION_TIMEDOUT:
-      return (.timedOut, "\(address) gave no answer in time\(proxyRemark)")
-    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CERTPROBLEM:
-      return (.untrusted, "the certificate of \(address) is not trusted: \(words)")
-    case CURLE_SSL_CONNECT_ERROR:
-      return (.connectionLost, "the TLS handshake with \(address) failed: \(words)")
-    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-      return (.other, "what \(address) answered is not HTTP")
-    case CURLE_WRITE_ERROR where headersWereTooLong:
-      return (.other, "the headers that \(address) answered are too long")
-    case CURLE_RECV_ERROR where proxyStatus >= 300:
-      return (.connectionLost, "the proxy answered \(proxyStatus) when asked for \(address)")
-    case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
-      return (.connectionLost, "\(address) ended the connection before its answer was complete\(proxyRemark)")
-    default:
-      return (.other, "asking \(address) failed: \(String(cString: curl_easy_strerror(code)))")
-    }
-  }
-
-  private var systemWords: String {
-    systemError == 0 ? "" : ": \(String(cString: strerror(Int32(systemError))))"
-  }
-
-  /// Points at a proxy where there could be one, since the fault may be its own.
-  private var proxyRemark: String {
-    let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-    return names.contains { getenv($0) != nil } ? " (the environment names a proxy)" : ""
   }
 }
 
 extension HTTPFailure {
-  fileprivate static let outOfMemory = HTTPFailure(code: .other, problem: "libcurl has no memory left")
+  fileprivate static let outOfMemory = HTTPFailure(code: .other, problem: "libcurl is out of memory")
 
-  fileprivate static func refusedOption(_ code: CURLcode) -> HTTPFailure {
-    HTTPFailure(code: .other, problem: "libcurl refused an option: \(String(cString: curl_easy_strerror(code)))")
+  /// Describes a transfer without a response.
+  ///
+  /// libcurl's own message may contain a proxy's password, so it is used for TLS errors only.
+  fileprivate init(_ code: CURLcode, of easy: UnsafeMutableRawPointer, _ received: Received, at address: HTTPAddress) {
+    let message = String(cString: received.errorMessage)
+    let proxyStatus = CurlHandles.number(CURLINFO_HTTP_CONNECTCODE, of: easy)
+    let systemError = CInt(CurlHandles.number(CURLINFO_OS_ERRNO, of: easy))
+    let reason = systemError == 0 ? "" : ": \(String(cString: strerror(systemError)))"
+    // The error may be the proxy's.
+    let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    let proxyNote = proxies.contains { getenv($0) != nil } ? " (the environment sets a proxy)" : ""
+    let (kind, problem): (Code, String) =
+      switch code {
+      case CURLE_URL_MALFORMAT: (.badURL, "libcurl cannot parse the URL")
+      case CURLE_COULDNT_RESOLVE_HOST: (.unresolved, "cannot resolve the host `\(address.host)`")
+      case CURLE_COULDNT_RESOLVE_PROXY: (.unresolved, "cannot resolve the proxy that the environment sets")
+      case CURLE_COULDNT_CONNECT: (.refused, "cannot connect to \(address)\(reason)\(proxyNote)")
+      case CURLE_OPERATION_TIMEDOUT: (.timedOut, "\(address) did not respond in time\(proxyNote)")
+      case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CERTPROBLEM:
+        (.untrusted, "the certificate of \(address) is not trusted: \(message)")
+      case CURLE_SSL_CONNECT_ERROR: (.connectionLost, "the TLS handshake with \(address) failed: \(message)")
+      case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: (.other, "the response of \(address) is not HTTP")
+      case CURLE_WRITE_ERROR where received.hasTooManyHeaders:
+        (.other, "the response headers of \(address) are longer than 128 KiB")
+      case CURLE_RECV_ERROR where proxyStatus >= 300:
+        (.connectionLost, "the proxy answered \(proxyStatus) to the request for \(address)")
+      case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
+        (.connectionLost, "\(address) closed the connection before the response was complete\(proxyNote)")
+      default: (.other, "the request to \(address) failed: \(String(cString: curl_easy_strerror(code)))")
+      }
+    self.init(code: kind, problem: problem)
   }
 }
 
 extension Duration {
-  /// Rounded up; a month at most, which libcurl can still count on every machine.
+  /// Rounded up; at most about 23 days, which fits libcurl's `long` on every machine.
   fileprivate var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     guard seconds < 2_000_000 else { return 2_000_000_000 }

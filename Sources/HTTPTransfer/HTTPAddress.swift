@@ -1,30 +1,24 @@
-/// The part of a URL that may be shown: which server it names.
+/// The host and port of a URL: the part that may be shown.
 package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
-  package enum Scheme: String, Sendable {
-    case http, https
-  }
-
-  package let scheme: Scheme
-  /// A name or an address; one of IPv6 stands in brackets.
+  /// A name or an address; an IPv6 address is in brackets.
   package let host: String
   package let port: Int
 
-  /// Reads a URL of http or https, as libcurl does.
+  /// Parses an http or https URL with libcurl's parser.
   ///
-  /// - Throws: `.badURL` or `.unsupportedScheme`, without a word of the URL.
+  /// - Throws: `.badURL` or `.unsupportedScheme`; the description contains no part of the URL.
   package init(parsing url: String) throws(HTTPFailure) {
     guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
-      throw HTTPFailure(code: .badURL, problem: "the URL holds a space or a control character")
+      throw HTTPFailure(code: .badURL, problem: "the URL contains a space or a control character")
     }
     guard let parts = CurlHandles.parts(ofURL: url) else {
-      throw HTTPFailure(code: .badURL, problem: "the URL is not one: it needs a scheme, `://` and a host")
+      throw HTTPFailure(code: .badURL, problem: "the URL is invalid: it needs a scheme, `://` and a host")
     }
-    guard let scheme = Scheme(rawValue: parts.scheme.lowercased()) else {
-      throw HTTPFailure(code: .unsupportedScheme, problem: "the URL is neither of http nor of https")
+    guard let defaultPort = ["http": 80, "https": 443][parts.scheme.lowercased()] else {
+      throw HTTPFailure(code: .unsupportedScheme, problem: "the URL is neither http nor https")
     }
-    self.scheme = scheme
-    self.host = parts.host
-    self.port = parts.port ?? (scheme == .http ? 80 : 443)
+    host = parts.host
+    port = parts.port ?? defaultPort
   }
 
   /// As in `example.org:443`.

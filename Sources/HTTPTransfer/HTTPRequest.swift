@@ -1,16 +1,16 @@
 /// A request to send.
 package struct HTTPRequest: Sendable {
-  /// With scheme `http` or `https`; a user and password in it are sent as Basic authentication.
+  /// With the scheme `http` or `https`; a user and password in it are sent as Basic authentication.
   package var url: String
   package var method: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]?
-  /// Time for finding the server, connecting and the TLS handshake.
+  /// Limits name resolution, connecting and the TLS handshake.
   package var connectTimeout: Duration = .seconds(5)
-  /// Time for everything, connecting too.
+  /// Limits the whole transfer, including the connection.
   package var totalTimeout: Duration = .seconds(30)
-  /// Bytes of the answer that are kept; a longer answer is cut and the transfer ended, which is no error.
-  package var maximumAnswer = 65_536
+  /// In bytes; a longer body is cut and the transfer ended, which is not an error.
+  package var maximumResponseSize = 65_536
 
   package init(
     url: String,
@@ -26,19 +26,19 @@ package struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-  /// Refuses a method or header that would change the meaning of the request's other lines.
+  /// Rejects a method or header that would inject other lines into the request.
   ///
-  /// Names are tokens of RFC 9110 section 5.6.2; values hold no control characters but tabs (section 5.5).
-  func checkLines() throws(HTTPFailure) {
+  /// Names are tokens of RFC 9110 section 5.6.2; values contain no control characters but tabs (section 5.5).
+  func validate() throws(HTTPFailure) {
     guard Self.isToken(method) else {
-      throw HTTPFailure(code: .badURL, problem: "the request's method is not a word of HTTP")
+      throw HTTPFailure(code: .badURL, problem: "the request method is not a valid HTTP token")
     }
     for header in headers {
       guard Self.isToken(header.name) else {
-        throw HTTPFailure(code: .badURL, problem: "the name of a header holds a character that HTTP does not allow")
+        throw HTTPFailure(code: .badURL, problem: "a header name contains a character that HTTP does not allow")
       }
       guard header.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
-        throw HTTPFailure(code: .badURL, problem: "the header `\(header.name)` holds a control character")
+        throw HTTPFailure(code: .badURL, problem: "the header `\(header.name)` contains a control character")
       }
     }
   }
@@ -51,12 +51,11 @@ extension HTTPRequest {
     !text.isEmpty && text.utf8.count <= 100 && text.utf8.allSatisfy(tokenBytes.contains)
   }
 
-  /// The header lines as libcurl takes them (CURLOPT_HTTPHEADER(3)): `Name;` sends a header without a value, and
-  /// `Name:` keeps one back that libcurl would add by itself.
-  var lines: [String] {
-    let given = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+  /// The header lines in libcurl's syntax (CURLOPT_HTTPHEADER(3)): `Name;` sends a header without a value, and `Name:`
+  /// suppresses a header that libcurl would add.
+  var headerLines: [String] {
     let names = headers.map { $0.name.lowercased() }
-    let unwanted = ["Expect", "Content-Type"].filter { !names.contains($0.lowercased()) }
-    return given + unwanted.map { "\($0):" }
+    return headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+      + ["Expect", "Content-Type"].filter { !names.contains($0.lowercased()) }.map { "\($0):" }
   }
 }

@@ -1,6 +1,6 @@
-/// A keeper of connections to servers; one thread at a time.
+/// An HTTP client that reuses its connections; to be used by one thread at a time.
 ///
-/// Speaks http and https, follows no redirect, and takes its proxies from the variables that curl(1) knows
+/// Speaks http and https, follows no redirects, and takes its proxies from the variables that curl(1) reads
 /// (`http_proxy`, `https_proxy`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`).
 package struct HTTPSession: ~Copyable {
   private let curl = CurlHandles()
@@ -10,17 +10,17 @@ package struct HTTPSession: ~Copyable {
     self.trust = trust
   }
 
-  /// Sends a request and waits for its answer.
+  /// Sends a request and waits for its response.
   ///
-  /// Every status is an answer, 404 and 302 too. The headers of an answer may have 128 KiB in all.
+  /// A response with any status is returned, 404 and 302 included. Its headers may have 128 KiB in all.
   ///
-  /// `isCancelled` is asked several times a second; true ends the transfer with `.cancelled`.
+  /// `isCancelled` is called several times a second; true ends the transfer with `.cancelled`.
   package func send(
     _ request: HTTPRequest,
     isCancelled: @escaping () -> Bool = { false }
-  ) throws(HTTPFailure) -> HTTPAnswer {
+  ) throws(HTTPFailure) -> HTTPResponse {
     let address = try HTTPAddress(parsing: request.url)
-    try request.checkLines()
+    try request.validate()
     return try curl.perform(request, to: address, trusting: trust, isCancelled: isCancelled)
   }
 }

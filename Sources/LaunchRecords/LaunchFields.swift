@@ -1,10 +1,10 @@
-/// Passes over the fields of a record, one after the other, to write or to read them.
+/// Encodes or decodes the fields of a record in order.
 ///
-/// One list of fields serves both directions, so that they cannot disagree.
+/// One list of fields serves both directions, so that they cannot differ.
 protocol FieldCoder {
   mutating func field(_ number: inout UInt64)
-  /// A text of at most that many bytes; the rest is cut.
-  mutating func field(_ text: inout String, most: Int)
+  /// A string of at most `limit` bytes; a longer one is cut.
+  mutating func field(_ text: inout String, limit: Int)
 }
 
 extension FieldCoder {
@@ -32,45 +32,45 @@ extension FieldCoder {
     flag = bits != 0
   }
 
-  /// A number that may be missing: whether it is there, then the number.
+  /// An optional number: whether it is present, then the number.
   mutating func field(_ number: inout UInt64?) {
-    var isThere = number != nil
+    var isPresent = number != nil
     var bits = number ?? 0
-    field(&isThere)
+    field(&isPresent)
     field(&bits)
-    number = isThere ? bits : nil
+    number = isPresent ? bits : nil
   }
 }
 
-/// Writes fields into a place, little-endian, texts with their length before them.
+/// Writes fields into a buffer, little-endian, strings after their length.
 struct FieldWriter: FieldCoder {
-  private let place: UnsafeMutableRawBufferPointer
+  private let buffer: UnsafeMutableRawBufferPointer
   private(set) var count = 0
 
-  /// - Parameter place: Large enough for all that is written.
-  init(_ place: UnsafeMutableRawBufferPointer) {
-    self.place = place
+  /// - Parameter buffer: Large enough for all fields.
+  init(_ buffer: UnsafeMutableRawBufferPointer) {
+    self.buffer = buffer
   }
 
   mutating func field(_ number: inout UInt64) {
-    precondition(place.count - count >= 8, "every text of a record is cut to a length that fits")
-    place.storeBytes(of: number.littleEndian, toByteOffset: count, as: UInt64.self)
+    precondition(buffer.count - count >= 8, "the limits of all strings of a record fit into a slot")
+    buffer.storeBytes(of: number.littleEndian, toByteOffset: count, as: UInt64.self)
     count += 8
   }
 
-  mutating func field(_ text: inout String, most: Int) {
+  mutating func field(_ text: inout String, limit: Int) {
     text.withUTF8 { content in
-      let size = min(content.count, most)
+      let size = min(content.count, limit)
       var length = UInt64(size)
       field(&length)
-      precondition(place.count - count >= size, "every text of a record is cut to a length that fits")
-      for index in 0..<size { place[count + index] = content[index] }
+      precondition(buffer.count - count >= size, "the limits of all strings of a record fit into a slot")
+      for index in 0..<size { buffer[count + index] = content[index] }
       count += size
     }
   }
 }
 
-/// Reads fields back; what is behind the last byte reads as zero, and is told of.
+/// Reads fields; beyond the last byte they are zero, and `isShort` is set.
 struct FieldReader: FieldCoder {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -81,18 +81,18 @@ struct FieldReader: FieldCoder {
   }
 
   mutating func field(_ number: inout UInt64) {
-    number = has(8) ? UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position - 8, as: UInt64.self)) : 0
+    number = advance(8) ? UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position - 8, as: UInt64.self)) : 0
   }
 
-  mutating func field(_ text: inout String, most: Int) {
+  mutating func field(_ text: inout String, limit: Int) {
     var length: UInt64 = 0
     field(&length)
-    guard length <= UInt64(most), has(Int(length)) else { return isShort = true }
+    guard length <= UInt64(limit), advance(Int(length)) else { return isShort = true }
     text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[(position - Int(length))..<position]), as: UTF8.self)
   }
 
-  /// Goes on by so many bytes, if there are as many.
-  private mutating func has(_ count: Int) -> Bool {
+  /// Skips this many bytes if they are present.
+  private mutating func advance(_ count: Int) -> Bool {
     guard bytes.count - position >= count else {
       isShort = true
       return false

@@ -1,20 +1,20 @@
-/// Why a page holds no record that can be understood.
+/// Why a page contains no readable record.
 package enum LaunchPageError: Error, Equatable {
   case corrupt
   case unknownVersion(UInt32)
 }
 
-/// The 4096 bytes of a launch record, as they stand in a file that the program keeps mapped.
+/// The format of a launch record: 4096 bytes in a file that the program keeps mapped.
 ///
-/// | offset | what |
+/// | offset | content |
 /// | --- | --- |
 /// | 0 | `HWLAUNCH`, then the version (32 bits); written last, so that a page without them has no record yet |
 /// | 64, 72, 80 | the words of the marks crash, exit, request |
 /// | 512, 2304 | two slots: sequence (64 bits), length (32), CRC-32C of both and the content (32), content |
 ///
-/// A change goes into the slot that is not the newest. Whatever kills the writer meanwhile leaves the other one whole.
-/// A mark is one aligned word, which a signal handler can store at once: the low half is its content, the high half the
-/// same inverted and mixed with the run's tag, so that a word of an earlier run is none. All is little-endian.
+/// A change is written to the older slot, so that the newer one stays valid if the writer is killed meanwhile. A mark is
+/// one aligned word, which a signal handler can store atomically: the low half is its content, the high half the inverted
+/// content XOR the run's tag, so that a word of an earlier run is not valid. All numbers are little-endian.
 package enum LaunchPage {
   package static let size = 4096
   package static let version: UInt32 = 1
@@ -24,19 +24,19 @@ package enum LaunchPage {
 
   /// `HWLAUNCH`, as a little-endian number.
   private static let magic: UInt64 = 0x4843_4e55_414c_5748
-  private static let versionPlace = 8
+  private static let versionOffset = 8
   private static let slotSize = 1792
   private static let slotHeader = 16
 
-  /// Where the slot for a change of that number begins.
+  /// The offset of the slot for a sequence number.
   private static func slot(_ sequence: UInt64) -> Int { 512 + Int(sequence & 1) * slotSize }
 
-  /// A record with the number of its change.
+  /// A record with its sequence number.
   package typealias Entry = (record: LaunchRecord, sequence: UInt64)
 
   // MARK: Reading
 
-  /// The newest record in the bytes of a page; nil where none was ever finished.
+  /// The newest record of a page; nil if none was completed.
   package static func load(_ bytes: [UInt8]) throws(LaunchPageError) -> Entry? {
     var record = LaunchRecord()
     let sequence = try bytes.withUnsafeBytes { page in
@@ -45,18 +45,18 @@ package enum LaunchPage {
     return sequence.map { (record, $0) }
   }
 
-  /// Reads the newest record in a page, in the place that the caller has for it: an optional record would be copied by
-  /// the runtime's help, which a small program has no other use for.
+  /// Reads the newest record of a page into the caller's variable: copying an optional record would need parts of the
+  /// Swift runtime that a small program does not use otherwise.
   ///
-  /// - Returns: The number of its change; nil where none was ever finished.
+  /// - Returns: The sequence number; nil if no record was completed.
   package static func read(
     _ page: UnsafeRawBufferPointer,
     into record: inout LaunchRecord
   ) throws(LaunchPageError) -> UInt64? {
-    // A file that is just being made is empty, or has no beginning yet.
+    // A new file is empty, or has no magic number yet.
     if page.prefix(8).allSatisfy({ $0 == 0 }) { return nil }
     guard page.count == size, number(in: page, at: 0) == magic else { throw .corrupt }
-    let found = UInt32(truncatingIfNeeded: number(in: page, at: versionPlace))
+    let found = UInt32(truncatingIfNeeded: number(in: page, at: versionOffset))
     guard found == version else { throw .unknownVersion(found) }
     guard let start = newestSlot(in: page) else { throw .corrupt }
     let content = start + slotHeader
@@ -69,15 +69,15 @@ package enum LaunchPage {
     return number(in: page, at: start)
   }
 
-  /// The slot of the last change that was finished; nil where neither is whole.
+  /// The slot with the last completed change; nil if neither is valid.
   private static func newestSlot(in page: UnsafeRawBufferPointer) -> Int? {
     let (first, second) = (slot(0), slot(1))
-    guard isWhole(first, in: page) else { return isWhole(second, in: page) ? second : nil }
-    guard isWhole(second, in: page) else { return first }
+    guard isValid(first, in: page) else { return isValid(second, in: page) ? second : nil }
+    guard isValid(second, in: page) else { return first }
     return number(in: page, at: first) < number(in: page, at: second) ? second : first
   }
 
-  private static func isWhole(_ start: Int, in page: UnsafeRawBufferPointer) -> Bool {
+  private static func isValid(_ start: Int, in page: UnsafeRawBufferPointer) -> Bool {
     let length = length(in: page, at: start)
     return length <= slotSize - slotHeader
       && UInt32(number(in: page, at: start + 8) >> 32) == sum(of: page, at: start, length: length)
@@ -95,31 +95,31 @@ package enum LaunchPage {
     return sum.value
   }
 
-  private static func mark(in page: UnsafeRawBufferPointer, at place: Int, tag: UInt32) -> UInt32? {
-    let word = number(in: page, at: place)
+  private static func mark(in page: UnsafeRawBufferPointer, at offset: Int, tag: UInt32) -> UInt32? {
+    let word = number(in: page, at: offset)
     let payload = UInt32(truncatingIfNeeded: word)
     return word == self.word(payload, tag: tag) ? payload : nil
   }
 
-  private static func number(in page: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
-    UInt64(littleEndian: page.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+  private static func number(in page: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+    UInt64(littleEndian: page.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
   // MARK: Writing
 
-  /// Puts the record, as the change of that number, into a page.
+  /// Writes the record with a sequence number into a page.
   ///
-  /// A mark that the record has not is left as it stands: a handler may have made it meanwhile.
+  /// Marks that the record does not have are not changed: a handler may have stored them meanwhile.
   package static func store(_ record: LaunchRecord, sequence: UInt64, in page: UnsafeMutableRawBufferPointer) {
     fill(slot(sequence), of: page, with: record, sequence)
-    func mark(_ place: Int, _ payload: UInt32?) {
+    func mark(_ offset: Int, _ payload: UInt32?) {
       guard let payload else { return }
-      page.storeBytes(of: word(payload, tag: record.tag).littleEndian, toByteOffset: place, as: UInt64.self)
+      page.storeBytes(of: word(payload, tag: record.tag).littleEndian, toByteOffset: offset, as: UInt64.self)
     }
     mark(crashWord, record.crash.map { UInt32(bitPattern: $0) })
     mark(exitWord, record.exit?.payload)
     mark(requestWord, record.request?.payload)
-    page.storeBytes(of: version.littleEndian, toByteOffset: versionPlace, as: UInt32.self)
+    page.storeBytes(of: version.littleEndian, toByteOffset: versionOffset, as: UInt32.self)
     page.storeBytes(of: magic.littleEndian, toByteOffset: 0, as: UInt64.self)
   }
 
@@ -138,22 +138,22 @@ package enum LaunchPage {
     page.storeBytes(of: sum.littleEndian, toByteOffset: start + 12, as: UInt32.self)
   }
 
-  // MARK: A record alone
+  // MARK: A record without a file
 
-  /// A record for a place other than a file of a page's size: the page, without the zeros at its end.
+  /// The page of a record without its trailing zeros, for other stores than a mapped file.
   package static func bytes(of record: LaunchRecord) -> [UInt8] {
     var page = [UInt8](repeating: 0, count: size)
     page.withUnsafeMutableBytes { store(record, sequence: 0, in: $0) }
     return Array(page.prefix(slot(1)))
   }
 
-  /// The record in the bytes that ``bytes(of:)`` has made; nil where there is none.
+  /// The record from the bytes of ``bytes(of:)``; nil if they are not valid.
   package static func record(from bytes: [UInt8]) -> LaunchRecord? {
     guard bytes.count == slot(1) else { return nil }
     return (try? load(bytes + [UInt8](repeating: 0, count: size - bytes.count)))?.record
   }
 
-  /// A mark as it stands in the page; `hw_launch.c` makes the same.
+  /// A mark in the page; `mark` in `hw_launch.c` must match.
   package static func word(_ payload: UInt32, tag: UInt32) -> UInt64 {
     UInt64(~payload ^ tag) << 32 | UInt64(payload)
   }

@@ -1,45 +1,45 @@
-/// What a program leaves of its run, so that its next start can tell how that run ended.
+/// The state of a program's run, from which its next start determines how the run ended.
 package struct LaunchRecord: Sendable, Equatable {
-  /// What the program says of itself.
+  /// What the program was doing, as it reported itself.
   package enum Activity: UInt8, Sendable {
     case starting, active, idle, stopping
   }
 
-  /// What can be seen of the run and its machine when it starts.
-  package struct Surroundings: Sendable, Equatable {
+  /// The run and its machine at its start.
+  package struct Run: Sendable, Equatable {
     package var pid: Int32 = 0
-    /// The process's start in clock ticks since boot, which tells it from another of the same pid (proc_pid_stat(5)).
+    /// The start in clock ticks since boot, which distinguishes processes with the same pid (proc_pid_stat(5)).
     package var startTime: UInt64 = 0
-    /// `/proc/sys/kernel/random/boot_id`: another one after each boot.
+    /// `/proc/sys/kernel/random/boot_id`, which changes with each boot.
     package var bootID = ""
     package var kernelRelease = ""
     /// The name in os-release(5) with a checksum of that file.
     package var osRelease = ""
     package var appVersion = ""
-    /// The ELF build id of the program, in hexadecimal digits; empty where it has none.
+    /// The ELF build id of the program, in hexadecimal digits; empty if it has none.
     package var buildID = ""
-    /// The folder of the memory cgroup; empty where there is none.
+    /// The folder of the memory cgroup; empty if there is none.
     package var cgroup = ""
     package var cgroupInode: UInt64 = 0
 
     package init() {}
   }
 
-  /// What changes while the program runs, read each second.
+  /// The values that are read each second.
   package struct Reading: Sendable, Equatable {
-    /// Nanoseconds since boot, suspended time included.
+    /// Nanoseconds since boot, including suspended time.
     package var bootTime: UInt64 = 0
-    /// Nanoseconds since 1970; may be set back.
+    /// Nanoseconds since 1970; the clock may be set back.
     package var wallTime: UInt64 = 0
     /// In bytes (`VmRSS`).
     package var resident: UInt64 = 0
     /// In bytes (`VmHWM`).
     package var peakResident: UInt64 = 0
-    /// Whoever traces the process, or 0 (`TracerPid`).
+    /// The pid of the tracer, or 0 (`TracerPid`).
     package var tracer: Int32 = 0
-    /// In bytes: the lowest limit of the cgroup and those above it; nil where there is none.
+    /// In bytes: the lowest limit of the cgroup and its ancestors; nil if there is none.
     package var limit: UInt64?
-    /// How many processes of the cgroup were killed for want of memory so far (`oom_kill`); nil where none counts.
+    /// How many processes of the cgroup the OOM killer has killed so far (`oom_kill`); nil if they are not counted.
     package var oomKills: UInt64?
     /// The share of the last ten seconds in which all tasks waited for memory, in percent (PSI, `full avg10`).
     package var pressure = 0.0
@@ -47,7 +47,7 @@ package struct LaunchRecord: Sendable, Equatable {
     package init() {}
   }
 
-  /// A termination signal that arrived.
+  /// A termination signal that the program received.
   package struct Request: Sendable, Equatable {
     package let signal: Int32
     package let sender: Sender
@@ -58,34 +58,34 @@ package struct LaunchRecord: Sendable, Equatable {
     }
   }
 
-  /// Whoever sent a signal (`si_code` in sigaction(2)).
+  /// The sender of a signal (`si_code` in sigaction(2)).
   package enum Sender: Sendable, Equatable {
     case process(Int32), kernel, unknown
   }
 
-  package var surroundings = Surroundings()
+  package var run = Run()
   package var oomKillsAtStart: UInt64?
   package var last = Reading()
   package var activity = Activity.starting
-  /// How many runs before this one ended badly while they started, without a good one in between.
+  /// How many consecutive runs before this one failed during their launch.
   package var launchFailures: UInt32 = 0
-  /// Tells the marks of this run from those of an earlier one, whose words may still stand in the page.
+  /// Distinguishes the marks of this run from those of earlier ones, which may still be in the page.
   package var tag: UInt32 = 0
   package var isStopped = false
-  /// Since when the program has hung, in nanoseconds since boot.
+  /// When the program began to hang, in nanoseconds since boot.
   package var hangBegan: UInt64?
 
-  // The marks, which handlers make; they stand beside the slots, see LaunchPage.
+  // The marks, which handlers store outside the slots; see LaunchPage.
 
-  /// The signal of a crash.
+  /// The crash signal.
   package var crash: Int32?
   /// The program is about to exit.
   package var exit: Exit?
   package var request: Request?
 
-  /// An exit that was announced.
+  /// An exit by `exit`, `quick_exit` or `noteExit`.
   package struct Exit: Sendable, Equatable {
-    /// nil where it was not told: quick_exit(3) tells its handlers nothing.
+    /// Nil if it is unknown: quick_exit(3) does not pass it to its handlers.
     package let code: Int32?
 
     package init(code: Int32?) {
@@ -97,11 +97,11 @@ package struct LaunchRecord: Sendable, Equatable {
 }
 
 extension LaunchRecord {
-  /// All fields but the marks, in the order of the bytes; another order or number is another ``LaunchPage/version``.
+  /// All fields but the marks, in the order of the bytes; a change of the list needs a new ``LaunchPage/version``.
   ///
-  /// The longest record has 1184 bytes of text and 29 numbers: 1416 bytes.
+  /// The longest record has 1184 bytes of strings and 29 numbers: 1416 bytes.
   mutating func code(with coder: inout some FieldCoder) {
-    surroundings.code(with: &coder)
+    run.code(with: &coder)
     coder.field(&oomKillsAtStart)
     last.code(with: &coder)
     var activityCode = UInt32(activity.rawValue)
@@ -114,16 +114,16 @@ extension LaunchRecord {
   }
 }
 
-extension LaunchRecord.Surroundings {
+extension LaunchRecord.Run {
   fileprivate mutating func code(with coder: inout some FieldCoder) {
     coder.field(&pid)
     coder.field(&startTime)
-    coder.field(&bootID, most: 64)
-    coder.field(&kernelRelease, most: 128)
-    coder.field(&osRelease, most: 160)
-    coder.field(&appVersion, most: 256)
-    coder.field(&buildID, most: 64)
-    coder.field(&cgroup, most: 512)
+    coder.field(&bootID, limit: 64)
+    coder.field(&kernelRelease, limit: 128)
+    coder.field(&osRelease, limit: 160)
+    coder.field(&appVersion, limit: 256)
+    coder.field(&buildID, limit: 64)
+    coder.field(&cgroup, limit: 512)
     coder.field(&cgroupInode)
   }
 }
@@ -156,8 +156,8 @@ extension LaunchRecord.Exit {
 }
 
 extension LaunchRecord.Request {
-  // Bits 0 to 7: the signal. 8 and 9: 1 where a process sent it, 2 the kernel. From 10: the sender's pid, which has at
-  // most 22 bits (PID_MAX_LIMIT, include/linux/threads.h).
+  // Bits 0 to 7: the signal. 8 and 9: 1 if a process sent it, 2 if the kernel did. From 10: the sender's pid, which has
+  // at most 22 bits (PID_MAX_LIMIT, include/linux/threads.h).
 
   init(payload: UInt32) {
     signal = Int32(payload & 0xff)

@@ -1,9 +1,9 @@
-/// The heap object that keeps what a closure has captured, or a captured variable.
+/// The heap object that contains the captures of a closure, or a captured variable.
 ///
 /// Its metadata (`HeapLocalVariableMetadata`, kind 0x400) has the offset of the first capture and a descriptor
-/// (`include/swift/RemoteInspection/Records.h`: CaptureDescriptor) that names the types of all in their order.
+/// (`include/swift/RemoteInspection/Records.h`: CaptureDescriptor) with the types of all captures in order.
 struct ClosureContext {
-  /// What a context holds on to.
+  /// A strong reference of a context.
   enum Capture {
     case value(Any.Type, UnsafeRawPointer)
 
@@ -20,10 +20,10 @@ struct ClosureContext {
     self.address = address
   }
 
-  /// The context of a closure that is stored at an address, in its second word.
+  /// The context of the closure that is stored at an address: its second word.
   ///
-  /// It is `nil` for functions that capture nothing and for an Optional's `nil`, and an object of a class where that is
-  /// all that is captured.
+  /// It is `nil` for functions without captures and for an Optional's `nil`, and the captured object itself if that is the
+  /// only capture.
   static func address(ofClosureAt address: UnsafeRawPointer) -> UnsafeRawPointer? {
     guard address.load(as: UInt.self) != 0 else {
       return nil
@@ -31,10 +31,10 @@ struct ClosureContext {
     return address.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer?.self)
   }
 
-  /// Hands out what is captured strongly, each with its number.
+  /// Calls a function with each strong capture and its number.
   ///
-  /// - Returns: Whether all was understood. Where a type is unknown, all that comes after it is left out, since its
-  ///   place depends on it; a context of a generic closure is left out as a whole, since types stand before it.
+  /// - Returns: Whether all captures were read. Captures after an unknown type are skipped, because their offset depends
+  ///   on it; so are all captures of a generic closure, whose context begins with type metadata.
   func forEachCapture(_ body: (Int, Capture) -> Void) -> Bool {
     let metadata = address.load(as: UnsafeRawPointer.self)
     guard metadata.load(as: UInt.self) == 0x400,
@@ -60,7 +60,7 @@ struct ClosureContext {
   }
 }
 
-/// How a capture lies in its context, and what of it is held, by the end of its mangled type (`docs/ABI/Mangling.rst`).
+/// The layout of a capture and the strong reference in it, from the suffix of its mangled type (`docs/ABI/Mangling.rst`).
 private struct CaptureShape {
   private enum Held {
     case nothing
@@ -82,7 +82,7 @@ private struct CaptureShape {
     } else if name.hasSuffix("XMt") {
       (held, size, alignment) = (.nothing, 0, 1)
     } else {
-      // Weak, unowned and unmanaged references: as large as the strong one, and not to be read.
+      // Weak, unowned and unmanaged references have the size of strong ones, and must not be read.
       let isReference = ["Xw", "Xo", "Xu"].contains { name.hasSuffix($0) }
       guard let type = name.resolved(droppingLast: isReference ? 2 : 0) else {
         return nil
@@ -102,8 +102,8 @@ private struct CaptureShape {
   }
 }
 
-/// A mangled type as metadata refers to it: text between which bytes below 0x20 introduce references of four or eight
-/// bytes (`docs/ABI/Mangling.rst`, "Symbolic references").
+/// A mangled type name in metadata: characters, and bytes below 0x20 that introduce references of four or eight bytes
+/// (`docs/ABI/Mangling.rst`, "Symbolic references").
 private struct MangledName {
   private let start: UnsafeRawPointer
   private let length: Int
@@ -127,10 +127,10 @@ private struct MangledName {
     text.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
   }
 
-  /// Whether this is a lowered function type that comes with a context; `nil` where it is none.
+  /// Whether this is a lowered function type with a context; `nil` if it is not a function type.
   ///
-  /// `I`, then `e` for escaping (before it perhaps `s`, `I`, `P`), then the callee's convention, `t` where it is thin;
-  /// all ends with `_`, and with `Sg` for an Optional.
+  /// `I`, then `e` for escaping (perhaps after `s`, `I`, `P`), then the callee convention, `t` for thin; the name ends
+  /// with `_`, and with `Sg` for an Optional.
   var isThickFunction: Bool? {
     let function = hasSuffix("_Sg") ? text.dropLast(2) : text[...]
     guard function.last == UInt8(ascii: "_"),
@@ -149,7 +149,7 @@ private struct MangledName {
     }
   }
 
-  /// The type that the runtime knows by this name.
+  /// The type with this name; `nil` if the runtime cannot resolve it.
   func resolved(droppingLast dropped: Int) -> Any.Type? {
     _getTypeByMangledNameInContext(
       start.assumingMemoryBound(to: UInt8.self),

@@ -1,31 +1,30 @@
 import Glibc
-// Exported, since the assertions' default arguments are a macro of it, which files with XCTest only would lack.
+// Exported, because the default arguments use a macro of it, which files that import only XCTest would lack.
 @_exported public import Testing
 
-/// Expects that all that a builder makes is gone once nobody holds its result.
+/// Expects that all objects of a builder's result are deallocated when the result is released.
 ///
 ///     expectNoLeak { ProfileScreen(user: .example) }
 ///
-/// Every object that the result holds is noted by a weak reference: by stored properties, those of superclasses
-/// included, by collections of the standard library, enum payloads, existentials, tuples and captures of closures. Then
-/// the result is let go, and what is still there fails the test at the caller's line, each object by its path and with
-/// the circle of references that holds it. Objects behind `weak` and `unowned` references are not the result's own.
+/// The assertion records a weak reference to every object that the result holds: in stored properties, also of
+/// superclasses, collections of the standard library, enum payloads, existentials, tuples and captures of closures. Then
+/// it releases the result. Objects that are still alive fail the test at the caller's line; each is reported with its
+/// path and its reference cycle. Objects behind `weak` and `unowned` references are not followed.
 ///
-/// A result in which there is no object fails, too: nothing was tested.
+/// A result without any object fails as well, because nothing was tested.
 ///
-/// Out of reach are statics and globals, captures of tasks and key paths, what lies behind pointers or in noncopyable
-/// values such as a `Mutex` (a note says so), and collections outside of the standard library that keep their elements
-/// in tail-allocated memory; `LeakTraversable` lets a type name what it holds. While the walk goes on, no other thread may change what is walked, as with any unsynchronised
-/// reading.
+/// Not inspected are statics and globals, captures of tasks and key paths, pointees, noncopyable values such as a `Mutex`
+/// (with a note), and tail-allocated elements of collections outside the standard library; with `LeakTraversable` a type
+/// can list what it holds. During the walk no other thread may change the objects, as with any unsynchronized access.
 ///
 /// - Parameters:
-///   - options: What to ignore, and how far to look.
-///   - file: The file that XCTest shows.
-///   - line: The line that XCTest shows.
-///   - sourceLocation: What Swift Testing shows.
-///   - build: Makes the value; what else it makes and does not return is not looked at.
-/// - Returns: What was found, for tests that look closer.
-/// - Throws: What the builder throws.
+///   - options: What to ignore, and how deep to look.
+///   - file: The file for XCTest.
+///   - line: The line for XCTest.
+///   - sourceLocation: The location for Swift Testing.
+///   - build: Returns the value; other objects that it creates are not inspected.
+/// - Returns: The result, for further checks.
+/// - Throws: The error of the builder.
 @discardableResult
 public func expectNoLeak<Value>(
   _ options: LeakOptions = LeakOptions(),
@@ -40,27 +39,27 @@ public func expectNoLeak<Value>(
     usleep(5000)
   }
   return CallSite(file: file, line: line, sourceLocation: sourceLocation)
-    .report(LeakResult(of: graph, vacuity: LeakCheck.noObject, list: options.list))
+    .report(LeakResult(of: graph, emptyMessage: LeakCheck.noObject, list: options.list))
 }
 
-/// Expects that all that an `async` builder makes is gone soon after nobody holds its result.
+/// Expects that all objects of an `async` builder's result are deallocated soon after the result is released.
 ///
-/// As `expectNoLeak` for others, but looks again every 5 ms for a grace time (500 ms, unless the options say otherwise),
-/// since tasks and queues let go of what they hold when they get to it.
+/// Like `expectNoLeak` for synchronous builders, but checks again every 5 ms for a grace period (500 ms by default),
+/// because tasks and queues release their captures later.
 ///
-/// A builder that awaits nothing is taken for a synchronous one; `{ () async in … }` says that the grace is wanted.
+/// A closure without `await` is taken for a synchronous builder; `{ () async in … }` selects this function.
 ///
-/// A builder that takes longer than the time limit fails the test; it is cancelled and left to itself.
+/// A builder that exceeds the time limit fails the test; it is cancelled and not awaited.
 ///
 /// - Parameters:
-///   - options: What to ignore, how far to look and how long to wait.
+///   - options: What to ignore, how deep to look and how long to wait.
 ///   - isolation: The actor on which the builder runs; the caller's.
-///   - file: The file that XCTest shows.
-///   - line: The line that XCTest shows.
-///   - sourceLocation: What Swift Testing shows.
-///   - build: Makes the value. It escapes, since it is left to itself when it takes too long.
-/// - Returns: What was found, for tests that look closer.
-/// - Throws: What the builder throws.
+///   - file: The file for XCTest.
+///   - line: The line for XCTest.
+///   - sourceLocation: The location for Swift Testing.
+///   - build: Returns the value. It is escaping because it is not awaited after the time limit.
+/// - Returns: The result, for further checks.
+/// - Throws: The error of the builder.
 @discardableResult
 public func expectNoLeak<Value, Failure: Error>(
   _ options: LeakOptions = LeakOptions(),
@@ -70,13 +69,13 @@ public func expectNoLeak<Value, Failure: Error>(
   sourceLocation: SourceLocation = #_sourceLocation,
   _ build: nonisolated(nonsending) @escaping () async throws(Failure) -> Value
 ) async throws(Failure) -> LeakResult {
-  let result = try await LeakCheck(options).run(vacuity: LeakCheck.noObject) { () async throws(Failure) in
+  let result = try await LeakCheck(options).run(emptyMessage: LeakCheck.noObject) { () async throws(Failure) in
     [("self", try await build())]
   }
   return CallSite(file: file, line: line, sourceLocation: sourceLocation).report(result)
 }
 
-/// Expects that all that a test has tracked is gone soon after it let go of it.
+/// Expects that all objects that a test has tracked are deallocated soon after the test has released them.
 ///
 ///     await expectNoLeaks { scope in
 ///       let screen = scope.track(ProfileScreen())
@@ -86,14 +85,14 @@ public func expectNoLeak<Value, Failure: Error>(
 /// A body that tracks nothing fails.
 ///
 /// - Parameters:
-///   - options: What to ignore, how far to look and how long to wait.
+///   - options: What to ignore, how deep to look and how long to wait.
 ///   - isolation: The actor on which the body runs; the caller's.
-///   - file: The file that XCTest shows.
-///   - line: The line that XCTest shows.
-///   - sourceLocation: What Swift Testing shows.
-///   - body: Makes values and tracks them; they are held until it ends, and walked then.
-/// - Returns: What was found, for tests that look closer.
-/// - Throws: What the body throws.
+///   - file: The file for XCTest.
+///   - line: The line for XCTest.
+///   - sourceLocation: The location for Swift Testing.
+///   - body: Creates values and tracks them; they are held until it returns.
+/// - Returns: The result, for further checks.
+/// - Throws: The error of the body.
 @discardableResult
 public func expectNoLeaks<Failure: Error>(
   _ options: LeakOptions = LeakOptions(),
@@ -103,7 +102,7 @@ public func expectNoLeaks<Failure: Error>(
   sourceLocation: SourceLocation = #_sourceLocation,
   _ body: nonisolated(nonsending) @escaping (LeakScope) async throws(Failure) -> Void
 ) async throws(Failure) -> LeakResult {
-  let result = try await LeakCheck(options).run(vacuity: LeakCheck.nothingTracked) { () async throws(Failure) in
+  let result = try await LeakCheck(options).run(emptyMessage: LeakCheck.nothingTracked) { () async throws(Failure) in
     let scope = LeakScope()
     try await body(scope)
     return scope.end()

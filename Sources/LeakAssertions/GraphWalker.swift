@@ -1,17 +1,17 @@
-/// Finds all that values hold, breadth first, so that each object is known by its shortest path.
+/// Finds all objects that values hold, breadth first, so that each object has its shortest path.
 ///
-/// Whatever is found is kept alive until the walk is over: no address is used twice, and a long list is let go of
-/// object by object, where its own release would recurse.
+/// All objects are kept alive until the walk ends: no address is reused, and a long list is released object by object,
+/// where its own release would recurse.
 struct GraphWalker {
   private let options: LeakOptions
-  private let trust: RuntimeTrust
+  private let support: RuntimeSupport
   private let shared: ObjectGraph?
   private var graph = ObjectGraph()
   private var held: [AnyObject] = []
   private var fields: [ObjectIdentifier: [Field]] = [:]
   private var toolchainTypes: [ObjectIdentifier: Bool] = [:]
 
-  /// Where a value was met: in which object, by which fields, and how many values within each other led there.
+  /// Where a value was found: the object, the fields in it, and how many values are nested.
   struct Place {
     let holder: Int?
     let label: String
@@ -22,15 +22,15 @@ struct GraphWalker {
     }
   }
 
-  /// Walks over all that the roots hold; what an earlier walk has found may live on.
+  /// Walks over all objects that the roots hold; those in `shared` may stay alive.
   static func graph(
     of roots: [(name: String, value: Any)],
     options: LeakOptions,
     ignoring shared: ObjectGraph? = nil,
-    trust: RuntimeTrust
+    support: RuntimeSupport
   ) -> ObjectGraph {
-    var walker = Self(options: options, trust: trust, shared: shared)
-    walker.graph.notes = trust.notes
+    var walker = Self(options: options, support: support, shared: shared)
+    walker.graph.notes = support.notes
     for root in roots {
       walker.visit(root.value, at: Place(holder: nil, label: root.name, nesting: 0))
     }
@@ -42,15 +42,15 @@ struct GraphWalker {
     return walker.graph
   }
 
-  private init(options: LeakOptions, trust: RuntimeTrust, shared: ObjectGraph?) {
+  private init(options: LeakOptions, support: RuntimeSupport, shared: ObjectGraph?) {
     self.options = options
-    self.trust = trust
+    self.support = support
     self.shared = shared
   }
 
   // MARK: Objects
 
-  /// Looks into an object that was reached.
+  /// Visits the references of an object.
   private mutating func expand(_ index: Int) {
     let object = held[index]
     let address = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
@@ -62,7 +62,7 @@ struct GraphWalker {
     if let traversable = object as? any LeakTraversable, !visitExtras(of: traversable, at: place) {
       return
     }
-    if trust.fields {
+    if support.fields {
       visitFields(of: type(of: object), at: address, place)
     } else {
       visitMirror(Mirror(reflecting: object), at: place)
@@ -75,13 +75,13 @@ struct GraphWalker {
       graph.note("closure not fully inspected: \(graph.path(of: holder))")
     }
     for (number, capture) in captures {
-      // A captured variable has a heap object of its own, whose value has no number.
+      // A captured variable has a heap object of its own, with one value.
       let isVariable = graph.nodes[holder].typeName == Self.variable
       let place = Place(holder: holder, label: isVariable ? "" : "capture#\(number)", nesting: 0)
       switch capture {
       case .value(let type, let address): visit(type, at: address, place)
       case .variable(let address): reach(address, as: Self.variable, at: place)
-      // The compiler wraps closures to adapt them to generic code: one that captures another alone is that other.
+      // The compiler wraps closures to adapt them to generic code: a closure that only captures another is that one.
       case .function(let address) where captures.count == 1 && !isVariable:
         reach(address, as: Self.closure, at: Place(holder: holder, label: "", nesting: 0))
       case .function(let address): reach(address, as: Self.closure, at: place.inner("{}"))
@@ -92,9 +92,9 @@ struct GraphWalker {
   private static let closure = "closure"
   private static let variable = "captured variable"
 
-  /// Notes that a heap object was met, and that its holder holds it.
+  /// Records a heap object, and the reference of its holder.
   private mutating func reach(_ address: UnsafeRawPointer, as contextName: String? = nil, at place: Place) {
-    // A context is no object of a class, but is counted by the same words of its header.
+    // A context is not an instance of a class, but its header has the same reference counts.
     let object = Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
     let isInstance = TypeKind(word: address.load(as: UnsafePointer<UInt>.self).pointee) == .object
     guard let index = graph.index(of: object) ?? append(object, isInstance ? nil : contextName, at: place) else {
@@ -108,11 +108,11 @@ struct GraphWalker {
   private mutating func append(_ object: AnyObject, _ contextName: String?, at place: Place) -> Int? {
     let depth = place.holder.map { graph.nodes[$0].depth + 1 } ?? 0
     guard depth <= options.maxDepth else {
-      graph.note("not inspected: what lies more than \(options.maxDepth) objects deep (maxDepth)")
+      graph.note("not inspected: objects more than \(options.maxDepth) references deep (maxDepth)")
       return nil
     }
     guard held.count < options.maxObjects else {
-      graph.note("not inspected: what comes after \(options.maxObjects) objects (maxObjects)")
+      graph.note("not inspected: objects after the first \(options.maxObjects) (maxObjects)")
       return nil
     }
     let traversable = contextName == nil ? object as? any LeakTraversable : nil
@@ -135,7 +135,7 @@ struct GraphWalker {
     return held.count - 1
   }
 
-  /// Whether a class belongs to a library of the toolchain; an extension's types belong to the extension's module.
+  /// Whether a class belongs to a library of the toolchain; types in an extension belong to the extension's module.
   private mutating func comesFromToolchain(_ type: AnyClass) -> Bool {
     if let known = toolchainTypes[ObjectIdentifier(type)] {
       return known
@@ -148,14 +148,14 @@ struct GraphWalker {
 
   // MARK: Values
 
-  /// Looks into a value of any type.
+  /// Visits the references in a value of any type.
   private mutating func visit<Value>(_ value: Value, at place: Place) {
     withUnsafePointer(to: value) { visit(Value.self, at: UnsafeRawPointer($0), place) }
   }
 
   private mutating func visit(_ type: Any.Type, at address: UnsafeRawPointer, _ place: Place) {
     guard place.nesting <= options.maxDepth else {
-      graph.note("not inspected: what lies more than \(options.maxDepth) values deep (maxDepth)")
+      graph.note("not inspected: values nested more than \(options.maxDepth) deep (maxDepth)")
       return
     }
     switch TypeKind(of: type) {
@@ -182,7 +182,7 @@ struct GraphWalker {
   }
 
   private mutating func visitFunction(_ type: Any.Type, at address: UnsafeRawPointer, _ place: Place) {
-    guard options.followClosures, trust.closures, FunctionType(type).hasContext else {
+    guard options.followClosures, support.closures, FunctionType(type).hasContext else {
       return
     }
     if let context = ClosureContext.address(ofClosureAt: address) {
@@ -211,11 +211,11 @@ struct GraphWalker {
     {
       return
     }
-    if Value.self is any ElementHolder.Type, let holder = pointer.pointee as? any ElementHolder {
+    if Value.self is any ElementContainer.Type, let holder = pointer.pointee as? any ElementContainer {
       holder.forEachElement { visit($1, at: $2, place.inner($0)) }
       return
     }
-    guard trust.fields else {
+    guard support.fields else {
       visitMirror(Mirror(reflecting: pointer.pointee), at: place)
       return
     }
@@ -240,16 +240,16 @@ struct GraphWalker {
     }
     let all = RuntimeFields.strong(of: type)
     for hidden in all where hidden.isHidden {
-      graph.note("not inspected: \(type)\(hidden.label), of a noncopyable type")
+      graph.note("not inspected: \(type)\(hidden.label) (noncopyable type)")
     }
     let strong = all.filter { !TypeLayout(of: $0.type).isTrivial }
     fields[ObjectIdentifier(type)] = strong
     return strong
   }
 
-  /// Hands out what a type says that it holds beside its fields.
+  /// Visits the children that a type lists beside its fields.
   ///
-  /// - Returns: Whether its fields are to be looked at.
+  /// - Returns: Whether its fields are to be visited.
   private mutating func visitExtras(of traversable: any LeakTraversable, at place: Place) -> Bool {
     for (name, value) in traversable.leakExtraChildren {
       visit(value, at: place.inner(".\(name)"))
@@ -257,7 +257,7 @@ struct GraphWalker {
     return !traversable.leakIgnoresChildren
   }
 
-  /// Reads fields as `Mirror` gives them, where the runtime's own lists are not to be trusted.
+  /// Reads fields with `Mirror`, if the runtime's metadata is not as expected.
   private mutating func visitMirror(_ mirror: Mirror, at place: Place) {
     if let superclass = mirror.superclassMirror {
       visitMirror(superclass, at: place)

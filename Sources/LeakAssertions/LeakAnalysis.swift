@@ -1,10 +1,10 @@
-/// Tells, among objects that have leaked, causes from consequences.
+/// Separates the causes of leaks from their consequences.
 ///
-/// A pure function of a graph and of which of its objects live.
+/// A pure function of a graph and of the objects that are still alive.
 struct LeakAnalysis {
-  /// Objects that hold one another, or one alone, and that no other leaked object holds.
+  /// A strongly connected component of leaked objects that no other leaked object references.
   struct Cause {
-    /// The one that was reached first.
+    /// The member that was reached first.
     let node: Int
 
     let memberCount: Int
@@ -12,7 +12,7 @@ struct LeakAnalysis {
     let cycles: [String]
   }
 
-  private struct Step: Hashable {
+  private struct Reference: Hashable {
     let holder: Int
     let label: String
     let target: Int
@@ -21,34 +21,34 @@ struct LeakAnalysis {
   private let graph: ObjectGraph
   private let leaked: [Int]
 
-  /// What each leaked object holds of the others, directly or by closures and captured variables that live.
-  private let steps: [Int: [Step]]
+  /// The references between leaked objects, directly or through live closures and captured variables.
+  private let references: [Int: [Reference]]
 
   init(of graph: ObjectGraph, leaked: [Int]) {
     self.graph = graph
     self.leaked = leaked
     let members = Set(leaked)
-    steps = Dictionary(
-      uniqueKeysWithValues: leaked.map { ($0, Self.steps(from: $0, in: graph, among: members)) }
+    references = Dictionary(
+      uniqueKeysWithValues: leaked.map { ($0, Self.references(from: $0, in: graph, among: members)) }
     )
   }
 
-  private static func steps(from start: Int, in graph: ObjectGraph, among members: Set<Int>) -> [Step] {
-    var found: [Step] = []
+  private static func references(from start: Int, in graph: ObjectGraph, among members: Set<Int>) -> [Reference] {
+    var found: [Reference] = []
     var seen: Set<Int> = []
-    var open = [Step(holder: start, label: "", target: start)]
+    var open = [Reference(holder: start, label: "", target: start)]
     var next = 0
     while next < open.count {
       let here = open[next]
       next += 1
       for edge in graph.nodes[here.target].edges {
-        let step = Step(holder: start, label: here.label + edge.label, target: edge.target)
+        let reference = Reference(holder: start, label: here.label + edge.label, target: edge.target)
         if members.contains(edge.target) {
-          found.append(step)
+          found.append(reference)
         } else if !graph.nodes[edge.target].isInstance, graph.nodes[edge.target].object != nil,
           seen.insert(edge.target).inserted
         {
-          open.append(step)
+          open.append(reference)
         }
       }
     }
@@ -57,8 +57,8 @@ struct LeakAnalysis {
 
   /// The causes, in the order of the walk.
   ///
-  /// A component that no other reaches is the first to be met when nodes are taken from the last that a depth-first
-  /// search has finished (the first half of Kosaraju's and Sharir's algorithm).
+  /// In the reverse order in which a depth-first search finishes the nodes, a component comes before those that it reaches
+  /// (the first half of the algorithm of Kosaraju and Sharir).
   func topmost() -> [Cause] {
     var seen: Set<Int> = []
     var causes: [Cause] = []
@@ -70,21 +70,21 @@ struct LeakAnalysis {
     return causes.sorted { $0.node < $1.node }
   }
 
-  /// The leaked objects in the order in which a depth-first search is done with them.
+  /// The leaked objects in the order in which a depth-first search finishes them.
   private func finished() -> [Int] {
     var order: [Int] = []
     var seen: Set<Int> = []
     for start in leaked where seen.insert(start).inserted {
       var stack = [(node: start, next: 0)]
       while let (node, next) = stack.last {
-        guard let step = steps[node]?.dropFirst(next).first else {
+        guard let reference = references[node]?.dropFirst(next).first else {
           order.append(node)
           stack.removeLast()
           continue
         }
         stack[stack.count - 1].next += 1
-        if seen.insert(step.target).inserted {
-          stack.append((step.target, 0))
+        if seen.insert(reference.target).inserted {
+          stack.append((reference.target, 0))
         }
       }
     }
@@ -95,27 +95,28 @@ struct LeakAnalysis {
     var seen: Set<Int> = [start]
     var open = [start]
     while let node = open.popLast() {
-      for step in steps[node] ?? [] where !avoiding.contains(step.target) && seen.insert(step.target).inserted {
-        open.append(step.target)
+      for reference in references[node] ?? []
+      where !avoiding.contains(reference.target) && seen.insert(reference.target).inserted {
+        open.append(reference.target)
       }
     }
     return seen
   }
 
-  // MARK: Circles
+  // MARK: Cycles
 
-  /// More than these nobody reads; each costs a search.
-  private static let mostCycles = 10
+  /// The most cycles that are listed; each costs a search.
+  private static let maximumCycles = 10
 
-  /// So many steps of a circle are told, half of them from its start and half from its end.
-  private static let mostSteps = 16
+  /// The most references of a cycle that are listed, half of them from its start and half from its end.
+  private static let maximumLength = 16
 
-  /// The component of an object that nothing outside of it reaches.
+  /// The component of an object, which no object outside of it references.
   private func cause(from member: Int, below: Set<Int>) -> Cause {
     var holders: [Int: [Int]] = [:]
     for node in below {
-      for step in steps[node] ?? [] {
-        holders[step.target, default: []].append(node)
+      for reference in references[node] ?? [] {
+        holders[reference.target, default: []].append(node)
       }
     }
     var component: Set<Int> = [member]
@@ -128,20 +129,21 @@ struct LeakAnalysis {
     return Cause(node: component.min() ?? member, memberCount: component.count, cycles: cycles(in: component))
   }
 
-  /// One circle for each reference that leads back to an object that was reached before its holder, unless it is part
-  /// of a circle that was told already: without these references there would be no circle.
+  /// One cycle for each reference to an object that was reached before its holder, unless the reference is part of an
+  /// earlier cycle: without these references there would be no cycle.
   private func cycles(in component: Set<Int>) -> [String] {
-    var found: [[Step]] = []
-    var told: Set<Step> = []
+    var found: [[Reference]] = []
+    var covered: Set<Reference> = []
     for holder in component.sorted() {
-      for step in steps[holder] ?? [] where step.target <= holder && component.contains(step.target) {
-        guard !told.contains(step) else {
+      for reference in references[holder] ?? []
+      where reference.target <= holder && component.contains(reference.target) {
+        guard !covered.contains(reference) else {
           continue
         }
-        let circle = path(from: step.target, to: holder, within: component) + [step]
-        told.formUnion(circle)
-        found.append(circle)
-        if found.count == Self.mostCycles {
+        let cycle = path(from: reference.target, to: holder, within: component) + [reference]
+        covered.formUnion(cycle)
+        found.append(cycle)
+        if found.count == Self.maximumCycles {
           return found.map(text)
         }
       }
@@ -149,19 +151,20 @@ struct LeakAnalysis {
     return found.map(text)
   }
 
-  /// The shortest way from one member of a component to another.
-  private func path(from start: Int, to end: Int, within component: Set<Int>) -> [Step] {
-    var arrivals: [Int: Step] = [:]
+  /// The shortest path from one member of a component to another.
+  private func path(from start: Int, to end: Int, within component: Set<Int>) -> [Reference] {
+    var arrivals: [Int: Reference] = [:]
     var open = [start]
     var next = 0
     while arrivals[end] == nil, end != start, next < open.count {
-      for step in steps[open[next]] ?? [] where component.contains(step.target) && arrivals[step.target] == nil {
-        arrivals[step.target] = step
-        open.append(step.target)
+      for reference in references[open[next]] ?? []
+      where component.contains(reference.target) && arrivals[reference.target] == nil {
+        arrivals[reference.target] = reference
+        open.append(reference.target)
       }
       next += 1
     }
-    var backwards: [Step] = []
+    var backwards: [Reference] = []
     var node = end
     while node != start, let arrival = arrivals[node] {
       backwards.append(arrival)
@@ -170,19 +173,19 @@ struct LeakAnalysis {
     return backwards.reversed()
   }
 
-  /// A circle in words: from the member that was reached first, by the fields that lead on, back to it.
-  private func text(of circle: [Step]) -> String {
-    let start = circle.indices.min { circle[$0].holder < circle[$1].holder } ?? 0
-    let name = circle.isEmpty ? "" : graph.path(of: circle[start].holder)
-    var labels = (circle[start...] + circle[..<start]).map { shortLabel($0.label) }
-    if labels.count > Self.mostSteps {
-      let half = Self.mostSteps / 2
-      labels.replaceSubrange(half..<(labels.count - half), with: ["… \(labels.count - Self.mostSteps) more …"])
+  /// A cycle as text: the member that was reached first, the fields, and the same member again.
+  private func text(of cycle: [Reference]) -> String {
+    let start = cycle.indices.min { cycle[$0].holder < cycle[$1].holder } ?? 0
+    let name = cycle.isEmpty ? "" : graph.path(of: cycle[start].holder)
+    var labels = (cycle[start...] + cycle[..<start]).map { shortLabel($0.label) }
+    if labels.count > Self.maximumLength {
+      let half = Self.maximumLength / 2
+      labels.replaceSubrange(half..<(labels.count - half), with: ["… \(labels.count - Self.maximumLength) more …"])
     }
     return ([name] + labels + [name]).joined(separator: " → ")
   }
 
-  /// The field without its dot, and a closure without the number of its capture.
+  /// The field without its dot, or the closure without the number of its capture.
   private func shortLabel(_ label: String) -> String {
     let field = label.firstRange(of: "{}").map { label[..<$0.upperBound] } ?? label[...]
     return String(field.hasPrefix(".") ? field.dropFirst() : field)

@@ -1,46 +1,46 @@
-/// One check: makes values, notes what they hold, lets go, and looks at what is left.
+/// One check: creates values, records their objects, releases the values, and finds the objects that are still alive.
 struct LeakCheck {
   typealias Roots = [(name: String, value: Any)]
 
-  static let noObject = "nothing was inspected: the builder's result holds no object"
-  static let nothingTracked = "nothing was inspected: no object was tracked"
+  static let noObject = "nothing was checked: the builder's result contains no object"
+  static let nothingTracked = "nothing was checked: no object was tracked"
 
   private let options: LeakOptions
 
-  private let trust: RuntimeTrust
+  private let support: RuntimeSupport
 
-  /// What shared subtrees hold before the builder runs.
+  /// The objects of the shared subtrees before the builder runs.
   private let shared: ObjectGraph
 
   init(_ options: LeakOptions) {
     self.options = options
-    trust = options.trust ?? .tested
+    support = options.support ?? .tested
     let roots = options.ignoreSharedSubtrees.map { (name: "shared", value: $0) }
-    shared = GraphWalker.graph(of: roots, options: options, trust: trust)
+    shared = GraphWalker.graph(of: roots, options: options, support: support)
   }
 
-  /// Walks over what is made and lets go of it.
+  /// Walks over the values of a builder and releases them.
   ///
-  /// Never inlined, so that no temporary of the caller's frame holds what was made.
+  /// Never inlined, so that no temporary in the caller's frame holds the values.
   @inline(never)
   func collect(_ build: () throws -> Roots) rethrows -> ObjectGraph {
     graph(of: try build())
   }
 
   private func graph(of roots: Roots) -> ObjectGraph {
-    GraphWalker.graph(of: roots, options: options, ignoring: shared, trust: trust)
+    GraphWalker.graph(of: roots, options: options, ignoring: shared, support: support)
   }
 
-  /// What became of an `async` builder.
+  /// The outcome of an `async` builder.
   private enum Outcome<Failure: Error>: Sendable {
     case built(ObjectGraph)
     case failed(Failure)
     case outOfTime
   }
 
-  /// Runs a builder within the time limit, then waits until all is gone or the grace is over.
+  /// Runs a builder within the time limit, then waits until all objects are deallocated or the grace period ends.
   func run<Failure: Error>(
-    vacuity: String,
+    emptyMessage: String,
     isolation: isolated (any Actor)? = #isolation,
     _ build: nonisolated(nonsending) @escaping () async throws(Failure) -> Roots
   ) async throws(Failure) -> LeakResult {
@@ -51,23 +51,23 @@ struct LeakCheck {
       let start = ContinuousClock.now
       while graph.mustWait(after: start.duration(to: .now), grace: options.grace ?? .milliseconds(500)) {
         guard (try? await Task.sleep(for: .milliseconds(5))) != nil else {
-          graph.note("the test was cancelled: not waited for what was to be let go")
+          graph.note("the test was cancelled before the grace period ended")
           break
         }
       }
-      return LeakResult(of: graph, vacuity: vacuity, list: options.list)
+      return LeakResult(of: graph, emptyMessage: emptyMessage, list: options.list)
     }
   }
 
-  /// Takes what comes first, the builder's end or that of its time.
+  /// Waits for the end of the builder or of the time limit.
   ///
-  /// The builder has a task of its own, because a task group would wait for one that never ends.
+  /// The builder has its own task, because a task group would wait for a task that never ends.
   private func outcome<Failure: Error>(
     of build: nonisolated(nonsending) @escaping () async throws(Failure) -> Roots,
     isolation: isolated (any Actor)? = #isolation
   ) async -> Outcome<Failure> {
-    // The caller waits while the builder runs, and both run on the same actor, if any. Only a builder that was given up
-    // may still run beside its caller; the test has failed then.
+    // The caller waits while the builder runs, and both run on the same actor, if any. Only after the time limit may the
+    // builder run concurrently with its caller, and then the test has failed.
     nonisolated(unsafe) let (build, check) = (build, self)
     let (outcomes, report) = AsyncStream<Outcome<Failure>>.makeStream()
     let building = Task {

@@ -1,64 +1,64 @@
-/// What `expectNoLeak` looks at, what it lets live, and how long it waits.
+/// What `expectNoLeak` inspects, which objects it ignores, and how long it waits.
 public struct LeakOptions {
-  /// Which objects may live on, whatever holds them.
+  /// A rule for objects to ignore.
   ///
-  /// Only the object is ignored, not what hangs on it.
+  /// Only the object is ignored, not the objects that it holds.
   public enum Filter {
     /// Instances of a class and of its subclasses.
     case type(AnyClass)
 
-    /// Objects for which a function says so.
+    /// Objects for which a function returns true.
     case matching((AnyObject) -> Bool)
   }
 
-  /// How much of what has leaked is listed.
+  /// Which leaked objects are listed.
   public enum List: Sendable {
-    /// Only objects that no other leaked object holds; what hangs below them is a consequence.
+    /// Only objects that no other leaked object holds; the others are consequences.
     case topmost
 
-    /// Every object that has leaked.
+    /// All leaked objects.
     case all
   }
 
-  /// Objects that may live on.
+  /// Rules for objects to ignore.
   public var ignore: [Filter]
 
-  /// Single objects that may live on, each with what hangs on it still being looked at.
+  /// Single objects to ignore; the objects that they hold are still checked.
   public var ignoreInstances: [AnyObject]
 
-  /// Values that may live on with all that they hold before the builder runs, such as singletons.
+  /// Values to ignore with all objects that they hold before the builder runs, such as singletons.
   ///
-  /// What is added to them by the builder is a leak.
+  /// Objects that the builder adds to them are leaks.
   public var ignoreSharedSubtrees: [Any]
 
-  /// Whether instances of classes of the toolchain's own libraries count: of Swift, Foundation and Dispatch.
+  /// Whether instances of classes of Swift, Foundation and Dispatch are reported.
   ///
-  /// By default they do not, though what hangs on them does: many are shared, as `FileManager.default` and what
-  /// `Locale` and `Calendar` keep within, and nobody could let go of them.
+  /// By default they are not, but the objects that they hold are: many are shared, such as `FileManager.default` and the
+  /// caches in `Locale` and `Calendar`, and cannot be released.
   public var reportsToolchainObjects: Bool
 
-  /// How many objects deep the walk goes; and, within one object, how many values deep.
+  /// The maximum depth of the walk, in references between objects and in nested values of one object.
   public var maxDepth: Int
 
-  /// How many objects the walk visits at most.
+  /// The maximum number of objects that are visited.
   public var maxObjects: Int
 
-  /// Whether captures of closures are looked at.
+  /// Whether captures of closures are followed.
   public var followClosures: Bool
 
-  /// How long objects may live on after they were let go; by default not at all, and 500 ms after an `async` builder.
+  /// How long objects may stay alive after their release; by default not at all, and 500 ms after an `async` builder.
   public var grace: Duration?
 
-  /// How long an `async` builder may take.
+  /// The time limit of an `async` builder.
   public var timeLimit: Duration
 
-  /// What is listed.
+  /// Which leaked objects are listed.
   public var list: List
 
-  /// How far the runtime is trusted, where it is not to be found out; for tests of this library.
-  package var trust: RuntimeTrust?
+  /// Overrides the test of the runtime; for tests of this library.
+  package var support: RuntimeSupport?
 
-  /// Makes options; each has the default that suits most tests.
+  /// Creates options; the defaults suit most tests.
   public init(
     ignore: [Filter] = [],
     ignoreInstances: [AnyObject] = [],
@@ -83,7 +83,7 @@ public struct LeakOptions {
     self.list = list
   }
 
-  /// Whether an object may live on.
+  /// Whether an object is to be ignored.
   func ignores(_ object: AnyObject) -> Bool {
     ignoreInstances.contains { $0 === object }
       || ignore.contains { filter in

@@ -1,40 +1,40 @@
-/// An object that should be gone and is not.
+/// An object that should have been deallocated.
 public struct Leak: Sendable, Equatable {
-  /// How it was reached, such as `self.children[0].parent?`.
+  /// The path to the object, such as `self.children[0].parent?`.
   public let path: String
 
   /// The name of its class.
   public let typeName: String
 
-  /// The circles of references that keep it, such as `self → onDone{} → self`; none where something else holds it.
+  /// The reference cycles that keep it alive, such as `self → onDone{} → self`; empty if something else holds it.
   ///
-  /// At most ten, one for each reference that leads back.
+  /// At most ten, one for each reference that closes a cycle.
   public let cycles: [String]
 }
 
-/// What `expectNoLeak` has found.
+/// The result of `expectNoLeak`.
 public struct LeakResult: Sendable, Equatable {
-  /// What has leaked, in the order of the walk.
+  /// The leaked objects, in the order of the walk.
   public let leaks: [Leak]
 
-  /// How many objects were walked over.
+  /// How many objects were visited.
   public let objectCount: Int
 
   /// What was not inspected, and why.
   public let notes: [String]
 
-  /// What the test was failed with; `nil` if it was not.
+  /// The message of the failure; `nil` if the test passed.
   public let failure: String?
 
-  /// The paths of what has leaked.
+  /// The paths of the leaked objects.
   public var paths: [String] {
     leaks.map(\.path)
   }
 }
 
 extension LeakResult {
-  /// Says what still lives of a graph that was let go.
-  init(of graph: ObjectGraph, vacuity: String, list: LeakOptions.List) {
+  /// Lists the objects of a released graph that are still alive.
+  init(of graph: ObjectGraph, emptyMessage: String, list: LeakOptions.List) {
     let leaked = graph.leaked
     let causes = LeakAnalysis(of: graph, leaked: leaked).topmost()
     let cycles = Dictionary(uniqueKeysWithValues: causes.map { ($0.node, $0.cycles) })
@@ -44,11 +44,12 @@ extension LeakResult {
     }
     objectCount = graph.instanceCount
     notes = graph.notes
-    var lines = objectCount == 0 ? [vacuity] : []
+    var lines = objectCount == 0 ? [emptyMessage] : []
     lines += Self.lines(for: leaks)
     let consequences = leaked.count - causes.reduce(0) { $0 + $1.memberCount }
     if list == .topmost, consequences > 0 {
-      lines.append("\(consequences) more hang\(consequences == 1 ? "s" : "") on them (`list: .all` shows all)")
+      let objects = consequences == 1 ? "1 more object is" : "\(consequences) more objects are"
+      lines.append("\(objects) held by them (`list: .all` lists all)")
     }
     if let root = causes.first(where: { $0.cycles.isEmpty && graph.nodes[$0.node].holder == nil }) {
       let name = graph.path(of: root.node)
@@ -57,26 +58,26 @@ extension LeakResult {
     failure = lines.isEmpty ? nil : (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
   }
 
-  /// Says that a builder was given up.
+  /// Reports that a builder has exceeded its time limit.
   init(outOfTime limit: Duration) {
     leaks = []
     objectCount = 0
     notes = []
-    failure = "the builder has not ended after \(limit), so nothing was inspected"
+    failure = "nothing was checked: the builder did not finish within \(limit)"
   }
 
-  /// So many leaks are told in words; all are in `leaks`.
-  private static let mostLines = 100
+  /// The most leaks in the failure message; all are in `leaks`.
+  private static let maximumLines = 100
 
   private static func lines(for leaks: [Leak]) -> [String] {
     guard !leaks.isEmpty else {
       return []
     }
-    let told = leaks.prefix(mostLines).flatMap { leak in
+    let listed = leaks.prefix(maximumLines).flatMap { leak in
       ["- \(leak.path): \(leak.typeName)"] + leak.cycles.map { "    \($0)" }
     }
     let head = "\(leaks.count) object\(leaks.count == 1 ? "" : "s") leaked:"
-    let rest = leaks.count - mostLines
-    return [head] + told + (rest > 0 ? ["… and \(rest) more"] : [])
+    let rest = leaks.count - maximumLines
+    return [head] + listed + (rest > 0 ? ["… and \(rest) more"] : [])
   }
 }

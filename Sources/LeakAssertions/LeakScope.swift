@@ -1,10 +1,10 @@
-/// Collects what `expectNoLeaks` expects to be gone at its end.
+/// Collects the values whose objects `expectNoLeaks` expects to be deallocated.
 public final class LeakScope {
   private var tracked: [(name: String, value: Any)] = []
 
   init() {}
 
-  /// Holds a value until the body ends, and expects it and all that it holds to be gone then.
+  /// Holds a value until the body returns, and expects all of its objects to be deallocated afterwards.
   ///
   /// - Parameters:
   ///   - value: The value, or an object.
@@ -16,7 +16,7 @@ public final class LeakScope {
     return value
   }
 
-  /// Gives away what was tracked, so that a scope that somebody keeps holds nothing.
+  /// Returns the tracked values and releases them, in case the scope itself is kept.
   func end() -> [(name: String, value: Any)] {
     defer { tracked = [] }
     return tracked

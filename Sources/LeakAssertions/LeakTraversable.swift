@@ -1,17 +1,17 @@
-/// A type that says itself how `expectNoLeak` is to treat its values.
+/// A type that customizes how `expectNoLeak` treats its values.
 ///
-/// Every requirement has a default: that of a type that does not conform.
+/// Every requirement has a default implementation, which behaves as if the type did not conform.
 public protocol LeakTraversable {
-  /// Whether this object may live on, such as a singleton; what hangs on it may not.
+  /// Whether this object is ignored, such as a singleton; the objects that it holds are checked.
   var leakIgnoresSelf: Bool { get }
 
-  /// Whether what this value holds is not looked at.
+  /// Whether the objects that this value holds are ignored.
   var leakIgnoresChildren: Bool { get }
 
-  /// What this value holds where no stored property shows it, each with a name for the path.
+  /// Objects that this value holds outside its stored properties, each with a name for the path.
   var leakExtraChildren: [(String, Any)] { get }
 
-  /// How long this object may live on after it was let go, such as one that finishes some work first.
+  /// How long this object may stay alive after its release, for example to finish some work.
   var leakGrace: Duration { get }
 }
 
@@ -19,12 +19,12 @@ extension LeakTraversable {
   /// Not ignored.
   public var leakIgnoresSelf: Bool { false }
 
-  /// Looked at.
+  /// Not ignored.
   public var leakIgnoresChildren: Bool { false }
 
   /// Nothing beside the stored properties.
   public var leakExtraChildren: [(String, Any)] { [] }
 
-  /// No longer than the test's own options say.
+  /// No longer than the options of the test allow.
   public var leakGrace: Duration { .zero }
 }

@@ -1,42 +1,42 @@
-/// What a walk has found: every object once, how it was reached, and what it holds; all by weak references.
+/// The result of a walk: each object once, with its path and its references; all objects are referenced weakly.
 ///
-/// `@unchecked Sendable`: the objects are referred to by `weak` references only, which the runtime reads atomically, and
-/// are compared with `nil` and with one another, never used.
+/// `@unchecked Sendable`: objects are only referenced by `weak` references, which the runtime reads atomically, and are
+/// only compared, never used.
 struct ObjectGraph: @unchecked Sendable {
   /// An object, or the heap object of a closure or of a captured variable.
   struct Node {
     weak var object: AnyObject?
 
-    /// The node that it was reached from first; `nil` for a root.
+    /// The node from which it was reached first; `nil` for a root.
     let holder: Int?
 
-    /// The fields that lead there from its holder, or the name of a root.
+    /// The fields in the holder that reference it, or the name of a root.
     let label: String
 
     let typeName: String
 
-    /// How many objects lie between it and the root.
+    /// The number of references from the root.
     let depth: Int
 
-    /// Whether it is an instance of a class, and not the context of a closure.
+    /// Whether it is an instance of a class, not the context of a closure.
     let isInstance: Bool
 
-    /// Whether it may live on; what hangs on it may not.
+    /// Whether it may stay alive.
     let isIgnored: Bool
 
-    /// How long it may live on after it has been let go.
+    /// How long it may stay alive after its release.
     let grace: Duration
 
     var edges: [Edge] = []
   }
 
-  /// A reference from one node to another, by the fields that lead there.
+  /// A reference from one node to another through the labelled fields.
   struct Edge {
     let label: String
     let target: Int
   }
 
-  /// In the order in which they were reached, those nearer to the root first.
+  /// In breadth-first order.
   var nodes: [Node] = []
 
   /// What was not inspected, and why.
@@ -44,12 +44,12 @@ struct ObjectGraph: @unchecked Sendable {
 
   private var indices: [ObjectIdentifier: Int] = [:]
 
-  /// Where an object stands in `nodes`; another one that has come to lie at its address is another object.
+  /// The index of an object in `nodes`; a different object at the same address is not found.
   func index(of object: AnyObject) -> Int? {
     indices[ObjectIdentifier(object)].flatMap { nodes[$0].object === object ? $0 : nil }
   }
 
-  /// How a node was reached first, such as `self.children[0]`.
+  /// The path by which a node was reached first, such as `self.children[0]`.
   func path(of index: Int) -> String {
     var labels: [String] = []
     var next: Int? = index
@@ -65,24 +65,24 @@ struct ObjectGraph: @unchecked Sendable {
     nodes.append(node)
   }
 
-  /// Adds a note, each once.
+  /// Adds a note unless it exists.
   mutating func note(_ text: String) {
     if !notes.contains(text) {
       notes.append(text)
     }
   }
 
-  /// How many instances of classes were found.
+  /// The number of class instances.
   var instanceCount: Int {
     nodes.count(where: \.isInstance)
   }
 
-  /// The objects that live and should not.
+  /// The indices of the objects that should have been deallocated.
   var leaked: [Int] {
     nodes.indices.filter { nodes[$0].isInstance && !nodes[$0].isIgnored && nodes[$0].object != nil }
   }
 
-  /// Whether an object still lives that may do so for a while longer.
+  /// Whether a leaked object may still be deallocated within a grace period.
   func mustWait(after elapsed: Duration, grace: Duration) -> Bool {
     leaked.contains { max(grace, nodes[$0].grace) > elapsed }
   }

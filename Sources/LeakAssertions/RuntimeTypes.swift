@@ -1,4 +1,4 @@
-/// What a type is, in the words of the Swift runtime (`include/swift/ABI/MetadataKind.def`).
+/// The kind of a type in the Swift runtime (`include/swift/ABI/MetadataKind.def`).
 enum TypeKind: Equatable {
   case object
   case structure
@@ -9,14 +9,14 @@ enum TypeKind: Equatable {
   case existential
   case extendedExistential
 
-  /// Metatypes, the types of `Builtin` and whatever else holds no object that can be reached.
+  /// Metatypes, `Builtin` types and other types without references that can be followed.
   case other
 
   init(of type: Any.Type) {
     self.init(word: unsafeBitCast(type, to: UnsafeRawPointer.self).load(as: UInt.self))
   }
 
-  /// Reads the first word of a type's metadata; where it is no kind, it is the pointer that classes have there.
+  /// Interprets the first word of a type's metadata: the kind, or a pointer for classes.
   init(word: UInt) {
     self =
       switch word {
@@ -34,20 +34,20 @@ enum TypeKind: Equatable {
   }
 }
 
-/// How values of a type lie in memory, from its value witness table (`include/swift/ABI/ValueWitness.def`).
+/// The memory layout of a type, from its value witness table (`include/swift/ABI/ValueWitness.def`).
 struct TypeLayout {
   let size: Int
   let alignment: Int
 
-  /// Whether values are plain bytes, so that no reference can be in them.
+  /// Whether values are plain bytes without references.
   let isTrivial: Bool
 
-  /// Whether values lie in the three words of an existential, and not in a box.
+  /// Whether an existential stores values inline, in three words, and not in a box.
   let isInline: Bool
 
   let isCopyable: Bool
 
-  /// Reads the table that stands one word before the metadata: eight functions, size, stride, flags.
+  /// Reads the table, whose pointer is one word before the metadata: eight functions, size, stride, flags.
   init(of type: Any.Type) {
     let word = MemoryLayout<UnsafeRawPointer>.size
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
@@ -61,39 +61,39 @@ struct TypeLayout {
   }
 }
 
-/// A stored property, an element of a tuple or the payload of an enum case: where it lies, and as what.
+/// A stored property or an element of a tuple.
 struct Field {
   let label: String
   let type: Any.Type
   let offset: Int
 
-  /// Whether the runtime does not tell its type, as it is with noncopyable ones, and gives the empty tuple instead.
+  /// Whether the runtime hides its type and returns the empty tuple, as for noncopyable types.
   var isHidden: Bool { type == Void.self }
 }
 
-/// The stored properties of structs and classes and the elements of tuples, as the runtime lists them.
+/// The stored properties of structs and classes and the elements of tuples, from the runtime's metadata.
 enum RuntimeFields {
-  /// The fields that hold what they refer to, those of superclasses first.
+  /// The fields with strong references, those of superclasses first.
   ///
-  /// What is `weak`, `unowned` or unmanaged is left out by its flag, before a value is read: reading an `unowned`
-  /// reference whose object is gone ends the process.
+  /// `weak`, `unowned` and unmanaged fields are skipped by their flags, before a value is read: reading an `unowned`
+  /// reference to a deallocated object would terminate the process.
   static func strong(of type: Any.Type) -> [Field] {
     all(of: type).filter(\.isStrong).map(\.field)
   }
 
-  /// All fields, each with whether it holds what it refers to.
+  /// All fields, each with whether its reference is strong.
   static func all(of type: Any.Type) -> [(field: Field, isStrong: Bool)] {
     (0..<recursiveChildCount(type)).map { index in
-      var about = FieldAbout()
-      let fieldType = recursiveChildMetadata(type, index: index, about: &about)
-      defer { about.freeName?(about.name) }
-      let name = about.name.map { String(cString: $0) } ?? ""
+      var attributes = FieldAttributes()
+      let fieldType = recursiveChildMetadata(type, index: index, about: &attributes)
+      defer { attributes.freeName?(attributes.name) }
+      let name = attributes.name.map { String(cString: $0) } ?? ""
       let offset = recursiveChildOffset(type, index: index)
-      return (Field(label: label(for: name, at: index), type: fieldType, offset: offset), about.isStrong)
+      return (Field(label: label(for: name, at: index), type: fieldType, offset: offset), attributes.isStrong)
     }
   }
 
-  /// The case of an enum's value and its payload; `nil` where it has none.
+  /// The case and the payload of an enum value; `nil` if it has no payload.
   static func payload<Value>(of value: Value) -> (name: String, payload: Any)? {
     guard childCount(value, type: Value.self) > 0 else {
       return nil
@@ -105,7 +105,7 @@ enum RuntimeFields {
     return (name.map { String(cString: $0) } ?? "", payload)
   }
 
-  /// A property without the prefix of the storage of `lazy` ones, an unlabelled element by its number.
+  /// The name of a property, without the prefix of `lazy` storage, or the number of an unlabelled element.
   static func label(for name: String, at index: Int) -> String {
     let lazyPrefix = "$__lazy_storage_$_"
     if name.hasPrefix(lazyPrefix) {
@@ -115,13 +115,13 @@ enum RuntimeFields {
   }
 }
 
-/// What an existential holds.
+/// The content of an existential.
 enum ExistentialContent {
   case object(UnsafeRawPointer?)
   case value(Any.Type, UnsafeRawPointer)
   case error
 
-  /// Looks into the existential of a type at an address (`include/swift/ABI/Metadata.h`: ExistentialTypeMetadata and
+  /// Reads the existential of a type at an address (`include/swift/ABI/Metadata.h`: ExistentialTypeMetadata and
   /// ExtendedExistentialTypeShape; `docs/ABI/TypeLayout.rst`).
   init?(of type: Any.Type, at address: UnsafeRawPointer) {
     let word = MemoryLayout<UnsafeRawPointer>.size
@@ -168,14 +168,13 @@ struct FunctionType {
   }
 }
 
-// The entry points through which `Mirror` reads types (`stdlib/public/core/ReflectionMirror.swift`). They follow Swift's
-// calling convention and take generic values, which a C header cannot declare; that they still do what is expected here
-// is found out by `RuntimeTrust` before anything else is read.
+// The entry points that `Mirror` uses (`stdlib/public/core/ReflectionMirror.swift`). They have Swift's calling convention
+// and take generic values, which a C header cannot declare. `RuntimeSupport` tests them before anything else is read.
 
 private typealias NameFreeing = @convention(c) (UnsafePointer<CChar>?) -> Void
 
 /// `_FieldReflectionMetadata` of the standard library.
-private struct FieldAbout {
+private struct FieldAttributes {
   var name: UnsafePointer<CChar>?
   var freeName: NameFreeing?
   var isStrong = false
@@ -192,7 +191,7 @@ private func recursiveChildOffset(_ type: Any.Type, index: Int) -> Int
 private func recursiveChildMetadata(
   _ type: Any.Type,
   index: Int,
-  about: UnsafeMutablePointer<FieldAbout>
+  about: UnsafeMutablePointer<FieldAttributes>
 ) -> Any.Type
 
 @_silgen_name("swift_reflectionMirror_count")

@@ -1,26 +1,22 @@
-/// One line that a target sends to the gate: `phase NAME`, `mark NAME`, `iteration` or `value NAME NUMBER UNIT`.
+/// One line that a target writes to the marks FIFO: `phase NAME`, `mark NAME`, `iteration` or `value NAME NUMBER UNIT`.
 ///
 /// A NAME is a letter or digit, then at most 99 of `A-Z a-z 0-9 . _ -`; a NUMBER is a finite decimal number; a UNIT is
 /// 1 to 20 of `A-Z a-z 0-9 . _ - / %`. Words are separated by spaces or tabs. A line has at most 512 bytes with its
-/// newline, which one `write` to a pipe keeps whole (PIPE_BUF in pipe(7) is 4096; POSIX promises 512).
+/// newline, which one `write` to a pipe writes atomically (PIPE_BUF in pipe(7) is 4096; POSIX guarantees 512).
 package enum MarkerMessage: Sendable, Equatable {
-  /// Starts a phase; the one before ends.
+  /// Starts a phase; the previous one ends.
   case phase(String)
   case mark(String)
-  /// One turn of the work that growth is counted by.
+  /// Starts an iteration, by which growth is counted.
   case iteration
   case value(name: String, number: Double, unit: String)
 
-  /// The most bytes of a line, its newline included.
+  /// The most bytes of a line, including its newline.
   package static let longestLine = 512
 }
 
-// MARK: - Reading
-
 extension MarkerMessage {
-  /// Reads one line, without its newline.
-  ///
-  /// - Returns: nil where the line is no message, or is longer than a message may be.
+  /// Parses one line, without its newline; nil if it is not a message, or too long.
   package init?(parsing line: some Collection<UInt8>) {
     guard line.count < Self.longestLine else { return nil }
     let words = Self.words(of: line)
@@ -36,30 +32,13 @@ extension MarkerMessage {
     }
   }
 
-  /// The words of a line; a carriage return at its end is not part of the last one.
+  /// The words of a line, without a carriage return at its end.
   private static func words(of line: some Collection<UInt8>) -> [String] {
     line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }.map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
-// MARK: - Writing
-
-extension MarkerMessage {
-  /// The line with its newline, ready for one `write`; nil where a name, number or unit breaks the rules.
-  package var line: [UInt8]? {
-    let text: String? =
-      switch self {
-      case .phase(let name): MarkerWord.isName(name) ? "phase \(name)" : nil
-      case .mark(let name): MarkerWord.isName(name) ? "mark \(name)" : nil
-      case .iteration: "iteration"
-      case .value(let name, let number, let unit):
-        MarkerWord.isName(name) && number.isFinite && MarkerWord.isUnit(unit) ? "value \(name) \(number) \(unit)" : nil
-      }
-    return text.map { Array($0.utf8) + [0x0a] }
-  }
-}
-
-/// The rules for single words of a line.
+/// The syntax of the words of a line.
 private enum MarkerWord {
   static func isName(_ word: String) -> Bool {
     let bytes = word.utf8
@@ -72,7 +51,7 @@ private enum MarkerWord {
     return (1...20).contains(word.utf8.count) && word.utf8.allSatisfy { isAlphanumeric($0) || others.contains($0) }
   }
 
-  /// Reads a decimal number; the words `nan` and `inf` and hexadecimal numbers, which `Double` would take, are none.
+  /// Parses a decimal number; rejects `nan`, `inf` and hexadecimal numbers, which `Double` would accept.
   static func number(_ word: String) -> Double? {
     let allowed = Set("0123456789.+-eE".utf8)
     guard word.utf8.allSatisfy(allowed.contains), let number = Double(word), number.isFinite else { return nil }

@@ -1,14 +1,14 @@
-/// Finds the messages in the bytes that come out of a marks FIFO, however they are cut.
+/// Parses the bytes that are read from a marks FIFO, in any chunks.
 package struct MarkerReader: Sendable {
-  /// Lines so far that no message was, those that were too long included.
+  /// The lines so far that were not messages, including those that were too long.
   package private(set) var unknownLines = 0
   private var pending: [UInt8] = []
-  /// Whether the line under way is too long already, and is skipped up to its newline.
+  /// Whether the current line is too long, and is skipped up to its newline.
   private var isSkipping = false
 
   package init() {}
 
-  /// Takes the bytes that came next, and calls `receive` with each message that they complete.
+  /// Parses the next bytes, and calls `receive` with each message that they complete.
   package mutating func read(_ bytes: some Collection<UInt8>, receive: (MarkerMessage) -> Void) {
     for byte in bytes {
       if byte == 0x0a {
@@ -21,7 +21,7 @@ package struct MarkerReader: Sendable {
     }
   }
 
-  /// Tells that nothing comes any more: a line without its newline was torn, and counts as not understood.
+  /// Ends the input: a line without a newline is incomplete, and counts as unknown.
   package mutating func finish() {
     guard !pending.isEmpty else { return }
     unknownLines += 1

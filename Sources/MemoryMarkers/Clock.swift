@@ -1,8 +1,8 @@
 import Glibc
 
-/// Clocks, in nanoseconds.
+/// The system clocks, in nanoseconds.
 enum Clock {
-  /// Since boot, suspended time included.
+  /// Since boot, including suspended time.
   static func sinceBoot() -> UInt64 { read(CLOCK_BOOTTIME) }
 
   /// Since 1970.

@@ -1,13 +1,13 @@
-/// What a comparison of so many values could have seen.
+/// The smallest change that a comparison can detect.
 package enum Detection {
-  /// The smallest shift that a comparison by ranks finds in nine of ten cases, where one in a hundred is told by chance.
+  /// The smallest shift that the rank test detects with a power of 0.9 at a significance of 0.01.
   ///
-  /// max(f q, `allowed` + 1.28 q) with q = σ √(1/n + 1/m): the noise alone, or the tolerance and what the estimate of
-  /// the shift may fall short of it (z = 1.28 for 0.9). See ``factor(_:_:)`` for f. Where `hasStatistics` is false the
-  /// noise is not asked.
+  /// max(f q, `allowed` + 1.28 q) with q = σ √(1/n + 1/m): the limit by noise, or the tolerance and the error of the
+  /// estimated shift (z = 1.28 for 0.9). See ``factor(_:_:)`` for f. Where `hasStatistics` is false only the tolerance
+  /// counts.
   ///
   /// `deviation` is the standard deviation of the values (σ), `allowed` the tolerance in the same unit; `first` and
-  /// `second` are the counts of values.
+  /// `second` are the counts of values (n, m).
   package static func smallestShift(
     deviation: Double,
     _ first: Int,
@@ -20,11 +20,11 @@ package enum Detection {
     return max(hasStatistics ? factor(first, second) * error : 0, allowed + 1.28 * error)
   }
 
-  /// How many standard errors a shift must have to be found by the exact rank test at 0.01 in nine of ten cases.
+  /// How many standard errors a shift needs to be detected by the exact rank test at 0.01 with a power of 0.9.
   ///
-  /// For very many values it is z(.99) + z(.9) = 3.6, that of the normal test; the rank test of few values needs more:
-  /// 4.9 for 5 against 5, 4.3 for 5 against 10, 4.0 for 10 against 10, 3.85 for 20 against 20 (by simulation with normal
-  /// noise). Between these it is linear in the reciprocal of the harmonic mean of the counts.
+  /// For very many values it is z(.99) + z(.9) = 3.6, as in the normal test; for few values the rank test needs more:
+  /// 4.9 for 5 against 5, 4.3 for 5 against 10, 4.0 for 10 against 10, 3.85 for 20 against 20 (simulated with normal
+  /// noise). In between it is interpolated linearly in the reciprocal of the harmonic mean of the counts.
   package static func factor(_ first: Int, _ second: Int) -> Double {
     let reciprocal = (1 / Double(first) + 1 / Double(second)) / 2
     let known: [(at: Double, factor: Double)] = [(0, 3.6), (0.05, 3.85), (0.1, 4), (0.15, 4.3), (0.2, 4.9)]

@@ -1,18 +1,19 @@
-/// Two levels between which the values of one program jump from run to run.
+/// The two modes of bimodal values, between which a program jumps from run to run.
 ///
-/// Allocators and collectors do so: an A/A comparison of such values by ranks alone is undecided in 21 to 38 % of all
-/// cases, and the lowest of several values says nothing of the other level.
+/// Allocators and garbage collectors cause them: an A/A comparison of such values by ranks alone is undecided in 21 to
+/// 38 % of all cases, and the minimum of several values ignores the higher mode.
 package struct Modes: Sendable, Equatable {
   package let low: [Double]
   package let high: [Double]
-  /// The medians of both levels.
+  /// The medians of both modes.
   package let levels: (low: Double, high: Double)
 
-  /// The two levels of these values; nil where there are not two.
+  /// The two modes of these values; nil if there are not two.
   ///
-  /// They part at the widest gap that leaves two values or more on each side, and count as two where that gap is wider
-  /// than three times the wider side's range. At least ten values are needed: so fewer than 0.1 % of normal samples are
-  /// taken for two levels (of five values 3.4 % would be), and 98 % of those half on each level are found.
+  /// They are split at the widest gap that leaves at least two values on each side, and are two where that gap is wider
+  /// than three times the wider side's range. At least ten values are needed: then fewer than 0.1 % of normal samples
+  /// are taken for bimodal (of five values 3.4 % would be), and 98 % of those with half of the values at each mode are
+  /// found.
   package init?(of values: [Double]) {
     guard values.count >= 10 else { return nil }
     let sorted = values.sorted()
@@ -27,16 +28,16 @@ package struct Modes: Sendable, Equatable {
     levels = (lower, upper)
   }
 
-  /// How far the levels lie apart.
+  /// The distance between the modes.
   package var gap: Double { levels.high - levels.low }
 
-  /// Whether a value is nearer to the high level.
+  /// Whether a value is nearer to the high mode.
   package func isHigh(_ value: Double) -> Bool {
     value > (levels.low + levels.high) / 2
   }
 
-  /// How far each value lies from the level that it is nearer to, so that values of both can be ranked together
-  /// (aligned ranks, Hodges and Lehmann 1962).
+  /// The distance of each value from its nearer mode, so that values of both can be ranked together (aligned ranks,
+  /// Hodges and Lehmann 1962).
   package func distances(of values: [Double]) -> [Double] {
     values.map { $0 - (isHigh($0) ? levels.high : levels.low) }
   }

@@ -1,6 +1,6 @@
 /// Pseudo-random numbers from a seed, the same on every machine: SplitMix64 (Steele, Lea and Flood 2014).
 ///
-/// The standard library promises no sequence for its own ways to draw from a generator, so this one draws by itself.
+/// Not a `RandomNumberGenerator`, because the standard library does not document which values it draws from one.
 package struct SeededNumbers: Sendable {
   private var state: UInt64
 
@@ -15,13 +15,13 @@ package struct SeededNumbers: Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A whole number from 0 on and below `bound`, which is at least 1 (Lemire 2019, without his rejection: the bias is
-  /// less than `bound` in 2^64).
+  /// An integer from 0 to `bound` − 1; `bound` is at least 1 (Lemire 2019, without the rejection step: the bias is less
+  /// than `bound` in 2^64).
   package mutating func next(below bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 
-  /// A number from 0 on and below 1, in steps of 2^-53.
+  /// A number from 0 to below 1, in steps of 2^-53.
   package mutating func nextShare() -> Double {
     Double(next() >> 11) / 9_007_199_254_740_992
   }

@@ -1,21 +1,21 @@
-/// By how much one set of values lies above another.
+/// The location shift between two sets of values.
 package struct Shift: Sendable, Equatable {
-  /// The median of all differences (Hodges and Lehmann 1963).
+  /// The Hodges–Lehmann estimate: the median of all differences (1963).
   package let estimate: Double
-  /// Where the true shift lies, in 95 % of all cases.
+  /// The two-sided 95 % confidence interval.
   package let interval: ClosedRange<Double>
-  /// What the true shift is not above, in 95 % of all cases.
+  /// The one-sided upper 95 % confidence bound.
   package let upperBound: Double
-  /// What the true shift is not below, in 95 % of all cases.
+  /// The one-sided lower 95 % confidence bound.
   package let lowerBound: Double
 
-  /// The shift from `base` to `current`, its bounds from the exact distribution of the rank sum; nil where either is
+  /// The shift from `base` to `current` with bounds from the exact distribution of the rank sum; nil if either is
   /// empty.
   ///
-  /// Where there are too few values for 95 % (two-sided: fewer than 4 against 4) the bounds are the whole range of the
-  /// differences, which promises less. Beyond 40 values a side they are made of 40 that stand for them.
+  /// With too few values for 95 % (two-sided: fewer than 4 against 4) the bounds are the range of the differences, with a
+  /// lower confidence. More than ``Subsample/limit`` values a side are subsampled.
   package init?(from base: [Double], to current: [Double]) {
-    let (base, current) = (Sample.standingFor(base), Sample.standingFor(current))
+    let (base, current) = (Subsample.of(base), Subsample.of(current))
     let differences = current.flatMap { later in base.map { later - $0 } }.sorted()
     guard let estimate = Spread.median(differences) else { return nil }
     func ends(perSide: Double) -> (low: Double, high: Double) {
@@ -28,16 +28,8 @@ package struct Shift: Sendable, Equatable {
     (lowerBound, upperBound) = oneSided
   }
 
-  /// The largest k with P(U ≤ k − 1) ≤ `perSide` for the Mann–Whitney statistic U; 0 where there is none.
+  /// The largest k with P(U ≤ k − 1) ≤ `perSide` for the Mann–Whitney statistic U; 0 if there is none.
   static func rankCut(_ first: Int, _ second: Int, perSide: Double) -> Int {
-    let counts = RankTest.orderings(first, second)
-    let total = counts.reduce(0, +)
-    var sum = 0.0
-    var cut = 0
-    while cut < counts.count, (sum + counts[cut]) / total <= perSide {
-      sum += counts[cut]
-      cut += 1
-    }
-    return cut
+    RankTest.orderings(first, second).lowerTailCount(probability: perSide)
   }
 }

@@ -1,18 +1,18 @@
-/// Slopes that outliers cannot bend.
+/// Robust slopes.
 package enum Slope {
   /// The median of the slopes of pairs of points (Theil 1950, Sen 1968) that lie at least half the curve apart; nil
-  /// for fewer than two distinct x, which rise.
+  /// for fewer than two distinct x, which must be ascending.
   ///
-  /// Near pairs know little of the slope, and lean where a curve rises slowly and falls at once, as a collected heap
-  /// does: of 1200 level sawtooths of 30 MiB 6 were taken for leaks with all pairs, and none so (simulated, 2026-11).
-  /// The cost grows with the square of the count; a curve is thinned to 400 points first.
+  /// Near pairs are biased where a curve rises slowly and falls at once, as a garbage-collected heap does: of 1200 level
+  /// sawtooths of 30 MiB 6 were taken for leaks with all pairs, and none with distant pairs (simulated, 2026-11). The
+  /// cost grows with the square of the count, so a curve is reduced to 400 points first.
   package static func theilSen(x: [Double], y: [Double]) -> Double? {
-    let curve = thinned(x: x, y: y, to: 400)
+    let curve = downsampled(x: x, y: y, to: 400)
     var slopes: [Double] = []
     return theilSen(x: curve.x, y: curve.y, slopes: &slopes)
   }
 
-  /// The same without thinning; `slopes` is room to work in, which many calls can share.
+  /// The same for all points; `slopes` is a buffer that calls can share.
   static func theilSen(x: [Double], y: [Double], slopes: inout [Double]) -> Double? {
     let distance = max(1, x.count / 2)
     slopes.removeAll(keepingCapacity: true)
@@ -24,8 +24,8 @@ package enum Slope {
     return median(&slopes)
   }
 
-  /// A curve of at most `most` points: the medians of groups of neighbours, all of one size but the last.
-  static func thinned(x: [Double], y: [Double], to most: Int) -> (x: [Double], y: [Double]) {
+  /// A curve of at most `most` points: the medians of groups of neighbours, all of the same size but the last.
+  static func downsampled(x: [Double], y: [Double], to most: Int) -> (x: [Double], y: [Double]) {
     let count = min(x.count, y.count)
     let size = (count + most - 1) / most
     guard size > 1 else { return (Array(x.prefix(count)), Array(y.prefix(count))) }
@@ -35,7 +35,7 @@ package enum Slope {
     return (medians(x), medians(y))
   }
 
-  /// The median, found by selection (Hoare 1961), which leaves the values in another order; nil where there are none.
+  /// The median, found by selection (Hoare 1961), which leaves the values in another order; nil if there are none.
   static func median(_ values: inout [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let middle = values.count / 2
@@ -45,7 +45,7 @@ package enum Slope {
     return lower + (upper - lower) / 2
   }
 
-  /// The value that would stand at `rank` in the order of size; no value before it is larger then, none after it smaller.
+  /// The value at `rank` in sorted order (quickselect); afterwards no value before it is larger, none after it smaller.
   private static func select(_ rank: Int, of values: inout [Double]) -> Double {
     var (low, high) = (0, values.count - 1)
     while low < high {

@@ -1,18 +1,18 @@
-/// Where a curve becomes steady, and how it goes on from there.
+/// Where a curve becomes steady.
 package enum SteadyState {
-  /// The index of the first value that belongs to the steady state, by a scan backwards; nil where there is none.
+  /// The index of the first value that belongs to the steady state, by a backward scan; nil if there is none.
   ///
-  /// With m the median of the last half and s its ``Spread/scaledDeviation(_:)``, the curve is steady from the last
-  /// value of the first half that lies further from m than max(3 s, 1 % of m, `floor`). Beside MSER-5 (White 1997) it
-  /// finds the end of an exponential or stepwise warm-up with a median error of one value instead of four and more.
+  /// With m the median of the last half and s its ``Spread/scaledMAD(_:)``, the curve is steady from the last
+  /// value of the first half that lies further from m than max(3 s, 1 % of m, `floor`). It finds the
+  /// end of an exponential or stepwise warm-up with a median error of one value; MSER-5 (White 1997) has four or more.
   ///
-  /// `curve` holds medians of equal stretches of time; fewer than 8 have no steady state. `floor` is the deviation
-  /// that never counts, in the curve's unit.
+  /// `curve` contains medians of equal intervals; fewer than 8 have no steady state. Deviations up to `floor`, in the
+  /// curve's unit, never count.
   package static func start(of curve: [Double], floor: Double) -> Int? {
     guard curve.count >= 8 else { return nil }
     let half = curve.count / 2
     let lastHalf = Array(curve[half...])
-    guard let level = Spread.median(lastHalf), let deviation = Spread.scaledDeviation(lastHalf) else { return nil }
+    guard let level = Spread.median(lastHalf), let deviation = Spread.scaledMAD(lastHalf) else { return nil }
     let band = max(3 * deviation, 0.01 * abs(level), floor)
     guard let last = curve[..<half].lastIndex(where: { abs($0 - level) > band }) else { return 0 }
     return last + 1 < half ? last + 1 : nil

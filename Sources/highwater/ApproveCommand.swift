@@ -5,7 +5,7 @@ import GateRunner
 struct ApproveCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve",
-    abstract: "Makes measured results the baseline; measures nothing.",
+    abstract: "Makes the last result the baseline; measures nothing.",
     discussion: """
       Takes the last check on this machine, or a result file of another one (a CI artifact), and writes one baseline a \
       scenario. Commit them: a review of the diff is the approval that the team sees. Equal figures change no byte.
@@ -16,18 +16,18 @@ struct ApproveCommand: UseCaseCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Scenarios to approve; none is all of the result.", valueName: "name"))
+  @Argument(help: ArgumentHelp("Scenarios to approve (default: all of the result).", valueName: "name"))
   var names: [String] = []
 
   @Option(
-    help: ArgumentHelp("A result file instead of the last check.", valueName: "result"),
+    help: ArgumentHelp("A result file, instead of the last check.", valueName: "result"),
     completion: .file(extensions: ["json"]))
   var from: String?
 
-  @Option(help: ArgumentHelp("Why the change is wanted; kept in the baseline.", valueName: "text"))
+  @Option(help: ArgumentHelp("Why the change is accepted; stored in the baseline.", valueName: "text"))
   var reason: String?
 
-  @Flag(help: "Approve only scenarios that improved, so that what fell is held and nothing else changes.")
+  @Flag(help: "Approve only scenarios that improved.")
   var ratchet = false
 
   @OptionGroup var project: ProjectOptions
@@ -38,7 +38,7 @@ struct ApproveCommand: UseCaseCommand {
     if let reason, reason.utf8.count > 4096 { throw ValidationError("--reason takes at most 4096 bytes") }
   }
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var approve = Approve()
     approve.options = project.shared
     approve.options.environment = environment.name

@@ -7,16 +7,16 @@ struct CheckCommand: UseCaseCommand {
     commandName: "check",
     abstract: "The gate: runs scenarios and judges them against their baselines.",
     discussion: """
-      Runs all scenarios, or those that are named. A NAME is a scenario, the plain name of a matrix, a pattern with *, \
+      Runs all scenarios, or the named ones. A NAME is a scenario, a matrix without its values, a pattern with *, \
       or tag:NAME.
 
         highwater check                       # all
         highwater check redis-load tag:fast   # some
         highwater check --json - | jq .verdict
-        highwater check --against build-main/server        # two builds, run in turn
+        highwater check --against build-main/server        # two builds, run alternately
         highwater check --against "PYTHONPATH=old" api     # the same command, other variables
 
-      The result is kept in ARTIFACTS/result.json; `highwater approve` makes a baseline of it.
+      The result is stored in ARTIFACTS/result.json; `highwater approve` makes it the baseline.
       """
   )
 
@@ -31,7 +31,7 @@ struct CheckCommand: UseCaseCommand {
   @Option(
     help: ArgumentHelp(
       """
-      Compare with another build, run in turn with this one, instead of the baselines: a program, a command, or \
+      Compare with another build, run alternately with this one, instead of the baselines: a program, a command, or \
       NAME=VALUE words that set variables.
       """,
       valueName: "command")
@@ -41,21 +41,21 @@ struct CheckCommand: UseCaseCommand {
   @Flag(help: "Count a scenario without a baseline as skipped instead of failing with 5.")
   var allowMissingBaseline = false
 
-  @Flag(help: "Send no webhook; their variables need not be set.")
+  @Flag(help: "Send no webhooks; their environment variables need not be set.")
   var noNotify = false
 
-  @Flag(help: "Exit with 6 where all is well but a webhook could not be delivered.")
+  @Flag(help: "Exit with 6 where the check passed but a webhook could not be delivered.")
   var requireDelivery = false
 
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
     guard !(noNotify && requireDelivery) else {
-      throw ValidationError("--no-notify and --require-delivery exclude each other")
+      throw ValidationError("--no-notify and --require-delivery are mutually exclusive")
     }
   }
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var check = Check()
     check.options = project.shared
     check.options.environment = environment.name

@@ -5,7 +5,7 @@ import GateRunner
 struct CompareCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
-    abstract: "Judges two result or baseline files, as check would have.",
+    abstract: "Compares two result or baseline files with the verdicts of check.",
     discussion: """
       The gate of the current file counts; a baseline file is judged by the standard gate.
 
@@ -28,7 +28,7 @@ struct CompareCommand: UseCaseCommand {
 
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var compare = Compare(base: base, current: current)
     reports.add(to: &compare.options)
     compare.allowsMissingBaseline = allowMissingBaseline

@@ -34,7 +34,7 @@ struct ExportCommand: UseCaseCommand {
 
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var export = Export(recordings: recordings)
     export.format = format
     export.output = output

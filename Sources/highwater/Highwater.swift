@@ -40,5 +40,5 @@ struct Highwater: ParsableCommand {
 /// A command that carries out a use case.
 protocol UseCaseCommand: ParsableCommand {
   var console: ConsoleOptions { get }
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode
 }

@@ -5,7 +5,7 @@ import GateRunner
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Shows the runs that checks have left in the history, and moves them between machines.",
+    abstract: "Lists, imports, exports and prunes the runs in the history.",
     discussion: """
       Each check adds its run to the project's history, one SQLite file (`history:` in the project file, or --history). \
       As JSON lines it goes from machine to machine: import is the same in any order, and twice is once.
@@ -38,7 +38,7 @@ struct HistoryListCommand: UseCaseCommand {
     guard limit >= 1 else { throw ValidationError("--limit takes a number from 1 on") }
   }
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     try HistoryUse(.list(names: names, limit: limit), project.shared).run(in: invocation)
   }
 }
@@ -47,7 +47,7 @@ struct HistoryImportCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Adds runs from JSON lines and result files.",
-    discussion: "What cannot be read is told with its file and line, costs no other run, and makes the exit code 2."
+    discussion: "A line that cannot be read is reported with its place; the others are added, and the exit code is 2."
   )
 
   @Argument(
@@ -58,7 +58,7 @@ struct HistoryImportCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var addition = HistoryImport(files: files)
     addition.options = project.shared
     return try addition.run(in: invocation)
@@ -69,7 +69,7 @@ struct HistoryExportCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Writes all runs as JSON lines, or the latest one as OpenMetrics.",
-    discussion: "Lines (schema highwater.run/1) are in the order of time; equal histories give equal bytes."
+    discussion: "Lines (schema highwater.run/1) are ordered by time; equal histories give equal bytes."
   )
 
   @Flag(help: "Write the latest run as OpenMetrics text, as Prometheus reads it.")
@@ -78,19 +78,19 @@ struct HistoryExportCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     try HistoryUse(openmetrics ? .exportOpenMetrics : .export, project.shared).run(in: invocation)
   }
 }
 
 struct HistoryPruneCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prune", abstract: "Removes old runs and gives their room back to the disk.")
+    commandName: "prune", abstract: "Removes old runs and shrinks the file.")
 
-  @Option(help: ArgumentHelp("Keep so many of the latest runs.", valueName: "n"))
+  @Option(help: ArgumentHelp("Keep the latest N runs.", valueName: "n"))
   var keep: Int?
 
-  @Option(help: ArgumentHelp("Keep the runs of so many days.", valueName: "days"))
+  @Option(help: ArgumentHelp("Keep the runs of the last DAYS days.", valueName: "days"))
   var keepDays: Int?
 
   @OptionGroup var project: ProjectOptions
@@ -98,14 +98,14 @@ struct HistoryPruneCommand: UseCaseCommand {
 
   func validate() throws {
     guard (keep == nil) != (keepDays == nil) else {
-      throw ValidationError("say what to keep: --keep N or --keep-days DAYS")
+      throw ValidationError("--keep N or --keep-days DAYS is required")
     }
     guard (1...1_000_000_000).contains(keep ?? keepDays ?? 0) else {
-      throw ValidationError("at least 1 must be kept; to remove all, delete the file")
+      throw ValidationError("--keep and --keep-days take a number from 1 on; to remove all runs, delete the file")
     }
   }
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     let task: HistoryUse.Task = keep.map { .keep($0) } ?? .keepDays(keepDays ?? 1)
     return try HistoryUse(task, project.shared).run(in: invocation)
   }

@@ -5,7 +5,7 @@ import GateRunner
 struct LaunchesCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "launches",
-    abstract: "Shows what programs with MemoryMarkers' launch record have left of their latest runs.",
+    abstract: "Shows the launch records that programs with MemoryMarkers wrote.",
     discussion: """
       A program that uses `LaunchReason` keeps one file of 4 KiB, below $STATE_DIRECTORY, $XDG_STATE_HOME or \
       ~/.local/state, in the folder highwater. Why it started again the program itself tells at its next start.
@@ -19,7 +19,7 @@ struct LaunchesCommand: UseCaseCommand {
 
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     Launches(files: files).run(in: invocation)
   }
 }

@@ -37,8 +37,8 @@ enum Main {
       interruption: interruption
     )
     do {
-      let code = try useCase.carryOut(in: invocation)
-      guard let fault = invocation.console.fault else { return code }
+      let code = try useCase.execute(in: invocation)
+      guard let fault = invocation.console.outputFailure else { return code }
       invocation.console.printError(fault)
       return code == .pass ? .failed : code
     } catch let error as any DiagnosticError {

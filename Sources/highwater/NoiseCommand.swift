@@ -5,7 +5,7 @@ import GateRunner
 struct NoiseCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "noise",
-    abstract: "Runs scenarios against themselves: how quiet they are, and which tolerance suits them.",
+    abstract: "Runs scenarios against themselves: their noise, and the tolerance that fits.",
     discussion: """
       Runs all scenarios, or those that are named, as check would, and tells how far equal runs differ, the smallest \
       rise that a check could see, and a tolerance to copy into the project file. Beside each scenario as it is, other \
@@ -24,14 +24,14 @@ struct NoiseCommand: UseCaseCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How often each scenario is run; other settings half as often, 5 times at least.", valueName: "n"))
+      "The number of repetitions of each scenario; other settings get half as many, at least 5.", valueName: "n"))
   var repetitions = 20
 
-  @Flag(help: "Try no other settings.")
+  @Flag(help: "Do not try other settings.")
   var asIs = false
 
   @Option(
-    help: ArgumentHelp("Write the study as JSON here, too; - is standard output.", valueName: "file"),
+    help: ArgumentHelp("Also write the study as JSON here; - is standard output.", valueName: "file"),
     completion: .file())
   var json: String?
 
@@ -45,7 +45,7 @@ struct NoiseCommand: UseCaseCommand {
     }
   }
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var noise = Noise()
     noise.options = project.shared
     noise.options.environment = environment.name

@@ -4,19 +4,19 @@ import GateRunner
 
 extension Console.Colour: ExpressibleByArgument {}
 
-/// How much is said, and in which colours.
+/// How much is printed, and in which colours.
 struct ConsoleOptions: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Say only what failed, and the verdict.")
+  @Flag(name: .shortAndLong, help: "Print only failures and the verdict.")
   var quiet = false
 
   @Flag(name: .shortAndLong, help: "Show every repetition and every metric.")
   var verbose = false
 
-  @Option(help: ArgumentHelp("Colour the words: auto, always or never. NO_COLOR is honoured.", valueName: "when"))
+  @Option(help: ArgumentHelp("Colour the output: auto, always or never. NO_COLOR is honoured.", valueName: "when"))
   var color = Console.Colour.auto
 
   func validate() throws {
-    guard !(quiet && verbose) else { throw ValidationError("--quiet and --verbose exclude each other") }
+    guard !(quiet && verbose) else { throw ValidationError("--quiet and --verbose are mutually exclusive") }
   }
 
   func console(variables: [String: String]) -> Console {
@@ -28,7 +28,7 @@ struct ConsoleOptions: ParsableArguments {
 struct ProjectOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The project file; else highwater.yml, .highwater.yml or ci/highwater.yml here or in a parent folder.",
+      "The project file (default: highwater.yml, .highwater.yml or ci/highwater.yml, here or in a parent folder).",
       valueName: "file"
     ),
     completion: .file(extensions: ["yml", "yaml"])
@@ -42,7 +42,7 @@ struct ProjectOptions: ParsableArguments {
     help: ArgumentHelp("The folder for results, recordings and outputs.", valueName: "folder"), completion: .directory)
   var artifacts: String?
 
-  @Option(help: ArgumentHelp("The history's file; off is none.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("The history file; off disables it.", valueName: "file"), completion: .file())
   var history: String?
 
   var shared: SharedOptions {
@@ -60,13 +60,13 @@ struct EnvironmentOption: ParsableArguments {
   @Option(
     name: .customLong("environment"),
     help: ArgumentHelp(
-      "A name for this class of machines, instead of the one made from its fingerprint.", valueName: "name")
+      "A name for this class of machines (default: derived from the fingerprint).", valueName: "name")
   )
   var name: String?
 
   func validate() throws {
     if let name, !PlainName.isValid(name) {
-      throw ValidationError("`\(name.prefix(40))` is no name of an environment: write \(PlainName.rule)")
+      throw ValidationError("`\(name.prefix(40))` is not a valid environment name: use \(PlainName.rule)")
     }
   }
 }
@@ -74,12 +74,12 @@ struct EnvironmentOption: ParsableArguments {
 /// Where the reports of a run go.
 struct ReportOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Write the result file here, too; - is standard output.", valueName: "file"), completion: .file()
+    help: ArgumentHelp("Also write the result file here; - is standard output.", valueName: "file"), completion: .file()
   )
   var json: String?
 
   @Option(
-    help: ArgumentHelp("Write a page with curves for a browser; - is standard output.", valueName: "file"),
+    help: ArgumentHelp("Write an HTML page with the memory curves; - is standard output.", valueName: "file"),
     completion: .file(extensions: ["html"])
   )
   var html: String?
@@ -101,7 +101,7 @@ struct ReportOptions: ParsableArguments {
 struct RepetitionsOption: ParsableArguments {
   @Option(
     name: .customLong("repetitions"),
-    help: ArgumentHelp("How often to run, instead of what the file says.", valueName: "n"))
+    help: ArgumentHelp("The number of repetitions, instead of what the project file says.", valueName: "n"))
   var count: Int?
 
   func validate() throws {

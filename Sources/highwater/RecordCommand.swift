@@ -22,7 +22,7 @@ struct RecordCommand: UseCaseCommand {
     parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"))
   var command: [String] = []
 
-  @Option(help: ArgumentHelp("How often to run; from 2 on, a warm-up goes before.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of repetitions; with 2 or more, a warm-up runs first.", valueName: "n"))
   var repetitions = 1
 
   @OptionGroup var environment: EnvironmentOption
@@ -43,7 +43,7 @@ struct RecordCommand: UseCaseCommand {
     help: ArgumentHelp("The memory that the command and its children may use, such as 512MiB.", valueName: "size"))
   var memoryLimit: SizeArgument?
 
-  @Flag(help: "Show on standard error what the command printed.")
+  @Flag(help: "Copy the command's output to standard error.")
   var showOutput = false
 
   @OptionGroup var console: ConsoleOptions
@@ -51,11 +51,11 @@ struct RecordCommand: UseCaseCommand {
   func validate() throws {
     try RepetitionsOption.validate(repetitions)
     guard !command.isEmpty else {
-      throw ValidationError("no command to measure; write it after --, as in `highwater record -- ls -l`")
+      throw ValidationError("missing command: write it after --, as in `highwater record -- ls -l`")
     }
   }
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var record = Record(command: command)
     record.options.environment = environment.name
     reports.add(to: &record.options)

@@ -5,7 +5,7 @@ import GateRunner
 struct TrendCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "trend",
-    abstract: "Writes the history as one page: how each scenario's memory moved over the commits.",
+    abstract: "Writes the history as one HTML page: each scenario's memory over the commits.",
     discussion: """
       The page is one file that makes no request, so that it can be opened from a CI system's artifacts. Each check \
       leaves it at ARTIFACTS/trend.html; this writes it anew.
@@ -16,14 +16,14 @@ struct TrendCommand: UseCaseCommand {
   )
 
   @Option(
-    help: ArgumentHelp("Where to write it; - is standard output. (default: ARTIFACTS/trend.html)", valueName: "file"),
+    help: ArgumentHelp("Where to write the page; - is standard output (default: ARTIFACTS/trend.html).", valueName: "file"),
     completion: .file(extensions: ["html"]))
   var output: String?
 
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
-  func carryOut(in invocation: Invocation) throws -> GateCore.ExitCode {
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var trend = TrendReport()
     trend.output = output
     trend.options = project.shared

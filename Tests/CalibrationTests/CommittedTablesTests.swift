@@ -5,7 +5,7 @@ import calibrate
 
 /// What `ci/calibrate` wrote, as it is committed.
 private struct CommittedTables {
-  static let folder = URL(fileURLWithPath: "\(#filePath)/../../../ci/calibration").standardized.path
+  static let folder = URL(fileURLWithPath: "\(#filePath)/../../../ci/calibrate.d").standardized.path
 
   let lines: [String]
 

@@ -21,14 +21,14 @@ struct RepetitionPlanTests {
     let plan = RepetitionPlan(min: 5, max: 20)
     let alphas = plan.looks.map { plan.alpha(at: $0, against: 5) }
     #expect(alphas.map { ($0 * 1000).rounded() } == [4, 3, 3])
-    #expect(RankTest.floor(5, 5) <= alphas[0])
+    #expect(RankTest.smallestPValue(5, 5) <= alphas[0])
     #expect(RepetitionPlan(min: 10, max: 10).alpha(at: 10, against: 5) == 0.01)
   }
 
   @Test("The part that too few values cannot use goes to the next look")
   func carried() {
     let plan = RepetitionPlan(min: 3, max: 12)
-    #expect(RankTest.floor(3, 5) > plan.alpha(at: 3, against: 5))
+    #expect(RankTest.smallestPValue(3, 5) > plan.alpha(at: 3, against: 5))
     #expect((plan.alpha(at: 6, against: 5) * 1000).rounded() == 7)
     #expect((plan.alpha(at: 12, against: 5) * 1000).rounded() == 3)
   }

@@ -17,56 +17,70 @@ struct CreepOfRunsTests {
       return SeriesPoint(
         run: RunInfo(id: "\(day)", startedAt: at, commit: "c\(day)"),
         verdict: verdict(day),
-        record: MetricRecord(
-          metric: .peakRSS, figures: .init(median: value, low: value, high: value, count: 5),
-          judgement: .init(verdict: .pass, baseline: approved.mebibytes * 1_048_576)),
-        approval: Baseline.Approval(at: at, by: "ann", commit: nil, reason: nil, run: "\(approved.approval)")
+        metric: MetricResult(
+          rule: GateRule(metric: .peakRSS, tolerance: nil), unit: "bytes", verdict: .pass,
+          baseline: ValueSummary(median: approved.mebibytes * 1_048_576, count: 5),
+          current: ValueSummary(median: value, count: 5)),
+        approval: Approval(at: at, by: "ann", commit: nil, reason: nil, run: "\(approved.approval)")
       )
     }
   }
 
   private let rising = Array(repeating: 100.0, count: 10) + (1...20).map { 100 + Double($0) * 0.4 }
 
-  @Test("Small rises of many runs are told with their sum and where they began")
+  @Test("Small rises of many runs add up, from where they began")
   func reported() throws {
     var rising = points(rising)
     // Approvals differ by their instants; here one holds for all.
     let approval = rising[0].approval
     for index in rising.indices { rising[index].approval = approval }
-    let creep = try #require(CreepOfRuns(rising, tolerance: .standard))
-    #expect(
-      creep.sentence(unit: "bytes")
-        == "peak_rss has crept up by 7.2 MiB (+7.2 %) over 24 runs, none of which rose by more than the tolerance, "
-        + "from 100.0 MiB (1970-01-06, commit c5)"
-    )
+    let creep = try #require(Creep(over: rising))
+    #expect((creep.rise / 104_857.6).rounded() == 72 && creep.span == .runs(24) && creep.unit == "bytes")
+    #expect(creep.anchor == Anchor(level: 104_857_600, at: Date(timeIntervalSince1970: 5 * 86_400), commit: "c5"))
   }
 
-  @Test("An approval of more than the tolerance was a deliberate step: what was before does not count")
-  func deliberateStep() {
+  @Test("What the latest judgement allowed is the tolerance")
+  func tolerance() {
+    var points = points(rising)
+    points[25].metric.allowed = 8 * 1_048_576
+    #expect(Creep(over: points) == nil)
+    points[28].metric.allowed = 6 * 1_048_576
+    #expect(Creep(over: points) != nil)
+  }
+
+  @Test("Of more runs the latest two hundred count")
+  func latestRuns() {
+    let values = rising + Array(repeating: 108, count: 200)
+    #expect(Creep(over: points(Array(values.dropLast(20)))) != nil)
+    #expect(Creep(over: points(values)) == nil)
+  }
+
+  @Test("Runs before an approved rise of more than the tolerance do not count")
+  func approvedRise() {
     let values = rising + Array(repeating: 108, count: 20)
-    #expect(CreepOfRuns(points(values), tolerance: .standard) != nil)
-    #expect(CreepOfRuns(points(values) { $0 < 30 ? (100, 0) : (108, 1) }, tolerance: .standard) == nil)
+    #expect(Creep(over: points(values)) != nil)
+    #expect(Creep(over: points(values) { $0 < 30 ? (100, 0) : (108, 1) }) == nil)
     // One within the tolerance was not.
-    #expect(CreepOfRuns(points(rising) { $0 < 15 ? (100, 0) : (102, 1) }, tolerance: .standard) != nil)
+    #expect(Creep(over: points(rising) { $0 < 15 ? (100, 0) : (102, 1) }) != nil)
   }
 
   @Test("Runs that failed do not count")
   func failedRuns() {
-    #expect(CreepOfRuns(points(rising), tolerance: .standard) != nil)
-    #expect(CreepOfRuns(points(rising, verdict: { $0 < 15 ? .pass : .failed }), tolerance: .standard) == nil)
+    #expect(Creep(over: points(rising)) != nil)
+    #expect(Creep(over: points(rising, verdict: { $0 < 15 ? .pass : .failed })) == nil)
   }
 
-  @Test("What came by a step is no creep")
-  func step() {
+  @Test("A level shift is no creep")
+  func levelShift() {
     let values = Array(repeating: 100.0, count: 15) + Array(repeating: 110, count: 20)
-    #expect(CreepOfRuns(points(values), tolerance: .standard) == nil)
+    #expect(Creep(over: points(values)) == nil)
   }
 
-  @Test("Nothing creeps in no runs, and a rate has no level that could")
+  @Test("No runs and rates have no creep")
   func noLevel() {
-    #expect(CreepOfRuns([], tolerance: .standard) == nil)
+    #expect(Creep(over: []) == nil)
     var growth = points(rising)
-    for index in growth.indices { growth[index].record.metric = .growth }
-    #expect(CreepOfRuns(growth, tolerance: .standard) == nil)
+    for index in growth.indices { growth[index].metric.rule.metric = .growth }
+    #expect(Creep(over: growth) == nil)
   }
 }

@@ -14,8 +14,8 @@ struct EndDecisionTests {
 
   @Test("A target that never started says why, whatever else is known")
   func startFailed() {
-    let evidence = EndEvidence(startError: "cannot execute `x`", status: .exited(0), runnerAction: .stop)
-    #expect(End(deciding: evidence) == End(.startFailed, detail: "cannot execute `x`"))
+    let evidence = EndEvidence(startFailure: .setupFailed, status: .exited(0), runnerAction: .stop)
+    #expect(End(deciding: evidence) == End(.startFailed, cause: .setupFailed))
   }
 
   @Test("An exit code stays what it is", arguments: [0, 1, 3, 126, 127, 128, 200, 255])
@@ -23,15 +23,15 @@ struct EndDecisionTests {
     #expect(end(.exited(code)) == End(.exited, code: code))
   }
 
-  @Test("An exit code by which a shell tells of a signal comes with a hint", arguments: [(137, "KILL"), (143, "TERM")])
+  @Test(
+    "An exit code by which a shell reports a signal comes with that signal", arguments: [(137, "KILL"), (143, "TERM")])
   func fromShell(code: Int, name: String) throws {
-    let end = end(.exited(code))
-    #expect(end.kind == .exited)
-    #expect(try #require(end.detail).contains("SIG\(name)"))
+    let signal = try #require(Signal(name: name))
+    #expect(end(.exited(code)) == End(.exited, code: code, cause: .signalOfChild(signal)))
   }
 
   @Test(
-    "A signal that nobody of ours sent has its own kind",
+    "A signal that the runner did not send has its own kind",
     arguments: [
       ("HUP", .signaled), ("INT", .signaled), ("QUIT", .signaled), ("ILL", .trap), ("TRAP", .trap), ("ABRT", .abort),
       ("BUS", .crash), ("FPE", .crash), ("KILL", .killed), ("USR1", .signaled), ("SEGV", .crash), ("USR2", .signaled),
@@ -47,9 +47,10 @@ struct EndDecisionTests {
     #expect(decided.code == nil)
   }
 
-  @Test("A SIGKILL of unknown origin says so, and our own one is a stop")
+  @Test("A SIGKILL of an unknown sender is a kill, and one of the runner is a stop")
   func killed() {
-    #expect(end(.signaled(.kill, coreDumped: false)).detail == "killed by an unknown hand (SIGKILL)")
+    let unknown = End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))
+    #expect(end(.signaled(.kill, coreDumped: false)) == unknown)
     let ours = end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term, .kill])
     #expect(ours == End(.stopped, signal: .kill))
     #expect(end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term]).kind == .killed)
@@ -77,27 +78,28 @@ struct EndDecisionTests {
 
   @Test("A timeout counts more than how the target ended by it")
   func timeout() {
-    let decided = end(.signaled(.kill, coreDumped: false), action: .timeout("not ready within 10 s"), sent: [.kill])
-    #expect(decided == End(.timeout, detail: "not ready within 10 s"))
+    let timeout = End.Timeout.notReady(within: .seconds(10))
+    let decided = end(.signaled(.kill, coreDumped: false), action: .timeout(timeout), sent: [.kill])
+    #expect(decided == End(.timeout, cause: .timeout(timeout, limitHits: nil)))
   }
 
-  @Test("An abort is an allocation failure only where the output says how much could not be had")
+  @Test("An abort is an allocation failure only where the output says how much could not be allocated")
   func allocation() {
     let line = "x/x.swift:1: Fatal error: failed to allocate 10485792 bytes of memory with alignment 8"
     let decided = end(.signaled(.abrt, coreDumped: true), lines: ["before", line, "after"])
-    #expect(decided == End(.allocationFailure, signal: .abrt, proof: line))
+    #expect(decided == End(.allocationFailure, signal: .abrt, proof: .failedAllocation(line: line)))
     let vague = ["failed to allocate bytes", "failed to allocate 12 buffers", "cannot allocate 5 bytes"]
     #expect(end(.signaled(.abrt, coreDumped: false), lines: vague) == End(.abort, signal: .abrt))
   }
 
-  @Test("A trap tells the runtime's last fatal error")
+  @Test("A trap has the runtime's last fatal error")
   func trap() {
     let lines = ["Fatal error: old", "main/x.swift:3: Fatal error: Index out of range", "*** backtrace"]
-    #expect(end(.signaled(.ill, coreDumped: false), lines: lines).detail == lines[1])
-    #expect(end(.signaled(.trap, coreDumped: true)).detail == "core dumped")
+    #expect(end(.signaled(.ill, coreDumped: false), lines: lines).cause == .fatalError(line: lines[1]))
+    #expect(end(.signaled(.trap, coreDumped: true)).cause == .coreDumped)
   }
 
-  @Test("An end that nobody saw is unknown")
+  @Test("An end without a status is unknown")
   func unknown() {
     #expect(end(nil).kind == .unknown)
   }

@@ -1,11 +1,12 @@
 import GateCore
 import Testing
 
-@Suite("Kills for want of memory")
+@Suite("Kills by the OOM killer")
 struct MemoryKillTests {
   private typealias Count = MemoryEvidence.Count
 
   private static let main: Int32 = 100
+  private static let late = End.Timeout.notEnded(within: .seconds(300))
   private static let line = "Memory cgroup out of memory: Killed process 100 (x)"
 
   /// An unexplained SIGKILL of the main process, unless changed.
@@ -26,7 +27,7 @@ struct MemoryKillTests {
     MemoryEvidence.LoggedKill(pid: pid, isOfCgroup: isOfCgroup, line: Self.line)
   }
 
-  @Test("The log's line on the main process is proof, and tells whose limit it was")
+  @Test("The log's line on the main process is proof, and shows whose limit it was")
   func logLine() {
     let atLimit = end {
       $0.log = [logged(101), logged(Self.main)]
@@ -34,16 +35,16 @@ struct MemoryKillTests {
       $0.limitIsOwn = true
     }
     let expected = End(
-      .oom, signal: .kill, proof: Self.line, detail: "at its memory-limit of 100.0 MiB", oomKills: 2)
+      .oom, signal: .kill, proof: .kernelLog(line: Self.line), cause: .memoryLimit(.own(.mebibytes(100))), oomKills: 2)
     #expect(atLimit == expected)
     let ofMachine = end { $0.log = [logged(Self.main, isOfCgroup: false)] }
-    #expect(ofMachine.kind == .oom && ofMachine.detail == "the machine ran out of memory")
+    #expect(ofMachine.kind == .oom && ofMachine.cause == .memoryLimit(.machine))
   }
 
   @Test(
-    "A SIGKILL that the runner sent after such a line, and an end that nobody saw, are still for want of memory",
+    "A SIGKILL that the runner sent after such a line, and an unknown end, are still the OOM killer's",
     arguments: [
-      (.signaled(.kill, coreDumped: false), .stop), (.signaled(.kill, coreDumped: false), .timeout("too late")),
+      (.signaled(.kill, coreDumped: false), .stop), (.signaled(.kill, coreDumped: false), .timeout(Self.late)),
       (nil, .stop), (nil, .none),
     ] as [(EndEvidence.Status?, EndEvidence.RunnerAction)]
   )
@@ -66,9 +67,9 @@ struct MemoryKillTests {
       $0.limitIsOwn = true
       $0.limitHits = Count(before: 0, after: 36)
     }
-    #expect(decided.proof == "memory cgroup oom_kill 0 → 1, limit 100.0 MiB")
-    #expect(decided.displayText == "oom (SIGKILL): at its memory-limit of 100.0 MiB")
-    #expect(decided.oomKills == 1)
+    let proof = End.Proof.ownCgroup(kills: Count(before: 0, after: 1), limit: .mebibytes(100))
+    let cause = End.Cause.memoryLimit(.own(.mebibytes(100)))
+    #expect(decided == End(.oom, signal: .kill, proof: proof, cause: cause, oomKills: 1))
   }
 
   @Test("A kill without a hit of the own limit came from further up, and so did one without an own limit")
@@ -79,15 +80,15 @@ struct MemoryKillTests {
       $0.limitIsOwn = true
       $0.limitHits = Count(before: 0, after: 0)
     }
-    #expect(noHit.detail?.hasPrefix("below its memory-limit of 100.0 MiB:") == true)
+    #expect(noHit.cause == .memoryLimit(.outside(own: .mebibytes(100))))
     let outer = end {
       $0.ownKills = Count(before: 0, after: 1)
       $0.limit = .mebibytes(2048)
     }
-    #expect(outer.detail == "at the limit of 2.00 GiB of the cgroup around it")
+    #expect(outer.cause == .memoryLimit(.outerCgroup(.mebibytes(2048))))
     let unseen = end { $0.ownKills = Count(before: 0, after: 1) }
-    #expect(unseen.proof == "memory cgroup oom_kill 0 → 1, no limit")
-    #expect(unseen.detail == "at the limit of a cgroup out of sight, or of the machine")
+    #expect(unseen.proof == .ownCgroup(kills: Count(before: 0, after: 1), limit: nil))
+    #expect(unseen.cause == .memoryLimit(.unknown))
   }
 
   @Test("Kills that the log tells of others do not count for the main process")
@@ -108,8 +109,8 @@ struct MemoryKillTests {
       $0.ownKills = Count(before: 0, after: 1)
       $0.log = [logged(nil, isOfCgroup: false)]
     }
-    #expect(decided.kind == .oom && decided.detail == "the machine ran out of memory")
-    #expect(decided.proof == "memory cgroup oom_kill 0 → 1, no limit")
+    #expect(decided.kind == .oom && decided.cause == .memoryLimit(.machine))
+    #expect(decided.proof == .ownCgroup(kills: Count(before: 0, after: 1), limit: nil))
   }
 
   @Test(
@@ -128,7 +129,11 @@ struct MemoryKillTests {
       $0.largerProcesses = larger
     }
     #expect(decided.kind == (isOom ? .oom : .killed))
-    #expect(own != nil || !isOom || decided.proof?.hasPrefix("likely: oom_kill ") == true)
+    guard own == nil, isOom else { return }
+    let proof: End.Proof? =
+      shared.map { .sharedCgroup(kills: Count(before: 7, after: 7 + $0)) }
+      ?? machine.map { .machine(kills: Count(before: 3, after: 3 + $0)) }
+    #expect(decided.proof == proof)
   }
 
   @Test(
@@ -144,58 +149,54 @@ struct MemoryKillTests {
       $0.machineKills = machine.map { Count(before: $0, after: $0) }
     }
     #expect(decided.kind == kind)
-    let words = "\(percent) % of the limit of 100.0 MiB at the last reading"
+    let share = End.LimitShare(percent: Int(percent), limit: .mebibytes(100))
     switch (kind, machine) {
-    case (.oom, _): #expect(decided.proof == "inferred: \(words)")
-    case (_, nil): #expect(decided.detail == "killed by an unknown hand (SIGKILL)")
-    default:
-      let doubt = "with \(words), though the kernel tells of no kill for want of memory"
-      #expect(decided.detail == "killed by an unknown hand (SIGKILL), \(doubt)")
+    case (.oom, _): #expect(decided.proof == .nearLimit(share))
+    case (_, nil): #expect(decided.cause == .senderUnknown(nearLimit: nil))
+    default: #expect(decided.cause == .senderUnknown(nearLimit: share))
     }
     #expect(decided.oomKills == 0)
   }
 
-  @Test("A SIGKILL of ours is a stop, whatever the counts say of the tree")
+  @Test("A SIGKILL of the runner is a stop, whatever the counts of the tree are")
   func ours() {
     let decided = end({ $0.ownKills = Count(before: 0, after: 1) }, action: .stop, sent: [.term, .kill])
     #expect(decided.kind == .stopped && decided.oomKills == 1)
   }
 
   @Test(
-    "Children that were killed are told with whatever end the main process had",
+    "Children that were killed are counted with whatever end the main process had",
     arguments: [
       (.exited(0), .none, .exited), (.exited(3), .none, .exited), (.exited(0), .stop, .stopped),
       (.signaled(.segv, coreDumped: false), .none, .crash), (.signaled(.term, coreDumped: false), .stop, .stopped),
-      (nil, .none, .unknown), (.exited(0), .timeout("late"), .timeout),
+      (nil, .none, .unknown), (.exited(0), .timeout(Self.late), .timeout),
     ] as [(EndEvidence.Status?, EndEvidence.RunnerAction, End.Kind)]
   )
-  func children(status: EndEvidence.Status?, action: EndEvidence.RunnerAction, kind: End.Kind) throws {
+  func children(status: EndEvidence.Status?, action: EndEvidence.RunnerAction, kind: End.Kind) {
     let decided = end({ $0.ownKills = Count(before: 0, after: 2) }, status: status, action: action, sent: [.term])
     #expect(decided.kind == kind && decided.oomKills == 2)
-    #expect(try #require(decided.detail).hasSuffix("2 processes of the tree were killed for want of memory"))
-    #expect(decided.proof == "memory cgroup oom_kill 0 → 2, no limit")
+    #expect(decided.proof == .ownCgroup(kills: Count(before: 0, after: 2), limit: nil))
   }
 
-  @Test("The words of a single killed child, and of a shell that tells of it")
+  @Test("A single killed child, and a shell that reports it")
   func oneChild() {
     let decided = end({ $0.log = [logged(101)] }, status: .exited(137))
-    let hint = "by a shell's custom this means that a child was ended by SIGKILL"
-    #expect(decided.detail == "\(hint); 1 process of the tree was killed for want of memory")
-    #expect(decided.proof == Self.line)
+    #expect(decided.cause == .signalOfChild(.kill) && decided.oomKills == 1)
+    #expect(decided.proof == .kernelLog(line: Self.line))
   }
 
   @Test(
-    "A timeout at the memory limit says so, and one with the hits that page cache causes does not",
+    "A timeout at the memory limit has the hits of that, and one with those that page cache causes has not",
     arguments: [(0, false), (265, false), (999, false), (1000, true), (4_300_000, true)] as [(Int64, Bool)]
   )
-  func timeout(hits: Int64, isTold: Bool) {
+  func timeout(hits: Int64, isNoted: Bool) {
     let decided = end(
       {
         $0.limit = .mebibytes(64)
         $0.limitHits = Count(before: 0, after: hits)
-      }, action: .timeout("did not end within 5 min"), sent: [.kill])
-    let more = "; at the memory limit of 64.0 MiB, which it hit \(hits) times"
-    #expect(decided == End(.timeout, detail: "did not end within 5 min" + (isTold ? more : "")))
+      }, action: .timeout(Self.late), sent: [.kill])
+    let limitHits = isNoted ? End.LimitHits(count: hits, limit: .mebibytes(64)) : nil
+    #expect(decided == End(.timeout, cause: .timeout(Self.late, limitHits: limitHits)))
   }
 
   @Test(

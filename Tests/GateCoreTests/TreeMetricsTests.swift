@@ -51,26 +51,16 @@ struct TreeMetricsTests {
   @Test(
     "A note says how a tree was counted if there were several processes at once",
     arguments: [
-      (TreeMethod.cgroup, nil),
-      (
-        .proportional,
-        "tree_peak and tree_steady divide what processes share among them (Pss); what could not be read "
-          + "counts in full"
-      ),
-      (
-        .upperBound,
-        "tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of "
-          + "them"
-      ),
-    ] as [(TreeMethod, String?)]
+      (TreeMethod.cgroup, []), (.proportional, [.treeMethod(.proportional)]), (.upperBound, [.treeMethod(.upperBound)]),
+    ] as [(TreeMethod, [RecordingNote])]
   )
-  func method(method: TreeMethod, note: String?) {
+  func treeMethod(method: TreeMethod, notes: [RecordingNote]) {
     var recording = Readings.plateau()
     recording.treeMethod = method
     #expect(recording.result().treeMethod == method)
     #expect(recording.result().notes.isEmpty)
     recording.samples[7].processes = 2
-    #expect(recording.result().notes == [note].compactMap(\.self))
+    #expect(recording.result().notes == notes)
   }
 
   @Test("The twenty largest processes are listed, the largest first, and always the main one")

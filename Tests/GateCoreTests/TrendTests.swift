@@ -1,12 +1,12 @@
 import Foundation
-import GateCore
+@testable import GateCore
 import Statistics
 import Testing
 
-@Suite("The courses of a trend")
+@Suite("The series of a trend")
 struct TrendTests {
   private static let approvals = (0..<4).map { number in
-    Baseline.Approval(at: instant(number), by: "ann", commit: "c\(number)", reason: "agreed", run: "run-\(number)")
+    Approval(at: instant(number), by: "ann", commit: "c\(number)", reason: "agreed", run: "run-\(number)")
   }
 
   private static func instant(_ hours: Int) -> Date {
@@ -30,33 +30,33 @@ struct TrendTests {
     var verdict: (Int) -> Verdict = { _ in .pass }
     var approval: (Int) -> Int = { _ in 0 }
     var baseline: (Int) -> Double = { _ in 100_000 }
-    var troubles: (Int) -> [ScenarioRecord.Trouble] = { _ in [] }
+    var failures: (Int) -> [FailedRepetition] = { _ in [] }
 
     var trend: Trend {
-      let inventory = TrendInventory(
-        runs: peaks.indices.map { place in
-          RunInfo(id: "run-\(place)", startedAt: instant(place), commit: "commit-\(place)", branch: branch(place))
+      let source = TrendSource(
+        runs: peaks.indices.map { index in
+          RunInfo(id: "run-\(index)", startedAt: instant(index), commit: "commit-\(index)", branch: branch(index))
         },
         environments: [
           TrendTests.environment("a"), TrendTests.environment("a", kernel: "6.19"), TrendTests.environment("b"),
         ],
         approvals: approvals
       )
-      let rows = peaks.indices.map { place in
-        ScenarioTrack.Row(
-          run: place, environment: environment(place), verdict: verdict(place), tags: ["server"],
-          approval: approval(place), troubles: troubles(place))
+      let runs = peaks.indices.map { index in
+        var run = ScenarioHistory.Run(index: index, environment: environment(index), verdict: verdict(index))
+        (run.tags, run.approval, run.failedRepetitions) = (["server"], approval(index), failures(index))
+        return run
       }
-      var column = ScenarioTrack.Column(metric: .peakRSS, rows: peaks.count)
-      for (place, peak) in peaks.enumerated() {
-        column[place] = MetricCourse.Point(
+      var column = ScenarioHistory.Column(metric: .peakRSS, count: peaks.count)
+      for (index, peak) in peaks.enumerated() {
+        column[index] = MetricSeries.Point(
           median: peak * 1024, low: peak * 1024 - 4096, high: peak * 1024 + 4096,
-          judgement: .init(verdict: .pass, baseline: baseline(place) * 1024, allowed: 3_000 * 1024))
+          judgement: .init(verdict: .pass, baseline: baseline(index) * 1024, allowed: 3_000 * 1024))
       }
-      let track = ScenarioTrack(
-        name: ScenarioName("load"), rows: rows, columns: [column])
-      let maker = CourseMaker(inventory)
-      return maker.trend(of: maker.courses(of: track), madeAt: instant(0), links: BuildLinks())
+      var history = ScenarioHistory(name: ScenarioName("load"), runs: runs)
+      history.columns = [column]
+      let builder = SeriesBuilder(source)
+      return builder.trend(of: builder.series(of: history), createdAt: instant(0), links: BuildLinks())
     }
   }
 
@@ -68,19 +68,19 @@ struct TrendTests {
     }
   }
 
-  private func steps(_ given: Given) throws -> [MetricCourse.Step] {
-    try #require(given.trend.courses.first?.metrics.first).steps
+  private func shifts(_ given: Given) throws -> [LevelShift] {
+    try #require(given.trend.series.first?.metrics.first).shifts
   }
 
-  @Test("Each environment and branch has a course of its own, the main branch first")
-  func courses() {
+  @Test("Each environment and branch has a series of its own, the main branch first")
+  func series() {
     var given = Given(peaks: Self.levels((100_000, 40)))
     given.branch = { $0 % 4 == 3 ? "topic" : "main" }
     given.environment = { $0 % 2 == 0 ? 0 : 2 }
     let trend = given.trend
-    #expect(trend.courses.map { [$0.environment, $0.branch] } == [["a", "main"], ["b", "main"], ["b", "topic"]])
-    #expect(trend.courses.map(\.runCount) == [20, 10, 10])
-    #expect(trend.courses.allSatisfy { $0.tags == ["server"] })
+    #expect(trend.series.map { [$0.environment, $0.branch] } == [["a", "main"], ["b", "main"], ["b", "topic"]])
+    #expect(trend.series.map(\.runCount) == [20, 10, 10])
+    #expect(trend.series.allSatisfy { $0.tags == ["server"] })
     #expect(trend.hiddenBranches == 0)
   }
 
@@ -89,43 +89,43 @@ struct TrendTests {
     var given = Given(peaks: Self.levels((100_000, 60)))
     given.branch = { $0 % 2 == 0 ? "trunk" : "topic-\($0)" }
     let trend = given.trend
-    #expect(trend.courses.map(\.branch) == ["trunk"] + stride(from: 59, to: 47, by: -2).map { "topic-\($0)" })
+    #expect(trend.series.map(\.branch) == ["trunk"] + stride(from: 59, to: 47, by: -2).map { "topic-\($0)" })
     #expect(trend.hiddenBranches == 24)
     #expect(trend.runCount == 60)
     #expect(trend.runs.count == 36)
-    let branches = trend.courses.flatMap { course in course.entries.map { trend.runs[$0.run].branch == course.branch } }
+    let branches = trend.series.flatMap { series in series.runs.map { trend.runs[$0.index].branch == series.branch } }
     #expect(branches.allSatisfy { $0 })
   }
 
-  @Test("A step that nothing explains is open, and names the first run of the new level")
-  func openStep() throws {
+  @Test("A rise that nothing explains names the first run of the new level")
+  func unexplainedRise() throws {
     let trend = Given(peaks: Self.levels((100_000, 30), (106_000, 20))).trend
-    let step = try #require(trend.courses[0].metrics[0].steps.first)
-    #expect(trend.runs[trend.courses[0].entries[step.entry].run].commit == "commit-30")
-    #expect(abs(step.after / step.before - 1.06) < 0.005)
-    #expect(step.isOpen && step.cause == nil && step.chance < 0.001)
+    let shift = try #require(trend.series[0].metrics[0].shifts.first)
+    #expect(trend.runs[trend.series[0].runs[shift.index].index].commit == "commit-30")
+    #expect(abs(shift.after / shift.before - 1.06) < 0.005)
+    #expect(shift.isUnexplainedRise && shift.explanation == nil && shift.chance < 0.001)
   }
 
-  @Test("A step within the tolerance is none")
-  func smallStep() throws {
-    #expect(try steps(Given(peaks: Self.levels((100_000, 30), (102_000, 20)))).isEmpty)
+  @Test("A shift within the tolerance is not reported")
+  func smallShift() throws {
+    #expect(try shifts(Given(peaks: Self.levels((100_000, 30), (102_000, 20)))).isEmpty)
   }
 
-  @Test("A rise that was taken back is marked and not open", arguments: [101_000, 99_000] as [Double])
-  func takenBack(level: Double) throws {
-    let steps = try steps(Given(peaks: Self.levels((100_000, 30), (108_000, 20), (level, 20))))
-    #expect(steps.map(\.entry) == [30, 50])
-    #expect(steps.allSatisfy { !$0.isOpen })
+  @Test("A rise that was reverted is marked and needs no attention", arguments: [101_000, 99_000] as [Double])
+  func reverted(level: Double) throws {
+    let shifts = try shifts(Given(peaks: Self.levels((100_000, 30), (108_000, 20), (level, 20))))
+    #expect(shifts.map(\.index) == [30, 50])
+    #expect(shifts.allSatisfy { !$0.isUnexplainedRise })
   }
 
-  @Test("A baseline of the new level explains a step, whether it came with it or later", arguments: [30, 42])
-  func approvedStep(from run: Int) throws {
+  @Test("A baseline of the new level explains a shift, in the same run or later", arguments: [30, 42])
+  func approvedShift(from run: Int) throws {
     var given = Given(peaks: Self.levels((100_000, 30), (106_000, 20)))
     given.approval = { $0 >= run ? 1 : 0 }
     given.baseline = { $0 >= run ? 106_000 : 100_000 }
-    let step = try #require(try steps(given).first)
-    #expect(step.cause == .approval(Self.approvals[1]))
-    #expect(!step.isOpen && step.stands)
+    let shift = try #require(try shifts(given).first)
+    #expect(shift.explanation == .approval(Self.approvals[1]))
+    #expect(!shift.isUnexplainedRise && shift.persists)
   }
 
   @Test("A baseline of another level explains nothing")
@@ -133,74 +133,74 @@ struct TrendTests {
     var given = Given(peaks: Self.levels((100_000, 30), (106_000, 20)))
     given.approval = { $0 >= 35 ? 1 : 0 }
     given.baseline = { $0 >= 35 ? 101_000 : 100_000 }
-    #expect(try #require(try steps(given).first).isOpen)
+    #expect(try #require(try shifts(given).first).isUnexplainedRise)
   }
 
-  @Test("A machine that changed with the step explains it, and is marked")
+  @Test("A machine that changed in the same run explains a shift, and is marked")
   func otherMachine() throws {
     var given = Given(peaks: Self.levels((100_000, 30), (106_000, 20)))
     given.environment = { $0 >= 30 ? 1 : 0 }
-    let course = given.trend.courses[0]
+    let series = given.trend.series[0]
     let difference = Fingerprint.Difference(field: .kernel, baseline: "6.18", current: "6.19")
-    #expect(course.metrics[0].steps.first?.cause == .environment([difference]))
-    #expect(course.environmentChanges == [.init(entry: 30, differences: [difference])])
+    #expect(series.metrics[0].shifts.first?.explanation == .environment([difference]))
+    #expect(series.environmentChanges == [.init(index: 30, differences: [difference])])
   }
 
-  @Test("A slow rise is creep, and no step")
+  @Test("A slow rise is creep, and no shift")
   func creep() throws {
     let noise = Self.levels((100_000, 80))
     let peaks = noise.enumerated().map { $1 * (1 + 0.001 * Double(max(0, $0 - 20))) }
-    let metric = try #require(Given(peaks: peaks).trend.courses.first?.metrics.first)
+    let metric = try #require(Given(peaks: peaks).trend.series.first?.metrics.first)
     #expect(metric.creep != nil)
-    #expect(metric.steps.isEmpty)
+    #expect(metric.shifts.isEmpty)
   }
 
-  @Test("A step is no creep")
-  func stepIsNoCreep() throws {
+  @Test("A shift is no creep")
+  func shiftIsNoCreep() throws {
     let metric = try #require(
-      Given(peaks: Self.levels((100_000, 30), (106_000, 20))).trend.courses.first?.metrics.first)
+      Given(peaks: Self.levels((100_000, 30), (106_000, 20))).trend.series.first?.metrics.first)
     #expect(metric.creep == nil)
   }
 
-  @Test("Runs that failed say nothing of a level")
+  @Test("Failed runs do not count")
   func failedRuns() throws {
     var given = Given(peaks: Self.levels((100_000, 30), (150_000, 6), (100_000, 20)))
     given.verdict = { (30..<36).contains($0) ? .failed : .pass }
-    #expect(try steps(given).isEmpty)
+    #expect(try shifts(given).isEmpty)
   }
 
-  @Test("A baseline is marked at the first run that was held against it")
+  @Test("A baseline is marked at the first run that was compared with it")
   func approvalMarks() {
     var given = Given(peaks: Self.levels((100_000, 30)))
     given.approval = { $0 / 10 }
-    let marks = given.trend.courses[0].approvals
-    #expect(marks.map(\.entry) == [0, 10, 20])
+    let marks = given.trend.series[0].approvals
+    #expect(marks.map(\.index) == [0, 10, 20])
     #expect(marks.map(\.approval) == Array(Self.approvals[0..<3]))
   }
 
-  @Test("Ten thousand runs are thinned to some hundred; steps, peaks and bad ends stay, and ranges lose nothing")
-  func thinning() throws {
+  @Test("Ten thousand runs are downsampled to some hundred; shifts, peaks and failures stay, and ranges lose nothing")
+  func downsampling() throws {
     var peaks = Self.levels((100_000, 3000), (106_000, 4000), (101_000, 3000))
     peaks[1234] = 250_000
     peaks[5678] = 50_000
     var given = Given(peaks: peaks)
-    given.troubles = { $0 == 777 ? [.init(repetition: 2, end: End(.oom))] : [] }
+    given.failures = { $0 == 777 ? [.init(number: 2, end: End(.oom))] : [] }
     let trend = given.trend
-    let course = trend.courses[0]
-    let metric = course.metrics[0]
-    let numbers = course.entries.map { Int(trend.runs[$0.run].id.dropFirst(4)) ?? -1 }
-    #expect(course.entries.count <= 600)
-    #expect(course.runCount == 10_000)
+    let series = trend.series[0]
+    let metric = series.metrics[0]
+    let numbers = series.runs.map { Int(trend.runs[$0.index].id.dropFirst(4)) ?? -1 }
+    #expect(series.runs.count <= 600)
+    #expect(series.runCount == 10_000)
     #expect(numbers.contains(1234) && numbers.contains(5678) && numbers.contains(777))
     #expect(numbers.suffix(240) == Array(9760..<10_000))
-    #expect(metric.steps.map { numbers[$0.entry] } == [3000, 7000])
-    #expect(metric.steps.map { numbers[$0.entry - 1] } == [2999, 6999])
-    #expect(course.entries.map { 1 + $0.folded }.reduce(0, +) == 10_000)
+    #expect(metric.shifts.map { numbers[$0.index] } == [3000, 7000])
+    #expect(metric.shifts.map { numbers[$0.index - 1] } == [2999, 6999])
+    #expect(series.runs.map { 1 + $0.omitted }.reduce(0, +) == 10_000)
     #expect(metric.points.compactMap { $0?.high }.max() == 256_004_096.0)
     #expect(metric.points.compactMap { $0?.low }.min() == 51_195_904.0)
-    for (place, point) in metric.points.enumerated() {
-      let last = numbers[place]
-      let stretch = peaks[(last - course.entries[place].folded)...last].map { $0 * 1024 }
+    for (index, point) in metric.points.enumerated() {
+      let last = numbers[index]
+      let stretch = peaks[(last - series.runs[index].omitted)...last].map { $0 * 1024 }
       #expect(point?.high == (stretch.max() ?? 0) + 4096 && point?.low == (stretch.min() ?? 0) - 4096)
     }
   }

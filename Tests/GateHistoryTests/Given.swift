@@ -20,8 +20,8 @@ enum Given {
     Date(timeIntervalSince1970: Double(1_767_225_600 + hours * 3600))
   }
 
-  static func approval(_ number: Int) -> Baseline.Approval {
-    Baseline.Approval(at: instant(number), by: "ann", commit: "c\(number)", reason: "agreed", run: "run-\(number)")
+  static func approval(_ number: Int) -> Approval {
+    Approval(at: instant(number), by: "ann", commit: "c\(number)", reason: "agreed", run: "run-\(number)")
   }
 
   static func identifier(_ number: Int) -> String {
@@ -37,37 +37,60 @@ enum Given {
     in environment: EnvironmentInfo = environment,
     peak: Double = 24_207_360,
     verdict: Verdict = .pass
-  ) -> RunRecord {
-    let metric = MetricRecord(
-      metric: .peakRSS,
-      figures: .init(median: peak, low: peak - 4096, high: peak + 8192, count: 5),
-      judgement: .init(verdict: verdict, baseline: 23_000_000, change: peak - 23_000_000, allowed: 690_000)
-    )
-    return RunRecord(
+  ) -> RunSummary {
+    let metric = metric(
+      .peakRSS, peak, from: peak - 4096, to: peak + 8192, verdict, baseline: ValueSummary(median: 23_000_000, count: 10),
+      allowed: 690_000)
+    return RunSummary(
       run: RunInfo(id: identifier(number), startedAt: instant(number), commit: "commit-\(number)", branch: branch),
       environment: environment,
       scenarios: [
-        ScenarioRecord(
-          name: ScenarioName(scenario), verdict: verdict, environment: environment, repetitions: 5, metrics: [metric],
+        ScenarioSummary(
+          name: ScenarioName(scenario), verdict: verdict, environment: environment, repetitionCount: 5, metrics: [metric],
           approval: approval(0))
       ]
     )
   }
 
-  /// Uses every field that a history keeps.
-  static var richRun: RunRecord {
+  /// A metric with what a history stores of it; without a verdict it is one that no gate asks for.
+  static func metric(
+    _ name: MetricName,
+    _ median: Double?,
+    from low: Double = 0,
+    to high: Double = 0,
+    unit: String = "bytes",
+    _ verdict: Verdict? = nil,
+    baseline: ValueSummary? = nil,
+    allowed: Double? = nil,
+    limit: Amount? = nil
+  ) -> MetricResult {
+    let change = baseline.flatMap { baseline in median.map { $0 - baseline.median } }
+    return MetricResult(
+      rule: GateRule(metric: name, tolerance: nil, limit: limit, severity: verdict == nil ? .off : .fail), unit: unit,
+      verdict: verdict ?? .skipped, baseline: baseline,
+      current: median.map { ValueSummary(median: $0, count: 5, range: low...high) },
+      change: change.flatMap { change in
+        baseline.map { baseline in
+          let percent = baseline.median > 0 ? change / baseline.median * 100 : nil
+          return .init(absolute: change, percent: percent, low: change, high: change)
+        }
+      },
+      allowed: allowed)
+  }
+
+  /// Uses every field that a history stores.
+  static var richRun: RunSummary {
     var run = run(1)
     run.run.duration = .nanoseconds(12_345_678_901)
     run.run.subject = "Keep “all” rows; 'quoted'"
     run.scenarios[0].tags = ["server", "slow"]
     run.run.buildURL = "https://ci.example/builds/7?tab=log"
     run.scenarios[0].growthIsPerIteration = true
-    run.scenarios[0].metrics += [
-      MetricRecord(
-        metric: .steadyRSS, figures: nil, judgement: .init(verdict: .inconclusive, limit: 200 * 1_048_576)),
-      MetricRecord(metric: .growth, figures: .init(median: -12.5, low: -16.25, high: 0.1, count: 5)),
-      MetricRecord(
-        metric: .phase("load", .peakRSS), figures: .init(median: 23_003_136, low: 1, high: 2, count: 5)),
+    run.scenarios[0].metrics.append(
+      metric(.steadyRSS, nil, .inconclusive, limit: .mebibytes(200)))
+    run.scenarios[0].ungated = [
+      metric(.growth, -12.5, from: -16.25, to: 0.1, unit: "bytes/iteration"),
+      metric(.phase("load", .peakRSS), 23_003_136, from: 1, to: 2),
     ]
     run.scenarios[0].composition = Composition(
       anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, stack: .kibibytes(132), heap: nil,
@@ -77,22 +100,14 @@ enum Given {
     elsewhere.counters = nil
     elsewhere.fingerprint.memoryLimit = nil
     run.scenarios.append(
-      ScenarioRecord(
-        name: ScenarioName("crasher[size=1]"), verdict: .failed, environment: elsewhere, repetitions: 3,
-        troubles: [
-          .init(repetition: 2, end: End(.oom, signal: Signal(number: 9), proof: "cgroup", oomKills: 2)),
-          .init(repetition: 3, end: End(.exited, code: -1, detail: "`it` said: ünfair \"quote\"")),
+      ScenarioSummary(
+        name: ScenarioName("crasher[size=1]"), verdict: .failed, environment: elsewhere, repetitionCount: 3,
+        failedRepetitions: [
+          .init(number: 2, end: End(.oom, signal: Signal(number: 9), proof: "cgroup", oomKills: 2)),
+          .init(
+            number: 3, end: End(.exited, code: -1, detail: "`it` said: ünfair \"quote\""),
+            loop: .loop(name: "Store.update", calls: 120, turns: 2)),
         ]))
-    return run
-  }
-}
-
-extension Given {
-  /// What a history of the first version keeps of the same run.
-  static var richRunOfVersion1: RunRecord {
-    var run = richRun
-    run.run.subject = nil
-    run.scenarios[0].tags = []
     return run
   }
 }
@@ -116,7 +131,7 @@ final class ScratchFolder: Sendable {
     try History.open(file, at: Given.instant(0))
   }
 
-  /// The names of all that is in the folder, without what SQLite keeps beside an open file.
+  /// The names of all files in the folder, without those of SQLite beside an open file.
   func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).sorted().filter {
       !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
@@ -134,21 +149,21 @@ final class ScratchFolder: Sendable {
 
 extension History {
   /// All runs in the order of time.
-  func allRuns() throws -> [RunRecord] {
-    var runs: [RunRecord] = []
-    try eachRun { runs.append($0) }
+  func allRuns() throws -> [RunSummary] {
+    var runs: [RunSummary] = []
+    try forEachRun { runs.append($0) }
     return runs
   }
 
   @discardableResult
-  func add(_ runs: [RunRecord]) throws -> Additions {
-    try append(runs) { new, kept in Given.weight(new) > Given.weight(kept) }
+  func add(_ runs: [RunSummary]) throws -> Additions {
+    try append(runs) { new, stored in Given.weight(new) > Given.weight(stored) }
   }
 }
 
 extension Given {
-  /// An order of runs of one id for tests: by their first figure.
-  static func weight(_ run: RunRecord) -> Double {
-    run.scenarios.first?.metrics.first?.figures?.median ?? 0
+  /// An order of runs of one id for tests: by their first value.
+  static func weight(_ run: RunSummary) -> Double {
+    run.scenarios.first?.metrics.first?.current?.median ?? 0
   }
 }

@@ -1,6 +1,6 @@
 import Dispatch
 import FoundationEssentials
-import GateCore
+@testable import GateCore
 import GateHistory
 import Statistics
 import Synchronization
@@ -16,38 +16,46 @@ struct HistoryTests {
     #expect(try folder.open().runs(latest: 5) == [Given.richRun])
   }
 
-  @Test("A finished run leaves its medians, ends of the values, judgements, bad ends and approval")
+  @Test("Of a judged result the values, verdicts, failed repetitions and the approval are stored")
   func ofResult() throws {
     let repetitions = [10, 30, 20].map { value in
       RepetitionResult(
         end: End(value == 30 ? .crash : .exited, code: 0), duration: .zero, processes: 1,
         metrics: [.peakRSS: value, .treePeak: value * 2], phases: [.init(name: "load", metrics: [.peakRSS: value])])
     }
-    var scenario = ScenarioResult(
-      name: ScenarioName("load"), verdict: .failed, environment: Given.environment, repetitions: repetitions,
-      metrics: [
-        MetricResult(
-          rule: GateRule(metric: .peakRSS, tolerance: .standard, limit: .size(Bytes(15))), unit: "bytes",
-          verdict: .regression, baseline: .init(median: 8, count: 5),
-          change: .init(absolute: 12, percent: 150, low: 2, high: 22),
-          allowed: .infinity)
-      ])
-    scenario.approval = Given.approval(3)
-    let folder = try ScratchFolder()
-    let history = try folder.open()
-    try history.append(
-      RunResult(run: Given.run(1).run, environment: Given.environment, scenarios: [scenario]))
+    let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .standard, limit: .size(Bytes(15)))])
+    let baseline = Baseline(
+      scenario: ScenarioName("load"), environment: Given.environment.name, fingerprint: Given.fingerprint,
+      metrics: [.peakRSS: [7, 8, 9, 8, 8]], approval: Given.approval(3))
+    let scenario = ScenarioResult(
+      name: ScenarioName("load"), environment: Given.environment, gate: gate, repetitions: repetitions)
+    let history = try ScratchFolder().open()
+    let judged = scenario.judged(against: .baseline(baseline))
+    try history.append([RunResult(run: Given.run(1).run, environment: Given.environment, scenarios: [judged]).summary])
 
-    let kept = try #require(try history.allRuns().first?.scenarios.first)
-    #expect(kept.metrics.map(\.metric.text) == ["peak_rss", "tree_peak", "phase.load.peak_rss"])
-    #expect(kept.metrics[0].figures == .init(median: 20, low: 10, high: 30, count: 3))
-    #expect(kept.metrics[0].judgement == .init(verdict: .regression, baseline: 8, change: 12, limit: 15))
-    #expect(kept.metrics[1].judgement == nil)
-    #expect(kept.troubles == [.init(repetition: 2, end: End(.crash, code: 0))])
-    #expect(kept.approval == Given.approval(3))
+    let stored = try #require(try history.allRuns().first?.scenarios.first)
+    let values = { (median: Double) in ValueSummary(median: median, count: 3, range: median / 2...median * 1.5) }
+    let peak = try #require(stored.metrics.first)
+    #expect(stored.metrics.map(\.metric) == [.peakRSS] && peak.current == values(20))
+    #expect(peak.verdict == .regression && peak.rule.limit == .size(Bytes(15)) && peak.allowed == 524_288)
+    #expect(peak.baseline == ValueSummary(median: 8, count: 5) && peak.change?.absolute == 12)
+    #expect(stored.ungated.map(\.metric.text) == ["tree_peak", "phase.load.peak_rss"])
+    #expect(stored.ungated.map(\.current) == [values(40), values(20)])
+    #expect(stored.ungated.allSatisfy { $0.verdict == .skipped && !$0.isGated })
+    #expect(stored.failedRepetitions == [.init(number: 2, end: End(.crash, code: 0))])
+    #expect(stored.approval == Given.approval(3))
   }
 
-  @Test("A run that is there already changes nothing, alone or among others")
+  @Test("A number that is not finite is not stored")
+  func notFinite() throws {
+    var run = Given.run(1)
+    run.scenarios[0].metrics[0].allowed = .infinity
+    let history = try ScratchFolder().open()
+    try history.append([run])
+    #expect(try history.allRuns()[0].scenarios[0].metrics[0].allowed == nil)
+  }
+
+  @Test("A run that is already stored changes nothing, alone or among others")
   func idempotent() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -58,13 +66,13 @@ struct HistoryTests {
     #expect(try history.allRuns() == runs + [Given.run(6)])
   }
 
-  @Test("The order and the split of additions make no difference, not even to runs of one id with other figures")
+  @Test("The order and the split of additions make no difference, not even to runs of one id with other values")
   func orderIndependent() throws {
     let runs =
       (1...40).map { Given.run($0, branch: $0.isMultiple(of: 3) ? nil : "b\($0 % 2)", peak: Double($0) * 1000) }
       + [7, 20].map { Given.run($0, peak: 99_000_000) } + [Given.richRun]
     var numbers = SeededNumbers(seed: 42)
-    var seen: [[RunRecord]] = []
+    var seen: [[RunSummary]] = []
     for _ in 0..<12 {
       let folder = try ScratchFolder()
       let history = try folder.open()
@@ -87,7 +95,7 @@ struct HistoryTests {
     let folder = try ScratchFolder()
     let (writers, runs) = (6, 25)
     let errors = Mutex<[String]>([])
-    // They also begin the file at the same instant.
+    // They also create the file at the same instant.
     DispatchQueue.concurrentPerform(iterations: writers) { writer in
       do {
         let history = try folder.open()
@@ -101,21 +109,21 @@ struct HistoryTests {
     #expect(try folder.names() == ["history.sqlite"])
   }
 
-  // MARK: Asking
+  // MARK: Queries
 
   @Test("A series has one scenario's values of one metric in the order of time, whatever the order of additions")
   func series() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
     try history.add([3, 1, 2].map { Given.run($0, peak: Double($0)) } + [Given.run(4, of: "other", peak: 4)])
-    let points = try history.series(of: .peakRSS, in: .init(ScenarioName("load")))
-    #expect(points.map(\.record.figures?.median) == [1, 2, 3])
+    let points = try history.series(of: .peakRSS, unit: "bytes", in: .init(ScenarioName("load")))
+    #expect(points.map(\.metric.current?.median) == [1, 2, 3])
     #expect(points.map(\.run.commit) == ["commit-1", "commit-2", "commit-3"])
-    #expect(points[0].record == Given.run(1, peak: 1).scenarios[0].metrics[0])
+    #expect(points[0].metric == Given.run(1, peak: 1).scenarios[0].metrics[0])
     #expect(points[0].approval == Given.approval(0) && points[0].verdict == .pass)
-    #expect(try history.series(of: .steadyRSS, in: .init(ScenarioName("load"))).isEmpty)
+    #expect(try history.series(of: .steadyRSS, unit: "bytes", in: .init(ScenarioName("load"))).isEmpty)
     #expect(
-      try history.series(of: .peakRSS, in: .init(ScenarioName("load"), latest: 2)).map(\.run.id)
+      try history.series(of: .peakRSS, unit: "bytes", in: .init(ScenarioName("load"), latest: 2)).map(\.run.id)
         == [2, 3].map(Given.identifier))
   }
 
@@ -130,7 +138,7 @@ struct HistoryTests {
     ])
     func runs(_ environment: String?, _ branch: History.Selection.Branch) throws -> [String] {
       try history.series(
-        of: .peakRSS, in: .init(ScenarioName("load"), environment: environment, branch: branch)
+        of: .peakRSS, unit: "bytes", in: .init(ScenarioName("load"), environment: environment, branch: branch)
       ).map(\.run.id)
     }
     #expect(try runs(nil, .any).count == 4)
@@ -141,7 +149,7 @@ struct HistoryTests {
     #expect(try runs(nil, .named("no'body\" --")).isEmpty)
   }
 
-  @Test("The verdicts of a scenario come oldest first, the latest ones where so many are asked for")
+  @Test("The verdicts of a scenario come oldest first, or only the latest")
   func verdicts() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -165,7 +173,7 @@ struct HistoryTests {
 
   // MARK: Pruning
 
-  @Test("Pruning keeps the latest runs, or those since an instant, whole, and gives the room back")
+  @Test("Pruning keeps the latest runs, or those since an instant, whole")
   func prune() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -176,14 +184,14 @@ struct HistoryTests {
     #expect(try history.prune(keeping: .since(Given.instant(296))) == 5)
     #expect(try history.allRuns().count == 5)
     #expect(try history.prune(keeping: .latest(5)) == 0)
-    // What was pruned can come back.
+    // A pruned run can be added again.
     #expect(try history.add([Given.run(1)]).added == 1)
     let after = try folder.open()
     #expect(try after.prune(keeping: .latest(1)) == 5)
     #expect(before > 0)
   }
 
-  @Test("The trend has every run of each scenario, with all that is kept of it, in whatever order they came")
+  @Test("The trend has every run of each scenario, in the order of time, with everything that is stored of it")
   func trend() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -197,31 +205,33 @@ struct HistoryTests {
         run.run.startedAt = Given.instant(99)
         return run
       })
-    let trend = try history.trend(madeAt: Given.instant(100), links: BuildLinks(commit: "https://git.example/{commit}"))
+    let trend = try history.trend(createdAt: Given.instant(100), links: BuildLinks(commit: "https://git.example/{commit}"))
     #expect(trend.runCount == 41)
     #expect(trend.runs.map(\.startedAt) == trend.runs.map(\.startedAt).sorted())
     #expect(
-      trend.courses.map { "\($0.name) \($0.branch ?? "-") \($0.runCount)" } == [
+      trend.series.map { "\($0.name) \($0.branch ?? "-") \($0.runCount)" } == [
         "crasher[size=1] main 1", "load main 31", "other topic 10",
       ])
-    let load = trend.courses[1]
+    let load = trend.series[1]
     #expect(load.tags == ["server", "slow"])
-    #expect(load.entries.last?.composition == Given.richRun.scenarios[0].composition)
+    #expect(load.runs.last?.composition == Given.richRun.scenarios[0].composition)
     #expect(load.approvals.map(\.approval) == [Given.approval(0)])
     let peak = try #require(load.metrics.first { $0.metric == .peakRSS })
-    let kept = runs.prefix(30).compactMap { $0.scenarios[0].metrics[0] }
-    #expect(peak.points.prefix(30).map { $0?.median } == kept.map { $0.figures?.median })
-    #expect(peak.points.prefix(30).map { $0?.low } == kept.map { $0.figures?.low })
-    #expect(peak.points.prefix(30).map { $0?.judgement } == kept.map(\.judgement))
+    let stored = runs.prefix(30).compactMap { $0.scenarios[0].metrics[0] }
+    #expect(peak.points.prefix(30).map { $0?.median } == stored.map { $0.current?.median })
+    #expect(peak.points.prefix(30).map { $0?.low } == stored.map { $0.current?.range?.lowerBound })
+    #expect(
+      peak.points.prefix(30).map { $0?.judgement }
+        == stored.map { .init(verdict: $0.verdict, baseline: $0.baseline?.median, allowed: $0.allowed) })
     #expect(load.metrics.map(\.metric) == [.peakRSS, .growth, .phase("load", .peakRSS)])
-    #expect(trend.courses[0].entries[0].troubles == Given.richRun.scenarios[1].troubles)
-    #expect(trend.courses[0].environment == "limited")
+    #expect(trend.series[0].runs[0].failedRepetitions == Given.richRun.scenarios[1].failedRepetitions)
+    #expect(trend.series[0].environment == "limited")
   }
 
-  @Test("A history without a run has a trend without courses")
+  @Test("A history without runs has a trend without series")
   func emptyTrend() throws {
     let folder = try ScratchFolder()
-    let trend = try folder.open().trend(madeAt: Given.instant(0), links: BuildLinks())
-    #expect(trend == Trend(madeAt: Given.instant(0), runs: [], runCount: 0, courses: []))
+    let trend = try folder.open().trend(createdAt: Given.instant(0), links: BuildLinks())
+    #expect(trend == Trend(createdAt: Given.instant(0), runs: [], runCount: 0, series: []))
   }
 }

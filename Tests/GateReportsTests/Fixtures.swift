@@ -34,7 +34,7 @@ enum Fixture {
     severity: GateRule.Severity = .fail,
     tolerance: Tolerance? = .standard,
     unit: String = "bytes",
-    reason: String = ""
+    reason: VerdictReason? = nil
   ) -> MetricResult {
     var change: MetricResult.Change?
     var allowed: Double?
@@ -46,6 +46,15 @@ enum Fixture {
       )
       if tolerance != nil { allowed = max(baseline * 0.03, 524_288) }
     }
+    let isAboveLimit = limit.map { limit in current.map { $0 > limit.value } ?? false } ?? false
+    let usual: VerdictReason? =
+      switch verdict {
+      case .regression: isAboveLimit ? .aboveLimit(atLeastBy: nil) : .rise
+      case .improved: .fall
+      case .inconclusive: .undecided(upTo: change?.high ?? 0)
+      case .noBaseline: .noBaseline
+      case .pass, .failed, .skipped: nil
+      }
     return MetricResult(
       rule: GateRule(metric: name, tolerance: tolerance, limit: limit, severity: severity),
       unit: unit,
@@ -57,7 +66,7 @@ enum Fixture {
       detectable: change == nil ? nil : 122_880,
       resolution: change == nil ? nil : 98_304,
       method: change == nil ? nil : .ranks,
-      reason: reason
+      reason: reason ?? usual
     )
   }
 
@@ -84,7 +93,7 @@ enum Fixture {
     metrics: [MetricResult] = [],
     repetitions: [RepetitionResult] = [],
     failure: Failure? = nil,
-    notes: [String] = []
+    notes: [Note] = []
   ) -> ScenarioResult {
     ScenarioResult(
       name: ScenarioName(name), verdict: verdict, environment: environment, repetitions: repetitions, metrics: metrics,
@@ -114,11 +123,12 @@ enum Fixture {
       ],
       repetitions: repetitions(peak: 24_379_392, steady: 22_642_688)
     )
-    scenario.baselineComposition = Composition(
-      anonymous: Bytes(19_000_000), file: Bytes(4_000_000), shared: .zero, stack: Bytes(135_168),
-      heap: Bytes(12_000_000)
-    )
-    scenario.currentComposition = Composition(
+    scenario.reference = ReferenceInfo(
+      composition: Composition(
+        anonymous: Bytes(19_000_000), file: Bytes(4_000_000), shared: .zero, stack: Bytes(135_168),
+        heap: Bytes(12_000_000)
+      ))
+    scenario.composition = Composition(
       anonymous: Bytes(20_258_291), file: Bytes(4_052_429), shared: .zero, stack: Bytes(135_168),
       heap: Bytes(13_258_291)
     )
@@ -143,11 +153,9 @@ enum Fixture {
     return scenario(
       "api-server", .failed,
       repetitions: repetitions(peak: 8_000_000, count: 2)
-        + repetitions(peak: 9_000_000, count: 1, end: End(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")),
-      failure: Failure(
-        subject: "the target", problem: "it ended before the last step", place: nil, output: output
-      ),
-      notes: ["repetition 3 of 10 failed, so the others were not run"]
+        + repetitions(
+          peak: 9_000_000, count: 1, end: .text(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")),
+      failure: .text("repetition 3 of 10, step 4 of 4 `wait: 2s`", "the target ended during the step", output: output)
     )
   }
 
@@ -155,9 +163,8 @@ enum Fixture {
     scenario(
       "import", .failed,
       repetitions: repetitions(peak: 8_000_000, count: 1, end: End(.stopped, signal: .term)),
-      failure: Failure(
-        subject: "step 3 `run: redis-benchmark -p 7001 -q`",
-        problem: "exited with code 1, expected 0",
+      failure: .text(
+        "repetition 1 of 10, step 3 of 3 `run: redis-benchmark -p 7001 -q`", "exited with code 1 (expected 0)",
         place: SourcePlace(file: "highwater.yml", line: 14, column: 9),
         output: "Could not connect to Redis at 127.0.0.1:7001: Connection refused\n"
       )
@@ -169,18 +176,17 @@ enum Fixture {
     peak.change = .init(absolute: 524_288, percent: 2.27, low: -204_800, high: 1_572_864)
     peak.detectable = 1_468_006
     peak.isUndecided = true
-    let steady = metric(
-      .steadyRSS, .inconclusive, to: nil, reason: "the baseline was steady, and this run never got steady"
-    )
+    let repetitions = repetitions(peak: 23_592_960, count: 20, step: 131_072)
+    peak.current = ValueSummary(repetitions.compactMap { $0.metrics[.peakRSS] })
+    let steady = metric(.steadyRSS, .inconclusive, to: nil, reason: .unavailable(.neverSteady(.unsteady)))
     var scenario = scenario(
-      "jvm-start", .inconclusive, metrics: [peak, steady],
-      repetitions: repetitions(peak: 23_592_960, count: 20, step: 131_072)
+      "jvm-start", .inconclusive, metrics: [peak, steady], repetitions: repetitions
     )
     scenario.plan = RepetitionPlan(min: 5, max: 20)
-    scenario.approval = Baseline.Approval(
+    scenario.approval = Approval(
       at: run.startedAt.addingTimeInterval(-86_400 * 100), by: "ann", commit: "4f2a91c", reason: "first", run: "0"
     )
-    scenario.commitsSinceApproval = 812
+    scenario.reference = ReferenceInfo(commitsSinceApproval: 812)
     return scenario
   }
 
@@ -198,8 +204,12 @@ enum Fixture {
     var scenario = withoutBaseline
     scenario.name = ScenarioName("redis-load")
     scenario.notes = [
-      "there is a baseline for linux-aarch64-4cpu-sampled, which differs in architecture (aarch64, now x86_64) "
-        + "and cpus (4, now 2)"
+      .otherEnvironment(
+        name: "linux-aarch64-4cpu-sampled",
+        differences: [
+          .init(field: .architecture, baseline: "aarch64", current: "x86_64"),
+          .init(field: .cpus, baseline: "4", current: "2"), .init(field: .kernel, baseline: "6.1", current: "6.18.5"),
+        ])
     ]
     return scenario
   }
@@ -222,7 +232,9 @@ enum Fixture {
   static var hostile: ScenarioResult {
     var scenario = regressed
     scenario.name = ScenarioName(hostileName)
-    scenario.notes = ["note\u{7}with\u{9b}31m controls\u{2066} and e" + String(repeating: "\u{301}", count: 200)]
+    scenario.notes = [
+      .comparedWithBuild("note\u{7}with\u{9b}31m controls\u{2066} and e" + String(repeating: "\u{301}", count: 200))
+    ]
     return scenario
   }
 

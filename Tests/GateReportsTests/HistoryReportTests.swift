@@ -3,31 +3,37 @@ import GateCore
 import GateReports
 import Testing
 
-@Suite("What is said of the history")
+@Suite("Reports of the history")
 struct HistoryReportTests {
-  private static func run(_ number: Int, _ branch: String?, _ verdicts: [Verdict], peaks: [Double]) -> RunRecord {
+  private static func run(_ number: Int, _ branch: String?, _ verdicts: [Verdict], peaks: [Double]) -> RunSummary {
     let environment = EnvironmentInfo(
       name: "linux-x86_64-2cpu-traced",
       fingerprint: Fingerprint(
         architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "traced",
         kernel: "6.18", libc: "glibc 2.36"))
-    let scenarios = zip(["load", "say \"hi\"\n\\"], zip(verdicts, peaks)).map { name, figures in
-      ScenarioRecord(
-        name: ScenarioName(name), verdict: figures.0, environment: environment, repetitions: 5,
+    func metric(_ name: MetricName, _ median: Double, unit: String = "bytes") -> MetricResult {
+      MetricResult(
+        rule: GateRule(metric: name, tolerance: nil, severity: .off), unit: unit,
+        current: ValueSummary(median: median, count: 5))
+    }
+    let scenarios = zip(["load", "say \"hi\"\n\\"], zip(verdicts, peaks)).map { name, peak in
+      let change = peak.1 - 20_000_000
+      return ScenarioSummary(
+        name: ScenarioName(name), verdict: peak.0, environment: environment, repetitionCount: 5,
         growthIsPerIteration: true,
         metrics: [
-          MetricRecord(
-            metric: .peakRSS,
-            figures: .init(median: figures.1, low: figures.1, high: figures.1, count: 5),
-            judgement: .init(verdict: figures.0, baseline: 20_000_000, change: figures.1 - 20_000_000)),
-          MetricRecord(metric: .growth, figures: .init(median: 12.5, low: 0, high: 20, count: 5)),
-          MetricRecord(
-            metric: .phase("load", .steadyRSS), figures: .init(median: 1_048_576, low: 1, high: 2, count: 5)),
+          MetricResult(
+            rule: GateRule(metric: .peakRSS, tolerance: nil), unit: "bytes", verdict: peak.0,
+            baseline: ValueSummary(median: 20_000_000, count: 5), current: ValueSummary(median: peak.1, count: 5),
+            change: .init(absolute: change, percent: change / 200_000, low: change, high: change))
+        ],
+        ungated: [
+          metric(.growth, 12.5, unit: "bytes/iteration"), metric(.phase("load", .steadyRSS), 1_048_576),
         ])
     }
     let commit = branch.map { _ in "9437a5f0c0ffee\(number)" }
     let at = Date(timeIntervalSince1970: 1_767_323_045.678 + Double(number) * 3600)
-    return RunRecord(
+    return RunSummary(
       run: RunInfo(id: "\(number)", startedAt: at, commit: commit, branch: branch), environment: environment,
       scenarios: scenarios)
   }

@@ -30,16 +30,16 @@ struct LaunchReportTests {
     #expect(
       text(full) == """
         server.launch
-          latest run  was asked to end by SIGTERM from process 1
-          was         active; the library had been stopped
+          latest run  stopped by SIGTERM from process 1
+          was         active; it had stopped the library
           hung for    30 s
           version     1.4.2
           process     4711, Linux 6.18.2
           last seen   2026-01-01T00:00:00Z
           memory      20.0 MiB resident, peak 31.0 MiB, limit 64.0 MiB
-          killed      1 process of its cgroup, for want of memory
+          killed      1 process of its cgroup, by the OOM killer
           cgroup      /sys/fs/cgroup/app
-          failures    2 launches before it failed while starting
+          failures    2 launches before it failed during startup
 
         """)
     #expect(
@@ -55,11 +55,11 @@ struct LaunchReportTests {
         """)
   }
 
-  @Test("Ends that nobody marked, and records without content, are told as that")
+  @Test("Unknown ends and empty records are reported as such")
   func unmarked() {
-    #expect(text(summary(.unmarked)).contains("no end is marked: it still runs, or was killed at once"))
+    #expect(text(summary(.unmarked)).contains("unknown: it is still running, or was killed"))
     #expect(text(summary(.crashed(.segv))).contains("crashed by SIGSEGV"))
-    #expect(text(nil).contains("the program ended before it could write anything down"))
+    #expect(text(nil).contains("the program ended before it stored anything"))
   }
 
   @Test("A hostile version steers no terminal")

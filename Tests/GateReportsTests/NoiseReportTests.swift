@@ -29,8 +29,8 @@ struct NoiseReportTests {
     gate: Gate = .standard,
     processes: Int = 1,
     failure: Failure? = nil,
-    notes: [String] = []
-  ) -> ScenarioMeasurements {
+    notes: [Note] = []
+  ) -> ScenarioResult {
     let count = metrics.values.map(\.count).max() ?? 0
     let repetitions = (0..<count).map { index in
       RepetitionResult(
@@ -38,7 +38,7 @@ struct NoiseReportTests {
         metrics: metrics.compactMapValues { index < $0.count ? $0[index] : nil }
       )
     }
-    return ScenarioMeasurements(
+    return ScenarioResult(
       name: ScenarioName(name), environment: Fixture.environment, gate: gate, repetitions: repetitions,
       failure: failure, notes: notes
     )
@@ -46,7 +46,7 @@ struct NoiseReportTests {
 
   private static func variants(
     _ levels: [(change: IsolationChange, peak: Double, factor: Double)]
-  ) -> [(change: IsolationChange, measurements: ScenarioMeasurements)] {
+  ) -> [(change: IsolationChange, measurements: ScenarioResult)] {
     levels.map { change, peak, factor in
       (change, measurements("variant", [.peakRSS: values(peak, factor: factor, count: 10)]))
     }
@@ -70,11 +70,11 @@ struct NoiseReportTests {
     peaks[0] += 9 * mebibyte
     let trees = values(120).enumerated().map { index, value in value + Double(index) * 0.5 * mebibyte }
     var failing = measurements("variant", [.peakRSS: [1]])
-    failing.failure = Failure(subject: "repetition 1 of 10", problem: "the target ended: crash (SIGSEGV)", place: nil)
+    failing.failure = .text("repetition 1 of 10", "the target ended: crash (SIGSEGV)")
     return NoiseStudy(
       of: measurements(
         "java-server", [.peakRSS: peaks, .steadyRSS: values(55), .treePeak: trees], gate: gate, processes: 4,
-        notes: ["ptrace is not permitted here (kernel.yama.ptrace_scope is 2): peaks are sampled"]
+        notes: [.machine(text: "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): peaks are sampled")]
       ),
       warmup: 1,
       variants: [(.randomAddresses(true), measurements("variant", [.peakRSS: noisyValues(61, factor: 12, count: 10)]))]
@@ -101,8 +101,8 @@ struct NoiseReportTests {
   private static let failed = NoiseStudy(
     of: measurements(
       "api-server", [.peakRSS: [8e6]],
-      failure: Failure(
-        subject: "warm-up 1", problem: "the target ended: exited with code 3 (expected exit code 0)",
+      failure: .text(
+        "warm-up 1", "the target ended: exited with code 3 (expected exit code 0)",
         place: SourcePlace(file: "highwater.yml", line: 4, column: 5), output: "no such table: t\n"
       )
     ),
@@ -183,20 +183,21 @@ struct NoiseReportTests {
       22.24, 22.24, 22.24, 22.37,
     ]
     let onOneCPU = [20.49, 22.12, 22.12, 22.12, 22.12, 22.24, 22.24, 22.24, 22.24, 22.36]
-    func threads(_ peaks: [Double]) -> ScenarioMeasurements {
+    func threads(_ peaks: [Double]) -> ScenarioResult {
       Self.measurements("threads", [.peakRSS: peaks.map { $0 * Self.mebibyte }])
     }
     let study = NoiseStudy(of: threads(usual), warmup: 0, variants: [(.onlyCPU(0), threads(onOneCPU))])
     let words = Self.text([study]).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    let gain = "which more repetitions would tell: peak_rss deviates by 91.1 KiB instead of 2.0 MiB"
-    #expect(words.contains("perhaps quieter with `isolation: {cpus: \"0\"}`, \(gain)"), "\(words)")
+    let gain = "(more repetitions needed): the deviation of peak_rss is 91.1 KiB instead of 2.0 MiB"
+    #expect(words.contains("perhaps quieter with `isolation: {cpus: \"0\"}` \(gain)"), "\(words)")
     #expect(!words.contains("not much quieter"))
   }
 
   @Test("Names from outside are made harmless")
   func hostile() {
     let study = NoiseStudy(
-      of: Self.measurements(Fixture.hostileName, [.peakRSS: Self.values(40)], notes: [Fixture.hostileName]), warmup: 0
+      of: Self.measurements(
+        Fixture.hostileName, [.peakRSS: Self.values(40)], notes: [.comparedWithBuild(Fixture.hostileName)]), warmup: 0
     )
     let text = Self.text([study])
     #expect(!text.contains { $0 == "\u{1b}" || $0 == "\r" || $0 == "\u{202e}" })

@@ -24,7 +24,8 @@ struct NotificationBodyTests {
   private static let crowd = (1...500).map { number in
     var scenario = number % 2 == 0 ? Fixture.hostile : Fixture.crashed
     scenario.name = ScenarioName("\(number)" + Fixture.hostileName + String(repeating: "漢&<`", count: 200))
-    scenario.failure?.problem = Fixture.hostileName + String(repeating: "👩‍👩‍👧‍👦", count: 300)
+    let text = Fixture.hostileName + String(repeating: "👩‍👩‍👧‍👦", count: 300)
+    scenario.failure?.problem = .verbatim(text, isInconclusive: false)
     return scenario
   }
 

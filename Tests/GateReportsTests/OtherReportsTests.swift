@@ -76,7 +76,8 @@ struct ApprovalReportTests {
     ApprovalChange(scenario: ScenarioName("same"), environment: "linux", path: "x", outcome: .unchanged),
     ApprovalChange(
       scenario: ScenarioName("broken"), environment: "linux", path: "x",
-      outcome: .skipped(reason: "it failed in the last check, so there are no figures to approve")
+      outcome: .skipped(
+        .failed(.text("repetition 2 of 5", "the target ended: exited with code 1 (expected exit code 0)")))
     ),
   ]
 

@@ -57,7 +57,7 @@ struct RecordReportTests {
   static var several: ScenarioResult {
     var scenario = one
     scenario.repetitions = Fixture.repetitions(peak: 29_360_128, steady: 20_971_520, count: 5, step: 65_536)
-    scenario.repetitions[4].end = End(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")
+    scenario.repetitions[4].end = .text(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")
     scenario.repetitions[4].metrics[.steadyRSS] = nil
     scenario.repetitions[4].steadiness = .drifting
     return scenario
@@ -89,8 +89,8 @@ struct RecordReportTests {
     }
     scenario.repetitions[4].spike = Fixture.spike
     scenario.repetitions[4].spike?.phase = "\u{1b}[31m\rphase"
-    scenario.repetitions[4].end = End(.crash, signal: .segv, proof: "\u{1b}]0;x\u{7}proof")
-    scenario.currentComposition?.libraries = [.init(name: "\u{9b}2Jlib\n.so", resident: .mebibytes(2))]
+    scenario.repetitions[4].end = .text(.crash, signal: .segv, proof: "\u{1b}]0;x\u{7}proof")
+    scenario.composition?.libraries = [.init(name: "\u{9b}2Jlib\n.so", resident: .mebibytes(2))]
     return scenario
   }
 
@@ -110,25 +110,24 @@ struct RecordReportTests {
   @Test("Of a command that failed the last output is shown, and of one that did not start the hint")
   func failed() {
     var scenario = Self.one
-    scenario.repetitions[0].end = End(.startFailed, detail: "permission denied")
-    scenario.failure = Failure(
-      subject: "start", problem: "permission denied (chmod +x)", place: nil, output: "1\nno licence\n")
+    scenario.repetitions[0].end = .text(.startFailed, detail: "permission denied")
+    scenario.failure = .text("start", "permission denied (chmod +x)", output: "1\nno licence\n")
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())
-    #expect(text.contains("  start-failed: permission denied (chmod +x)\n"))
-    #expect(text.contains("  its last output:\n  │ 1\n  │ no licence\n"))
+    #expect(text.contains("  start: permission denied (chmod +x)\n"))
+    #expect(text.contains("  last output:\n  │ 1\n  │ no licence\n"))
   }
 
   @Test(
     "Growth is shown with its interval and where it leads",
     arguments: [
-      (Growth(slope: 4300, low: 4200, high: 4500, kind: .leaking), "(95 %: 4.1 KiB to 4.4 KiB): a leak"),
+      (Growth(slope: 4300, low: 4200, high: 4500, kind: .leaking), "(95 % interval: 4.1 KiB to 4.4 KiB): a leak"),
       (
         Growth(slope: 4300, low: 4200, high: 4500, kind: .settling),
-        "(95 %: 4.1 KiB to 4.4 KiB): settling, ever less"
+        "(95 % interval: 4.1 KiB to 4.4 KiB): slowing down"
       ),
-      (Growth(slope: 64, low: 60, high: 70.5, kind: .level), "(95 %: 60 B to 70.5 B): too little for a leak"),
-      (Growth(slope: -3, low: -4, high: -2, kind: .level), "(95 %: -4 B to -2 B): falling"),
-      (Growth(slope: 0, low: 0, high: 0, kind: .level), "(95 %: 0 B to 0 B): level"),
+      (Growth(slope: 64, low: 60, high: 70.5, kind: .level), "(95 % interval: 60 B to 70.5 B): too small for a leak"),
+      (Growth(slope: -3, low: -4, high: -2, kind: .level), "(95 % interval: -4 B to -2 B): falling"),
+      (Growth(slope: 0, low: 0, high: 0, kind: .level), "(95 % interval: 0 B to 0 B): level"),
     ])
   func growth(growth: Growth, words: String) {
     var scenario = Self.one
@@ -136,7 +135,7 @@ struct RecordReportTests {
     scenario.repetitions[0].growth = growth
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 120))
     #expect(text.contains("  growth: "))
-    #expect(text.contains(" per iteration \(words)\n"))
+    #expect(text.contains("/iteration \(words)\n"))
   }
 
   @Test("Repetitions that went different ways are counted, and so are those that were not steady")
@@ -148,9 +147,9 @@ struct RecordReportTests {
       scenario.repetitions[index].steadiness = index == 0 ? .unsteady : .drifting
     }
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 160))
-    #expect(text.contains("a leak (in 3 of 5), settling, ever less (in 1 of 5)\n"))
-    let (unsteady, drifting) = ("resident memory never became steady", "resident memory rises or falls all the time")
-    #expect(text.contains("  no steady state: \(unsteady) (in 1 of 5), \(drifting) (in 4 of 5)\n"))
+    #expect(text.contains("a leak (3 of 5), slowing down (1 of 5)\n"))
+    let (unsteady, drifting) = ("resident memory never became steady", "resident memory rose or fell all the time")
+    #expect(text.contains("  no steady state: \(unsteady) (1 of 5), \(drifting) (4 of 5)\n"))
   }
 
   @Test("Without Unicode it is drawn in ASCII")
@@ -178,8 +177,8 @@ struct RecordReportTests {
   @Test(
     "What a tree's figures count is said in words",
     arguments: [
-      (.cgroup, "each page once, no file pages"), (.proportional, "shared pages in parts"),
-      (.upperBound, "upper bound, shared pages count n times"),
+      (.cgroup, "each page once, without file pages"), (.proportional, "shared pages divided among processes (Pss)"),
+      (.upperBound, "upper bound (shared pages count once per process)"),
     ] as [(TreeMethod, String)])
   func treeMethod(basis: TreeMethod, words: String) {
     var scenario = Self.one

@@ -12,7 +12,7 @@ extension Fixture {
     allowed: Double = 0,
     tolerance: Tolerance? = .standard(of: .value("x")),
     limit: Amount? = nil,
-    reason: String = ""
+    reason: VerdictReason? = nil
   ) -> MetricResult {
     var result = metric(
       .value(name), verdict, from: baseline, to: current, limit: limit, tolerance: tolerance, unit: unit,
@@ -71,10 +71,10 @@ extension Fixture {
     var scenario = scenario(
       "layout", .failed,
       repetitions: repetitions(
-        peak: 80_000_000, count: 1, end: End(.killed, signal: .kill, detail: "by an unknown hand")),
-      failure: Failure(
-        subject: "repetition 1 of 10", problem: loop.displayText,
-        place: SourcePlace(file: "highwater.yml", line: 4, column: 5), output: "laying out\n"))
+        peak: 80_000_000, count: 1, end: .text(.killed, signal: .kill, detail: "sender unknown")),
+      failure: .text(
+        "repetition 1 of 10", loop.displayText, place: SourcePlace(file: "highwater.yml", line: 4, column: 5),
+        output: "laying out\n"))
     scenario.repetitions[0].events = events + [loop]
     return scenario
   }
@@ -87,7 +87,7 @@ extension Fixture {
         metric(.peakRSS, from: 23_068_672, to: 23_068_672),
         value(
           "cache.entries", .inconclusive, to: nil, in: "items",
-          reason: "the baseline has it in bytes, and the target reports it in items now; approve again"),
+          reason: .otherUnit(baseline: "bytes", current: "items")),
       ],
       repetitions: repetitions(peak: 23_068_672))
     for index in scenario.repetitions.indices {

@@ -31,7 +31,7 @@ struct SummaryReportTests {
   static let everything = [
     Fixture.passing("tiny"), Fixture.regressed, Fixture.improved, Fixture.crashed, Fixture.failedStep,
     Fixture.inconclusive, Fixture.withoutBaseline, Fixture.warned,
-    Fixture.scenario("later", .skipped, notes: ["the run was interrupted before it"]),
+    Fixture.scenario("later", .skipped),
   ]
 
   private static var local: RunInfo {
@@ -62,35 +62,34 @@ struct SummaryReportTests {
     try Golden.expect(SummaryReport.text(result, style: TerminalStyle(), context: context), "summary-\(name).txt")
   }
 
-  @Test("A target that an unknown hand killed is told of, though nothing has failed")
+  @Test("A target that an unknown sender killed is reported, though nothing has failed")
   func killed() {
     var scenario = Fixture.crashed
     scenario.verdict = .inconclusive
-    let detail = "killed by an unknown hand (SIGKILL)"
-    scenario.repetitions[2].end = End(.killed, signal: Signal(name: "KILL"), detail: detail)
+    scenario.repetitions[2].end = .text(.killed, signal: .kill, detail: "sender unknown")
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .inconclusive))
-    #expect(text.contains("the target: it ended before the last step"))
-    #expect(text.contains("target ended: killed by an unknown hand (SIGKILL)"))
+    #expect(text.contains("the target ended during the step"))
+    #expect(text.contains("the target ended: killed (SIGKILL): sender unknown"))
     #expect(text.contains("│ Segmentation fault"))
   }
 
   @Test(
     "What a failure says of the end is not said again",
     arguments: [
-      (End(.startFailed, detail: "cannot execute `x`"), "cannot execute `x` (is it a file?)"),
-      (End(.startFailed, detail: "setup failed"), "exited with code 1"),
-      (End(.timeout, detail: "not ready within 30 s"), "not ready within 30 s"),
+      (End.text(.startFailed, detail: "cannot execute `x`"), "cannot execute `x` (is it a file?)"),
+      (End.text(.startFailed, detail: "setup failed"), "exited with code 1"),
+      (End.text(.timeout, detail: "not ready within 30 s"), "not ready within 30 s"),
       (End(.exited, code: 3), "the target ended: exited with code 3 (expected exit code 0)"),
     ])
   func toldOnce(end: End, problem: String) {
     var scenario = Fixture.crashed
     scenario.repetitions[2].end = end
-    scenario.failure?.problem = problem
+    scenario.failure = .text("repetition 3 of 10", problem)
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .failed))
     #expect(text.contains(problem))
-    #expect(!text.contains("  target ended: "))
+    #expect(!text.contains("  the target ended: "))
   }
 
   @Test("Keeps to its width, but for words to copy", arguments: cases, [40, 60, 80, 120])
@@ -180,7 +179,7 @@ struct SummaryReportTests {
     }
     let context = SummaryContext(exitCode: .regression)
     let text = SummaryReport.text(Fixture.result(scenarios), style: TerminalStyle(), context: context)
-    #expect(text.contains("(here for the first 6 of 500):"))
+    #expect(text.contains("(the first 6 of 500):"))
     #expect(text.hasSuffix("500 of 500 scenarios regressed\nhighwater: regression\n"))
   }
 
@@ -188,9 +187,8 @@ struct SummaryReportTests {
   func hostile() {
     var scenario = Fixture.hostile
     scenario.verdict = .failed
-    scenario.failure = Failure(
-      subject: "step \u{1b}]0;x\u{7}", problem: "\u{202e}bad", place: nil, output: "\u{1b}[2Jcleared\rover\u{8}\n"
-    )
+    scenario.failure = .text(
+      "step \u{1b}]0;x\u{7}", "\u{202e}bad", output: "\u{1b}[2Jcleared\rover\u{8}\n")
     for subject in [Fixture.hostile, scenario] {
       let context = SummaryContext(exitCode: .regression, resultPath: "a\u{1b}b", outputFolder: "c\u{1b}d")
       let text = SummaryReport.text(Fixture.result([subject]), style: TerminalStyle(), context: context)
@@ -211,7 +209,7 @@ struct SummaryReportTests {
       "error: attach failed: Operation not permitted",
     ])
   func ptrace(line: String) {
-    let hint = "unit-tests could not use ptrace, since the gate itself traces its targets: `isolation: {tracer: off}`"
+    let hint = "unit-tests cannot use ptrace while Highwater traces it; write `isolation: {tracer: off}`"
     func text(_ scenario: ScenarioResult) -> String {
       let context = SummaryContext(exitCode: .failed)
       return SummaryReport.text(Fixture.result([scenario]), style: TerminalStyle(width: 200), context: context)
@@ -223,7 +221,7 @@ struct SummaryReportTests {
     #expect(!text(sampled).contains("tracer: off"))
     #expect(!text(Fixture.refusedPtrace("open: Operation not permitted\n")).contains("tracer: off"))
     let record = RecordReport.text(refused, recording: nil, style: TerminalStyle(width: 200))
-    #expect(record.contains("hint: it could not use ptrace"))
+    #expect(record.contains("hint: it cannot use ptrace"))
   }
 
   @Test("What several scenarios say alike is said once, in the quiet summary, too")
@@ -231,14 +229,14 @@ struct SummaryReportTests {
     let failures = ["a", "b"].map { name in
       var scenario = Fixture.crashed
       scenario.name = ScenarioName(name)
-      scenario.notes = ["swap is in use", "only \(name) says this"]
+      scenario.notes = [.machine(text: "swap is in use"), .comparedWithBuild(name)]
       return scenario
     }
     for detail in SummaryContext.Detail.allCases {
       let text = SummaryReport.text(
         Fixture.result(failures), style: TerminalStyle(), context: SummaryContext(detail: detail, exitCode: .failed))
       #expect(text.ranges(of: "swap is in use").count == 1)
-      #expect(text.contains("note: only a says this") && text.contains("note: only b says this"))
+      #expect(text.contains("note: compared with the build `a`") && text.contains("note: compared with the build `b`"))
     }
   }
 
@@ -249,8 +247,9 @@ struct SummaryReportTests {
     }
     func change(from before: [Composition.Library], to now: [Composition.Library]) -> String? {
       var scenario = Fixture.spiking
-      scenario.baselineComposition = Composition(anonymous: .zero, file: .zero, shared: .zero, libraries: before)
-      scenario.currentComposition = Composition(anonymous: .mebibytes(40), file: .zero, shared: .zero, libraries: now)
+      scenario.reference?.composition = Composition(
+        anonymous: .zero, file: .zero, shared: .zero, libraries: before)
+      scenario.composition = Composition(anonymous: .mebibytes(40), file: .zero, shared: .zero, libraries: now)
       let text = SummaryReport.text(
         Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .regression))
       let line = text.split(separator: "\n").first { $0.contains("by kind: ") }
@@ -270,8 +269,8 @@ struct SummaryReportTests {
   func unrelatedComposition() {
     var scenario = Fixture.regressed
     #expect(summary(of: scenario).contains("by kind: "))
-    scenario.currentComposition?.anonymous = Bytes(19_500_000)
-    scenario.currentComposition?.file = Bytes(4_000_000)
+    scenario.composition?.anonymous = Bytes(19_500_000)
+    scenario.composition?.file = Bytes(4_000_000)
     #expect(!summary(of: scenario).contains("by kind: "))
   }
 
@@ -281,7 +280,8 @@ struct SummaryReportTests {
     scenario.metrics.removeFirst()
     let text = summary(of: scenario)
     #expect(!text.contains("highwater approve"))
-    #expect(text.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("no approval lifts it"))
+    #expect(
+      text.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("which an approval does not change"))
   }
 
   private func summary(of scenario: ScenarioResult) -> String {
@@ -294,24 +294,25 @@ struct SummaryReportTests {
     var scenario = Fixture.traced(Fixture.passing("a"))
     func measured() -> String {
       let text = SummaryReport.text(
-        Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .pass))
+        Fixture.result([scenario]), style: TerminalStyle(width: 200),
+        context: SummaryContext(detail: .verbose, exitCode: .pass))
       return text.split(separator: "\n").first { $0.hasPrefix("measured") }.map(String.init) ?? ""
     }
     #expect(measured().contains("traced+cgroup · peaks exact to 248 KiB · widest gap between readings 12.3 ms"))
     scenario.environment.counters?.difference = .kibibytes(-96)
     scenario.repetitions[2].largestProcesses = Fixture.processes(2, exact: false)
-    let exception = "peaks exact to 248 KiB, but as last read in 1 of 5 repetitions · VmRSS is -96 KiB off here"
+    let exception = "peaks exact to 248 KiB except in 1 of 5 repetitions · VmRSS is off by -96 KiB"
     #expect(measured().contains(exception))
     for index in scenario.repetitions.indices {
       scenario.repetitions[index].largestProcesses = Fixture.processes(2, exact: false)
     }
-    #expect(measured().contains("traced+cgroup · peaks are VmHWM as last read"))
+    #expect(measured().contains("traced+cgroup · peaks are the last VmHWM read"))
     scenario.environment.fingerprint.measurement = "by\u{1b}magic"
-    #expect(measured().hasSuffix(#"by\x1bmagic · VmRSS is -96 KiB off here · widest gap between readings 12.3 ms"#))
+    #expect(measured().hasSuffix(#"by\x1bmagic · VmRSS is off by -96 KiB · widest gap between readings 12.3 ms"#))
   }
 
   @Test(
-    "The line of counts tells the gravest first",
+    "The line of counts tells the worst first",
     arguments: [
       ([], "no scenarios"), ([.pass], "1 scenario passes"), ([.pass, .pass], "2 scenarios pass"),
       ([.pass, .improved], "2 scenarios pass, 1 of them improved"), ([.improved], "1 scenario passes, improved"),

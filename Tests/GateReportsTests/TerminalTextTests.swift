@@ -85,8 +85,8 @@ struct TerminalLayoutTests {
 
   @Test("Output is shown without colours, carriage returns at line ends, tabs and empty lines at its end")
   func output() {
-    let lines = OutputTail.lines("\u{1b}[1;31mred\u{1b}[0m\r\n\tx\rover\n\n\u{1b}[2J\n\n\n")
+    let lines = OutputLines.of("\u{1b}[1;31mred\u{1b}[0m\r\n\tx\rover\n\n\u{1b}[2J\n\n\n")
     #expect(lines == ["red", "    x\\rover", "", "\\x1b[2J"])
-    #expect(OutputTail.lines("") == [])
+    #expect(OutputLines.of("") == [])
   }
 }

@@ -61,14 +61,15 @@ extension Fixture {
       scenario.repetitions[index].spike = spike
     }
     scenario.repetitions[1].spike?.height = .mebibytes(29)
-    scenario.baselineComposition = Composition(
+    let before = Composition(
       anonymous: Bytes(19_000_000), file: Bytes(4_000_000), shared: .zero, heap: Bytes(12_000_000), hugePages: .zero,
       libraries: [
         .init(name: "libc.so.6", resident: .kibibytes(1800)), .init(name: "libgif.so.7", resident: .kibibytes(960)),
         .init(name: "resize", resident: .kibibytes(900)),
       ]
     )
-    scenario.currentComposition = Composition(
+    scenario.reference = ReferenceInfo(composition: before)
+    scenario.composition = Composition(
       anonymous: Bytes(25_291_456), file: Bytes(6_097_152), shared: .zero, heap: Bytes(12_000_000),
       hugePages: .mebibytes(6),
       libraries: [
@@ -80,16 +81,15 @@ extension Fixture {
   }
 
   static var outOfMemory: ScenarioResult {
-    let end = End(
+    let end = End.text(
       .oom, signal: .kill, proof: "memory cgroup oom_kill 0 → 1, limit 100.0 MiB", detail: "at its own memory limit",
       oomKills: 1
     )
     return traced(
       scenario(
         "import", .failed, repetitions: repetitions(peak: 104_000_000, count: 1, end: end),
-        failure: Failure(
-          subject: "repetition 1 of 10", problem: "the target ended: \(end.displayText) (expected exit code 0)",
-          output: "reading rows\n"
+        failure: .text(
+          "repetition 1 of 10", "the target ended: \(end.displayText) (expected exit code 0)", output: "reading rows\n"
         )
       ))
   }
@@ -98,24 +98,24 @@ extension Fixture {
     traced(
       scenario(
         "unit-tests", .failed, repetitions: repetitions(peak: 8_000_000, count: 1, end: End(.exited, code: 23)),
-        failure: Failure(
-          subject: "repetition 1 of 10", problem: "the target ended: exited with code 23 (expected exit code 0)",
-          output: output
+        failure: .text(
+          "repetition 1 of 10", "the target ended: exited with code 23 (expected exit code 0)", output: output
         )
       ), processes: 1)
   }
 
-  /// Scenarios of two methods on a machine that all of them complain of.
+  /// Scenarios of two methods on a machine that all of them have a note on.
   static var warnedOfMachine: [ScenarioResult] {
-    let thp =
-      "transparent huge pages are `always`: a touched page may cost 2 MiB; `isolation: {thp: off}` switches them off"
     var scenarios = [
       passing("debugger"), traced(passing("redis-load")), traced(spiking), traced(passing("json-parse")),
     ]
-    for index in scenarios.indices { scenarios[index].notes = [thp] }
-    scenarios[0].notes.append("`tracer: off`: measured by sampling")
-    for index in [1, 2] { scenarios[index].notes.append("the environment is not the baseline's: swap off → on") }
-    scenarios[2].notes.append("the counters of this one alone")
+    let swap =
+      "64.0 MiB of swap are in use: what is swapped out of a target is missing from its values; switch swap off"
+    for index in scenarios.indices { scenarios[index].notes = [.machine(text: swap)] }
+    scenarios[0].notes.append(.largerChild(child: "worker", main: "sh"))
+    let changed = Note.environmentChanged([.init(field: .swap, baseline: "off", current: "on")])
+    for index in [1, 2] { scenarios[index].notes.append(changed) }
+    scenarios[2].notes.append(.tooFewValues(current: 3, baseline: 5))
     return scenarios
   }
 }

@@ -26,7 +26,7 @@ struct ScenarioRunTests {
     return run.run(to: repetitions, of: repetitions, by: measuring) ? run.measurements : nil
   }
 
-  private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [String] = []) -> Recording {
+  private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [RecordingNote] = []) -> Recording {
     let bytes = Bytes.mebibytes(mebibytes)
     let figures = MemoryReading(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
     let samples = (0..<100).map { Sample(time: .milliseconds($0 * 10), main: figures, tree: bytes, processes: 1) }
@@ -55,8 +55,8 @@ struct ScenarioRunTests {
       return number == 2 ? recording(End(.crash, signal: .segv)) : recording()
     }
     #expect(played == 3)
-    #expect(measured?.failure?.subject == "repetition 2 of 3")
-    #expect(measured?.failure?.problem == "the target ended: crash (SIGSEGV) (expected exit code 0)")
+    #expect(measured?.failure?.attempt == .init(number: 2, of: 3))
+    #expect(measured?.failure?.problem == .unexpectedEnd(expected: ExpectedEnd(exits: [0])))
     #expect(measured?.failure?.output == "last words")
     #expect(measured?.repetitions.count == 2)
     #expect(measured?.wasKilled == false)
@@ -65,11 +65,11 @@ struct ScenarioRunTests {
   @Test("A warm-up that fails is a failure, too")
   func failingWarmup() throws {
     let measured = measure { _, _ in recording(End(.exited, code: 3)) }
-    #expect(measured?.failure?.subject == "warm-up 1")
+    #expect(measured?.failure?.attempt == .init(number: 1, of: 1, isWarmup: true))
     #expect(measured?.repetitions.count == 1)
   }
 
-  @Test("A target that an unknown hand killed leaves the scenario undecided")
+  @Test("A target killed by an unknown sender leaves the scenario undecided")
   func killed() throws {
     let measured = measure { _, _ in recording(End(.killed, signal: .kill)) }
     #expect(measured?.wasKilled == true)
@@ -90,7 +90,7 @@ struct ScenarioRunTests {
   @Test("What repetitions had to say alike is said once, with their number unless all of them did")
   func notes() throws {
     let measured = measure(warmup: 0) { _, number in
-      recording(notes: [["always", "often", "once"], ["always", "often"], ["always"]][number - 1])
+      recording(notes: [["always", "often", "once"], ["always", "often"], ["always"]][number - 1].map { .verbatim($0) })
     }
     #expect(measured?.notes == ["always", "often (in 2 of 3 repetitions)", "once (in 1 of 3 repetitions)"])
   }

@@ -5,77 +5,77 @@ import Testing
 
 @testable import GateWebhook
 
-@Suite("What could not be delivered")
+@Suite("Messages that could not be delivered")
 struct OutboxTests {
-  @Test("A message for a dead port goes out with the next run, under the same id")
+  @Test("The next run delivers a message for a closed port, with the same id")
   func nextRun() throws {
-    let office = try PostOffice()
-    let gone = try LoopbackServer(secret: "s")
-    gone.stop()
-    let webhook = Webhook(gone.url("/echo"), secret: "s")
-    let first = office.deliver([OutgoingMessage(to: webhook, id: "id-1", "{\"n\":1}")], to: [webhook])
-    #expect(first.map(\.isStored) == [true])
-    #expect(try office.files().map { $0.hasSuffix("-id-1.json") } == [true])
+    let fixtures = try WebhookFixtures()
+    let stopped = try LoopbackServer(secret: "s")
+    stopped.stop()
+    let webhook = Webhook(stopped.url("/echo"), secret: "s")
+    let first = fixtures.deliver([OutgoingMessage(to: webhook, id: "id-1", "{\"n\":1}")], to: [webhook])
+    #expect(first.map(\.isQueued) == [true])
+    #expect(try fixtures.files().map { $0.hasSuffix("-id-1.json") } == [true])
 
-    let server = try LoopbackServer(secret: "s", port: gone.port)
-    let second = office.deliver([OutgoingMessage(to: webhook, id: "id-2")], to: [webhook])
+    let server = try LoopbackServer(secret: "s", port: stopped.port)
+    let second = fixtures.deliver([OutgoingMessage(to: webhook, id: "id-2")], to: [webhook])
     #expect(second.map(\.outcome) == [.delivered(attempts: 1), .delivered(attempts: 1)])
-    #expect(second.map(\.wasFromOutbox) == [true, false])
+    #expect(second.map(\.wasQueued) == [true, false])
     let visits = try server.visits(2)
     #expect(visits.map { $0.headers["x-highwater-delivery"] } == ["id-1", "id-2"])
     #expect(visits.map(\.signatureIsValid) == [true, true])
     #expect(visits[0].body == Data("{\"n\":1}".utf8))
-    #expect(try office.files().isEmpty)
-    #expect(office.deliver([], to: [webhook]).isEmpty)
+    #expect(try fixtures.files().isEmpty)
+    #expect(fixtures.deliver([], to: [webhook]).isEmpty)
   }
 
-  @Test("A run that is killed while it waits for an answer leaves its message behind")
+  @Test("A run that is killed while it waits for an answer leaves its message in the outbox")
   func killed() async throws {
-    let (server, office) = (try LoopbackServer(), try PostOffice())
-    let (outbox, port) = (office.outbox, server.port)
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let (outbox, port) = (fixtures.outbox, server.port)
     await #expect(processExitsWith: .signal(SIGKILL)) { [outbox = outbox as String, port = port as Int] in
       Thread.detachNewThread {
-        // The message is on its way once its file is there.
+        // The message is sent after its file was written.
         while (try? FileManager.default.contentsOfDirectory(atPath: outbox).contains { $0.hasSuffix("a.json") }) != true
         {
           Thread.sleep(forTimeInterval: 0.01)
         }
         kill(getpid(), SIGKILL)
       }
-      let postman = Postman(outbox: outbox, interruption: Interruption())
+      let sender = WebhookSender(outbox: outbox, interruption: Interruption())
       let webhook = Webhook("http://127.0.0.1:\(port)/silent")
-      _ = postman.deliver([OutgoingMessage(to: webhook, id: "a")], webhooks: [webhook])
+      _ = sender.deliver([OutgoingMessage(to: webhook, id: "a")], webhooks: [webhook])
     }
     let webhook = Webhook(server.url("/echo"))
-    let reports = office.deliver([], to: [webhook])
+    let reports = fixtures.deliver([], to: [webhook])
     #expect(reports.map(\.deliveryID) == ["a"])
     #expect(reports.map(\.outcome) == [.delivered(attempts: 1)])
   }
 
-  @Test("The folder and its files are ours alone")
+  @Test("Only the user can read the folder and its files")
   func permissions() throws {
-    let office = try PostOffice()
-    _ = office.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")], to: [])
-    let file = try #require(try office.files().first)
+    let fixtures = try WebhookFixtures()
+    _ = fixtures.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")], to: [])
+    let file = try #require(try fixtures.files().first)
     func mode(_ path: String) throws -> Int? {
       try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
-    #expect(try mode(office.outbox) == 0o700)
-    #expect(try mode("\(office.outbox)/\(file)") == 0o600)
+    #expect(try mode(fixtures.outbox) == 0o700)
+    #expect(try mode("\(fixtures.outbox)/\(file)") == 0o600)
   }
 
-  @Test("A run without messages makes no outbox")
+  @Test("A run without messages creates no outbox")
   func noFolder() throws {
-    let office = try PostOffice()
-    #expect(office.deliver([], to: [Webhook("http://h/")]).isEmpty)
-    #expect(!FileManager.default.fileExists(atPath: office.outbox))
+    let fixtures = try WebhookFixtures()
+    #expect(fixtures.deliver([], to: [Webhook("http://h/")]).isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: fixtures.outbox))
   }
 
   @Test("A message is only lost where it was not delivered and the outbox cannot be written")
   func lost() throws {
-    let (server, office) = (try LoopbackServer(), try PostOffice())
-    try Data().write(to: URL(fileURLWithPath: office.folder.path("artifacts")))
-    let reports = office.deliver(
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    try Data().write(to: URL(fileURLWithPath: fixtures.folder.path("artifacts")))
+    let reports = fixtures.deliver(
       [
         OutgoingMessage(to: Webhook(server.url("/status/404")), id: "a"),
         OutgoingMessage(to: Webhook(server.url("/echo")), id: "b"),
@@ -83,82 +83,76 @@ struct OutboxTests {
       to: []
     )
     #expect(reports.last?.outcome == .delivered(attempts: 1))
-    let outcome = try #require(reports.first?.outcome)
-    let expected =
-      "it answered 404; and it could not be kept: the outbox `\(office.outbox)` cannot be made: Not a directory"
-    #expect(outcome == .lost(problem: expected))
+    let error = OutboxError.cannotCreate(folder: fixtures.outbox, errno: ENOTDIR)
+    #expect(reports.first?.outcome == .lost(.status(404), attempts: 1, error))
   }
 
   @Test("An outbox that is a symbolic link is not followed")
   func linkedFolder() throws {
-    let office = try PostOffice()
+    let fixtures = try WebhookFixtures()
     let elsewhere = try TemporaryFolder()
-    try FileManager.default.createDirectory(atPath: office.folder.path("artifacts"), withIntermediateDirectories: true)
-    try FileManager.default.createSymbolicLink(atPath: office.outbox, withDestinationPath: elsewhere.path)
-    let reports = office.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")], to: [])
-    #expect(reports.first?.isStored == false)
+    try FileManager.default.createDirectory(
+      atPath: fixtures.folder.path("artifacts"), withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(atPath: fixtures.outbox, withDestinationPath: elsewhere.path)
+    let reports = fixtures.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")], to: [])
+    #expect(reports.first?.isQueued == false)
     #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
   }
 
-  @Test("A webhook that is not reachable has one attempt set for all of its older messages")
+  @Test("After a webhook has rejected one of its queued messages for all, the others are not tried")
   func deadWebhook() throws {
-    let (server, office) = (try LoopbackServer(), try PostOffice())
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let closed = Webhook(server.url("/status/403"))
-    _ = office.deliver(["a", "b", "c"].map { OutgoingMessage(to: closed, id: $0) }, to: [])
+    _ = fixtures.deliver(["a", "b", "c"].map { OutgoingMessage(to: closed, id: $0) }, to: [])
     _ = try server.visits(3)
-    let reports = office.deliver([], to: [closed])
-    #expect(reports.map(\.outcome) == [.stored(problem: "it answered 403"), .stored(problem: "2 more messages wait")])
+    let reports = fixtures.deliver([], to: [closed])
+    #expect(reports.map(\.outcome) == [.queued(.status(403), attempts: 1), .postponed(count: 2)])
     #expect(try server.visits(4).count == 4)
-    #expect(try office.files().count == 3)
+    #expect(try fixtures.files().count == 3)
   }
 
-  @Test("A message that the server does not want does not hold up the ones after it")
+  @Test("A message that the server rejects does not stop the next ones")
   func poison() throws {
-    let (server, office) = (try LoopbackServer(), try PostOffice())
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let dead = Webhook("http://nothing.invalid/")
-    for id in ["a", "b"] { _ = office.deliver([OutgoingMessage(to: dead, id: id)], to: []) }
+    for id in ["a", "b"] { _ = fixtures.deliver([OutgoingMessage(to: dead, id: id)], to: []) }
     // The first request of this path fails with a status that concerns the message.
-    let healed = Webhook(server.url("/flaky/1/422"))
-    let reports = office.deliver([], to: [healed])
-    #expect(reports.map(\.outcome) == [.stored(problem: "it answered 422"), .delivered(attempts: 1)])
+    let webhook = Webhook(server.url("/flaky/1/422"))
+    let reports = fixtures.deliver([], to: [webhook])
+    #expect(reports.map(\.outcome) == [.queued(.status(422), attempts: 1), .delivered(attempts: 1)])
     #expect(reports.map(\.deliveryID) == ["a", "b"])
   }
 
-  @Test("A letter for a webhook that the project file no longer has is told of once, and waits for it")
+  @Test("A message whose webhook is no longer in the project file is reported once, and kept")
   func unclaimed() throws {
-    let (server, office) = (try LoopbackServer(), try PostOffice())
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let old = Webhook("http://nothing.invalid/", named: "old")
-    _ = office.deliver([OutgoingMessage(to: old, id: "a")], to: [])
+    _ = fixtures.deliver([OutgoingMessage(to: old, id: "a")], to: [])
     let new = Webhook(server.url("/echo"), named: "new")
-    let reports = office.deliver([], to: [new])
-    #expect(reports.map(\.outcome) == [.stored(problem: "it belongs to no webhook of the project file")])
-    #expect(reports.map(\.label) == ["outbox"])
-    #expect(office.deliver([], to: [new]).isEmpty)
-    #expect(try office.files().count == 1)
+    let reports = fixtures.deliver([], to: [new])
+    #expect(reports.map(\.outcome) == [.withoutWebhook])
+    #expect(reports.map(\.webhook) == [nil])
+    #expect(fixtures.deliver([], to: [new]).isEmpty)
+    #expect(try fixtures.files().count == 1)
     let back = Webhook(server.url("/echo"), named: "old")
-    #expect(office.deliver([], to: [back]).map(\.outcome) == [.delivered(attempts: 1)])
-    #expect(try office.files().isEmpty)
+    #expect(fixtures.deliver([], to: [back]).map(\.outcome) == [.delivered(attempts: 1)])
+    #expect(try fixtures.files().isEmpty)
   }
 
-  @Test("After 30 days such a letter is given up, and that is told")
+  @Test("After 30 days such a message is deleted, and that is reported")
   func expired() throws {
-    let office = try PostOffice()
+    let fixtures = try WebhookFixtures()
     let message = OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")
-    let outbox = try Outbox(making: office.outbox)
+    let outbox = try Outbox(creating: fixtures.outbox)
     _ = try outbox.add(message, at: Date(timeIntervalSinceNow: -31 * 24 * 3600))
     _ = try outbox.add(message, at: Date(timeIntervalSinceNow: -29 * 24 * 3600))
-    let reports = office.deliver([], to: [])
-    #expect(
-      reports.map(\.outcome) == [
-        .lost(problem: "it belongs to no webhook of the project file, and waited for 30 days"),
-        .stored(problem: "it belongs to no webhook of the project file"),
-      ]
-    )
-    #expect(try office.files().count == 1)
+    let reports = fixtures.deliver([], to: [])
+    #expect(reports.map(\.outcome) == [.expired, .withoutWebhook])
+    #expect(try fixtures.files().count == 1)
   }
 
   @Test(
-    "A file that holds no letter is set aside and told of",
+    "A file that is not a message is renamed and reported",
     arguments: [
       "", "not JSON", "[]", "{\"schema\":\"highwater.outbox/2\"}", String(repeating: "[", count: 100_000),
       """
@@ -168,75 +162,74 @@ struct OutboxTests {
     ]
   )
   func broken(text: String) throws {
-    let office = try PostOffice()
-    try office.put(text, as: "1-x.json")
-    let reports = office.deliver([], to: [])
-    let problem = "`1-x.json` holds no message; it was set aside as `1-x.json.broken`"
-    #expect(reports.map(\.outcome) == [.stored(problem: problem)])
-    #expect(try office.files() == ["1-x.json.broken"])
-    #expect(office.deliver([], to: []).isEmpty)
+    let fixtures = try WebhookFixtures()
+    try fixtures.write(text, to: "1-x.json")
+    let reports = fixtures.deliver([], to: [])
+    #expect(reports.map(\.outcome) == [.malformed(file: "1-x.json")])
+    #expect(try fixtures.files() == ["1-x.json.broken"])
+    #expect(fixtures.deliver([], to: []).isEmpty)
   }
 
-  @Test("Links, pipes, folders and huge files are set aside unread; what is no letter by its name is left alone")
+  @Test("Links, pipes, folders and huge files are renamed unread; files with other names are not touched")
   func hostile() throws {
-    let office = try PostOffice()
-    try office.put("left alone", as: "README")
-    func at(_ name: String) -> String { "\(office.outbox)/\(name)" }
+    let fixtures = try WebhookFixtures()
+    try fixtures.write("not touched", to: "README")
+    func at(_ name: String) -> String { "\(fixtures.outbox)/\(name)" }
     try FileManager.default.createSymbolicLink(atPath: at("1-link.json"), withDestinationPath: "/etc/passwd")
     #expect(mkfifo(at("2-pipe.json"), 0o600) == 0)
     try FileManager.default.createDirectory(atPath: at("3-folder.json"), withIntermediateDirectories: false)
-    try office.put("", as: "4-huge.json")
+    try fixtures.write("", to: "4-huge.json")
     #expect(truncate(at("4-huge.json"), 1 << 40) == 0)
-    #expect(office.deliver([], to: []).count == 4)
+    #expect(fixtures.deliver([], to: []).count == 4)
     let expected = ["1-link", "2-pipe", "3-folder", "4-huge"].map { $0 + ".json.broken" } + ["README"]
-    #expect(try office.files() == expected)
+    #expect(try fixtures.files() == expected)
   }
 
-  @Test("A draft that a killed run has left goes after a day")
-  func drafts() throws {
-    let office = try PostOffice()
-    try office.put("{", as: ".1-old.json.tmp")
-    try office.put("{", as: ".2-new.json.tmp")
+  @Test("A temporary file that a killed run left is removed after a day")
+  func temporaryFiles() throws {
+    let fixtures = try WebhookFixtures()
+    try fixtures.write("{", to: ".1-old.json.tmp")
+    try fixtures.write("{", to: ".2-new.json.tmp")
     let old = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -25 * 3600)]
-    try FileManager.default.setAttributes(old, ofItemAtPath: "\(office.outbox)/.1-old.json.tmp")
-    #expect(office.deliver([], to: []).isEmpty)
-    #expect(try office.files() == [".2-new.json.tmp"])
+    try FileManager.default.setAttributes(old, ofItemAtPath: "\(fixtures.outbox)/.1-old.json.tmp")
+    #expect(fixtures.deliver([], to: []).isEmpty)
+    #expect(try fixtures.files() == [".2-new.json.tmp"])
   }
 
-  @Test("A full outbox keeps what it has, and what is new is lost only where it cannot be delivered")
+  @Test("A full outbox keeps its messages and takes no new one")
   func full() throws {
-    let (server, office) = (try LoopbackServer(), try PostOffice())
-    for number in 0..<Outbox.capacity { try office.put("{", as: "\(number).json") }
-    let outbox = try Outbox(folder: office.outbox)
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    for number in 0..<Outbox.capacity { try fixtures.write("{", to: "\(number).json") }
+    let outbox = try Outbox(folder: fixtures.outbox)
     let message = OutgoingMessage(to: Webhook(server.url("/status/404")), id: "a")
-    #expect(throws: OutboxError.self) { try outbox.add(message, at: .now) }
-    #expect(try office.files().count == Outbox.capacity)
+    #expect(throws: OutboxError.full(count: Outbox.capacity)) { try outbox.add(message, at: .now) }
+    #expect(try fixtures.files().count == Outbox.capacity)
   }
 
-  @Test("While another process delivers from the outbox, its letters are left to it")
-  func claimed() throws {
-    let (server, office) = (try LoopbackServer(), try PostOffice())
-    let outbox = try Outbox(making: office.outbox)
+  @Test("While another process delivers from the outbox, its messages are not touched")
+  func locked() throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    let outbox = try Outbox(creating: fixtures.outbox)
     let webhook = Webhook(server.url("/echo"))
     _ = try outbox.add(OutgoingMessage(to: webhook, id: "old"), at: .now)
-    #expect(outbox.claim())
-    let reports = office.deliver([OutgoingMessage(to: webhook, id: "new")], to: [webhook])
+    #expect(outbox.lock())
+    let reports = fixtures.deliver([OutgoingMessage(to: webhook, id: "new")], to: [webhook])
     #expect(reports.map(\.deliveryID) == ["new"])
-    #expect(try office.files().count == 1)
+    #expect(try fixtures.files().count == 1)
     withExtendedLifetime(outbox) {}
   }
 
-  @Test("A letter comes back from its file as it was, whatever bytes it holds")
+  @Test("A message reads back from its file unchanged, whatever its bytes")
   func roundTrip() throws {
-    let office = try PostOffice()
-    let outbox = try Outbox(making: office.outbox)
+    let fixtures = try WebhookFixtures()
+    let outbox = try Outbox(creating: fixtures.outbox)
     let webhook = Webhook("http://h/")
     let message = OutgoingMessage(webhook: webhook, event: "check", deliveryID: "a", body: Array(0...255))
     let name = try outbox.add(message, at: Date(timeIntervalSince1970: 1_700_000_000.5))
     #expect(name == "1700000000500-a.json")
-    let entry = try #require(outbox.takeStock().entries.first)
-    #expect(entry.letter.message(to: webhook).body == message.body)
-    #expect(entry.letter.createdAt == Date(timeIntervalSince1970: 1_700_000_000))
-    #expect(try office.text(of: name).contains("\"schema\":\"highwater.outbox/1\""))
+    let entry = try #require(outbox.readContents().entries.first)
+    #expect(entry.message.message(to: webhook).body == message.body)
+    #expect(entry.message.createdAt == Date(timeIntervalSince1970: 1_700_000_000))
+    #expect(try fixtures.text(of: name).contains("\"schema\":\"highwater.outbox/1\""))
   }
 }

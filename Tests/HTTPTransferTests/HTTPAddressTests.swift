@@ -4,7 +4,7 @@ import Testing
 @Suite("The part of a URL that may be shown")
 struct HTTPAddressTests {
   @Test(
-    "It is host and port, never credentials, path or query",
+    "It is the host and port, never credentials, path or query",
     arguments: [
       ("https://hooks.example.org/services/T0/SECRET", "hooks.example.org:443"),
       ("http://user:secret@host/x?token=t#f", "host:80"),
@@ -17,7 +17,7 @@ struct HTTPAddressTests {
   }
 
   @Test(
-    "No word of a bad URL gets into the problem",
+    "The description of an invalid URL contains no part of it",
     arguments: ["secret", "http://secret:port/", "http://se cret/", "secret://h", "http://a:secret@b@"])
   func bad(url: String) {
     let failure = #expect(throws: HTTPFailure.self) { try HTTPAddress(parsing: url) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Sending a request over HTTP")
 struct HTTPSessionTests {
-  @Test("Method, headers and body arrive as they were given, and the answer comes back")
+  @Test("Method, headers and body arrive unchanged, and the response comes back")
   func echo() throws {
     let server = try LoopbackServer()
     let request = HTTPRequest(
@@ -13,10 +13,10 @@ struct HTTPSessionTests {
       headers: [("Content-Type", "application/json"), ("User-Agent", "highwater/test"), ("X-Empty", "")],
       body: Array("{\"grüße\": 1}".utf8)
     )
-    let answer = try HTTPSession().send(request)
+    let response = try HTTPSession().send(request)
     let visit = try #require(try server.visits(1).first)
-    #expect(answer.status == 200)
-    #expect(answer.body == request.body)
+    #expect(response.status == 200)
+    #expect(response.body == request.body)
     #expect(visit.method == "POST")
     #expect(visit.path == "/echo?x=1")
     #expect(visit.headers["content-type"] == "application/json")
@@ -30,25 +30,25 @@ struct HTTPSessionTests {
     let server = try LoopbackServer()
     let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     var request = HTTPRequest(url: server.url("/echo"), method: "PUT", body: body)
-    request.maximumAnswer = size
+    request.maximumResponseSize = size
     #expect(try HTTPSession().send(request).body == body)
     #expect(try server.visits(1).first?.headers["expect"] == nil)
   }
 
   @Test(
-    "Methods arrive as they are, also those that have a meaning for libcurl",
+    "Methods arrive unchanged, including those that libcurl handles specially",
     arguments: ["GET", "DELETE", "HEAD", "POST"])
   func methods(method: String) throws {
     let server = try LoopbackServer()
-    let answer = try HTTPSession().send(HTTPRequest(url: server.url("/status/202"), method: method))
-    #expect(answer.status == 202)
-    #expect(answer.body.isEmpty == (method == "HEAD"))
+    let response = try HTTPSession().send(HTTPRequest(url: server.url("/status/202"), method: method))
+    #expect(response.status == 202)
+    #expect(response.body.isEmpty == (method == "HEAD"))
     let visit = try #require(try server.visits(1).first)
     #expect(visit.method == method)
     #expect(visit.headers["content-type"] == nil)
   }
 
-  @Test("Every status is an answer", arguments: [204, 302, 404, 429, 500, 503])
+  @Test("A response with any status is returned", arguments: [204, 302, 404, 429, 500, 503])
   func statuses(status: Int) throws {
     let server = try LoopbackServer()
     #expect(try HTTPSession().send(HTTPRequest(url: server.url("/status/\(status)"))).status == status)
@@ -61,7 +61,7 @@ struct HTTPSessionTests {
     #expect(try server.visits(1).map(\.path) == ["/redirect"])
   }
 
-  @Test("Two requests of one session use one connection")
+  @Test("Requests of one session share a connection")
   func reuse() throws {
     let server = try LoopbackServer()
     let session = HTTPSession()
@@ -69,7 +69,7 @@ struct HTTPSessionTests {
     #expect(Set(try server.visits(3).map(\.connection)).count == 1)
   }
 
-  @Test("What one request sets does not reach the next")
+  @Test("Nothing of a request is sent with the next one")
   func isolation() throws {
     let server = try LoopbackServer()
     let session = HTTPSession()
@@ -83,7 +83,7 @@ struct HTTPSessionTests {
     #expect(second.body.isEmpty)
   }
 
-  @Test("Retry-After is understood in seconds and as a date")
+  @Test("Retry-After is parsed as seconds and as a date")
   func retryAfter() throws {
     let server = try LoopbackServer()
     #expect(try HTTPSession().send(HTTPRequest(url: server.url("/busy/1/7"))).retryAfter == .seconds(7))
@@ -92,30 +92,30 @@ struct HTTPSessionTests {
     #expect(try HTTPSession().send(HTTPRequest(url: server.url("/echo"))).retryAfter == nil)
   }
 
-  @Test("A user and password in the URL go out as Basic authentication")
+  @Test("A user and password in the URL are sent as Basic authentication")
   func credentials() throws {
     let server = try LoopbackServer()
     _ = try HTTPSession().send(HTTPRequest(url: "http://user:pa%20ss@127.0.0.1:\(server.port)/echo"))
     #expect(try server.visits(1).first?.headers["authorization"] == "Basic dXNlcjpwYSBzcw==")
   }
 
-  @Test("An answer of 1 GB is cut, and its rest neither kept nor waited for", arguments: ["yes", "no"])
+  @Test("A response of 1 GB is truncated, and the rest is not read", arguments: ["yes", "no"])
   func huge(announced: String) throws {
     let server = try LoopbackServer()
     var request = HTTPRequest(url: server.url("/huge/\(announced)"))
-    request.maximumAnswer = 100_000
-    let answer = try HTTPSession().send(request)
-    #expect(answer.status == 200)
-    #expect(answer.body == Array(repeating: UInt8(ascii: "x"), count: 100_000))
-    // What the server got rid of lies in the buffers of two sockets.
+    request.maximumResponseSize = 100_000
+    let response = try HTTPSession().send(request)
+    #expect(response.status == 200)
+    #expect(response.body == Array(repeating: UInt8(ascii: "x"), count: 100_000))
+    // The server can send as much as fits into the buffers of two sockets.
     #expect(try #require(try server.visits(1).first).sent < 64_000_000)
   }
 
-  @Test("An answer of just the length that is kept is whole, and none need be kept", arguments: [0, 8])
+  @Test("A response of exactly the maximum size is complete, and the maximum can be zero", arguments: [0, 8])
   func exact(limit: Int) throws {
     let server = try LoopbackServer()
     var request = HTTPRequest(url: server.url("/status/200"))
-    request.maximumAnswer = limit
+    request.maximumResponseSize = limit
     #expect(try HTTPSession().send(request).body == Array("as asked".utf8.prefix(limit)))
   }
 }

@@ -3,7 +3,7 @@ import HTTPTransfer
 import LoopbackServers
 import Testing
 
-@Suite("Proof that a server is the right one")
+@Suite("Certificates of servers")
 struct HTTPTrustTests {
   private let certificates: Certificates
 
@@ -20,35 +20,37 @@ struct HTTPTrustTests {
     let server = try LoopbackServer(certificate: certificates.identity(for: names, days: days))
     let session = HTTPSession(trust: HTTPTrust(file: trusted ? certificates.authority : nil))
     do {
-      let answer = try session.send(HTTPRequest(url: server.url("/echo", scheme: "https", host: host)))
-      return answer.status == 200 ? nil : .other
+      let response = try session.send(HTTPRequest(url: server.url("/echo", scheme: "https", host: host)))
+      return response.status == 200 ? nil : .other
     } catch {
       return error.code
     }
   }
 
-  @Test("A certificate from an authority that we were told to trust is good", arguments: ["localhost", "127.0.0.1"])
+  @Test("A certificate of a trusted authority is accepted", arguments: ["localhost", "127.0.0.1"])
   func good(host: String) throws {
     #expect(try code(for: "DNS:localhost,IP:127.0.0.1", host: host) == nil)
   }
 
-  @Test("One from an authority that nobody knows is not")
+  @Test("A certificate of an unknown authority is rejected")
   func unknownAuthority() throws {
     #expect(try code(for: "DNS:localhost", host: "localhost", trusted: false) == .untrusted)
   }
 
-  @Test("One for another host is not", arguments: [("DNS:example.org", "localhost"), ("DNS:localhost", "127.0.0.1")])
+  @Test(
+    "A certificate for another host is rejected",
+    arguments: [("DNS:example.org", "localhost"), ("DNS:localhost", "127.0.0.1")])
   func otherHost(names: String, host: String) throws {
     #expect(try code(for: names, host: host) == .untrusted)
   }
 
-  @Test("One that is over is not")
+  @Test("An expired certificate is rejected")
   func expired() throws {
     #expect(try code(for: "DNS:localhost", host: "localhost", days: -1) == .untrusted)
   }
 
-  @Test("The reason is told, and nothing of the URL but the server")
-  func words() throws {
+  @Test("The reason is reported, with only the server of the URL")
+  func description() throws {
     let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost", days: -1))
     let session = HTTPSession(trust: HTTPTrust(file: certificates.authority))
     let failure = #expect(throws: HTTPFailure.self) {
@@ -60,14 +62,14 @@ struct HTTPTrustTests {
     )
   }
 
-  @Test("A file of certificates that is missing is named")
+  @Test("A missing certificate file is named")
   func missingFile() {
     let session = HTTPSession(trust: HTTPTrust(file: "/nonexistent/ca.pem"))
     let failure = #expect(throws: HTTPFailure.self) { try session.send(HTTPRequest(url: "https://localhost:1/")) }
     #expect(failure?.code == .refused || failure?.problem.contains("/nonexistent/ca.pem") == true)
   }
 
-  @Test("SSL_CERT_FILE is honoured")
+  @Test("SSL_CERT_FILE is used")
   func certFile() async {
     await #expect(processExitsWith: .success) {
       let certificates = try Certificates()
@@ -75,12 +77,12 @@ struct HTTPTrustTests {
       unsetenv("CURL_CA_BUNDLE")
       setenv("SSL_CERT_FILE", certificates.authority, 1)
       let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
-      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
-      try #require(answer.status == 200)
+      let response = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
+      try #require(response.status == 200)
     }
   }
 
-  @Test("CURL_CA_BUNDLE is honoured, before the others")
+  @Test("CURL_CA_BUNDLE takes precedence")
   func bundle() async {
     await #expect(processExitsWith: .success) {
       let certificates = try Certificates()
@@ -88,12 +90,12 @@ struct HTTPTrustTests {
       setenv("SSL_CERT_FILE", "/nonexistent", 1)
       setenv("CURL_CA_BUNDLE", certificates.authority, 1)
       let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
-      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
-      try #require(answer.status == 200)
+      let response = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
+      try #require(response.status == 200)
     }
   }
 
-  @Test("SSL_CERT_DIR is honoured")
+  @Test("SSL_CERT_DIR is used")
   func certDirectory() async {
     await #expect(processExitsWith: .success) {
       let certificates = try Certificates()
@@ -102,15 +104,15 @@ struct HTTPTrustTests {
       unsetenv("SSL_CERT_FILE")
       setenv("SSL_CERT_DIR", try certificates.hashedDirectory(), 1)
       let request = HTTPRequest(url: server.url("/echo", scheme: "https", host: "localhost"))
-      let answer = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
-      try #require(answer.status == 200)
+      let response = try withExtendedLifetime(certificates) { try HTTPSession().send(request) }
+      try #require(response.status == 200)
     }
   }
 }
 
-@Suite("Proxies of the environment")
+@Suite("Proxies from the environment")
 struct ProxyTests {
-  @Test("http_proxy is asked instead of the server, and NO_PROXY keeps it out")
+  @Test("http_proxy is used, except for the hosts in NO_PROXY")
   func plain() async {
     await #expect(processExitsWith: .success) {
       let proxy = try LoopbackServer(isProxy: true)
@@ -118,14 +120,14 @@ struct ProxyTests {
       unsetenv("NO_PROXY")
       unsetenv("no_proxy")
       setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
-      let answer = try HTTPSession().send(HTTPRequest(url: "http://hooks.example/x"))
-      try #require(answer.body == Array("by proxy: http://hooks.example/x".utf8))
+      let response = try HTTPSession().send(HTTPRequest(url: "http://hooks.example/x"))
+      try #require(response.body == Array("by proxy: http://hooks.example/x".utf8))
       setenv("NO_PROXY", "127.0.0.1", 1)
       try #require(try HTTPSession().send(HTTPRequest(url: server.url("/status/200"))).body == Array("as asked".utf8))
     }
   }
 
-  @Test("https_proxy is only passed through: TLS is with the server itself")
+  @Test("https_proxy only forwards the connection: TLS is with the server itself")
   func tunnel() async {
     await #expect(processExitsWith: .success) {
       let certificates = try Certificates()
@@ -143,7 +145,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("A dead proxy is pointed at, without its password")
+  @Test("An unreachable proxy is mentioned, without its password")
   func dead() async {
     await #expect(processExitsWith: .success) {
       unsetenv("NO_PROXY")
@@ -153,7 +155,7 @@ struct ProxyTests {
         try HTTPSession().send(HTTPRequest(url: "http://hooks.example/"))
       }
       try #require(failure?.code == .refused)
-      try #require(failure?.problem.hasSuffix("(the environment names a proxy)") == true)
+      try #require(failure?.problem.hasSuffix("(the environment sets a proxy)") == true)
       try #require(failure?.problem.contains("secret") == false)
     }
   }

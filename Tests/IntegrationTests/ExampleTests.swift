@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What newcomers copy: the examples and the README.
+/// What users copy: the examples, the README and the articles.
 @Suite("Examples and documentation", .serialized)
 struct ExampleTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -27,17 +27,19 @@ struct ExampleTests {
     #expect(second.code == 0, "\(second.output)\(second.errors)")
   }
 
-  @Test("The README's project files are sound")
-  func readme() throws {
-    let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
-    let blocks = text.components(separatedBy: "```yaml\n").dropFirst()
-      .compactMap { $0.components(separatedBy: "```").first }
-      .filter { $0.contains("version: 1") }
-    #expect(blocks.count == 2)
+  @Test("The project files of the README and of the articles are valid")
+  func documentation() throws {
+    let catalogue = "\(Self.root)/Sources/highwater/Documentation.docc"
+    let articles = try FileManager.default.contentsOfDirectory(atPath: catalogue).filter { $0.hasSuffix(".md") }
+    let blocks = try (["\(Self.root)/README.md"] + articles.map { "\(catalogue)/\($0)" }).flatMap { file in
+      try String(contentsOfFile: file, encoding: .utf8).components(separatedBy: "```yaml\n").dropFirst()
+        .compactMap { $0.components(separatedBy: "```").first }
+        .filter { $0.contains("version: 1") }
+    }
+    #expect(blocks.count == 6)
+    let variables = ["HIGHWATER_WEBHOOK_URL": "https://hooks.example.com/x", "HIGHWATER_WEBHOOK_SECRET": "s"]
     for block in blocks {
       let project = try TemporaryProject(block)
-      try project.write("scenarios:\n  - {name: other, target: {shell: 'true'}}\n", to: "scenarios/other.yml")
-      let variables = ["HOOK_URL": "https://hooks.example.com/x", "HOOK_SECRET": "s"]
       let outcome = try Gate.start(["validate"], in: project, variables: variables).wait()
       #expect(outcome.code == 0, "\(outcome.errors)")
     }

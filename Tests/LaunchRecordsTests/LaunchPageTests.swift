@@ -2,19 +2,19 @@ import Testing
 
 @testable import LaunchRecords
 
-@Suite("The bytes of a launch record")
+@Suite("The format of a launch record")
 struct LaunchPageTests {
   private var record: LaunchRecord {
     var record = LaunchRecord()
-    record.surroundings.pid = 4711
-    record.surroundings.startTime = 123_456
-    record.surroundings.bootID = "b97c1a9b-1d1c-4d5c-8e0c-2f8a9a0a9c11"
-    record.surroundings.kernelRelease = "6.1.0"
-    record.surroundings.osRelease = "Debian 1a2b"
-    record.surroundings.appVersion = "1.4.2 🚀"
-    record.surroundings.buildID = "00ff"
-    record.surroundings.cgroup = "/sys/fs/cgroup/memory/a"
-    record.surroundings.cgroupInode = .max
+    record.run.pid = 4711
+    record.run.startTime = 123_456
+    record.run.bootID = "b97c1a9b-1d1c-4d5c-8e0c-2f8a9a0a9c11"
+    record.run.kernelRelease = "6.1.0"
+    record.run.osRelease = "Debian 1a2b"
+    record.run.appVersion = "1.4.2 🚀"
+    record.run.buildID = "00ff"
+    record.run.cgroup = "/sys/fs/cgroup/memory/a"
+    record.run.cgroupInode = .max
     record.oomKillsAtStart = 0
     record.last.resident = 1 << 40
     record.last.limit = nil
@@ -35,13 +35,18 @@ struct LaunchPageTests {
 
   @Test("CRC-32C of the examples in RFC 3720 B.4, and of `123456789`")
   func checksums() {
-    #expect(CRC32C.checksum(of: [UInt8](repeating: 0, count: 32)) == 0x8a91_36aa)
-    #expect(CRC32C.checksum(of: [UInt8](repeating: 0xff, count: 32)) == 0x62a8_ab43)
-    #expect(CRC32C.checksum(of: Array(0..<32)) == 0x46dd_794e)
-    #expect(CRC32C.checksum(of: Array("123456789".utf8)) == 0xe306_9283)
+    func checksum(_ bytes: [UInt8]) -> UInt32 {
+      var sum = CRC32C()
+      bytes.withUnsafeBytes { sum.add($0) }
+      return sum.value
+    }
+    #expect(checksum([UInt8](repeating: 0, count: 32)) == 0x8a91_36aa)
+    #expect(checksum([UInt8](repeating: 0xff, count: 32)) == 0x62a8_ab43)
+    #expect(checksum(Array(0..<32)) == 0x46dd_794e)
+    #expect(checksum(Array("123456789".utf8)) == 0xe306_9283)
   }
 
-  @Test("App version, system, boot id, activity and all else round-trip")
+  @Test("All fields round-trip")
   func roundTrip() throws {
     var page = empty
     var written = record
@@ -71,7 +76,7 @@ struct LaunchPageTests {
     #expect(try LaunchPage.load(page)?.record == written)
   }
 
-  @Test("A page of zeros, a new file, and a page whose first record was not finished hold none")
+  @Test("A page of zeros, a new file, and a page whose first record was not completed contain no record")
   func none() throws {
     #expect(try LaunchPage.load(empty) == nil)
     #expect(try LaunchPage.load([]) == nil)
@@ -81,7 +86,7 @@ struct LaunchPageTests {
     #expect(try LaunchPage.load(page) == nil)
   }
 
-  @Test("The newest change counts, and each change leaves the one before whole")
+  @Test("The newest change is read, and the previous one stays valid")
   func slots() throws {
     var page = empty
     for (sequence, activity) in [LaunchRecord.Activity.active, .idle, .stopping].enumerated() {
@@ -90,7 +95,7 @@ struct LaunchPageTests {
       store(changed, UInt64(sequence), in: &page)
       #expect(try LaunchPage.load(page)?.record.activity == activity)
     }
-    // Every byte of the newest slot broken, one by one: the older change is read, whole.
+    // If any byte of the newest slot is wrong, the older change is read.
     let newest = 512..<(512 + 100)
     for place in newest {
       var broken = page
@@ -109,7 +114,7 @@ struct LaunchPageTests {
     #expect(throws: LaunchPageError.corrupt) { try LaunchPage.load(page) }
   }
 
-  @Test("What is no page is damaged, and another version is said to be one")
+  @Test("Other bytes are a damaged record, and another version is reported")
   func foreign() {
     var page = empty
     store(record, 1, in: &page)
@@ -119,7 +124,7 @@ struct LaunchPageTests {
     #expect(throws: LaunchPageError.unknownVersion(9)) { try LaunchPage.load(page) }
   }
 
-  @Test("Marks of an earlier run, and words of zeros or noise, are none")
+  @Test("Marks of an earlier run, and words of zeros or other bytes, are not valid")
   func staleMarks() throws {
     var page = empty
     var earlier = record
@@ -150,15 +155,15 @@ struct LaunchPageTests {
     var page = empty
     var written = record
     let long = String(repeating: "é", count: 5000)
-    written.surroundings.bootID = long
-    written.surroundings.kernelRelease = long
-    written.surroundings.osRelease = long
-    written.surroundings.appVersion = long
-    written.surroundings.buildID = long
-    written.surroundings.cgroup = long
+    written.run.bootID = long
+    written.run.kernelRelease = long
+    written.run.osRelease = long
+    written.run.appVersion = long
+    written.run.buildID = long
+    written.run.cgroup = long
     store(written, 1, in: &page)
     let read = try #require(try LaunchPage.load(page))
-    #expect(read.record.surroundings.appVersion == String(repeating: "é", count: 128))
+    #expect(read.record.run.appVersion == String(repeating: "é", count: 128))
     #expect(read.record.hangBegan == 5)
   }
 
@@ -175,6 +180,6 @@ struct LaunchPageTests {
       page[Int(state % 4096)] = UInt8(truncatingIfNeeded: state >> 20)
     }
     let read = try? LaunchPage.load(page)
-    #expect(read == nil || read?.record.surroundings == record.surroundings)
+    #expect(read == nil || read?.record.run == record.run)
   }
 }

@@ -5,11 +5,13 @@ import Testing
 
 @Suite("Expecting that nothing leaks from asynchronous code", .timeLimit(.minutes(5)))
 struct AsyncTests {
-  private static var noGrace: LeakOptions { LeakOptions(grace: .zero) }
+  // The limit suits a machine on which other tests occupy all threads.
+  private static var patient: LeakOptions { LeakOptions(timeLimit: .seconds(240)) }
+  private static var noGrace: LeakOptions { LeakOptions(grace: .zero, timeLimit: .seconds(240)) }
 
-  @Test("What an asynchronous builder makes is walked as any other")
+  @Test("The result of an asynchronous builder is checked like any other")
   func builder() async {
-    let clean = await expectNoLeak { () async in
+    let clean = await expectNoLeak(Self.patient) { () async in
       await Task.yield()
       return Holder(Leaf())
     }
@@ -26,30 +28,30 @@ struct AsyncTests {
     #expect(leaky.paths == ["self"])
   }
 
-  @Test("A builder without end fails when its time is over, and the test goes on")
+  @Test("A builder that never ends fails after the time limit, and the test continues")
   func endless() async {
     let result = await observing {
       await expectNoLeak(LeakOptions(timeLimit: .milliseconds(50))) { () async in
-        // A callback that nobody calls.
+        // The continuation is never resumed.
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         return Leaf()
       }
     }
-    #expect(result.failure == "the builder has not ended after 0.05 seconds, so nothing was inspected")
+    #expect(result.failure == "nothing was checked: the builder did not finish within 0.05 seconds")
     #expect(result.objectCount == 0)
   }
 
-  @Test("What a builder throws is thrown on")
+  @Test("An error of the builder is rethrown")
   func throwing() async {
-    struct Refusal: Error {}
-    await #expect(throws: Refusal.self) {
-      try await expectNoLeak { () async throws -> Leaf in throw Refusal() }
+    struct BuilderError: Error {}
+    await #expect(throws: BuilderError.self) {
+      try await expectNoLeak(Self.patient) { () async throws -> Leaf in throw BuilderError() }
     }
   }
 
-  @Test("What a task lets go of within the grace is no leak, and without a grace it is")
+  @Test("An object that a task releases within the grace period is not a leak")
   func grace() async {
-    let patient = await expectNoLeak(LeakOptions(grace: .seconds(60))) { () async in
+    let released = await expectNoLeak(LeakOptions(grace: .seconds(240), timeLimit: .seconds(240))) { () async in
       let leaf = Leaf()
       Task {
         try? await Task.sleep(for: .milliseconds(50))
@@ -57,9 +59,9 @@ struct AsyncTests {
       }
       return leaf
     }
-    #expect(patient.paths.isEmpty)
+    #expect(released.paths.isEmpty)
     let (gate, open) = AsyncStream<Void>.makeStream()
-    let impatient = await observing {
+    let held = await observing {
       await expectNoLeak(Self.noGrace) { () async in
         let leaf = Leaf()
         Task {
@@ -69,18 +71,18 @@ struct AsyncTests {
         return leaf
       }
     }
-    #expect(impatient.paths == ["self"])
+    #expect(held.paths == ["self"])
     open.finish()
   }
 
-  @Test("An object can ask for a grace of its own")
+  @Test("An object can have a grace period of its own")
   func ownGrace() {
     final class Slow: LeakTraversable, Sendable {
-      var leakGrace: Duration { .seconds(60) }
+      var leakGrace: Duration { .seconds(240) }
     }
     let result = expectNoLeak {
       let slow = Slow()
-      // Another thread lets go of it later; none of those that tests run on, which may all be waiting.
+      // Another thread releases it later, which is not one of the threads that run tests.
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { _ = slow.leakGrace }
       return slow
     }
@@ -102,13 +104,13 @@ struct AsyncTests {
       }
     }
     #expect(result.leaks.map(\.cycles) == [["self → work?{} → self"]])
-    #expect(await expectNoLeak { () async in Worker() }.paths.isEmpty)
+    #expect(await expectNoLeak(Self.patient) { () async in Worker() }.paths.isEmpty)
   }
 
-  @Test("A builder runs on the caller's actor, and what it makes is walked there")
+  @Test("A builder runs on the caller's actor, and so does the walk")
   @MainActor
   func mainActor() async {
-    // Any thread may serve the main queue, so that the queue itself is asked for.
+    // Any thread may run the main queue, so the queue itself is identified.
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
     defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
@@ -123,16 +125,16 @@ struct AsyncTests {
       }
     }
     let places = Holder<[Bool]>([])
-    await expectNoLeak(LeakOptions(ignoreInstances: [places, key])) { () async in
+    await expectNoLeak(LeakOptions(ignoreInstances: [places, key], timeLimit: .seconds(240))) { () async in
       places.content.append(isOnMainQueue())
       return Seen(places, look: isOnMainQueue)
     }
     #expect(places.content == [true, true])
   }
 
-  @Test("A scope lets go at its end of all that it tracked, each by its name")
+  @Test("A scope releases all tracked values at its end, and paths start with their names")
   func scope() async {
-    let clean = await expectNoLeaks { scope in
+    let clean = await expectNoLeaks(Self.patient) { scope in
       scope.track(Screen())
       scope.track(Holder(Leaf()), as: "holder")
     }
@@ -149,7 +151,7 @@ struct AsyncTests {
     #expect(leaky.leaks.map(\.cycles) == [["screen → parent? → screen"]])
   }
 
-  @Test("A scope that somebody keeps holds nothing after its end")
+  @Test("A scope that is kept holds nothing after its end")
   func keptScope() async {
     let kept = Holder<LeakScope?>(nil)
     let result = await expectNoLeaks(Self.noGrace) { scope in
@@ -162,18 +164,18 @@ struct AsyncTests {
 
   @Test("A scope in which nothing is tracked fails, and so does one that tracks no object")
   func emptyScope() async {
-    let empty = await observing { await expectNoLeaks { _ in } }
-    #expect(empty.failure == "nothing was inspected: no object was tracked")
-    let values = await observing { await expectNoLeaks { $0.track(1) } }
-    #expect(values.failure == "nothing was inspected: no object was tracked")
+    let empty = await observing { await expectNoLeaks(Self.patient) { _ in } }
+    #expect(empty.failure == "nothing was checked: no object was tracked")
+    let values = await observing { await expectNoLeaks(Self.patient) { $0.track(1) } }
+    #expect(values.failure == "nothing was checked: no object was tracked")
   }
 
-  @Test("A cancelled test does not wait, and says so")
+  @Test("A cancelled test does not wait, and has a note about it")
   func cancelled() async {
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
       return await observing {
-        await expectNoLeak(LeakOptions(grace: .seconds(600))) { () async in
+        await expectNoLeak(LeakOptions(grace: .seconds(600), timeLimit: .seconds(240))) { () async in
           let screen = Screen()
           screen.parent = screen
           return screen
@@ -183,6 +185,6 @@ struct AsyncTests {
     task.cancel()
     let result = await task.value
     #expect(result.paths == ["self"])
-    #expect(result.notes == ["the test was cancelled: not waited for what was to be let go"])
+    #expect(result.notes == ["the test was cancelled before the grace period ended"])
   }
 }

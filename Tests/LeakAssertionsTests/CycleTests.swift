@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Causes and consequences")
 struct CycleTests {
-  @Test("A cycle of three is told once, from the object that was reached first")
+  @Test("A cycle of three is listed once, from the object that was reached first")
   func three() {
     let result = observing {
       expectNoLeak {
@@ -33,11 +33,11 @@ struct CycleTests {
     #expect(
       result.leaks.map(\.cycles) == [["self → parts[0] → parent? → self", "self → parts[1] → parent? → self"]]
     )
-    #expect(result.failure?.contains("2 more hang on them") == false)
+    #expect(result.failure?.contains("held by them") == false)
   }
 
-  @Test("Interlocked cycles are each told from the object that was reached first")
-  func interlocked() {
+  @Test("Overlapping cycles are each listed from the object that was reached first")
+  func overlapping() {
     let result = observing {
       expectNoLeak {
         let (screen, near, far) = (Screen(), Screen(), Screen())
@@ -66,7 +66,7 @@ struct CycleTests {
     #expect(result.leaks.map(\.cycles) == [["self → onDone?{} → self", "self → onCancel?{} → self"]])
   }
 
-  @Test("A diamond is no cycle")
+  @Test("A diamond is not a cycle")
   func diamond() {
     let result = expectNoLeak {
       let bottom = Leaf()
@@ -84,7 +84,7 @@ struct CycleTests {
     withExtendedLifetime(leaf) {}
   }
 
-  @Test("Both captures of a closure that somebody holds are leaks")
+  @Test("Both captures of a closure that is held elsewhere are leaks")
   func twoCaptures() {
     var kept: [() -> Void] = []
     let result = observing {
@@ -100,7 +100,7 @@ struct CycleTests {
     withExtendedLifetime(kept) {}
   }
 
-  @Test("What hangs on a leak is a consequence, listed only on request")
+  @Test("Objects that a leak holds are consequences, listed only on request")
   func consequences() {
     let build = {
       let screen = Screen()
@@ -114,14 +114,14 @@ struct CycleTests {
       1 object leaked:
       - self: Screen
           self → parent? → self
-      2 more hang on them (`list: .all` shows all)
+      2 more objects are held by them (`list: .all` lists all)
       """
     #expect(topmost.failure == failure)
     let all = observing { expectNoLeak(LeakOptions(list: .all)) { build() } }
     #expect(all.paths == ["self", "self.parts[0]", "self.parts[1]"])
   }
 
-  @Test("A leak that was reached after what hangs on it is still the cause")
+  @Test("A leak that was reached after its consequences is still the cause")
   func causeReachedLater() {
     let result = observing {
       expectNoLeak {
@@ -164,7 +164,7 @@ struct CycleTests {
     #expect(result.leaks.first?.cycles.first == "self → content.after? → content.before? → self")
   }
 
-  @Test("A ring of 10 000 is one leak with one cycle, told in short, and its end is soon found")
+  @Test("A ring of 10 000 is one leak with one cycle, which is abbreviated")
   func ring() {
     let result = observing {
       expectNoLeak(LeakOptions(maxDepth: 20_000)) {

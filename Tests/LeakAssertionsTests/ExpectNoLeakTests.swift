@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Expecting that nothing leaks")
 struct ExpectNoLeakTests {
-  @Test("An object that nothing holds is no leak")
+  @Test("An object that nothing holds is not a leak")
   func noLeak() {
     let result = expectNoLeak { Screen() }
     #expect(result.paths.isEmpty)
@@ -27,7 +27,7 @@ struct ExpectNoLeakTests {
     #expect(result.failure == "1 object leaked:\n- self: Screen\n    self → parent? → self")
   }
 
-  @Test("A weak delegate is no leak, though somebody else holds it")
+  @Test("A weak delegate is not a leak, although it is alive")
   func weakDelegate() {
     final class Child {
       weak var parent: Screen?
@@ -40,7 +40,7 @@ struct ExpectNoLeakTests {
     withExtendedLifetime(parent) {}
   }
 
-  @Test("A strong delegate that somebody else holds is `self.parent`")
+  @Test("A strong delegate that is held elsewhere is `self.parent`")
   func strongDelegate() {
     final class Child {
       let parent: Screen
@@ -53,7 +53,7 @@ struct ExpectNoLeakTests {
     withExtendedLifetime(parent) {}
   }
 
-  @Test("An Optional on the way is a question mark")
+  @Test("An Optional in the path is a question mark")
   func optional() {
     let parent = Screen()
     let result = observing {
@@ -67,7 +67,7 @@ struct ExpectNoLeakTests {
     withExtendedLifetime(parent) {}
   }
 
-  @Test("A lazy child that was not made is no leak, and one that was made and points back strongly is `self`")
+  @Test("A lazy child that references its parent is a leak once it was created")
   func lazyChild() {
     final class Parent {
       lazy var child: Holder<AnyObject> = Holder(self)
@@ -84,7 +84,7 @@ struct ExpectNoLeakTests {
     #expect(result.leaks.first?.cycles == ["self → child? → content → self"])
   }
 
-  @Test("A singleton that ignores itself is no leak, and one that does not is")
+  @Test("A singleton is a leak unless it ignores itself")
   func singleton() {
     final class Store: LeakTraversable {
       nonisolated(unsafe) static let shared = Store()
@@ -97,7 +97,7 @@ struct ExpectNoLeakTests {
     #expect(observing { expectNoLeak { Holder(Careless.shared) } }.paths == ["self.content"])
   }
 
-  @Test("What hangs on an object that ignores itself is still a leak")
+  @Test("Objects that an ignored object holds are still leaks")
   func ignoredObjectsChildren() {
     final class Store: LeakTraversable {
       nonisolated(unsafe) static let shared = Store()
@@ -113,7 +113,7 @@ struct ExpectNoLeakTests {
     #expect(result.paths == ["self.content.observers[0]"])
   }
 
-  @Test("An array element that points back is `self`")
+  @Test("An array element that references its holder makes it leak")
   func arrayElement() {
     let result = observing {
       expectNoLeak {
@@ -128,22 +128,22 @@ struct ExpectNoLeakTests {
   }
 
   @Test(
-    "Values without an object in them are nothing to inspect, which is a failure",
+    "Values without any object are a failure",
     arguments: [1, "a string that is long enough to be on the heap", [1, 2], (1, 2), nil as Leaf?, ()] as [any Sendable]
   )
   func values(value: any Sendable) {
     let result = observing { expectNoLeak { value } }
     #expect(result.objectCount == 0)
-    #expect(result.failure == "nothing was inspected: the builder's result holds no object")
+    #expect(result.failure == "nothing was checked: the builder's result contains no object")
   }
 
-  @Test("An object in an Optional is one object, as it is without")
+  @Test("An object in an Optional is one object")
   func optionalObject() {
     #expect(expectNoLeak { Leaf() }.objectCount == 1)
     #expect(expectNoLeak { Optional(Leaf()) }.objectCount == 1)
   }
 
-  @Test("Of an object that ignores its children only itself is looked at")
+  @Test("Of an object that ignores its children only itself is checked")
   func ignoresChildren() {
     final class Closed: LeakTraversable {
       var part: AnyObject?
@@ -168,7 +168,7 @@ struct ExpectNoLeakTests {
     withExtendedLifetime(part) {}
   }
 
-  @Test("An object that a local variable holds is `self`, with a hint")
+  @Test("An object that a local variable holds is reported with a hint")
   func localVariable() {
     let screen = Screen()
     let result = observing { expectNoLeak { screen } }
@@ -182,7 +182,7 @@ struct ExpectNoLeakTests {
     withExtendedLifetime(screen) {}
   }
 
-  @Test("Fields of superclasses are walked, before those of the class")
+  @Test("Fields of superclasses are visited before those of the class")
   func superclass() {
     class Base { var first: AnyObject? }
     class Middle: Base { var second: AnyObject? }
@@ -199,18 +199,18 @@ struct ExpectNoLeakTests {
     withExtendedLifetime(leaves) {}
   }
 
-  @Test("What a builder throws is thrown on, and fails nothing")
+  @Test("An error of the builder is rethrown")
   func throwing() {
-    struct Refusal: Error {}
-    #expect(throws: Refusal.self) { try expectNoLeak { () throws -> Leaf in throw Refusal() } }
+    struct BuilderError: Error {}
+    #expect(throws: BuilderError.self) { try expectNoLeak { () throws -> Leaf in throw BuilderError() } }
   }
 
-  @Test("A custom mirror is not asked, and hides nothing")
+  @Test("A custom mirror is not used")
   func customMirror() {
     final class Hiding: CustomReflectable {
       var back: AnyObject?
       var customMirror: Mirror {
-        Issue.record("asked for a mirror")
+        Issue.record("the custom mirror was used")
         return Mirror(self, children: [])
       }
     }
@@ -224,13 +224,13 @@ struct ExpectNoLeakTests {
     #expect(result.paths == ["self"])
   }
 
-  @Test("A collection that another thread changes during the walk neither stops it nor makes it endless")
+  @Test("A collection that another thread changes during the walk neither fails nor makes the walk endless")
   func changedByAnotherThread() {
     final class Growing: LeakTraversable {
       nonisolated(unsafe) weak var list: Holder<[AnyObject]>?
       init(_ list: Holder<[AnyObject]>) { self.list = list }
 
-      /// Appends one more of its kind on another thread each time it is looked at, and waits for that thread.
+      /// Appends another object on another thread each time it is visited, and waits for that thread.
       var leakExtraChildren: [(String, Any)] {
         onAnotherThread { [self] in list.map { $0.content.append(Growing($0)) } }
         return []

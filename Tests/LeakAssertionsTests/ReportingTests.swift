@@ -3,9 +3,9 @@ import Synchronization
 import Testing
 import XCTest
 
-@Suite("Where a leak is reported")
+@Suite("Reporting to test frameworks")
 struct ReportingTests {
-  @Test("Swift Testing shows the caller's file and line, also under withKnownIssue")
+  @Test("Swift Testing gets the caller's file and line, also under withKnownIssue")
   func swiftTesting() {
     let places = Mutex<[SourceLocation]>([])
     let before = #_sourceLocation
@@ -20,7 +20,7 @@ struct ReportingTests {
     #expect(seen.map(\.line) == [before.line + 2])
   }
 
-  @Test("Asynchronous assertions show it, too")
+  @Test("Asynchronous assertions report it as well")
   func asynchronous() async {
     let places = Mutex<[Int]>([])
     let before = #_sourceLocation
@@ -35,7 +35,7 @@ struct ReportingTests {
   }
 }
 
-/// The same in XCTest: the case notes what it would have failed with.
+/// The same in XCTest: the test case records its failures.
 final class XCTestReportingTests: XCTestCase {
   private struct Failure: Equatable {
     let text: String
@@ -87,7 +87,7 @@ final class XCTestReportingTests: XCTestCase {
     isRecording = true
     await expectNoLeaks { _ in }
     isRecording = false
-    XCTAssertEqual(failures.map(\.text), ["failed - nothing was inspected: no object was tracked"])
+    XCTAssertEqual(failures.map(\.text), ["failed - nothing was checked: no object was tracked"])
   }
 
   func testNoLeakFailsNothing() {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs something on a thread of its own and waits for its end, so that nothing runs beside it.
+/// Runs a function on a new thread and waits for its end.
 func onAnotherThread(_ body: () -> Void) {
   withoutActuallyEscaping(body) { body in
     let work = Unmanaged.passRetained(Holder(body))
@@ -16,7 +16,7 @@ func onAnotherThread(_ body: () -> Void) {
       },
       work.toOpaque()
     )
-    precondition(code == 0, "a thread can be made")
+    precondition(code == 0, "a thread can be created")
     pthread_join(thread, nil)
     work.release()
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A certificate authority of the tests' own, and servers' certificates from it, made by openssl(1).
+/// A certificate authority for tests and its server certificates, created with openssl(1).
 package struct Certificates: Sendable {
   package struct Identity: Sendable {
     package let certificate: String
@@ -9,10 +9,10 @@ package struct Certificates: Sendable {
 
   package struct Failure: Error {
     package let command: [String]
-    package let words: String
+    package let output: String
   }
 
-  /// The file to trust.
+  /// The certificate of the authority, as a PEM file.
   package let authority: String
   private let folder: TemporaryFolder
 
@@ -26,7 +26,7 @@ package struct Certificates: Sendable {
     )
   }
 
-  /// A server's certificate for names such as `DNS:localhost`; with negative days it is over already.
+  /// A server's certificate for names such as `DNS:localhost`; with negative days it has expired.
   package func identity(for names: String, days: Int = 2) throws -> Identity {
     let base = folder.path(UUID().uuidString)
     try Data("subjectAltName=\(names)\n".utf8).write(to: URL(fileURLWithPath: base + ".ext"))
@@ -41,7 +41,7 @@ package struct Certificates: Sendable {
     return Identity(certificate: base + ".pem", key: base + ".key")
   }
 
-  /// A folder that holds the authority under its hashed name, as OpenSSL looks for it.
+  /// A folder with the authority under its hashed name (openssl-rehash(1)).
   package func hashedDirectory() throws -> String {
     let path = folder.path("hashed")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -56,14 +56,14 @@ package struct Certificates: Sendable {
 
   private static func openssl(_ arguments: [String]) throws {
     let process = Process()
-    let words = Pipe()
+    let errors = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["openssl"] + arguments
-    process.standardError = words
+    process.standardError = errors
     process.standardOutput = FileHandle.nullDevice
     try process.run()
-    let text = String(decoding: words.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitForEnd()
-    guard process.terminationStatus == 0 else { throw Failure(command: arguments, words: text) }
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitForExit()
+    guard process.terminationStatus == 0 else { throw Failure(command: arguments, output: text) }
   }
 }

@@ -1,18 +1,18 @@
 package import Foundation
 
-/// A server process on loopback, see `loopback.py`; it ends with this value.
+/// A server process on the loopback interface, see `loopback.py`; it is killed with this object.
 package final class LoopbackServer: Sendable {
-  /// One request as the server saw it.
+  /// One request that the server received.
   package struct Visit: Decodable, Sendable {
     package let method: String
     package let path: String
     package let status: Int
-    /// Bytes that the server could write before the client went, where it counts them.
+    /// The bytes that the server wrote before the client closed the connection, for paths that count them.
     package let sent: Int
-    /// By their names in lower case.
+    /// By name in lower case.
     package let headers: [String: String]
     package let body: Data
-    /// Whether the signature is right; nil where there is none.
+    /// Whether the signature is valid; nil without one.
     package let signatureIsValid: Bool?
     /// The same for two requests over one connection.
     package let connection: String
@@ -59,19 +59,19 @@ package final class LoopbackServer: Sendable {
     stop()
   }
 
-  /// Ends the server; its port refuses connections then.
+  /// Kills the server; its port refuses connections afterwards.
   ///
-  /// By `SIGKILL`, since a child inherits the signals that the test's thread has blocked.
+  /// With SIGKILL, because a child inherits the signals that the test's thread blocks.
   package func stop() {
     kill(process.processIdentifier, SIGKILL)
-    process.waitForEnd()
+    process.waitForExit()
   }
 
   package func url(_ path: String, scheme: String = "http", host: String = "127.0.0.1") -> String {
     "\(scheme)://\(host):\(port)\(path)"
   }
 
-  /// The requests so far, once there are `count` of them; waits up to a minute.
+  /// The requests so far; waits up to a minute until there are `count` of them.
   package func visits(_ count: Int) throws -> [Visit] {
     var visits: [Visit] = []
     for _ in 0..<1200 {
@@ -82,7 +82,7 @@ package final class LoopbackServer: Sendable {
     throw Failure.visitsMissing(visits)
   }
 
-  /// The requests whose answers are over by now.
+  /// The requests whose responses are complete.
   package func readLog() throws -> [Visit] {
     let log = FileManager.default.contents(atPath: folder.path("log")) ?? Data()
     guard let end = log.lastIndex(of: 0x0a) else { return [] }
@@ -95,8 +95,8 @@ package final class LoopbackServer: Sendable {
 }
 
 extension Process {
-  /// Waits for the end without a run loop, which threads of the test library do not have.
-  func waitForEnd() {
+  /// Waits without a run loop, which threads of the test library do not have.
+  func waitForExit() {
     while isRunning { Thread.sleep(forTimeInterval: 0.005) }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of its own for a test; it goes with this value.
+/// A temporary folder for a test; it is removed with this object.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
@@ -14,7 +14,7 @@ package final class TemporaryFolder: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// The path of something in it.
+  /// The path of a file in it.
   package func path(_ name: String) -> String {
     "\(path)/\(name)"
   }

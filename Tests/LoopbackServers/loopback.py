@@ -1,7 +1,7 @@
-"""An HTTP server on loopback whose answer depends on the path; it ends with its standard input.
+"""An HTTP server on the loopback interface whose response depends on the path; it exits when its standard input closes.
 
 Arguments: LOG [--secret S] [--certificate PEM --key PEM] [--port N] [--proxy]. Prints its port, then serves. Each
-request becomes a line of JSON in LOG once its answer is over.
+request is written to LOG as a line of JSON when its response is complete.
 """
 import argparse, base64, hashlib, hmac, http.server, json, os, socket, ssl, sys, threading, time
 from collections import Counter
@@ -25,7 +25,7 @@ def log(entry):
 
 
 def signature_is_valid(headers, body):
-    """None without a signature; the rule is written here a second time, by another hand than the sender's."""
+    """None without a signature. This is a second implementation, independent of the sender's."""
     given = headers.get("X-Highwater-Signature-256")
     if given is None or options.secret is None:
         return None
@@ -92,14 +92,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(int(status), b"as asked")
 
     def on_flaky(self, failures, status="503", name=""):
-        """Fails so often, counted over all requests to this path, then succeeds."""
+        """Fails this many times, counted over all requests to this path, then succeeds."""
         with lock:
             visits[self.path] += 1
             fails = visits[self.path] <= int(failures)
         self.answer(int(status) if fails else 200, b"flaky")
 
     def on_busy(self, failures, seconds):
-        """Asks for patience so often, in seconds or as a date, then succeeds."""
+        """Sends Retry-After this many times, in seconds or as a date, then succeeds."""
         with lock:
             visits[self.path] += 1
             fails = visits[self.path] <= int(failures)
@@ -114,7 +114,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(int(status), b"", Location="/echo")
 
     def on_huge(self, announced="yes"):
-        """A thousand million bytes, with or without telling so before."""
+        """A thousand million bytes, with or without a Content-Length."""
         self.status = 200
         self.send_response(200)
         if announced == "yes":
@@ -128,26 +128,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.sent += len(block)
 
     def on_headers(self):
-        """A head that has no end."""
+        """Endless headers."""
         self.wfile.write(b"HTTP/1.1 200 OK\r\n")
         for number in range(10000000):
             self.wfile.write(b"X-More-%d: %s\r\n" % (number, b"y" * 1000))
             self.sent += 1000
 
     def on_silent(self):
-        """Reads the request and says nothing until the client goes."""
+        """Reads the request and does not respond."""
         self.connection.settimeout(60)
         self.connection.recv(1)
 
     def on_trickle(self):
-        """A byte of the answer now and then, for as long as the client listens."""
+        """A byte of the response every 50 ms."""
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         for _ in range(1000):
             self.wfile.write(b"z")
             time.sleep(0.05)
 
     def on_half(self):
-        """Less than was announced."""
+        """Less than the announced length."""
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
         self.close_connection = True
 
@@ -159,7 +159,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
     def do_CONNECT(self):
-        """Joins the client to the host that it names, which is how https passes a proxy."""
+        """Tunnels to the named host, as an https proxy does."""
         host, port = self.path.rsplit(":", 1)
         log({"method": "CONNECT", "path": self.path, "status": 200, "sent": 0,
              "headers": {name.lower(): value for name, value in self.headers.items()}, "body": "",
@@ -188,7 +188,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass
 
 
-def end_with_input():
+def exit_with_input():
     sys.stdin.read()
     os._exit(0)
 
@@ -197,8 +197,8 @@ server = Server(("127.0.0.1", options.port), Handler)
 if options.certificate:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(options.certificate, options.key)
-    # The handshake is left to the connection's own thread: one that fails must not end or hold up the server.
+    # The connection's own thread performs the handshake: one that fails must not stop or block the server.
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-threading.Thread(target=end_with_input, daemon=True).start()
+threading.Thread(target=exit_with_input, daemon=True).start()
 print(server.server_address[1], flush=True)
 server.serve_forever()

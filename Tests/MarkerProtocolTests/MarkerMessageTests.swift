@@ -1,10 +1,10 @@
 import MarkerProtocol
 import Testing
 
-@Suite("One line from a target")
+@Suite("Parsing a line of a target")
 struct MarkerMessageTests {
   @Test(
-    "Each kind of message is understood",
+    "Each kind of message is parsed",
     arguments: [
       ("phase load", .phase("load")),
       ("mark cache-filled.2", .mark("cache-filled.2")),
@@ -16,12 +16,12 @@ struct MarkerMessageTests {
       ("iteration\r", .iteration),
     ] as [(String, MarkerMessage)]
   )
-  func understood(line: String, message: MarkerMessage) {
+  func parsed(line: String, message: MarkerMessage) {
     #expect(MarkerMessage(parsing: Array(line.utf8)) == message)
   }
 
   @Test(
-    "What is not quite a message is none",
+    "Invalid messages are rejected",
     arguments: [
       "", " ", "phase", "phase a b", "phase .hidden", "mark ../x", "mark é", "Iteration", "iteration 3", "PHASE a",
       "value a 1", "value a one items", "value a nan items", "value a inf items", "value a 0x10 items",
@@ -29,39 +29,14 @@ struct MarkerMessageTests {
       "mark a\u{0}b", "mark \u{1b}[31m", "phase " + String(repeating: "a", count: 101),
     ]
   )
-  func notUnderstood(line: String) {
+  func invalid(line: String) {
     #expect(MarkerMessage(parsing: Array(line.utf8)) == nil)
   }
 
-  @Test("A line of 512 bytes with its newline is a message, one byte more is none")
+  @Test("A line may have 512 bytes with its newline, and not one more")
   func longest() {
     let line = Array("mark a".utf8) + [UInt8](repeating: 0x20, count: 505)
     #expect(MarkerMessage(parsing: line) == .mark("a"))
     #expect(MarkerMessage(parsing: line + [0x20]) == nil)
-  }
-
-  @Test(
-    "What is written can be read again",
-    arguments: [
-      .phase("load"), .mark("x"), .iteration, .value(name: "a.b", number: 0.1, unit: "s"),
-      .value(name: "big", number: -1.7976931348623157e308, unit: "B"),
-    ] as [MarkerMessage]
-  )
-  func roundTrip(message: MarkerMessage) throws {
-    let line = try #require(message.line)
-    #expect(line.count <= MarkerMessage.longestLine)
-    #expect(line.last == 0x0a)
-    #expect(MarkerMessage(parsing: line.dropLast()) == message)
-  }
-
-  @Test(
-    "What could not be read again is not written",
-    arguments: [
-      .phase(""), .mark("two words"), .mark("a\nphase b"), .value(name: "a", number: .nan, unit: "s"),
-      .value(name: "a", number: .infinity, unit: "s"), .value(name: "a", number: 1, unit: ""),
-    ] as [MarkerMessage]
-  )
-  func refused(message: MarkerMessage) {
-    #expect(message.line == nil)
   }
 }

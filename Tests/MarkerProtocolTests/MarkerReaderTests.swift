@@ -1,7 +1,7 @@
 import MarkerProtocol
 import Testing
 
-@Suite("The stream of a marks FIFO")
+@Suite("Reading a marks FIFO")
 struct MarkerReaderTests {
   private func read(_ text: String, piece: Int) -> (messages: [MarkerMessage], unknown: Int) {
     var reader = MarkerReader()
@@ -15,28 +15,28 @@ struct MarkerReaderTests {
     return (messages, reader.unknownLines)
   }
 
-  @Test("Messages are found however the bytes are cut", arguments: [1, 2, 3, 7, 64, 4096])
-  func cut(piece: Int) {
+  @Test("Messages are found however the bytes are split", arguments: [1, 2, 3, 7, 64, 4096])
+  func split(piece: Int) {
     let (messages, unknown) = read("phase a\nmark b\n\nnonsense\niteration\n", piece: piece)
     #expect(messages == [.phase("a"), .mark("b"), .iteration])
     #expect(unknown == 2)
   }
 
-  @Test("An overlong line counts once, and the next one is understood", arguments: [1, 100, 4096])
+  @Test("A line that is too long counts once, and the next one is read", arguments: [1, 100, 4096])
   func overlong(piece: Int) {
     let (messages, unknown) = read("mark " + String(repeating: "a", count: 3000) + "\niteration\n", piece: piece)
     #expect(messages == [.iteration])
     #expect(unknown == 1)
   }
 
-  @Test("A torn last line counts as not understood")
-  func torn() {
+  @Test("An incomplete last line counts as unknown")
+  func incomplete() {
     let (messages, unknown) = read("iteration\nmark a", piece: 100)
     #expect(messages == [.iteration])
     #expect(unknown == 1)
   }
 
-  @Test("No bytes upset the reader", arguments: 0..<20)
+  @Test("Arbitrary bytes are read", arguments: 0..<20)
   func noise(seed: UInt64) {
     var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
     let bytes = (0..<5000).map { _ -> UInt8 in

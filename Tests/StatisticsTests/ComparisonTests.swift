@@ -3,8 +3,8 @@ import Testing
 @testable import Statistics
 
 @Suite("The exact test of ranks")
-struct RankTestTests {
-  /// How many choices of one side's values out of both have a sum of mid-ranks at least as high, counted one by one.
+struct RankTests {
+  /// The share of choices of one side's values with a sum of mid-ranks at least as high, counted one by one.
   private func counted(_ base: [Double], _ current: [Double]) -> Double {
     let all = base + current
     func rank(_ value: Double) -> Int { all.count { $0 < value } * 2 + all.count { $0 == value } + 1 }
@@ -26,38 +26,38 @@ struct RankTestTests {
     ([9, 8, 7, 6, 5, 4, 3, 2], [1, 2, 3, 4, 5]),
   ]
 
-  @Test("It counts all permutations, with equal values sharing their mean rank", arguments: sides)
+  @Test("It counts all permutations, with mid-ranks for ties", arguments: sides)
   func permutations(base: [Double], current: [Double]) {
-    #expect(abs(RankTest.chance(ofRiseFrom: base, to: current) - counted(base, current)) < 1e-12)
+    #expect(abs(RankTest.pValue(ofRiseFrom: base, to: current) - counted(base, current)) < 1e-12)
   }
 
   @Test(
-    "The floor is one in all ways to choose, and sides that are fully apart reach it",
+    "The smallest p-value is one divided by the number of choices, and fully separated sides reach it",
     arguments: [
       (3, 3, 0.05), (4, 4, 0.0143), (3, 5, 0.0179), (5, 5, 0.0040), (3, 10, 0.0035), (6, 6, 0.0011), (10, 5, 0.00033),
     ]
   )
-  func floor(first: Int, second: Int, expected: Double) {
+  func smallestPValue(first: Int, second: Int, expected: Double) {
     let (low, high) = ((0..<first).map(Double.init), (0..<second).map { 100 + Double($0 / 2) })
-    #expect(abs(RankTest.floor(first, second) - expected) < expected / 25)
-    #expect(RankTest.chance(ofRiseFrom: low, to: high) == RankTest.floor(first, second))
-    #expect(RankTest.chance(ofRiseFrom: high, to: low) == 1)
+    #expect(abs(RankTest.smallestPValue(first, second) - expected) < expected / 25)
+    #expect(RankTest.pValue(ofRiseFrom: low, to: high) == RankTest.smallestPValue(first, second))
+    #expect(RankTest.pValue(ofRiseFrom: high, to: low) == 1)
   }
 
-  @Test("Six values fully above six are told at 0.002, which a two-sided test against a one-sided floor would miss")
+  @Test("Six values fully above six are significant at 0.002, which a two-sided test would miss")
   func sixAgainstSix() {
     let base = [10.0, 11, 12, 13, 14, 15]
-    #expect(RankTest.chance(ofRiseFrom: base, to: base.map { $0 + 100 }) < 0.002)
+    #expect(RankTest.pValue(ofRiseFrom: base, to: base.map { $0 + 100 }) < 0.002)
   }
 
-  @Test("Nothing to compare is no evidence, and a thousand values are compared by those that stand for them")
+  @Test("Without values the p-value is 1, and a thousand values are subsampled")
   func edges() {
-    #expect(RankTest.chance(ofRiseFrom: [], to: [1]) == 1)
-    #expect(RankTest.chance(ofRiseFrom: [1], to: []) == 1)
+    #expect(RankTest.pValue(ofRiseFrom: [], to: [1]) == 1)
+    #expect(RankTest.pValue(ofRiseFrom: [1], to: []) == 1)
     let many = (0..<1000).map { Double($0 * 7919 % 1000) }
-    #expect(RankTest.chance(ofRiseFrom: many, to: many) > 0.4)
-    #expect(RankTest.chance(ofRiseFrom: many, to: many.map { $0 + 400 }) < 1e-6)
-    #expect(RankTest.floor(1000, 1000) == RankTest.floor(40, 40))
+    #expect(RankTest.pValue(ofRiseFrom: many, to: many) > 0.4)
+    #expect(RankTest.pValue(ofRiseFrom: many, to: many.map { $0 + 400 }) < 1e-6)
+    #expect(RankTest.smallestPValue(1000, 1000) == RankTest.smallestPValue(40, 40))
   }
 }
 
@@ -103,9 +103,9 @@ struct ShiftTests {
   }
 }
 
-@Suite("Two levels")
+@Suite("Two modes")
 struct ModesTests {
-  @Test("Values that jump between two levels are told by the gap")
+  @Test("Bimodal values are split at the gap")
   func found() throws {
     let values = [58.4, 66.4, 58.5, 66.3, 58.3, 58.4, 66.5, 58.4, 58.6, 66.4]
     let modes = try #require(Modes(of: values))
@@ -120,32 +120,32 @@ struct ModesTests {
     Array(repeating: 7, count: 12), [],
   ]
 
-  @Test("Fewer than ten values, one outlier, a slope and equal values have one level", arguments: single)
+  @Test("Fewer than ten values, one outlier, a slope and equal values have one mode", arguments: single)
   func notFound(values: [Double]) {
     #expect(Modes(of: values) == nil)
   }
 }
 
-@Suite("Shares")
-struct ShareTestTests {
-  /// The last is Fisher's own example of a lady who tastes tea.
+@Suite("Fisher's exact test")
+struct FisherTests {
+  /// The last is Fisher's own example, the lady tasting tea.
   @Test(
-    "The exact test of a share counts all tables with the same margins",
+    "It counts all tables with the same margins",
     arguments: [
       (5, 10, 5, 5, (252, 3003)), (5, 10, 10, 10, (252, 15504)), (0, 10, 0, 5, (1, 1)), (3, 4, 3, 4, (55, 70)),
       (1, 4, 3, 4, (17, 70)),
     ]
   )
   func fisher(base: Int, of baseCount: Int, current: Int, count: Int, expected: (wanted: Double, all: Double)) {
-    let chance = ShareTest.chance(ofRiseFrom: base, of: baseCount, to: current, of: count)
-    #expect(abs(chance - expected.wanted / expected.all) < 1e-12)
+    let pValue = FisherTest.pValue(ofRiseFrom: base, of: baseCount, to: current, of: count)
+    #expect(abs(pValue - expected.wanted / expected.all) < 1e-12)
   }
 }
 
-@Suite("What a comparison can see")
+@Suite("Smallest detectable change")
 struct DetectionTests {
   @Test(
-    "The factor of the rank test is that of its simulation, and nears the normal test's with many values",
+    "The factor is that of the simulation, and approaches the normal test's with many values",
     arguments: [(5, 5, 4.9), (5, 10, 4.3), (10, 10, 4.0), (20, 20, 3.85), (1000, 1000, 3.6)]
   )
   func factor(first: Int, second: Int, expected: Double) {
@@ -153,7 +153,7 @@ struct DetectionTests {
     #expect(Detection.factor(3, 3) > 4.9)
   }
 
-  @Test("The tolerance bounds what is seen where values are quiet, the noise where they are not")
+  @Test("The tolerance limits the detectable change where the noise is small, else the noise does")
   func smallest() {
     func seen(_ deviation: Double, hasStatistics: Bool = true) -> Double {
       Detection.smallestShift(deviation: deviation, 5, 5, allowed: 100, hasStatistics: hasStatistics)
@@ -170,8 +170,8 @@ struct DetectionTests {
   }
 }
 
-@Suite("Where the middle of values lies")
-struct CenterTests {
+@Suite("The pseudomedian")
+struct PseudomedianTests {
   @Test(
     "The cut follows the exact distribution of the signed-rank sum",
     arguments: [
@@ -179,15 +179,15 @@ struct CenterTests {
     ]
   )
   func rankCut(count: Int, perSide: Double, expected: Int) {
-    #expect(Center.rankCut(count, perSide: perSide) == expected)
+    #expect(Pseudomedian.rankCut(count, perSide: perSide) == expected)
   }
 
-  @Test("The bounds hold the middle, are a point for equal values, and are nil for too few")
+  @Test("The bounds contain the median, are a point for equal values, and are nil for too few")
   func bounds() throws {
-    #expect(Center.bounds(of: [3, 1, 2, 5, 4], perSide: 0.05) == 1...5)
-    #expect(Center.bounds(of: [7, 7, 7, 7, 7], perSide: 0.05) == 7...7)
-    #expect(Center.bounds(of: [1, 2, 3, 4], perSide: 0.05) == nil)
-    let ten = try #require(Center.bounds(of: (1...10).map(Double.init), perSide: 0.05))
+    #expect(Pseudomedian.bounds(of: [3, 1, 2, 5, 4], perSide: 0.05) == 1...5)
+    #expect(Pseudomedian.bounds(of: [7, 7, 7, 7, 7], perSide: 0.05) == 7...7)
+    #expect(Pseudomedian.bounds(of: [1, 2, 3, 4], perSide: 0.05) == nil)
+    let ten = try #require(Pseudomedian.bounds(of: (1...10).map(Double.init), perSide: 0.05))
     #expect(ten.lowerBound > 3 && ten.upperBound < 8)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Slopes with an interval")
 struct SlopeIntervalTests {
-  /// Near enough to normal values of deviation 1, by plain sums, which are the same on every machine.
+  /// Nearly normal values of deviation 1, by plain sums, which are the same on every machine.
   private func noise(seed: UInt64, count: Int) -> [Double] {
     var numbers = SeededNumbers(seed: seed)
     return (0..<count).map { _ in (0..<12).reduce(-6) { sum, _ in sum + numbers.nextShare() } }
@@ -21,7 +21,7 @@ struct SlopeIntervalTests {
     #expect(SlopeInterval(x: [1, 2], y: [2, 3])?.slope == 1)
   }
 
-  @Test("The interval holds the true slope in some 95 of 100 cases, and its width falls with the noise")
+  @Test("The interval covers the true slope in about 95 of 100 cases, and is narrower with less noise")
   func coverage() throws {
     var (held, wide, narrow) = (0, 0.0, 0.0)
     for seed in 0..<200 as Range<UInt64> {
@@ -36,7 +36,7 @@ struct SlopeIntervalTests {
     #expect((3...6).contains(wide / narrow))
   }
 
-  @Test("Noise that hangs together widens the interval")
+  @Test("Correlated noise widens the interval")
   func correlation() throws {
     var (wide, narrow) = (0.0, 0.0)
     for seed in 0..<20 as Range<UInt64> {
@@ -58,39 +58,39 @@ struct SlopeIntervalTests {
     4_602_602_484_096_854_120, 4_602_453_165_510_373_551, 4_602_729_348_498_258_908,
   ]
 
-  @Test("The same curve gives the same figures, to the bit, on any machine")
+  @Test("The same curve gives the same interval, bit for bit, on any machine")
   func reproducible() throws {
     let y = zip(x, noise(seed: 42, count: 100)).map { 0.5 * $0 + $1 }
     let interval = try #require(SlopeInterval(x: x, y: y))
     #expect([interval.slope, interval.low, interval.high].map(\.bitPattern) == Self.known)
   }
 
-  @Test("A saw's teeth, which rise slowly and fall at once, have no slope of their own")
+  @Test("A sawtooth, which rises slowly and falls at once, has no slope")
   func sawtooth() throws {
     let teeth = x.map { 30 * ($0 / 14 - ($0 / 14).rounded(.down)) }
     let interval = try #require(SlopeInterval(x: x, y: teeth))
     #expect((interval.low...interval.high).contains(0))
   }
 
-  @Test("Blocks are as long as the cube root, twice the lag of the first free neighbour, or a third of all at most")
+  @Test("A block has the length of the cube root or twice the first uncorrelated lag, and at most a third of all")
   func blocks() {
-    #expect(Resampling.blockLength(of: Array(repeating: 1, count: 48)) == 4)
-    #expect(Resampling.blockLength(of: noise(seed: 1, count: 48)) == 4)
+    #expect(BlockBootstrap.blockLength(of: Array(repeating: 1, count: 48)) == 4)
+    #expect(BlockBootstrap.blockLength(of: noise(seed: 1, count: 48)) == 4)
     let wave = (0..<48).map { $0 % 16 < 8 ? 1.0 : -1 }
-    #expect(Resampling.blockLength(of: wave) == 8)
-    #expect(Resampling.blockLength(of: (0..<48).map(Double.init)) == 16)
-    #expect(Resampling.blockLength(of: [1]) == 1)
+    #expect(BlockBootstrap.blockLength(of: wave) == 8)
+    #expect(BlockBootstrap.blockLength(of: (0..<48).map(Double.init)) == 16)
+    #expect(BlockBootstrap.blockLength(of: [1]) == 1)
   }
 
-  @Test("A drawn curve is made of whole blocks of the residuals")
+  @Test("A resampled curve consists of whole blocks of the residuals")
   func drawn() {
     var numbers = SeededNumbers(seed: 1)
-    let drawn = Resampling.movingBlocks(of: (0..<10).map(Double.init), length: 4, from: &numbers)
+    let drawn = BlockBootstrap.resample((0..<10).map(Double.init), length: 4, using: &numbers)
     #expect(drawn.count == 10)
     for (index, value) in drawn.enumerated() where index % 4 > 0 { #expect(value == drawn[index - 1] + 1) }
   }
 
-  @Test("Selection finds the median that sorting finds", arguments: [1, 2, 3, 10, 101, 1000])
+  @Test("Quickselect and sorting find the same median", arguments: [1, 2, 3, 10, 101, 1000])
   func selection(count: Int) {
     for bound in [1, 3, 1_000_000] {
       var numbers = SeededNumbers(seed: UInt64(count))
@@ -102,9 +102,9 @@ struct SlopeIntervalTests {
     #expect(Slope.median(&none) == nil)
   }
 
-  @Test("A long curve is thinned to medians of neighbours")
+  @Test("A long curve is reduced to medians of neighbours")
   func thinning() {
-    let thin = Slope.thinned(x: (0..<10).map(Double.init), y: [0, 99, 0, 0, 0, 0, 5, 5, 5, 7], to: 4)
+    let thin = Slope.downsampled(x: (0..<10).map(Double.init), y: [0, 99, 0, 0, 0, 0, 5, 5, 5, 7], to: 4)
     #expect(thin.x == [1, 4, 7, 9] && thin.y == [0, 0, 5, 7])
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Statistics
 
-@Suite("Spread of plain numbers")
+@Suite("Medians and deviations")
 struct SpreadTests {
   @Test("The median is the middle value, or the mean of the middle two")
   func median() {
@@ -26,9 +26,9 @@ struct SpreadTests {
     #expect(Spread.noise([]) == 0)
   }
 
-  @Test("The scaled deviation of 1…9 is 1.4826 × 2")
+  @Test("The scaled MAD of 1…9 is 1.4826 × 2")
   func deviation() {
-    #expect(Spread.scaledDeviation(Array(1...9).map(Double.init)) == 1.4826 * 2)
+    #expect(Spread.scaledMAD(Array(1...9).map(Double.init)) == 1.4826 * 2)
   }
 }
 
@@ -39,7 +39,7 @@ struct SteadyStateTests {
     #expect(SteadyState.start(of: Array(repeating: 5, count: 40), floor: 0) == 0)
   }
 
-  @Test("A warm-up by stairs ends where its last stair ends")
+  @Test("A stepwise warm-up ends with its last step")
   func stairs() {
     let curve = (0..<100).map { $0 < 10 ? 10.0 : $0 < 30 ? 60 : 100 }
     #expect(SteadyState.start(of: curve, floor: 0.5) == 30)
@@ -53,7 +53,7 @@ struct SteadyStateTests {
     #expect(SteadyState.start(of: later, floor: 0.5) == nil)
   }
 
-  @Test("Moves below the floor do not count, and too short a curve has no steady state")
+  @Test("Deviations below the floor do not count, and a curve that is too short has no steady state")
   func floor() {
     let curve = (0..<40).map { $0 < 10 ? 990.0 : 1000 }
     #expect(SteadyState.start(of: curve, floor: 20) == 0)
@@ -63,7 +63,7 @@ struct SteadyStateTests {
 
 @Suite("Slopes")
 struct SlopeTests {
-  @Test("A slope is exact on a line and unmoved by a few outliers")
+  @Test("The slope is exact on a line, also with a few outliers")
   func slope() {
     let x = (0..<50).map(Double.init)
     var y = x.map { 3 * $0 + 7 }

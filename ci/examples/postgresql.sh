@@ -1,4 +1,4 @@
-# What the PostgreSQL example does, step by step: create | serve | ready | load [ROWS] | remove.
+# The commands of the PostgreSQL example: create | serve | ready | load [ROWS] | remove.
 set -eu
 folder=/tmp/highwater-postgresql-example
 PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin | tail -1)

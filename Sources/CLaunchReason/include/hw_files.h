@@ -1,8 +1,9 @@
-/// What LaunchReason reads of the kernel's small files and writes into none.
+/// Reads the kernel's text files for LaunchReason.
 ///
-/// In C, since Swift's way with texts (splitting, searching, reading numbers) made a program that records its launches
-/// touch 0.9 MiB of code of the standard library that it needed for nothing else (Linux 6.18, Swift 6.3.1, 2026-11).
-/// Nothing here allocates. Where a file is given by its folder and its name in it, the name begins with a slash. A text that has no room in its place is cut, and ends with a NUL always.
+/// In C, because Swift's string processing (splitting, searching, parsing numbers) made a program that records its
+/// launches load 0.9 MiB of the standard library that it did not need otherwise (Linux 6.18, Swift 6.3.1, 2026-11).
+/// Nothing here allocates. If a file is given by its folder and its name, the name begins with a slash. A string that
+/// does not fit into its buffer is cut, and always ends with a NUL.
 
 #ifndef HW_FILES_H
 #define HW_FILES_H
@@ -11,39 +12,38 @@
 #include <stdint.h>
 
 #pragma clang assume_nonnull begin
-// What is not exported is not linked where nothing calls it.
+// Hidden symbols are only linked if they are called.
 #pragma GCC visibility push(hidden)
 
-/// A word of a file's first line that begins with the word `key`; of its first line at all where that is NULL.
+/// A word of the first line that begins with the word `key`, or of the first line if `key` is NULL.
 ///
-/// @return The word's length; 0 where there is none, or the file cannot be read.
+/// @return The length of the word; 0 if there is none, or the file cannot be read.
 size_t hw_file_word(const char *folder, const char *name, const char *_Nullable key, size_t index, char *word,
-                    size_t room);
+                    size_t size);
 
-/// A number of a file's first line that begins with the word `key`; of its first line at all where that is NULL.
+/// A number in the first line that begins with the word `key`, or in the first line if `key` is NULL.
 ///
 /// @return Whether there is one.
 int hw_file_number(const char *folder, const char *name, const char *_Nullable key, size_t index, uint64_t *number);
 
-/// The name of the operating system (`PRETTY_NAME` in os-release(5)) and a digest of the whole file, since a point
+/// The name of the operating system (`PRETTY_NAME` in os-release(5)) and a digest of the whole file, because a point
 /// release often keeps the name: 64 bits of FNV-1a (RFC 9923, section 6.2).
 ///
-/// @return Its length; 0 where the file cannot be read.
-size_t hw_os_release(const char *path, char *release, size_t room);
+/// @return The length; 0 if the file cannot be read.
+size_t hw_os_release(const char *path, char *release, size_t size);
 
-/// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent; of the machine,
-/// where `folder` is `/proc` (Documentation/accounting/psi.rst).
+/// The share of the last ten seconds in which all tasks of a cgroup waited for memory, in percent; of the machine if
+/// `folder` is `/proc` (Documentation/accounting/psi.rst).
 ///
-/// @return Whether the kernel tells one.
+/// @return Whether the kernel reports it.
 int hw_pressure(const char *folder, double *share);
 
-/// The pid and start, in clock ticks since boot, of the process with that folder, if it is no zombie
-/// (proc_pid_stat(5)).
+/// The pid and the start time, in clock ticks since boot, of the process with that folder (proc_pid_stat(5)).
 ///
-/// @return Whether there is one.
+/// @return Whether the process exists and is not a zombie.
 int hw_process_identity(const char *folder, int32_t *pid, uint64_t *start);
 
-/// Whether a process with this pid and start lives; one that was given the same pid since has another start.
+/// Whether a process with this pid and start time is alive; another process with the same pid has another start time.
 ///
 /// @param proc The folder `/proc`.
 int hw_process_lives(const char *proc, int32_t pid, uint64_t start);
@@ -51,33 +51,33 @@ int hw_process_lives(const char *proc, int32_t pid, uint64_t start);
 /// The folder of a process's memory cgroup, version 1 or 2 (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
 ///
 /// @param own The process's folder in `/proc`, with `cgroup` and `mountinfo`.
-/// @return Its length; 0 where no hierarchy that counts memory can be seen.
-size_t hw_memory_cgroup(const char *own, char *folder, size_t room);
+/// @return The length; 0 if no hierarchy with the memory controller is visible.
+size_t hw_memory_cgroup(const char *own, char *folder, size_t size);
 
-/// The lowest limit of a memory cgroup and of those above it that can be seen, in bytes.
+/// The lowest limit of a memory cgroup and its visible ancestors, in bytes.
 ///
 /// @return Whether there is one.
 int hw_memory_limit(const char *folder, uint64_t *limit);
 
-/// How many processes of the cgroup were killed for want of memory, by any limit or by the machine's; it only rises.
+/// How many processes of the cgroup the OOM killer has killed, because of a limit or of the machine; it only rises.
 ///
-/// @return Whether that is counted.
+/// @return Whether the kernel counts them.
 int hw_oom_kills(const char *folder, uint64_t *kills);
 
-/// Whose want of memory a process was killed for, as a record of the kernel's log tells, such as
+/// The kind of OOM kill of a process in a record of the kernel's log, such as
 /// `3,2105,11614702880,-;Memory cgroup out of memory: Killed process 645 (python3) …` (mm/oom_kill.c).
 ///
-/// Records that programs wrote themselves are not believed: they have another facility than the kernel's, which is 0.
+/// Records of programs are ignored: their facility differs from that of the kernel, which is 0.
 ///
-/// @param since In microseconds since boot; what was logged before is of another process.
-/// @return 0 where the record tells nothing of it, 1 for the limit of a cgroup, 2 for the machine's memory.
+/// @param since In microseconds since boot; earlier records are of another process.
+/// @return 0 if the record does not name the process, 1 for the limit of a cgroup, 2 for the memory of the machine.
 int hw_log_record_kill(const char *record, size_t length, int32_t pid, uint64_t since);
 
-/// The same of a whole log, as `/dev/kmsg` gives it (Documentation/ABI/testing/dev-kmsg).
+/// The same for a whole log such as `/dev/kmsg` (Documentation/ABI/testing/dev-kmsg).
 int hw_log_kill(const char *path, int32_t pid, uint64_t since);
 
-/// The file name of the program; after an upgrade under way the kernel appends ` (deleted)`, which is no part of it.
-size_t hw_program_name(char *name, size_t room);
+/// The file name of the program, without the ` (deleted)` that the kernel appends if the file was replaced.
+size_t hw_program_name(char *name, size_t size);
 
 /// The path of a program's launch record: `FOLDER/INSTANCE.launch`, with `_` for other bytes of the instance's first
 /// 100 than letters, digits, `.`, `_` and `-`.
@@ -85,25 +85,25 @@ size_t hw_program_name(char *name, size_t room);
 /// @param folder By default `highwater` in the first of `$STATE_DIRECTORY` (systemd.exec(5)), `$XDG_STATE_HOME` and
 ///               `~/.local/state`.
 /// @param instance By default the program's file name.
-/// @return Its length; 0 where no folder can be found.
-size_t hw_record_path(const char *_Nullable folder, const char *_Nullable instance, char *path, size_t room);
+/// @return The length; 0 if no folder can be determined.
+size_t hw_record_path(const char *_Nullable folder, const char *_Nullable instance, char *path, size_t size);
 
-/// Opens the file of a launch record, made where it is missing, for its user only; a link is not followed.
+/// Opens or creates the file of a launch record, accessible to its user only; a link is not followed.
 ///
-/// @return Its descriptor, or -1 with `errno`.
+/// @return The descriptor, or -1 with `errno`.
 int hw_record_open(const char *path);
 
-/// Whether the program is a host of unit tests (XCTest, Swift Testing), as its name says.
+/// Whether the program is a unit test host (XCTest, Swift Testing), by its name.
 int hw_is_test_host(void);
 
-/// A number that nobody can foresee, for telling one run from another.
+/// A random number, to distinguish runs.
 uint32_t hw_random(void);
 
-/// Makes the folders above a path that are missing, for their user only.
+/// Creates the missing folders of a path, accessible to their user only.
 ///
-/// @param failed Gets the folder that could not be made.
+/// @param failed Receives the folder that could not be created.
 /// @return 0, or an error number.
-int hw_make_folders(const char *path, char *failed, size_t room);
+int hw_make_folders(const char *path, char *failed, size_t size);
 
 #pragma GCC visibility pop
 #pragma clang assume_nonnull end

@@ -1,4 +1,4 @@
-/// The Linux calls that Swift cannot spell, and the code that must run between `fork` and `exec`.
+/// The Linux calls that Swift cannot call, and the code that must run between `fork` and `exec`.
 ///
 /// Everything that runs in a forked child uses async-signal-safe calls only (signal-safety(7)), since the runner has
 /// threads: another thread may have held any lock at the moment of the fork.
@@ -12,9 +12,9 @@
 
 // MARK: - Starting programs
 
-/// What went on when a start failed.
+/// What was being done when a start failed.
 enum hw_stage {
-  HW_STAGE_SHEPHERD = 1,
+  HW_STAGE_SUPERVISOR = 1,
   HW_STAGE_GROUP,
   HW_STAGE_DIRECTORY,
   HW_STAGE_INPUT,
@@ -27,49 +27,49 @@ enum hw_stage {
   HW_STAGE_TRACE,
 };
 
-/// What a shepherd has to say.
-enum hw_news {
+/// What a supervisor reports.
+enum hw_event {
   /// The program was executed; `pid` is its process.
-  HW_NEWS_STARTED = 1,
+  HW_EVENT_STARTED = 1,
   /// The program could not be executed: `stage`, and errno in `value`.
-  HW_NEWS_FAILED,
+  HW_EVENT_FAILED,
   /// Process `pid` ended with the wait status `value`.
-  HW_NEWS_ENDED,
+  HW_EVENT_ENDED,
   /// Process `pid` could not be killed.
-  HW_NEWS_SURVIVOR,
+  HW_EVENT_SURVIVOR,
   /// The last record: nothing is left but what was reported as a survivor. Where there is a cgroup it is still there,
-  /// until the control pipe has `HW_WISH_RELEASE` or ends.
-  HW_NEWS_DONE,
-  /// Where the program is traced: process `value` has made process `pid`, which uses its maker's memory until its exec
+  /// until the control pipe has `HW_REQUEST_RELEASE` or ends.
+  HW_EVENT_DONE,
+  /// Where the program is traced: process `value` has made process `pid`, which uses the memory of `value` until its exec
   /// or end if `stage` is not 0 (vfork(2)).
-  HW_NEWS_FORKED,
-  /// Where the program is traced: process `pid` executes a new program; `figures` and `command` are of that.
-  HW_NEWS_EXECUTED,
-  /// Where the program is traced: process `pid` is about to end; `figures` are its last.
+  HW_EVENT_FORKED,
+  /// Where the program is traced: process `pid` executes a new program; `memory` and `command` are of that.
+  HW_EVENT_EXECUTED,
+  /// Where the program is traced: process `pid` is about to end; `memory` has its last values.
   /// May come more than once of a process with several threads, and before an exec by one of them.
-  HW_NEWS_EXITING,
+  HW_EVENT_EXITING,
   /// Where the program is traced: process `pid` has made `value` threads, and its next ones are not followed.
-  HW_NEWS_MANY_THREADS,
+  HW_EVENT_MANY_THREADS,
 };
 
-/// The places of `figures`, by the lines of proc_pid_status(5).
-enum hw_figure { HW_PEAK, HW_RESIDENT, HW_ANONYMOUS, HW_FILE, HW_SHARED, HW_FIGURES };
+/// The indexes of `memory`, by the lines of proc_pid_status(5).
+enum hw_memory_value { HW_PEAK, HW_RESIDENT, HW_ANONYMOUS, HW_FILE, HW_SHARED, HW_MEMORY_VALUES };
 
-/// One message of a shepherd; far below PIPE_BUF, so that each is written and read whole (pipe(7)).
+/// One message of a supervisor; far below PIPE_BUF, so that each is written and read whole (pipe(7)).
 struct hw_record {
-  int32_t news;
+  int32_t event;
   int32_t pid;
   int32_t value;
   int32_t stage;
   /// CLOCK_MONOTONIC in nanoseconds.
   int64_t time;
   /// In bytes; all zero where the process has no memory any more.
-  int64_t figures[HW_FIGURES];
+  int64_t memory[HW_MEMORY_VALUES];
   /// The kernel's name of the process, ended by a zero.
   char command[16];
 };
 
-/// A cgroup that a shepherd makes and removes. Each list ends with a null pointer.
+/// A cgroup that a supervisor makes and removes. Each list ends with a null pointer.
 struct hw_cgroup {
   char *_Nullable const *_Nonnull folders;
   /// Of each folder the file by which a process joins.
@@ -80,7 +80,7 @@ struct hw_cgroup {
   char *_Nullable const *_Nonnull before_killing;
 };
 
-/// Everything that a start needs, made ready before the fork.
+/// Everything that a start needs, prepared before the fork.
 struct hw_plan {
   /// A path; nothing is searched.
   const char *_Nonnull program;
@@ -96,7 +96,7 @@ struct hw_plan {
   /// A mask for sched_setaffinity(2); NULL leaves the CPUs as they are.
   const void *_Nullable cpus;
   size_t cpus_size;
-  /// A file and its folder that the shepherd removes where the runner died and cannot; NULL is none.
+  /// A file and its folder that the supervisor removes where the runner died and cannot; NULL is none.
   const char *_Nullable scratch_file;
   const char *_Nullable scratch_folder;
   /// Whether the program and all that it starts is traced (ptrace(2)).
@@ -107,31 +107,31 @@ struct hw_plan {
   int mappings;
 };
 
-/// What a runner writes to a shepherd, a byte each. Two, since a wish to kill may come when all has just ended: it must
-/// not be taken for the other.
-enum hw_wish {
-  /// All below the shepherd is to be killed; the end of the file has the same effect.
-  HW_WISH_DISPERSE = 1,
-  /// After `HW_NEWS_DONE`: the cgroup's counters were read.
-  HW_WISH_RELEASE,
+/// What a runner writes to a supervisor, a byte each. There are two, since a request to kill may come when all has just
+/// ended, and must not be taken for the other one.
+enum hw_request {
+  /// All below the supervisor is to be killed; the end of the file has the same effect.
+  HW_REQUEST_KILL_ALL = 1,
+  /// After `HW_EVENT_DONE`: the cgroup's counters were read.
+  HW_REQUEST_RELEASE,
 };
 
-/// The runner's ends of a shepherd's pipes; all are closed on exec.
-struct hw_shepherd {
+/// The runner's ends of a supervisor's pipes; all are closed on exec.
+struct hw_supervisor {
   pid_t pid;
-  /// Takes `hw_wish`es.
+  /// Takes `hw_request`es.
   int control;
   /// Yields `hw_record`s; not blocking.
   int report;
-  /// Yields the records of traced processes, but the end of the program itself; not blocking. They are many, and
-  /// nobody has to wake up for each.
+  /// Yields the records of traced processes, but for the end of the program itself; not blocking. They are many, and
+  /// the runner need not wake up for each.
   int events;
 };
 
-/// Forks a shepherd that starts the program; 0, or the errno of what failed in the caller.
+/// Forks a supervisor that starts the program; 0, or the errno of what failed in the caller.
 ///
-/// The first record tells whether the program was executed. Why C: the shepherd lives between fork and exec.
-int hw_shepherd_start(const struct hw_plan *_Nonnull plan, struct hw_shepherd *_Nonnull started);
+/// The first record says whether the program was executed. Why C: the supervisor lives between fork and exec.
+int hw_supervisor_start(const struct hw_plan *_Nonnull plan, struct hw_supervisor *_Nonnull started);
 
 // MARK: - Process trees
 
@@ -144,8 +144,8 @@ struct hw_process {
 /// Lists the living and dead descendants of `root` that are not yet reaped; returns how many were stored.
 ///
 /// Uses the `children` files of proc(5), which may miss a process whose sibling ends meanwhile, and may show one twice
-/// that gets a new parent meanwhile. Where the kernel has no such files, falls back to a scan of /proc. It allocates
-/// nothing, so that it serves the shepherd, and a sampler's loop.
+/// that gets a new parent meanwhile. Where the kernel has no such files, it falls back to a scan of /proc. It allocates
+/// nothing, so that the supervisor and the sampler's loop can use it.
 int hw_descendants(pid_t root, struct hw_process *_Nonnull found, int capacity);
 
 /// Lists the descendants of `root` by the parents in all `/proc/<pid>/stat`; see `hw_descendants`.
@@ -162,10 +162,10 @@ int hw_pidfd_open(pid_t pid);
 /// pidfd_send_signal(2); -1 and errno on failure.
 int hw_pidfd_send_signal(int descriptor, int signal);
 
-/// Whether two processes share one memory: 1, 0, or -1 where the kernel does not tell (kcmp(2)).
+/// Whether two processes share one memory: 1, 0, or -1 where that is unknown (kcmp(2)).
 int hw_shares_memory(pid_t one, pid_t other);
 
-/// Whether the addresses of a program that this thread starts can be made fixed (personality(2)).
+/// Whether the addresses of a program that this thread starts can be fixed (personality(2)).
 ///
 /// Container runtimes commonly refuse it by a seccomp filter.
 int hw_can_fix_addresses(void);

@@ -1,7 +1,7 @@
-/// Numbers that threads share.
+/// Atomic operations.
 ///
-/// In C, since Swift's are in a library of their own, Synchronization, which a program would load for them: 68 KiB of
-/// resident memory (Swift 6.3.1, x86_64, 2026-11).
+/// In C, because Swift's atomics are in a library of their own, Synchronization, which takes 68 KiB of resident memory
+/// (Swift 6.3.1, x86_64, 2026-11).
 
 #ifndef HW_ATOMIC_H
 #define HW_ATOMIC_H
@@ -25,7 +25,7 @@ static inline uint64_t hw_atomic_add(uint64_t *word, uint64_t value) {
 
 static inline void hw_atomic_or(uint64_t *word, uint64_t bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 
-/// @return Whether the word was as expected, and is replaced.
+/// @return Whether the word had the expected value, and was replaced.
 static inline int hw_atomic_replace(uint64_t *word, uint64_t expected, uint64_t value) {
   return __atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

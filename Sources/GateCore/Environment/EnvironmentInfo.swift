@@ -1,5 +1,5 @@
 /// An environment and the name under which its baselines are stored.
-package struct EnvironmentInfo: Sendable, Hashable {
+package struct EnvironmentInfo: Sendable, Hashable, Codable {
   package var name: String
   package var fingerprint: Fingerprint
   /// Hard fields that the team ignores in comparisons.
@@ -21,7 +21,7 @@ package struct EnvironmentInfo: Sendable, Hashable {
 }
 
 /// How exact the machine's memory counters are.
-package struct CounterCheck: Sendable, Hashable {
+package struct CounterCheck: Sendable, Hashable, Codable {
   /// The error bound of a high-water mark after memory was released, per kind of memory (lib/percpu_counter.c).
   package var bound: Bytes
   /// `VmRSS` of `status` less `Rss` of `smaps_rollup`, of an idle helper process; zero from Linux 6.16 on.

@@ -1,11 +1,11 @@
 /// What memory values depend on, apart from the program.
-package struct Fingerprint: Sendable, Hashable {
+package struct Fingerprint: Sendable, Hashable, Codable {
   /// The fields, by their names in result and baseline files.
   package enum Field: String, Sendable, CaseIterable, Comparable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
     case kernel, libc, allocator, swap, environmentHash
 
-    /// Whether values are never compared where this field differs (CONTRACT section 1, Environment).
+    /// Whether values are never compared where this field differs (judging.md, Environments).
     package var isHard: Bool {
       switch self {
       case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true

@@ -22,7 +22,7 @@ struct Comparison {
   /// Where the baseline's values jump between two levels further apart than `allowed`, each level is compared with its own.
   init?(from base: [Double], to current: [Double], allowed: Double, alpha: Double, isLast: Bool) {
     guard let shift = Shift(from: base, to: current) else { return nil }
-    guard RankTest.floor(base.count, current.count) <= alpha || !isLast else {
+    guard RankTest.smallestPValue(base.count, current.count) <= alpha || !isLast else {
       self.init(.thresholds, shift, shift.estimate > allowed ? .rise : shift.estimate < -allowed ? .fall : .level, nil)
       return
     }
@@ -47,12 +47,12 @@ struct Comparison {
   ) -> (Outcome, chance: Double?) {
     var chance: Double?
     if shift.estimate > allowed {
-      let rise = RankTest.chance(ofRiseFrom: base, to: current)
+      let rise = RankTest.pValue(ofRiseFrom: base, to: current)
       if rise <= alpha { return (.rise, rise) }
       chance = rise
     }
     if shift.estimate < -allowed {
-      let fall = RankTest.chance(ofRiseFrom: current, to: base)
+      let fall = RankTest.pValue(ofRiseFrom: current, to: base)
       if fall <= alpha { return (.fall, fall) }
       chance = fall
     }
@@ -65,7 +65,7 @@ struct Comparison {
 extension Comparison {
   /// A larger share of the high level with a probability up to this one is neither shown nor excluded.
   ///
-  /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibration/RESULTS.md, A).
+  /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibrate.d/RESULTS.md, A).
   private static let doubt = 0.1
 
   /// Compares the distances of the values from their nearer levels, and the shares of values at the high level.
@@ -97,11 +97,11 @@ extension Comparison {
     let change = Double(levels.highNow) / Double(count) - Double(levels.highBefore) / Double(baseCount)
     let moved = change * (levels.high - levels.low)
     if moved > allowed {
-      let more = ShareTest.chance(ofRiseFrom: levels.highBefore, of: baseCount, to: levels.highNow, of: count)
+      let more = FisherTest.pValue(ofRiseFrom: levels.highBefore, of: baseCount, to: levels.highNow, of: count)
       return (more <= alpha ? .rise : more <= doubt ? .undecided : .level, more)
     }
     guard moved < -allowed else { return (.level, nil) }
-    let fewer = ShareTest.chance(ofRiseFrom: levels.highNow, of: count, to: levels.highBefore, of: baseCount)
+    let fewer = FisherTest.pValue(ofRiseFrom: levels.highNow, of: count, to: levels.highBefore, of: baseCount)
     return (fewer <= alpha ? .fall : .level, fewer)
   }
 }

@@ -22,19 +22,14 @@ extension Baseline {
     return Anchor(level: level, at: approval.at, commit: approval.commit)
   }
 
-  /// The judged metrics that have crept up.
-  ///
-  /// Their rise above the anchor is more than their tolerance and ``Statistics/Creep/deviations`` of their own values, since
-  /// the lowest of many levels is below their mean.
+  /// The judged metrics that have crept up from their anchors, by the rule of ``Drift``.
   package func creep(under gate: Gate) -> [Creep] {
     gate.rules.filter { $0.severity != .off }.compactMap { rule in
       guard let anchor = anchors[rule.metric], let values = metrics[rule.metric], let level = Spread.median(values)
       else { return nil }
-      let least =
-        gate.tolerance(of: rule.metric).allowed(above: values, of: rule.metric)
-        + Statistics.Creep.deviations * Spread.noise(values)
       let rise = level - anchor.level
-      guard rise > least else { return nil }
+      let tolerated = gate.tolerance(of: rule.metric).allowed(above: values, of: rule.metric)
+      guard Drift.isDrift(rise, tolerated: tolerated, noise: Spread.noise(values)) else { return nil }
       return Creep(metric: rule.metric, unit: unit(of: rule.metric), rise: rise, anchor: anchor, span: .approvals)
     }
   }

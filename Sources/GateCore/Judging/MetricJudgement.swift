@@ -11,7 +11,7 @@ extension Tolerance {
   ///
   /// `auto` is two and a half standard deviations of the baseline (within a level, where the values jump between two), and
   /// at least 128 KiB and 0.5 %. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation
-  /// of so few values may be a third too low (ci/calibration/RESULTS.md, E: 0.9 % of equal programs are undecided).
+  /// of so few values may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided).
   /// Values that the target reports have only the minimum of 0.5 %.
   /// The spread does not include a drift of the machine from one repetition to the next.
   package func allowed(above baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
@@ -153,8 +153,8 @@ extension MetricJudgement {
     let low = Spread.median(growth.map(\.low)) ?? -.infinity
     let high = Spread.median(growth.map(\.high)) ?? .infinity
     let share = plan.alpha(at: repetitions, against: current.count)
-    let lowest = Center.bounds(of: current, perSide: share)?.lowerBound ?? -.infinity
-    let highest = Center.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
+    let lowest = Pseudomedian.bounds(of: current, perSide: share)?.lowerBound ?? -.infinity
+    let highest = Pseudomedian.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
     let (least, most) = (max(low, lowest), min(high, highest))
     return min(least, most)...max(least, most)
   }

@@ -86,7 +86,7 @@ extension NoiseShape {
     let (earlier, later) = (Array(values[..<middle]), Array(values[middle...]))
     let chance =
       total > 0
-      ? RankTest.chance(ofRiseFrom: earlier, to: later) : RankTest.chance(ofRiseFrom: later, to: earlier)
+      ? RankTest.pValue(ofRiseFrom: earlier, to: later) : RankTest.pValue(ofRiseFrom: later, to: earlier)
     return chance <= RepetitionPlan.falseAlarms / 2 ? total : nil
   }
 

@@ -47,7 +47,7 @@ package struct MetricNoise: Sendable, Equatable {
 /// settings reduce the noise.
 package struct NoiseStudy: Sendable, Equatable {
   /// The scenario as it was run, judged without a baseline.
-  package let result: ScenarioResult
+  package var result: ScenarioResult
   /// The number of repetitions before the first that counts.
   package let warmup: Int
   /// In the order of reports.
@@ -55,7 +55,7 @@ package struct NoiseStudy: Sendable, Equatable {
   /// The later half of the repetitions compared with the earlier half by the scenario's tolerances; nil for fewer than two
   /// repetitions.
   package let selfComparison: ScenarioResult?
-  package let variants: [NoiseVariant]
+  package var variants: [NoiseVariant]
 
   /// - Parameters:
   ///   - measurements: The scenario as it is.
@@ -126,7 +126,7 @@ extension NoiseStudy {
 /// The noise studies of one run.
 package struct NoiseResult: Sendable, Equatable {
   package let run: RunInfo
-  package let studies: [NoiseStudy]
+  package var studies: [NoiseStudy]
 
   package init(run: RunInfo, studies: [NoiseStudy]) {
     self.run = run

@@ -67,7 +67,7 @@ package struct NoiseVariant: Sendable, Equatable {
   /// Those of the scenario's metrics that are available with the change.
   package let metrics: [Metric]
   /// Why the scenario fails with the change; nil where it does not.
-  package let failure: Failure?
+  package var failure: Failure?
 
   init(_ change: IsolationChange, _ measurements: ScenarioResult, comparedWith metrics: [MetricNoise]) {
     self.change = change
@@ -113,7 +113,7 @@ package enum Quietness: String, Sendable, CaseIterable {
       self = .same
       return
     }
-    let chance = RankTest.chance(ofRiseFrom: Self.distances(values), to: Self.distances(others))
+    let chance = RankTest.pValue(ofRiseFrom: Self.distances(values), to: Self.distances(others))
     self = chance <= RepetitionPlan.falseAlarms ? .quieter : chance <= 0.1 ? .perhaps : .same
   }
 

@@ -4,7 +4,7 @@ extension RepetitionPlan {
   /// The probability of a false alarm in all looks together.
   ///
   /// A rise must exceed its tolerance as well: in simulated comparisons of equal programs, the worst kind of noise has
-  /// 0.95 % false alarms, and all kinds together have 0.14 % (ci/calibration/RESULTS.md, A).
+  /// 0.95 % false alarms, and all kinds together have 0.14 % (ci/calibrate.d/RESULTS.md, A).
   package static let falseAlarms = 0.01
 
   /// The part of ``falseAlarms`` for the first of several looks.
@@ -24,7 +24,7 @@ extension RepetitionPlan {
     for (index, look) in looks.enumerated() {
       available += index == 0 ? Self.firstShare : share
       guard look < count else { break }
-      if RankTest.floor(look, baseline) <= available { available = 0 }
+      if RankTest.smallestPValue(look, baseline) <= available { available = 0 }
     }
     return available
   }

@@ -3,9 +3,9 @@ import Statistics
 /// The memory of one repetition over time, downsampled for charts; verdicts depend on metrics only.
 ///
 /// Times count from the target's exec.
-package struct MemoryCurve: Sendable, Equatable {
+package struct MemoryCurve: Sendable, Equatable, Codable {
   /// A named event.
-  package struct Instant: Sendable, Equatable {
+  package struct Instant: Sendable, Equatable, Codable {
     package var name: String
     package var time: Duration
 
@@ -15,7 +15,7 @@ package struct MemoryCurve: Sendable, Equatable {
   }
 
   /// The highest memory of the main process, and between which times it occurred.
-  package struct Peak: Sendable, Equatable {
+  package struct Peak: Sendable, Equatable, Codable {
     package var height: Bytes
     package var after: Duration
     package var before: Duration
@@ -26,7 +26,7 @@ package struct MemoryCurve: Sendable, Equatable {
   }
 
   /// A straight line through the steady state with the slope of growth.
-  package struct Stretch: Sendable, Equatable {
+  package struct Stretch: Sendable, Equatable, Codable {
     package var from: Duration
     package var to: Duration
     package var first: Bytes

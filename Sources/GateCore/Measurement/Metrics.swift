@@ -11,7 +11,7 @@ extension Recording {
       metrics: [:],
       phases: phases(in: envelope),
       widestGap: widestGap,
-      notes: notes + markNotes + treeNotes + briefnessNotes,
+      notes: notes + valueNotes,
       treeMethod: treeMethod,
       largestProcesses: largestProcesses
     )
@@ -183,30 +183,15 @@ extension Recording {
 
 extension Recording {
   /// Below this the last reading may come long before the end: equal runs were seen to differ by up to 34 %.
-  private static let briefest = Duration.milliseconds(500)
+  package static let briefest = Duration.milliseconds(500)
 
-  private var briefnessNotes: [String] {
-    guard !isReadAtEnd, peak != nil, duration < Self.briefest else { return [] }
-    return ["the target ran for less than 0.5 s, which readings of /proc see poorly: its real peak may be higher"]
-  }
-
-  /// What a tree's figures count more than once, where more than one process was there at a time.
-  private var treeNotes: [String] {
-    guard samples.contains(where: { $0.processes > 1 }) else { return [] }
-    switch treeMethod {
-    case .cgroup: return []
-    case .proportional:
-      return [
-        "tree_peak and tree_steady divide what processes share among them (Pss); what could not be read counts in full"
-      ]
-    case .upperBound:
-      return ["tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of them"]
-    }
-  }
-
-  private var markNotes: [String] {
-    guard unknownMarks > 0 else { return [] }
-    let lines = unknownMarks == 1 ? "1 line" : "\(unknownMarks) lines"
-    return ["\(lines) written to HIGHWATER_MARKS could not be understood"]
+  /// What has to be known of the values, beside what was noted during the repetition.
+  private var valueNotes: [RecordingNote] {
+    var notes: [RecordingNote] = []
+    if unknownMarks > 0 { notes.append(.unknownMarks(lines: unknownMarks)) }
+    // With a cgroup each page counts once.
+    if treeMethod != .cgroup, samples.contains(where: { $0.processes > 1 }) { notes.append(.treeMethod(treeMethod)) }
+    if !isReadAtEnd, peak != nil, duration < Self.briefest { notes.append(.brief) }
+    return notes
   }
 }

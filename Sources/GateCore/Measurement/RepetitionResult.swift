@@ -1,5 +1,5 @@
 /// The result of one repetition.
-package struct RepetitionResult: Sendable, Equatable {
+package struct RepetitionResult: Sendable, Equatable, Codable {
   /// The metrics of one phase.
   package struct Phase: Sendable, Equatable {
     package var name: String
@@ -43,7 +43,7 @@ package struct RepetitionResult: Sendable, Equatable {
   package static let mostProcesses = 20
 
   /// A short rise above the steady level.
-  package struct Spike: Sendable, Equatable {
+  package struct Spike: Sendable, Equatable, Codable {
     package var height: Bytes
     /// It occurred between these two readings; times since exec.
     package var after: Duration

@@ -2,25 +2,33 @@
 package struct ApprovalChange: Sendable, Equatable {
   package enum Outcome: Sendable, Equatable {
     case created, replaced, unchanged
-    /// The baseline was left as it is, for this reason.
-    case skipped(reason: String)
+    /// The baseline was left as it is.
+    case skipped(SkipReason)
+  }
+
+  /// Why a result must not become a baseline.
+  package enum SkipReason: Sendable, Equatable {
+    case failed(Failure)
+    case noRepetitions
+    /// No repetition has a `peak_rss`.
+    case noPeak
   }
 
   package var scenario: ScenarioName
   package var environment: String
-  /// The baseline's file.
+  /// The path of the baseline's file.
   package var path: String
   package var outcome: Outcome
-  /// The medians of the baseline that stood there before; empty where there was none.
+  /// The medians of the previous baseline; empty where there was none.
   package var before: [MetricName: Double]
-  /// The medians of the baseline that stands there now.
+  /// The medians of the new baseline.
   package var after: [MetricName: Double]
-  /// In which units the target reported its own figures.
+  /// The units of the values that the target reports.
   package var units: [MetricName: String] = [:]
-  /// What the growth that stands there now is counted per: an iteration, else a second.
+  /// Whether the new baseline has growth per iteration, else per second.
   package var growthIsPerIteration = false
-  /// What a person should know of it, each a sentence.
-  package var notes: [String] = []
+  /// The metrics that have risen slowly over several approvals.
+  package var creeps: [Creep] = []
 
   package init(
     scenario: ScenarioName,

@@ -2,7 +2,7 @@ package import FoundationEssentials
 import Statistics
 
 /// Who approved a baseline, when, and why.
-package struct Approval: Sendable, Hashable {
+package struct Approval: Sendable, Hashable, Codable {
   package var at: Date
   package var by: String
   package var commit: String?
@@ -34,7 +34,7 @@ package struct Anchor: Sendable, Hashable, Codable {
 }
 
 /// The values of one scenario in one environment with which later ones are compared.
-package struct Baseline: Sendable, Equatable {
+package struct Baseline: Sendable, Equatable, Codable {
   package var scenario: ScenarioName
   package var environment: String
   package var fingerprint: Fingerprint

@@ -25,7 +25,7 @@ package struct RunResult: Sendable, Equatable {
 }
 
 /// Which build was run, and when.
-package struct RunInfo: Sendable, Hashable {
+package struct RunInfo: Sendable, Hashable, Codable {
   /// A UUID of version 7, so that ids sort by time.
   package var id: String
   package var startedAt: Date

@@ -126,7 +126,7 @@ package struct ScenarioSummary: Sendable, Equatable {
 }
 
 /// A repetition that did not end as expected.
-package struct FailedRepetition: Sendable, Hashable {
+package struct FailedRepetition: Sendable, Hashable, Codable {
   /// Counts from 1.
   package var number: Int
   package var end: End

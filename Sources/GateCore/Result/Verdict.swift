@@ -1,11 +1,11 @@
 /// The result of a comparison.
-package enum Verdict: String, Sendable, CaseIterable {
+package enum Verdict: String, Sendable, CaseIterable, Codable {
   case pass, improved, regression, failed, inconclusive
   case noBaseline = "no-baseline"
   case skipped
 }
 
-/// The exit codes of the command line (CONTRACT section 2).
+/// The exit codes of the command line (README.md).
 package enum ExitCode: Int32, Sendable, CaseIterable {
   case pass = 0
   case regression = 1
@@ -33,7 +33,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
 }
 
 extension Verdict {
-  /// The first of them that any scenario has is the verdict of the run (CONTRACT section 2).
+  /// The first of them that any scenario has is the verdict of the run (README.md).
   package static let precedence: [Verdict] = [
     .regression, .failed, .noBaseline, .inconclusive, .improved, .pass, .skipped,
   ]

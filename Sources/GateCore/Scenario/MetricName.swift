@@ -87,19 +87,3 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     return perIteration ? "bytes/iteration" : "bytes/second"
   }
 }
-
-extension MetricName: SingleValueCodable, CodingKeyRepresentable {
-  package var coded: String { text }
-  package init(coded: String) { self.init(coded) }
-
-  /// As a key of an object: `{"peak_rss": 1}`.
-  package var codingKey: any CodingKey { NameKey(stringValue: text) }
-  package init?(codingKey: some CodingKey) { self.init(codingKey.stringValue) }
-
-  private struct NameKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-}

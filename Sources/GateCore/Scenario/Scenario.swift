@@ -161,7 +161,7 @@ package enum Ending: String, Sendable, CaseIterable {
 }
 
 /// The ends of a target that a scenario accepts.
-package struct ExpectedEnd: Sendable, Equatable {
+package struct ExpectedEnd: Sendable, Hashable, Codable {
   package var exits: [Int]
   package var signals: [Signal]
 

@@ -1,235 +1,132 @@
 package import FoundationEssentials
 
-/// The history as people review it: how each scenario's memory moved from run to run.
+/// How each scenario's memory changed from run to run: everything that the trend page shows.
 package struct Trend: Sendable, Equatable {
-  package var madeAt: Date
-  package var links: BuildLinks
-  /// The runs that any course shows, in the order of time.
+  package var createdAt: Date
+  package var links = BuildLinks()
+  /// The runs of all series, in the order of time.
   package var runs: [RunInfo]
   /// How many runs the history has.
   package var runCount: Int
-  /// By name, environment and branch; courses of one name and environment follow each other, the main branch first.
-  package var courses: [ScenarioCourse]
-  /// Branches whose runs are not shown, because others have newer ones.
-  package var hiddenBranches: Int
-
-  package init(
-    madeAt: Date,
-    links: BuildLinks = BuildLinks(),
-    runs: [RunInfo],
-    runCount: Int,
-    courses: [ScenarioCourse],
-    hiddenBranches: Int = 0
-  ) {
-    self.madeAt = madeAt
-    self.links = links
-    self.runs = runs
-    self.runCount = runCount
-    self.courses = courses
-    self.hiddenBranches = hiddenBranches
-  }
+  /// By name, environment and branch; series of one name and environment follow each other, the main branch first.
+  package var series: [ScenarioSeries]
+  /// How many branches are not shown because others have newer runs.
+  package var hiddenBranches = 0
 }
 
 /// One scenario's runs in one environment on one branch, in the order of time.
-package struct ScenarioCourse: Sendable, Equatable {
+package struct ScenarioSeries: Sendable, Equatable {
   package var name: ScenarioName
-  /// As in the latest run.
-  package var tags: [String]
+  /// Those of the latest run.
+  package var tags: [String] = []
   /// The environment's name.
   package var environment: String
-  /// nil: no run knew its branch.
+  /// nil where the runs' branch is not known.
   package var branch: String?
-  package var growthIsPerIteration: Bool
-  /// How many runs there are; where they are more than can be shown, some stand for their neighbours too.
+  package var growthIsPerIteration = false
+  /// How many runs there are, with those that downsampling has left out.
   package var runCount: Int
-  package var entries: [Entry]
-  /// In the order in which they are shown.
-  package var metrics: [MetricCourse]
-  /// Baselines as they came into force.
-  package var approvals: [Approved]
-  /// Changes of the machine or its software from one run to the next.
-  package var environmentChanges: [EnvironmentChange]
+  package var runs: [Run]
+  /// In the order in which reports list them.
+  package var metrics: [MetricSeries]
+  package var approvals: [ApprovedBaseline] = []
+  package var environmentChanges: [EnvironmentChange] = []
 
   /// One run of the scenario.
-  package struct Entry: Sendable, Equatable {
-    /// Its place in ``Trend/runs``.
-    package var run: Int
+  package struct Run: Sendable, Equatable {
+    /// Its index in ``Trend/runs``.
+    package var index: Int
     package var verdict: Verdict
-    /// Repetitions that did not end well.
-    package var failedRepetitions: [FailedRepetition]
+    package var failedRepetitions: [FailedRepetition] = []
     package var composition: Composition?
-    /// How many runs before it are not shown; their extremes are in its points' ranges.
-    package var folded: Int
-
-    package init(
-      run: Int,
-      verdict: Verdict,
-      failedRepetitions: [FailedRepetition] = [],
-      composition: Composition? = nil,
-      folded: Int = 0
-    ) {
-      self.run = run
-      self.verdict = verdict
-      self.failedRepetitions = failedRepetitions
-      self.composition = composition
-      self.folded = folded
-    }
+    /// How many runs right before it are left out; their extremes are in the ranges of its points.
+    package var omitted = 0
   }
 
-  /// A baseline, and the first run that was held against it.
-  package struct Approved: Sendable, Equatable {
-    /// The place of that run in ``entries``.
-    package var entry: Int
+  /// A baseline, from the first run that was compared with it.
+  package struct ApprovedBaseline: Sendable, Equatable {
+    /// The index of that run in ``ScenarioSeries/runs``.
+    package var index: Int
     package var approval: Approval
-
-    package init(entry: Int, approval: Approval) {
-      self.entry = entry
-      self.approval = approval
-    }
   }
 
-  /// What was another than in the run before.
+  /// What differs in the environment from that of the run before.
   package struct EnvironmentChange: Sendable, Equatable {
-    /// The place of the first run with it in ``entries``.
-    package var entry: Int
+    /// The index of the first run in the new environment in ``ScenarioSeries/runs``.
+    package var index: Int
     package var differences: [Fingerprint.Difference]
-
-    package init(entry: Int, differences: [Fingerprint.Difference]) {
-      self.entry = entry
-      self.differences = differences
-    }
-  }
-
-  package init(
-    name: ScenarioName,
-    tags: [String] = [],
-    environment: String,
-    branch: String?,
-    growthIsPerIteration: Bool = false,
-    runCount: Int,
-    entries: [Entry],
-    metrics: [MetricCourse],
-    approvals: [Approved] = [],
-    environmentChanges: [EnvironmentChange] = []
-  ) {
-    self.name = name
-    self.tags = tags
-    self.environment = environment
-    self.branch = branch
-    self.growthIsPerIteration = growthIsPerIteration
-    self.runCount = runCount
-    self.entries = entries
-    self.metrics = metrics
-    self.approvals = approvals
-    self.environmentChanges = environmentChanges
   }
 }
 
 /// One metric of a scenario from run to run.
-package struct MetricCourse: Sendable, Equatable {
+package struct MetricSeries: Sendable, Equatable {
   package var metric: MetricName
-  /// The unit's name as in the result file, such as `bytes` or `bytes/iteration`.
+  /// As the result file names it, for example `bytes` or `bytes/iteration`.
   package var unit: String
-  /// One for each of the scenario's entries; nil where that run does not have the metric.
+  /// One for each of the scenario's runs; nil where that run does not have the metric.
   package var points: [Point?]
-  /// Lasting steps, in the order of time.
-  package var steps: [Step]
-  /// nil where it has not crept up.
+  /// In the order of time.
+  package var shifts: [LevelShift] = []
   package var creep: Creep?
 
-  /// What one run says.
+  /// The values of one run.
   package struct Point: Sendable, Equatable {
     /// Over the repetitions of this run.
     package var median: Double
-    /// The least and the most of any repetition of this run and of those that are folded into it.
+    /// The lowest and the highest value of any repetition, of this run and of those that are left out before it.
     package var low: Double
     package var high: Double
+    /// nil where no gate asks for the metric.
     package var judgement: Judgement?
 
     package init(median: Double, low: Double, high: Double, judgement: Judgement? = nil) {
-      self.median = median
-      self.low = low
-      self.high = high
-      self.judgement = judgement
-    }
-  }
-
-  /// What a gate said of it.
-  package struct Judgement: Sendable, Equatable {
-    package var verdict: Verdict
-    /// The baseline's median; nil where there is none.
-    package var baseline: Double?
-    /// Current less baseline.
-    package var change: Double?
-    /// What the tolerance came to.
-    package var allowed: Double?
-    package var limit: Double?
-
-    package init(
-      verdict: Verdict,
-      baseline: Double? = nil,
-      change: Double? = nil,
-      allowed: Double? = nil,
-      limit: Double? = nil
-    ) {
-      self.verdict = verdict
-      self.baseline = baseline
-      self.change = change
-      self.allowed = allowed
-      self.limit = limit
+      (self.median, self.low, self.high, self.judgement) = (median, low, high, judgement)
     }
 
-    /// The change in percent of the baseline; nil where that is not above zero or unknown.
+    /// Current less baseline; nil where there is no baseline.
+    package var change: Double? { judgement?.baseline.map { median - $0 } }
+
+    /// The change in percent of the baseline; nil where the baseline is zero.
     package var percent: Double? {
-      guard let change, let baseline, baseline > 0 else { return nil }
+      guard let change, let baseline = judgement?.baseline, baseline > 0 else { return nil }
       return change / baseline * 100
     }
   }
 
-  /// A step from one level to another that has lasted.
-  package struct Step: Sendable, Equatable {
-    /// Why it is no surprise.
-    package enum Cause: Sendable, Equatable {
-      /// Somebody approved a baseline of the new level.
-      case approval(Approval)
-      /// The machine or its software changed with it.
-      case environment([Fingerprint.Difference])
+  /// The judgement of one run's values.
+  package struct Judgement: Sendable, Equatable {
+    package var verdict: Verdict
+    /// The baseline's median; nil where there is none.
+    package var baseline: Double?
+    /// The largest rise that the tolerance allows.
+    package var allowed: Double?
+    package var limit: Double?
+
+    package init(verdict: Verdict, baseline: Double? = nil, allowed: Double? = nil, limit: Double? = nil) {
+      (self.verdict, self.baseline, self.allowed, self.limit) = (verdict, baseline, allowed, limit)
     }
+  }
+}
 
-    /// The place of the first run at the new level in the scenario's entries; the one before it is the last at the old.
-    package var entry: Int
-    package var before: Double
-    package var after: Double
-    /// The chance of such a step where nothing has changed.
-    package var chance: Double
-    package var cause: Cause?
-    /// Whether the latest level still is above what it was before the step.
-    package var stands: Bool
-
-    package init(entry: Int, before: Double, after: Double, chance: Double, cause: Cause? = nil, stands: Bool) {
-      self.entry = entry
-      self.before = before
-      self.after = after
-      self.chance = chance
-      self.cause = cause
-      self.stands = stands
-    }
-
-    /// Whether somebody should look at it: a rise that still stands and that nothing explains.
-    package var isOpen: Bool { stands && cause == nil && after > before }
+/// A change from one level to another that lasted.
+package struct LevelShift: Sendable, Equatable {
+  package enum Explanation: Sendable, Equatable {
+    /// Somebody approved a baseline of the new level.
+    case approval(Approval)
+    /// The machine or its software changed in the same run.
+    case environment([Fingerprint.Difference])
   }
 
-  package init(
-    metric: MetricName,
-    unit: String,
-    points: [Point?],
-    steps: [Step] = [],
-    creep: Creep? = nil
-  ) {
-    self.metric = metric
-    self.unit = unit
-    self.points = points
-    self.steps = steps
-    self.creep = creep
-  }
+  /// The index in ``ScenarioSeries/runs`` of the first run at the new level; the run before is the last at the old one.
+  package var index: Int
+  package var before: Double
+  package var after: Double
+  /// The probability of such a shift among runs of an unchanged program.
+  package var chance: Double
+  package var explanation: Explanation?
+  /// Whether the level has not returned since to what it was before.
+  package var persists: Bool
+
+  /// Whether somebody should look at it.
+  package var isUnexplainedRise: Bool { persists && explanation == nil && after > before }
 }

@@ -1,5 +1,5 @@
 /// An amount of memory, or the difference of two amounts.
-package struct Bytes: Sendable, Hashable, Comparable {
+package struct Bytes: Sendable, Hashable, Comparable, Codable {
   package let count: Int64
 
   package init(_ count: Int64) {

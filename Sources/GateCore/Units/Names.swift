@@ -1,5 +1,5 @@
 /// A place in a file that a person edits; lines and columns count from 1.
-package struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
+package struct SourcePlace: Sendable, Hashable, Codable, CustomStringConvertible {
   package let file: String
   package let line: Int
   package let column: Int

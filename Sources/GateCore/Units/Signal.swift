@@ -1,5 +1,5 @@
 /// A signal by its number on Linux for x86-64 and arm64 (signal(7)).
-package struct Signal: Sendable, Hashable {
+package struct Signal: Sendable, Hashable, Codable {
   package let number: Int32
 
   package init(number: Int32) {

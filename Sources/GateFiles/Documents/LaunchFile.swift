@@ -34,7 +34,7 @@ package enum LaunchFile {
 
 extension LaunchSummary {
   init(_ record: LaunchRecord) {
-    let (surroundings, last) = (record.surroundings, record.last)
+    let (run, last) = (record.run, record.last)
     let hungFor = record.hangBegan.map { began in
       Duration.nanoseconds(Int64(clamping: last.bootTime > began ? last.bootTime - began : 0))
     }
@@ -42,8 +42,8 @@ extension LaunchSummary {
     self.init(
       ending: Ending(record),
       activity: "\(record.activity)",
-      appVersion: surroundings.appVersion,
-      process: surroundings.pid,
+      appVersion: run.appVersion,
+      process: run.pid,
       hungFor: hungFor,
       isStopped: record.isStopped,
       lastSeen: Date(timeIntervalSince1970: Double(last.wallTime) / 1e9),
@@ -52,8 +52,8 @@ extension LaunchSummary {
       limit: last.limit.map { Bytes(Int64(clamping: $0)) },
       oomKills: kills.map { Int64(clamping: $0) },
       launchFailures: Int(record.launchFailures),
-      kernel: surroundings.kernelRelease,
-      cgroup: surroundings.cgroup
+      kernel: run.kernelRelease,
+      cgroup: run.cgroup
     )
   }
 }

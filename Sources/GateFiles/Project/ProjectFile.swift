@@ -2,7 +2,7 @@ package import GateCore
 
 /// The project file, `highwater.yml`.
 package enum ProjectFile {
-  /// The names under which a project file is looked for, in this order (CONTRACT section 1).
+  /// The names under which a project file is looked for, in this order (project-file.md).
   static let names = ["highwater.yml", ".highwater.yml", "ci/highwater.yml"]
 
   /// Finds the project file.

@@ -58,7 +58,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 
   /// Makes the folders that a scenario's files go to, without those of an earlier run.
-  package func makeRoom(for scenario: ScenarioName) throws(FileError) {
+  package func prepareFolders(for scenario: ScenarioName) throws(FileError) {
     try clear(scenario)
     for kind in Kind.allCases {
       try SafeFile.makeFolder("\(path)/\(kind.rawValue)/\(scenario.pathComponent)")

@@ -3,7 +3,7 @@ import Glibc
 
 /// The cgroup of one repetition's target, in which nothing else runs.
 ///
-/// It is a plan until a shepherd has made its folders, and of no use once they are removed.
+/// It is a plan until a supervisor has made its folders, and invalid once they are removed.
 struct Cgroup: Sendable {
   /// The last part of its path, which no other cgroup has.
   let name: String
@@ -24,7 +24,7 @@ struct Cgroup: Sendable {
     self.limit = limit
   }
 
-  /// What the shepherd is to make, to set and to write before it kills.
+  /// What the supervisor is to make, to set and to write before it kills.
   var containment: Containment {
     let folders = [memory?.path, freezer?.path == memory?.path ? nil : freezer?.path].compactMap(\.self)
     return Containment(folders: folders, settings: limitSettings, beforeKilling: freezer?.beforeKilling ?? [])
@@ -77,18 +77,18 @@ extension Cgroup {
     return body()
   }
 
-  /// Has all processes stand still; false where they did not in time, or cannot be made to: they all run on then.
+  /// Stops all processes; false where they did not all stop in time, or cannot be stopped: they all continue then.
   func freeze(within limit: Duration = freezingTime) -> Bool {
     freezer?.freeze(within: limit) ?? false
   }
 
-  /// Lets all processes run on; nothing happens to those that did not stand still.
+  /// Continues all processes; nothing happens to those that were not stopped.
   func thaw() {
     freezer?.thaw()
   }
 }
 
-/// The folder of a cgroup by which its processes can be made to stand still.
+/// The folder of a cgroup by which its processes can be frozen.
 private struct Freezer: Sendable {
   let path: String
   let version: CgroupVersion
@@ -109,7 +109,7 @@ private struct Freezer: Sendable {
 
   func freeze(within limit: Duration) -> Bool {
     let deadline = MonotonicTime.after(limit)
-    do throws(SystemError) { try SmallFile.write(frozen.text, to: frozen.file) } catch { return false }
+    do throws(SystemFailure) { try SmallFile.write(frozen.text, to: frozen.file) } catch { return false }
     while !isFrozen {
       guard !deadline.hasPassed else {
         thaw()

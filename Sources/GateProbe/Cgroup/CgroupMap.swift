@@ -3,7 +3,7 @@ struct CgroupMap: Sendable, Equatable {
   /// A mounted hierarchy that has a folder for the runner's own cgroup.
   struct Hierarchy: Sendable, Equatable {
     let version: CgroupVersion
-    /// The controllers of a v1 hierarchy; empty for v2, whose folders tell of theirs themselves.
+    /// The controllers of a v1 hierarchy; empty for v2, whose folders list theirs themselves.
     let controllers: Set<String>
     /// The runner's own cgroup, then the ones around it, up to the highest that is mounted.
     let folders: [String]

@@ -8,7 +8,7 @@ struct CgroupSite: Sendable {
     let version: CgroupVersion
   }
 
-  typealias Finding = Result<Place, CgroupRefusal>
+  typealias Finding = Result<Place, CgroupError>
 
   /// Where the memory of a tree can be counted and limited.
   let memory: Finding
@@ -28,7 +28,7 @@ struct CgroupSite: Sendable {
   /// - Parameters:
   ///   - map: where the runner stands.
   ///   - attempt: makes a cgroup in the folder and uses it, whose file of that name must be there; see ``CgroupTrial``.
-  init(in map: CgroupMap, trying attempt: (_ folder: String, _ file: String) -> CgroupRefusal?) {
+  init(in map: CgroupMap, trying attempt: (_ folder: String, _ file: String) -> CgroupError?) {
     memory = Self.memoryPlace(in: map, trying: attempt)
     if case .success(let place) = memory, place.version == .v2 {
       freezer = memory
@@ -37,14 +37,14 @@ struct CgroupSite: Sendable {
     }
   }
 
-  private static func memoryPlace(in map: CgroupMap, trying attempt: (String, String) -> CgroupRefusal?) -> Finding {
+  private static func memoryPlace(in map: CgroupMap, trying attempt: (String, String) -> CgroupError?) -> Finding {
     place(in: map.memory) { folder in
       handOnMemory(in: folder) ?? attempt(folder.path, "memory.stat")
     }
   }
 
   /// v2 first: it kills what is frozen, and all at once.
-  private static func freezerPlace(in map: CgroupMap, trying attempt: (String, String) -> CgroupRefusal?) -> Finding {
+  private static func freezerPlace(in map: CgroupMap, trying attempt: (String, String) -> CgroupError?) -> Finding {
     let unified = place(in: map.unified) { attempt($0.path, "cgroup.freeze") }
     if case .success = unified { return unified }
     let legacy = place(in: map.legacy("freezer")) { attempt($0.path, "freezer.state") }
@@ -57,10 +57,10 @@ struct CgroupSite: Sendable {
   /// It goes no further up than to a limit: beyond it the target would escape that.
   private static func place(
     in hierarchy: CgroupMap.Hierarchy?,
-    objection: (MemoryFolder) -> CgroupRefusal?
+    objection: (MemoryFolder) -> CgroupError?
   ) -> Finding {
     guard let hierarchy else { return .failure(.notMounted) }
-    var first: CgroupRefusal?
+    var first: CgroupError?
     for path in hierarchy.folders {
       let folder = MemoryFolder(path: path, version: hierarchy.version)
       guard let refusal = objection(folder) else {
@@ -72,8 +72,8 @@ struct CgroupSite: Sendable {
     return .failure(first ?? .notMounted)
   }
 
-  /// Sees to it that cgroups below the folder's have the memory controller; what is in the way, if anything.
-  private static func handOnMemory(in folder: MemoryFolder) -> CgroupRefusal? {
+  /// Enables the memory controller for cgroups below the folder's; what prevents that, if anything.
+  private static func handOnMemory(in folder: MemoryFolder) -> CgroupError? {
     guard folder.version == .v2 else { return nil }
     func has(_ file: String) -> Bool {
       let controllers = SmallFile.text(at: "\(folder.path)/\(file)") ?? ""
@@ -81,12 +81,12 @@ struct CgroupSite: Sendable {
     }
     if has("cgroup.subtree_control") { return nil }
     guard has("cgroup.controllers") else { return .noMemoryController(folder: folder.path) }
-    do throws(SystemError) {
+    do throws(SystemFailure) {
       try SmallFile.write("+memory", to: "\(folder.path)/cgroup.subtree_control")
       return nil
     } catch {
       let isBusy = error.code == LinuxCalls.Code.busy
-      return isBusy ? .internalProcesses(folder: folder.path) : CgroupRefusal(code: error.code, folder: folder.path)
+      return isBusy ? .internalProcesses(folder: folder.path) : CgroupError(code: error.code, folder: folder.path)
     }
   }
 }

@@ -1,6 +1,6 @@
 import GateCore
 
-/// A cgroup's folder under the memory controller, by what its files tell.
+/// A cgroup's folder under the memory controller, and what its files say.
 ///
 /// v1: `cgroup-v1/memory.rst`, v2: `cgroup-v2.rst`, both in the kernel's `Documentation/admin-guide`.
 struct MemoryFolder: Sendable, Equatable {
@@ -25,7 +25,7 @@ struct MemoryFolder: Sendable, Equatable {
     return Bytes(max(0, usage - inactive))
   }
 
-  /// How many of its processes the kernel has killed for want of memory, at whatever limit; with v2 also of those in
+  /// How many of its processes the kernel has killed with its OOM killer, at whatever limit; with v2 also of those in
   /// cgroups below.
   ///
   /// Nil for kernels before 4.13.
@@ -33,7 +33,7 @@ struct MemoryFolder: Sendable, Equatable {
     value(of: "oom_kill", in: version == .v1 ? "memory.oom_control" : "memory.events")
   }
 
-  /// The same without the cgroups below; v2 tells the two apart since Linux 5.2.
+  /// The same without the cgroups below; v2 has both counters since Linux 5.2.
   var ownKills: Int64? {
     version == .v1 ? kills : value(of: "oom_kill", in: "memory.events.local")
   }

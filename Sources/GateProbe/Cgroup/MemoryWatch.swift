@@ -1,7 +1,7 @@
 import GateCore
 import Glibc
 
-/// Watches what the kernel counts and says of kills for want of memory, from before a start until after the end.
+/// Watches what the kernel counts and logs of its OOM killer, from before a start until after the end.
 final class MemoryWatch {
   private let cgroup: Cgroup?
   /// The runner's own memory cgroup and those around it.
@@ -12,7 +12,7 @@ final class MemoryWatch {
   private let machineBefore: Int64?
   private let log: KernelLog?
 
-  /// How long a counter or the log may take to tell of a kill (systemd/systemd#39342).
+  /// How long a counter or the log may take to show a kill (systemd/systemd#39342).
   private static let patience = Duration.milliseconds(200)
 
   /// Begins to watch; to be called before the target is started.
@@ -28,20 +28,20 @@ final class MemoryWatch {
   /// Adds what was seen to the evidence of an end; to be called before the cgroup is removed.
   ///
   /// The evidence has the status, the signals that were sent, the main process, the processes of the tree and their
-  /// last resident memory. Where they leave a SIGKILL unexplained, and nothing tells of a kill, it waits a while for it.
+  /// last resident memory. Where they leave a SIGKILL unexplained, and nothing shows a kill, it waits a while for it.
   func complete(_ evidence: inout EndEvidence) {
     readLimits(into: &evidence.memory)
     readCounters(into: &evidence.memory)
     guard case .signaled(.kill, _) = evidence.status, !evidence.sentSignals.contains(.kill) else { return }
     let deadline = MonotonicTime.after(Self.patience)
-    while !tellsOfKill(evidence.memory), !deadline.hasPassed {
+    while !showsKill(evidence.memory), !deadline.hasPassed {
       usleep(10_000)
       readCounters(into: &evidence.memory)
     }
     if evidence.memory.ownKills == nil, evidence.memory.sharedKills == nil { rankMainProcess(in: &evidence.memory) }
   }
 
-  private func tellsOfKill(_ memory: MemoryEvidence) -> Bool {
+  private func showsKill(_ memory: MemoryEvidence) -> Bool {
     !memory.log.isEmpty || [memory.ownKills, memory.sharedKills, memory.machineKills].contains { ($0?.rise ?? 0) > 0 }
   }
 

@@ -6,6 +6,7 @@ struct LaunchRequest: Sendable {
   ///
   /// A program without a slash is looked for in the `PATH` of `environment`.
   var words: [String]
+  var program: String { words.first ?? "" }
   /// All of the program's environment; nothing is added to it.
   var environment: [String: String]
   var workingDirectory: String
@@ -16,7 +17,7 @@ struct LaunchRequest: Sendable {
   var isolation: Isolation
   /// What goes with the runner, should it die before it can remove it.
   var scratch: PrivateFolder?
-  /// Whether the program and all that it starts is traced, so that each one's last figures are read at its end.
+  /// Whether the program and all that it starts is traced, so that each one's last values are read at its end.
   var isTraced = false
   var containment: Containment?
   /// The descriptor of a file that takes a copy of the program's mappings (`smaps`) at its end, where it is traced.

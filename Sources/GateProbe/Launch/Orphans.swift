@@ -1,10 +1,10 @@
 import Glibc
 
-/// What a shepherd that was killed by somebody has left behind.
+/// What a supervisor that was killed has left behind.
 ///
-/// A process is taken for one of the family if its session is still the shepherd's (the number of a session is not
-/// given away while somebody is in it), if it is one that was seen as a member (same number, same start), or if its
-/// environment names the FIFO of the family's target: so a daemon is found that nobody saw before.
+/// A process is taken for one of the tree if its session is still the supervisor's (the number of a session is not
+/// given away while a process is in it), if it is one that was seen as a member (same number, same start), or if its
+/// environment names the FIFO of the tree's target: so a daemon is found that was never seen before.
 struct Orphans {
   let session: Int32
   let known: [Int32: UInt64]

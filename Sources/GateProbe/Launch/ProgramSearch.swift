@@ -1,3 +1,5 @@
+import GateCore
+
 /// Finds programs as a shell does, before the fork, since a forked child must not allocate memory.
 enum ProgramSearch {
   /// The path to execute.
@@ -5,9 +7,8 @@ enum ProgramSearch {
   /// A program with a slash is taken as it is, relative to the working directory. An empty entry of `PATH` is the
   /// working directory. As execvp(3) does, it goes on behind a file that may not be executed, and remembers it.
   static func path(of request: LaunchRequest) throws(LaunchError) -> String {
-    guard let program = request.words.first, !program.isEmpty else {
-      throw LaunchError(.arguments, code: LinuxCalls.Code.noSuchFile, problem: "the command is empty")
-    }
+    let program = request.program
+    guard !program.isEmpty else { throw LaunchError(.arguments, .emptyCommand, program: "") }
     guard !program.utf8.contains(UInt8(ascii: "/")) else { return program }
     let search = request.environment["PATH"] ?? TargetEnvironment.standardPath
     var forbidden: String?
@@ -20,16 +21,7 @@ enum ProgramSearch {
       default: continue
       }
     }
-    throw notFound(program, search: search, forbidden: forbidden)
-  }
-
-  private static func notFound(_ program: String, search: String, forbidden: String?) -> LaunchError {
-    if let forbidden {
-      let problem = "cannot execute `\(program)`: permission denied"
-      let hint = "`\(forbidden)` is no file with the permission to execute (chmod +x)"
-      return LaunchError(.search, code: LinuxCalls.Code.accessDenied, problem: problem, hint: hint)
-    }
-    let problem = "cannot execute `\(program)`: no such program in PATH"
-    return LaunchError(.search, code: LinuxCalls.Code.noSuchFile, problem: problem, hint: "PATH is `\(search)`")
+    let reason = forbidden.map { LaunchError.Reason.notExecutable($0) } ?? .notInPath(search)
+    throw LaunchError(.search, reason, program: program)
   }
 }

@@ -2,7 +2,7 @@ package import GateCore
 import Glibc
 
 extension Machine {
-  /// How exact the kernel's memory counters are here, looked at once; nil where that cannot be seen.
+  /// How exact the kernel's memory counters are here, read once; nil where that is unknown.
   ///
   /// The helper touches 256 pages, more than what CPUs hold back on a machine with up to eight of them.
   package static let counters: CounterCheck? = {
@@ -15,7 +15,7 @@ extension Machine {
   /// `VmRSS` of `status`, which is counted, less `Rss` of `smaps_rollup`, which is added up from the page tables.
   private static func counterDifference(of pid: Int32) -> Bytes? {
     guard let status = SmallFile.bytes(at: "/proc/\(pid)/status", atMost: 8192),
-      let counted = status.withUnsafeBytes({ ProcText.figures(inStatus: $0) }),
+      let counted = status.withUnsafeBytes({ ProcText.memory(inStatus: $0) }),
       let rollup = SmallFile.text(at: "/proc/\(pid)/smaps_rollup", atMost: 8192),
       let line = rollup.split(separator: "\n").first(where: { $0.hasPrefix("Rss:") }),
       let added = line.split(separator: " ").dropFirst().first.flatMap({ Int64($0) })

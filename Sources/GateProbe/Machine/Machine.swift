@@ -3,7 +3,7 @@ import Glibc
 
 /// What is known of the machine and of how targets run on it.
 package enum Machine {
-  /// The environment that a scenario's figures are measured in; `environment` is the runner's own.
+  /// The environment that a scenario's values are measured in; `environment` is the runner's own.
   package static func fingerprint(for scenario: Scenario, environment: [String: String]) -> Fingerprint {
     let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
     let system = systemNames()

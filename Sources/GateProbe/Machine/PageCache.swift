@@ -32,7 +32,7 @@ package enum PageCache {
     }
   }
 
-  /// nil for what is no file.
+  /// nil for anything but a regular file.
   private static func size(of file: Descriptor) -> off_t? {
     var status = stat()
     guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -2,25 +2,25 @@ import GateCore
 
 /// Reads what the memory of a process consists of.
 ///
-/// The totals are those of `status`: exact, cheap, and they tell the pages of any tmpfs from those of other files,
+/// The totals are those of `status`: exact, cheap, and they distinguish the pages of any tmpfs from those of other files,
 /// which names of mappings do not. `smaps` adds the heap (the `brk` area, where small allocations of the main thread
 /// lie), the stack of the first thread, what is lazily freed and what is in huge pages (all four are parts of the
 /// anonymous memory), and which file the file pages are of.
 enum CompositionReader {
-  /// nil where the process is no more, or its mappings may not be read.
+  /// nil where the process has ended, or its mappings may not be read.
   static func composition(of pid: Int32) -> Composition? {
     let status = SmallFile.bytes(at: "/proc/\(pid)/status")
-    guard let figures = status?.withUnsafeBytes(ProcText.figures(inStatus:)),
+    guard let memory = status?.withUnsafeBytes(ProcText.memory(inStatus:)),
       let file = ProcFile(path: "/proc/\(pid)/smaps")
     else { return nil }
-    return composition(in: file, with: figures)
+    return composition(in: file, with: memory)
   }
 
-  /// The same from a copy of the mappings, and the figures that were read together with them.
-  static func composition(in file: borrowing ProcFile, with figures: MemoryReading) -> Composition? {
+  /// The same from a copy of the mappings, and the values that were read together with them.
+  static func composition(in file: borrowing ProcFile, with memory: MemoryReading) -> Composition? {
     guard let mappings = mappings(in: file), mappings.count > 0 else { return nil }
     var composition = Composition(
-      anonymous: figures.anonymous, file: figures.file, shared: figures.shared,
+      anonymous: memory.anonymous, file: memory.file, shared: memory.shared,
       stack: .kibibytes(mappings.stack), heap: .kibibytes(mappings.heap),
       lazilyFreed: .kibibytes(mappings.lazilyFreed), hugePages: .kibibytes(mappings.hugePages),
       libraries: mappings.libraries
@@ -75,7 +75,7 @@ struct MappingSums {
   private static let mostCodeFiles = 1000
 
   private var kind = Kind.other
-  /// The start of a line whose end has not come yet; what is beyond tells nothing that is needed.
+  /// The start of a line whose end has not come yet; what is beyond is not needed.
   private var line: [UInt8] = []
   /// An address, and a path of at most 4096 bytes (PATH_MAX).
   private static let longestLine = 4200
@@ -111,7 +111,7 @@ struct MappingSums {
     guard !line.isEmpty else { return }
     // By its place: `first` allocates in a build without optimisation, and this is asked for each of many lines.
     let first = line[0]
-    // A mapping begins with its address in lower case; its figures begin with upper case.
+    // A mapping begins with its address in lower case; its values begin with upper case.
     if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
       || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(first)
     {

@@ -2,13 +2,13 @@ import GateCore
 
 /// Finds the process that a scenario calls the main one, where it is not the one that was started.
 struct MainProcessFinder {
-  private let family: Family
+  private let processTree: ProcessTree
   private let rule: Target.MainProcess
   /// Compiled once, by the thread that uses it.
   private let pattern: Regex<AnyRegexOutput>?
 
-  init(family: Family, rule: Target.MainProcess) {
-    self.family = family
+  init(processTree: ProcessTree, rule: Target.MainProcess) {
+    self.processTree = processTree
     self.rule = rule
     switch rule {
     case .name(let pattern): self.pattern = pattern.compiled()
@@ -18,7 +18,7 @@ struct MainProcessFinder {
 
   /// The main process; nil as long as there is none.
   ///
-  /// A pidfile counts once it names a member of the family, so that one left by an earlier run does no harm. Of the
+  /// A pidfile counts once it names a member of the tree, so that one left by an earlier run does no harm. Of the
   /// processes whose name matches, the one with the lowest number is taken. The leader's own command line does not
   /// count: that of `sh -c 'server --port 7001; …'` names the server before there is one. Nor does the same line of
   /// another process: each child of that shell has it between its fork and its exec.
@@ -26,9 +26,9 @@ struct MainProcessFinder {
     switch rule {
     case .pidfile(let path):
       guard let text = SmallFile.text(at: path, atMost: 64), let pid = Self.number(in: text) else { return nil }
-      return family.isMember(pid) ? pid : nil
+      return processTree.isMember(pid) ? pid : nil
     case .name:
-      return family.members().sorted { $0.pid < $1.pid }.first(where: matches)?.pid
+      return processTree.members().sorted { $0.pid < $1.pid }.first(where: matches)?.pid
     }
   }
 
@@ -36,11 +36,11 @@ struct MainProcessFinder {
     Int32(text.drop { $0.isWhitespace }.prefix { $0.isASCII && $0.isNumber })
   }
 
-  private func matches(_ member: Family.Member) -> Bool {
+  private func matches(_ member: ProcessTree.Member) -> Bool {
     guard let pattern else { return false }
     if member.command.firstMatch(of: pattern) != nil { return true }
-    guard member.pid != family.leader else { return false }
-    guard let words = Self.words(of: member.pid), words != Self.words(of: family.leader) else { return false }
+    guard member.pid != processTree.leader else { return false }
+    guard let words = Self.words(of: member.pid), words != Self.words(of: processTree.leader) else { return false }
     let line = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     return line.firstMatch(of: pattern) != nil
   }

@@ -13,7 +13,7 @@ struct MappingTotals {
   /// `AnonHugePages`.
   private(set) var hugePages: Bytes = .zero
 
-  /// nil where the process is no more, or its mappings may not be read.
+  /// nil where the process has ended, or its mappings may not be read.
   init?(of pid: Int32) {
     guard let file = ProcFile(path: "/proc/\(pid)/smaps_rollup") else { return nil }
     let totals = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in

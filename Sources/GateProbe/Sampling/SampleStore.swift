@@ -1,13 +1,13 @@
 import GateCore
 import Glibc
 
-/// The samples of a repetition, in a bounded room that is made once.
+/// The samples of a repetition, in a buffer of a fixed size.
 ///
 /// When it is full it keeps one of each two, the one in which the main process was larger, and from then on stores
-/// one of twice as many readings. So a repetition of any length keeps between half the room and all of it, and every
+/// one of twice as many readings. So a repetition of any length fills between half of the buffer and all of it, and every
 /// maximum stays.
 struct SampleStore: ~Copyable {
-  /// A sample without indirection: 88 bytes, so that the standard room is 5 MiB at most.
+  /// A sample without indirection: 88 bytes, so that the standard buffer is 5 MiB at most.
   struct Reading {
     var time: Int64
     /// Negative where the main process could not be read.
@@ -25,10 +25,10 @@ struct SampleStore: ~Copyable {
     var epoch: Int64 = 0
   }
 
-  /// How many samples the standard room holds.
+  /// How many samples the standard buffer holds.
   static let standardCapacity = 65_536
 
-  private let room: UnsafeMutableBufferPointer<Reading>
+  private let buffer: UnsafeMutableBufferPointer<Reading>
   private(set) var count = 0
   /// How many readings make one sample.
   private(set) var stride = 1
@@ -36,13 +36,13 @@ struct SampleStore: ~Copyable {
   private var pendingCount = 0
   private var epoch: Int64 = 0
 
-  /// Makes the room; the system gives it memory only as far as it is used, since fresh pages are mapped untouched.
+  /// Makes the buffer; the system gives it memory only as far as it is used, since new pages are mapped untouched.
   init(capacity: Int = standardCapacity) {
-    room = .allocate(capacity: capacity)
+    buffer = .allocate(capacity: capacity)
   }
 
   deinit {
-    room.deallocate()
+    buffer.deallocate()
   }
 
   /// Takes in that the main process's high-water mark counts from now on.
@@ -61,8 +61,8 @@ struct SampleStore: ~Copyable {
   /// Stores what was taken in since the last sample.
   mutating func flush() {
     guard let reading = pending else { return }
-    if count == room.count { thin() }
-    room[count] = reading
+    if count == buffer.count { thin() }
+    buffer[count] = reading
     count += 1
     pending = nil
     pendingCount = 0
@@ -71,7 +71,7 @@ struct SampleStore: ~Copyable {
   private mutating func thin() {
     var kept = 0
     for first in Swift.stride(from: 0, to: count, by: 2) {
-      room[kept] = first + 1 < count ? Self.higher(room[first], room[first + 1]) : room[first]
+      buffer[kept] = first + 1 < count ? Self.higher(buffer[first], buffer[first + 1]) : buffer[first]
       kept += 1
     }
     count = kept
@@ -93,13 +93,13 @@ struct SampleStore: ~Copyable {
 
   /// The last `limit` samples, in the order of time.
   func last(_ limit: Int) -> [Sample] {
-    (max(0, count - limit)..<count).map { Sample(room[$0]) }
+    (max(0, count - limit)..<count).map { Sample(buffer[$0]) }
   }
 
-  /// The last figures of the main process.
-  var lastFigures: MemoryReading? {
+  /// The last values of the main process.
+  var lastMemory: MemoryReading? {
     for at in (0..<count).reversed() {
-      if let figures = Sample(room[at]).main { return figures }
+      if let memory = Sample(buffer[at]).main { return memory }
     }
     return nil
   }

@@ -57,12 +57,12 @@ struct SamplerClock {
   }
 
   /// Each 5 ms while the target is young, when most programs start their children, and each 100 ms later; each second
-  /// where a tracer tells of new processes.
-  mutating func searched(at now: Int64, cost: Int64, isSearching: Bool, isTold: Bool) {
+  /// where a tracer reports new processes.
+  mutating func searched(at now: Int64, cost: Int64, isSearching: Bool, isReported: Bool) {
     let rest: Int64 =
       isSearching
       ? (now < 100_000_000 ? 5_000_000 : 20_000_000)
-      : isTold ? 1_000_000_000 : (now < 100_000_000 ? 5_000_000 : 100_000_000)
+      : isReported ? 1_000_000_000 : (now < 100_000_000 ? 5_000_000 : 100_000_000)
     nextSearch = now + max(rest, cost * Pace.running.restPerCost)
   }
 

@@ -16,9 +16,9 @@ extension SamplerState {
   mutating func note(_ totals: MappingTotals, of pid: Int32, at time: Int64) {
     guard let process = known[pid] else { return }
     process.noteProportional(totals.proportional.count, of: totals.resident.count)
-    guard process === main, let figures = store.lastFigures else { return }
+    guard process === main, let memory = store.lastMemory else { return }
     let composition = Composition(
-      anonymous: figures.anonymous, file: figures.file, shared: figures.shared, lazilyFreed: totals.lazilyFreed,
+      anonymous: memory.anonymous, file: memory.file, shared: memory.shared, lazilyFreed: totals.lazilyFreed,
       hugePages: totals.hugePages
     )
     keep(CompositionReading(time: .nanoseconds(time), composition: composition, proportional: totals.proportional))
@@ -59,14 +59,14 @@ extension SamplerState {
 
   /// Reads the main process, and sets its high-water mark to what is resident (`clear_refs`, proc_pid_clear_refs(5)).
   private mutating func resetMark(at time: Int64) -> (resident: Bytes?, peakBefore: Bytes?) {
-    guard let main, let figures = mainReading(at: time) else { return (nil, nil) }
+    guard let main, let memory = mainReading(at: time) else { return (nil, nil) }
     nextReset = time + Self.shortestPhase
-    do throws(SystemError) {
+    do throws(SystemFailure) {
       try SmallFile.write("5", to: "/proc/\(main.pid)/clear_refs")
       store.beginEpoch()
-      return (figures.resident, max(figures.peak, figures.resident))
+      return (memory.resident, max(memory.peak, memory.resident))
     } catch {
-      return (figures.resident, nil)
+      return (memory.resident, nil)
     }
   }
 }

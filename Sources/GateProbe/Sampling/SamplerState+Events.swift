@@ -1,15 +1,15 @@
 import GateCore
 
 extension SamplerState {
-  /// Takes in what a tracer has told since the last turn.
+  /// Takes in what a tracer has reported since the last turn.
   mutating func takeTraceEvents() {
-    guard family.isTraced else { return }
-    for event in family.takeTraceEvents() {
-      take(event, at: max(0, (event.time - family.startedAt).nanoseconds))
+    guard processTree.isTraced else { return }
+    for event in processTree.takeTraceEvents() {
+      take(event, at: max(0, (event.time - processTree.startedAt).nanoseconds))
     }
   }
 
-  /// Events of one process may come before the one that tells who made it.
+  /// Events of one process may come before the one that names its parent.
   private mutating func take(_ event: TraceEvent, at time: Int64) {
     switch event.kind {
     case .forked(let parent, let borrowsMemory):
@@ -19,20 +19,16 @@ extension SamplerState {
     case .exiting(let program):
       let process = process(event.pid, parent: 0, at: time)
       let isFirst = !process.isExact
-      if process.isExiting(program, at: time), let figures = program.figures {
-        appendEnd(of: process, figures, isFirst: isFirst, at: time)
+      if process.isExiting(program, at: time), let memory = program.memory {
+        appendEnd(of: process, memory, isFirst: isFirst, at: time)
       }
     case .ended(let status):
       guard let process = known[event.pid] else { return }
       process.ended(status, at: time)
       retire(process)
     case .madeManyThreads(let count):
-      isToldOfAll = false
-      let command = known[event.pid]?.command ?? "a process"
-      remark(
-        "`\(command)` made more than \(count) threads: the later ones were not followed, so that a program started by "
-          + "one of them was found by search and its peak sampled"
-      )
+      reportsAll = false
+      add(.threadsNotFollowed(command: known[event.pid]?.command, count: count))
     }
   }
 

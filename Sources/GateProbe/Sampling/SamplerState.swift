@@ -8,7 +8,7 @@ struct SamplerState: ~Copyable {
   /// How many processes have their files held open; many systems allow a process 1024 descriptors.
   private static let mostKeptFiles = 300
 
-  let family: Family
+  let processTree: ProcessTree
   let cgroup: Cgroup?
   /// What the kernel counts for the whole tree; nil where it has no cgroup for that.
   private let treeMemory: CgroupMemoryReader?
@@ -27,32 +27,32 @@ struct SamplerState: ~Copyable {
   var readings: [CompositionReading] = []
   var mappingsRestUntil: Int64 = 0
   var nextReset: Int64 = 0
-  /// Whether a tracer tells of every new process.
-  var isToldOfAll: Bool
-  private var remarks: [String] = []
+  /// Whether a tracer reports every new process.
+  var reportsAll: Bool
+  private var addedNotes: [RecordingNote] = []
   private var lastTree: Int64 = 0
   /// Where the main process was alone at the last reading of the tree: what it held, and until when that will do.
   private var loneTree: (level: Int64, until: Int64)?
   private var nextActivity: Int64 = 0
   private var lastReading: Int64?
-  /// The time of the last reading that found somebody alive, at which the tree's memory was read.
+  /// The time of the last reading that found a living process, at which the tree's memory was read.
   private var lastTreeReading: Int64 = 0
   /// The time of the last sample in the store.
   private var lastStored: Int64 = 0
   private var widestGap: Int64 = 0
 
   /// Starts with the leader alone, which is the main process where no rule names another.
-  init(family: Family, cgroup: Cgroup?, main rule: Target.MainProcess?, capacity: Int) {
-    self.family = family
+  init(processTree: ProcessTree, cgroup: Cgroup?, main rule: Target.MainProcess?, capacity: Int) {
+    self.processTree = processTree
     self.cgroup = cgroup
     treeMemory = cgroup?.memory.flatMap { CgroupMemoryReader(of: $0) }
     countsTree = treeMemory != nil
-    isToldOfAll = family.isTraced
-    finder = rule.map { MainProcessFinder(family: family, rule: $0) }
+    reportsAll = processTree.isTraced
+    finder = rule.map { MainProcessFinder(processTree: processTree, rule: $0) }
     store = SampleStore(capacity: capacity)
     tracked.reserveCapacity(1024)
     known.reserveCapacity(1024)
-    let leader = add(family.leader, parent: family.shepherd, at: 0)
+    let leader = add(processTree.leader, parent: processTree.supervisor, at: 0)
     if finder == nil { main = leader }
   }
 
@@ -75,9 +75,9 @@ struct SamplerState: ~Copyable {
     return process
   }
 
-  /// Adds a sentence to the report.
-  mutating func remark(_ sentence: String) {
-    remarks.append(sentence)
+  /// Adds a note to the report.
+  mutating func add(_ note: RecordingNote) {
+    addedNotes.append(note)
   }
 }
 
@@ -86,10 +86,10 @@ struct SamplerState: ~Copyable {
 extension SamplerState {
   /// Reads the main process and the tree once.
   ///
-  /// Where a cgroup tells the tree's memory, the other processes are left to ``discover(at:)``.
+  /// Where a cgroup counts the tree's memory, the other processes are left to ``discover(at:)``.
   mutating func sweep(at time: Int64) {
-    let figures = mainReading(at: time)
-    var alive = figures == nil ? 0 : 1
+    let memory = mainReading(at: time)
+    var alive = memory == nil ? 0 : 1
     if !countsTree || tracked.count == 1 {
       alive += readOthers(at: time)
     } else {
@@ -101,39 +101,39 @@ extension SamplerState {
     }
     if let lastReading { widestGap = max(widestGap, time - lastReading) }
     (lastReading, lastStored, lastTreeReading) = (time, time, time)
-    lastTree = tree(with: figures, at: time)
+    lastTree = tree(with: memory, at: time)
     store.append(
       SampleStore.Reading(
-        time: time, main: figures, tree: lastTree, processes: alive,
-        activity: figures == nil ? nil : activity(at: time)
+        time: time, main: memory, tree: lastTree, processes: alive,
+        activity: memory == nil ? nil : activity(at: time)
       )
     )
   }
 
   /// How long what changes slowly or not at all is not read again.
   ///
-  /// A reading at an interval costs some 15 µs, and CPU time is told in steps of 10 ms anyway. It is less in a short
+  /// A reading at an interval costs some 15 µs, and CPU time is counted in steps of 10 ms anyway. It is less in a short
   /// life, of whose end not more than a thirtieth should be missed. Three readings at each 10 ms took 1.08 % of a CPU, of
   /// which 0.74 by the same in C; with these rests it is 0.83 % (medians of 7 interleaved runs, 2 CPUs, 2026-11).
   private static func rest(at time: Int64) -> Int64 { min(40_000_000, time / 32) }
 
-  /// What the tree holds, where these are the figures of the main process.
+  /// What the tree holds, where these are the values of the main process.
   ///
   /// As long as a process is alone and holds what it held at the last reading of its cgroup, so does the cgroup, but for
   /// files in memory that it writes without mapping them: those wait for the next reading. That it is alone is known for
-  /// sure only where a tracer tells of each new process.
-  private mutating func tree(with figures: MemoryReading?, at time: Int64) -> Int64 {
-    guard let figures else {
+  /// certain only where a tracer reports each new process.
+  private mutating func tree(with memory: MemoryReading?, at time: Int64) -> Int64 {
+    guard let memory else {
       loneTree = nil
       return treeMemory?.read()?.count ?? contributions
     }
-    let isAlone = isToldOfAll && tracked.count == 1
-    if isAlone, let loneTree, loneTree.level == figures.notOfFiles, time < loneTree.until { return lastTree }
-    loneTree = isAlone ? (figures.notOfFiles, time + Self.rest(at: time)) : nil
-    return max(treeMemory?.read()?.count ?? contributions, figures.notOfFiles)
+    let isAlone = reportsAll && tracked.count == 1
+    if isAlone, let loneTree, loneTree.level == memory.notOfFiles, time < loneTree.until { return lastTree }
+    loneTree = isAlone ? (memory.notOfFiles, time + Self.rest(at: time)) : nil
+    return max(treeMemory?.read()?.count ?? contributions, memory.notOfFiles)
   }
 
-  /// What the main process has done; nil where it is no more, and between two readings of that.
+  /// What the main process has done; nil once it has ended, and between two readings of that.
   private mutating func activity(at time: Int64) -> Activity? {
     guard time >= nextActivity else { return nil }
     nextActivity = time + Self.rest(at: time)
@@ -166,19 +166,19 @@ extension SamplerState {
     return sum
   }
 
-  /// The figures of the main process; nil while it is unknown, and once it has ended.
+  /// The values of the main process; nil while it is unknown, and once it has ended.
   mutating func mainReading(at time: Int64) -> MemoryReading? {
     guard let main else { return nil }
     let wasAlive = main.isAlive
-    if let figures = main.figures(at: time, buffer: buffer) { return figures }
+    if let memory = main.memory(at: time, buffer: buffer) { return memory }
     // It has ended, or only its first thread has. This is asked once here, and again at each search.
     guard wasAlive, main.resident(at: time, buffer: buffer) != nil else { return nil }
-    return main.goThroughLivingThread(buffer: buffer) ? main.figures(at: time, buffer: buffer) : nil
+    return main.goThroughLivingThread(buffer: buffer) ? main.memory(at: time, buffer: buffer) : nil
   }
 
   /// Takes the processes whose files fail out of the list: they are reaped.
   ///
-  /// Of one that a tracer tells of the end is still to be told.
+  /// The end of one that is traced will be reported.
   private mutating func forgetEnded(at time: Int64) {
     for process in tracked where !process.isFollowed && process.resident(at: time, buffer: buffer) == nil {
       retire(process)
@@ -193,22 +193,22 @@ extension SamplerState {
 
   /// Adds the reading that a tracer has made at the end of a process.
   ///
-  /// Each thread of it has an end; only the first of them can be news to the tree.
-  mutating func appendEnd(of process: TrackedProcess, _ figures: MemoryReading, isFirst: Bool, at time: Int64) {
+  /// Each thread of it has an end; only the first of them can change the tree.
+  mutating func appendEnd(of process: TrackedProcess, _ memory: MemoryReading, isFirst: Bool, at time: Int64) {
     loneTree = nil
-    // A reading of a process that stands still at its end may be told of a moment after it was made.
+    // A reading of a process that stands still at its end may be reported a moment after it was made.
     let time = max(time, lastStored)
     if !countsTree {
       lastTree = contributions
     } else if isFirst, process.hasExecuted, process.firstSeen >= lastTreeReading {
       // The cgroup's last reading knows nothing of it yet; what it holds is its own since its exec.
-      lastTree += figures.notOfFiles
+      lastTree += memory.notOfFiles
     }
-    lastTree = max(lastTree, figures.notOfFiles)
+    lastTree = max(lastTree, memory.notOfFiles)
     lastStored = time
     store.append(
       SampleStore.Reading(
-        time: time, main: process === main ? figures : nil, tree: lastTree, processes: max(1, tracked.count)
+        time: time, main: process === main ? memory : nil, tree: lastTree, processes: max(1, tracked.count)
       )
     )
   }
@@ -219,7 +219,7 @@ extension SamplerState {
 extension SamplerState {
   /// Looks for processes that are new, and for the main one.
   mutating func discover(at time: Int64) {
-    var (at, count) = (0, walk.fill(from: family.shepherd))
+    var (at, count) = (0, walk.fill(from: processTree.supervisor))
     while at < count {
       let (pid, parent) = walk[at]
       if known[pid] == nil, !hasEnded(pid) { add(pid, parent: parent, at: time) }
@@ -237,12 +237,12 @@ extension SamplerState {
     main = known[pid] ?? add(pid, parent: LinuxCalls.parent(of: pid) ?? 0, at: time)
   }
 
-  /// Whether a process that nobody knows is one whose end was told, and that only its parent has not yet waited for.
+  /// Whether an unknown process is one whose end was reported, and for which its parent has not yet waited.
   private func hasEnded(_ pid: Int32) -> Bool {
-    family.isTraced && ProcessStat(of: pid)?.isAlive != true
+    processTree.isTraced && ProcessStat(of: pid)?.isAlive != true
   }
 
-  /// All that was seen; to be asked for once, when nothing is left of the family.
+  /// All that was seen; to be asked for once, when nothing is left of the tree.
   mutating func report(at time: Int64) -> SamplingReport {
     store.flush()
     for process in tracked {
@@ -260,20 +260,18 @@ extension SamplerState {
     )
   }
 
-  private var notes: [String] {
-    var notes = remarks
-    if store.stride > 1 {
-      notes.append("the repetition was long: of each \(store.stride) readings the highest was kept")
-    }
-    if gone.dropped > 0 { notes.append("\(gone.dropped) more processes were seen than are listed") }
+  private var notes: [RecordingNote] {
+    var notes = addedNotes
+    if store.stride > 1 { notes.append(.thinned(stride: store.stride)) }
+    if gone.dropped > 0 { notes.append(.processesNotListed(count: gone.dropped)) }
     return notes
   }
 }
 
 extension MemoryReading {
-  /// What of a process's memory a cgroup's figures count too, in bytes.
+  /// What of a process's memory a cgroup's values count too, in bytes.
   ///
   /// The kernel gathers those in batches of 64 pages a CPU (MEMCG_CHARGE_BATCH, mm/memcontrol.c), so that a small
-  /// program's may be missing from them altogether; its own figures are exact.
+  /// program's may be missing from them altogether; its own values are exact.
   fileprivate var notOfFiles: Int64 { anonymous.count + shared.count }
 }

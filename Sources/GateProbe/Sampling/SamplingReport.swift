@@ -1,6 +1,6 @@
 import GateCore
 
-/// What a sampler has seen of a family.
+/// What a sampler has seen of a tree.
 struct SamplingReport: Sendable {
   /// In the order of time.
   var samples: [Sample]
@@ -12,6 +12,5 @@ struct SamplingReport: Sendable {
   var treeMethod: TreeMethod
   /// The longest time between two successive readings while something lived.
   var widestGap: Duration
-  /// Remarks for a person, each one sentence.
-  var notes: [String]
+  var notes: [RecordingNote]
 }

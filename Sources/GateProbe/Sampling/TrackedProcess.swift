@@ -1,7 +1,7 @@
 import GateCore
 import Glibc
 
-/// A process of the family, as the sampler keeps it.
+/// A process of the tree, as the sampler keeps it.
 final class TrackedProcess {
   let pid: Int32
   private(set) var parent: Int32
@@ -18,13 +18,13 @@ final class TrackedProcess {
   private(set) var lastResident: Int64 = 0
   /// By how much its resident memory was more than its proportional share, at the last reading of that.
   private var sharedExcess: Int64 = 0
-  /// Whether it is a copy of its maker, by fork(2), that was not read yet.
+  /// Whether it is a copy of its parent, by fork(2), that was not read yet.
   private var isNewCopy = false
-  /// Whether a tracer tells of its exec and end, so that its name and its last figures need not be looked for.
+  /// Whether a tracer reports its exec and end, so that its name and its last values need not be looked for.
   private(set) var isFollowed: Bool
   /// Whether its present program is its own, and not a copy of its parent's by fork(2).
   private(set) var hasExecuted = false
-  /// Whether its last figures were read at its end, or the end of one of its threads.
+  /// Whether its last values were read at its end, or the end of one of its threads.
   private(set) var isExact = false
   private var ending: WaitStatus?
 
@@ -59,7 +59,7 @@ final class TrackedProcess {
   }
 }
 
-// MARK: - What a tracer tells
+// MARK: - What a tracer reports
 
 extension TrackedProcess {
   /// Takes in whose child it is, and whether it uses that one's memory; it may do so after its exec.
@@ -78,15 +78,15 @@ extension TrackedProcess {
     (isFollowed, hasExecuted, borrowsMemory, isExact) = (true, true, false, false)
     (isNewCopy, sharedExcess) = (false, 0)
     command = program.command
-    if let figures = program.figures { note(figures, at: time) }
+    if let memory = program.memory { note(memory, at: time) }
   }
 
-  /// Takes in the last figures of its program; false where they are another process's.
+  /// Takes in the last values of its program; false where they are another process's.
   func isExiting(_ program: TraceEvent.Program, at time: Int64) -> Bool {
     isFollowed = true
     command = program.command
-    guard !borrowsMemory, let figures = program.figures else { return false }
-    note(figures, at: time)
+    guard !borrowsMemory, let memory = program.memory else { return false }
+    note(memory, at: time)
     isExact = true
     return true
   }
@@ -104,7 +104,7 @@ extension TrackedProcess {
 extension TrackedProcess {
   /// Looks again at the name of the program, which an exec changes, and if it is another, at the parent.
   ///
-  /// A process that is long known is left alone, but for one that `isWatched`; so is one that a tracer tells of.
+  /// A process that is long known is left alone, but for one that `isWatched`; so is a traced one.
   func look(at time: Int64, isWatched: Bool, buffer: UnsafeMutableRawBufferPointer) {
     let isYoung = time - firstSeen < Self.youth
     guard !isFollowed, isYoung || isWatched, let file = ProcFile(path: namePath),
@@ -117,7 +117,7 @@ extension TrackedProcess {
     borrowsMemory = LinuxCalls.sharesMemory(pid, parent) == true
   }
 
-  /// The resident bytes; zero for a zombie or a borrower, nil where the process is no more.
+  /// The resident bytes; zero for a zombie or a borrower, nil where the process has ended.
   func resident(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> Int64? {
     if borrowsMemory, !isFollowed { borrowsMemory = LinuxCalls.sharesMemory(pid, parent) == true }
     guard let pages = residentPages(buffer: buffer) else { return nil }
@@ -138,16 +138,16 @@ extension TrackedProcess {
     return file?.read(into: buffer).map(ProcText.residentPages(inStatm:))
   }
 
-  /// The figures of `status`; nil for a zombie, or where the process is no more.
-  func figures(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> MemoryReading? {
+  /// The values of `status`; nil for a zombie, or where the process is no more.
+  func memory(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> MemoryReading? {
     if status == nil { status = ProcFile(path: "/proc/\(pid)/status") }
-    guard let text = status?.read(into: buffer), let figures = ProcText.figures(inStatus: text) else { return nil }
+    guard let text = status?.read(into: buffer), let memory = ProcText.memory(inStatus: text) else { return nil }
     isAlive = true
-    note(figures, at: time)
-    return figures
+    note(memory, at: time)
+    return memory
   }
 
-  /// What the process has done so far; nil where it is no more.
+  /// What the process has done so far; nil where it has ended.
   func activity(buffer: UnsafeMutableRawBufferPointer) -> Activity? {
     if stat == nil { stat = ProcFile(path: "/proc/\(pid)/stat") }
     guard let text = stat?.read(into: buffer) else { return nil }
@@ -164,9 +164,9 @@ extension TrackedProcess {
   /// A copy by fork(2) shares all with its maker at first; it counts with what it has gained until its share is read.
   var contribution: Int64 { max(0, lastResident - sharedExcess) }
 
-  private func note(_ figures: MemoryReading, at time: Int64) {
-    note(max(figures.peak.count, figures.resident.count), at: time)
-    lastResident = figures.resident.count
+  private func note(_ memory: MemoryReading, at time: Int64) {
+    note(max(memory.peak.count, memory.resident.count), at: time)
+    lastResident = memory.resident.count
   }
 
   private func note(_ bytes: Int64, at time: Int64) {
@@ -186,7 +186,7 @@ extension TrackedProcess {
     guard ProcessStat(of: pid)?.isAlive == true else { return false }
     for (name, _) in SmallFolder.entries(of: "/proc/\(pid)/task") {
       guard let file = ProcFile(path: "/proc/\(pid)/task/\(name)/status"),
-        let text = file.read(into: buffer), ProcText.figures(inStatus: text) != nil
+        let text = file.read(into: buffer), ProcText.memory(inStatus: text) != nil
       else { continue }
       status = consume file
       statm = ProcFile(path: "/proc/\(pid)/task/\(name)/statm")
@@ -194,9 +194,4 @@ extension TrackedProcess {
     }
     return false
   }
-}
-
-/// The size of a page of memory on this machine.
-enum PageSize {
-  static let bytes = Int(sysconf(Int32(_SC_PAGESIZE)))
 }

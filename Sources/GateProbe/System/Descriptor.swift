@@ -1,3 +1,4 @@
+import GateCore
 import Glibc
 
 /// An open file descriptor, closed with its last owner.
@@ -36,7 +37,7 @@ final class Descriptor: Sendable {
     }
   }
 
-  /// Writes once what there is room for; a reader that has gone is `.failed(EPIPE)` and sends no signal.
+  /// Writes once as much as fits; a closed reader is `.failed(EPIPE)` and sends no signal.
   func write(_ bytes: some Collection<UInt8>) -> Writing {
     SignalMask.withoutPipeSignal {
       while true {
@@ -56,21 +57,20 @@ extension Descriptor {
   static func pipe(
     readerBlocks: Bool = true,
     writerBlocks: Bool = true
-  ) throws(SystemError) -> Pair {
-    guard let ends = LinuxCalls.pipe() else { throw SystemError(task: "create a pipe", code: errno) }
+  ) throws(SystemFailure) -> Pair {
+    guard let ends = LinuxCalls.pipe() else { throw SystemFailure(.pipe, code: errno) }
     let pair = (reader: Descriptor(owning: ends.reading), writer: Descriptor(owning: ends.writing))
     if !readerBlocks { try pair.reader.stopBlocking() }
     if !writerBlocks { try pair.writer.stopBlocking() }
     return pair
   }
 
-  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) -> Descriptor {
-    let number = try SystemError.check(Glibc.open(path, flags | O_CLOEXEC, mode), "open `\(path)`")
-    return Descriptor(owning: number)
+  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) -> Descriptor {
+    Descriptor(owning: try SystemFailure.check(Glibc.open(path, flags | O_CLOEXEC, mode), .open, path: path))
   }
 
-  private func stopBlocking() throws(SystemError) {
-    _ = try SystemError.check(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), "set up a pipe")
+  private func stopBlocking() throws(SystemFailure) {
+    _ = try SystemFailure.check(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), .pipe)
   }
 }
 
@@ -81,7 +81,7 @@ final class Wakeup: Sendable {
   private let reader: Descriptor
   private let writer: Descriptor
 
-  init() throws(SystemError) {
+  init() throws(SystemFailure) {
     (reader, writer) = try Descriptor.pipe(readerBlocks: false, writerBlocks: false)
   }
 
@@ -91,7 +91,7 @@ final class Wakeup: Sendable {
   /// Puts the flag up; never blocks, and may be called from any thread.
   func raise() {
     var byte: UInt8 = 1
-    // Its reader is ours and open, so that there can be no SIGPIPE; where the pipe is full the flag is up already.
+    // Its reader belongs to this object and is open, so that there can be no SIGPIPE; where the pipe is full the flag is up already.
     _ = Glibc.write(writer.number, &byte, 1)
   }
 

@@ -1,3 +1,4 @@
+import GateCore
 import Glibc
 
 /// A thread of our own: never a Swift task, since what runs here blocks in the kernel.
@@ -7,9 +8,9 @@ final class PosixThread: Sendable {
   private let thread: pthread_t
 
   /// Runs the body on a new thread; of the name the kernel keeps 15 bytes.
-  init(named name: StaticString, running body: @escaping @Sendable () -> Void) throws(SystemError) {
+  init(named name: StaticString, running body: @escaping @Sendable () -> Void) throws(SystemFailure) {
     let created = Self.create(Unmanaged.passRetained(Body(name: name, run: body)))
-    guard created.code == 0 else { throw SystemError(task: "start a thread", code: created.code) }
+    guard created.code == 0 else { throw SystemFailure(.thread, code: created.code) }
     thread = created.thread
   }
 

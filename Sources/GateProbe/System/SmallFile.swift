@@ -1,3 +1,4 @@
+import GateCore
 import Glibc
 
 /// Small files under `/proc` and `/sys`, read whole.
@@ -25,10 +26,10 @@ enum SmallFile {
   }
 
   /// Writes all of a short text to a file that is there.
-  static func write(_ text: String, to path: String) throws(SystemError) {
+  static func write(_ text: String, to path: String) throws(SystemFailure) {
     let file = try Descriptor.open(path, O_WRONLY)
     guard case .failed(let code) = file.write(text.utf8) else { return }
-    throw SystemError(task: "write to `\(path)`", code: code)
+    throw SystemFailure(.write, path: path, code: code)
   }
 }
 

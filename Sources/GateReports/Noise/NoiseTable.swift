@@ -1,19 +1,19 @@
 import GateCore
 
-/// The figures of one scenario's noise.
+/// The noise of one scenario's metrics, and what checks can detect beside it.
 struct NoiseTable {
   let study: NoiseStudy
-  /// The metrics of which is told what a check of them could see.
+  /// The metrics whose smallest detectable rise is shown.
   let reported: [MetricNoise]
 
-  func write(to page: inout Page) {
+  func write(to page: inout TerminalPage) {
     write(spreads, of: study.metrics, to: &page)
     page.gap()
-    page.paragraph("smallest rise that its noise lets a check see, beside a baseline of 10", indent: 2)
-    write(sights, of: reported, to: &page)
+    page.paragraph("smallest detectable rise, by the number of repetitions (baseline of 10)", indent: 2)
+    write(detectableRises, of: reported, to: &page)
   }
 
-  private func write(_ table: Table, of metrics: [MetricNoise], to page: inout Page) {
+  private func write(_ table: Table, of metrics: [MetricNoise], to page: inout TerminalPage) {
     guard let lines = table.lines(indent: 2, style: page.style, leastFirst: 16) else {
       for row in table.rows {
         page.paragraph(row[0].text, indent: 2, tone: .strong)
@@ -27,7 +27,7 @@ struct NoiseTable {
     page.lines(lines)
   }
 
-  /// The lowest and the highest value stand as differences from the median: as amounts they would all look alike.
+  /// The lowest and the highest value are shown as differences from the median, since as amounts they look alike.
   private var spreads: Table {
     let columns: [Table.Column] = [
       .init(title: "metric", side: .left), .init(title: "median"), .init(title: "deviation"), .init(title: "", gap: 1),
@@ -36,7 +36,7 @@ struct NoiseTable {
     let rows = study.metrics.map { noise -> [Table.Cell] in
       let isNoisy = study.tooNoisy.contains { $0.metric == noise.metric }
       return [
-        .init(noise.label), .init(Self.amount(noise.median, noise)),
+        .init(noise.metric.label(unit: noise.unit)), .init(Self.amount(noise.median, noise)),
         .init(Self.amount(noise.deviation, noise), isNoisy ? .unsure : nil),
         .init(noise.share(noise.deviation)),
         .init(Self.difference(noise.range.lowerBound - noise.median, noise)),
@@ -46,15 +46,15 @@ struct NoiseTable {
     return Table(columns: columns, rows: rows)
   }
 
-  private var sights: Table {
+  private var detectableRises: Table {
     let counts = reported.first?.detectable.map(\.repetitions) ?? []
     let columns = counts.enumerated().flatMap { index, count in
-      [Table.Column(title: index == 0 ? "with \(count)" : "\(count)", gap: 3), Table.Column(title: "", gap: 1)]
+      [Table.Column(title: "\(count)", gap: 3), Table.Column(title: "", gap: 1)]
     }
     let rows = reported.map { noise -> [Table.Cell] in
-      [Table.Cell(noise.label)]
-        + noise.detectable.flatMap { sight -> [Table.Cell] in
-          [.init(Self.amount(sight.size, noise)), .init(noise.share(sight.size), .faint)]
+      [Table.Cell(noise.metric.label(unit: noise.unit))]
+        + noise.detectable.flatMap { detectable -> [Table.Cell] in
+          [.init(Self.amount(detectable.size, noise)), .init(noise.share(detectable.size), .faint)]
         }
     }
     return Table(columns: [.init(title: "metric", side: .left)] + columns, rows: rows)
@@ -71,12 +71,6 @@ struct NoiseTable {
 }
 
 extension MetricNoise {
-  /// The metric's name as tables show it.
-  var label: String {
-    let suffix = MetricUnit.shortSuffix(of: unit)
-    return TerminalText.safe(metric.text) + suffix
-  }
-
   /// A part of the median, as in `0.02 %`; empty where it has no meaning.
   func share(_ part: Double) -> String {
     percent(part).map(Format.share) ?? ""

@@ -1,12 +1,12 @@
 import GateCore
 
-/// What a chat is told of a run, before any service's own markup.
+/// A chat message on a run, without any service's markup.
 struct ChatMessage {
   /// A piece of a line.
   enum Span: Equatable {
-    /// Words of our own, which no markup can hide in.
+    /// Our own words, without markup.
     case plain(String)
-    /// Text from outside: shown as code, so that nothing in it is read as markup.
+    /// Text from outside, shown as code so that nothing in it is read as markup.
     case code(String)
   }
 
@@ -24,15 +24,15 @@ struct ChatMessage {
   var mood: Mood
   /// Branch, commit and environment.
   var facts: [Span]
-  /// One line for each scenario worth telling of, the gravest first.
+  /// One line for each notable scenario, the worst first.
   var lines: [[Span]]
-  /// Scenarios worth telling of for which there was no room.
-  var left: Int
+  /// How many notable scenarios are left out.
+  var omitted: Int
   var links: [Link]
 }
 
 extension ChatMessage {
-  /// More than a screenful is not read in a chat.
+  /// About a screenful.
   private static let mostLines = 15
 
   init(
@@ -50,15 +50,28 @@ extension ChatMessage {
     }
     facts = Self.facts(result)
     let order: [Verdict] = [.regression, .failed, .noBaseline, .inconclusive, .improved, .pass]
-    let telling = result.scenarios.filter { scenario in
+    let notable = result.scenarios.filter { scenario in
       scenario.verdict == .pass ? state(scenario) == .recovered : scenario.verdict != .skipped
     }
-    let sorted = order.flatMap { verdict in telling.filter { $0.verdict == verdict } }
+    let sorted = order.flatMap { verdict in notable.filter { $0.verdict == verdict } }
     lines = sorted.prefix(Self.mostLines).map { Self.line($0, state: state($0)) }
-    left = sorted.count - lines.count
+    omitted = sorted.count - lines.count
     self.links = [("Build", links.build), ("Report", links.report)].compactMap { title, url in
       url.flatMap { Self.isSafe($0) ? Link(title: title, url: $0) : nil }
     }
+  }
+
+  /// As in `… and 3 more`; nil where no scenario is left out.
+  var rest: String? { omitted > 0 ? "… and \(omitted) more" : nil }
+
+  /// Markdown with text from outside as code; `escaped` is applied to all text.
+  static func markup(_ spans: [Span], _ escaped: (String) -> String = \.self) -> String {
+    spans.map { span in
+      switch span {
+      case .plain(let text): escaped(text)
+      case .code(let text): "`" + escaped(text.replacing("`", with: "'")) + "`"
+      }
+    }.joined()
   }
 
   private static func facts(_ result: RunResult) -> [Span] {
@@ -73,14 +86,14 @@ extension ChatMessage {
   private static func line(_ scenario: ScenarioResult, state: ScenarioState) -> [Span] {
     var spans: [Span] = [.code(bounded(scenario.name.text)), .plain(" \(words(scenario.verdict, state))")]
     if scenario.verdict == .failed {
-      let why = scenario.failure.map { "\($0.subject): \($0.problem)" } ?? scenario.repetitions.last?.end.displayText
-      let proof = scenario.repetitions.last?.end.proof
+      let why = scenario.failure?.displayText ?? scenario.repetitions.last?.end.displayText
+      let proof = scenario.repetitions.last?.end.proofText
       return spans + (why.map { [.plain(": "), .code(bounded($0, to: 160))] } ?? [])
         + (proof.map { [.plain("; evidence: "), .code(bounded($0))] } ?? [])
     }
     for (index, metric) in scenario.metrics.filter({ $0.verdict != .pass }).prefix(2).enumerated() {
-      spans += [.plain(index == 0 ? ": " : "; "), .code(bounded(metric.rule.metric.text))]
-      spans.append(.plain(" " + figures(metric)))
+      spans += [.plain(index == 0 ? ": " : "; "), .code(bounded(metric.metric.text))]
+      spans.append(.plain(" " + values(of: metric)))
     }
     return spans
   }
@@ -94,8 +107,8 @@ extension ChatMessage {
     }
   }
 
-  private static func figures(_ metric: MetricResult) -> String {
-    let now = metric.current.map { Format.amount($0.median, unit: metric.unit) } ?? "could not be had"
+  private static func values(of metric: MetricResult) -> String {
+    let now = metric.current.map { Format.amount($0.median, unit: metric.unit) } ?? "unavailable"
     guard let baseline = metric.baseline else {
       return now + (metric.rule.limit.map { ", limit \(Format.amount($0.value, unit: metric.unit))" } ?? "")
     }
@@ -103,7 +116,7 @@ extension ChatMessage {
     return "\(Format.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"
   }
 
-  /// The text made harmless, on one line, in at most so many characters and four times as many bytes.
+  /// The text without control characters, on one line, in at most so many characters and four times as many bytes.
   static func bounded(_ text: String, to limit: Int = 80) -> String {
     let safe = TerminalText.safe(String(text.prefix(limit * 2)))
     var bytes = 0

@@ -1,15 +1,15 @@
 import FoundationEssentials
 package import GateCore
 
-/// What a webhook is sent of a finished check (CONTRACT section 5).
+/// The body of a webhook's request about a finished check (webhooks.md; file-formats.md, The notification).
 package enum NotificationBody {
   /// The body in the webhook's format.
   ///
   /// - Parameters:
   ///   - result: The finished run.
-  ///   - states: Of each scenario; one that is missing is taken to be good before.
-  ///   - format: Who reads it.
-  ///   - links: Where people can read more; a chat shows only `http` and `https` addresses.
+  ///   - states: Of each scenario; one that is missing counts as good before.
+  ///   - format: The service that reads it.
+  ///   - links: Pages on the run; a chat shows only `http` and `https` addresses.
   ///   - exitCode: The code that the run ends with.
   /// - Returns: JSON in UTF-8, within the limits of the service that reads the format.
   package static func bytes(
@@ -22,15 +22,12 @@ package enum NotificationBody {
     let state = { (scenario: ScenarioResult) in
       states[scenario.name] ?? ScenarioState(scenario.verdict, after: nil)
     }
-    if format == .json {
-      return encoded(NotificationJSON(result, state: state, links: links, exitCode: exitCode))
-    }
-    let message = ChatMessage(result, state: state, links: links, exitCode: exitCode)
+    let message = { ChatMessage(result, state: state, links: links, exitCode: exitCode) }
     switch format {
-    case .slack: return encoded(SlackMessage.json(message))
-    case .teams: return encoded(TeamsMessage.json(message))
-    case .discord: return encoded(DiscordMessage.json(message))
-    case .json: preconditionFailure("the format `json` was answered above")
+    case .json: return encoded(NotificationJSON(result, state: state, links: links, exitCode: exitCode))
+    case .slack: return encoded(SlackMessage(message()))
+    case .teams: return encoded(TeamsMessage(message()))
+    case .discord: return encoded(DiscordMessage(message()))
     }
   }
 
@@ -45,4 +42,13 @@ package enum NotificationBody {
     }
     return Array(data)
   }
+}
+
+/// A value that is encoded as `null` where it is nil, instead of being left out.
+struct NullIfNil<Value: Encodable>: Encodable {
+  var value: Value?
+
+  init(_ value: Value?) { self.value = value }
+
+  func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }

@@ -17,9 +17,9 @@ struct NotificationJSON: Encodable {
     var verdict: String
     var state: String
     var metrics: [Metric]
-    /// Of a scenario that could not be judged: how its last repetition ended, as in the result file.
+    /// Of a scenario that could not be judged, the end of its last repetition, as in the result file.
     var end: End?
-    /// What went wrong then, in words.
+    /// Why it could not be judged.
     var failure: String?
   }
 
@@ -53,22 +53,10 @@ struct NotificationJSON: Encodable {
     var tolerance: Tolerance
   }
 
-  /// Each key is always there; `null` where the rule does not set it.
   struct Tolerance: Encodable {
-    var percent: Double?
-    var absolute: Number?
-    var limit: Number?
-
-    private enum CodingKeys: CodingKey {
-      case percent, absolute, limit
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(percent, forKey: .percent)
-      try container.encode(absolute, forKey: .absolute)
-      try container.encode(limit, forKey: .limit)
-    }
+    var percent: NullIfNil<Double>
+    var absolute: NullIfNil<Number>
+    var limit: NullIfNil<Number>
   }
 
   struct Links: Encodable {
@@ -76,7 +64,7 @@ struct NotificationJSON: Encodable {
     var report: String?
   }
 
-  /// A figure in a metric's unit: whole for bytes, with its fraction for rates.
+  /// A value in a metric's unit: whole for bytes, with its fraction for rates.
   struct Number: Encodable {
     var value: Double
     var isWhole: Bool
@@ -120,7 +108,7 @@ extension NotificationJSON {
         state: state(scenario).rawValue,
         metrics: scenario.metrics.filter { $0.verdict != .pass }.map(Metric.init),
         end: scenario.failure == nil ? nil : scenario.repetitions.last.map { End($0.end) },
-        failure: scenario.failure.map { "\($0.subject): \($0.problem)" }
+        failure: scenario.failure?.displayText
       )
     }
     self.links = Links(build: links.build, report: links.report)
@@ -130,7 +118,7 @@ extension NotificationJSON {
 extension NotificationJSON.End {
   init(_ end: GateCore.End) {
     self.init(
-      kind: end.kind.rawValue, code: end.code, signal: end.signal?.name, proof: end.proof, detail: end.detail
+      kind: end.kind.rawValue, code: end.code, signal: end.signal?.name, proof: end.proofText, detail: end.detailText
     )
   }
 }
@@ -153,12 +141,10 @@ extension NotificationJSON.Run {
 
 extension NotificationJSON.Metric {
   init(_ metric: MetricResult) {
-    let isWhole = metric.rule.metric.isWholeBytes
+    let isWhole = metric.metric.isWholeBytes
     func number(_ value: Double) -> NotificationJSON.Number { .init(value: value, isWhole: isWhole) }
-    func summary(_ summary: MetricResult.Summary) -> Summary {
-      Summary(median: number(summary.median), count: summary.count)
-    }
-    name = metric.rule.metric.text
+    func summary(_ summary: ValueSummary) -> Summary { Summary(median: number(summary.median), count: summary.count) }
+    name = metric.metric.text
     unit = metric.unit
     verdict = metric.verdict.rawValue
     baseline = metric.baseline.map(summary)
@@ -168,23 +154,15 @@ extension NotificationJSON.Metric {
         absolute: number(change.absolute), percent: change.percent, low: number(change.low), high: number(change.high)
       )
     }
-    tolerance = NotificationJSON.Tolerance(metric)
-  }
-}
-
-extension NotificationJSON.Tolerance {
-  /// The rule's own bounds; an automatic tolerance is told by what it came to.
-  init(_ metric: MetricResult) {
-    let isWhole = metric.rule.metric.isWholeBytes
-    switch metric.rule.tolerance {
-    case .bounds(let relative, let amount):
-      percent = relative?.value
-      absolute = amount.map { .init(value: $0.value, isWhole: isWhole) }
-    case .automatic:
-      absolute = metric.allowed.map { .init(value: $0, isWhole: isWhole) }
-    case nil:
-      break
-    }
-    limit = metric.rule.limit.map { .init(value: $0.value, isWhole: isWhole) }
+    // Of an automatic tolerance, the amount that it allowed.
+    let (percent, absolute) =
+      switch metric.rule.tolerance {
+      case .bounds(let relative, let amount): (relative?.value, amount?.value)
+      case .automatic: (nil, metric.allowed)
+      case nil: (nil, nil)
+      }
+    tolerance = NotificationJSON.Tolerance(
+      percent: NullIfNil(percent), absolute: NullIfNil(absolute.map(number)),
+      limit: NullIfNil(metric.rule.limit.map { number($0.value) }))
   }
 }

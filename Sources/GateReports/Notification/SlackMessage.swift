@@ -1,35 +1,38 @@
 /// A message for Slack's incoming webhooks: a text for notifications, and blocks.
 ///
 /// Limits (Slack's reference of Block Kit): 50 blocks, 150 characters in a header, 3000 in a section's text.
-enum SlackMessage {
-  static func json(_ message: ChatMessage) -> JSONValue {
-    let title = "\(message.title) – \(message.summary)"
-    var blocks: [JSONValue] = [
-      ["type": "header", "text": ["type": "plain_text", "text": .string(message.title), "emoji": false]],
-      section("*\(escaped(message.summary))*\n" + markup(message.facts)),
-    ]
-    blocks += message.lines.map { section("• " + markup($0)) }
-    if message.left > 0 { blocks.append(section("… and \(message.left) more")) }
-    let links = message.links.map { "<\(escaped($0.url))|\($0.title)>" }
-    if !links.isEmpty { blocks.append(section(links.joined(separator: "  ·  "))) }
-    return ["text": .string(escaped(title)), "blocks": .array(blocks)]
+struct SlackMessage: Encodable {
+  struct Block: Encodable {
+    var type: String
+    var text: Text
   }
 
-  /// `verbatim` keeps Slack from making links and mentions out of plain words.
-  private static func section(_ markdown: String) -> JSONValue {
-    ["type": "section", "text": ["type": "mrkdwn", "text": .string(markdown), "verbatim": true]]
+  struct Text: Encodable {
+    var type: String
+    var text: String
+    var emoji: Bool?
+    /// Keeps Slack from making links and mentions out of plain words.
+    var verbatim: Bool?
+  }
+
+  var text: String
+  var blocks: [Block]
+
+  init(_ message: ChatMessage) {
+    text = Self.escaped("\(message.title) – \(message.summary)")
+    blocks = [Block(type: "header", text: Text(type: "plain_text", text: message.title, emoji: false))]
+    let links = message.links.map { "<\(Self.escaped($0.url))|\($0.title)>" }.joined(separator: "  ·  ")
+    let sections =
+      ["*\(Self.escaped(message.summary))*\n" + Self.markup(message.facts)]
+      + message.lines.map { "• " + Self.markup($0) } + [message.rest, links].compactMap(\.self).filter { !$0.isEmpty }
+    blocks += sections.map { Block(type: "section", text: Text(type: "mrkdwn", text: $0, verbatim: true)) }
   }
 
   private static func markup(_ spans: [ChatMessage.Span]) -> String {
-    spans.map { span in
-      switch span {
-      case .plain(let text): escaped(text)
-      case .code(let text): "`" + escaped(text.map { $0 == "`" ? "'" : String($0) }.joined()) + "`"
-      }
-    }.joined()
+    ChatMessage.markup(spans, escaped)
   }
 
-  /// The three characters that Slack's markup gives a meaning of their own everywhere, in code too.
+  /// The three characters that have a meaning everywhere in Slack's markup, in code too.
   private static func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {

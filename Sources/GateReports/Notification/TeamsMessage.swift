@@ -1,49 +1,76 @@
 /// A message for Microsoft Teams' Workflows webhooks, which take Adaptive Cards only.
 ///
-/// A message may have 28 KB. Text from outside stands in `TextRun`s, which know no Markdown; nobody is mentioned, since
-/// that takes an entity in the card.
-enum TeamsMessage {
-  static func json(_ message: ChatMessage) -> JSONValue {
-    var body: [JSONValue] = [
-      [
-        "type": "TextBlock", "text": .string(message.title), "weight": "Bolder", "size": "Medium",
-        "color": .string(colour(message.mood)), "wrap": true,
-      ],
-      runs([.plain(message.summary)]),
-      runs(message.facts),
-    ]
-    body += message.lines.map { runs([.plain("• ")] + $0) }
-    if message.left > 0 { body.append(runs([.plain("… and \(message.left) more")])) }
-    var card: [String: JSONValue] = [
-      "$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
-      "body": .array(body), "msteams": ["width": "Full"],
-    ]
-    if !message.links.isEmpty {
-      card["actions"] = .array(
-        message.links.map { ["type": "Action.OpenUrl", "title": .string($0.title), "url": .string($0.url)] }
-      )
-    }
-    return [
-      "type": "message",
-      "attachments": [
-        [
-          "contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": .null, "content": .object(card),
-        ]
-      ],
-    ]
+/// A message may have 28 KB. Text from outside is in `TextRun`s, which have no Markdown; nobody is mentioned, since that
+/// takes an entity in the card.
+struct TeamsMessage: Encodable {
+  struct Attachment: Encodable {
+    var contentType = "application/vnd.microsoft.card.adaptive"
+    var contentUrl = NullIfNil<String>(nil)
+    var content: Card
   }
 
-  private static func runs(_ spans: [ChatMessage.Span]) -> JSONValue {
-    let inlines = spans.map { span -> JSONValue in
-      switch span {
-      case .plain(let text): ["type": "TextRun", "text": .string(text)]
-      case .code(let text): ["type": "TextRun", "text": .string(text), "fontType": "Monospace"]
-      }
+  struct Card: Encodable {
+    var schema = "http://adaptivecards.io/schemas/adaptive-card.json"
+    var type = "AdaptiveCard"
+    var version = "1.4"
+    var body: [Element]
+    var actions: [Action]?
+    var msteams = ["width": "Full"]
+
+    private enum CodingKeys: String, CodingKey {
+      case schema = "$schema"
+      case type, version, body, actions, msteams
     }
-    return ["type": "RichTextBlock", "inlines": .array(inlines)]
   }
 
-  private static func colour(_ mood: ChatMessage.Mood) -> String {
+  struct Element: Encodable {
+    var type = "RichTextBlock"
+    var inlines: [TextRun]?
+    var text: String?
+    var weight: String?
+    var size: String?
+    var color: String?
+    var wrap: Bool?
+  }
+
+  struct TextRun: Encodable {
+    var type = "TextRun"
+    var text: String
+    var fontType: String?
+  }
+
+  struct Action: Encodable {
+    var type = "Action.OpenUrl"
+    var title: String
+    var url: String
+  }
+
+  var type = "message"
+  var attachments: [Attachment]
+
+  init(_ message: ChatMessage) {
+    let title = Element(
+      type: "TextBlock", text: message.title, weight: "Bolder", size: "Medium", color: Self.color(message.mood),
+      wrap: true)
+    let lines =
+      [[.plain(message.summary)], message.facts] + message.lines.map { [.plain("• ")] + $0 }
+      + [message.rest].compactMap { $0.map { [.plain($0)] } }
+    let actions = message.links.map { Action(title: $0.title, url: $0.url) }
+    let card = Card(body: [title] + lines.map(Self.paragraph), actions: actions.isEmpty ? nil : actions)
+    attachments = [Attachment(content: card)]
+  }
+
+  private static func paragraph(_ spans: [ChatMessage.Span]) -> Element {
+    Element(
+      inlines: spans.map { span in
+        switch span {
+        case .plain(let text): TextRun(text: text)
+        case .code(let text): TextRun(text: text, fontType: "Monospace")
+        }
+      })
+  }
+
+  private static func color(_ mood: ChatMessage.Mood) -> String {
     switch mood {
     case .good: "Good"
     case .bad: "Attention"

@@ -14,7 +14,7 @@ struct CompositionPicture {
   var change: String? {
     guard let before else { return nil }
     let text = CompositionChange(before: before, now: now).text
-    guard !text.isEmpty else { return "as in the baseline" }
+    guard !text.isEmpty else { return "unchanged from the baseline" }
     return "\(Format.difference(Double((now.resident - before.resident).count))): \(text)"
   }
 
@@ -55,7 +55,7 @@ struct CompositionPicture {
       """
   }
 
-  /// A part with its name on it where that has room: colour alone tells nothing.
+  /// A part, with its name where it fits: colour alone says nothing.
   private func segment(_ name: String, _ ink: SVGChart.Ink, from: Int, to: Int, top: Int) -> String {
     guard to > from else { return "" }
     let hasRoom = (to - from) / 10 > name.count * 7 + 8
@@ -89,9 +89,10 @@ struct CompositionPicture {
 
   private var kinds: [(name: String, amount: (Composition) -> Bytes?)] {
     let all: [(name: String, amount: (Composition) -> Bytes?)] = [
-      ("anonymous", { $0.anonymous }), ("of it heap", { $0.heap }), ("of it stack", { $0.stack }),
-      ("of it huge pages", { $0.hugePages }), ("of it lazily freed", { $0.lazilyFreed }), ("file", { $0.file }),
-      ("shared", { $0.shared }), ("all", { $0.resident }),
+      ("anonymous", { $0.anonymous }), ("anonymous: heap", { $0.heap }), ("anonymous: stack", { $0.stack }),
+      ("anonymous: huge pages", { $0.hugePages }), ("anonymous: lazily freed", { $0.lazilyFreed }),
+      ("file", { $0.file }),
+      ("shared", { $0.shared }), ("total", { $0.resident }),
     ]
     return all.filter { kind in bars.contains { kind.amount($0.composition) ?? .zero != .zero } }
   }

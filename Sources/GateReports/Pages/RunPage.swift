@@ -1,9 +1,9 @@
 import FoundationEssentials
 package import GateCore
 
-/// The page of one check, comparison or recording: what happened, why this verdict, and what to do now.
+/// The page of one check, comparison or recording: what happened, why this verdict, and what to do next.
 ///
-/// Its sentences and tables are those of the terminal; what it adds are the curves.
+/// Its sentences and tables are those of the terminal; in addition it has the curves.
 package enum RunPage {
   /// A whole HTML file.
   package static func text(_ result: RunResult, context: SummaryContext) -> String {
@@ -18,7 +18,7 @@ package enum RunPage {
       "generator": "\(Tool.name) \(Tool.version)",
       "made": result.run.startedAt.displayText,
     ]
-    values["headline"] = isRecording ? "What \(name(of: result)) held in memory" : summaryLine(result)
+    values["headline"] = isRecording ? "Memory of \(name(of: result))" : summaryLine(result)
     if !isRecording {
       values["verdict"] = result.verdict.rawValue
       values["symbol"] = result.verdict.symbol(RunPageScenario.style)
@@ -35,7 +35,7 @@ package enum RunPage {
     ).text()
   }
 
-  /// The gravest first, each in the order of the project file.
+  /// The worst first, each in the order of the project file.
   private static func rank(_ scenario: ScenarioResult) -> Int {
     Verdict.precedence.firstIndex(of: scenario.verdict) ?? 0
   }

@@ -5,17 +5,19 @@ import GateCore
 struct RunPageCurves {
   let scenario: ScenarioResult
 
-  /// Enough of the repetitions behind the one that is told of.
+  /// Of each of the other repetitions.
   private static let mostFaintPoints = 60
   private static let mostRows = 24
 
-  /// The repetition that is told most of: the one that failed, else the one in the middle.
+  /// The repetition that is shown in full: the one that failed, or else the one in the middle.
   static func shown(of scenario: ScenarioResult) -> Int? {
     scenario.failure == nil ? scenario.middleRepetition : scenario.repetitions.indices.last
   }
 
   /// The only one needs no number, and may be a warm-up, after whose failure nothing was measured.
   private var isRepeated: Bool { scenario.repetitions.count > 1 }
+
+  private var baseline: MemorySeries? { scenario.reference?.curve }
 
   private var shown: (index: Int, curve: MemoryCurve)? {
     Self.shown(of: scenario).flatMap { index in scenario.repetitions[index].curve.map { (index, $0) } }
@@ -43,14 +45,14 @@ struct RunPageCurves {
   }
 
   private func picture(of curve: MemoryCurve, named name: String) -> String {
-    let series = [curve.main, curve.tree, scenario.baselineCurve].compactMap(\.self) + others.map(\.main)
+    let series = [curve.main, curve.tree, baseline].compactMap(\.self) + others.map(\.main)
     let points = series.flatMap(\.points)
     let length = points.map(\.time).reduce(curve.end, max)
     let height = points.map(\.high).reduce(curve.peak?.height ?? .zero, max)
     var layers = phases(of: curve)
     if let steady = curve.steady { layers.append(.span(seconds(steady.from)...seconds(steady.to), ink: .orange)) }
-    layers += others.map { .line(line($0.main.thinned(to: Self.mostFaintPoints)), ink: .quiet, weight: .faint) }
-    if let baseline = scenario.baselineCurve { layers.append(.line(line(baseline), ink: .green, weight: .dashed)) }
+    layers += others.map { .line(line($0.main.downsampled(to: Self.mostFaintPoints)), ink: .quiet, weight: .faint) }
+    if let baseline = baseline { layers.append(.line(line(baseline), ink: .green, weight: .dashed)) }
     if let tree = curve.tree { layers.append(.line(line(tree), ink: .purple)) }
     let band = curve.main.points.map { SVGChart.Range(x: seconds($0.time), low: bytes($0.low), high: bytes($0.high)) }
     layers += [.band(band, ink: .blue), .line(line(curve.main), ink: .blue, weight: .strong)]
@@ -83,7 +85,9 @@ struct RunPageCurves {
 
   /// The picture in words.
   private func summary(of curve: MemoryCurve) -> String {
-    let peak = curve.peak.map { "The peak, \(Format.amount($0.height)), came \($0.when)" }
+    let peak = curve.peak.map {
+      "The peak, \(Format.amount($0.height)), came \(timeText(after: $0.after, before: $0.before))"
+    }
     let steady = curve.steady.map { steady in
       "the steady state from \(Format.instant(steady.from)) to \(Format.instant(steady.to)) went from "
         + "\(Format.amount(steady.first)) to \(Format.amount(steady.last))"
@@ -96,12 +100,15 @@ struct RunPageCurves {
   /// What each line and mark means, as far as it is there.
   private func legend(of curve: MemoryCurve) -> String {
     let repetition = isRepeated ? "this repetition, with the range of its readings" : "VmRSS"
-    let basis = scenario.repetitions.first?.treeMethod ?? .upperBound
+    let method = scenario.repetitions.first?.treeMethod ?? .upperBound
     let keys: [(isThere: Bool, sign: String, text: String)] = [
       (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),
-      (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the others"),
-      (scenario.baselineCurve != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>", "the baseline's middle one"),
-      (curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>", "the whole process tree: \(basis.words)"),
+      (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the other repetitions"),
+      (baseline != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>", "the baseline"),
+      (
+        curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>",
+        "the whole process tree: \(method.displayText)"
+      ),
       (curve.steady != nil, "<path class=\"orange dashed\" d=\"M1 6h26\"/>", "steady state, with its growth"),
       (curve.peak != nil, "<path class=\"red fill\" d=\"M14 1l5 5l-5 5l-5-5z\"/>", "peak"),
     ]
@@ -116,7 +123,7 @@ struct RunPageCurves {
   }
 
   private func table(of curve: MemoryCurve) -> Table {
-    let rows = curve.main.thinned(to: Self.mostRows).points.map { point in
+    let rows = curve.main.downsampled(to: Self.mostRows).points.map { point in
       let phase = curve.phases.last { $0.time <= point.time && point.time <= curve.end }?.name ?? ""
       let (low, high) = (Format.amount(point.low), Format.amount(point.high))
       return [
@@ -136,13 +143,7 @@ struct RunPageCurves {
 
 extension MemoryCurve.Peak {
   /// The middle of the time in which it came, in seconds.
-  var instant: Double { (after + before).inSeconds / 2 }
-
-  /// As in `at 0.812 s` or `between 0.812 s and 0.822 s`.
-  fileprivate var when: String {
-    after < before
-      ? "between \(Format.instant(after)) and \(Format.instant(before))" : "at \(Format.instant(before))"
-  }
+  fileprivate var instant: Double { (after + before).inSeconds / 2 }
 }
 
 // MARK: - For the script
@@ -150,51 +151,68 @@ extension MemoryCurve.Peak {
 extension RunPageCurves {
   /// The curves as a JSON text that `run.js` reads.
   var data: String {
-    let repetitions = scenario.repetitions.map { repetition in
-      repetition.curve.map { Self.json($0, peak: repetition.metrics[.peakRSS]) } ?? .null
-    }
-    let value = JSONValue.object([
-      "shown": .integer(shown?.index ?? -1), "repetitions": .array(repetitions),
-      "baseline": scenario.baselineCurve.map(Self.json) ?? .null,
-    ])
+    let curves = CurvesJSON(
+      shown: shown?.index ?? -1,
+      repetitions: scenario.repetitions.map { repetition in
+        NullIfNil(repetition.curve.map { CurveJSON($0, peak: repetition.metrics[.peakRSS]) })
+      },
+      baseline: baseline?.json)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else { preconditionFailure("texts and whole numbers are JSON") }
+    guard let data = try? encoder.encode(curves) else { preconditionFailure("texts and whole numbers always encode") }
     return String(decoding: data, as: UTF8.self)
   }
+}
 
-  private static func json(_ curve: MemoryCurve, peak: Double?) -> JSONValue {
-    var members: [String: JSONValue] = [
-      "main": json(curve.main), "end": tenths(curve.end), "phases": json(curve.phases), "marks": json(curve.marks),
-      "label": .string(peak.map { Format.amount(Bytes(clampedFrom: $0)) } ?? ""),
-    ]
-    members["tree"] = curve.tree.map { json($0) }
-    members["peak"] = curve.peak.map { [.integer(Int($0.instant * 10_000)), kibibytes($0.height)] }
-    members["steady"] = curve.steady.map { steady in
-      [tenths(steady.from), kibibytes(steady.first), tenths(steady.to), kibibytes(steady.last)]
+private struct CurvesJSON: Encodable {
+  var shown: Int
+  var repetitions: [NullIfNil<CurveJSON>]
+  var baseline: String?
+}
+
+/// Times are in tenths of a millisecond, amounts in KiB.
+private struct CurveJSON: Encodable {
+  struct Instant: Encodable {
+    var time: Int64
+    var name: String
+  }
+
+  var main: String
+  var tree: String?
+  var end: Int64
+  var phases: [Instant]
+  var marks: [Instant]
+  /// Time and amount.
+  var peak: [Int64]?
+  /// Time and amount of the start and of the end.
+  var steady: [Int64]?
+  var label: String
+
+  init(_ curve: MemoryCurve, peak: Double?) {
+    func instants(_ instants: [MemoryCurve.Instant]) -> [Instant] {
+      instants.map { Instant(time: $0.time.ticks, name: TerminalText.safe($0.name)) }
     }
-    return .object(members)
+    main = curve.main.json
+    tree = curve.tree?.json
+    end = curve.end.ticks
+    phases = instants(curve.phases)
+    marks = instants(curve.marks)
+    self.peak = curve.peak.map { [Int64($0.instant * 10_000), $0.height.count / 1024] }
+    steady = curve.steady.map { [$0.from.ticks, $0.first.count / 1024, $0.to.ticks, $0.last.count / 1024] }
+    label = peak.map { Format.amount(Bytes(clampedFrom: $0)) } ?? ""
   }
+}
 
-  private static func json(_ instants: [MemoryCurve.Instant]) -> JSONValue {
-    .array(instants.map { [tenths($0.time), .string(TerminalText.safe($0.name))] })
-  }
-
-  /// For each point its time in tenths of a millisecond and its highest in KiB, and how much lower its lowest is.
-  private static func json(_ series: MemorySeries) -> JSONValue {
-    let words = series.points.map { point in
+extension MemorySeries {
+  /// The points as `TIME,HIGH` words, or `TIME,HIGH,RANGE` where the lowest amount differs from the highest.
+  fileprivate var json: String {
+    points.map { point in
       let (low, high) = (point.low.count / 1024, point.high.count / 1024)
-      let time = point.time.nanoseconds / MemorySeries.tick.nanoseconds
-      return low == high ? "\(time),\(high)" : "\(time),\(high),\(high - low)"
-    }
-    return .string(words.joined(separator: " "))
+      return low == high ? "\(point.time.ticks),\(high)" : "\(point.time.ticks),\(high),\(high - low)"
+    }.joined(separator: " ")
   }
+}
 
-  private static func tenths(_ time: Duration) -> JSONValue {
-    .integer(Int(time.nanoseconds / MemorySeries.tick.nanoseconds))
-  }
-
-  private static func kibibytes(_ amount: Bytes) -> JSONValue {
-    .integer(Int(amount.count / 1024))
-  }
+extension Duration {
+  fileprivate var ticks: Int64 { nanoseconds / MemorySeries.tick.nanoseconds }
 }

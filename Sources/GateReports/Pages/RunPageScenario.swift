@@ -2,14 +2,14 @@ import GateCore
 
 /// One scenario of the run page.
 struct RunPageScenario {
-  /// Its place on the page, and how many there are.
+  /// Its index on the page, and how many there are.
   let index: Int
   let count: Int
   let scenario: ScenarioResult
   let run: RunInfo
   let context: SummaryContext
 
-  /// A page has room, and shows every sign.
+  /// A page is wide and shows every character.
   static let style = TerminalStyle(width: 200)
 
   /// How many of the last lines of a failed program's output are shown.
@@ -23,7 +23,7 @@ struct RunPageScenario {
 
   /// The scenario's line in the list of all.
   var entry: [String: Any] {
-    ["id": id, "name": name, "figures": figures].merging(heading) { $1 }
+    ["id": id, "name": name, "values": mainValue].merging(heading) { $1 }
   }
 
   private var heading: [String: Any] {
@@ -31,13 +31,13 @@ struct RunPageScenario {
   }
 
   var text: String {
-    var values: [String: Any] = ["id": id, "name": name, "figures": figures, "open": isOpen]
-    // There is nothing that a recorded command could pass.
+    var values: [String: Any] = ["id": id, "name": name, "values": mainValue, "open": isOpen]
+    // A recorded command has nothing to pass.
     if !isRecording || scenario.failure != nil { values.merge(heading) { $1 } }
     values["sentences"] = sentences
     if let output { values["output"] = output }
-    values["figureTable"] = figureTable
-    values["remarks"] = FigureList(scenario: scenario).remarks.map { ["label": $0.label, "text": $0.text] }
+    values["valueTable"] = valueTable
+    values["remarks"] = ValueTable(scenario: scenario).remarks.map { ["label": $0.label, "text": $0.text] }
     values["curve"] = curves.values(index: index)
     values["composition"] = composition
     values["processes"] = processes
@@ -46,9 +46,10 @@ struct RunPageScenario {
     let events = scenario.eventTexts
     values["hasEvents"] = !events.isEmpty
     values["events"] = events
-    let notes =
-      scenario.allNotes.map { TerminalText.safe($0) }
-      + [isRecording ? RecordReport.remark(on: scenario) : nil].compactMap(\.self)
+    let remark = isRecording ? RecordReport.remark(on: scenario) : nil
+    let notes = (scenario.allNotes.map { $0.text(in: scenario) } + [remark].compactMap(\.self)).map {
+      TerminalText.safe($0)
+    }
     values["hasNotes"] = !notes.isEmpty
     values["notes"] = notes
     let (steps, advice) = (self.steps, self.advice)
@@ -58,7 +59,7 @@ struct RunPageScenario {
     return PageTemplate.scenario.render(values)
   }
 
-  /// What went well stays closed, unless there is nothing else.
+  /// Passing scenarios are closed, unless there is only one scenario.
   private var isOpen: Bool {
     count == 1 || scenario.verdict.exitCode != .pass || scenario.verdict == .improved
       || scenario.metrics.contains(where: \.isWarning)
@@ -66,42 +67,34 @@ struct RunPageScenario {
 
   // MARK: The verdict
 
-  /// The first figures, as in `peak_rss 22.0 MiB → 23.3 MiB (+5.7 %)`; why there is none where it failed.
-  private var figures: String {
-    if let failure = scenario.failure { return TerminalText.safe("\(failure.subject): \(failure.problem)") }
-    let telling = scenario.metrics.filter { $0.verdict == scenario.verdict } + scenario.metrics
-    guard let metric = telling.first, let now = metric.current else { return "" }
+  /// As in `peak_rss 22.0 MiB → 23.3 MiB (+5.7 %)`, or why the scenario failed.
+  private var mainValue: String {
+    if let failure = scenario.failure { return TerminalText.safe(failure.displayText) }
+    let decisive = scenario.metrics.filter { $0.verdict == scenario.verdict } + scenario.metrics
+    guard let metric = decisive.first, let now = metric.current else { return "" }
     func amount(_ value: Double) -> String { Format.plainAmount(value, unit: metric.unit) }
     let before = metric.baseline.map { "\(amount($0.median)) → " } ?? ""
     let share = metric.change?.percent.map { " (\(Format.percent($0)))" } ?? ""
-    return "\(metric.label) \(before)\(amount(now.median))\(share)"
-  }
-
-  private var detail: ScenarioDetail {
-    ScenarioDetail(scenario: scenario, context: context, notes: RunNotes([scenario]))
+    return "\(metric.metric.label(unit: metric.unit)) \(before)\(amount(now.median))\(share)"
   }
 
   private var sentences: [String] {
-    let failure = scenario.failure.map { failure in
-      [TerminalText.safe("\(failure.subject): \(failure.problem)")]
-        + (failure.place.map { ["at \(TerminalText.safe($0.description))"] } ?? [])
-        + [detail.ending, scenario.repetitions.last?.end.proof.map { "evidence: \(TerminalText.safe($0))" }]
-        .compactMap(\.self)
-    }
-    return (failure ?? []) + [isRecording ? nil : detail.missingBaseline].compactMap(\.self)
-      + scenario.metrics.compactMap(detail.sentence)
+    let block = ScenarioBlock(
+      scenario: scenario, context: context, notes: NoteList([scenario], detail: .verbose))
+    return (scenario.failure == nil ? [] : block.failureTexts)
+      + (isRecording ? [] : [block.missingBaseline].compactMap(\.self)) + block.sentences
   }
 
   private var output: String? {
-    let lines = OutputTail.lines(scenario.failure?.output ?? "")
+    let lines = OutputLines.of(scenario.failure?.output ?? "")
     return lines.isEmpty ? nil : lines.suffix(Self.outputLines).joined(separator: "\n")
   }
 
   // MARK: Tables
 
-  /// The terminal's table of metrics, and what there is no room for there: how sure each change is.
-  private var figureTable: String {
-    guard !isRecording else { return HTMLTable(table: FigureList(scenario: scenario).table(Self.style)).text }
+  /// The terminal's table of metrics, with how sure each change is.
+  private var valueTable: String {
+    guard !isRecording else { return HTMLTable(table: ValueTable(scenario: scenario).table(Self.style)).text }
     let metrics = MetricTable(scenario: scenario, metrics: scenario.metrics, indent: 0)
     guard !scenario.metrics.isEmpty else { return "" }
     guard metrics.hasBaseline else { return HTMLTable(table: metrics.measurement(Self.style)).text }
@@ -120,12 +113,12 @@ struct RunPageScenario {
     return .init(ends.joined(separator: " to "), .faint)
   }
 
-  /// The smallest change that this comparison could have seen.
+  /// The smallest change that this comparison could have detected.
   private func detectable(_ metric: MetricResult) -> Table.Cell {
     .init(metric.detectable.map { Format.amount($0, unit: metric.unit) } ?? "", .faint)
   }
 
-  /// The repetition that the page tells most of: the one that failed, else the one in the middle.
+  /// The repetition that the page shows most of: the one that failed, or else the one in the middle.
   private var shown: Int? { RunPageCurves.shown(of: scenario) }
 
   private var processes: [String: Any]? {
@@ -148,14 +141,14 @@ struct RunPageScenario {
       "title": Format.count(scenario.repetitions.count, "repetition"),
       "table": HTMLTable(table: table.table(table.metrics[...])).text,
     ]
-    values["reason"] = scenario.stoppingReason
+    values["reason"] = scenario.stopText
     return values
   }
 
   private var composition: [String: Any]? {
-    guard let now = scenario.currentComposition else { return nil }
+    guard let now = scenario.composition else { return nil }
     let picture = CompositionPicture(
-      before: scenario.baselineComposition, now: now, atPeak: scenario.compositionAtPeak
+      before: scenario.reference?.composition, now: now, atPeak: scenario.compositionAtPeak
     )
     var values: [String: Any] = [
       "title": "What memory consisted of at the end", "picture": picture.text,
@@ -165,14 +158,8 @@ struct RunPageScenario {
     return values
   }
 
-  /// How the repetitions ended, with what shows it.
   private var ends: [String] {
-    let ends = scenario.repetitions.map(\.end)
-    return RecordReport.distinct(ends).flatMap { end, count in
-      let share = ends.count > 1 ? ", \(count) of \(Format.count(ends.count, "repetition"))" : ""
-      return [TerminalText.safe(end.displayText) + share]
-        + (end.proof.map { ["evidence: \(TerminalText.safe($0))"] } ?? [])
-    }
+    scenario.endTexts.flatMap { end in [end.text] + (end.evidence.map { ["evidence: \($0)"] } ?? []) }
   }
 
   // MARK: What to do
@@ -180,7 +167,7 @@ struct RunPageScenario {
   private var nextSteps: NextSteps {
     var context = context
     context.detail = .normal
-    // Whoever reads a page may be on another machine than the one that measured.
+    // The reader may be on another machine than the one that measured.
     if context.approval == .lastCheck, let path = context.resultPath { context.approval = .file(path) }
     let environment = EnvironmentInfo(
       name: scenario.environment.name, fingerprint: scenario.environment.fingerprint)
@@ -190,15 +177,15 @@ struct RunPageScenario {
   private var advice: [String] { isRecording ? [] : nextSteps.advice }
 
   private var steps: [[String: Any]] {
-    let again: [NextSteps.Step]
+    let again: [NextSteps.Suggestion]
     switch context.command {
     case .check:
       let separator = scenario.name.text.hasPrefix("-") ? ["--"] : []
       let words = [Tool.name, "check"] + context.options + separator + [scenario.name.text]
-      again = [.init(purpose: "to measure it again:", words: words)]
+      again = [.init(purpose: "to measure again:", words: words)]
     case .record:
       let words = [Tool.name, "record"] + context.options + ["--"] + context.recorded
-      again = [.init(purpose: "to measure it again:", words: words)]
+      again = [.init(purpose: "to measure again:", words: words)]
     case .compare:
       again = []
     }
@@ -206,9 +193,9 @@ struct RunPageScenario {
       isRecording
       ? []
       : nextSteps.approvals.map { step in
-        NextSteps.Step(
+        NextSteps.Suggestion(
           purpose: step.purpose,
-          words: step.words.prefix(2) + ["--reason", "why it is wanted"] + step.words.dropFirst(2))
+          words: step.words.prefix(2) + ["--reason", "why it is intended"] + step.words.dropFirst(2))
       }
     let closer = isRecording ? [] : nextSteps.closerLooks
     return ((closer.isEmpty ? again : closer) + approvals).map { step in

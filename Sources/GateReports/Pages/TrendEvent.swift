@@ -1,108 +1,95 @@
 import GateCore
 
-/// Something that happened to a scenario between two runs or in one, in words.
+/// Something that happened to a scenario in a run, or between it and the run before.
 struct TrendEvent {
   enum Kind: String {
-    case openStep = "open step"
-    case step, approval, environment, trouble
-  }
+    case unexplainedRise = "unexplained rise"
+    case shift = "level shift"
+    case approval, environment, failure
 
-  /// The place of its run in the course's entries.
-  var entry: Int
-  var kind: Kind
-  var metric: MetricName?
-  var words: String
-  /// What a chart says beside its mark.
-  var label = ""
+    /// The class of `trend.css` that colours it.
+    var style: String { self == .unexplainedRise ? "rise" : self == .shift ? "shift" : rawValue }
 
-  /// In the order of time.
-  static func all(of course: ScenarioCourse) -> [TrendEvent] {
-    let steps = course.metrics.flatMap { metric in metric.steps.map { TrendEvent($0, of: metric) } }
-    let approvals = course.approvals.map { approved in
-      TrendEvent(entry: approved.entry, kind: .approval, words: "baseline " + approved.approval.words)
-    }
-    let changes = course.environmentChanges.map { change in
-      TrendEvent(entry: change.entry, kind: .environment, words: change.differences.words)
-    }
-    let troubles = course.entries.enumerated().flatMap { index, entry in
-      entry.troubles.prefix(3).map { trouble in
-        TrendEvent(
-          entry: index, kind: .trouble,
-          words: "repetition \(trouble.repetition): \(PageWords.shown(trouble.end.inWords))",
-          label: trouble.end.detail.map(TargetEvent.tellsOfLoop) == true ? "loop" : trouble.end.kind.rawValue)
+    /// The shape that marks it in the charts, too.
+    var sign: String {
+      switch self {
+      case .unexplainedRise: "▲"
+      case .shift: "△"
+      case .approval: "◆"
+      case .environment: "┊"
+      case .failure: "✕"
       }
     }
-    return (troubles + changes + approvals + steps).sorted { $0.entry < $1.entry }
   }
 
-  private init(entry: Int, kind: Kind, metric: MetricName? = nil, words: String, label: String = "") {
-    (self.entry, self.kind, self.metric, self.words, self.label) = (entry, kind, metric, words, label)
-  }
+  /// The index of its run in ``ScenarioSeries/runs``.
+  var index: Int
+  var kind: Kind
+  var metric: MetricName?
+  var text: String
+  /// What a chart writes beside its mark.
+  var label = ""
 
-  init(_ step: MetricCourse.Step, of metric: MetricCourse) {
-    let name = PageWords.shown(metric.metric.text)
-    let size = step.size(unit: metric.unit)
-    let levels = [step.before, step.after].map { Format.amount($0, unit: metric.unit) }
+  private static let mostFailuresOfRun = 3
+
+  /// In the order of time.
+  static func all(of series: ScenarioSeries) -> [TrendEvent] {
+    let shifts = series.metrics.flatMap { metric in metric.shifts.map { TrendEvent($0, of: metric) } }
+    let approvals = series.approvals.map { approved in
+      TrendEvent(index: approved.index, kind: .approval, text: "baseline " + PageWords.shown(approved.approval.displayText))
+    }
+    let changes = series.environmentChanges.map { change in
+      TrendEvent(index: change.index, kind: .environment, text: PageWords.shown(change.differences.displayText))
+    }
+    let failures = series.runs.enumerated().flatMap { index, run in
+      run.failedRepetitions.prefix(mostFailuresOfRun).map { failed in
+        TrendEvent(
+          index: index, kind: .failure,
+          text: "repetition \(failed.number): \(PageWords.shown(failed.loop?.displayText ?? failed.end.displayText))",
+          label: failed.loop == nil ? failed.end.kind.rawValue : "loop")
+      }
+    }
+    return (failures + changes + approvals + shifts).sorted { $0.index < $1.index }
+  }
+}
+
+extension TrendEvent {
+  private init(_ shift: LevelShift, of metric: MetricSeries) {
+    let size = shift.sizeText(unit: metric.unit)
+    let levels = [shift.before, shift.after].map { Format.amount($0, unit: metric.unit) }
     self.init(
-      entry: step.entry, kind: step.isOpen ? .openStep : .step, metric: metric.metric,
-      words: "\(name) \(size), from \(levels[0]) to \(levels[1]); \(step.chanceInWords); \(step.causeInWords)",
+      index: shift.index, kind: shift.isUnexplainedRise ? .unexplainedRise : .shift, metric: metric.metric,
+      text: "\(PageWords.shown(metric.metric.text)) \(size), from \(levels[0]) to \(levels[1]); \(shift.chanceText); "
+        + shift.explanationText,
       label: size)
   }
 }
 
-extension MetricCourse.Step {
+extension LevelShift {
   /// As in `+1.2 MiB (+5.3 %)`.
-  func size(unit: String) -> String {
+  func sizeText(unit: String) -> String {
     let percent = before > 0 ? " (\(Format.percent((after - before) / before * 100)))" : ""
     return Format.difference(after - before, unit: unit) + percent
   }
 
-  /// How likely such a step is where nothing has changed; below one in a million nobody tells figures apart.
-  var chanceInWords: String {
-    switch chance {
-    case ..<1e-6: "by chance less than once in a million"
-    case ..<0.01: "by chance once in \(Decimals.text(1 / chance, places: 0))"
-    default: "by chance in \(Format.share(chance * 100))"
+  fileprivate var chanceText: String {
+    chance < 1e-6 ? "p < 0.000001" : "p = \(Decimals.text(chance, places: chance < 0.001 ? 6 : 3))"
+  }
+
+  var explanationText: String {
+    switch explanation {
+    case .approval(let approval): PageWords.shown(approval.displayText)
+    case .environment(let differences): "environment changed: \(PageWords.shown(differences.displayText))"
+    case nil: after < before ? "unexplained fall" : persists ? "unexplained" : "unexplained, reverted since"
     }
   }
 
-  /// ``causeInWords`` for a table's cell.
-  var causeInBrief: String {
-    switch cause {
+  /// ``explanationText`` for a table's cell.
+  var shortExplanationText: String {
+    switch explanation {
     case .approval(let approval): "approved by \(PageWords.shown(approval.by))"
-    case .environment(let differences):
-      "with the \(differences.map(\.field.rawValue).joined(separator: ", ")) of the environment"
-    case nil: causeInWords
+    case .environment(let differences): "environment changed: \(differences.map(\.field.rawValue).joined(separator: ", "))"
+    case nil: explanationText
     }
-  }
-
-  var causeInWords: String {
-    switch cause {
-    case .approval(let approval): approval.words
-    case .environment(let differences): "with the environment: \(differences.words)"
-    case nil: after < before ? "unexplained fall" : stands ? "unexplained" : "unexplained, and gone since"
-    }
-  }
-}
-
-extension Baseline.Approval {
-  /// As in `approved by Ada on 2026-01-02: the new cache`.
-  var words: String {
-    let why = reason.map { ": \(PageWords.shown($0))" } ?? ", no reason given"
-    return "approved by \(PageWords.shown(by)) on \(at.day)\(why)"
-  }
-}
-
-extension [Fingerprint.Difference] {
-  /// As in `kernel 6.1 → 6.6, libc glibc 2.36 → glibc 2.41`.
-  var words: String {
-    map { PageWords.shown($0.displayText) }.joined(separator: ", ")
-  }
-}
-
-extension End {
-  /// With how many processes the kernel killed for want of memory, where it did.
-  var inWords: String {
-    oomKills > 0 && kind != .oom ? "\(displayText), \(Format.count(oomKills, "OOM kill"))" : displayText
   }
 }

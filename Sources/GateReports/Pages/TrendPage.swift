@@ -1,88 +1,72 @@
-import Dispatch
 import FoundationEssentials
 package import GateCore
-import Synchronization
 
-/// The history as one HTML file: an overview of all scenarios, and each one's memory from run to run.
+/// The trend as one HTML file: an overview of all scenarios, and each one's memory from run to run.
 ///
-/// All of it stands in the markup, with static pictures; the scripts make of it one view at a time, with charts that
-/// answer to pointer and keyboard, from the same values in the element `data`.
+/// The markup has everything, with static pictures. The scripts show one view at a time, with interactive charts of the
+/// same values, which the element `data` has.
 package enum TrendPage {
   package static func text(_ trend: Trend) -> String {
-    let trend = trend.withoutAbsurdFigures
-    let courses = trend.courses.indices.map { TrendCourse(trend: trend, index: $0) }
-    let states = courses.map(\.state)
-    // The markup and what the scripts work on are about as much to write, so they are written side by side.
-    let texts = Mutex((body: "", data: ""))
-    DispatchQueue.concurrentPerform(iterations: 2) { part in
-      if part == 0 {
-        let text = Self.body(of: courses, in: trend)
-        texts.withLock { $0.body = text }
-      } else {
-        let text = TrendData.text(trend, states: states)
-        texts.withLock { $0.data = text }
-      }
-    }
-    let (body, data) = texts.withLock { $0 }
+    let trend = trend.withoutImpossibleValues
+    let sections = trend.series.indices.map { TrendSection(number: $0, of: trend) }
     return HTMLPage(
       title: "Memory trend",
-      body: body,
+      body: body(sections, of: trend),
       styles: [PageText.chartStyle, PageText.named("page.css"), PageText.named("trend.css")].compactMap(\.self),
       scripts: [PageText.chartScript, PageText.named("charts.js"), script].compactMap(\.self),
-      data: data
+      data: TrendData(trend, states: sections.map(\.state)).json
     ).text()
   }
 
-  private static func body(of courses: [TrendCourse], in trend: Trend) -> String {
-    // What to look at now comes first, with scripts and without.
-    let shown = courses.sorted { ($0.state, $0.index) < ($1.state, $1.index) }
+  private static func body(_ sections: [TrendSection], of trend: Trend) -> String {
+    // The most urgent first, with scripts and without.
+    let shown = sections.sorted { ($0.state, $0.number) < ($1.state, $1.number) }
     return PageTemplate.trend.render([
-      "summary": summary(of: courses, in: trend),
-      "tags": Set(trend.courses.flatMap(\.tags)).sorted().map(PageWords.shown),
-      "environments": Set(trend.courses.map(\.environment)).sorted().map(PageWords.shown),
-      "branches": Set(trend.courses.compactMap(\.branch)).sorted().map(PageWords.shown),
-      "states": Set(courses.map(\.state)).sorted().map(\.words),
-      "courses": shown.map(\.values),
-      "madeAt": trend.madeAt.formatted(.iso8601),
+      "summary": summary(of: sections, in: trend),
+      "tags": Set(trend.series.flatMap(\.tags)).sorted().map(PageWords.shown),
+      "environments": Set(trend.series.map(\.environment)).sorted().map(PageWords.shown),
+      "branches": Set(trend.series.compactMap(\.branch)).sorted().map(PageWords.shown),
+      "states": Set(sections.map(\.state)).sorted().map(\.display.text),
+      "series": shown.map(\.values),
+      "createdAt": trend.createdAt.formatted(.iso8601),
       "version": "\(Tool.name) \(Tool.version)",
       "hiddenBranches": trend.hiddenBranches == 0
-        ? [] : [Format.count(trend.hiddenBranches, "more branch", plural: "more branches")],
+        ? [] : [Format.count(trend.hiddenBranches, "branch", plural: "branches")],
       "hasCharts": PageText.chartScript != nil,
     ])
   }
 
-  /// The parts of the page's script, which share their names with each other and with nothing else.
+  /// The page's script, in a scope of its own.
   private static let script: String = {
     let parts = ["view", "overview", "scenario", "marks", "run", "start"].map { PageText.named("trend-\($0).js") }
     return "\"use strict\";\n{\n" + parts.joined(separator: "\n") + "}\n"
   }()
 
-  /// As in `20 scenarios, 3 to look at now; 512 runs from 2026-01-02 to 2026-11-20`.
-  private static func summary(of courses: [TrendCourse], in trend: Trend) -> String {
-    let names = Set(trend.courses.map(\.name)).count
-    let open = courses.count { $0.state.needsLook }
-    let look = open == 0 ? "nothing to look at now" : "\(open) to look at now"
-    let days = [trend.runs.first, trend.runs.last].compactMap { $0?.startedAt.day }
-    let span = days.isEmpty ? "" : days[0] == days[1] ? " on \(days[0])" : " from \(days[0]) to \(days[1])"
+  /// As in `20 scenarios, 3 need attention; 512 runs from 2026-01-02 to 2026-11-20`.
+  private static func summary(of sections: [TrendSection], in trend: Trend) -> String {
+    let names = Set(trend.series.map(\.name)).count
+    let urgent = sections.count { $0.state.needsAttention }
+    let attention = urgent == 0 ? "none needs attention" : urgent == 1 ? "1 needs attention" : "\(urgent) need attention"
+    let period = period(from: trend.runs.first, to: trend.runs.last)
     let shown = trend.runs.count < trend.runCount ? ", \(trend.runs.count) of them shown" : ""
-    return "\(Format.count(names, "scenario")), \(look); \(Format.count(trend.runCount, "run"))\(span)\(shown)"
+    return "\(Format.count(names, "scenario")), \(attention); \(Format.count(trend.runCount, "run"))\(period)\(shown)"
+  }
+
+  /// As in ` from 2026-01-02 to 2026-11-20`, to be appended.
+  static func period(from first: RunInfo?, to last: RunInfo?) -> String {
+    guard let first = first?.startedAt.day, let last = last?.startedAt.day else { return "" }
+    return first == last ? " on \(first)" : " from \(first) to \(last)"
   }
 }
 
 extension Trend {
-  /// Without points that no program can have had, since pictures have no place for them.
-  fileprivate var withoutAbsurdFigures: Trend {
-    func isPossible(_ value: Double) -> Bool { value.magnitude <= Double(Bytes.largest.count) }
+  /// Without points that no program can have had and no axis can show.
+  fileprivate var withoutImpossibleValues: Trend {
     var trend = self
-    for course in courses.indices {
-      for metric in courses[course].metrics.indices {
-        for (place, point) in courses[course].metrics[metric].points.enumerated() {
-          let judged = [point?.judgement?.baseline, point?.judgement?.change, point?.judgement?.allowed]
-          guard let point, ([point.median, point.low, point.high] + judged.compactMap(\.self)).allSatisfy(isPossible)
-          else {
-            trend.courses[course].metrics[metric].points[place] = nil
-            continue
-          }
+    for series in series.indices {
+      for metric in trend.series[series].metrics.indices {
+        for (index, point) in trend.series[series].metrics[metric].points.enumerated() where point?.isPossible == false {
+          trend.series[series].metrics[metric].points[index] = nil
         }
       }
     }
@@ -90,16 +74,24 @@ extension Trend {
   }
 }
 
+extension MetricSeries.Point {
+  fileprivate var isPossible: Bool {
+    func isPossible(_ value: Double) -> Bool { value.magnitude <= Double(Bytes.largest.count) }
+    return isPossible(median) && isPossible(low) && isPossible(high)
+      && isPossible(judgement?.baseline ?? 0) && isPossible(judgement?.allowed ?? 0)
+  }
+}
+
 extension PageTemplate {
   static let trend = PageTemplate("trend")
 }
 
-/// Strangers' texts as a page shows them.
+/// Texts from files and targets as a page shows them.
 enum PageWords {
-  /// More than a person reads in a table; what is longer loses its middle.
+  /// The most columns of a text; a longer one loses its middle.
   private static let most = 240
 
-  /// Without what is invisible or changes the direction of writing, and of bounded length.
+  /// Without invisible characters and those that change the direction of writing, and of bounded length.
   static func shown(_ text: String) -> String {
     let bytes = text.utf8
     if bytes.count <= most, bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
@@ -107,7 +99,7 @@ enum PageWords {
     return TerminalText.cut(TerminalText.safe(cut), to: most, at: .middle, mark: "…")
   }
 
-  /// An address that a link may have: http or https, and nothing in it that an address does not have.
+  /// The address if a link may have it: http or https, of printable ASCII characters.
   static func link(_ address: String?) -> String? {
     guard let address, address.utf8.count <= 2000, address.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
       return nil
@@ -116,7 +108,7 @@ enum PageWords {
     return start.hasPrefix("http://") || start.hasPrefix("https://") ? address : nil
   }
 
-  /// Where a commit can be read; nil for one that is not written as commits are.
+  /// The address of a commit; nil where it is not a plain name.
   static func link(toCommit commit: String?, by links: BuildLinks) -> String? {
     guard let template = link(links.commit), let commit, PlainName.isValid(commit) else { return nil }
     return template.replacing("{commit}", with: commit)

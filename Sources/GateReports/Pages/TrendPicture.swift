@@ -1,118 +1,140 @@
 import FoundationEssentials
 import GateCore
 
-/// Runs taken together, so that a picture has no more places than the eye can tell apart.
-///
-/// No step and no peak is lost: a step begins a bin, and each bin keeps its extremes.
-struct TrendBins {
-  struct Bin {
-    var range: Range<Int>
-    /// The last run's median, at its place.
-    var point: SVGChart.Point?
-    var extremes: SVGChart.Range?
-  }
-
-  private(set) var bins: [Bin]
-
-  /// A run that failed has figures of an unfinished program, and counts as a gap.
-  init(_ metric: MetricCourse, of course: ScenarioCourse, atMost most: Int) {
-    let stride = max(1, (metric.points.count + most - 1) / most)
-    let regular = Set(Swift.stride(from: 0, to: metric.points.count, by: stride))
-    let starts = regular.union(metric.steps.map(\.entry).filter(metric.points.indices.contains)).sorted()
-    bins = zip(starts, starts.dropFirst() + [metric.points.count]).map { start, end in
-      let known = (start..<end).filter { course.entries[$0].verdict != .failed }.compactMap { index in
-        metric.points[index].map { (index: index, point: $0) }
-      }
-      guard let last = known.last, let low = known.map(\.point.low).min(), let high = known.map(\.point.high).max()
-      else {
-        return Bin(range: start..<end)
-      }
-      let x = Double(last.index)
-      return Bin(
-        range: start..<end, point: .init(x: x, y: last.point.median), extremes: .init(x: x, low: low, high: high))
-    }
-  }
-}
-
-/// The static pictures of a course.
+/// The static pictures of a series.
 struct TrendPicture {
   let trend: Trend
-  let course: ScenarioCourse
+  let series: ScenarioSeries
 
   /// What SVGChart draws in 720 units of width.
   private static let mostBins = 120
+  private static let mostBinsOfSparkline = 60
+  private static let mostLabels = 6
 
-  func text(of metric: MetricCourse) -> String {
-    let bins = TrendBins(metric, of: course, atMost: Self.mostBins).bins
+  func sparkline(of metric: MetricSeries) -> String {
+    let bins = bins(of: metric, atMost: Self.mostBinsOfSparkline)
+    let marked = metric.shifts.filter(\.isUnexplainedRise).compactMap { shift in
+      bins.firstIndex { $0.runs.contains(shift.index) }
+    }
+    return SVGChart.sparkline(bins.map { $0.point?.y }, marked: marked, title: title(of: metric) + ": \(metric.summary)")
+  }
+
+  func chart(of metric: MetricSeries) -> String {
+    let bins = bins(of: metric, atMost: Self.mostBins)
     let ranges = bins.compactMap(\.extremes)
     guard let low = ranges.map(\.low).min(), let high = ranges.map(\.high).max() else { return "<p>No values.</p>" }
-    let baseline = stepped(metric.points.map { $0?.judgement?.baseline })
+    let baseline = corners(of: metric.points.map { $0?.judgement?.baseline })
     let marked = [low, high] + baseline.compactMap { $0?.y }
-    // Noise of a hundredth must not look like a mountain.
-    let space = max(0, (marked.max() ?? high).magnitude / 20 - ((marked.max() ?? high) - (marked.min() ?? low))) / 2
-    let values = (marked.min() ?? low) - space...(marked.max() ?? high) + space
+    let (least, most) = (marked.min() ?? low, marked.max() ?? high)
+    // The axis spans at least a twentieth, so that noise does not look like change.
+    let space = max(0, most.magnitude / 20 - (most - least)) / 2
+    let values = least - space...most + space
     return SVGChart(
-      title: "\(PageWords.shown(metric.metric.text)) of \(PageWords.shown(course.name.text))",
-      summary: metric.kindText,
-      across: .runs(labels, atMost: 6),
+      title: title(of: metric),
+      summary: metric.summary,
+      across: .runs(labels, atMost: Self.mostLabels),
       up: .amounts(values, unit: metric.unit),
       layers: [
         .band(ranges, ink: .blue), .steps(baseline, ink: .green, weight: .dashed),
         .line(bins.map(\.point), ink: .blue),
-      ] + marks(of: metric, floor: values.lowerBound)
+      ] + marks(of: metric, bottom: values.lowerBound)
     ).text
   }
 
-  /// Kinds of memory, one on the other.
+  /// The parts of memory, stacked.
   var composition: String {
-    let stride = max(1, (course.entries.count + Self.mostBins - 1) / Self.mostBins)
-    let known = course.entries.indices.filter { $0.isMultiple(of: stride) && course.entries[$0].composition != nil }
-    var floor = [Double](repeating: 0, count: known.count)
+    let stride = max(1, (series.runs.count + Self.mostBins - 1) / Self.mostBins)
+    let known = series.runs.indices.filter { $0.isMultiple(of: stride) && series.runs[$0].composition != nil }
+    var bottom = [Double](repeating: 0, count: known.count)
     var layers: [SVGChart.Layer] = []
     for part in CompositionPart.allCases {
-      let top = zip(known, floor).map { index, below in
-        below + Double(course.entries[index].composition.map { part.amount(in: $0).count } ?? 0)
+      let ranges = zip(known, bottom).map { index, low in
+        let amount = series.runs[index].composition.map { part.amount(in: $0).count } ?? 0
+        return SVGChart.Range(x: Double(index), low: low, high: low + Double(amount))
       }
-      let ranges = zip(known, zip(floor, top)).map { SVGChart.Range(x: Double($0), low: $1.0, high: $1.1) }
       layers += [.band(ranges, ink: part.ink), .line(ranges.map { .init(x: $0.x, y: $0.high) }, ink: part.ink)]
-      floor = top
+      bottom = ranges.map(\.high)
     }
     return SVGChart(
-      title: "Composition of \(PageWords.shown(course.name.text))",
+      title: "Composition of \(PageWords.shown(series.name.text))",
       summary: "From below: " + CompositionPart.allCases.map(\.rawValue).joined(separator: ", "),
-      across: .runs(labels, atMost: 6), up: .amounts(0...max(1, floor.max() ?? 1)), layers: layers
+      across: .runs(labels, atMost: Self.mostLabels), up: .amounts(0...max(1, bottom.max() ?? 1)), layers: layers
     ).text
+  }
+
+  private func title(of metric: MetricSeries) -> String {
+    "\(PageWords.shown(metric.metric.text)) of \(PageWords.shown(series.name.text))"
   }
 
   private var labels: [String] {
-    course.entries.map { entry in
-      let run = trend.runs.indices.contains(entry.run) ? trend.runs[entry.run] : nil
-      return run.map { PageWords.shown(String(($0.commit ?? $0.startedAt.day).prefix(9))) } ?? ""
+    series.runs.map { run in
+      guard trend.runs.indices.contains(run.index) else { return "" }
+      let info = trend.runs[run.index]
+      return PageWords.shown(String((info.commit ?? info.startedAt.day).prefix(9)))
     }
   }
 
-  /// The places where a level changes, and the last one.
-  private func stepped(_ levels: [Double?]) -> [SVGChart.Point?] {
+  /// The points at which a level changes, and the last one.
+  private func corners(of levels: [Double?]) -> [SVGChart.Point?] {
     levels.indices.filter { $0 == 0 || $0 == levels.count - 1 || levels[$0] != levels[$0 - 1] }.map { index in
       levels[index].map { .init(x: Double(index), y: $0) }
     }
   }
 
-  private func marks(of metric: MetricCourse, floor: Double) -> [SVGChart.Layer] {
-    let steps = metric.steps.map { step in
+  private func marks(of metric: MetricSeries, bottom: Double) -> [SVGChart.Layer] {
+    let shifts = metric.shifts.map { shift in
       SVGChart.Layer.mark(
-        Double(step.entry) - 0.5, label: step.size(unit: metric.unit), ink: step.isOpen ? .red : .quiet)
+        Double(shift.index) - 0.5, label: shift.sizeText(unit: metric.unit), ink: shift.isUnexplainedRise ? .red : .quiet)
     }
-    let changes = course.environmentChanges.map { SVGChart.Layer.mark(Double($0.entry) - 0.5, ink: .quiet) }
-    let approvals = course.approvals.compactMap { approved -> SVGChart.Point? in
-      guard metric.points.indices.contains(approved.entry) else { return nil }
-      return metric.points[approved.entry]?.judgement?.baseline.map { .init(x: Double(approved.entry), y: $0) }
+    let changes = series.environmentChanges.map { SVGChart.Layer.mark(Double($0.index) - 0.5, ink: .quiet) }
+    let approvals = series.approvals.compactMap { approved -> SVGChart.Point? in
+      guard metric.points.indices.contains(approved.index) else { return nil }
+      return metric.points[approved.index]?.judgement?.baseline.map { .init(x: Double(approved.index), y: $0) }
     }
-    let troubles = course.entries.indices.filter { !course.entries[$0].troubles.isEmpty }.map {
-      SVGChart.Point(x: Double($0), y: floor)
+    let failures = series.runs.indices.filter { !series.runs[$0].failedRepetitions.isEmpty }.map {
+      SVGChart.Point(x: Double($0), y: bottom)
     }
-    return changes + steps + [
-      .points(approvals, shape: .diamond, ink: .green), .points(troubles, shape: .cross, ink: .red),
+    return changes + shifts + [
+      .points(approvals, shape: .diamond, ink: .green), .points(failures, shape: .cross, ink: .red),
     ]
+  }
+}
+
+// MARK: - Bins
+
+extension TrendPicture {
+  /// Neighbouring runs that are drawn as one point.
+  private struct Bin {
+    var runs: Range<Int>
+    /// The last run's median.
+    var point: SVGChart.Point?
+    var extremes: SVGChart.Range?
+  }
+
+  /// No shift and no peak is lost: a shift begins a bin, and a bin has its runs' extremes. Runs that failed are gaps.
+  private func bins(of metric: MetricSeries, atMost most: Int) -> [Bin] {
+    let count = metric.points.count
+    let regular = Set(stride(from: 0, to: count, by: max(1, (count + most - 1) / most)))
+    let starts = regular.union(metric.shifts.map(\.index).filter(metric.points.indices.contains)).sorted()
+    return zip(starts, starts.dropFirst() + [count]).map { start, end in
+      let known = (start..<end).filter { series.runs[$0].verdict != .failed }.compactMap { index in
+        metric.points[index].map { (x: Double(index), point: $0) }
+      }
+      guard let last = known.last, let low = known.map(\.point.low).min(), let high = known.map(\.point.high).max()
+      else { return Bin(runs: start..<end) }
+      return Bin(
+        runs: start..<end, point: .init(x: last.x, y: last.point.median),
+        extremes: .init(x: last.x, low: low, high: high))
+    }
+  }
+}
+
+extension MetricSeries {
+  /// As in `first 23.1 MiB, last 24.0 MiB, highest 26.2 MiB`.
+  fileprivate var summary: String {
+    let known = points.compactMap(\.self)
+    guard let first = known.first, let last = known.last, let most = known.map(\.high).max() else { return "no values" }
+    let values = [first.median, last.median, most].map { Format.amount($0, unit: unit) }
+    return "first \(values[0]), last \(values[1]), highest \(values[2])"
   }
 }

@@ -1,19 +1,19 @@
 import GateCore
 
-/// Whether somebody should look at a scenario now, the most urgent first.
+/// The state of a series, the most urgent first.
 enum TrendState: Int, Comparable, CaseIterable {
-  case regression, failed, openStep, creep, inconclusive, noBaseline, improved, fine
+  case regression, failed, unexplainedRise, creep, inconclusive, noBaseline, improved, pass
 
-  init(of course: ScenarioCourse) {
-    switch course.entries.last?.verdict {
+  init(of series: ScenarioSeries) {
+    switch series.runs.last?.verdict {
     case .regression: self = .regression
     case .failed: self = .failed
-    case _ where course.metrics.contains { $0.steps.contains(where: \.isOpen) }: self = .openStep
-    case _ where course.metrics.contains { $0.creep != nil }: self = .creep
+    case _ where series.metrics.contains { $0.shifts.contains(where: \.isUnexplainedRise) }: self = .unexplainedRise
+    case _ where series.metrics.contains { $0.creep != nil }: self = .creep
     case .inconclusive: self = .inconclusive
     case .noBaseline: self = .noBaseline
     case .improved: self = .improved
-    case .pass, .skipped, nil: self = .fine
+    case .pass, .skipped, nil: self = .pass
     }
   }
 
@@ -21,40 +21,19 @@ enum TrendState: Int, Comparable, CaseIterable {
     lhs.rawValue < rhs.rawValue
   }
 
-  var needsLook: Bool { self < .improved }
+  var needsAttention: Bool { self < .improved }
 
-  var words: String {
+  /// Its text, a sign for the eye that says the same, and the class of `page.css` that colours it.
+  var display: (text: String, sign: String, style: String) {
     switch self {
-    case .regression: "regression"
-    case .failed: "failed"
-    case .openStep: "open step"
-    case .creep: "creep"
-    case .inconclusive: "inconclusive"
-    case .noBaseline: "no baseline"
-    case .improved: "improved"
-    case .fine: "fine"
-    }
-  }
-
-  /// A mark for the eye; the words beside it say the same.
-  var sign: String {
-    switch self {
-    case .regression, .failed: "✗"
-    case .openStep: "▲"
-    case .creep: "↗"
-    case .inconclusive, .noBaseline: "?"
-    case .improved: "▼"
-    case .fine: "✓"
-    }
-  }
-
-  /// The class of `page.css` that colours it.
-  var style: String {
-    switch self {
-    case .regression, .failed: "verdict-failed"
-    case .openStep, .creep, .inconclusive, .noBaseline: "verdict-inconclusive"
-    case .improved: "verdict-improved"
-    case .fine: "verdict-pass"
+    case .regression: ("regression", "✗", "verdict-failed")
+    case .failed: ("failed", "✗", "verdict-failed")
+    case .unexplainedRise: ("unexplained rise", "▲", "verdict-inconclusive")
+    case .creep: ("creep", "↗", "verdict-inconclusive")
+    case .inconclusive: ("inconclusive", "?", "verdict-inconclusive")
+    case .noBaseline: ("no baseline", "?", "verdict-inconclusive")
+    case .improved: ("improved", "▼", "verdict-improved")
+    case .pass: ("pass", "✓", "verdict-pass")
     }
   }
 }

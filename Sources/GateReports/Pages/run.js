@@ -1,4 +1,4 @@
-// The run page: commands that can be copied, links that open what they lead to, and curves that can be asked.
+// The run page: commands that can be copied, links that open what they lead to, and curves that show their readings.
 (() => {
   "use strict";
   const { make, color, bytes, space } = Charts;
@@ -31,10 +31,10 @@
 
   const read = raw => raw && {
     main: series(raw.main), tree: raw.tree && series(raw.tree), end: raw.end / 1e4, label: raw.label,
-    phases: raw.phases.map(([time, name], index) => ({
-      name, from: time / 1e4, to: (raw.phases[index + 1] ?? [raw.end])[0] / 1e4,
+    phases: raw.phases.map(({ time, name }, index) => ({
+      name, from: time / 1e4, to: (raw.phases[index + 1]?.time ?? raw.end) / 1e4,
     })),
-    marks: raw.marks.map(([time, name]) => ({ name, time: time / 1e4 })),
+    marks: raw.marks.map(({ time, name }) => ({ name, time: time / 1e4 })),
     peak: raw.peak && { time: raw.peak[0] / 1e4, high: raw.peak[1] * 1024 },
     steady: raw.steady && [
       { time: raw.steady[0] / 1e4, high: raw.steady[1] * 1024 }, { time: raw.steady[2] / 1e4, high: raw.steady[3] * 1024 },

@@ -1,34 +1,34 @@
-// The trend page: what lies beneath the lines of a chart.
+// The trend page: what is drawn beneath the lines of a chart.
 
 function marks(context, area, graph, metric, relative) {
-  const {course} = open;
-  const x = entry => graph.toDomXCoord(xOf(entry)), y = value => graph.toDomYCoord(value);
-  const edge = entry => entry > 0 ? (x(entry - 1) + x(entry)) / 2 : x(entry);
+  const x = index => graph.toDomXCoord(xOf(index)), y = value => graph.toDomYCoord(value);
+  const edge = index => index > 0 ? (x(index - 1) + x(index)) / 2 : x(index);
   context.save();
   context.beginPath();
   context.rect(area.x, area.y, area.w, area.h);
   context.clip();
   context.font = "11px system-ui, sans-serif";
-  stretches(metric.base, (first, last) => {
-    const base = relative(metric.base[first], first), allowed = metric.allowed[first];
-    const [left, right] = [edge(first), last + 1 < metric.base.length ? edge(last + 1) : area.x + area.w];
-    if (base === null) return;
+  segments(metric.baseline, (first, last) => {
+    const baseline = relative(metric.baseline[first], first), allowed = metric.allowed[first];
+    const [left, right] = [edge(first), last + 1 < metric.baseline.length ? edge(last + 1) : area.x + area.w];
+    if (baseline === null) return;
     if (allowed !== null) {
-      const top = relative(metric.base[first] + allowed, first);
+      const top = relative(metric.baseline[first] + allowed, first);
       context.fillStyle = color("tolerated");
-      context.fillRect(left, y(top), right - left, y(base) - y(top));
+      context.fillRect(left, y(top), right - left, y(baseline) - y(top));
     }
-    line(context, color("green"), [], left, y(base), right, y(base));
+    line(context, color("green"), [], left, y(baseline), right, y(baseline));
   });
-  stretches(metric.limit, (first, last) => {
+  segments(metric.limit, (first, last) => {
     const limit = relative(metric.limit[first], first);
     if (limit !== null) line(context, color("red"), [2, 2], edge(first), y(limit), last + 1 < metric.limit.length ? edge(last + 1) : area.x + area.w, y(limit));
   });
-  if (metric.creep !== null && metric.mid[metric.creep] !== null) {
-    const end = metric.mid.findLastIndex(value => value !== null);
-    const [a, b] = [relative(metric.mid[metric.creep], metric.creep), relative(metric.mid[end], end)];
-    line(context, color("orange"), [6, 4], x(metric.creep), y(a), x(end), y(b));
-    write(context, "↗ creeps from here on", "orange", x(metric.creep) + 2, area.y + 11, "left");
+  const start = metric.creepStart;
+  if (start !== null && metric.median[start] !== null) {
+    const end = metric.median.findLastIndex(value => value !== null);
+    const [a, b] = [relative(metric.median[start], start), relative(metric.median[end], end)];
+    line(context, color("orange"), [6, 4], x(start), y(a), x(end), y(b));
+    write(context, "↗ creep starts here", "orange", x(start) + 2, area.y + 11, "left");
   }
   eventMarks(context, area, metric, relative, {x, y, edge});
   if (open.pin >= 0) line(context, color("text"), [1, 2], x(open.pin), area.y, x(open.pin), area.y + area.h);
@@ -37,24 +37,24 @@ function marks(context, area, graph, metric, relative) {
 
 function eventMarks(context, area, metric, relative, {x, y, edge}) {
   let labelEnd = [-Infinity, -Infinity];
-  for (const event of open.course.events) {
-    const at = event.at, bottom = area.y + area.h;
+  for (const event of open.series.events) {
+    const at = event.index, bottom = area.y + area.h;
     if (event.kind === "environment") line(context, color("quiet"), [1, 4], edge(at), area.y, edge(at), bottom);
-    if (event.kind === "trouble") {
+    if (event.kind === "failure") {
       write(context, "✕", "red", x(at), bottom - 4, "center");
       const width = context.measureText(event.label).width + 10;
       const isLeft = x(at) + width > area.x + area.w;
       if (x(at) > labelEnd[1]) write(context, event.label, "red", x(at) + (isLeft ? -7 : 7), bottom - 4, isLeft ? "right" : "left");
       labelEnd[1] = x(at) + width;
     }
-    if (event.kind === "approval" && metric.base[at] !== null) {
-      const level = relative(metric.base[at], at);
+    if (event.kind === "approval" && metric.baseline[at] !== null) {
+      const level = relative(metric.baseline[at], at);
       if (level !== null) write(context, "◆", "green", x(at), y(level) + 4, "center");
     }
-    if (event.kind.endsWith("step") && event.metric === metric.name) {
-      const ink = event.kind === "step" ? "quiet" : "red";
-      line(context, color(ink), event.kind === "step" ? [4, 3] : [], edge(at), area.y, edge(at), bottom);
-      const text = (event.kind === "step" ? "△ " : "▲ ") + event.label.split(" (")[0];
+    if (isShift(event) && event.metric === metric.name) {
+      const ink = event.kind === "shift" ? "quiet" : "red";
+      line(context, color(ink), event.kind === "shift" ? [4, 3] : [], edge(at), area.y, edge(at), bottom);
+      const text = (event.kind === "shift" ? "△ " : "▲ ") + event.label.split(" (")[0];
       const width = context.measureText(text).width + 8;
       const isLeft = edge(at) + width > area.x + area.w;
       const start = isLeft ? edge(at) - width : edge(at);
@@ -66,8 +66,8 @@ function eventMarks(context, area, metric, relative, {x, y, edge}) {
   }
 }
 
-/** The stretches of equal values. */
-function stretches(values, work) {
+/** Calls `work` with the first and the last index of each run of equal values. */
+function segments(values, work) {
   for (let first = 0, i = 1; i <= values.length; i++)
     if (i === values.length || values[i] !== values[first]) {
       if (values[first] !== null) work(first, i - 1);

@@ -1,20 +1,22 @@
 // The trend page: all scenarios in a table that sorts and filters.
 
-const rows = [...document.querySelectorAll("#courses tbody tr")];
+const rows = [...document.querySelectorAll("#scenarios tbody tr")];
+/** Whether an event is a level shift. */
+const isShift = event => event.kind === "rise" || event.kind === "shift";
 const latest = values => values.findLast(value => value !== null) ?? null;
-function sortKeys(index) {
-  const course = courseAt(index);
-  const value = name => latest(course.metrics.find(metric => metric.name === name)?.mid ?? []);
+function sortKeys(number) {
+  const series = seriesAt(number);
+  const value = name => latest(series.metrics.find(metric => metric.name === name)?.median ?? []);
   const change = name => {
-    const metric = course.metrics.find(metric => metric.name === name);
-    const at = metric?.mid.findLastIndex(value => value !== null) ?? -1;
-    return at >= 0 && metric.base[at] ? metric.mid[at] / metric.base[at] - 1 : null;
+    const metric = series.metrics.find(metric => metric.name === name);
+    const at = metric?.median.findLastIndex(value => value !== null) ?? -1;
+    return at >= 0 && metric.baseline[at] ? metric.median[at] / metric.baseline[at] - 1 : null;
   };
-  const step = course.events.findLast(event => event.kind.endsWith("step"));
+  const shift = series.events.findLast(isShift);
   return {
-    state: course.state, name: course.name, peak: value("peak_rss"), peakChange: change("peak_rss"),
+    state: series.state, name: series.name, peak: value("peak_rss"), peakChange: change("peak_rss"),
     steady: value("steady_rss"), steadyChange: change("steady_rss"),
-    step: step ? runs.time[course.run[step.at]] : null,
+    shift: shift ? runs.time[series.run[shift.index]] : null,
   };
 }
 let keys = null;
@@ -25,14 +27,14 @@ function showOverview() {
   const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
   let count = 0;
   for (const row of rows) {
-    const course = data.courses[row.dataset.course];
+    const series = data.series[row.dataset.series];
     const text = row.textContent.toLowerCase();
-    const fits = words.every(word => text.includes(word)) && (!view.tag || course.tags.includes(view.tag))
-      && (!view.env || course.env === view.env) && (!view.branch || course.branch === view.branch)
+    const fits = words.every(word => text.includes(word)) && (!view.tag || series.tags.includes(view.tag))
+      && (!view.env || series.env === view.env) && (!view.branch || series.branch === view.branch)
       && (!view.state || row.querySelector(".state").textContent.includes(view.state));
     row.hidden = !fits;
     count += fits;
-    row.querySelector("a").href = linkTo(course);
+    row.querySelector("a").href = linkTo(series);
   }
   const text = count === rows.length ? `${count} shown` : `${count} of ${rows.length} shown`;
   if ($("count").textContent !== text) $("count").textContent = text;
@@ -41,27 +43,27 @@ function showOverview() {
 
 function sort() {
   const [column, direction] = (view.sort || "state").split("-");
-  keys ??= new Map(rows.map(row => [row, sortKeys(row.dataset.course)]));
+  keys ??= new Map(rows.map(row => [row, sortKeys(row.dataset.series)]));
   const key = row => keys.get(row)[column];
   const sign = direction === "down" ? -1 : 1;
   const compare = (a, b) => a === b ? 0 : a === null || a === undefined ? 1 : b === null || b === undefined ? -1
     : sign * (typeof a === "string" ? a.localeCompare(b, "en", {numeric: true}) : a - b);
-  const order = rows.toSorted((a, b) => compare(key(a), key(b)) || a.dataset.course - b.dataset.course);
-  document.querySelector("#courses tbody").append(...order);
-  for (const heading of document.querySelectorAll("#courses th[data-sort]")) {
+  const order = rows.toSorted((a, b) => compare(key(a), key(b)) || a.dataset.series - b.dataset.series);
+  document.querySelector("#scenarios tbody").append(...order);
+  for (const heading of document.querySelectorAll("#scenarios th[data-sort]")) {
     const isKey = heading.dataset.sort === column;
     heading.setAttribute("aria-sort", isKey ? (sign > 0 ? "ascending" : "descending") : "none");
   }
 }
 
-for (const heading of document.querySelectorAll("#courses th[data-sort]")) {
+for (const heading of document.querySelectorAll("#scenarios th[data-sort]")) {
   const button = make("button", {type: "button", className: "sort"});
   button.append(...heading.childNodes);
   heading.append(button);
   button.addEventListener("click", () => {
     const [column, direction] = (view.sort || "state").split("-");
     const name = heading.dataset.sort;
-    // Figures are read from the largest on.
+    // Numbers are sorted from the largest first.
     const first = ["state", "name"].includes(name) ? "up" : "down";
     go({sort: column === name && (direction ?? "up") === first ? `${name}-${first === "up" ? "down" : "up"}` : `${name}-${first}`});
   });
@@ -74,10 +76,10 @@ for (const row of rows)
     if (!event.target.closest("a") && !getSelection().toString()) row.querySelector("a").click();
   });
 
-function walk(step) {
-  const links = [...document.querySelectorAll("#courses tbody tr:not([hidden]) a")];
+function selectNeighbour(step) {
+  const links = [...document.querySelectorAll("#scenarios tbody tr:not([hidden]) a")];
   if (view.scenario) {
-    const at = links.findIndex(a => a.closest("tr").dataset.course === String(open?.course.index));
+    const at = links.findIndex(a => a.closest("tr").dataset.series === String(open?.series.number));
     links[Math.min(links.length - 1, Math.max(0, at + step))]?.click();
     return;
   }
@@ -90,19 +92,19 @@ document.addEventListener("keydown", event => {
   const isTyping = event.target.closest?.("input, select, textarea");
   if (event.key === "Escape") {
     if (isTyping) event.target.blur();
-    else if (open?.from) go({from: "", to: ""});
+    else if (open?.range) go({from: "", to: ""});
     else if (view.pin) go({pin: ""});
     else if (view.scenario) back();
     else return;
   } else if (isTyping) {
     if (event.target.id !== "q" || !["ArrowDown", "Enter"].includes(event.key)) return;
-    walk(1);
+    selectNeighbour(1);
   } else if (event.key === "/") {
     if (view.scenario) back();
     $("q").focus();
     $("q").select();
-  } else if (event.key === "j" || event.key === "ArrowDown" && !view.scenario) walk(1);
-  else if (event.key === "k" || event.key === "ArrowUp" && !view.scenario) walk(-1);
+  } else if (event.key === "j" || event.key === "ArrowDown" && !view.scenario) selectNeighbour(1);
+  else if (event.key === "k" || event.key === "ArrowUp" && !view.scenario) selectNeighbour(-1);
   else return;
   event.preventDefault();
 });

@@ -1,92 +1,92 @@
-// The trend page: the run that is chosen, in words.
+// The trend page: the selected run.
 
-const amount = (metric, value) => value === null ? "–" : Charts.amount(value, metric.measure);
-/** The value of the run before; that of a failed one is of an unfinished program. */
-function before(metric, entry) {
-  for (let i = entry - 1; i >= 0; i--) {
-    if (metric.mid[i] !== null && open.course.verdict[i] !== "failed") return metric.mid[i];
+const amount = (metric, value) => value === null ? "–" : Charts.amount(value, metric.unit);
+/** The value of the run before, of those that did not fail. */
+function before(metric, index) {
+  for (let i = index - 1; i >= 0; i--) {
+    if (metric.median[i] !== null && open.series.verdict[i] !== "failed") return metric.median[i];
   }
   return null;
 }
-function inWords(metric, entry) {
-  const value = metric.mid[entry];
+function sentence(metric, index) {
+  const value = metric.median[index];
   if (value === null) return `no ${metric.name}`;
-  const last = before(metric, entry), base = metric.base[entry];
+  const last = before(metric, index), baseline = metric.baseline[index];
   return `${metric.name} ${amount(metric, value)}`
-    + (last === null ? "" : `, ${difference(value - last, metric.measure)} since the run before`)
-    + (base === null ? "" : `, ${difference(value - base, metric.measure)} against the baseline`);
+    + (last === null ? "" : `, ${difference(value - last, metric.unit)} vs. the run before`)
+    + (baseline === null ? "" : `, ${difference(value - baseline, metric.unit)} vs. the baseline`);
 }
 
-function choose(entry) {
+function select(index) {
   if (!open) return;
-  open.chosen = entry;
-  for (const chart of open.charts) chart.show(entry);
+  open.selected = index;
+  for (const chart of open.charts) chart.show(index);
   readout();
 }
 
 function readout() {
-  const {course, chosen, pin} = open, run = course.run[chosen];
-  const commit = runs.commit[run], isPinned = pin === chosen;
+  const {series, selected, pin} = open, run = series.run[selected];
+  const commit = runs.commit[run], isPinned = pin === selected;
   const address = data.commitURL && isCommit(commit) ? data.commitURL.replace("{commit}", commit) : null;
-  const events = course.events.filter(event => event.at === chosen);
-  const folded = course.folded[chosen];
+  const events = series.events.filter(event => event.index === selected);
+  const omitted = series.omitted[selected];
   const aside = open.section.querySelector(".readout");
   aside.replaceChildren(
     make("div", {className: "run"},
-      stepper("‹", "the run before", -1), make("strong", {}, `Run ${chosen + 1} of ${course.run.length}`), stepper("›", "the next run", 1), pinner(isPinned)),
-    make("p", {}, when(chosen), " ", make("span", {className: `verdict verdict-${course.verdict[chosen]}`}, course.verdict[chosen])),
+      stepper("‹", "the run before", -1), make("strong", {}, `Run ${selected + 1} of ${series.run.length}`), stepper("›", "the next run", 1), pinner(isPinned)),
+    make("p", {}, when(selected), " ", make("span", {className: `verdict verdict-${series.verdict[selected]}`}, series.verdict[selected])),
     make("p", {}, external(address, make("code", {}, short(commit))), " ", make("span", {className: "subject"}, runs.subject[run] ?? "")),
-    make("p", {className: "quiet"}, course.branch ?? "no branch", isAddress(runs.build[run]) ? " · " : null, isAddress(runs.build[run]) ? external(runs.build[run], "build") : null,
-      folded ? ` · stands for ${folded} earlier run${folded > 1 ? "s" : ""}, too` : null),
-    figuresTable(chosen),
-    ...events.map(event => make("p", {className: `event event-${event.kind === "open step" ? "open" : event.kind}`}, event.text)),
+    make("p", {className: "quiet"}, series.branch ?? "no branch", isAddress(runs.build[run]) ? " · " : null, isAddress(runs.build[run]) ? external(runs.build[run], "build") : null,
+      omitted ? ` · ${omitted} earlier run${omitted > 1 ? "s" : ""} left out` : null),
+    valuesTable(selected),
+    ...events.map(event => make("p", {className: `event event-${event.kind}`}, event.text)),
     ...range());
 }
 
 function stepper(sign, label, step) {
   const button = make("button", {type: "button", className: "step", "aria-label": label}, sign);
   button.addEventListener("click", () => {
-    choose(Math.min(open.course.run.length - 1, Math.max(0, open.chosen + step)));
+    select(Math.min(open.series.run.length - 1, Math.max(0, open.selected + step)));
     open.section.querySelector(`.readout [aria-label="${label}"]`).focus();
-    announce(inWords(open.course.metrics[0], open.chosen));
+    announce(sentence(open.series.metrics[0], open.selected));
   });
   return button;
 }
 function pinner(isPinned) {
   const button = make("button", {type: "button", className: "pin", "aria-pressed": isPinned}, isPinned ? "pinned" : "pin");
-  button.addEventListener("click", () => go({pin: isPinned ? "" : idOf(open.course, open.chosen)}));
+  button.addEventListener("click", () => go({pin: isPinned ? "" : idOf(open.series, open.selected)}));
   return button;
 }
 
-/** A metric's name, that may go on in the next line behind its dots. */
+/** A metric's name, with line breaks allowed after its dots. */
 const breakable = name => name.split(/(?<=\.)/).flatMap(part => [part, make("wbr")]);
 
-function figuresTable(entry) {
-  const parts = open.course.parts.filter(part => part.values[entry]);
+function valuesTable(index) {
+  const parts = open.series.parts.filter(part => part.values[index]);
   const cell = text => make("td", {className: "number"}, text);
-  const body = open.course.metrics.map(metric => {
-    const value = metric.mid[entry], last = before(metric, entry), base = metric.base[entry];
-    const change = value === null || !(base > 0) ? "" : percent((value / base - 1) * 100);
+  const body = open.series.metrics.map(metric => {
+    const value = metric.median[index], last = before(metric, index), baseline = metric.baseline[index];
+    const change = value === null || !(baseline > 0) ? "" : percent((value / baseline - 1) * 100);
     return make("tr", {}, make("th", {scope: "row"}, ...breakable(metric.name)), cell(amount(metric, value)),
-      cell(value === null || last === null || value === last ? "" : difference(value - last, metric.measure)),
-      make("td", {className: `number verdict-${metric.verdict[entry] ?? "none"}`}, change));
+      cell(value === null || last === null || value === last ? "" : difference(value - last, metric.unit)),
+      make("td", {className: `number verdict-${metric.verdict[index] ?? "none"}`}, change));
   });
   const head = make("tr", {}, ...["metric", "value", "vs. before", "vs. baseline"].map((text, i) => make("th", {scope: "col", className: i ? "number" : ""}, text)));
   const whole = make("table", {}, make("thead", {}, head), make("tbody", {}, ...body));
   if (!parts.length) return whole;
-  const text = parts.map(part => `${part.name} ${bytes(part.values[entry])}`).join(", ");
-  return make("div", {}, whole, make("p", {className: "quiet"}, `At the end: ${text}.`));
+  const text = parts.map(part => `${part.name} ${bytes(part.values[index])}`).join(", ");
+  return make("div", {}, whole, make("p", {className: "quiet"}, `Memory at the end of the run: ${text}.`));
 }
 
 /** The commits from one run to another, as a command to copy. */
 function range() {
-  const {chosen, pin} = open;
-  const [a, b] = pin >= 0 && pin !== chosen ? [Math.min(pin, chosen), Math.max(pin, chosen)] : open.range ?? [chosen - 1, chosen];
+  const {selected, pin} = open;
+  const [a, b] = pin >= 0 && pin !== selected ? [Math.min(pin, selected), Math.max(pin, selected)] : open.range ?? [selected - 1, selected];
   if (a < 0 || !isCommit(commitOf(a)) || !isCommit(commitOf(b)) || commitOf(a) === commitOf(b)) return [];
   const command = `git log --oneline ${commitOf(a).slice(0, 12)}..${commitOf(b).slice(0, 12)}`;
   const field = make("code", {className: "command"}, command);
   const button = make("button", {type: "button"}, "Copy");
   Charts.copies(button, field, announce);
-  const words = pin >= 0 && pin !== chosen ? "From the pinned run to this one" : open.range ? "In this range" : "Since the run before";
+  const words = pin >= 0 && pin !== selected ? "From the pinned run to this one" : open.range ? "In this range" : "Since the run before";
   return [make("p", {className: "quiet"}, words), make("div", {className: "copy"}, field, button)];
 }

@@ -2,13 +2,13 @@
 
 // MARK: A scenario
 
-/** The scenario that is shown: its course, charts, chosen entry and range of entries. */
+/** The open series with its charts, the index of the selected run and the range of indices that is shown. */
 let open = null;
-const idOf = (course, entry) => runs.id[course.run[entry]];
-const entryOf = (course, id) => id ? course.run.findIndex(run => runs.id[run] === id) : -1;
-const commitOf = entry => runs.commit[open.course.run[entry]];
+const idOf = (series, index) => runs.id[series.run[index]];
+const indexOf = (series, id) => id ? series.run.findIndex(run => runs.id[run] === id) : -1;
+const commitOf = index => runs.commit[open.series.run[index]];
 const short = commit => commit === null ? "–" : commit.slice(0, 9);
-const when = entry => new Date(runs.time[open.course.run[entry]] * 1000).toISOString().slice(0, 16).replace("T", space);
+const when = index => new Date(runs.time[open.series.run[index]] * 1000).toISOString().slice(0, 16).replace("T", space);
 const isCommit = text => /^[0-9a-z]{4,64}$/i.test(text ?? "");
 const isAddress = text => /^https?:\/\/[^\s]+$/i.test(text ?? "");
 
@@ -16,15 +16,15 @@ function external(address, ...content) {
   return isAddress(address) ? make("a", {href: address, target: "_blank", rel: "noopener noreferrer"}, ...content) : make("span", {}, ...content);
 }
 
-function showScenario(index) {
-  const course = courseAt(index);
-  const section = $(`course-${index}`);
-  const isNew = open?.course !== course, lastChosen = open?.chosen;
+function showScenario(number) {
+  const series = seriesAt(number);
+  const section = $(`series-${number}`);
+  const isNew = open?.series !== series, lastSelected = open?.selected;
   const focused = isNew ? null : document.activeElement?.closest(".plot")?.closest("figure");
   close();
-  const from = entryOf(course, view.from), to = entryOf(course, view.to), pin = entryOf(course, view.pin);
+  const from = indexOf(series, view.from), to = indexOf(series, view.to), pin = indexOf(series, view.pin);
   const range = from >= 0 && to > from ? [from, to] : null;
-  open = {course, section, from: range !== null, range, pin, charts: [], chosen: !isNew ? lastChosen : pin >= 0 ? pin : course.run.length - 1};
+  open = {series, section, range, pin, charts: [], selected: !isNew ? lastSelected : pin >= 0 ? pin : series.run.length - 1};
   section.classList.remove("closed");
   tools();
   for (const figure of section.querySelectorAll("figure")) {
@@ -33,20 +33,20 @@ function showScenario(index) {
     figure.classList.toggle("alone", view.metric !== "");
     if (isShown) draw(figure);
   }
-  choose(open.chosen);
+  select(open.selected);
   focused?.querySelector(".plot")?.focus({preventScroll: true});
   if (isNew) {
     scrollTo(0, 0);
     section.querySelector("h2").focus({preventScroll: true});
-    document.title = `${course.name} – Memory trend`;
+    document.title = `${series.name} – Memory trend`;
   }
 }
 
-/** The charts stay as they are, so that a double click is not cut in two. */
+/** The charts stay as they are, so that a second click on them counts as a double click. */
 function showPin() {
-  open.pin = entryOf(open.course, view.pin);
+  open.pin = indexOf(open.series, view.pin);
   for (const chart of open.charts) chart.graph.updateOptions({});
-  choose(open.chosen);
+  select(open.selected);
 }
 
 function close() {
@@ -60,8 +60,8 @@ function close() {
   open = null;
 }
 
-/** A choice of a few values of one part of the view. */
-function choice(label, name, options) {
+/** A list of the values of one option of the view. */
+function option(label, name, options) {
   const select = make("select", {id: `tool-${name}`});
   for (const [value, text] of options) select.append(make("option", {value, selected: view[name] === value}, text));
   select.addEventListener("change", () => {
@@ -72,50 +72,50 @@ function choice(label, name, options) {
 }
 
 function tools() {
-  const {course} = open;
-  const siblings = data.courses.filter(other => other.name === course.name);
-  const place = make("select", {id: "tool-place"});
+  const {series} = open;
+  const siblings = data.series.filter(other => other.name === series.name);
+  const origin = make("select", {id: "tool-origin"});
   for (const other of siblings)
-    place.append(make("option", {value: linkTo(other), selected: other === data.courses[course.index]}, `${other.branch ?? "no branch"} · ${other.env}`));
-  place.addEventListener("change", () => { location.hash = place.value; });
-  const reset = make("button", {type: "button", hidden: !open.from}, "Whole range");
+    origin.append(make("option", {value: linkTo(other), selected: other === data.series[series.number]}, `${other.branch ?? "no branch"} · ${other.env}`));
+  origin.addEventListener("change", () => { location.hash = origin.value; });
+  const reset = make("button", {type: "button", hidden: !open.range}, "Whole range");
   reset.addEventListener("click", () => go({from: "", to: ""}));
   const figures = [...open.section.querySelectorAll("figure")].map(figure => figure.dataset.metric);
   open.section.querySelector(".tools").replaceChildren(
-    choice("Metric", "metric", [["", "all"], ...figures.map(name => [name, name])]),
-    choice("Across", "x", [["order", "commit by commit"], ["date", "by date"]]),
-    choice("Up", "scale", [["absolute", "absolute"], ["relative", "relative to the baseline"]]),
-    choice("From", "zero", [["", "fitted"], ["1", "zero"]]),
-    ...(siblings.length > 1 ? [make("label", {}, "Branch ", place)] : []),
+    option("Metric", "metric", [["", "all"], ...figures.map(name => [name, name])]),
+    option("X axis", "x", [["order", "by commit"], ["date", "by date"]]),
+    option("Y axis", "scale", [["absolute", "absolute"], ["relative", "relative to the baseline"]]),
+    option("Range", "zero", [["", "fitted"], ["1", "from zero"]]),
+    ...(siblings.length > 1 ? [make("label", {}, "Branch ", origin)] : []),
     reset);
 }
 
-const xOf = entry => view.x === "date" ? runs.time[open.course.run[entry]] * 1000 : entry;
+const xOf = index => view.x === "date" ? runs.time[open.series.run[index]] * 1000 : index;
 const nearest = x => {
-  const xs = open.course.run.map((_, entry) => xOf(entry));
-  return xs.reduce((best, value, entry) => Math.abs(value - x) < Math.abs(xs[best] - x) ? entry : best, 0);
+  const xs = open.series.run.map((_, index) => xOf(index));
+  return xs.reduce((best, value, index) => Math.abs(value - x) < Math.abs(xs[best] - x) ? index : best, 0);
 };
 
 function draw(figure) {
-  const course = open.course;
-  const metric = course.metrics.find(metric => metric.name === figure.dataset.metric);
-  const isRelative = view.scale === "relative" && metric?.base.some(base => base > 0);
-  const relative = (value, entry) => value === null ? null : !isRelative ? value : metric.base[entry] > 0 ? (value / metric.base[entry] - 1) * 100 : null;
+  const {series} = open;
+  const metric = series.metrics.find(metric => metric.name === figure.dataset.metric);
+  const isRelative = view.scale === "relative" && metric?.baseline.some(baseline => baseline > 0);
+  const relative = (value, index) => value === null ? null : !isRelative ? value : metric.baseline[index] > 0 ? (value / metric.baseline[index] - 1) * 100 : null;
   const zoom = (low, high) => {
     if (low === undefined) return go({from: "", to: ""});
     const from = nearest(low), to = Math.max(nearest(high), from + 1);
-    if (to < course.run.length) go({from: idOf(course, from), to: idOf(course, to)});
+    if (to < series.run.length) go({from: idOf(series, from), to: idOf(series, to)});
   };
   const common = {
     labels: ["x"], ylabel: null, includeZero: view.zero === "1" && !isRelative,
     dateWindow: open.range ? open.range.map(xOf) : null,
-    axes: {x: {ticker: runTicks, drawGrid: false, axisLabelWidth: 76}, y: {axisLabelWidth: 66, ticker: isRelative ? Charts.percentTicks : Charts.amountTicks(metric?.measure ?? "bytes")}},
+    axes: {x: {ticker: runTicks, drawGrid: false, axisLabelWidth: 76}, y: {axisLabelWidth: 66, ticker: isRelative ? Charts.percentTicks : Charts.amountTicks(metric?.unit ?? "bytes")}},
   };
   // The library stacks the last one lowest.
-  const parts = course.parts.toReversed();
+  const parts = series.parts.toReversed();
   const values = metric
-    ? course.run.map((_, i) => [xOf(i), metric.mid[i] === null ? [null, null, null] : [metric.low[i], metric.mid[i], metric.high[i]].map(v => relative(v, i))])
-    : course.run.map((_, i) => [xOf(i), ...parts.map(part => part.values[i])]);
+    ? series.run.map((_, i) => [xOf(i), metric.median[i] === null ? [null, null, null] : [metric.low[i], metric.median[i], metric.high[i]].map(v => relative(v, i))])
+    : series.run.map((_, i) => [xOf(i), ...parts.map(part => part.values[i])]);
   const own = metric
     ? {labels: ["x", metric.name], customBars: true, colors: [color("blue")], ...fitted(metric, relative)}
     : {labels: ["x", ...parts.map(part => part.name)], stackedGraph: true, fillAlpha: 0.45, colors: data.inks.toReversed().map(color), drawPoints: false};
@@ -123,10 +123,10 @@ function draw(figure) {
   figure.querySelector(".picture").after(stage);
   const chart = Charts.chart(stage, {
     rows: values, options: {...common, ...own}, zoom,
-    label: `${figure.dataset.metric} of ${course.name}, run by run`,
+    label: `${figure.dataset.metric} of ${series.name}, run by run`,
     mark: metric ? (context, area, graph) => marks(context, area, graph, metric, relative) : undefined,
-    choose, pin: row => go({pin: view.pin === idOf(course, row) ? "" : idOf(course, row)}),
-    describe: entry => `${when(entry)}, ${short(commitOf(entry))}: ${metric ? inWords(metric, entry) : ""}`,
+    choose: select, pin: row => go({pin: view.pin === idOf(series, row) ? "" : idOf(series, row)}),
+    describe: index => `${when(index)}, ${short(commitOf(index))}: ${metric ? sentence(metric, index) : ""}`,
   });
   if (chart) {
     open.charts.push(chart);
@@ -134,30 +134,30 @@ function draw(figure) {
   }
 }
 
-/** The range that shows the baseline and what it tolerates; noise of a hundredth must not look like a mountain. */
+/** The range of the y axis: with the baseline and the tolerance, and at least 2 %, so that noise does not look like change. */
 function fitted(metric, relative) {
-  const [first, last] = open.range ?? [0, metric.mid.length - 1];
+  const [first, last] = open.range ?? [0, metric.median.length - 1];
   const seen = [];
   for (let i = first; i <= last; i++) {
-    // What a program that died had used by then would flatten all others.
-    if (open.course.verdict[i] === "failed") continue;
-    const top = metric.base[i] === null ? null : metric.base[i] + (metric.allowed[i] ?? 0);
-    for (const value of [metric.low[i], metric.high[i], metric.base[i], top]) {
+    // The value of a program that failed early would flatten all others.
+    if (open.series.verdict[i] === "failed") continue;
+    const top = metric.baseline[i] === null ? null : metric.baseline[i] + (metric.allowed[i] ?? 0);
+    for (const value of [metric.low[i], metric.high[i], metric.baseline[i], top]) {
       const shown = value === null ? null : relative(value, i);
       if (shown !== null) seen.push(shown);
     }
   }
   if (view.zero === "1") seen.push(0);
   const low = Math.min(...seen), high = Math.max(...seen);
-  const least = view.scale === "relative" ? 2 : Math.max(Math.abs(high) / 50, Charts.isMemory(metric.measure) ? 1 : 0) || 1;
+  const least = view.scale === "relative" ? 2 : Math.max(Math.abs(high) / 50, Charts.isMemory(metric.unit) ? 1 : 0) || 1;
   const space = Math.max(least - (high - low), 0) / 2 + (high - low) * 0.06;
   return seen.length ? {valueRange: [view.zero === "1" && low >= 0 ? 0 : low - space, high + space]} : {};
 }
 
 function runTicks(low, high, pixels) {
-  const {course} = open, most = Math.max(2, pixels / 90), result = [];
+  const {series} = open, most = Math.max(2, pixels / 90), result = [];
   if (view.x === "date") return Dygraph.dateTicker(low, high, pixels, name => ({pixelsPerLabel: 70, labelsUTC: true, axisLabelFormatter: date => dateLabel(date, high - low)})[name]);
-  const first = Math.max(0, Math.ceil(low)), last = Math.min(course.run.length - 1, Math.floor(high));
+  const first = Math.max(0, Math.ceil(low)), last = Math.min(series.run.length - 1, Math.floor(high));
   const stride = Math.max(1, Math.ceil((last - first + 1) / most));
   for (let i = first; i <= last; i += stride) result.push({v: i, label: Charts.harmless(short(commitOf(i)))});
   return result;
@@ -169,15 +169,15 @@ const dateLabel = (date, span) => span > 3 * 864e5 ? date.toISOString().slice(5,
 document.addEventListener("toggle", event => {
   const details = event.target;
   if (!details.open || !details.classList.contains("values") || details.children.length > 1 || !open) return;
-  const {course} = open, name = details.closest("figure").dataset.metric;
-  const metric = course.metrics.find(metric => metric.name === name);
-  const heads = metric ? ["Run (UTC)", "Commit", "Median", "Least", "Most", "Baseline", "Verdict"] : ["Run (UTC)", "Commit", ...course.parts.map(part => part.name)];
-  const body = course.run.map((_, i) => {
-    const figures = metric ? [metric.mid[i], metric.low[i], metric.high[i], metric.base[i]].map(value => amount(metric, value))
-      : course.parts.map(part => part.values[i] === null ? "–" : bytes(part.values[i]));
+  const {series} = open, name = details.closest("figure").dataset.metric;
+  const metric = series.metrics.find(metric => metric.name === name);
+  const headings = metric ? ["Run (UTC)", "Commit", "Median", "Lowest", "Highest", "Baseline", "Verdict"] : ["Run (UTC)", "Commit", ...series.parts.map(part => part.name)];
+  const body = series.run.map((_, i) => {
+    const values = metric ? [metric.median[i], metric.low[i], metric.high[i], metric.baseline[i]].map(value => amount(metric, value))
+      : series.parts.map(part => part.values[i] === null ? "–" : bytes(part.values[i]));
     const verdict = metric ? [make("td", {}, metric.verdict[i] ?? "–")] : [];
-    return make("tr", {}, make("td", {}, when(i)), make("td", {}, short(commitOf(i))), ...figures.map(text => make("td", {className: "number"}, text)), ...verdict);
+    return make("tr", {}, make("td", {}, when(i)), make("td", {}, short(commitOf(i))), ...values.map(text => make("td", {className: "number"}, text)), ...verdict);
   });
   details.append(make("div", {className: "scroll"}, make("table", {},
-    make("thead", {}, make("tr", {}, ...heads.map(text => make("th", {scope: "col"}, text)))), make("tbody", {}, ...body.reverse()))));
+    make("thead", {}, make("tr", {}, ...headings.map(text => make("th", {scope: "col"}, text)))), make("tbody", {}, ...body.reverse()))));
 }, true);

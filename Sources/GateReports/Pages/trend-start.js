@@ -5,25 +5,25 @@ function show(next) {
   const isPin = open && view.pin !== next.pin && link({...view, pin: ""}) === link({...next, pin: ""});
   view = next;
   if (isPin) return showPin();
-  const index = view.scenario ? wantedCourse() : undefined;
-  root.classList.toggle("at-overview", index === undefined);
-  $("overview").classList.toggle("closed", index !== undefined);
-  if (index !== undefined) return showScenario(index);
-  const left = open?.course.index;
+  const number = view.scenario ? requestedSeries() : undefined;
+  root.classList.toggle("at-overview", number === undefined);
+  $("overview").classList.toggle("closed", number !== undefined);
+  if (number !== undefined) return showScenario(number);
+  const left = open?.series.number;
   close();
   document.title = "Memory trend";
-  if (view.scenario) announce(`no scenario is called ${view.scenario}`);
+  if (view.scenario) announce(`no scenario has the name ${view.scenario}`);
   showOverview();
-  if (wasAt && left !== undefined) rows.find(row => row.dataset.course === String(left))?.querySelector("a").focus();
+  if (wasAt && left !== undefined) rows.find(row => row.dataset.series === String(left))?.querySelector("a").focus();
 }
 
 root.classList.replace("no-script", "scripts");
-for (const section of document.querySelectorAll(".course")) section.classList.add("closed");
+for (const section of document.querySelectorAll(".series")) section.classList.add("closed");
 for (const a of document.querySelectorAll("a.back"))
   a.addEventListener("click", event => {
     event.preventDefault();
     back();
   });
-addEventListener("popstate", () => show(parsed()));
+addEventListener("popstate", () => show(parsedView()));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(view));
-show(parsed());
+show(parsedView());

@@ -9,42 +9,38 @@ const runs = data.runs;
 
 // MARK: Columns
 
-function sums(column) {
+function cumulated(column) {
   let last = 0;
   return column.map(value => value === null ? null : (last += value));
 }
-function spread(pairs) {
-  const result = [];
-  for (let i = 0; i < pairs.length; i += 2) for (let n = pairs[i]; n > 0; n--) result.push(pairs[i + 1]);
-  return result;
-}
-runs.time = sums(runs.time);
-for (const name of ["commit", "subject", "build"]) runs[name] = spread(runs[name]);
+const repeated = ({counts, values}) => counts.flatMap((count, i) => Array(count).fill(values[i]));
+runs.time = cumulated(runs.time);
+for (const name of ["commit", "subject", "build"]) runs[name] = repeated(runs[name]);
 
-const read = new Map();
-/** A course with its columns as plain values. */
-function courseAt(place) {
-  const index = Number(place);
-  if (read.has(index)) return read.get(index);
-  const raw = data.courses[index];
+const decoded = new Map();
+/** A series with its columns as plain values. */
+function seriesAt(text) {
+  const number = Number(text);
+  if (decoded.has(number)) return decoded.get(number);
+  const raw = data.series[number];
   const metrics = raw.metrics.map(metric => {
-    const scaled = values => values.map(value => value === null ? null : value * metric.unit);
-    const mid = scaled(sums(metric.mid)), below = scaled(metric.below), above = scaled(metric.above);
-    const [base, allowed, limit] = [metric.base, metric.allowed, metric.limit].map(column => scaled(spread(column)));
+    const scaled = values => values.map(value => value === null ? null : value * metric.scale);
+    const median = scaled(cumulated(metric.median)), below = scaled(metric.below), above = scaled(metric.above);
+    const [baseline, allowed, limit] = [metric.baseline, metric.allowed, metric.limit].map(column => scaled(repeated(column)));
     return {
-      name: metric.name, measure: metric.measure, creep: metric.creep, mid, base, allowed, limit,
-      low: mid.map((value, i) => value === null ? null : value - below[i]),
-      high: mid.map((value, i) => value === null ? null : value + above[i]),
+      name: metric.name, unit: metric.unit, creepStart: metric.creepStart ?? null, median, baseline, allowed, limit,
+      low: median.map((value, i) => value === null ? null : value - below[i]),
+      high: median.map((value, i) => value === null ? null : value + above[i]),
       verdict: [...metric.verdict].map(digit => data.verdicts[digit]),
     };
   });
-  const course = {
-    ...raw, index, metrics, run: sums(raw.run), verdict: [...raw.verdict].map(digit => data.verdicts[digit]),
-    folded: spread(raw.folded),
-    parts: Object.entries(raw.parts).map(([name, column]) => ({name, values: sums(column).map(v => v === null ? null : v * 1024)})),
+  const series = {
+    ...raw, number, metrics, run: cumulated(raw.run), verdict: [...raw.verdict].map(digit => data.verdicts[digit]),
+    omitted: repeated(raw.omitted),
+    parts: raw.parts.map(({name, amount}) => ({name, values: cumulated(amount).map(v => v === null ? null : v * 1024)})),
   };
-  read.set(index, course);
-  return course;
+  decoded.set(number, series);
+  return series;
 }
 
 // MARK: The view, and its link
@@ -53,37 +49,38 @@ const defaults = {
   scenario: "", env: "", branch: "", metric: "", x: "order", scale: "absolute", zero: "", from: "", to: "", pin: "",
   q: "", tag: "", state: "", sort: "",
 };
-const ofScenario = ["metric", "x", "scale", "zero", "from", "to", "pin"];
+const scenarioOptions = ["metric", "x", "scale", "zero", "from", "to", "pin"];
 let view = {...defaults};
 
-function parsed() {
+function parsedView() {
   const given = new URLSearchParams(location.hash.slice(1));
   return Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, given.get(name) ?? value]));
 }
-function link(wanted) {
+function link(view) {
   const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(wanted)) if (value !== defaults[name]) given.set(name, value);
+  for (const [name, value] of Object.entries(view)) if (value !== defaults[name]) given.set(name, value);
   return "#" + given;
 }
-/** Goes to a view: as a new place where it is another page, else in the present one's stead. */
-function go(change, isPlace = false) {
+/** Goes to a view; a new page gets an entry of its own in the browser's history. */
+function go(change, isNewPage = false) {
   const next = {...view, ...change};
   if (link(next) === link(view)) return;
-  history[isPlace ? "pushState" : "replaceState"](null, "", link(next));
+  history[isNewPage ? "pushState" : "replaceState"](null, "", link(next));
   show(next);
 }
-const back = () => go({scenario: "", env: overview.env, branch: overview.branch, ...Object.fromEntries(ofScenario.map(name => [name, defaults[name]]))}, true);
-/** What the overview was filtered by, to come back to. */
+const back = () => go({scenario: "", env: overview.env, branch: overview.branch, ...Object.fromEntries(scenarioOptions.map(name => [name, defaults[name]]))}, true);
+/** The filters of the overview, to return to. */
 let overview = {env: "", branch: ""};
 
-function linkTo(course) {
-  return link({...view, ...Object.fromEntries(ofScenario.map(name => [name, defaults[name]])), x: view.x, scale: view.scale, zero: view.zero,
-    scenario: course.name, env: course.env, branch: course.branch ?? ""});
+function linkTo(series) {
+  return link({...view, ...Object.fromEntries(scenarioOptions.map(name => [name, defaults[name]])), x: view.x, scale: view.scale, zero: view.zero,
+    scenario: series.name, env: series.env, branch: series.branch ?? ""});
 }
-function wantedCourse() {
-  const fits = (course, name) => (course[name] ?? "") === view[name];
-  const named = data.courses.map((course, index) => ({index, isNamed: course.name === view.scenario, score: 2 * fits(course, "env") + fits(course, "branch")}));
-  return named.filter(item => item.isNamed).toSorted((a, b) => b.score - a.score)[0]?.index;
+/** The number of the series that fits the view best. */
+function requestedSeries() {
+  const fits = (series, name) => (series[name] ?? "") === view[name];
+  const named = data.series.map((series, number) => ({number, isNamed: series.name === view.scenario, score: 2 * fits(series, "env") + fits(series, "branch")}));
+  return named.filter(item => item.isNamed).toSorted((a, b) => b.score - a.score)[0]?.number;
 }
 function announce(text) {
   $("announcer").textContent = text;

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// What `record` says of one command.
+/// The report of `record` on one command.
 package enum RecordReport {
   /// The report of one command.
   ///
@@ -10,13 +10,13 @@ package enum RecordReport {
   ///   - style: What the terminal can show.
   /// - Returns: Lines that each end in a newline.
   package static func text(_ scenario: ScenarioResult, recording: Recording?, style: TerminalStyle) -> String {
-    var page = Page(style)
+    var page = TerminalPage(style)
     writeHeading(of: scenario, recording: recording, to: &page)
     page.gap()
-    FigureList(scenario: scenario).write(to: &page)
+    ValueTable(scenario: scenario).write(to: &page)
     if let recording {
       writeMemory(of: scenario, recording: recording, to: &page)
-      Curve(recording: recording, style: style)?.write(to: &page)
+      TerminalCurve(recording: recording, style: style)?.write(to: &page)
     }
     if let last = scenario.repetitions.last {
       ProcessTable(
@@ -30,41 +30,26 @@ package enum RecordReport {
     return page.text
   }
 
-  private static func writeHeading(of scenario: ScenarioResult, recording: Recording?, to page: inout Page) {
+  private static func writeHeading(of scenario: ScenarioResult, recording: Recording?, to page: inout TerminalPage) {
     page.paragraph(TerminalText.safe(scenario.name.text), indent: 0, tone: .strong)
-    let ends = scenario.repetitions.map(\.end) + (scenario.repetitions.isEmpty ? recording.map { [$0.end] } ?? [] : [])
-    let times = scenario.repetitions.map(\.duration.inSeconds)
-    let spans = times.isEmpty ? recording.map { [$0.duration.inSeconds] } ?? [] : times
-    for (end, count) in distinct(ends) {
-      let times = count > 1 || ends.count > 1 ? ", \(count) of \(Format.count(ends.count, "repetition"))" : ""
-      // The failure has the hint, too.
-      let problem = end.kind == .startFailed ? scenario.failure.map { "\(end.kind.rawValue): \($0.problem)" } : nil
-      page.paragraph(TerminalText.safe(problem ?? end.displayText) + times, indent: 2)
-      if let proof = end.proof { page.paragraph(TerminalText.safe(proof), indent: 2, label: "evidence: ") }
+    // The failure has the reason, too.
+    let isStarted = scenario.repetitions.last?.end.kind != .startFailed
+    let failure = isStarted ? nil : scenario.failure.map { TerminalText.safe($0.displayText) }
+    for end in failure.map({ [(text: $0, evidence: nil)] }) ?? scenario.endTexts {
+      page.paragraph(end.text, indent: 2)
+      if let evidence = end.evidence { page.paragraph(evidence, indent: 2, label: "evidence: ") }
     }
-    guard let span = RepeatedFigure(spans) else { return }
-    let median = Format.time(.seconds(span.median))
-    let range = "\(Format.time(.seconds(span.lowest))) to \(Format.time(.seconds(span.highest)))"
-    page.paragraph("took \(median)" + (span.count > 1 ? " (\(range))" : ""), indent: 2)
-    OutputTail.write(scenario.failure?.output ?? "", lines: outputLines, to: &page)
+    if let times = ValueSummary(scenario.repetitions.map(\.duration.inSeconds)), let range = times.range {
+      let ends = [range.lowerBound, range.upperBound].map { Format.time(.seconds($0)) }
+      let rangeText = times.count > 1 ? " (\(ends[0]) to \(ends[1]))" : ""
+      page.paragraph("took \(Format.time(.seconds(times.median)))\(rangeText)", indent: 2)
+    }
+    OutputLines.write(scenario.failure?.output ?? "", lines: 12, to: &page)
   }
 
-  /// How many of the last lines of a failed command's output are shown.
-  private static let outputLines = 12
-
-  static func distinct(_ ends: [End]) -> [(End, Int)] {
-    ends.reduce(into: []) { seen, end in
-      if let index = seen.firstIndex(where: { $0.0 == end }) {
-        seen[index].1 += 1
-      } else {
-        seen.append((end, 1))
-      }
-    }
-  }
-
-  /// Writes what its memory consisted of at the end, and also near its peak where it held a tenth more then.
-  private static func writeMemory(of scenario: ScenarioResult, recording: Recording, to page: inout Page) {
-    let last = scenario.currentComposition ?? recording.composition
+  /// Writes what memory consisted of at the end, and near the peak where that was a tenth higher.
+  private static func writeMemory(of scenario: ScenarioResult, recording: Recording, to page: inout TerminalPage) {
+    let last = scenario.composition ?? recording.composition
     if let last {
       let title = "memory by kind, as last read: \(Format.amount(last.resident))"
       CompositionList(composition: last, title: title).write(to: &page)
@@ -77,37 +62,38 @@ package enum RecordReport {
     CompositionList(composition: highest.composition, title: "\(title): \(whole)\(share)").write(to: &page)
   }
 
-  private static func writeEvents(of scenario: ScenarioResult, to page: inout Page) {
+  private static func writeEvents(of scenario: ScenarioResult, to page: inout TerminalPage) {
     let events = scenario.eventTexts
     if !events.isEmpty { page.gap() }
     for event in events { page.paragraph(event, indent: 2, label: "event: ") }
   }
 
-  private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout Page) {
+  private static func writeMeasurement(of scenario: ScenarioResult, recording: Recording?, to page: inout TerminalPage)
+  {
     let method = recording?.method.rawValue ?? scenario.environment.fingerprint.measurement
-    let words = MeasurementWords(
+    let text = MeasurementText(
       method: method, counters: scenario.environment.counters, repetitions: scenario.repetitions,
       interval: recording?.typicalInterval
     )
     page.gap()
-    let parts = [TerminalText.safe(method)] + words.parts
+    let parts = [TerminalText.safe(method)] + text.parts
     page.paragraph(parts.joined(separator: page.style.separator), indent: 2, label: "measured by: ")
   }
 
-  private static func writeNotes(of scenario: ScenarioResult, to page: inout Page) {
-    let notes = scenario.allNotes + (remark(on: scenario).map { [$0] } ?? [])
-    if !notes.isEmpty { page.gap() }
-    for note in notes { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
-    if PtraceAdvice.isNeeded(by: scenario) { page.paragraph("it " + PtraceAdvice.text, indent: 2, label: "hint: ") }
+  private static func writeNotes(of scenario: ScenarioResult, to page: inout TerminalPage) {
+    let texts = scenario.allNotes.map { $0.text(in: scenario) } + [remark(on: scenario)].compactMap(\.self)
+    if !texts.isEmpty { page.gap() }
+    for text in texts { page.paragraph(TerminalText.safe(text), indent: 2, label: "note: ") }
+    if PtraceAdvice.isNeeded(by: scenario) { page.paragraph("it \(PtraceAdvice.text)", indent: 2, label: "hint: ") }
   }
 
-  /// What the figures leave out, where a child held more than the main process.
+  /// That the values leave out a child that is larger than the main process; nil where there is none.
   static func remark(on scenario: ScenarioResult) -> String? {
     let processes = scenario.repetitions.last?.largestProcesses ?? []
     guard let main = processes.first(where: \.isMain), let child = processes.max(by: { $0.peak < $1.peak }),
       child.peak > main.peak
     else { return nil }
-    return "process \(child.id) (\(child.command)) held \(Format.amount(child.peak)), more than the main process "
-      + "(\(Format.amount(main.peak))); peak, steady and growth are of the main process, tree_peak is of all"
+    return "process \(child.id) (\(child.command)) used \(Format.amount(child.peak)), more than the main process "
+      + "(\(Format.amount(main.peak))); peak, steady and growth cover only the main process, tree_peak covers all processes"
   }
 }

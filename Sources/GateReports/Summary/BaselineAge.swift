@@ -1,30 +1,32 @@
 import FoundationEssentials
 import GateCore
 
-/// How long ago the baselines were approved that a result was held against.
+/// How long ago the baselines of a result were approved.
 struct BaselineAge {
   private let ages: ClosedRange<Int>
   private let commits: ClosedRange<Int>?
 
-  /// From here on a baseline is called old: what a program needs changes by small steps in so many days.
+  /// In days; by then many small changes may have added up.
   private static let old = 90
 
-  /// nil where nothing was held against an approved baseline.
+  var isOld: Bool { ages.upperBound >= Self.old }
+
+  /// nil where nothing was compared with an approved baseline.
   init?(of result: RunResult) {
     let days = result.scenarios.compactMap(\.approval).map { approval in
       max(0, Int(result.run.startedAt.timeIntervalSince(approval.at) / 86_400))
     }
     guard let youngest = days.min(), let oldest = days.max() else { return nil }
     ages = youngest...oldest
-    let counts = result.scenarios.compactMap(\.commitsSinceApproval)
+    let counts = result.scenarios.compactMap { $0.reference?.commitsSinceApproval }
     commits = counts.min().flatMap { fewest in counts.max().map { fewest...$0 } }
   }
 
-  /// As in `approved 12 days ago, 31 commits since`.
+  /// As in `approved 12 days ago, 31 commits since`; with advice where one is old.
   var text: String {
     let age = ages.upperBound == 0 ? "today" : "\(words(ages, "day")) ago"
     let since = commits.map { ", \(words($0, "commit")) since" } ?? ""
-    let advice = ages.upperBound >= Self.old ? "; approve anew what is current" : ""
+    let advice = isOld ? "; approve a current result" : ""
     return "approved \(age)\(since)\(advice)"
   }
 

@@ -1,6 +1,6 @@
 import GateCore
 
-/// What the reader can do now, with commands to copy.
+/// What to do after a run, with commands to copy.
 struct NextSteps {
   let result: RunResult
   let context: SummaryContext
@@ -8,7 +8,7 @@ struct NextSteps {
   /// The most names that a command lists.
   private static let mostNames = 6
 
-  func write(to page: inout Page) {
+  func write(to page: inout TerminalPage) {
     let (steps, advice) = (approvals + closerLooks, advice)
     guard !steps.isEmpty || !advice.isEmpty else { return }
     page.gap()
@@ -20,16 +20,18 @@ struct NextSteps {
     for text in advice { page.paragraph(text, indent: 2) }
     if !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck {
       let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
-      page.paragraph("on another machine: fetch \(file) of this build and add `--from\(Format.space)FILE`", indent: 2)
+      page.paragraph(
+        "to approve on another machine, download \(file) of this build and add `--from\(Format.space)FILE`", indent: 2)
     }
   }
 
-  struct Step: Equatable {
+  /// A command with what it is for.
+  struct Suggestion: Equatable {
     var purpose: String
     var words: [String]
   }
 
-  /// What no command does.
+  /// What to do without a command.
   var advice: [String] {
     [limitAdvice, ptraceAdvice, repetitionAdvice].compactMap(\.self)
   }
@@ -38,7 +40,7 @@ struct NextSteps {
     result.scenarios.filter { $0.verdict == verdict }.map(\.name.text)
   }
 
-  var approvals: [Step] {
+  var approvals: [Suggestion] {
     let source: [String]
     switch context.approval {
     case .unavailable: return []
@@ -46,16 +48,16 @@ struct NextSteps {
     case .file(let path): source = ["--from", path]
     }
     let purposes: [(Verdict, String)] = [
-      (.regression, "if this rise is intended, make it the new baseline (`--reason TEXT` tells others why):"),
-      (.noBaseline, "if these figures are sound, make them the first baseline:"),
-      (.improved, "to hold the improvement, make it the new baseline:"),
+      (.regression, "if the rise is intended, approve it as the new baseline (`--reason TEXT` records why):"),
+      (.noBaseline, "if these values are right, approve them as the first baseline:"),
+      (.improved, "to keep the improvement, approve it as the new baseline:"),
     ]
     return purposes.flatMap { verdict, purpose in
       steps(purpose, ["approve"] + source, for: verdict == .regression ? namesOfRises : names(verdict))
     }
   }
 
-  /// The scenarios that rose above their baselines, which what is merely above a limit did not.
+  /// The scenarios that rose above their baselines, not only above a limit.
   private var namesOfRises: [String] {
     result.scenarios.filter { scenario in
       scenario.verdict == .regression
@@ -65,38 +67,40 @@ struct NextSteps {
     }.map(\.name.text)
   }
 
-  var closerLooks: [Step] {
+  var closerLooks: [Suggestion] {
     guard context.command == .check, context.detail == .normal else { return [] }
     let names = names(.regression) + names(.failed) + names(.inconclusive)
     let noisy = result.scenarios.filter { $0.metrics.contains { $0.isUndecided && $0.change != nil } }
-    return steps("to look closer:", ["check", "--verbose"], for: names)
-      + steps("to see what would make it quieter:", ["noise"], for: noisy.map(\.name.text))
+    return steps("for details:", ["check", "--verbose"], for: names)
+      + steps("to measure the noise, and what reduces it:", ["noise"], for: noisy.map(\.name.text))
   }
 
-  /// A command for the names; where there are too many for one line of a person's attention, for the first of them.
-  private func steps(_ purpose: String, _ words: [String], for names: [String]) -> [Step] {
+  /// A command for the names, of many only for the first.
+  private func steps(_ purpose: String, _ words: [String], for names: [String]) -> [Suggestion] {
     guard !names.isEmpty else { return [] }
     let shown = names.prefix(Self.mostNames)
     let rest = names.count - shown.count
-    let purpose = rest > 0 ? purpose.dropLast() + " (here for the first \(shown.count) of \(names.count)):" : purpose
+    let purpose = rest > 0 ? purpose.dropLast() + " (the first \(shown.count) of \(names.count)):" : purpose
     // A name that begins with a dash would be read as an option.
     let separator = shown.contains { $0.hasPrefix("-") } ? ["--"] : []
-    return [Step(purpose: purpose, words: [Tool.name] + words + context.options + separator + shown)]
+    return [Suggestion(purpose: purpose, words: [Tool.name] + words + context.options + separator + shown)]
   }
 
   private var limitAdvice: String? {
-    let names = names(.regression).filter { !namesOfRises.contains($0) }
-    guard let first = names.first else { return nil }
-    let others = names.count > 1 ? " and \(Format.count(names.count - 1, "other"))" : ""
-    return "\(TerminalText.safe(first))\(others): what is above its `limit` and meant to be needs another one in the "
-      + "project file; no approval lifts it"
+    advice(for: names(.regression).filter { !namesOfRises.contains($0) }) { subject in
+      "\(subject): above a `limit`, which an approval does not change; if intended, raise the `limit` in the project file"
+    }
   }
 
   private var ptraceAdvice: String? {
-    let names = result.scenarios.filter(PtraceAdvice.isNeeded).map(\.name.text)
+    advice(for: result.scenarios.filter(PtraceAdvice.isNeeded).map(\.name.text)) { "\($0) \(PtraceAdvice.text)" }
+  }
+
+  /// nil where there are no names; else with a subject as in `load and 2 others`.
+  private func advice(for names: [String], _ text: (String) -> String) -> String? {
     guard let first = names.first else { return nil }
     let others = names.count > 1 ? " and \(Format.count(names.count - 1, "other"))" : ""
-    return "\(TerminalText.safe(first))\(others) \(PtraceAdvice.text)"
+    return text(TerminalText.safe(first) + others)
   }
 
   private var repetitionAdvice: String? {
@@ -105,12 +109,12 @@ struct NextSteps {
     guard !noisy.isEmpty else { return nil }
     let count = unsure.map(\.repetitions.count).reduce(noisy.compactMap(\.current?.count).max() ?? 0, max)
     let more = min(max(count * 2, 10), Repetitions.most)
-    let repeated = "more repetitions (`--repetitions\(Format.space)\(more)`, or `repetitions:` in the file)"
+    let repeated = "use more repetitions (`--repetitions\(Format.space)\(more)`, or `repetitions:` in the project file)"
     let relative = noisy.compactMap { metric in metric.detectable.map { (metric, $0) } }.max { $0.1 < $1.1 }
     let tolerance = relative.map { metric, detectable in
       "a tolerance of \(Format.amount(detectable, unit: metric.unit)) or more"
     }
-    let measured = context.command == .check ? repeated : "record both again with more repetitions"
-    return "to decide what is inconclusive: \(measured), or \(tolerance ?? "a larger tolerance")"
+    let measured = context.command == .check ? repeated : "measure both again with more repetitions"
+    return "to get a decision: \(measured), or \(tolerance ?? "a larger tolerance")"
   }
 }

@@ -1,6 +1,6 @@
 import GateCore
 
-/// The scenarios of which there is little to tell: a line each with the main figures.
+/// Scenarios in one line each, with the main values.
 struct PassingScenarios {
   private let scenarios: [ScenarioResult]
 
@@ -11,26 +11,26 @@ struct PassingScenarios {
   /// The widest that the column of names gets.
   private static let widestName = 40
 
-  func write(to page: inout Page) {
+  func write(to page: inout TerminalPage) {
     let style = page.style
     let verdictWidth = scenarios.map { TerminalText.columns($0.verdict.heading(style)) }.max() ?? 0
     let names = scenarios.map { TerminalText.columns(TerminalText.safe($0.name.text)) }
     let room = style.width - verdictWidth - 2
     let nameWidth = min(names.max() ?? 0, max(Self.widestName, room - 24), room)
-    let columns = figureColumns(fitting: room - nameWidth, style: style)
+    let columns = valueColumns(fitting: room - nameWidth, style: style)
     for (index, scenario) in scenarios.enumerated() {
       let name = TerminalText.cut(
         TerminalText.safe(scenario.name.text), to: nameWidth, at: .middle, mark: style.ellipsis
       )
       let head = TerminalText.padded(scenario.verdict.heading(style), to: verdictWidth)
-      let figures = columns.map { $0[index] }.joined()
-      let row = TerminalText.padded(name, to: nameWidth) + figures
+      let values = columns.map { $0[index] }.joined()
+      let row = TerminalText.padded(name, to: nameWidth) + values
       page.line(style.painted(head, scenario.verdict.tone) + "  " + Self.trimmed(row))
     }
   }
 
-  /// The columns of figures that fit, one text for each scenario, each with its gap before it.
-  private func figureColumns(fitting room: Int, style: TerminalStyle) -> [[String]] {
+  /// The columns of values that fit, one text for each scenario, each with its gap before it.
+  private func valueColumns(fitting room: Int, style: TerminalStyle) -> [[String]] {
     let shown: [(metric: MetricName, title: String)] = [
       (.peakRSS, "peak"), (.steadyRSS, "steady"), (.growth, "growth"), (.treePeak, "tree"), (.spike, "spike"),
       (.faultRate, "faults"),
@@ -38,7 +38,7 @@ struct PassingScenarios {
     var columns: [[String]] = []
     var used = 0
     for (metric, title) in shown {
-      let column = figures(of: metric, title: title)
+      let column = values(of: metric, title: title)
       let width = column.map(TerminalText.columns).max() ?? 0
       guard width > 0 else { continue }
       guard used + width <= room else { break }
@@ -48,8 +48,8 @@ struct PassingScenarios {
     return columns
   }
 
-  private func figures(of metric: MetricName, title: String) -> [String] {
-    let results = scenarios.map { scenario in scenario.metrics.first { $0.rule.metric == metric } }
+  private func values(of metric: MetricName, title: String) -> [String] {
+    let results = scenarios.map { scenario in scenario.metrics.first { $0.metric == metric } }
     let amounts = results.map { result in
       result.flatMap { result in result.current.map { Format.amount($0.median, unit: result.unit) } } ?? ""
     }

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// What a summary says beyond the result itself.
+/// What a report needs to know besides the result.
 package struct SummaryContext: Sendable, Equatable {
   package enum Detail: Sendable, CaseIterable {
     /// Only the line of counts and the name of the exit code.
@@ -14,11 +14,11 @@ package struct SummaryContext: Sendable, Equatable {
     case check, compare, record
   }
 
-  /// How the figures of this result could become the baseline.
-  package enum Approval: Sendable, Equatable {
-    /// Not at all: no hint is given.
+  /// How this result can be approved.
+  package enum ApprovalSource: Sendable, Equatable {
+    /// It cannot; no command is suggested.
     case unavailable
-    /// `highwater approve` takes them from the last check.
+    /// `highwater approve` takes the last check.
     case lastCheck
     /// `highwater approve --from FILE`.
     case file(String)
@@ -31,7 +31,7 @@ package struct SummaryContext: Sendable, Equatable {
   package var exitCode: ExitCode
   /// Where the result file is.
   package var resultPath: String?
-  /// Where the history's page is; nil where none was written.
+  /// The trend page; nil where none was written.
   package var trendPath: String?
   /// The folder that holds the whole output of targets and clients.
   package var outputFolder: String?
@@ -39,7 +39,7 @@ package struct SummaryContext: Sendable, Equatable {
   package var outputs: [ScenarioName: String]
   /// Options that a command in a hint must repeat, as in `["--config", "ci/other.yml"]`.
   package var options: [String]
-  package var approval: Approval
+  package var approval: ApprovalSource
   /// The words of the command that `record` measured.
   package var recorded: [String] = []
 
@@ -51,7 +51,7 @@ package struct SummaryContext: Sendable, Equatable {
     outputFolder: String? = nil,
     outputs: [ScenarioName: String] = [:],
     options: [String] = [],
-    approval: Approval = .lastCheck
+    approval: ApprovalSource = .lastCheck
   ) {
     self.command = command
     self.detail = detail

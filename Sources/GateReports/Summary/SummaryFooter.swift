@@ -1,23 +1,22 @@
 import GateCore
 
-/// Where and how the figures were measured, and where to find them.
+/// Where and how the values were measured, and where they are stored.
 struct SummaryFooter {
   let result: RunResult
   let context: SummaryContext
 
-  func write(to page: inout Page) {
+  /// Of a run that passed, what is the same at every run is left out.
+  func write(to page: inout TerminalPage) {
+    let isFull = context.detail == .verbose || context.exitCode != .pass
+    let measured = isFull ? measurements(page.style) : []
+    let age = BaselineAge(of: result).flatMap { isFull || $0.isOld ? $0.text : nil }
     page.paragraph(environments, indent: 0, label: "environment  ")
-    for (index, text) in measurements(page.style).enumerated() {
+    for (index, text) in measured.enumerated() {
       page.paragraph(text, indent: 0, label: index == 0 ? "measured     " : "             ")
     }
-    if let age = BaselineAge(of: result) {
-      page.paragraph(age.text, indent: 0, label: "baselines    ")
-    }
-    if let path = context.resultPath {
-      page.line(page.style.painted("result", .faint) + "       " + TerminalText.safe(path))
-    }
-    if let path = context.trendPath {
-      page.line(page.style.painted("trend", .faint) + "        " + TerminalText.safe(path))
+    if let age { page.paragraph(age, indent: 0, label: "baselines    ") }
+    for (label, path) in [("result       ", context.resultPath), ("trend        ", context.trendPath)] {
+      if let path { page.line(page.style.painted(label, .faint) + TerminalText.safe(path)) }
     }
   }
 
@@ -28,30 +27,30 @@ struct SummaryFooter {
     return distinct.map { TerminalText.safe($0) }.joined(separator: ", ")
   }
 
-  /// For each method of measurement, how far its figures can be trusted.
+  /// For each method of measurement, how exact its values are.
   func measurements(_ style: TerminalStyle) -> [String] {
     var seen: Set<String> = []
     let methods = result.scenarios.map(\.environment.fingerprint.measurement).filter { seen.insert($0).inserted }
     return methods.map { method in
       let scenarios = result.scenarios.filter { $0.environment.fingerprint.measurement == method }
-      let words = MeasurementWords(
+      let text = MeasurementText(
         method: method,
         counters: scenarios.compactMap(\.environment.counters).max { $0.bound < $1.bound },
         repetitions: scenarios.flatMap(\.repetitions)
       )
       let share = "\(scenarios.count) of \(Format.count(result.scenarios.count, "scenario"))"
       let name = TerminalText.safe(method) + (methods.count > 1 ? " (\(share))" : "")
-      return ([name] + words.parts + treeWords(of: scenarios)).joined(separator: style.separator)
+      return ([name] + text.parts + treeTexts(of: scenarios)).joined(separator: style.separator)
     }
   }
 
-  /// What the figures of trees count, where such are judged.
-  private func treeWords(of scenarios: [ScenarioResult]) -> [String] {
+  /// What the values of process trees count, where such are judged.
+  private func treeTexts(of scenarios: [ScenarioResult]) -> [String] {
     let judging = scenarios.filter { scenario in
-      scenario.metrics.contains { [.treePeak, .treeSteady].contains($0.rule.metric) && $0.rule.severity != .off }
+      scenario.metrics.contains { [.treePeak, .treeSteady].contains($0.metric) && $0.isGated }
     }
     let found = Set(judging.flatMap(\.repetitions).map(\.treeMethod))
-    let words = TreeMethod.allCases.filter(found.contains).map(\.words)
-    return words.isEmpty ? [] : ["tree figures: \(words.joined(separator: "; or "))"]
+    let texts = TreeMethod.allCases.filter(found.contains).map(\.displayText)
+    return texts.isEmpty ? [] : ["process tree: \(texts.joined(separator: "; or "))"]
   }
 }

@@ -2,7 +2,7 @@ package import GateCore
 
 /// The run in a few words, as in `2 of 14 scenarios regressed, 1 failed` or `14 scenarios pass`.
 package func summaryLine(_ result: RunResult) -> String {
-  String(SummaryLine(result).text.map { $0 == Format.space ? " " : $0 })
+  TerminalText.withPlainSpaces(SummaryLine(result).text)
 }
 
 private struct SummaryLine {
@@ -16,24 +16,24 @@ private struct SummaryLine {
     warnings = result.scenarios.count { $0.metrics.contains(where: \.isWarning) }
   }
 
-  /// What is told before anything else, from the gravest.
-  private static let troubles: [Verdict] = [.regression, .failed, .noBaseline, .inconclusive]
+  /// The worst first.
+  private static let problems: [Verdict] = [.regression, .failed, .noBaseline, .inconclusive]
 
   var text: String {
     guard total > 0 else { return "no scenarios" }
-    let troubles = Self.troubles.compactMap { verdict in counts[verdict].map { (verdict, $0) } }
-    let improved = counts[.improved].map { [troubles.isEmpty ? "\($0) of them improved" : "\($0) improved"] } ?? []
+    let problems = Self.problems.compactMap { verdict in counts[verdict].map { (verdict, $0) } }
+    let improved = counts[.improved].map { [problems.isEmpty ? "\($0) of them improved" : "\($0) improved"] } ?? []
     let skipped = counts[.skipped].map { ["\($0) skipped"] } ?? []
     let warned = warnings > 0 ? ["\(warnings) with a warning"] : []
     let passed = (counts[.pass] ?? 0) + (counts[.improved] ?? 0)
-    guard let (gravest, count) = troubles.first else {
+    guard let (worst, count) = problems.first else {
       guard passed > 0 else { return Format.count(total, "scenario") + " skipped" }
       let head = Format.count(passed, "scenario") + (passed == 1 ? " passes" : " pass")
       return ([head] + (passed == 1 ? improved.map { _ in "improved" } : improved) + skipped + warned)
         .joined(separator: ", ")
     }
-    let head = "\(count) of \(total) \(total == 1 ? "scenario" : "scenarios") \(Self.predicate(gravest, count))"
-    let others = troubles.dropFirst().map { Self.short($0, $1) }
+    let head = "\(count) of \(total) \(total == 1 ? "scenario" : "scenarios") \(Self.predicate(worst, count))"
+    let others = problems.dropFirst().map { Self.short($0, $1) }
     return ([head] + others + improved + skipped + warned).joined(separator: ", ")
   }
 

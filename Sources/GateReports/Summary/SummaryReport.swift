@@ -1,14 +1,14 @@
 package import GateCore
 
-/// The summary that `check` and `compare` leave on the terminal.
+/// The summary that `check` and `compare` print.
 ///
-/// What passes comes first, in one line each; then the rest in detail, the gravest last, since the end of a log is what
-/// people see; then what concerns many, what to do, and how far the figures can be trusted.
+/// Passing scenarios come first, in one line each; then the others in detail, the worst last, since people see the end of a
+/// log; then shared notes, what to do, and how the values were measured.
 package enum SummaryReport {
   package static func text(_ result: RunResult, style: TerminalStyle, context: SummaryContext) -> String {
-    var page = Page(style)
+    var page = TerminalPage(style)
     if context.detail == .quiet {
-      writeTrouble(of: result, context: context, to: &page)
+      writeProblems(of: result, context: context, to: &page)
     } else {
       writeScenarios(of: result, context: context, to: &page)
       NextSteps(result: result, context: context).write(to: &page)
@@ -22,32 +22,32 @@ package enum SummaryReport {
     return page.text
   }
 
-  /// In which order the details come.
+  /// The order of the details.
   private static let detailed: [Verdict] = [.improved, .inconclusive, .noBaseline, .failed, .regression]
 
-  /// Writes what made the exit code, and nothing that went well.
-  private static func writeTrouble(of result: RunResult, context: SummaryContext, to page: inout Page) {
+  /// Writes only what made the exit code.
+  private static func writeProblems(of result: RunResult, context: SummaryContext, to page: inout TerminalPage) {
     let order = detailed.filter { $0.exitCode != .pass }
     let scenarios = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
-    let notes = RunNotes(scenarios)
+    let notes = NoteList(scenarios, detail: context.detail)
     for scenario in scenarios {
-      ScenarioDetail(scenario: scenario, context: context, notes: notes).write(to: &page)
+      ScenarioBlock(scenario: scenario, context: context, notes: notes).write(to: &page)
       page.gap()
     }
     notes.writeShared(to: &page)
     page.gap()
   }
 
-  private static func writeScenarios(of result: RunResult, context: SummaryContext, to page: inout Page) {
+  private static func writeScenarios(of result: RunResult, context: SummaryContext, to page: inout TerminalPage) {
     let plain = result.scenarios.filter { isPlain($0, context: context) }
-    let notes = RunNotes(result.scenarios)
+    let notes = NoteList(result.scenarios, detail: context.detail)
     PassingScenarios(plain).write(to: &page)
     notes.writeOwn(of: plain, to: &page)
     let others = result.scenarios.filter { !isPlain($0, context: context) }
     for verdict in [.skipped, .pass] + detailed {
       for scenario in others where scenario.verdict == verdict {
         page.gap()
-        ScenarioDetail(scenario: scenario, context: context, notes: notes).write(to: &page)
+        ScenarioBlock(scenario: scenario, context: context, notes: notes).write(to: &page)
       }
     }
     notes.writeShared(to: &page)

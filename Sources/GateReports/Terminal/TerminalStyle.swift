@@ -13,7 +13,7 @@ package struct TerminalStyle: Sendable, Equatable {
   }
 }
 
-/// The few meanings that colour underlines; each is also told in words.
+/// What a colour stands for; the words beside it say the same.
 enum Tone {
   case good, bad, unsure, faint, strong
 

@@ -1,4 +1,4 @@
-/// Text as a terminal shows it: made harmless, measured, cut, padded and wrapped.
+/// Text for a terminal: escaped, measured, cut, padded and wrapped.
 package enum TerminalText {
   /// The text with everything escaped that could move the cursor, change a colour or reorder what is read.
   ///
@@ -48,6 +48,13 @@ package enum TerminalText {
     0x20000...0x3fffd,
   ]
 
+  /// Keeps a number and its unit on one line; becomes a plain space when the line is written.
+  static let noBreakSpace: Character = "\u{a0}"
+
+  static func withPlainSpaces(_ text: String) -> String {
+    String(text.map { $0 == noBreakSpace ? " " : $0 })
+  }
+
   enum Cut {
     case end, middle
   }
@@ -83,7 +90,7 @@ package enum TerminalText {
 
   /// The text in lines of at most so many columns, broken at spaces; a longer word is broken where it must be.
   ///
-  /// No-break spaces hold a figure and its unit together.
+  /// A ``noBreakSpace`` does not break.
   static func wrapped(_ text: String, to width: Int) -> [String] {
     var lines: [String] = []
     var line = ""

@@ -3,52 +3,52 @@
 import Glibc
 import LaunchRecords
 
-/// Keeps the record in a small file that stays mapped, so that a change is a plain store, which outlives any kill.
+/// Keeps the record in a small mapped file, so that a change is a plain store, which survives any kill.
 ///
-/// One file for each instance: `FOLDER/INSTANCE.launch`, 4096 bytes, readable by its user only, and locked by flock(2)
-/// while its process lives. See `LaunchPage` for its bytes.
+/// One file for each instance: `FOLDER/INSTANCE.launch`, 4096 bytes, readable by its user only, and locked with flock(2)
+/// while its process is alive. See `LaunchPage` for its format.
 public final class FileRunStore: PriorRunStore {
-  /// The store of the program's name, in the user's folder for states.
+  /// The store for the program's name, in the user's state folder.
   public static let `default` = FileRunStore()
 
-  /// The file; nil where no folder could be found.
+  /// The path of the file; nil if no folder could be determined.
   public let path: String?
 
   private struct Page {
     let bytes: UnsafeMutableRawBufferPointer
     let file: CInt
     var sequence: UInt64 = 0
-    /// Whether what the page holds is no record, and must not be taken for one later.
+    /// Whether the page contains no valid record, and must be cleared before the first store.
     var isStale = true
-    /// Whether handlers store into the page, which then stays mapped for ever.
+    /// Whether handlers store into the page, which must then stay mapped.
     var isWatched = false
   }
 
   private let lock = Lock()
-  /// Used under the lock only.
+  /// Protected by the lock.
   private nonisolated(unsafe) var page: Page?
 
-  /// Names the file; it is not touched before the first ``load()``.
+  /// Selects the file; it is not accessed before the first ``load()``.
   ///
   /// - Parameters:
-  ///   - folder: Where the file lies; made where it is missing. By default `highwater` in the first of
+  ///   - folder: The folder of the file; created if it is missing. By default `highwater` in the first of
   ///     `$STATE_DIRECTORY` (systemd.exec(5)), `$XDG_STATE_HOME` and `~/.local/state`.
-  ///   - instance: Tells programs, and instances of one that run at once, apart; bytes other than letters, digits,
-  ///     `.`, `_` and `-` become `_`. By default the program's file name.
+  ///   - instance: Distinguishes programs, and concurrent instances of one; bytes other than letters, digits, `.`, `_`
+  ///     and `-` become `_`. By default the program's file name.
   public init(folder: String? = nil, instance: String? = nil) {
-    path = LaunchRoom.recordPath(in: folder, of: instance)
+    path = LaunchRecordFile.path(in: folder, of: instance)
   }
 
   deinit {
-    guard let page, !page.isWatched, !LaunchRoom.hasForked else { return }
+    guard let page, !page.isWatched, !LaunchHandlers.hasForked else { return }
     munmap(page.bytes.baseAddress, page.bytes.count)
     close(page.file)
   }
 
-  /// The record that the run before has left, after having taken the file for this run.
+  /// Locks the file for this run and returns the record of the previous run.
   public func load() throws -> PriorRun? {
-    guard !LaunchRoom.hasForked else { return nil }
-    return try lock.locked {
+    guard !LaunchHandlers.hasForked else { return nil }
+    return try lock.withLock {
       let mapped = try page ?? open()
       page = mapped
       do throws(LaunchPageError) {
@@ -66,10 +66,10 @@ public final class FileRunStore: PriorRunStore {
     }
   }
 
-  /// Stores the record; ``Durability/power`` takes an fdatasync(2), milliseconds on a disk.
+  /// Stores the record; ``Durability/power`` calls fdatasync(2), which takes milliseconds on a disk.
   public func save(_ run: PriorRun, durability: Durability) throws {
-    guard !LaunchRoom.hasForked else { return }
-    try lock.locked {
+    guard !LaunchHandlers.hasForked else { return }
+    try lock.withLock {
       var mapped = try page ?? open()
       if mapped.isStale { mapped.bytes.initializeMemory(as: UInt8.self, repeating: 0) }
       mapped.isStale = false
@@ -80,12 +80,12 @@ public final class FileRunStore: PriorRunStore {
     }
   }
 
-  /// Has handlers mark the end of the run, whose record has the tag.
+  /// Lets handlers mark the end of the run with this tag.
   func watch(tag: UInt32) {
-    lock.locked {
+    lock.withLock {
       guard let mapped = page, !mapped.isWatched else { return }
       page?.isWatched = true
-      LaunchRoom.watch(mapped.bytes, file: mapped.file, tag: tag)
+      LaunchHandlers.watch(mapped.bytes, file: mapped.file, tag: tag)
     }
   }
 }
@@ -95,10 +95,10 @@ public final class FileRunStore: PriorRunStore {
 extension FileRunStore {
   private func open() throws(RunStoreError) -> Page {
     guard let path else { throw .noFolder }
-    if let failure = LaunchRoom.makeFolders(above: path) {
+    if let failure = LaunchRecordFile.createFolders(of: path) {
       throw .system(call: "mkdir", path: failure.folder, errno: failure.code)
     }
-    let file = LaunchRoom.openRecord(path)
+    let file = LaunchRecordFile.open(path)
     guard file >= 0 else { throw failure("open") }
     do throws(RunStoreError) {
       return try map(file)
@@ -115,7 +115,7 @@ extension FileRunStore {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw failure("fstat") }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= LaunchPage.size else { throw .corrupt }
-    // A mapped file without its blocks would end the program by SIGBUS when the disk is full (mmap(2)).
+    // Without allocated blocks a store into the mapping would raise SIGBUS when the disk is full (mmap(2)).
     let code = posix_fallocate(file, 0, off_t(LaunchPage.size))
     guard code == 0 else { throw failure("posix_fallocate", code) }
     let start = mmap(nil, LaunchPage.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)

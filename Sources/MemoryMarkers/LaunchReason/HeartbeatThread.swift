@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// Does something each second on a thread of its own, until it is stopped.
+/// Calls a function each second on a thread of its own, until it is stopped.
 ///
-/// It gets no signals: they are for the host's threads.
+/// The thread blocks all signals, which are for the program's threads.
 final class HeartbeatThread: Sendable {
-  /// Shared with the thread, which may outlive its owner by a second.
+  /// Shared with the thread, which may outlive the owner by a second.
   fileprivate final class Body: Sendable {
-    let isStopped = SharedWord()
+    let isStopped = AtomicWord()
     let beat: @Sendable () -> Void
 
     init(_ beat: @escaping @Sendable () -> Void) {
@@ -17,19 +17,19 @@ final class HeartbeatThread: Sendable {
   }
 
   private let lock = Lock()
-  /// Used under the lock only.
+  /// Protected by the lock.
   private nonisolated(unsafe) var body: Body?
 
-  /// Begins to beat; where no thread can be had, it stays silent.
+  /// Starts the thread; does nothing if no thread can be created.
   func start(_ beat: @escaping @Sendable () -> Void) {
     let started = Body(beat)
-    lock.locked { body = started }
+    lock.withLock { body = started }
     let retained = Unmanaged.passRetained(started)
     if Self.createThread(retained.toOpaque()) != 0 { retained.release() }
   }
 
   func stop() {
-    lock.locked { body?.isStopped.value = 1 }
+    lock.withLock { body?.isStopped.value = 1 }
   }
 
   private static func createThread(_ body: UnsafeMutableRawPointer) -> CInt {

@@ -3,28 +3,28 @@
 import Glibc
 import LaunchRecords
 
-/// Tells at each start of a program how the run before ended, and why the program starts.
+/// Determines at each start of a program how the previous run ended, and why the program was started.
 ///
-/// A program that is killed for memory runs no handler and leaves no crash file. So each run keeps a record of what it
-/// does, which outlives any kill, and the next one holds it against what the machine can prove: the counter of its
-/// cgroup, the kernel's log, the boot. What is no crash, exit, request, upgrade or restart is out of memory or an
-/// unknown hand, and is never called proven.
+/// A program that the OOM killer kills runs no handler and leaves no crash file. So each run keeps a record of its state,
+/// which survives any kill, and the next run compares it with the evidence that the machine has: the counter of its
+/// cgroup, the kernel's log, the boot id. An end that is neither a crash, an exit, a request, an upgrade nor a restart was
+/// an OOM kill or another kill of unknown origin, and is never reported as proven.
 ///
 ///     let launch = LaunchReason(appVersion: "1.4.2")
 ///     if case .outOfMemory(.active, let proof) = launch.startup { … }
 ///     launch.set(.active)
 ///
-/// To be made once, early in `main`. Nothing of it throws, and but for the first start's and ``stop()``'s fdatasync(2)
-/// nothing waits for a disk. Where the record cannot be written, that is said once on the standard error, and it is off.
-/// A forked child lets go: in it nothing is recorded. `_exit` is not seen, unless ``noteExit()`` comes before it. Under
-/// Highwater's gate the reason is also sent, as the mark `launch.REASON`, and each change of activity as the mark
+/// Create it once, early in `main`. It never throws, and apart from the fdatasync(2) of the first store and of ``stop()``
+/// nothing waits for a disk. If the record cannot be written, one warning is printed to standard error and recording is
+/// disabled. Nothing is recorded in a forked child. `_exit` is not detected, unless ``noteExit()`` is called before it.
+/// Under Highwater the reason is also sent, as the mark `launch.REASON`, and each change of activity as the mark
 /// `activity.ACTIVITY`.
 public final class LaunchReason: Sendable {
   /// Why this run was started.
   public let startup: StartupReason
-  /// How the run before ended; nil where there is none, or it is not over.
+  /// How the previous run ended; nil if there is none, or it is still running.
   public let previous: RunEnd?
-  /// How many runs in a row, up to the one before, ended badly before they had left ``Activity/starting``.
+  /// How many consecutive runs, up to the previous one, failed before they left ``Activity/starting``.
   public let consecutiveLaunchFailures: Int
 
   private struct State {
@@ -36,23 +36,23 @@ public final class LaunchReason: Sendable {
   private let store: any PriorRunStore
   private let folders: SystemFolders
   private let lock = Lock()
-  /// Used under the lock only.
+  /// Protected by the lock.
   private nonisolated(unsafe) var state: State
-  private let beats = HeartbeatThread()
+  private let heartbeatThread = HeartbeatThread()
   /// When the next heartbeat is due, in nanoseconds since boot.
-  private let nextTick = SharedWord()
+  private let nextTick = AtomicWord()
 
-  /// One run a process is recorded.
-  private static let isClaimed = SharedWord()
+  /// Only one run of a process is recorded.
+  private static let isClaimed = AtomicWord()
 
-  /// Looks at the record of the run before, and begins this run's.
+  /// Reads the record of the previous run, and starts the record of this one.
   ///
   /// - Parameters:
   ///   - store: Keeps the record.
-  ///   - appVersion: The program's version; another one than the run before had is an upgrade. At most 256 bytes count.
-  ///   - crashDetector: Whether the program knows, from a crash reporter of its own, that the run before crashed.
-  ///   - policy: What is made of a run that left no trace of its end.
-  ///   - heartbeat: Who keeps the record's memory figures up to date, each second.
+  ///   - appVersion: The program's version; a change of it is an upgrade. At most 256 bytes are compared.
+  ///   - crashDetector: Whether the program's own crash reporter knows that the previous run crashed.
+  ///   - policy: How a run without any trace of its end is classified.
+  ///   - heartbeat: Who updates the memory values of the record, once a second.
   ///   - onLaunch: Called with ``startup`` and ``previous`` before this returns.
   public convenience init(
     store: any PriorRunStore = FileRunStore.default,
@@ -69,7 +69,7 @@ public final class LaunchReason: Sendable {
     onLaunch?(startup, previous)
   }
 
-  /// The same with folders of a test's own.
+  /// The same with other system folders, for tests.
   package init(
     store: any PriorRunStore,
     appVersion: String,
@@ -78,175 +78,181 @@ public final class LaunchReason: Sendable {
     heartbeat: Heartbeat = .thread,
     folders: SystemFolders
   ) {
-    let finding = Self.prior(in: store, policy: policy)
+    let prior = Self.loadPrior(from: store, policy: policy)
     var evidence = LaunchEvidence()
-    if finding != .notAsked {
-      evidence = Self.evidence(of: finding, appVersion, folders, crashDetector: crashDetector)
+    if prior != .notLoaded {
+      evidence = Self.evidence(for: prior, appVersion, folders, crashDetector: crashDetector)
     }
-    let decision = LaunchDecision(finding, evidence, policy)
+    let decision = LaunchDecision(prior, evidence, policy)
     startup = decision.startup
     previous = decision.previous
     consecutiveLaunchFailures = decision.consecutiveLaunchFailures
     self.store = store
     self.folders = folders
-    let isOn = finding != .notAsked && startup != .concurrentInstance
+    let isOn = prior != .notLoaded && startup != .concurrentInstance
     var record = LaunchRecord()
-    record.surroundings = evidence.present
+    record.run = evidence.current
     record.launchFailures = UInt32(clamping: consecutiveLaunchFailures)
-    // Without the highest bit a word of zeros is never a mark; see LaunchPage.
-    record.tag = LaunchRoom.random >> 1
+    // With the highest bit clear, a word of zeros is never a mark; see LaunchPage.
+    record.tag = CurrentProgram.randomNumber >> 1
     state = State(record: record, isOn: isOn)
-    if isOn { begin(heartbeat) }
-    report()
+    if isOn { start(heartbeat) }
+    sendMarks()
   }
 
   deinit {
-    beats.stop()
+    heartbeatThread.stop()
   }
 
-  private func begin(_ heartbeat: Heartbeat) {
+  private func start(_ heartbeat: Heartbeat) {
     let reading = reading()
     nextTick.value = reading.bootTime + Self.interval
     change(.power) { record in
       record.last = reading
       record.oomKillsAtStart = reading.oomKills
     }
-    let (isOn, tag) = lock.locked { (state.isOn, state.record.tag) }
+    let (isOn, tag) = lock.withLock { (state.isOn, state.record.tag) }
     guard isOn else { return }
     (store as? FileRunStore)?.watch(tag: tag)
-    if heartbeat == .thread { beats.start { [weak self] in self?.tick() } }
+    if heartbeat == .thread { heartbeatThread.start { [weak self] in self?.tick() } }
   }
 }
 
 // MARK: - While the program runs
 
 extension LaunchReason {
-  /// Between heartbeats, in nanoseconds; a kill for memory seldom announces itself earlier.
+  /// The time between heartbeats, in nanoseconds; signs of an OOM kill seldom appear earlier.
   private static let interval: UInt64 = 1_000_000_000
 
-  /// Says what the program is doing from now on; microseconds, and from any thread.
+  /// Records what the program is doing from now on; takes microseconds, on any thread.
   public func set(_ activity: Activity) {
     var isNew = false
     change { record in
       isNew = record.activity != activity.recorded
       record.activity = activity.recorded
     }
-    if isNew { report(activity) }
+    if isNew { sendMark(of: activity) }
   }
 
-  /// Brings the record's memory figures up to date, if that was not done in the last second; to be called often where
-  /// the heartbeat is ``Heartbeat/manual``.
+  /// Updates the memory values of the record, unless that was done in the last second; call it often if the heartbeat is
+  /// ``Heartbeat/manual``.
   public func tick() {
     let due = nextTick.value
     let now = Clock.sinceBoot()
-    guard now >= due, !LaunchRoom.hasForked, nextTick.replace(due, by: now + Self.interval) else { return }
+    guard now >= due, !LaunchHandlers.hasForked, nextTick.compareExchange(due, now + Self.interval) else { return }
     let reading = reading()
     change { $0.last = reading }
   }
 
-  /// Says that the program exits by itself now, for one that ends by `_exit` or has a store of its own.
+  /// Records that the program exits now, for programs that call `_exit` or have a store of their own.
   public func noteExit() {
     change { $0.exit = LaunchRecord.Exit(code: nil) }
   }
 
-  /// Ends the recording; the next start will say ``StartupReason/notMonitored``.
+  /// Stops recording; the next start reports ``StartupReason/notMonitored``.
   public func stop() {
-    beats.stop()
+    heartbeatThread.stop()
     change(.power) { $0.isStopped = true }
-    lock.locked { state.isOn = false }
+    lock.withLock { state.isOn = false }
   }
 
-  /// Says that the program's own watchdog waits in vain for the program.
+  /// Records that the program hangs, as its own watchdog has detected.
   public func hangBegan() {
     change { $0.hangBegan = Clock.sinceBoot() }
   }
 
-  /// Says that the program goes on.
+  /// Records that the program responds again.
   public func hangEnded() {
     change { $0.hangBegan = nil }
   }
 
-  /// Installs signal handlers that mark crashes and requests to end, then do what was to be done before: an earlier
-  /// handler, such as the backtracer of Swift's runtime, is called, and without one the process dies by the signal.
+  /// Installs signal handlers that mark crashes and termination requests, and then continue as before: an earlier handler,
+  /// such as the backtracer of the Swift runtime, is called, and without one the signal terminates the process.
   ///
-  /// They run on the thread's alternate stack, if it has one; this thread gets one. They mark in a ``FileRunStore`` only.
+  /// They run on the thread's alternate stack, if it has one; the calling thread gets one. They write to a
+  /// ``FileRunStore`` only.
   public func installSignalHandlers() {
-    guard lock.locked({ state.isOn }), !LaunchRoom.hasForked else { return }
-    LaunchRoom.installSignalHandlers()
+    guard lock.withLock({ state.isOn }), !LaunchHandlers.hasForked else { return }
+    LaunchHandlers.installSignalHandlers()
   }
 
   private func change(_ durability: Durability = .process, _ edit: (inout LaunchRecord) -> Void) {
-    guard !LaunchRoom.hasForked else { return }
-    lock.locked {
+    guard !LaunchHandlers.hasForked else { return }
+    lock.withLock {
       guard state.isOn else { return }
       edit(&state.record)
       do {
         try store.save(PriorRun(state.record), durability: durability)
       } catch {
         state.isOn = false
-        Complaint.say("why this program starts will not be known: \(Complaint.words(for: error))")
+        Self.warn("cannot record this launch: \(error)")
       }
     }
   }
 
-  /// A gate that traces the program is no debugger.
+  private static func warn(_ problem: String) {
+    let line = Array("highwater: warning: \(problem)\n".utf8)
+    _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// Under Highwater, which traces the program, the tracer is not a debugger.
   private func reading() -> LaunchRecord.Reading {
-    var reading = folders.reading(cgroup: lock.locked { state.record.surroundings.cgroup })
+    var reading = folders.reading(cgroup: lock.withLock { state.record.run.cgroup })
     if Marks.isConnected { reading.tracer = 0 }
     return reading
   }
 }
 
-// MARK: - The run before
+// MARK: - The previous run
 
 extension LaunchReason {
-  private static func prior(in store: any PriorRunStore, policy: Policy) -> PriorFinding {
-    guard policy != .off, !LaunchRoom.isTestHost, isClaimed.exchange(1) == 0 else { return .notAsked }
+  private static func loadPrior(from store: any PriorRunStore, policy: Policy) -> PriorRecord {
+    guard policy != .off, !CurrentProgram.isTestHost, isClaimed.exchange(1) == 0 else { return .notLoaded }
     do {
-      return try store.load().map { .record($0.record) } ?? .none
+      return try store.load().map { .found($0.record) } ?? .missing
     } catch RunStoreError.heldByAnotherProcess {
-      return .held
+      return .locked
     } catch {
-      return .unreadable(Complaint.words(for: error))
+      return .unreadable("\(error)")
     }
   }
 
   private static func evidence(
-    of finding: PriorFinding,
+    for prior: PriorRecord,
     _ appVersion: String,
     _ folders: SystemFolders,
     crashDetector: (() -> Bool)?
   ) -> LaunchEvidence {
     var evidence = LaunchEvidence()
-    evidence.present = folders.surroundings(appVersion: appVersion)
-    guard case .record(let prior) = finding else { return evidence }
-    let run = prior.surroundings
-    evidence.priorIsAlive = run.bootID == evidence.present.bootID && folders.isAlive(run)
+    evidence.current = folders.currentRun(appVersion: appVersion)
+    guard case .found(let record) = prior else { return evidence }
+    let run = record.run
+    evidence.priorIsAlive = run.bootID == evidence.current.bootID && folders.isAlive(run)
     evidence.crashWasDetected = crashDetector?() ?? false
-    evidence.oomKills = LaunchRoom.oomKills(of: evidence.present.cgroup)
-    if run.bootID == evidence.present.bootID, !evidence.priorIsAlive {
+    evidence.oomKills = MemoryCgroup.oomKills(of: evidence.current.cgroup)
+    if run.bootID == evidence.current.bootID, !evidence.priorIsAlive {
       evidence.loggedKill = folders.loggedKill(of: run)
     }
     return evidence
   }
 
-  private func report() {
+  private func sendMarks() {
     guard startup != .notEvaluated, Marks.isConnected else { return }
-    report(.starting)
+    sendMark(of: .starting)
     Marks.mark("launch.\(startup.word)")
     guard consecutiveLaunchFailures > 0 else { return }
     Marks.value("launch.failures", Double(consecutiveLaunchFailures), unit: "launches")
   }
 
-  /// A gate that sees the program killed can then tell what it was doing.
-  private func report(_ activity: Activity) {
+  /// Lets Highwater report what the program was doing when it was killed.
+  private func sendMark(of activity: Activity) {
     guard Marks.isConnected else { return }
     Marks.mark("activity.\(activity.word)")
   }
 }
 
 extension StartupReason {
-  /// The reason as a mark has it, as in `out-of-memory.active.cgroup-counter`.
+  /// The reason as in a mark, such as `out-of-memory.active.cgroup-counter`.
   var word: String {
     switch self {
     case .notEvaluated: "not-evaluated"

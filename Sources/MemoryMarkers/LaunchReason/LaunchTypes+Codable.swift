@@ -2,16 +2,16 @@
 
 import LaunchRecords
 
-// By hand, as one text each: what the compiler makes of these enums is 130 KiB of code in each program that links them
+// Written by hand, as one string each: the synthesized conformances add 130 KiB of code to each program that links them
 // (Swift 6.3.1, x86_64, 2026-11).
 
 extension RunEnd: Codable {
-  /// Reads the words that ``encode(to:)`` writes.
+  /// Decodes the text that ``encode(to:)`` writes.
   public init(from decoder: any Decoder) throws {
     self = try Words.decode(from: decoder) { words in Self(&words) }
   }
 
-  /// Writes the end in words, as in `out-of-memory own-limit cgroup-counter`.
+  /// Encodes the end as text, as in `out-of-memory own-limit cgroup-counter`.
   public func encode(to encoder: any Encoder) throws {
     try Words.encode(text, to: encoder)
   }
@@ -28,7 +28,7 @@ extension RunEnd: Codable {
     case .killed(let killer): "killed \(killer.rawValue)"
     case .hung(let seconds): "hung \(seconds)"
     case .startFailed(let code): "start-failed \(code)"
-    case .unknown(let why): "unknown \(why)"
+    case .unknown(let reason): "unknown \(reason)"
     }
   }
 
@@ -79,16 +79,16 @@ extension Sender {
 }
 
 extension StartupReason: Codable {
-  /// Reads the words that ``encode(to:)`` writes.
+  /// Decodes the text that ``encode(to:)`` writes.
   public init(from decoder: any Decoder) throws {
     self = try Words.decode(from: decoder) { words in Self(&words) }
   }
 
-  /// Writes the reason in words, as in `out-of-memory active cgroup-counter`.
+  /// Encodes the reason as text, as in `out-of-memory active cgroup-counter`.
   public func encode(to encoder: any Encoder) throws {
     let text =
       switch self {
-      case .unknown(let why): "\(word) \(why)"
+      case .unknown(let reason): "\(word) \(reason)"
       case .outOfMemory(let activity, let proof): "out-of-memory \(activity.word) \(proof.rawValue)"
       case .killedUnknown(let activity): "killed-unknown \(activity.word)"
       default: word
@@ -96,7 +96,7 @@ extension StartupReason: Codable {
     try Words.encode(text, to: encoder)
   }
 
-  /// Those that are one word.
+  /// The reasons without associated values.
   private static let plain: [Self] = [
     .notEvaluated, .firstLaunch, .concurrentInstance, .crash, .debug, .osUpgrade, .appUpgrade, .requested, .cleanExit,
     .restartOfMachine, .notMonitored, .hang,
@@ -136,25 +136,25 @@ extension Activity {
 }
 
 extension PriorRun: Codable {
-  /// Reads the bytes that ``encode(to:)`` writes.
+  /// Decodes the bytes that ``encode(to:)`` writes.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let record = LaunchPage.record(from: try container.decode([UInt8].self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "is no record of a run")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a launch record")
     }
     self.init(record)
   }
 
-  /// Writes the record as bytes, as a page has it.
+  /// Encodes the record as the bytes of its page.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(LaunchPage.bytes(of: record))
   }
 }
 
-/// A text as its words, taken from the front.
+/// The words of a text, read one by one.
 private struct Words {
-  /// What was not taken yet; nil at the end.
+  /// The rest of the text; nil at the end.
   private var rest: String?
 
   mutating func next() -> String? {
@@ -164,7 +164,7 @@ private struct Words {
     return String(text[..<(end ?? text.endIndex)])
   }
 
-  /// All that is left.
+  /// The rest of the text as one string.
   mutating func remainder() -> String? {
     defer { rest = nil }
     return rest
@@ -176,7 +176,7 @@ private struct Words {
     let container = try decoder.singleValueContainer()
     var words = Words(rest: try container.decode(String.self))
     guard let value = read(&words), words.rest == nil else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "is none of the words that are known")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "unknown value")
     }
     return value
   }

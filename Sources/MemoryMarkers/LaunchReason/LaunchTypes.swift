@@ -2,85 +2,84 @@
 
 /// How the previous run ended.
 ///
-/// The gate, which is the parent of what it measures, has the same words, and some of them are known to a parent only:
-/// they say so below, and ``LaunchReason`` never tells them.
+/// Highwater, the parent of the program, reports the same cases. Some of them only a parent can know: they are marked
+/// below, and ``LaunchReason`` never reports them.
 public enum RunEnd: Sendable, Hashable {
-  /// It returned from `main` or called exit(3); the code is 0 where it was not told (`quick_exit`, `noteExit`).
+  /// It returned from `main` or called exit(3); the code is 0 if it is unknown (`quick_exit`, `noteExit`).
   case exited(code: Int32)
-  /// It was asked to end by a signal.
+  /// It received a termination signal.
   case requested(signal: Int32, sender: Sender)
-  /// Swift's runtime found a broken rule: SIGILL or SIGTRAP. The message, which the runtime only prints, is known to the
-  /// gate only.
+  /// A trap of the Swift runtime: SIGILL or SIGTRAP. The runtime only prints the message, so only Highwater knows it.
   case swiftTrap(signal: Int32, message: String?)
-  /// Memory was refused to it; known to the gate only.
+  /// An allocation failed; known to Highwater only.
   case allocationFailure(bytes: UInt64?)
   /// abort(3).
   case aborted
-  /// A fault. Whether a core was dumped is known to the gate only: the kernel tells it to the parent (WCOREDUMP in wait(2)),
-  /// after the last handler has run.
+  /// Another crash signal. Only Highwater knows whether a core was dumped: the kernel reports that to the parent (WCOREDUMP
+  /// in wait(2)), after the last handler has run.
   case crashed(signal: Int32, coreDumped: Bool)
-  /// It was killed for want of memory.
+  /// It was killed because memory ran out.
   case outOfMemory(OOMKind, Proof)
   /// It was killed for another reason.
   case killed(by: Killer)
-  /// It had hung for that long when it was last seen.
+  /// It had hung for that long at the last heartbeat.
   case hung(seconds: Double)
-  /// It could not be started; known to the gate only.
+  /// It could not be started; known to Highwater only.
   case startFailed(errno: Int32)
-  /// Nothing of the above, or not known; the text says what is known.
+  /// None of the above, or unknown; the text says what is known.
   case unknown(String)
 }
 
-/// Whoever sent a signal.
+/// The sender of a signal.
 public enum Sender: Sendable, Hashable {
   /// A process, by its pid.
   case process(Int32)
   /// The kernel, as for Ctrl-C at a terminal.
   case kernel
-  /// Not told.
+  /// Not reported.
   case unknown
 }
 
-/// Whose want of memory it was.
+/// What ran out of memory.
 public enum OOMKind: String, Sendable, Hashable {
-  /// The limit of the process's cgroup, or of one above it.
+  /// The process's cgroup, or an ancestor of it, reached its limit.
   case ownLimit = "own-limit"
-  /// The machine's memory.
+  /// The machine ran out of memory.
   case systemPressure = "system-pressure"
-  /// A daemon such as systemd-oomd acted before the kernel; known to the gate only.
+  /// A daemon such as systemd-oomd acted before the kernel; known to Highwater only.
   ///
   /// systemd-oomd kills a whole cgroup and counts that in its attribute `user.oomd_kill` (systemd's oomd-util.c); systemd
   /// removes the cgroup of a service that has ended, and with it the count, before it starts the next run.
   case userspaceDaemon = "userspace-daemon"
 }
 
-/// What an out-of-memory kill is known by, the surest first.
+/// The evidence for an out-of-memory kill, the strongest first.
 public enum Proof: String, Sendable, Hashable {
   /// The kernel's log names the process.
   case kernelLogPid = "kernel-log"
   /// The cgroup's `oom_kill` counter rose.
   case cgroupCounter = "cgroup-counter"
-  /// A supervisor (systemd, Kubernetes, oomd) said so; known to the gate only, as the next run is not told.
+  /// A supervisor (systemd, Kubernetes, oomd) reported it; known to Highwater only.
   case supervisor
-  /// Nothing proves it; it is what is left, or memory was scarce when the run was last seen.
+  /// Not proven: all other causes are ruled out, or memory was scarce at the last heartbeat.
   case inferred
 }
 
-/// Whoever killed a run that was not out of memory.
+/// What killed a run, other than the OOM killer.
 public enum Killer: String, Sendable, Hashable {
-  /// The gate's time limit; known to the gate only.
+  /// Highwater's time limit; known to Highwater only.
   case runnerTimeout = "runner-timeout"
-  /// A cancelled run of the gate; known to the gate only.
+  /// A cancelled run of Highwater; known to Highwater only.
   case runnerCancel = "runner-cancel"
-  /// An unknown hand.
+  /// The sender of the signal is unknown.
   case unknown
 }
 
-/// What a program says that it is doing: a kill while active harms its users, one while idle does not.
+/// What a program is doing, as it reports itself: a kill while active affects its users, one while idle does not.
 public enum Activity: UInt8, Codable, Sendable {
-  /// From the start until the program says otherwise; counts as active, during the launch.
+  /// From the start until the program reports another activity; counts as active during the launch.
   case starting
-  /// Serving somebody.
+  /// Serving users.
   case active
   /// Waiting for work.
   case idle
@@ -88,51 +87,51 @@ public enum Activity: UInt8, Codable, Sendable {
   case stopping
 }
 
-/// Why this run of a program was started, as far as the previous run's record and the machine tell.
+/// Why this run of a program was started, according to the previous run's record and the machine.
 public enum StartupReason: Sendable, Hashable {
-  /// Nothing was looked at: switched off, a second start in one process, or a host of unit tests.
+  /// Not evaluated: disabled, a second start in one process, or a unit test host.
   case notEvaluated
   /// There is no record of an earlier run.
   case firstLaunch
-  /// The earlier run still lives.
+  /// The previous run is still alive.
   case concurrentInstance
-  /// The earlier run crashed.
+  /// The previous run crashed.
   case crash
-  /// The earlier run was under a debugger.
+  /// A debugger was attached to the previous run.
   case debug
-  /// The kernel or the operating system is another one.
+  /// The kernel or the operating system has changed.
   case osUpgrade
-  /// The program is another one.
+  /// The program has changed.
   case appUpgrade
-  /// The earlier run was asked to end.
+  /// The previous run received a termination signal.
   case requested
-  /// The earlier run ended by itself.
+  /// The previous run exited by itself.
   case cleanExit
-  /// The machine was started anew in between.
+  /// The machine was restarted in between.
   case restartOfMachine
-  /// The earlier run had stopped the library.
+  /// The previous run had stopped recording.
   case notMonitored
-  /// The earlier run hung when it was last seen.
+  /// The previous run hung at its last heartbeat.
   case hang
-  /// The earlier run was killed for want of memory, while it did that.
+  /// The previous run was killed because memory ran out, during this activity.
   case outOfMemory(Activity, Proof)
-  /// The earlier run was killed by an unknown hand, while it did that.
+  /// The previous run was killed for an unknown reason, during this activity.
   case killedUnknown(Activity)
-  /// It cannot be told; the text says why.
+  /// It cannot be determined; the text says why.
   case unknown(String)
 }
 
-/// What is made of a run that left no trace of its end.
+/// How a run without any trace of its end is classified.
 public enum Policy: Sendable {
-  /// Out of memory only with proof or signs of it, else ``StartupReason/killedUnknown(_:)``.
+  /// As out of memory only with proof or signs of it, else as ``StartupReason/killedUnknown(_:)``.
   case evidence
-  /// Out of memory, since all else is ruled out; what is not (somebody's `kill -9`, `_exit`) becomes a false alarm.
+  /// As out of memory, by elimination; a manual `kill -9` or an `_exit` becomes a false alarm.
   case elimination
-  /// Nothing is looked at, opened or written.
+  /// Nothing is read or written.
   case off
 }
 
-/// What a record must outlast.
+/// What a record must survive.
 public enum Durability: Sendable {
   /// The end of the process.
   case process
@@ -140,7 +139,7 @@ public enum Durability: Sendable {
   case power
 }
 
-/// Who keeps the record up to date.
+/// Who updates the record.
 public enum Heartbeat: Sendable {
   /// A thread of the library, each second.
   case thread

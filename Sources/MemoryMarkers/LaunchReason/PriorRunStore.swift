@@ -1,8 +1,9 @@
 #if LaunchReason
 
+import Glibc
 package import LaunchRecords
 
-/// The record of a run; what it holds is the library's business, apart from these figures.
+/// The record of a run; its format is private to the library, apart from these properties.
 public struct PriorRun: Sendable, Hashable {
   package var record: LaunchRecord
 
@@ -10,18 +11,18 @@ public struct PriorRun: Sendable, Hashable {
     self.record = record
   }
 
-  /// Hashes what tells a run from another.
+  /// Hashes what identifies a run.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(record.tag)
   }
 
   /// The process of the run.
-  public var processID: Int32 { record.surroundings.pid }
+  public var processID: Int32 { record.run.pid }
 
-  /// The program's version, as it was told.
-  public var appVersion: String { record.surroundings.appVersion }
+  /// The program's version, as it was passed to ``LaunchReason``.
+  public var appVersion: String { record.run.appVersion }
 
-  /// What the program did last.
+  /// The last activity of the program.
   public var activity: Activity { Activity(record.activity) }
 }
 
@@ -35,7 +36,7 @@ extension Activity {
     }
   }
 
-  /// The activity as it is recorded.
+  /// The same activity in a record.
   var recorded: LaunchRecord.Activity {
     switch self {
     case .starting: .starting
@@ -48,37 +49,48 @@ extension Activity {
 
 /// Keeps the record of a run for the next one.
 ///
-/// ``FileRunStore`` is the one to use; another one may keep it elsewhere, but sees neither exits nor signals, since
+/// Use ``FileRunStore`` unless the record must be kept elsewhere. Another store records neither exits nor signals, since
 /// only a mapped file can be written while a process dies: call ``LaunchReason/noteExit()`` before each exit.
 public protocol PriorRunStore: Sendable {
-  /// The record that the run before has left; nil where there is none.
+  /// The record of the previous run; nil if there is none.
   ///
   /// - Returns: The record, or nil.
-  /// - Throws: ``RunStoreError``, or an error of the store's own. Where it is
-  ///   ``RunStoreError/corrupt`` or ``RunStoreError/unknownVersion(_:)``, the new run is recorded all the same.
+  /// - Throws: ``RunStoreError``, or an error of the store's own. After ``RunStoreError/corrupt`` and
+  ///   ``RunStoreError/unknownVersion(_:)`` the new run is recorded nevertheless.
   func load() throws -> PriorRun?
 
-  /// Replaces the record by this one; called for each change and each heartbeat, by one thread at a time.
+  /// Replaces the record; called for each change and each heartbeat, by one thread at a time.
   ///
   /// - Parameters:
   ///   - run: The record of this run as it is now.
-  ///   - durability: What it must outlast.
-  /// - Throws: An error of the store; nothing is saved any more then.
+  ///   - durability: What it must survive.
+  /// - Throws: An error of the store; nothing is saved after it.
   func save(_ run: PriorRun, durability: Durability) throws
 }
 
-/// Why a record cannot be had.
-public enum RunStoreError: Error, Equatable, Sendable {
-  /// Another process has it, so an instance of this name runs.
+/// Why a record cannot be read or written.
+public enum RunStoreError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Another process has locked it: an instance of this name is running.
   case heldByAnotherProcess
-  /// What is stored is no record.
+  /// The stored bytes are not a record.
   case corrupt
-  /// Another version of the library has written it.
+  /// It was written by another version of the library.
   case unknownVersion(UInt32)
   /// None of `STATE_DIRECTORY`, `XDG_STATE_HOME` and `HOME` is set.
   case noFolder
-  /// A call to the system failed.
+  /// A system call failed.
   case system(call: String, path: String, errno: Int32)
+
+  /// One sentence.
+  public var description: String {
+    switch self {
+    case .heldByAnotherProcess: "another process has locked the record"
+    case .corrupt: "the record is damaged"
+    case .unknownVersion(let version): "the record has the unknown version \(version)"
+    case .noFolder: "none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set"
+    case .system(let call, let path, let code): "\(call) \(path): \(String(cString: strerror(code)))"
+    }
+  }
 }
 
 #endif

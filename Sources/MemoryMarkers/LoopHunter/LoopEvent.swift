@@ -1,24 +1,24 @@
 #if LoopHunter
 
-/// A loop that feeds itself, as ``LoopHunter`` found it.
+/// A loop that ``LoopHunter`` has detected.
 public struct LoopEvent: Sendable {
-  /// What a loop was known by.
+  /// How a loop was detected.
   public enum Cause: Sendable {
-    /// The object came by as often as the hunter's threshold.
+    /// The number of calls reached the threshold.
     case calls
-    /// Memory grew by as much as the hunter was told.
+    /// Resident memory grew by the limit.
     case growth
   }
 
-  /// What the loop was known by.
+  /// How the loop was detected.
   public let cause: Cause
-  /// The name of the place, as it was watched.
+  /// The name of the watched function.
   public let name: String
   /// The class of the object, without its module.
   public let typeName: String
-  /// How often the object came by in the turn: the hunter's threshold, unless memory grew too much before.
+  /// The calls in the turn: the threshold, unless memory grew to its limit before.
   public let count: Int
-  /// The turn, as its source numbers it.
+  /// The number of the turn.
   public let turn: UInt64
   /// The process's resident memory at the object's first call in the turn, in bytes.
   public let rssAtTurnStart: UInt64

@@ -2,31 +2,31 @@
 
 import Glibc
 
-/// Catches loops that feed themselves: an observer that changes what it observes, a retry without end.
+/// Detects endless loops across calls, such as an observer that changes what it observes, or an endless retry.
 ///
-/// Such a loop never returns; the CPU is busy, memory climbs, and nothing crashes. A hunter counts how often a watched
-/// object comes by a place within one turn of the program's work, and tells when that is as often as the threshold:
+/// Such a loop never returns; the CPU is busy, memory grows, and nothing crashes. A hunter counts the calls for a watched
+/// object within one turn of the program's work, and reports when they reach a threshold:
 ///
 ///     let hunter = LoopHunter(turn: ManualTurn()) { print("loop: \($0.typeName).\($0.name)") }
 ///     hunter.watch(model, "update")
 ///     // in the model:
 ///     hunter.hit(self, "update")
 ///
-/// Objects are not kept alive, and a call for one that is not watched costs one relaxed load. The first call of a
-/// watched object in a turn reads `/proc/self/statm`, which takes microseconds, and so does, where the hunter looks for
-/// growth, one call a millisecond. Under Highwater's gate a loop is also sent as `value loop.TYPE.NAME COUNT calls`.
+/// Objects are not kept alive, and a call for an unwatched object costs one relaxed load. The first call for a watched
+/// object in a turn reads `/proc/self/statm`, which takes microseconds; with a growth limit, one call a millisecond does.
+/// Under Highwater a loop is also sent as `value loop.TYPE.NAME COUNT calls`.
 public final class LoopHunter: Sendable {
-  /// How often one place of one object may be told of.
+  /// How often one function of one object is reported.
   public enum Notify: Sendable {
-    /// In each turn once.
+    /// Once in each turn.
     case oncePerTurn
-    /// Once at all.
+    /// Only once.
     case onceEver
   }
 
-  private static let enabled = SharedWord(1)
+  private static let enabled = AtomicWord(1)
 
-  /// The kill switch: where it is false, no hunter counts or tells anything.
+  /// The kill switch: if it is false, no hunter counts or reports anything.
   public static var isEnabled: Bool {
     get { enabled.value != 0 }
     set { enabled.value = newValue ? 1 : 0 }
@@ -38,21 +38,21 @@ public final class LoopHunter: Sendable {
   private let onLoop: @Sendable (LoopEvent) -> Void
   private let filter = WatchFilter()
   private let lock = Lock()
-  /// Used under the lock only.
+  /// Protected by the lock.
   private nonisolated(unsafe) var list = WatchList()
-  /// How many entries there may be before those of dead objects are looked for; used under the lock only.
-  private nonisolated(unsafe) var roomBeforeSweep = 64
+  /// The number of entries above which those of released objects are removed; protected by the lock.
+  private nonisolated(unsafe) var sweepThreshold = 64
 
-  /// Hunts for loops.
+  /// Creates a hunter.
   ///
   /// - Parameters:
-  ///   - threshold: The call of a turn that is told of; at least 1.
-  ///   - growth: Also tells of the call at which resident memory is larger by so many bytes than at the object's first
-  ///     call of the turn; nil where that does not matter. Memory is the whole process's, so other threads' work counts.
+  ///   - threshold: The number of calls in a turn that is reported; at least 1.
+  ///   - growth: Also reports when resident memory has grown by this many bytes since the object's first call in the turn;
+  ///     nil for no limit. It is the memory of the whole process, including the work of other threads.
   ///   - turn: What a turn is.
-  ///   - notify: How often the same place of the same object is told of.
-  ///   - onLoop: Called by the thread that made the call, without any lock held. Calls of ``hit(_:_:)`` in it are counted,
-  ///     but not told of.
+  ///   - notify: How often the same function of the same object is reported.
+  ///   - onLoop: Called on the thread of the call, without any lock held. Calls of ``hit(_:_:)`` in it are counted, but
+  ///     not reported.
   public init(
     threshold: Int = 100,
     growth: UInt64? = nil,
@@ -66,60 +66,60 @@ public final class LoopHunter: Sendable {
     self.onLoop = onLoop
   }
 
-  /// Watches a place of an object, until the object is gone or ``unwatch(_:)``.
+  /// Watches a function of an object, until the object is released or ``unwatch(_:)`` is called.
   ///
   /// - Parameters:
   ///   - object: The object; it is not kept alive.
-  ///   - name: The name of the place, as ``hit(_:_:)`` has it. An object may have several.
+  ///   - name: The name that is passed to ``hit(_:_:)``. An object may have several.
   public func watch(_ object: AnyObject, _ name: StaticString) {
     let watched = WatchedObject(object)
     let key = ObjectIdentifier(object)
-    let isFull = lock.locked {
+    let isFull = lock.withLock {
       list.add(watched, key, name)
       filter.insert(key)
-      return list.entries.count > roomBeforeSweep
+      return list.entries.count > sweepThreshold
     }
     if isFull { sweep() }
   }
 
-  /// Watches an object no longer, with all its places.
+  /// Stops watching an object.
   public func unwatch(_ object: AnyObject) {
     let key = ObjectIdentifier(object)
-    lock.locked {
+    lock.withLock {
       list.remove(key)
       filter.replace(with: list.objects)
     }
   }
 
-  /// Tells that an object has come by a place.
+  /// Counts a call for an object.
   ///
   /// - Parameters:
-  ///   - object: The object; where it is not watched, nothing happens.
-  ///   - name: The name of the place.
+  ///   - object: The object; nothing happens if it is not watched.
+  ///   - name: The name of the function.
   public func hit(_ object: AnyObject, _ name: StaticString = #function) {
     guard filter.mayContain(ObjectIdentifier(object)), Self.isEnabled else { return }
     let turn = turn.currentTurn()
     let thread = pthread_self()
     let key = ObjectIdentifier(object)
-    let found: WatchList.Finding? = lock.locked {
+    let found: WatchList.Finding? = lock.withLock {
       guard let finding = list.count(object, name, turn: turn, limits: limits),
-        notify == .oncePerTurn || !finding.hasFired, list.reporting.insert(thread).inserted
+        notify == .oncePerTurn || !finding.wasReported, list.reportingThreads.insert(thread).inserted
       else { return nil }
-      list.noteFiring(key, name)
+      list.markReported(key, name)
       return finding
     }
     guard let found else { return }
-    tell(of: found, turn: turn, typeName: String(describing: type(of: object)))
-    lock.locked { _ = list.reporting.remove(thread) }
+    report(found, turn: turn, typeName: String(describing: type(of: object)))
+    lock.withLock { _ = list.reportingThreads.remove(thread) }
   }
 
-  /// The most calls that a watched place has had in one turn; 0 where it is not watched.
+  /// The most calls of a watched function in one turn; 0 if it is not watched.
   public func largestCount(of object: AnyObject, _ name: StaticString) -> Int {
     let key = ObjectIdentifier(object)
-    return lock.locked { list.largestCount(key, name) }
+    return lock.withLock { list.largestCount(key, name) }
   }
 
-  private func tell(of finding: WatchList.Finding, turn: UInt64, typeName: String) {
+  private func report(_ finding: WatchList.Finding, turn: UInt64, typeName: String) {
     let counter = finding.counter
     let name = counter.name.description
     Marks.value("loop.\(typeName).\(name)", Double(counter.count), unit: "calls")
@@ -131,17 +131,17 @@ public final class LoopHunter: Sendable {
     )
   }
 
-  /// Removes the entries of objects that are gone.
+  /// Removes the entries of released objects.
   ///
-  /// Looked at without the lock: the last reference to an object may be given up meanwhile, and its `deinit`, which may
-  /// call the hunter, then runs here.
+  /// Weak references are read without the lock: another thread may drop the last strong reference in the meantime, and
+  /// the object's `deinit`, which may call the hunter, then runs here.
   private func sweep() {
-    let watched = lock.locked { list.entries.mapValues(\.watched) }
-    let gone = watched.filter { $0.value.object == nil }
-    lock.locked {
-      list.remove(gone)
+    let watched = lock.withLock { list.entries.mapValues(\.watched) }
+    let released = watched.filter { $0.value.object == nil }
+    lock.withLock {
+      list.remove(released)
       filter.replace(with: list.objects)
-      roomBeforeSweep = max(64, list.entries.count * 2)
+      sweepThreshold = max(64, list.entries.count * 2)
     }
   }
 }

@@ -1,40 +1,40 @@
 #if LoopHunter
 
-/// Numbers the turns of a program's work: what comes by too often within one is a loop.
+/// Numbers the turns of a program's work: too many calls within one turn are a loop.
 ///
-/// A turn that never ends is the case to catch, so a source must not number by time.
+/// A turn that never ends is the case to detect, so a source must not number turns by time.
 public protocol TurnSource: Sendable {
-  /// The number of the turn that runs now; another one in each turn.
+  /// The number of the current turn; different in each turn.
   func currentTurn() -> UInt64
 }
 
-/// Turns that the program tells of, such as one a request or frame.
+/// Turns that the program advances itself, such as one for each request or frame.
 public final class ManualTurn: TurnSource {
-  private let turn = SharedWord()
+  private let turn = AtomicWord()
 
   /// Starts with turn 0.
   public init() {}
 
-  /// Begins the next turn.
+  /// Starts the next turn.
   public func advance() {
-    turn.next()
+    turn.increment()
   }
 
-  /// The number of the turn that runs now.
+  /// The number of the current turn.
   public func currentTurn() -> UInt64 {
     turn.value
   }
 }
 
-/// The rounds of whatever runs pieces of work one after the other: a serial queue, a run loop, an event loop.
+/// The turns of a serial queue, a run loop or an event loop.
 ///
-/// The first call in a turn sends a piece of work to the end of the line; the turn lasts until that is run. What was in
-/// the line before it belongs to the same round, so a burst of 100 pieces of work that were put in at once is one turn.
-/// Where bursts are usual, ``perform(_:)`` makes a piece of work a turn of its own:
+/// The first call in a turn enqueues a work item at the end of the queue; the turn lasts until that item runs. Items that
+/// were enqueued before it belong to the same turn, so a burst of 100 items that were enqueued at once is one turn. Where
+/// bursts are usual, ``perform(_:)`` makes a work item a turn of its own:
 ///
 ///     queue.async { turn.perform { model.update() } }
 ///
-/// The queue is given as what puts work into it, so that one type serves all of them:
+/// The queue is passed as a function that enqueues work, so that one type supports all of them:
 ///
 ///     QueueTurn { DispatchQueue.main.async(execute: $0) }
 ///     QueueTurn { eventLoop.execute($0) }          // SwiftNIO
@@ -42,87 +42,87 @@ public final class ManualTurn: TurnSource {
 public final class QueueTurn: TurnSource {
   private let counter: TurnCounter
 
-  /// Follows the queue whose work calls the hunter.
+  /// Counts the turns of the queue whose work calls the hunter.
   ///
-  /// - Parameter enqueue: Puts a piece of work at the end of the line, and returns at once.
+  /// - Parameter enqueue: Enqueues a work item at the end of the queue, and returns at once.
   public init(_ enqueue: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
-    counter = TurnCounter(askForEnd: enqueue)
+    counter = TurnCounter(scheduleEnd: enqueue)
   }
 
-  /// Runs a piece of work as a turn of its own, with the tasks that it starts.
+  /// Runs work as a turn of its own, including the tasks that it starts.
   ///
-  /// - Parameter work: What the turn does.
-  /// - Returns: What the work returns.
-  /// - Throws: What the work throws.
+  /// - Parameter work: The work of the turn.
+  /// - Returns: The result of the work.
+  /// - Throws: The error of the work.
   public func perform<Value>(_ work: () throws -> Value) rethrows -> Value {
-    try OpenTurn.run(work)
+    try ScopedTurn.run(work)
   }
 
-  /// The number of the round that runs now.
+  /// The number of the current turn.
   public func currentTurn() -> UInt64 {
-    OpenTurn.current ?? counter.current()
+    ScopedTurn.current ?? counter.current()
   }
 }
 
-/// The rounds of the main actor: from a call to the next time that the actor takes up a new job.
+/// The turns of the main actor: from a call until the actor runs the next job.
 ///
-/// Jobs that were waiting already belong to the same round; ``perform(_:)`` makes one a turn of its own.
+/// Jobs that were already enqueued belong to the same turn; ``perform(_:)`` makes a job a turn of its own.
 public final class MainActorTurn: TurnSource {
   private let counter = TurnCounter { end in Task { @MainActor in end() } }
 
-  /// Follows the main actor, whose jobs call the hunter.
+  /// Counts the turns of the main actor, whose jobs call the hunter.
   public init() {}
 
-  /// Runs a piece of work as a turn of its own, with the tasks that it starts.
+  /// Runs work as a turn of its own, including the tasks that it starts.
   ///
-  /// - Parameter work: What the turn does.
-  /// - Returns: What the work returns.
-  /// - Throws: What the work throws.
+  /// - Parameter work: The work of the turn.
+  /// - Returns: The result of the work.
+  /// - Throws: The error of the work.
   public func perform<Value>(_ work: () throws -> Value) rethrows -> Value {
-    try OpenTurn.run(work)
+    try ScopedTurn.run(work)
   }
 
-  /// The number of the round that runs now.
+  /// The number of the current turn.
   public func currentTurn() -> UInt64 {
-    OpenTurn.current ?? counter.current()
+    ScopedTurn.current ?? counter.current()
   }
 }
 
-/// The work of one request, across all its suspensions and the tasks that it starts.
+/// The work of one request, across its suspensions and the tasks that it starts.
 ///
-/// What runs outside ``run(_:)`` belongs to no turn: each call is a turn of its own there, so nothing is found.
+/// Outside ``run(_:)`` each call is a turn of its own, so no loop is detected there.
 public struct TaskTurn: TurnSource {
-  /// Follows what ``run(_:)`` runs.
+  /// Counts the calls of ``run(_:)`` as turns.
   public init() {}
 
   /// Runs the work as one turn.
   ///
   /// - Parameters:
   ///   - isolation: The caller's actor.
-  ///   - work: What the turn does.
-  /// - Returns: What the work returns.
-  /// - Throws: What the work throws.
+  ///   - work: The work of the turn.
+  /// - Returns: The result of the work.
+  /// - Throws: The error of the work.
   public static func run<Value>(
     isolation: isolated (any Actor)? = #isolation,
     _ work: () async throws -> Value
   ) async rethrows -> Value {
-    try await OpenTurn.run(isolation: isolation, work)
+    try await ScopedTurn.run(isolation: isolation, work)
   }
 
-  /// The number of the turn that the calling task works for.
+  /// The number of the turn of the calling task.
   public func currentTurn() -> UInt64 {
-    OpenTurn.current ?? OpenTurn.next()
+    ScopedTurn.current ?? ScopedTurn.next()
   }
 }
 
-/// Turns that begin and end with a piece of work, whoever asks for them.
-private enum OpenTurn {
+/// The turns that are delimited by a function call.
+private enum ScopedTurn {
   @TaskLocal static var current: UInt64?
 
-  /// From the middle on, so that none is taken for a round of the same number.
-  private static let last = SharedWord(1 << 63)
+  /// Starts at 2^63, so that the numbers differ from those of `TurnCounter`.
+  private static let last = AtomicWord(1 << 63)
 
-  static func next() -> UInt64 { last.next() }
+  static func next() -> UInt64 { last.increment() }
 
   static func run<Value>(_ work: () throws -> Value) rethrows -> Value {
     try $current.withValue(next(), operation: work)
@@ -136,20 +136,20 @@ private enum OpenTurn {
   }
 }
 
-/// Counts turns that end when something that was asked for in the turn happens.
+/// Counts turns that end when a scheduled work item runs.
 private final class TurnCounter: Sendable {
-  private let turn = SharedWord()
-  private let isEnding = SharedWord()
-  private let askForEnd: @Sendable (@escaping @Sendable () -> Void) -> Void
+  private let turn = AtomicWord()
+  private let isEnding = AtomicWord()
+  private let scheduleEnd: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  init(askForEnd: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-    self.askForEnd = askForEnd
+  init(scheduleEnd: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    self.scheduleEnd = scheduleEnd
   }
 
   func current() -> UInt64 {
     if isEnding.exchange(1) == 0 {
-      askForEnd {
-        self.turn.next()
+      scheduleEnd {
+        self.turn.increment()
         self.isEnding.value = 0
       }
     }

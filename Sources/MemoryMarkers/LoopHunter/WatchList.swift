@@ -1,8 +1,8 @@
 #if LoopHunter
 
-/// An object that is watched, without keeping it alive.
+/// A weak reference to a watched object.
 final class WatchedObject: @unchecked Sendable {
-  // Sendable, since the object is only compared and never called, and a weak reference is safe to read anywhere.
+  // Sendable, because the object is only compared, never used, and a weak reference is read atomically.
   private(set) weak var object: AnyObject?
 
   init(_ object: AnyObject) {
@@ -10,36 +10,36 @@ final class WatchedObject: @unchecked Sendable {
   }
 }
 
-/// How often each place of each watched object came by.
+/// The calls of each watched function of each object.
 struct WatchList {
-  /// What is a loop.
+  /// What counts as a loop.
   struct Limits {
-    /// The call of a turn that is told of.
+    /// The calls in a turn that are reported.
     let threshold: Int
-    /// The bytes by which memory may grow in a turn; nil where it is not looked at.
+    /// The bytes by which memory may grow in a turn; nil for no limit.
     let growth: UInt64?
   }
 
-  /// The calls of one place in one turn.
+  /// The calls of one function in one turn.
   struct Counter {
     let name: StaticString
     var turn: UInt64?
     var rssAtTurnStart: UInt64 = 0
-    /// When memory is read again, in nanoseconds since boot.
+    /// The earliest time of the next reading of memory, in nanoseconds since boot.
     var nextReading: UInt64 = 0
     var hasGrown = false
     var count = 0
     var largest = 0
-    var hasFired = false
+    var wasReported = false
   }
 
-  /// A call that is to be told of.
+  /// A call to report.
   struct Finding {
     let counter: Counter
     let cause: LoopEvent.Cause
 
-    /// Whether the place was told of before.
-    var hasFired: Bool { counter.hasFired }
+    /// Whether the function was reported before.
+    var wasReported: Bool { counter.wasReported }
   }
 
   struct Entry {
@@ -50,12 +50,12 @@ struct WatchList {
   private(set) var entries: [ObjectIdentifier: Entry] = [:]
 
   /// The threads that are in `onLoop`.
-  var reporting: Set<UInt> = []
+  var reportingThreads: Set<UInt> = []
 
   var objects: some Sequence<ObjectIdentifier> { entries.keys }
 
   mutating func add(_ watched: WatchedObject, _ key: ObjectIdentifier, _ name: StaticString) {
-    // An entry under the same address is of the same object, or of one that is gone.
+    // An entry with the same address belongs to the same object, or to one that was released.
     if entries[key]?.watched.object == nil { entries[key] = Entry(watched: watched, counters: []) }
     guard index(of: name, at: key) == nil else { return }
     entries[key]?.counters.append(Counter(name: name))
@@ -65,14 +65,14 @@ struct WatchList {
     entries[key] = nil
   }
 
-  /// Removes what watched these, unless the address has been taken by another since.
-  mutating func remove(_ gone: [ObjectIdentifier: WatchedObject]) {
-    for (key, watched) in gone where entries[key]?.watched === watched { entries[key] = nil }
+  /// Removes the entries of these objects, unless another object has the same address now.
+  mutating func remove(_ released: [ObjectIdentifier: WatchedObject]) {
+    for (key, watched) in released where entries[key]?.watched === watched { entries[key] = nil }
   }
 
   /// Counts a call.
   ///
-  /// - Returns: The call, where it is the one to tell of; nil also where the object, or this place of it, is not watched.
+  /// - Returns: The call if it is to be reported; nil also if the object or this function is not watched.
   mutating func count(_ object: AnyObject, _ name: StaticString, turn: UInt64, limits: Limits) -> Finding? {
     let key = ObjectIdentifier(object)
     guard let entry = entries[key], entry.watched.object === object, let index = index(of: name, at: key) else {
@@ -84,28 +84,28 @@ struct WatchList {
     return cause.map { Finding(counter: counter, cause: $0) }
   }
 
-  mutating func noteFiring(_ key: ObjectIdentifier, _ name: StaticString) {
+  mutating func markReported(_ key: ObjectIdentifier, _ name: StaticString) {
     guard let index = index(of: name, at: key) else { return }
-    entries[key]?.counters[index].hasFired = true
+    entries[key]?.counters[index].wasReported = true
   }
 
   func largestCount(_ key: ObjectIdentifier, _ name: StaticString) -> Int {
     index(of: name, at: key).flatMap { entries[key]?.counters[$0].largest } ?? 0
   }
 
-  /// By its text: the same literal has another address in another module.
+  /// Compares names by content: the same literal has another address in another module.
   private func index(of name: StaticString, at key: ObjectIdentifier) -> Int? {
     entries[key]?.counters.firstIndex { $0.name.isEqual(to: name) }
   }
 }
 
 extension WatchList.Counter {
-  /// Between readings of memory, in nanoseconds: a reading takes 6 µs, so it costs a loop 0.6 % of its time.
+  /// The time between readings of memory, in nanoseconds: a reading takes 6 µs, 0.6 % of a loop's time.
   private static let interval: UInt64 = 1_000_000
 
   /// Counts a call.
   ///
-  /// - Returns: What makes it the one to tell of, if it is.
+  /// - Returns: Why the call is to be reported; nil if it is not.
   fileprivate mutating func add(_ next: UInt64, _ limits: WatchList.Limits) -> LoopEvent.Cause? {
     if turn != next {
       turn = next
@@ -117,7 +117,7 @@ extension WatchList.Counter {
     count += 1
     largest = max(largest, count)
     let growsNow = limits.growth.map { grows($0) } ?? false
-    // A turn is told of once, by what comes first.
+    // A turn is reported once, by whichever limit is reached first.
     if count == limits.threshold && !hasGrown { return .calls }
     guard growsNow && count < limits.threshold else { return nil }
     hasGrown = true

@@ -1,46 +1,46 @@
-/// Tells Highwater what the program is doing, so that memory figures belong to phases and turns of its work.
+/// Reports to Highwater what the program is doing, so that memory can be measured per phase and per iteration.
 ///
-/// Where the program runs outside the gate (the variable `HIGHWATER_MARKS` is not set, or names no FIFO), each call is
-/// one relaxed load. Inside, each call is one `write` of one line, from any thread. It never waits, never fails, and
-/// raises no signal: where the gate does not keep up, messages are dropped and counted.
+/// Without Highwater (the variable `HIGHWATER_MARKS` is not set, or is not the path of a FIFO) each call is one relaxed
+/// load. Under Highwater each call is one `write` of one line, from any thread. It never blocks, fails or raises a signal:
+/// messages are dropped and counted if Highwater does not keep up.
 ///
-/// Names are `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`: another byte becomes `_`, a first one that is no letter or digit `x`,
-/// and what is longer is cut. Not for signal handlers.
+/// Names are `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`: other bytes become `_`, a first byte that is not a letter or digit `x`,
+/// and longer names are cut. Not safe in signal handlers.
 public enum Marks {
-  /// Whether messages go to a gate.
-  public static var isConnected: Bool { MarkRoom.isConnected }
+  /// Whether messages are sent to Highwater.
+  public static var isConnected: Bool { MarkChannel.isConnected }
 
-  /// How many messages were dropped so far, since the gate did not keep up (a FIFO holds 64 KiB, pipe(7)).
+  /// How many messages were dropped because the FIFO was full (its capacity is 64 KiB, pipe(7)).
   ///
-  /// The gate is told the same by `value marks.dropped N messages` as soon as there is room again.
-  public static var dropped: Int { MarkRoom.dropped }
+  /// The count is also sent, as `value marks.dropped N messages`, as soon as the FIFO accepts messages again.
+  public static var dropped: Int { MarkChannel.dropped }
 
-  /// Starts a phase; the one before ends.
+  /// Starts a phase; the previous one ends.
   public static func phase(_ name: String) {
-    guard !MarkRoom.isOff else { return }
-    MarkRoom.phase(name)
+    guard !MarkChannel.isOff else { return }
+    MarkChannel.phase(name)
   }
 
-  /// Names this instant.
+  /// Marks this instant with a name.
   public static func mark(_ name: String) {
-    guard !MarkRoom.isOff else { return }
-    MarkRoom.mark(name)
+    guard !MarkChannel.isOff else { return }
+    MarkChannel.mark(name)
   }
 
-  /// Tells that a turn of the work that growth is counted by begins.
+  /// Starts an iteration, by which growth is counted.
   public static func iteration() {
-    guard !MarkRoom.isOff else { return }
-    MarkRoom.iteration()
+    guard !MarkChannel.isOff else { return }
+    MarkChannel.iteration()
   }
 
-  /// Sends a figure of the program's own, such as the entries of a cache.
+  /// Reports a value of the program's own, such as the entries of a cache.
   ///
   /// - Parameters:
-  ///   - name: What it is; see ``Marks`` for names.
+  ///   - name: The name of the value; see ``Marks`` for its syntax.
   ///   - number: A finite number; others are not sent.
-  ///   - unit: 1 to 20 of `A-Z a-z 0-9 . _ - / %`; another byte becomes `_`.
+  ///   - unit: 1 to 20 of `A-Z a-z 0-9 . _ - / %`; other bytes become `_`.
   public static func value(_ name: String, _ number: Double, unit: String) {
-    guard !MarkRoom.isOff else { return }
-    MarkRoom.value(name, number, unit: unit)
+    guard !MarkChannel.isOff else { return }
+    MarkChannel.value(name, number, unit: unit)
   }
 }

@@ -338,8 +338,8 @@ extension Browser {
     var request = HTTPRequest(url: url, method: method)
     request.body = try body.map { Array(try JSONEncoder().encode($0)) }
     request.totalTimeout = .seconds(120)
-    request.maximumAnswer = 64 << 20
-    let answer = try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<HTTPAnswer, any Error>) in
+    request.maximumResponseSize = 64 << 20
+    let answer = try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<HTTPResponse, any Error>) in
       DispatchQueue.global().async { [request] in
         waiting.resume(with: Result { try HTTPSession().send(request) })
       }

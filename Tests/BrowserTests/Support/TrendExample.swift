@@ -65,7 +65,7 @@ struct TrendExample {
       course.branch = text
       course.approvals = [.init(entry: 3, approval: approval)]
       course.environmentChanges = [.init(entry: 2, differences: [change])]
-      course.entries[3].troubles = [.init(repetition: 1, end: End(.crash, proof: text, detail: text))]
+      course.entries[3].troubles = [.init(repetition: 1, end: End(.crash, proof: .verbatim(text), cause: .verbatim(text)))]
       for place in course.metrics.indices {
         course.metrics[place].steps = [
           .init(entry: 2, before: 1e6, after: 2e6, chance: 0.02, cause: .environment([change]), stands: true),
@@ -127,7 +127,7 @@ struct TrendExample {
           ? [
             .init(
               repetition: 2,
-              end: oom ? End(.oom, proof: "memory.events", oomKills: 1) : End(.crash, signal: Signal(number: 11)))
+              end: oom ? End(.oom, proof: .verbatim("memory.events"), oomKills: 1) : End(.crash, signal: Signal(number: 11)))
           ]
           : [],
         composition: Self.composition(peak?.median ?? 0))

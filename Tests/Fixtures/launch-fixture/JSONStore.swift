@@ -1,24 +1,24 @@
 import FoundationEssentials
 import MemoryMarkers
 
-/// A store of a program's own: JSON in a file.
+/// A custom store: JSON in a file.
 struct JSONStore: PriorRunStore {
   let path: String
-  /// What fails: `load`, `save`, or nothing.
+  /// The call that fails: `load`, `save`, or another word for none.
   let failing: String
 
-  struct Refused: Error {
+  struct StoreError: Error {
     let call: String
   }
 
   func load() throws -> PriorRun? {
-    if failing == "load" { throw Refused(call: "load") }
+    if failing == "load" { throw StoreError(call: "load") }
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     return try JSONDecoder().decode(PriorRun.self, from: data)
   }
 
   func save(_ run: PriorRun, durability: Durability) throws {
-    if failing == "save" { throw Refused(call: "save") }
+    if failing == "save" { throw StoreError(call: "save") }
     try JSONEncoder().encode(run).write(to: URL(filePath: path), options: .atomic)
   }
 }

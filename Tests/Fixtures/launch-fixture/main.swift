@@ -1,14 +1,14 @@
-// A program that records its launches and ends in the way that it is reported:
+// Records its launches, and ends in the way that its arguments select:
 //   launch-fixture FOLDER VERSION END [ACTIVITY [DETAIL]]
-// It prints why it started and how the run before ended, with FIXTURE_ERRORS also what it complains of. FIXTURE_PROC,
-// FIXTURE_LOG and FIXTURE_POLICY replace what the library would ask; with FIXTURE_STORE the record is kept as JSON.
+// It prints why it was started and how the previous run ended, with FIXTURE_ERRORS also warnings. FIXTURE_PROC and
+// FIXTURE_LOG replace /proc and /dev/kmsg, FIXTURE_POLICY the policy; with FIXTURE_STORE the record is kept as JSON.
 
 import Glibc
 import MemoryMarkers
 
-/// Prints a line at once, since a killed program flushes nothing.
-func say(_ words: String) {
-  let line = Array("\(words)\n".utf8)
+/// Prints a line without buffering, because a killed program does not flush.
+func say(_ text: String) {
+  let line = Array("\(text)\n".utf8)
   _ = write(STDOUT_FILENO, line, line.count)
 }
 
@@ -58,8 +58,8 @@ case "stopping": launch.set(.stopping)
 default: break
 }
 
-/// Takes memory until it is refused or the process is killed.
-func eat() {
+/// Allocates memory until that fails or the process is killed.
+func exhaustMemory() {
   let size = 1 << 20
   while let block = malloc(size) { memset(block, 1, size) }
 }
@@ -91,16 +91,16 @@ case "trap":
   launch.installSignalHandlers()
   fatalError("on purpose")
 case "fault":
-  // A second time is as good as once: handlers must not take themselves for the earlier ones.
+  // The second call has no effect: handlers must not be taken for earlier ones.
   launch.installSignalHandlers()
   launch.installSignalHandlers()
   UnsafeMutablePointer<Int>(bitPattern: 16)?.pointee = 1
 case "overflow":
   launch.installSignalHandlers()
   say("\(recurse(0))")
-case "healed":
-  // Somebody else's handler heals the fault; the mark must go, too.
-  signal(SIGSEGV) { _ in _ = write(1, "healed\n", 7) }
+case "recovered":
+  // An earlier handler recovers from the fault; the mark must be removed.
+  signal(SIGSEGV) { _ in _ = write(1, "recovered\n", 10) }
   launch.installSignalHandlers()
   raise(SIGSEGV)
   wait()
@@ -112,9 +112,9 @@ case "ignored":
   launch.installSignalHandlers()
   wait()
 case "wait": wait()
-case "eat": eat()
+case "eat": exhaustMemory()
 case "restarts":
-  // Ends by itself when it is asked to.
+  // Exits by itself on SIGTERM.
   launch.installSignalHandlers()
   signal(SIGTERM) { _ in exit(0) }
   wait()
@@ -135,7 +135,7 @@ case "second":
   second.set(.stopping)
   wait()
 case "fork":
-  // The child changes and ends as it likes: the record is the parent's. Bound at run time, since Swift hides fork(2).
+  // Nothing that the child does affects the record. Looked up at run time, because Swift does not import fork(2).
   typealias Fork = @convention(c) () -> Int32
   guard let symbol = dlsym(nil, "fork") else { exit(2) }
   let child = unsafeBitCast(symbol, to: Fork.self)()
@@ -149,7 +149,7 @@ case "fork":
   say("child=\(status >> 8)")
   wait()
 case "orphan":
-  // The child outlives the parent; it must not hold the lock.
+  // The child outlives the parent; it must not keep the lock.
   let parent = getpid()
   typealias Fork = @convention(c) () -> Int32
   guard let symbol = dlsym(nil, "fork") else { exit(2) }
@@ -162,17 +162,17 @@ case "orphan":
   _exit(0)
 case "replace":
   // The same process, another version.
-  let words = [arguments[0], arguments[1], detail, "return"]
-  var copies: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+  let command = [arguments[0], arguments[1], detail, "return"]
+  var copies: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
   execv("/proc/self/exe", &copies)
   exit(2)
 case "change":
-  // Changes its activity as fast as it can; the number of the change under way stands in a file of its own.
+  // Changes its activity as fast as possible; the number of the current change is in a file.
   let file = open(detail, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
   guard ftruncate(file, 8) == 0, let page = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
     page != MAP_FAILED
   else { exit(2) }
-  // Not the number of the run before, for one that is killed before its first change.
+  // Not the number of the previous run, if it is killed before its first change.
   page.storeBytes(of: 0, as: UInt64.self)
   say("ready")
   for number in 1... {

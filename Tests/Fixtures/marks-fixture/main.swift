@@ -1,16 +1,16 @@
-// Marks its work in the way that its first argument names, and prints what its tests ask for.
+// Sends the marks that its first argument selects, and prints what its tests check.
 
 import Dispatch
 import Glibc
 import MemoryMarkers
 
-/// Prints a line at once, since a killed program flushes nothing.
-func say(_ words: String) {
-  let line = Array("\(words)\n".utf8)
+/// Prints a line without buffering, because a killed program does not flush.
+func say(_ text: String) {
+  let line = Array("\(text)\n".utf8)
   _ = write(STDOUT_FILENO, line, line.count)
 }
 
-/// The files that this process has open.
+/// The number of open files of this process.
 func openFiles() -> Int {
   guard let folder = opendir("/proc/self/fd") else { return -1 }
   defer { closedir(folder) }
@@ -26,7 +26,7 @@ func markAll(_ name: String) {
   Marks.value(name, 1.5, unit: "items")
 }
 
-/// Waits for a line of the standard input, so that a test decides when to go on.
+/// Waits for a line of standard input, which the test sends.
 func waitForTest() { _ = readLine() }
 
 switch CommandLine.arguments.dropFirst().first {
@@ -35,18 +35,18 @@ case "all":
   markAll("load")
   say("connected=\(Marks.isConnected) dropped=\(Marks.dropped) opened=\(openFiles() - before)")
 case "threads":
-  // Each thread has numbers of its own.
+  // Each thread sends its own sequence of numbers.
   DispatchQueue.concurrentPerform(iterations: 4) { thread in
     for number in 0..<10_000 { Marks.value("thread.\(thread)", Double(number), unit: "turns") }
   }
   say("dropped=\(Marks.dropped)")
 case "flood":
-  // Nobody reads meanwhile; then there is room again.
+  // The FIFO becomes full, until the test reads it.
   for _ in 0..<20_000 { Marks.iteration() }
   let dropped = Marks.dropped
   say("dropped=\(dropped)")
   waitForTest()
-  Marks.mark("room")
+  Marks.mark("resumed")
   say("dropped=\(Marks.dropped)")
 case "gone":
   Marks.mark("first")
@@ -61,7 +61,7 @@ case "names":
   }
   Marks.value("unit", 1, unit: "way too long for a unit of the gate\n")
 case "daemon":
-  // Closes all files, as daemons do, and gets another one under the FIFO's number.
+  // Closes all files, as daemons do, so that the FIFO's descriptor is reused.
   Marks.mark("before")
   for descriptor in 3..<64 as Range<CInt> { close(descriptor) }
   let path = CommandLine.arguments[2]
@@ -69,7 +69,7 @@ case "daemon":
   Marks.mark("after")
   say("connected=\(Marks.isConnected)")
 case "streams":
-  // Without standard streams the FIFO's descriptor must not become one of them.
+  // The FIFO must not get the descriptor of a closed standard stream.
   close(STDIN_FILENO)
   close(STDERR_FILENO)
   Marks.mark("first")
@@ -83,6 +83,34 @@ case "loop", "loop-off":
   LoopHunter.isEnabled = CommandLine.arguments[1] == "loop"
   for _ in 0..<150 { hunter.hit(model, "update()") }
   say("largest=\(hunter.largestCount(of: model, "update()"))")
+case "growth": grow(threshold: 1000, limit: 64 << 20)
+case "growth-off": grow(threshold: 1000, limit: nil)
+case "growth-late": grow(threshold: 1, limit: 16 << 20)
 default:
   exit(2)
+}
+
+/// Prints each loop that is found while memory grows by 150 MiB in one turn, and the count of the last event.
+func grow(threshold: Int, limit: UInt64?) {
+  final class Model {}
+  let model = Model()
+  let turn = ManualTurn()
+  nonisolated(unsafe) var lastCount = 0
+  let hunter = LoopHunter(threshold: threshold, growth: limit, turn: turn, notify: .oncePerTurn) { event in
+    say("\(event.cause) in turn \(event.turn)")
+    lastCount = event.count
+  }
+  hunter.watch(model, "update")
+  let size = 1 << 20
+  for _ in 0..<150 {
+    hunter.hit(model, "update")
+    if let block = malloc(size) { memset(block, 1, size) }
+    // Memory is read at most once a millisecond.
+    usleep(2000)
+  }
+  if threshold > 1 {
+    turn.advance()
+    hunter.hit(model, "update")
+  }
+  say("\(lastCount)")
 }

@@ -1,4 +1,4 @@
-/// A C program that marks its work.
+/// A C program that sends marks.
 
 #include "hw_mark.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 int main(void) {
-  // A decimal comma, where the machine has such a locale, must not get into a line.
+  // The decimal comma of this locale, if the machine has it, must not appear in a line.
   setlocale(LC_ALL, "de_DE.UTF-8");
   hw_mark_phase("load");
   for (int turn = 0; turn < 3; turn++) hw_mark_iteration();

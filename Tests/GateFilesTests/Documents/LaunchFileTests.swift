@@ -8,10 +8,10 @@ import Testing
 struct LaunchFileTests {
   private static var record: LaunchRecord {
     var record = LaunchRecord()
-    record.surroundings.pid = 4711
-    record.surroundings.appVersion = "1.4.2"
-    record.surroundings.kernelRelease = "6.18.2"
-    record.surroundings.cgroup = "/sys/fs/cgroup/app"
+    record.run.pid = 4711
+    record.run.appVersion = "1.4.2"
+    record.run.kernelRelease = "6.18.2"
+    record.run.cgroup = "/sys/fs/cgroup/app"
     record.activity = .idle
     record.oomKillsAtStart = 3
     record.last.bootTime = 90_000_000_000

@@ -9,7 +9,7 @@ struct ContractExampleTests {
     "HIGHWATER_WEBHOOK_URL": "https://hooks.example.com/services/T0/B0?token=x", "HIGHWATER_WEBHOOK_SECRET": "s3cret",
   ]
 
-  /// CONTRACT section 1, letter for letter.
+  /// Every key of project-file.md.
   static let text = DocumentGolden.text("contract.yml")
 
   static let included = "scenarios:\n  - name: idle\n    target: {command: [sleep, 1]}\n"

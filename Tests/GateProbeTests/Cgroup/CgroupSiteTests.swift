@@ -8,8 +8,8 @@ import Testing
 struct CgroupSiteTests {
   /// A folder that looks like a v2 hierarchy, with the cgroups `/job/own`; the runner is in the innermost.
   private struct MadeUpTree {
-    let household = Household()
-    var root: String { household.folder }
+    let testProcesses = TestProcesses()
+    var root: String { testProcesses.folder }
     var folders: [String] { ["\(root)/job/own", "\(root)/job", root] }
     var map: CgroupMap {
       CgroupMap(membership: "0::/job/own", mounts: "1 1 0:1 / \(root) rw - cgroup2 cgroup2 rw")
@@ -20,7 +20,7 @@ struct CgroupSiteTests {
     }
 
     func put(_ text: String, _ file: String) {
-      _ = household.file(file, text)
+      _ = testProcesses.file(file, text)
     }
 
     func text(_ file: String) -> String? {
@@ -137,22 +137,11 @@ struct CgroupSiteTests {
 
   @Test("The kernel's error numbers are told apart")
   func codes() {
-    let refusals = [30, 13, 1, 95].map { CgroupRefusal(code: $0, folder: "/x") }
+    let refusals = [30, 13, 1, 95].map { CgroupError(code: $0, folder: "/x") }
     #expect(
       refusals == [
         .readOnly(folder: "/x"), .notPermitted(folder: "/x"), .notPermitted(folder: "/x"),
         .failed(folder: "/x", code: 95),
       ])
-  }
-
-  @Test(
-    "Each refusal names its folder and what can be done",
-    arguments: [
-      .noMemoryController(folder: "/x"), .noFile("cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
-      .notPermitted(folder: "/x"), .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),
-    ] as [CgroupRefusal]
-  )
-  func words(refusal: CgroupRefusal) {
-    #expect(refusal.cause.contains("`/x`") && !refusal.remedy.isEmpty)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The cgroup of a repetition", .timeLimit(.minutes(5)))
 struct CgroupTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
 
   @Test(
     "Its memory is what its processes have touched, shared pages once, within 2 %",
@@ -18,7 +18,7 @@ struct CgroupTests {
       Issue.record("the cgroup has no memory.stat")
       return
     }
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       made.joining + """
         import mmap, os, time
         def touch(size, flags):
@@ -33,12 +33,12 @@ struct CgroupTests {
             time.sleep(1000)
         time.sleep(1000)
         """)
-    #expect(eventually { household.output == "up\nup\nup\nup\n" })
+    #expect(eventually { testProcesses.output == "up\nup\nup\nup\n" })
     let reading = reader.read()
     let seen = try #require(reading)
     let expected = Bytes.mebibytes(300)
     #expect(abs(seen.count - expected.count) * 50 <= expected.count, "seen \(seen)")
-    #expect(family.disperse() == [])
+    #expect(processTree.killAll() == [])
     let left = reader.read() ?? .zero
     #expect(left < .mebibytes(2), "left \(left)")
   }
@@ -53,8 +53,8 @@ struct CgroupTests {
     let folder = try #require(made.cgroup.memory)
     #expect(folder.limit == limit)
     #expect([folder.kills, folder.ownKills, folder.limitHits] == [0, 0, 0])
-    let family = try household.python(made.joining + "kept = bytearray(200 << 20)")
-    #expect(family.leaderEnding() == .signaled(SIGKILL, coreDumped: false))
+    let processTree = try testProcesses.python(made.joining + "kept = bytearray(200 << 20)")
+    #expect(processTree.leaderEnding() == .signaled(SIGKILL, coreDumped: false))
     #expect(folder.kills == 1 && folder.ownKills == 1)
     #expect((folder.limitHits ?? 0) > 0)
   }
@@ -65,8 +65,8 @@ struct CgroupTests {
   )
   func underLimit() throws {
     let made = try #require(MadeCgroup(limit: .mebibytes(64)))
-    let family = try household.python(made.joining + "kept = bytearray(30 << 20)")
-    #expect(family.leaderEnding() == .exited(0))
+    let processTree = try testProcesses.python(made.joining + "kept = bytearray(30 << 20)")
+    #expect(processTree.leaderEnding() == .exited(0))
     #expect(made.cgroup.memory?.kills == 0)
   }
 
@@ -79,25 +79,25 @@ struct CgroupTests {
     let site = CgroupSite(memory: .failure(.notMounted), freezer: .success(place))
     let made = try #require(MadeCgroup(at: site))
     #expect(made.cgroup.memory == nil)
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       made.joining + """
         import os
         for n in range(3): os.fork()
         print('up', flush=True)
         while True: pass
         """)
-    #expect(eventually { household.output.split(separator: "\n").count == 8 })
+    #expect(eventually { testProcesses.output.split(separator: "\n").count == 8 })
     let spent = made.cgroup.whileFrozen(within: .seconds(30)) { () -> [Int] in
-      let before = cpuTicks(of: family)
+      let before = cpuTicks(of: processTree)
       usleep(200_000)
-      return [before, cpuTicks(of: family)]
+      return [before, cpuTicks(of: processTree)]
     }
     #expect(spent?.first == spent?.last && spent != nil)
-    let before = cpuTicks(of: family)
-    #expect(eventually { cpuTicks(of: family) > before })
+    let before = cpuTicks(of: processTree)
+    #expect(eventually { cpuTicks(of: processTree) > before })
   }
 
-  /// Frozen for good where nobody thaws it: what the shepherd writes before it kills must be enough.
+  /// Frozen for good where nobody thaws it: what the supervisor writes before it kills must be enough.
   @Test(
     "What is frozen can be killed",
     .enabled(if: !CgroupTests.freezers.isEmpty, "no process can be frozen here"),
@@ -105,17 +105,17 @@ struct CgroupTests {
   )
   func killing(place: CgroupSite.Place) throws {
     let made = try #require(MadeCgroup(at: CgroupSite(memory: .failure(.notMounted), freezer: .success(place))))
-    let family = try household.python(made.joining + "print('up', flush=True)\nwhile True: pass")
-    #expect(eventually { household.output == "up\n" })
+    let processTree = try testProcesses.python(made.joining + "print('up', flush=True)\nwhile True: pass")
+    #expect(eventually { testProcesses.output == "up\n" })
     #expect(made.cgroup.freeze(within: .seconds(30)))
     for setting in made.cgroup.containment.beforeKilling { try? SmallFile.write(setting.text, to: setting.file) }
-    family.send(.kill, to: family.leader)
-    #expect(family.leaderEnding() == .signaled(SIGKILL, coreDumped: false))
+    processTree.send(.kill, to: processTree.leader)
+    #expect(processTree.leaderEnding() == .signaled(SIGKILL, coreDumped: false))
   }
 
   @Test("Where nothing can be frozen, the body does not run")
   func unfreezable() {
-    let place = CgroupSite.Place(parent: household.folder, version: .v2)
+    let place = CgroupSite.Place(parent: testProcesses.folder, version: .v2)
     let site = CgroupSite(memory: .failure(.notMounted), freezer: .success(place))
     let cgroup = Cgroup(at: site)
     #expect(cgroup?.whileFrozen { true } == nil)
@@ -145,8 +145,8 @@ struct CgroupTests {
     }
   }()
 
-  private func cpuTicks(of family: Family) -> Int {
-    family.members().reduce(0) { sum, member in
+  private func cpuTicks(of processTree: ProcessTree) -> Int {
+    processTree.members().reduce(0) { sum, member in
       let text = SmallFile.text(at: "/proc/\(member.pid)/stat") ?? ""
       let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
       return sum + fields.dropFirst(11).prefix(2).compactMap { Int($0) }.reduce(0, +)

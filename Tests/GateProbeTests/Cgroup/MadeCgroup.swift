@@ -5,7 +5,7 @@ import Glibc
 
 let ownProcess = getpid()
 
-/// A cgroup whose folders stand, as a shepherd would have made them; removed with its last user.
+/// A cgroup whose folders stand, as a supervisor would have made them; removed with its last user.
 final class MadeCgroup: Sendable {
   let cgroup: Cgroup
 

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("What a cgroup's memory files tell")
 struct MemoryFolderTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
 
   private func folder(_ version: CgroupVersion, _ files: [String: String]) -> MemoryFolder {
-    for (name, text) in files { _ = household.file(name, text) }
-    return MemoryFolder(path: household.folder, version: version)
+    for (name, text) in files { _ = testProcesses.file(name, text) }
+    return MemoryFolder(path: testProcesses.folder, version: version)
   }
 
   @Test("v2: limit, kills, hits and working set")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Watching for kills for want of memory", .timeLimit(.minutes(5)))
 struct MemoryWatchTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
   static let logIsReadable = KernelLog() != nil
 
   /// Runs a Python script as the main process in a cgroup with the limit, and decides on its end.
@@ -14,21 +14,21 @@ struct MemoryWatchTests {
     limit: Bytes?,
     tellingCgroup: Bool = true,
     _ script: String,
-    meanwhile: (Family) -> Void = { _ in }
+    meanwhile: (ProcessTree) -> Void = { _ in }
   ) throws -> End {
     let made = try #require(MadeCgroup(limit: limit))
     let watch = MemoryWatch(cgroup: tellingCgroup ? made.cgroup : nil)
-    let family = try household.python(made.joining + script)
-    meanwhile(family)
+    let processTree = try testProcesses.python(made.joining + script)
+    meanwhile(processTree)
     var evidence = EndEvidence()
-    switch family.leaderEnding() {
+    switch processTree.leaderEnding() {
     case .exited(let code)?: evidence.status = .exited(Int(code))
     case .signaled(let signal, let dumped)?: evidence.status = .signaled(Signal(number: signal), coreDumped: dumped)
     case nil: Issue.record("the end was not seen")
     }
-    evidence.memory.mainProcess = family.leader
-    evidence.memory.processes = [family.leader]
-    family.disperse()
+    evidence.memory.mainProcess = processTree.leader
+    evidence.memory.processes = [processTree.leader]
+    processTree.killAll()
     watch.complete(&evidence)
     return End(deciding: evidence)
   }
@@ -36,15 +36,18 @@ struct MemoryWatchTests {
   private static let greed = "kept = bytearray(200 << 20)"
 
   @Test(
-    "A program that needs more than its memory-limit ended for want of memory, and the proof is told",
+    "A program that needs more than its memory-limit was killed by the OOM killer, with the proof",
     .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here")
   )
   func ownLimit() throws {
     let decided = try end(limit: .mebibytes(64), Self.greed)
     #expect(decided.kind == .oom && decided.signal == .kill && decided.oomKills == 1)
-    #expect(decided.detail == "at its memory-limit of 64.0 MiB")
-    let proof = try #require(decided.proof)
-    #expect(proof.contains("Killed process") || proof == "memory cgroup oom_kill 0 → 1, limit 64.0 MiB")
+    #expect(decided.cause == .memoryLimit(.own(.mebibytes(64))))
+    if case .kernelLog(let line)? = decided.proof {
+      #expect(line.contains("Killed process"))
+    } else {
+      #expect(decided.proof == .ownCgroup(kills: .init(before: 0, after: 1), limit: .mebibytes(64)))
+    }
   }
 
   @Test(
@@ -55,9 +58,13 @@ struct MemoryWatchTests {
   func byLog() throws {
     let decided = try end(limit: .mebibytes(64), tellingCgroup: false, Self.greed)
     #expect(decided.kind == .oom)
-    #expect(decided.proof?.hasPrefix("Memory cgroup out of memory: Killed process") == true)
+    guard case .kernelLog(let line)? = decided.proof else {
+      Issue.record("the proof is no line of the log")
+      return
+    }
+    #expect(line.hasPrefix("Memory cgroup out of memory: Killed process"))
     let later = try #require(KernelLog())
-    #expect(!later.kills().contains { $0.line == decided.proof }, "a log is read from its opening on")
+    #expect(!later.kills().contains { $0.line == line }, "a log is read from its opening on")
   }
 
   @Test(
@@ -67,15 +74,15 @@ struct MemoryWatchTests {
   )
   func killed(tellingCgroup: Bool) throws {
     let script = "kept = bytearray(60 << 20)\nprint('up', flush=True)\nwhile True: pass"
-    let decided = try end(limit: .mebibytes(64), tellingCgroup: tellingCgroup, script) { family in
-      #expect(eventually { household.output == "up\n" })
-      kill(family.leader, SIGKILL)
+    let decided = try end(limit: .mebibytes(64), tellingCgroup: tellingCgroup, script) { processTree in
+      #expect(eventually { testProcesses.output == "up\n" })
+      kill(processTree.leader, SIGKILL)
     }
     #expect(decided.kind == .killed && decided.oomKills == 0)
   }
 
   @Test(
-    "A child that is killed for want of memory is told of, though its parent exits with 0",
+    "A child that the OOM killer killed is counted, though its parent exits with 0",
     .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here")
   )
   func child() throws {
@@ -90,13 +97,12 @@ struct MemoryWatchTests {
         os.wait()
       """)
     #expect(decided.kind == .exited && decided.code == 0 && decided.oomKills == 2)
-    #expect(decided.detail == "2 processes of the tree were killed for want of memory")
   }
 
   @Test("The log's numbers of processes count as ours in the machine's first namespace only")
   func namespace() throws {
-    let family = try household.shell("readlink /proc/self/ns/pid")
-    #expect(family.leaderEnding() == .exited(0))
-    #expect((household.output == "pid:[4026531836]\n") == LinuxCalls.isInFirstProcessNamespace)
+    let processTree = try testProcesses.shell("readlink /proc/self/ns/pid")
+    #expect(processTree.leaderEnding() == .exited(0))
+    #expect((testProcesses.output == "pid:[4026531836]\n") == LinuxCalls.isInFirstProcessNamespace)
   }
 }

@@ -9,37 +9,37 @@ import Testing
 struct DescriptorTests {
   /// The descriptors of this process that are pipes or files under `/proc`, by what they point at.
   ///
-  /// Other tests run beside this one, so what counts is that the number does not grow with the families.
+  /// Other tests run beside this one, so what counts is that the number does not grow with the trees.
   private var count: Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
   }
 
-  @Test("They do not grow with the number of families and samplers")
+  @Test("They do not grow with the number of trees and samplers")
   func doNotGrow() throws {
-    let household = Household()
+    let testProcesses = TestProcesses()
     let before = count
     for _ in 0..<200 {
-      let family = try household.family("true")
-      let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+      let processTree = try testProcesses.processTree("true")
+      let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: nil)
       sampler.start()
-      #expect(family.leaderEnding() == .exited(0))
+      #expect(processTree.leaderEnding() == .exited(0))
       sampler.stop()
     }
     for _ in 0..<200 {
-      #expect(throws: LaunchError.self) { try household.family("/no/such/program") }
+      #expect(throws: LaunchError.self) { try testProcesses.processTree("/no/such/program") }
     }
     // 400 starts would leave 800 descriptors and more; the tests that run beside hold some tens.
     #expect(eventually { count < before + 100 }, "\(before) before, \(count) after")
   }
 
-  @Test("No shepherd is left as a zombie")
+  @Test("No supervisor is left as a zombie")
   func noZombies() throws {
-    let household = Household()
-    let shepherds = try (0..<20).map { _ in
-      let family = try household.family("sleep", "1000")
-      defer { family.disperse() }
-      return family.shepherd
+    let testProcesses = TestProcesses()
+    let supervisors = try (0..<20).map { _ in
+      let processTree = try testProcesses.processTree("sleep", "1000")
+      defer { processTree.killAll() }
+      return processTree.supervisor
     }
-    #expect(shepherds.allSatisfy { ProcessStat(of: $0).map { $0.command != "hw-shepherd" } ?? true })
+    #expect(supervisors.allSatisfy { ProcessStat(of: $0).map { $0.command != "hw-supervisor" } ?? true })
   }
 }

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("The isolation of a program", .timeLimit(.minutes(2)))
 struct IsolationTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
 
   private func output(_ script: String, _ isolation: Isolation) throws -> String {
-    let family = try Family(starting: household.request(["/bin/sh", "-c", script], isolation: isolation))
-    #expect(family.leaderEnding() == .exited(0))
-    return household.output
+    let processTree = try ProcessTree(starting: testProcesses.request(["/bin/sh", "-c", script], isolation: isolation))
+    #expect(processTree.leaderEnding() == .exited(0))
+    return testProcesses.output
   }
 
   @Test("Addresses are fixed", .enabled(if: LinuxCalls.canFixAddresses))

@@ -5,134 +5,124 @@ import Testing
 
 @Suite("A program that cannot be started", .timeLimit(.minutes(2)))
 struct LaunchErrorTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
 
   private func error(_ request: LaunchRequest) -> LaunchError? {
     do throws(LaunchError) {
-      _ = try Family(starting: request)
+      _ = try ProcessTree(starting: request)
       return nil
     } catch {
       return error
     }
   }
 
-  @Test("A program that is nowhere in PATH is told so, with the PATH")
+  @Test("A program that is nowhere in PATH has the PATH in its error")
   func missingInPath() throws {
-    var request = household.request(["no-such-program-here"])
+    var request = testProcesses.request(["no-such-program-here"])
     request.environment["PATH"] = "/usr/bin:/bin"
     #expect(
       error(request)
-        == LaunchError(
-          .search, code: 2, problem: "cannot execute `no-such-program-here`: no such program in PATH",
-          hint: "PATH is `/usr/bin:/bin`"))
+        == LaunchError(.search, .notInPath("/usr/bin:/bin"), program: "no-such-program-here"))
   }
 
   @Test("A path that does not exist")
   func missingPath() throws {
     #expect(
-      error(household.request(["./foo", "bar"]))
-        == LaunchError(.execution, code: 2, problem: "cannot execute `./foo`: no such file or directory"))
+      error(testProcesses.request(["./foo", "bar"]))
+        == LaunchError(.execution, .system(2), program: "./foo", folder: testProcesses.folder))
   }
 
   @Test("A script whose interpreter does not exist")
   func missingInterpreter() throws {
-    _ = household.file("script", "#!/no/such/interpreter\n", mode: 0o755)
+    _ = testProcesses.file("script", "#!/no/such/interpreter\n", mode: 0o755)
     #expect(
-      error(household.request(["./script"]))
+      error(testProcesses.request(["./script"]))
         == LaunchError(
-          .execution, code: 2, problem: "cannot execute `./script`: no such file or directory",
-          hint: "the file exists: what its #! line names, or its dynamic loader, does not"))
+          .execution, .system(2), program: "./script", folder: testProcesses.folder, hint: .missingInterpreter))
   }
 
   @Test("A file without the permission to execute")
   func notExecutable() throws {
-    _ = household.file("plain", "#!/bin/sh\n")
+    _ = testProcesses.file("plain", "#!/bin/sh\n")
     #expect(
-      error(household.request(["./plain"]))
-        == LaunchError(
-          .execution, code: 13, problem: "cannot execute `./plain`: permission denied",
-          hint: "is it a file with the permission to execute (chmod +x)?"))
+      error(testProcesses.request(["./plain"]))
+        == LaunchError(.execution, .system(13), program: "./plain", folder: testProcesses.folder, hint: .noPermission))
   }
 
   @Test("A file in PATH without the permission to execute is named")
   func notExecutableInPath() throws {
-    let path = household.file("plain", "#!/bin/sh\n")
-    var request = household.request(["plain"])
-    request.environment["PATH"] = household.folder
+    let path = testProcesses.file("plain", "#!/bin/sh\n")
+    var request = testProcesses.request(["plain"])
+    request.environment["PATH"] = testProcesses.folder
     #expect(
       error(request)
-        == LaunchError(
-          .search, code: 13, problem: "cannot execute `plain`: permission denied",
-          hint: "`\(path)` is no file with the permission to execute (chmod +x)"))
+        == LaunchError(.search, .notExecutable(path), program: "plain"))
   }
 
   @Test("A file that is no program")
   func noFormat() throws {
-    _ = household.file("text", "echo hello\n", mode: 0o755)
+    _ = testProcesses.file("text", "echo hello\n", mode: 0o755)
     #expect(
-      error(household.request(["./text"]))
-        == LaunchError(
-          .execution, code: 8, problem: "cannot execute `./text`: exec format error",
-          hint: "is there no #! line, or is it made for another machine?"))
+      error(testProcesses.request(["./text"]))
+        == LaunchError(.execution, .system(8), program: "./text", folder: testProcesses.folder, hint: .unknownFormat))
   }
 
   @Test("A working directory that does not exist")
   func noFolder() throws {
-    var request = household.request(["true"])
+    var request = testProcesses.request(["true"])
     request.workingDirectory = "/no/such/folder"
     #expect(
       error(request)
-        == LaunchError(
-          .directory, code: 2, problem: "cannot enter the folder `/no/such/folder`: no such file or directory"))
+        == LaunchError(.directory, .system(2), program: "true", folder: "/no/such/folder"))
   }
 
   @Test("CPUs that the machine does not have", arguments: [[8000], [-1], []])
   func noCPUs(cpus: [Int]) throws {
-    var request = household.request(["true"])
+    var request = testProcesses.request(["true"])
     request.isolation.cpus = cpus
     let refusal = try #require(error(request))
     #expect(refusal.stage == .cpus)
-    #expect(refusal.problem == "cannot run `true` on the CPUs \(cpus.asList): invalid argument")
-    #expect(refusal.hint == "this program may itself use the CPUs \(LinuxCalls.usableCPUs().asList)")
+    #expect(refusal.cpus == cpus && refusal.reason == .system(22))
+    #expect(refusal.hint == .usableCPUs(LinuxCalls.usableCPUs()))
   }
 
   @Test("An argument or a variable with a zero byte, and a command without words")
   func unusableWords() throws {
-    #expect(error(household.request(["true", "a\0b"]))?.stage == .arguments)
-    #expect(error(household.request([]))?.problem == "the command is empty")
-    var request = household.request(["true"])
+    #expect(error(testProcesses.request(["true", "a\0b"]))?.stage == .arguments)
+    #expect(error(testProcesses.request([]))?.reason == .emptyCommand)
+    var request = testProcesses.request(["true"])
     request.environment["A=B"] = "1"
-    #expect(error(request)?.problem == "cannot execute `true`: `A=B` is no name of a variable")
+    #expect(error(request)?.reason == .invalidVariable("A=B"))
   }
 
   @Test("Arguments that are too long")
   func tooLong() throws {
-    let refusal = try #require(error(household.request(["true", String(repeating: "x", count: 1 << 18)])))
-    #expect(refusal.hint == "arguments and environment are too long together")
+    let refusal = try #require(error(testProcesses.request(["true", String(repeating: "x", count: 1 << 18)])))
+    #expect(refusal.hint == .tooLong)
   }
 
   @Test("An output that is no descriptor")
   func noOutput() throws {
-    var request = household.request(["true"])
+    var request = testProcesses.request(["true"])
     request.output = 987
     #expect(error(request)?.stage == .output)
   }
 
   @Test("Nothing is left of a start that failed")
   func nothingIsLeft() throws {
-    _ = error(household.request(["./foo"]))
-    #expect(household.processes == [])
+    _ = error(testProcesses.request(["./foo"]))
+    #expect(testProcesses.processes == [])
   }
 
   @Test(
     "An entry of PATH that is empty or relative starts at the working directory", arguments: [":/none", ".", "sub"])
   func relativePath(path: String) throws {
-    _ = household.file("prog", "#!/bin/sh\necho found\n", mode: 0o755)
-    var request = household.request(["prog"])
+    _ = testProcesses.file("prog", "#!/bin/sh\necho found\n", mode: 0o755)
+    var request = testProcesses.request(["prog"])
     if path == "sub" { request.workingDirectory = "/tmp" }
-    request.environment["PATH"] = path == "sub" ? String(household.folder.dropFirst("/tmp/".count)) : path
-    let family = try Family(starting: request)
-    #expect(family.leaderEnding() == .exited(0))
-    #expect(household.output == "found\n")
+    request.environment["PATH"] = path == "sub" ? String(testProcesses.folder.dropFirst("/tmp/".count)) : path
+    let processTree = try ProcessTree(starting: request)
+    #expect(processTree.leaderEnding() == .exited(0))
+    #expect(testProcesses.output == "found\n")
   }
 }

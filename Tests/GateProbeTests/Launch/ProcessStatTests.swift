@@ -32,11 +32,11 @@ struct ProcessStatTests {
 
   @Test("The walk through the children files and the scan of all processes find the same tree")
   func walks() throws {
-    let household = Household()
-    let family = try household.shell("for n in 1 2 3; do sh -c 'sleep 1000 & sleep 1000 & wait' & done; wait")
-    #expect(eventually { family.members().count == 10 })
-    let walked = Set(LinuxCalls.descendants(of: family.shepherd).map(\.pid))
-    let scanned = Set(LinuxCalls.descendantsByScan(of: family.shepherd).map(\.pid))
+    let testProcesses = TestProcesses()
+    let processTree = try testProcesses.shell("for n in 1 2 3; do sh -c 'sleep 1000 & sleep 1000 & wait' & done; wait")
+    #expect(eventually { processTree.members().count == 10 })
+    let walked = Set(LinuxCalls.descendants(of: processTree.supervisor).map(\.pid))
+    let scanned = Set(LinuxCalls.descendantsByScan(of: processTree.supervisor).map(\.pid))
     #expect(walked.count == 10)
     #expect(walked == scanned)
   }

@@ -10,7 +10,7 @@ struct RunnerDeathTests {
   /// The program beside the one that runs the tests.
   private static let fixture: String = {
     let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    return (own ?? "").split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/shepherd-fixture"
+    return (own ?? "").split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/supervisor-fixture"
   }()
 
   /// Two processes that stay, one of them in a session of its own, and one that nobody waits for.
@@ -18,31 +18,31 @@ struct RunnerDeathTests {
 
   @Test("A runner that is killed at any moment leaves nothing behind", arguments: 0..<60)
   func killedAtAnyMoment(turn: Int) throws {
-    let household = Household()
-    let family = try household.family(Self.fixture, Self.script)
+    let testProcesses = TestProcesses()
+    let processTree = try testProcesses.processTree(Self.fixture, Self.script)
     // Half of them while it starts its programs, which takes some 5 ms.
     usleep(UInt32.random(in: 0...(turn % 2 == 0 ? 6000 : 30_000)))
-    family.send(.kill, to: family.leader)
-    #expect(family.leaderEnding() == .signaled(9, coreDumped: false))
-    // What is looked at here was not dispersed by this test's own family.
-    #expect(eventually { household.processes == [] }, "left: \(family.members())")
+    processTree.send(.kill, to: processTree.leader)
+    #expect(processTree.leaderEnding() == .signaled(9, coreDumped: false))
+    // What is looked at here was not empty by this test's own tree.
+    #expect(eventually { testProcesses.processes == [] }, "left: \(processTree.members())")
     #expect(
       eventually {
-        family.collect(); return family.isDispersed
+        processTree.collect(); return processTree.isEmpty
       })
   }
 
   @Test("As long as the runner lives, so do the programs that it has started")
   func lives() throws {
-    let household = Household()
-    let family = try household.family(Self.fixture, Self.script)
-    #expect(eventually { household.output.contains("started") })
-    #expect(eventually { family.members().filter { $0.command == "sleep" }.count == 12 })
+    let testProcesses = TestProcesses()
+    let processTree = try testProcesses.processTree(Self.fixture, Self.script)
+    #expect(eventually { testProcesses.output.contains("started") })
+    #expect(eventually { processTree.members().filter { $0.command == "sleep" }.count == 12 })
     usleep(100_000)
-    let members = family.members()
-    #expect(members.filter { $0.command == "hw-shepherd" }.count == 4)
+    let members = processTree.members()
+    #expect(members.filter { $0.command == "hw-supervisor" }.count == 4)
     #expect(members.filter { $0.command == "sleep" }.count == 12)
-    #expect(family.disperse() == [])
-    #expect(household.processes == [])
+    #expect(processTree.killAll() == [])
+    #expect(testProcesses.processes == [])
   }
 }

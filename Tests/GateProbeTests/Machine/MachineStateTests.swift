@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Warnings of the machine")
+@Suite("Notes on the machine")
 struct MachineStateTests {
   private func scenario(_ change: (inout Scenario) -> Void = { _ in }) -> Scenario {
     let target = Target(command: .arguments(["true"]), workingDirectory: "/")
@@ -14,28 +14,31 @@ struct MachineStateTests {
 
   @Test("A sound machine has none")
   func sound() {
-    #expect(MachineState().warnings(for: scenario()) == [])
+    #expect(MachineState().notes(for: scenario()) == [])
     let roomy = MachineState(limit: .mebibytes(4096), workingSet: .mebibytes(1000), usableCPUs: 8, onlineCPUs: 8)
-    #expect(roomy.warnings(for: scenario { $0.memoryLimit = .mebibytes(100) }) == [])
+    #expect(roomy.notes(for: scenario { $0.memoryLimit = .mebibytes(100) }) == [])
   }
 
   @Test(
-    "Each trouble has one, which names what was seen and what to do",
+    "Each state that distorts values has one",
     arguments: [
-      (MachineState(hugePages: "always"), "`always`", "thp: off"),
-      (MachineState(swapInUse: .mebibytes(12)), "12.0 MiB of swap", "swapoff"),
-      (MachineState(limit: .mebibytes(256), workingSet: .mebibytes(30)), "256.0 MiB, of which 30.0 MiB", "raise"),
-      (MachineState(limit: .mebibytes(1000), workingSet: .mebibytes(801)), "1000.0 MiB, of which 801.0", "raise"),
-      (MachineState(limit: .mebibytes(511), workingSet: nil), "511.0 MiB", "raise"),
-      (MachineState(usableCPUs: 2, onlineCPUs: 8), "2 of 8 CPUs", "cpus:"),
-      (MachineState(canFixAddresses: false), "personality(2)", "aslr: on"),
-    ] as [(MachineState, String, String)]
+      (MachineState(hugePages: "always"), .hugePagesAlways),
+      (MachineState(swapInUse: .mebibytes(12)), .swapInUse(.mebibytes(12))),
+      (
+        MachineState(limit: .mebibytes(256), workingSet: .mebibytes(30)),
+        .smallLimit(.mebibytes(256), used: .mebibytes(30))
+      ),
+      (
+        MachineState(limit: .mebibytes(1000), workingSet: .mebibytes(801)),
+        .smallLimit(.mebibytes(1000), used: .mebibytes(801))
+      ),
+      (MachineState(limit: .mebibytes(511), workingSet: nil), .smallLimit(.mebibytes(511), used: .zero)),
+      (MachineState(usableCPUs: 2, onlineCPUs: 8), .fewerCPUs(usable: 2, online: 8)),
+      (MachineState(canFixAddresses: false), .addressesNotFixed),
+    ] as [(MachineState, MachineNote)]
   )
-  func troubles(state: MachineState, seen: String, remedy: String) throws {
-    let warnings = state.warnings(for: scenario())
-    #expect(warnings.count == 1)
-    let warning = try #require(warnings.first)
-    #expect(warning.contains(seen) && warning.contains(remedy))
+  func distorting(state: MachineState, note: MachineNote) {
+    #expect(state.notes(for: scenario()) == [note])
   }
 
   @Test(
@@ -44,15 +47,15 @@ struct MachineStateTests {
   )
   func nearLimit(limit: Int64, used: Int64, isNear: Bool) {
     let state = MachineState(limit: .mebibytes(limit), workingSet: .mebibytes(used))
-    #expect(state.warnings(for: scenario()).isEmpty != isNear)
+    #expect(state.notes(for: scenario()).isEmpty != isNear)
   }
 
-  @Test("A memory-limit above the runner's own says which one counts")
+  @Test("A memory-limit above the runner's own has a note")
   func hiddenLimit() {
     let state = MachineState(limit: .mebibytes(1024))
-    let warnings = state.warnings(for: scenario { $0.memoryLimit = .mebibytes(1025) })
-    #expect(warnings.count == 1 && warnings.first?.contains("the lower limit counts") == true)
-    #expect(state.warnings(for: scenario { $0.memoryLimit = .mebibytes(1024) }) == [])
+    let notes = state.notes(for: scenario { $0.memoryLimit = .mebibytes(1025) })
+    #expect(notes == [.hiddenLimit(.mebibytes(1024), wanted: .mebibytes(1025))])
+    #expect(state.notes(for: scenario { $0.memoryLimit = .mebibytes(1024) }) == [])
   }
 
   @Test("What the scenario settled itself needs none")
@@ -63,8 +66,8 @@ struct MachineStateTests {
       $0.isolation.cpus = [0]
       $0.isolation.randomAddresses = true
     }
-    #expect(state.warnings(for: settled) == [])
-    #expect(state.warnings(for: scenario()).count == 3)
+    #expect(state.notes(for: settled) == [])
+    #expect(state.notes(for: scenario()).count == 3)
   }
 
   @Test("What is read of this machine is what its files say")
@@ -73,7 +76,6 @@ struct MachineStateTests {
     #expect(state.hugePages == Machine.hugePages() && state.usableCPUs <= state.onlineCPUs)
     #expect(state.usableCPUs == LinuxCalls.usableCPUs().count)
     #expect((state.limit == nil) == (state.workingSet == nil))
-    #expect(Machine.warnings(for: scenario()).count == state.warnings(for: scenario()).count)
   }
 }
 
@@ -103,7 +105,7 @@ struct CounterCheckTests {
     let held = try #require(
       LinuxCalls.lookingAtStillChild(holding: .mebibytes(32)) { pid -> Bytes? in
         helper = pid
-        return SmallFile.bytes(at: "/proc/\(pid)/status")?.withUnsafeBytes { ProcText.figures(inStatus: $0)?.anonymous }
+        return SmallFile.bytes(at: "/proc/\(pid)/status")?.withUnsafeBytes { ProcText.memory(inStatus: $0)?.anonymous }
       })
     #expect(held >= .mebibytes(32))
     #expect(LinuxCalls.parent(of: helper) == nil)

@@ -18,17 +18,17 @@ struct MachineTests {
 
   @Test("It names what the machine's own tools name", .timeLimit(.minutes(5)))
   func plausible() throws {
-    let household = Household()
-    let family = try household.shell("uname -m; uname -r; getconf PAGESIZE; nproc; getconf GNU_LIBC_VERSION")
-    #expect(family.leaderEnding() == .exited(0))
-    let lines = household.output.split(separator: "\n").map(String.init)
+    let testProcesses = TestProcesses()
+    let processTree = try testProcesses.shell("uname -m; uname -r; getconf PAGESIZE; nproc; getconf GNU_LIBC_VERSION")
+    #expect(processTree.leaderEnding() == .exited(0))
+    let lines = testProcesses.output.split(separator: "\n").map(String.init)
     let fingerprint = fingerprint()
     #expect(
       [
         fingerprint.architecture, fingerprint.kernel, "\(fingerprint.pageSize)", "\(fingerprint.cpus)",
         fingerprint.libc,
       ] == lines)
-    #expect(fingerprint.measurement == Ladder.here.method(for: scenario()).rawValue)
+    #expect(fingerprint.measurement == Capabilities.here.method(for: scenario()).rawValue)
     #expect(["always", "madvise", "never"].contains(fingerprint.thp))
     #expect(["on", "off"].contains(fingerprint.swap))
     #expect(fingerprint.memoryLimit == nil && fingerprint.allocator == "")

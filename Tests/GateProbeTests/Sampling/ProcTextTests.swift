@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Reading the kernel's figures")
+@Suite("Reading the kernel's values")
 struct ProcTextTests {
   private func withBytes<Value>(_ text: String, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
     Array(text.utf8).withUnsafeBytes(body)
@@ -33,12 +33,12 @@ struct ProcTextTests {
     let expected = MemoryReading(
       resident: .kibibytes(2500), peak: .kibibytes(3000), anonymous: .kibibytes(500), file: .kibibytes(1900),
       shared: .kibibytes(100))
-    #expect(withBytes(text, ProcText.figures(inStatus:)) == expected)
+    #expect(withBytes(text, ProcText.memory(inStatus:)) == expected)
   }
 
-  @Test("A zombie has no figures", arguments: ["", "Name:\tx\nState:\tZ (zombie)\nThreads:\t1\n", "VmHWM:\t1 kB\n"])
+  @Test("A zombie has no values", arguments: ["", "Name:\tx\nState:\tZ (zombie)\nThreads:\t1\n", "VmHWM:\t1 kB\n"])
   func zombie(text: String) {
-    #expect(withBytes(text, ProcText.figures(inStatus:)) == nil)
+    #expect(withBytes(text, ProcText.memory(inStatus:)) == nil)
   }
 
   private static let mappings = """

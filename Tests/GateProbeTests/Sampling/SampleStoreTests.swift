@@ -34,13 +34,13 @@ struct SampleStoreTests {
     #expect(store.stride == 8)
   }
 
-  @Test("A sample without main figures gives way to one that has them")
+  @Test("A sample without main values gives way to one that has them")
   func prefersMain() {
     var store = SampleStore(capacity: 2)
     for resident in [-1, 5, 6] as [Int64] { store.append(reading(1, resident: resident)) }
     store.flush()
     #expect(store.last(.max).map(\.main?.resident) == [Bytes(5), Bytes(6)])
-    #expect(store.lastFigures?.resident == Bytes(6))
+    #expect(store.lastMemory?.resident == Bytes(6))
     #expect(store.last(1).count == 1)
   }
 }

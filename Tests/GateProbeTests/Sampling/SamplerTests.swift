@@ -4,21 +4,21 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Sampling a family", .timeLimit(.minutes(5)))
+@Suite("Sampling a tree", .timeLimit(.minutes(5)))
 struct SamplerTests {
-  let household = Household()
+  let testProcesses = TestProcesses()
 
-  /// Samples from the start of the family until its leader has ended.
-  private func report(of family: Family, main: Target.MainProcess? = nil) -> SamplingReport {
-    let sampler = Sampler(family: family, interval: .milliseconds(10), main: main)
+  /// Samples from the start of the tree until its leader has ended.
+  private func report(of processTree: ProcessTree, main: Target.MainProcess? = nil) -> SamplingReport {
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: main)
     sampler.start()
-    _ = family.leaderEnding()
+    _ = processTree.leaderEnding()
     return sampler.finish()
   }
 
   @Test("The highest mark seen of a program is the one that it has itself, within 1 %")
   func peak() throws {
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       """
       import mmap, time
       m = mmap.mmap(-1, 50 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -28,13 +28,13 @@ struct SamplerTests {
       time.sleep(0.1)
       print([l for l in open('/proc/self/status') if l.startswith('VmHWM')][0].split()[1])
       """)
-    let report = report(of: family)
-    let own = try #require(Int64(household.output.split(separator: "\n").last ?? ""))
+    let report = report(of: processTree)
+    let own = try #require(Int64(testProcesses.output.split(separator: "\n").last ?? ""))
     let seen = try #require(report.samples.compactMap(\.main?.peak).max())
     #expect(abs(seen.count - own * 1024) * 100 <= own * 1024, "seen \(seen), own \(own) KiB")
     #expect(seen > .mebibytes(50))
     let record = try #require(report.processes.first { $0.isMain })
-    #expect(record.id == family.leader && record.peak == seen && record.command.hasPrefix("python"))
+    #expect(record.id == processTree.leader && record.peak == seen && record.command.hasPrefix("python"))
     // Once freed, the level falls while the mark stays.
     let last = try #require(report.samples.compactMap(\.main).last)
     #expect(last.resident < .mebibytes(40))
@@ -43,8 +43,8 @@ struct SamplerTests {
 
   @Test("Samples come in the order of time, denser while the program is young")
   func times() throws {
-    let family = try household.family("sleep", "0.5")
-    let report = report(of: family)
+    let processTree = try testProcesses.processTree("sleep", "0.5")
+    let report = report(of: processTree)
     let times = report.samples.map(\.time)
     #expect(times.count >= 10)
     #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
@@ -55,8 +55,8 @@ struct SamplerTests {
 
   @Test("The first reading is made before the thread starts, so that a short program has one")
   func firstReading() throws {
-    let family = try household.family("sleep", "1000")
-    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    let processTree = try testProcesses.processTree("sleep", "1000")
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: nil)
     let first = try #require(sampler.recent(10).first)
     #expect(sampler.recent(10).count == 1)
     #expect(first.main != nil && first.processes == 1)
@@ -65,8 +65,8 @@ struct SamplerTests {
 
   @Test("Page faults and CPU time are read at first, and then less often than memory")
   func activity() throws {
-    let family = try household.family("sleep", "1000")
-    let sampler = Sampler(family: family, interval: .milliseconds(1), main: nil)
+    let processTree = try testProcesses.processTree("sleep", "1000")
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(1), main: nil)
     sampler.start()
     #expect(eventually { sampler.recent(1).first.map { $0.time > .milliseconds(500) } ?? false })
     let samples = sampler.finish().samples
@@ -79,32 +79,32 @@ struct SamplerTests {
 
   @Test("Children count in the tree, not in the main process")
   func children() throws {
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       """
       import os, subprocess, sys, time
       code = "import time; b = bytearray(20 << 20); print('up', flush=True); time.sleep(1000)"
       for n in range(3): subprocess.Popen([sys.executable, '-c', code])
       time.sleep(1000)
       """)
-    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: nil)
     sampler.start()
-    #expect(eventually { household.output == "up\nup\nup\n" })
+    #expect(eventually { testProcesses.output == "up\nup\nup\n" })
     #expect(eventually { (sampler.recent(1).first?.tree ?? .zero) > .mebibytes(80) })
     let last = try #require(sampler.recent(1).first)
     #expect(last.processes == 4)
     #expect(try #require(last.main).resident < .mebibytes(40))
     #expect(try #require(sampler.residentNow()) < .mebibytes(40))
-    #expect(sampler.mainProcess == family.leader)
+    #expect(sampler.mainProcess == processTree.leader)
     let report = sampler.finish()
     #expect(report.processes.count >= 4)
-    #expect(report.processes.filter(\.isMain).map(\.id) == [family.leader])
-    #expect(report.processes.filter { $0.parent == family.leader && $0.peak > .mebibytes(20) }.count == 3)
+    #expect(report.processes.filter(\.isMain).map(\.id) == [processTree.leader])
+    #expect(report.processes.filter { $0.parent == processTree.leader && $0.peak > .mebibytes(20) }.count == 3)
   }
 
   @Test("A child between vfork and exec is not counted a second time")
   func borrowedMemory() throws {
     // The child of a vfork lives on its parent's memory until it executes; here it waits for a writer of a FIFO.
-    let source = household.file(
+    let source = testProcesses.file(
       "borrower.c",
       """
       #define _GNU_SOURCE
@@ -120,18 +120,18 @@ struct SamplerTests {
         pause();
       }
       """)
-    let program = household.folder + "/borrower"
-    let compiler = try household.family("cc", "-w", "-O1", "-o", program, source)
-    try #require(compiler.leaderEnding() == .exited(0), "\(household.output)")
-    let fifo = household.folder + "/fifo"
+    let program = testProcesses.folder + "/borrower"
+    let compiler = try testProcesses.processTree("cc", "-w", "-O1", "-o", program, source)
+    try #require(compiler.leaderEnding() == .exited(0), "\(testProcesses.output)")
+    let fifo = testProcesses.folder + "/fifo"
     mkfifo(fifo, 0o600)
-    let family = try household.family(program, fifo)
-    #expect(eventually { household.output.contains("up") })
-    let sampler = Sampler(family: family, interval: .milliseconds(2), main: nil)
+    let processTree = try testProcesses.processTree(program, fifo)
+    #expect(eventually { testProcesses.output.contains("up") })
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(2), main: nil)
     sampler.start()
     #expect(eventually { sampler.recent(100).count == 100 })
     let writer = open(fifo, O_WRONLY | O_NONBLOCK)
-    #expect(eventually { household.output.contains("down") })
+    #expect(eventually { testProcesses.output.contains("down") })
     close(writer)
     let report = sampler.finish()
     let tree = try #require(report.samples.map(\.tree).max())
@@ -142,24 +142,25 @@ struct SamplerTests {
 
   @Test("The main process of a daemon is the one in its pidfile")
   func pidfile() throws {
-    let path = household.file("daemon.pid", "1\n")
-    let family = try household.shell("(setsid sh -c 'sleep 0.1; echo $$ > daemon.pid; exec sleep 1000' &)")
-    let sampler = Sampler(family: family, interval: .milliseconds(10), main: .pidfile(path))
+    let path = testProcesses.file("daemon.pid", "1\n")
+    let processTree = try testProcesses.shell("(setsid sh -c 'sleep 0.1; echo $$ > daemon.pid; exec sleep 1000' &)")
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: .pidfile(path))
     sampler.start()
     #expect(sampler.residentNow() == nil, "what an earlier run left in the pidfile is no member")
     #expect(eventually { sampler.mainProcess != nil })
-    #expect(sampler.mainProcess == family.members().first?.pid)
+    #expect(sampler.mainProcess == processTree.members().first?.pid)
     #expect(eventually { sampler.residentNow() != nil })
     #expect(eventually { sampler.recent(1).first?.main != nil })
     let report = sampler.finish()
-    #expect(report.samples.first?.main == nil, "as long as it is unknown there are no main figures")
+    #expect(report.samples.first?.main == nil, "as long as it is unknown there are no main memory")
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
 
   @Test("The main process is found by its name or its command line", arguments: ["^sleep$", "sleep 9[0-9]{2}$"])
   func name(pattern: String) throws {
-    let family = try household.shell("sh -c 'sleep 987; :' & wait")
-    let sampler = Sampler(family: family, interval: .milliseconds(5), main: .name(try Pattern(parsing: pattern)))
+    let processTree = try testProcesses.shell("sh -c 'sleep 987; :' & wait")
+    let sampler = Sampler(
+      processTree: processTree, interval: .milliseconds(5), main: .name(try Pattern(parsing: pattern)))
     sampler.start()
     #expect(eventually { sampler.mainProcess != nil })
     let main = sampler.mainProcess
@@ -172,12 +173,12 @@ struct SamplerTests {
 
   @Test("The shell that starts a program is not taken for it, though its command line has the name")
   func nameInLine() throws {
-    let family = try household.shell("sleep 986; :")
+    let processTree = try testProcesses.shell("sleep 986; :")
     let name = try Pattern(parsing: "sleep 98[0-9]")
-    let sampler = Sampler(family: family, interval: .milliseconds(5), main: .name(name))
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: .name(name))
     sampler.start()
     #expect(eventually { sampler.mainProcess != nil })
-    #expect(sampler.mainProcess != family.leader)
+    #expect(sampler.mainProcess != processTree.leader)
     let report = sampler.finish()
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
@@ -185,15 +186,15 @@ struct SamplerTests {
   @Test("Nor is a child of that shell, as long as it is a copy of it")
   func nameInCopiedLine() throws {
     // The part in parentheses is a copy of the shell until a line comes through the FIFO.
-    let family = try household.shell("mkfifo gate; (echo copied; read line <gate); sleep 985; :")
+    let processTree = try testProcesses.shell("mkfifo gate; (echo copied; read line <gate); sleep 985; :")
     let name = try Pattern(parsing: "sleep 98[0-9]")
-    let sampler = Sampler(family: family, interval: .milliseconds(5), main: .name(name))
-    #expect(eventually { household.output == "copied\n" })
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: .name(name))
+    #expect(eventually { testProcesses.output == "copied\n" })
     sampler.start()
     // The first search comes before the first sample.
     #expect(eventually { !sampler.recent(1).isEmpty })
     #expect(sampler.mainProcess == nil)
-    let opener = try household.shell("echo >gate")
+    let opener = try testProcesses.shell("echo >gate")
     #expect(opener.leaderEnding() == .exited(0))
     #expect(eventually { sampler.mainProcess != nil })
     let report = sampler.finish()
@@ -202,13 +203,13 @@ struct SamplerTests {
 
   @Test("A program that executes another keeps the higher of both marks")
   func exec() throws {
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       """
       import os, time
       b = bytearray(40 << 20); time.sleep(0.2)
       os.execvp('sleep', ['sleep', '0.3'])
       """)
-    let report = report(of: family)
+    let report = report(of: processTree)
     let main = try #require(report.processes.first { $0.isMain })
     #expect(main.peak > .mebibytes(40))
     #expect(main.command == "sleep")
@@ -217,7 +218,7 @@ struct SamplerTests {
 
   @Test("A process whose first thread has ended is read through another thread")
   func firstThreadEnded() throws {
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       """
       import ctypes, threading, time
       b = bytearray(60 << 20)
@@ -226,9 +227,10 @@ struct SamplerTests {
       print('up', flush=True)
       ctypes.CDLL(None).pthread_exit(None)
       """)
-    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: nil)
     sampler.start()
-    #expect(eventually { household.output == "up\n" && ProcessStat(of: family.leader)?.state == UInt8(ascii: "Z") })
+    #expect(
+      eventually { testProcesses.output == "up\n" && ProcessStat(of: processTree.leader)?.state == UInt8(ascii: "Z") })
     usleep(300_000)
     let resident = try #require(sampler.residentNow())
     #expect(resident > .mebibytes(60))
@@ -238,14 +240,14 @@ struct SamplerTests {
     _ = sampler.finish()
   }
 
-  @Test("After the end of the main process its figures are missing, and the tree goes on")
+  @Test("After the end of the main process its values are missing, and the tree goes on")
   func mainEnds() throws {
-    let family = try household.shell("sleep 1000 & sleep 0.2")
-    let sampler = Sampler(family: family, interval: .milliseconds(5), main: nil)
+    let processTree = try testProcesses.shell("sleep 1000 & sleep 0.2")
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: nil)
     sampler.start()
-    #expect(family.leaderEnding() == .exited(0))
+    #expect(processTree.leaderEnding() == .exited(0))
     #expect(eventually { sampler.recent(1).first.map { $0.main == nil && $0.processes == 1 } ?? false })
-    #expect(sampler.mainProcess == family.leader)
+    #expect(sampler.mainProcess == processTree.leader)
     #expect(sampler.residentNow() == nil)
     let report = sampler.finish()
     #expect(report.samples.first?.main != nil)
@@ -254,7 +256,7 @@ struct SamplerTests {
 
   @Test("A program that forks much is followed, and what has ended is not kept")
   func forkHeavy() throws {
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       """
       import os, time
       end = time.monotonic() + 1
@@ -266,7 +268,7 @@ struct SamplerTests {
         if os.fork() == 0: time.sleep(1000)
       time.sleep(1000)
       """)
-    let sampler = Sampler(family: family, interval: .milliseconds(5), main: nil)
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: nil)
     sampler.start()
     #expect(eventually { sampler.recent(1).first?.processes == 21 })
     let report = sampler.finish()
@@ -276,11 +278,11 @@ struct SamplerTests {
 
   @Test("What the memory consists of is known of a program that lived long enough")
   func composition() throws {
-    let family = try household.python(
+    let processTree = try testProcesses.python(
       "import time; b = [bytes(1000) for n in range(30000)]; print('up', flush=True); time.sleep(1000)")
-    let sampler = Sampler(family: family, interval: .milliseconds(10), main: nil)
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: nil)
     sampler.start()
-    #expect(eventually { household.output == "up\n" })
+    #expect(eventually { testProcesses.output == "up\n" })
     sampler.takeFinalComposition()
     let composition = try #require(sampler.finish().composition)
     let heap = try #require(composition.heap)
@@ -290,7 +292,7 @@ struct SamplerTests {
     #expect(composition.anonymous > .mebibytes(30))
     #expect(composition.file > .mebibytes(1))
     // The same process, read by the kernel's own sum.
-    let rollup = SmallFile.text(at: "/proc/\(family.leader)/smaps_rollup") ?? ""
+    let rollup = SmallFile.text(at: "/proc/\(processTree.leader)/smaps_rollup") ?? ""
     let line = rollup.split(separator: "\n").first { $0.hasPrefix("Anonymous:") } ?? ""
     let anonymous = try #require(Int64(line.split(separator: " ").dropFirst().first ?? ""))
     #expect(composition.anonymous == .kibibytes(anonymous))

@@ -16,9 +16,9 @@ struct SteadyLoopTests {
   ///
   /// Those come at an age of 0.2 s and not before 1.2 s, and allocate. nil where this thread came too late.
   private func measured() throws -> (readings: Int, allocations: Int)? {
-    let household = Household()
-    let family = try household.shell("sleep 1000 & sleep 1000 & wait")
-    let sampler = Sampler(family: family, interval: .milliseconds(1), main: nil)
+    let testProcesses = TestProcesses()
+    let processTree = try testProcesses.shell("sleep 1000 & sleep 1000 & wait")
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(1), main: nil)
     sampler.start()
     #expect(eventually { sampler.recent(1).first.map { $0.time > .milliseconds(400) } ?? false })
     let before = (samples: sampler.recent(.max).count, allocations: try #require(allocations))
@@ -69,16 +69,16 @@ struct AllocationTests {
   /// Never within itself: the library is loaded only where this test has started the tests once more.
   @Test("The loop allocates nothing while no process comes or goes", .enabled(if: allocations == nil))
   func steadyLoop() throws {
-    let household = Household()
-    let source = household.file("counter.c", Self.counter)
-    let library = household.folder + "/counter.so"
-    let compiler = try household.family("cc", "-shared", "-fPIC", "-o", library, source)
-    try #require(compiler.leaderEnding() == .exited(0), "\(household.output)")
+    let testProcesses = TestProcesses()
+    let source = testProcesses.file("counter.c", Self.counter)
+    let library = testProcesses.folder + "/counter.so"
+    let compiler = try testProcesses.processTree("cc", "-shared", "-fPIC", "-o", library, source)
+    try #require(compiler.leaderEnding() == .exited(0), "\(testProcesses.output)")
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    var request = household.request([tests, "--testing-library", "swift-testing", "--filter", "allocatesNothing"])
+    var request = testProcesses.request([tests, "--testing-library", "swift-testing", "--filter", "allocatesNothing"])
     request.environment["LD_PRELOAD"] = library
-    let family = try Family(starting: request)
-    #expect(family.leaderEnding() == .exited(0), "\(household.output)")
-    #expect(household.output.contains("Test \"Readings allocate nothing\" passed"), "\(household.output)")
+    let processTree = try ProcessTree(starting: request)
+    #expect(processTree.leaderEnding() == .exited(0), "\(testProcesses.output)")
+    #expect(testProcesses.output.contains("Test \"Readings allocate nothing\" passed"), "\(testProcesses.output)")
   }
 }

@@ -10,7 +10,7 @@ private let canTrace = LinuxCalls.canTrace
 
 @Suite("Traced programs", .enabled(if: canTrace, "ptrace(2) is refused here"), .timeLimit(.minutes(5)))
 struct TracingTests {
-  private let household = Household()
+  private let testProcesses = TestProcesses()
 
   private struct Story {
     var events: [TraceEvent]
@@ -18,8 +18,8 @@ struct TracingTests {
 
     func events(of pid: Int32) -> [TraceEvent.Kind] { events.filter { $0.pid == pid }.map(\.kind) }
 
-    /// The last figures of each process that ended.
-    var lastFigures: [(pid: Int32, program: TraceEvent.Program)] {
+    /// The last values of each process that ended.
+    var lastMemory: [(pid: Int32, program: TraceEvent.Program)] {
       events.compactMap { event in
         guard case .exiting(let program) = event.kind else { return nil }
         return (event.pid, program)
@@ -28,21 +28,21 @@ struct TracingTests {
   }
 
   private func request(_ words: [String]) -> LaunchRequest {
-    var request = household.request(words)
+    var request = testProcesses.request(words)
     request.isTraced = true
     return request
   }
 
   /// All that was told of a program, once nothing is left of it.
-  private func story(of words: [String], meanwhile: (Family) -> Void = { _ in }) throws -> Story {
-    let family = try Family(starting: request(words))
-    meanwhile(family)
-    #expect(family.leaderEnding() != nil)
+  private func story(of words: [String], meanwhile: (ProcessTree) -> Void = { _ in }) throws -> Story {
+    let processTree = try ProcessTree(starting: request(words))
+    meanwhile(processTree)
+    #expect(processTree.leaderEnding() != nil)
     #expect(
       eventually {
-        family.collect(); return family.isDispersed
+        processTree.collect(); return processTree.isEmpty
       })
-    return Story(events: family.takeTraceEvents(), leader: family.leader)
+    return Story(events: processTree.takeTraceEvents(), leader: processTree.leader)
   }
 
   private func story(python script: String) throws -> Story {
@@ -52,9 +52,9 @@ struct TracingTests {
   /// The interpreter itself: what is called `python3` may be a script that starts it.
   private static let python = "/usr/bin/python3"
 
-  @Test("A program that forks without end keeps its shepherd from nothing: it is killed when that is asked")
+  @Test("A program that forks without end keeps its supervisor from nothing: it is killed when that is asked")
   func forksWithoutEnd() throws {
-    let program = try household.compiled(
+    let program = try testProcesses.compiled(
       """
       #include <sys/wait.h>
       #include <unistd.h>
@@ -63,18 +63,18 @@ struct TracingTests {
         for (;;) { if (fork() == 0) _exit(0); wait(0); }
       }
       """)
-    let family = try Family(starting: request([program]))
+    let processTree = try ProcessTree(starting: request([program]))
     var reported = 0
     #expect(
       eventually {
-        reported += family.takeTraceEvents().count; return reported > 5000
+        reported += processTree.takeTraceEvents().count; return reported > 5000
       })
-    #expect(family.disperse() == [])
-    #expect(!family.hasLostShepherd)
-    #expect(household.processes == [])
+    #expect(processTree.killAll() == [])
+    #expect(!processTree.hasLostSupervisor)
+    #expect(testProcesses.processes == [])
   }
 
-  @Test("A program's exec, last figures and end are told, in this order, however short it lives")
+  @Test("A program's exec, last values and end are told, in this order, however short it lives")
   func shortest() throws {
     for _ in 0..<20 {
       let story = try story(of: ["true"])
@@ -86,7 +86,7 @@ struct TracingTests {
       }
       #expect(kinds[2] == .ended(.exited(0)))
       #expect(first.command == "true" && last.command == "true")
-      #expect(try #require(last.figures).peak >= .kibibytes(500))
+      #expect(try #require(last.memory).peak >= .kibibytes(500))
     }
   }
 
@@ -98,12 +98,12 @@ struct TracingTests {
     ]
   )
   func peak(end: String) throws {
-    let base = try #require(story(python: "import os, signal").lastFigures.last?.program.figures)
+    let base = try #require(story(python: "import os, signal").lastMemory.last?.program.memory)
     let spike = try story(python: "import os, signal; a = bytearray(64 << 20); del a\(end)")
-    let figures = try #require(spike.lastFigures.last?.program.figures)
+    let memory = try #require(spike.lastMemory.last?.program.memory)
     // 0.4 MiB: the kernel keeps the mark by counters that may be off by 31 pages a CPU each, see `Recording`.
-    #expect(abs(figures.peak.count - base.peak.count - 64 << 20) < 1 << 20)
-    #expect(figures.resident < .mebibytes(40))
+    #expect(abs(memory.peak.count - base.peak.count - 64 << 20) < 1 << 20)
+    #expect(memory.resident < .mebibytes(40))
   }
 
   @Test("A child by fork, by vfork with exec, and by vfork that fails, is told with its maker")
@@ -122,14 +122,14 @@ struct TracingTests {
     #expect(made.map(\.kind).contains(.forked(parent: story.leader, borrowsMemory: true)))
     #expect(made.count == 3)
     for child in made { #expect(story.events(of: child.pid).contains { if case .ended = $0 { true } else { false } }) }
-    let commands = Set(story.lastFigures.map(\.program.command))
+    let commands = Set(story.lastMemory.map(\.program.command))
     #expect(commands.contains("true"))
   }
 
   @Test("Grandchildren of a daemon are followed")
   func daemon() throws {
     let story = try story(of: ["/bin/sh", "-c", "setsid sh -c 'sh -c \"sleep 0.1; true\" & true' &"])
-    #expect(story.lastFigures.filter { $0.program.command == "sleep" }.count == 1)
+    #expect(story.lastMemory.filter { $0.program.command == "sleep" }.count == 1)
   }
 
   @Test("Each exec tells the new program's name, and the peak counts from there")
@@ -141,7 +141,7 @@ struct TracingTests {
     let kinds = story.events(of: story.leader)
     let programs = kinds.compactMap { if case .executed(let program) = $0 { program.command } else { nil } }
     #expect(programs.count == 3 && programs.first == "sh" && programs.last == "true")
-    #expect(try #require(story.lastFigures.last?.program.figures).peak < .mebibytes(10))
+    #expect(try #require(story.lastMemory.last?.program.memory).peak < .mebibytes(10))
   }
 }
 
@@ -158,23 +158,23 @@ extension TracingTests {
       while not got: time.sleep(0.01)
       sys.exit(40 + got[0])
       """
-    let family = try Family(starting: request([Self.python, "-c", script]))
-    #expect(eventually { household.output == "up\n" })
-    #expect(family.send(Signal(number: number), to: family.leader))
-    #expect(family.leaderEnding() == .exited(40 + number))
+    let processTree = try ProcessTree(starting: request([Self.python, "-c", script]))
+    #expect(eventually { testProcesses.output == "up\n" })
+    #expect(processTree.send(Signal(number: number), to: processTree.leader))
+    #expect(processTree.leaderEnding() == .exited(40 + number))
   }
 
   @Test("A stopped program stays stopped until it is continued")
   func groupStop() throws {
     let script = "import os, time; print('up', flush=True); time.sleep(0.3); print('on', flush=True)"
-    let family = try Family(starting: request([Self.python, "-c", script]))
-    #expect(eventually { household.output == "up\n" })
-    #expect(family.send(Signal(number: SIGSTOP), to: family.leader))
+    let processTree = try ProcessTree(starting: request([Self.python, "-c", script]))
+    #expect(eventually { testProcesses.output == "up\n" })
+    #expect(processTree.send(Signal(number: SIGSTOP), to: processTree.leader))
     usleep(700_000)
-    #expect(household.output == "up\n")
-    #expect(family.send(Signal(number: SIGCONT), to: family.leader))
-    #expect(family.leaderEnding() == .exited(0))
-    #expect(household.output == "up\non\n")
+    #expect(testProcesses.output == "up\n")
+    #expect(processTree.send(Signal(number: SIGCONT), to: processTree.leader))
+    #expect(processTree.leaderEnding() == .exited(0))
+    #expect(testProcesses.output == "up\non\n")
   }
 
   @Test("A shell's job control works: its child stops, is seen to stop, and goes on")
@@ -198,11 +198,11 @@ extension TracingTests {
 
   @Test("A program that stops itself and is killed ends")
   func killedWhileStopped() throws {
-    let family = try Family(starting: request(["/bin/sh", "-c", "echo up; kill -STOP $$"]))
-    #expect(eventually { household.output == "up\n" })
+    let processTree = try ProcessTree(starting: request(["/bin/sh", "-c", "echo up; kill -STOP $$"]))
+    #expect(eventually { testProcesses.output == "up\n" })
     usleep(50_000)
-    #expect(family.disperse() == [])
-    #expect(family.ending(of: family.leader) == .signaled(SIGKILL, coreDumped: false))
+    #expect(processTree.killAll() == [])
+    #expect(processTree.ending(of: processTree.leader) == .signaled(SIGKILL, coreDumped: false))
   }
 }
 
@@ -212,7 +212,7 @@ extension TracingTests {
   @Test("Memory that a second thread holds when the first has ended is in the peak")
   func headless() throws {
     let story = try story(of: [
-      try household.compiled(
+      try testProcesses.compiled(
         """
         #include <pthread.h>
         #include <stdlib.h>
@@ -232,14 +232,14 @@ extension TracingTests {
         """)
     ])
     #expect(story.events(of: story.leader).last == .ended(.exited(9)))
-    let peaks = story.lastFigures.filter { $0.pid == story.leader }.compactMap { $0.program.figures?.peak }
+    let peaks = story.lastMemory.filter { $0.pid == story.leader }.compactMap { $0.program.memory?.peak }
     #expect(try #require(peaks.max()) >= .mebibytes(48))
   }
 
   @Test("An exec by a second thread makes a new program of the whole process")
   func execByThread() throws {
     let story = try story(of: [
-      try household.compiled(
+      try testProcesses.compiled(
         """
         #include <pthread.h>
         #include <unistd.h>
@@ -264,7 +264,7 @@ extension TracingTests {
   @Test("Threads that come and go by the thousand are no processes, and are told of once")
   func manyThreads() throws {
     let story = try story(of: [
-      try household.compiled(
+      try testProcesses.compiled(
         """
         #include <pthread.h>
         #include <string.h>
@@ -288,7 +288,7 @@ extension TracingTests {
     #expect(story.events(of: story.leader).last == .ended(.exited(4)))
     let reported = story.events.filter { if case .madeManyThreads = $0.kind { true } else { false } }
     #expect(reported.count == 1)
-    #expect(try #require(story.lastFigures.last?.program.figures).peak >= .mebibytes(20))
+    #expect(try #require(story.lastMemory.last?.program.memory).peak >= .mebibytes(20))
     #expect(story.events.contains { if case .forked = $0.kind { true } else { false } }, "the first thread is followed")
   }
 }
@@ -296,28 +296,28 @@ extension TracingTests {
 // MARK: - What is left
 
 extension TracingTests {
-  @Test("Nothing outlives a shepherd that somebody kills, however deep it is")
-  func shepherdKilled() throws {
-    let family = try Family(
+  @Test("Nothing outlives a supervisor that somebody kills, however deep it is")
+  func supervisorKilled() throws {
+    let processTree = try ProcessTree(
       starting: request([
         "/bin/sh", "-c", "setsid sh -c 'trap \"\" TERM HUP; (sleep 1000 &) ; sleep 1000' & sleep 1000",
       ]))
-    #expect(eventually { household.processes.count >= 4 })
-    LinuxCalls.killChild(family.shepherd)
-    #expect(eventually { household.processes.isEmpty })
+    #expect(eventually { testProcesses.processes.count >= 4 })
+    LinuxCalls.killChild(processTree.supervisor)
+    #expect(eventually { testProcesses.processes.isEmpty })
   }
 
   @Test(
     "A traced program can be executed though it fails at once, and its error is told", arguments: ["/no/such", "/"])
   func failedStart(path: String) {
-    #expect(throws: LaunchError.self) { try Family(starting: request([path])) }
-    #expect(household.processes == [])
+    #expect(throws: LaunchError.self) { try ProcessTree(starting: request([path])) }
+    #expect(testProcesses.processes == [])
   }
 
   @Test("A program that is not traced has no events")
   func untraced() throws {
-    let family = try household.family("true")
-    #expect(family.leaderEnding() == .exited(0))
-    #expect(family.takeTraceEvents() == [])
+    let processTree = try testProcesses.processTree("true")
+    #expect(processTree.leaderEnding() == .exited(0))
+    #expect(processTree.takeTraceEvents() == [])
   }
 }

@@ -37,13 +37,13 @@ extension Fixture {
       )
     }
     scenario.repetitions[2].spike = spike
-    scenario.baselineCurve = curve(peak: 23_068_672, height: 21_000_000).main.thinned(to: 30)
+    scenario.reference?.curve = curve(peak: 23_068_672, height: 21_000_000).main.downsampled(to: 30)
     scenario.compositionAtPeak = Composition(
       anonymous: Bytes(20_300_000), file: Bytes(4_079_392), shared: .zero, heap: Bytes(13_300_000),
       libraries: [.init(name: "libssl.so.3", resident: .kibibytes(512))]
     )
-    scenario.notes = ["the environment is not the baseline's (baseline → here): kernel 6.1 → 6.18.5"]
-    scenario.approval = Baseline.Approval(
+    scenario.notes = [.environmentChanged([.init(field: .kernel, baseline: "6.1", current: "6.18.5")])]
+    scenario.approval = Approval(
       at: run.startedAt.addingTimeInterval(-86_400 * 12), by: "ann", commit: "4f2a91c", reason: "first", run: "0"
     )
     return scenario

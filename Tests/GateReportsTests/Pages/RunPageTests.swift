@@ -39,7 +39,7 @@ struct RunPageTests {
     var context = SummaryContext(command: .record, exitCode: .pass, approval: .unavailable)
     context.recorded = ["ls", "-l", "a b"]
     let words = try words(Fixture.result([scenario]), context)
-    #expect(words.contains("What ls held in memory") && words.contains("peak 23.1 MiB the most it held (VmHWM)"))
+    #expect(words.contains("Memory of ls") && words.contains("peak 23.1 MiB high-water mark (VmHWM)"))
     #expect(words.contains("highwater record -- ls -l 'a b'"))
     #expect(!words.contains("approve") && !words.contains("Scenarios") && !words.contains("pass"))
   }
@@ -58,7 +58,9 @@ struct RunPageTests {
     let words = try words(result, context)
     let terminal = SummaryReport.text(result, style: TerminalStyle(width: 200), context: context)
     for metric in scenario.metrics {
-      guard let sentence = MetricSentence(metric: metric, scenario: scenario).text else { continue }
+      guard [.regression, .improved, .inconclusive].contains(metric.verdict), let sentence = metric.reasonText else {
+        continue
+      }
       let plain = sentence.replacing("\u{a0}", with: " ")
       #expect(words.contains(plain) || scenario.verdict == .failed)
       #expect(terminal.replacing(/\s+/, with: " ").contains(plain) == words.contains(plain))
@@ -67,11 +69,11 @@ struct RunPageTests {
       #expect(words.contains(line.replacing("note: ", with: "").trimmingCharacters(in: .whitespaces)))
     }
     for metric in scenario.metrics where scenario.verdict != .failed {
-      #expect(words.contains(metric.label))
+      #expect(words.contains(metric.metric.label(unit: metric.unit)))
       if let now = metric.current { #expect(words.contains(plain(now.median, metric))) }
       if let before = metric.baseline { #expect(words.contains(plain(before.median, metric))) }
     }
-    if let failure = scenario.failure { #expect(words.contains("\(failure.subject): \(failure.problem)")) }
+    if let failure = scenario.failure { #expect(words.contains(failure.displayText)) }
     #expect(words.contains(summaryLine(result)))
   }
 
@@ -85,13 +87,13 @@ struct RunPageTests {
     for part in [
       "Resident memory of the main process , repetition 3 of 5", "The peak, 23.3 MiB, came between 0.295 s and 0.300 s",
       "the steady state from 0.410 s to 0.990 s went from 21.6 MiB to 22.1 MiB", "load", "serve", "filled",
-      "the baseline's middle one", "the whole process tree", "120 iterations",
+      "the baseline", "the whole process tree", "120 iterations",
       "+1.3 MiB: anonymous +1.2 MiB (heap +1.2 MiB), file +51.2 KiB", "at the peak", "libssl.so.3 512 KiB",
       "Processes of repetition 3, the largest first", "worker", "SIGSEGV, core dumped", "5 repetitions",
       "How it ended", "exited with code 0, 5 of 5 repetitions", "kernel 6.1 → 6.18.5",
-      "highest spike: 30.0 MiB in phase load, between 0.812 s and 0.822 s, while it kept a CPU busy",
+      "highest spike: 30.0 MiB in phase load, between 0.812 s and 0.822 s, while a CPU was busy",
       "highwater check --verbose 'redis-load[clients=50]'",
-      "highwater approve --reason 'why it is wanted' --from .highwater/result.json 'redis-load[clients=50]'",
+      "highwater approve --reason 'why it is intended' --from .highwater/result.json 'redis-load[clients=50]'",
       "commit 4f2a91c0d6e8", "branch main", "build https://ci.example/builds/17", "started 2026-01-02 03:04 UTC",
       "approved 12 days ago", "peaks exact to 248 KiB", "95 % interval", "detectable",
     ] {
@@ -126,26 +128,25 @@ struct RunPageTests {
     #expect(try words(Fixture.result([Fixture.passing("a")], run: run)).contains("build"))
   }
 
-  @Test("A stranger's words are never markup")
+  @Test("Text from outside is never markup")
   func hostileWords() throws {
     let evil = "</script></title></details><img src=x onerror=alert(1)>\"'&{{#a}}{{{b}}}"
     var scenario = Fixture.charted
     scenario.name = ScenarioName(evil)
-    scenario.notes = [evil]
-    scenario.failure = Failure(
-      subject: evil, problem: evil, place: SourcePlace(file: evil, line: 1, column: 1), output: evil)
+    scenario.notes = [.comparedWithBuild(evil)]
+    scenario.failure = .text(evil, evil, place: SourcePlace(file: evil, line: 1, column: 1), output: evil)
     scenario.environment.name = evil
     scenario.environment.fingerprint.measurement = evil
     for index in scenario.repetitions.indices {
       scenario.repetitions[index].curve?.phases = [.init(evil, at: .zero)]
       scenario.repetitions[index].curve?.marks = [.init(evil, at: .milliseconds(10))]
-      scenario.repetitions[index].end = End(.crash, signal: .segv, proof: evil, detail: evil)
-      scenario.repetitions[index].notes = [evil]
+      scenario.repetitions[index].end = .text(.crash, signal: .segv, proof: evil, detail: evil)
+      scenario.repetitions[index].addNote(evil)
       scenario.repetitions[index].largestProcesses[0].command = evil
       scenario.repetitions[index].spike?.phase = evil
     }
-    scenario.currentComposition?.libraries = [.init(name: evil, resident: .mebibytes(1))]
-    scenario.metrics[0].reason = evil
+    scenario.composition?.libraries = [.init(name: evil, resident: .mebibytes(1))]
+    scenario.metrics[0].reason = .mixedUnits([evil])
     scenario.approval?.by = evil
     var run = Fixture.run
     (run.commit, run.subject, run.branch, run.buildURL) = (evil, evil, evil, "https://\(evil)")
@@ -187,7 +188,7 @@ struct RunPageTests {
         time: .microseconds(index * 123_400), low: low, high: low + .kibibytes(Int64(index * 31 % 97)))
     }
     curve.main = MemorySeries(points)
-    curve.tree = MemorySeries(Array(points.prefix(MemorySeries.mostPointsBeside)))
+    curve.tree = MemorySeries(Array(points.prefix(MemorySeries.mostSecondaryPoints)))
     return curve
   }
 }

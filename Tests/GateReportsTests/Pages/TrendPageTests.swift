@@ -1,12 +1,12 @@
 import Foundation
-import GateCore
+@testable import GateCore
 import Testing
 
 @testable import GateReports
 
 @Suite("The trend page's markup")
 struct TrendPageTests {
-  /// Three runs of one scenario: a baseline, a rise that nobody explains, and a crash.
+  /// Three runs of one scenario: a baseline, an unexplained rise, and a failure.
   private static var small: Trend {
     let hour = 3600.0
     let runs = (0..<3).map { index in
@@ -16,34 +16,34 @@ struct TrendPageTests {
         commit: "4f2a91c0d6e8b7a\(index)", subject: "Change \(index)", branch: "main",
         buildURL: "https://ci.example/builds/\(index)")
     }
-    func point(_ median: Double, _ verdict: Verdict) -> MetricCourse.Point {
+    func point(_ median: Double, _ verdict: Verdict) -> MetricSeries.Point {
       .init(
         median: median, low: median - 4096, high: median + 8192,
-        judgement: .init(verdict: verdict, baseline: 1_048_576, change: median - 1_048_576, allowed: 524_288))
+        judgement: .init(verdict: verdict, baseline: 1_048_576, allowed: 524_288))
     }
-    let approval = Baseline.Approval(
+    let approval = Approval(
       at: runs[0].startedAt, by: "Ada <ada@example.org>", commit: runs[0].commit, reason: "first & best",
       run: runs[0].id)
     return Trend(
-      madeAt: Date(timeIntervalSince1970: 1_767_400_000),
+      createdAt: Date(timeIntervalSince1970: 1_767_400_000),
       links: BuildLinks(commit: "https://git.example/commit/{commit}"), runs: runs, runCount: 3,
-      courses: [
-        ScenarioCourse(
+      series: [
+        ScenarioSeries(
           name: ScenarioName("load"), tags: ["server"], environment: "linux-x86_64-2cpu-traced", branch: "main",
           runCount: 3,
-          entries: [
-            .init(run: 0, verdict: .pass), .init(run: 1, verdict: .pass),
-            .init(run: 2, verdict: .failed, troubles: [.init(repetition: 1, end: End(.oom, oomKills: 1))]),
+          runs: [
+            .init(index: 0, verdict: .pass), .init(index: 1, verdict: .pass),
+            .init(index: 2, verdict: .failed, failedRepetitions: [.init(number: 1, end: End(.oom, oomKills: 1))]),
           ],
           metrics: [
-            MetricCourse(
+            MetricSeries(
               metric: .peakRSS, unit: "bytes", points: [point(1_048_576, .pass), point(1_310_720, .pass), nil],
-              steps: [.init(entry: 1, before: 1_048_576, after: 1_310_720, chance: 0.004, stands: true)]),
-            MetricCourse(
+              shifts: [.init(index: 1, before: 1_048_576, after: 1_310_720, chance: 0.004, persists: true)]),
+            MetricSeries(
               metric: .growth, unit: "bytes/second",
               points: [.init(median: 0.25, low: -1.5, high: 2), nil, .init(median: 3, low: 3, high: 3)]),
           ],
-          approvals: [.init(entry: 0, approval: approval)])
+          approvals: [.init(index: 0, approval: approval)])
       ])
   }
 
@@ -65,7 +65,7 @@ struct TrendPageTests {
     (value as? [Any])?.map { $0 as? Int } ?? []
   }
 
-  @Test("A small page is kept")
+  @Test("The markup of a small page")
   func golden() throws {
     try Golden.expect(try Self.markup(of: TrendPage.text(Self.small)), "trend.html")
   }
@@ -73,16 +73,17 @@ struct TrendPageTests {
   @Test("The data are columns of whole numbers in the largest unit")
   func columns() throws {
     let data = try Self.data(of: TrendPage.text(Self.small))
-    let course = try #require((data["courses"] as? [[String: Any]])?.first)
-    let metrics = try #require(course["metrics"] as? [[String: Any]])
-    #expect(metrics[0]["unit"] as? Double == 1024)
-    #expect(Self.column(metrics[0]["mid"]) == [1024, 256, nil])
+    let series = try #require((data["series"] as? [[String: Any]])?.first)
+    let metrics = try #require(series["metrics"] as? [[String: Any]])
+    #expect(metrics[0]["scale"] as? Double == 1024)
+    #expect(Self.column(metrics[0]["median"]) == [1024, 256, nil])
     #expect(Self.column(metrics[0]["below"]) == [4, 4, nil])
     #expect(Self.column(metrics[0]["above"]) == [8, 8, nil])
-    #expect(Self.column(metrics[0]["base"]) == [2, 1024, 1, nil])
-    #expect(metrics[1]["unit"] as? Double == 0.1)
-    #expect(Self.column(metrics[1]["mid"]) == [3, nil, 27])
-    #expect(course["verdict"] as? String == "003")
+    let baseline = try #require(metrics[0]["baseline"] as? [String: Any])
+    #expect(Self.column(baseline["counts"]) == [2, 1] && Self.column(baseline["values"]) == [1024, nil])
+    #expect(metrics[1]["scale"] as? Double == 0.1)
+    #expect(Self.column(metrics[1]["median"]) == [3, nil, 27])
+    #expect(series["verdict"] as? String == "003")
     let runs = try #require(data["runs"] as? [String: Any])
     #expect(runs["time"] as? [Int] == [1_767_323_045, 3600, 3600])
     #expect(runs["id"] as? [String] == ["000000000000", "000000000001", "000000000002"])
@@ -90,9 +91,9 @@ struct TrendPageTests {
 
   /// The medians that the page's script makes of the data again, as `trend-view.js` does.
   private static func medians(_ metric: [String: Any]) throws -> [Double?] {
-    let unit = try #require(metric["unit"] as? Double)
+    let unit = try #require(metric["scale"] as? Double)
     var sum = 0
-    return column(metric["mid"]).map { difference in
+    return column(metric["median"]).map { difference in
       guard let difference else { return nil }
       sum += difference
       return Double(sum) * unit
@@ -100,42 +101,42 @@ struct TrendPageTests {
   }
 
   @Test(
-    "A target's own figures have their unit, and survive to seven digits",
+    "Values that a target reports have their unit, and seven digits",
     arguments: [
       ("items", [1250, 1251, 1249]), ("items", [2048, 1024]), ("hits/call", [0.625, 0.25, 0.123456]),
       ("seconds", [0.012_345_67, 0.012_345_68, 0.012_3]), ("seconds", [0.000_001_234, 0.000_001_235]),
       ("EUR", [-3.5, 0, 1e-3]), ("items", [1_152_921_504_606_846_976, 12]), ("seconds", [604_799.75, 86_400.125]),
       ("rate", [12_345.678, 0.5]), ("rate", [123_456.789, 0.5]),
     ] as [(String, [Double])])
-  func ownFigures(unit: String, values: [Double]) throws {
+  func reportedValues(unit: String, values: [Double]) throws {
     var trend = Self.small
     let points = values.map { value in
-      MetricCourse.Point(
+      MetricSeries.Point(
         median: value, low: value, high: value,
-        judgement: .init(verdict: .pass, baseline: value, change: 0, allowed: value.magnitude, limit: value.magnitude))
+        judgement: .init(verdict: .pass, baseline: value, allowed: value.magnitude, limit: value.magnitude))
     }
-    let missing = [MetricCourse.Point?](repeating: nil, count: 3 - points.count)
-    trend.courses[0].metrics[0] = MetricCourse(metric: .value("x"), unit: unit, points: points + missing)
-    let course = try #require((try Self.data(of: TrendPage.text(trend))["courses"] as? [[String: Any]])?.first)
-    let metric = try #require((course["metrics"] as? [[String: Any]])?.first)
-    #expect(metric["name"] as? String == "value.x" && metric["measure"] as? String == unit)
+    let missing = [MetricSeries.Point?](repeating: nil, count: 3 - points.count)
+    trend.series[0].metrics[0] = MetricSeries(metric: .value("x"), unit: unit, points: points + missing)
+    let series = try #require((try Self.data(of: TrendPage.text(trend))["series"] as? [[String: Any]])?.first)
+    let metric = try #require((series["metrics"] as? [[String: Any]])?.first)
+    #expect(metric["name"] as? String == "value.x" && metric["unit"] as? String == unit)
     let largest = values.map(\.magnitude).max() ?? 0
-    // Nanoseconds are the least that a clock tells, and that is kept of anything.
+    // Nothing is stored in smaller units than nanoseconds.
     let step = max(largest / 1e6, 1e-9)
     for (read, value) in zip(try Self.medians(metric), values) {
       #expect(abs((read ?? .nan) - value) <= step / 2 * 1.000001, "\(value)")
     }
-    let limits = Self.column(metric["limit"])
-    let least = try #require(metric["unit"] as? Double)
-    #expect(abs(Double(limits[1] ?? 0) * least - values[0].magnitude) <= step)
+    let limits = Self.column((metric["limit"] as? [String: Any])?["values"])
+    let scale = try #require(metric["scale"] as? Double)
+    #expect(abs(Double((limits.first ?? nil) ?? 0) * scale - values[0].magnitude) <= step)
   }
 
   @Test("Hostile names and units are texts in the data and on the page")
-  func hostileFigures() throws {
+  func hostileNames() throws {
     let evil = "</script><img src=x onerror=alert(1)>\u{202e}"
     var trend = Self.small
-    trend.courses[0].metrics[0].unit = evil
-    trend.courses[0].metrics[0].metric = .value(evil)
+    trend.series[0].metrics[0].unit = evil
+    trend.series[0].metrics[0].metric = .value(evil)
     let page = TrendPage.text(trend)
     #expect(!page.contains("<img") && !page.contains("\u{202e}"))
     #expect(page.components(separatedBy: "</script").count == page.components(separatedBy: "<script").count)
@@ -143,34 +144,34 @@ struct TrendPageTests {
   }
 
   @Test(
-    "What nobody can go to is no link", arguments: ["javascript:alert(1)", "ftp://x/", "https://x y/", "\u{202e}", ""])
+    "Only a web address is a link", arguments: ["javascript:alert(1)", "ftp://x/", "https://x y/", "\u{202e}", ""])
   func links(address: String) throws {
     var trend = Self.small
     trend.links.commit = address
     trend.runs[0].buildURL = address
     let page = TrendPage.text(trend)
-    #expect(try Self.data(of: page)["commitURL"] is NSNull)
+    #expect(try Self.data(of: page)["commitURL"] == nil)
     #expect(try !Self.markup(of: page).contains("_blank"))
   }
 
-  @Test("Figures beyond all measure are shown, and do not stop the page")
+  @Test("Impossible values are left out")
   func extremes() throws {
     var trend = Self.small
-    trend.courses[0].metrics[0].points[1] = .init(median: .infinity, low: -.greatestFiniteMagnitude, high: .nan)
-    trend.courses[0].metrics[1].points[0] = .init(median: 1e300, low: -1e300, high: 1e300)
+    trend.series[0].metrics[0].points[1] = .init(median: .infinity, low: -.greatestFiniteMagnitude, high: .nan)
+    trend.series[0].metrics[1].points[0] = .init(median: 1e300, low: -1e300, high: 1e300)
     _ = try Self.data(of: TrendPage.text(trend))
   }
 
-  @Test("A history without runs says how to get some")
+  @Test("A history without runs says how to add some")
   func empty() throws {
-    let page = TrendPage.text(Trend(madeAt: Date(timeIntervalSince1970: 0), runs: [], runCount: 0, courses: []))
+    let page = TrendPage.text(Trend(createdAt: Date(timeIntervalSince1970: 0), runs: [], runCount: 0, series: []))
     #expect(try Self.markup(of: page).contains("The history has no runs yet"))
   }
 
-  @Test("All but data and pictures stays below 300 KB, and a run of a metric costs a dozen bytes")
+  @Test("Everything but data and pictures takes less than 300 KB, and a value less than 16 bytes")
   func size() throws {
     var trend = Self.small
-    let empty = TrendPage.text(Trend(madeAt: trend.madeAt, runs: [], runCount: 0, courses: []))
+    let empty = TrendPage.text(Trend(createdAt: trend.createdAt, runs: [], runCount: 0, series: []))
     #expect(empty.utf8.count < 300_000)
     let count = 2000
     trend.runs = (0..<count).map { index in
@@ -178,9 +179,9 @@ struct TrendPageTests {
       run.startedAt += Double(index) * 3600
       return run
     }
-    trend.courses[0].entries = (0..<count).map { .init(run: $0, verdict: .pass) }
-    let point = trend.courses[0].metrics[0].points[0]
-    let metric = MetricCourse(
+    trend.series[0].runs = (0..<count).map { .init(index: $0, verdict: .pass) }
+    let point = trend.series[0].metrics[0].points[0]
+    let metric = MetricSeries(
       metric: .peakRSS, unit: "bytes",
       points: (0..<count).map { index in
         point.map { known in
@@ -191,23 +192,23 @@ struct TrendPageTests {
           return moved
         }
       })
-    trend.courses[0].metrics = [metric]
+    trend.series[0].metrics = [metric]
     let one = TrendPage.text(trend).utf8.count
-    trend.courses[0].metrics = [metric, metric, metric]
+    trend.series[0].metrics = [metric, metric, metric]
     let three = TrendPage.text(trend).utf8.count
     #expect((three - one) / 2 / count < 16)
   }
 
   @Test(
-    "What to look at now",
+    "The state of a series",
     arguments: [
-      (Verdict.regression, TrendState.regression), (.failed, .failed), (.pass, .openStep), (.inconclusive, .openStep),
-      (.noBaseline, .openStep),
+      (Verdict.regression, TrendState.regression), (.failed, .failed), (.pass, .unexplainedRise), (.inconclusive, .unexplainedRise),
+      (.noBaseline, .unexplainedRise),
     ]
   )
   func states(latest: Verdict, state: TrendState) {
-    var course = Self.small.courses[0]
-    course.entries[2].verdict = latest
-    #expect(TrendState(of: course) == state)
+    var series = Self.small.series[0]
+    series.runs[2].verdict = latest
+    #expect(TrendState(of: series) == state)
   }
 }

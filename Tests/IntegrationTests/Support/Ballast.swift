@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The test program whose memory is known, `ci/benchmarks/ballast.c`, and what the gate says of it.
+/// The test program whose memory is known, `ci/bench.d/ballast.c`, and what the gate says of it.
 enum Ballast {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -13,7 +13,7 @@ enum Ballast {
     let folder = root.appendingPathComponent(".build/bench")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let (program, draft) = (folder.appendingPathComponent("ballast"), folder.appendingPathComponent(UUID().uuidString))
-    let source = root.appendingPathComponent("ci/benchmarks/ballast.c").path
+    let source = root.appendingPathComponent("ci/bench.d/ballast.c").path
     let status = try run("/usr/bin/env", ["cc", "-O1", "-static", "-o", draft.path, source])
     try #require(status == 0, "cc could not build \(source)")
     try #require(rename(draft.path, program.path) == 0)

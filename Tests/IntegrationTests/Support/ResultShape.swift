@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the contract says of a result file, as a shape that JSON can be held against (section 3).
+/// The shape of a result file that file-formats.md describes, to compare JSON with.
 indirect enum Shape: Sendable {
   case text, whole, number, flag
   case word([String])

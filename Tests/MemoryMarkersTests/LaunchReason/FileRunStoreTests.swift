@@ -14,13 +14,13 @@ struct FileRunStoreTests {
 
   private func run(_ version: String) -> PriorRun {
     var record = LaunchRecord()
-    record.surroundings.appVersion = version
+    record.run.appVersion = version
     return PriorRun(record)
   }
 
-  /// Loads the record; a program that another test starts has copies of our files until its exec, and so the lock.
-  private func loadWhenFree(_ store: FileRunStore) throws -> PriorRun? {
-    for _ in 0..<1000 {
+  /// Loads the record; retries because a child of another test inherits the lock until it calls exec.
+  private func loadWhenUnlocked(_ store: FileRunStore) throws -> PriorRun? {
+    for _ in 0..<6000 {
       do {
         return try store.load()
       } catch RunStoreError.heldByAnotherProcess {
@@ -30,8 +30,8 @@ struct FileRunStoreTests {
     return try store.load()
   }
 
-  @Test("What one process has saved, the next one loads, and only one at a time has it")
-  func handedOn() throws {
+  @Test("A process loads what the previous one saved, and only one at a time can lock the record")
+  func loaded() throws {
     let path = folder.path
     do {
       let first = FileRunStore(folder: path, instance: "a")
@@ -41,10 +41,10 @@ struct FileRunStoreTests {
       #expect(throws: RunStoreError.heldByAnotherProcess) { try FileRunStore(folder: path, instance: "a").load() }
       #expect(try FileRunStore(folder: path, instance: "b").load() == nil)
     }
-    #expect(try loadWhenFree(FileRunStore(folder: path, instance: "a")) == run("2"))
+    #expect(try loadWhenUnlocked(FileRunStore(folder: path, instance: "a")) == run("2"))
   }
 
-  @Test("The path is the same for each start, and no name leaves the folder")
+  @Test("The path is the same for each start, and no name escapes the folder")
   func path() {
     #expect(FileRunStore(folder: "/x", instance: "api").path == "/x/api.launch")
     #expect(FileRunStore(folder: "/x", instance: "api").path == FileRunStore(folder: "/x", instance: "api").path)
@@ -53,7 +53,7 @@ struct FileRunStoreTests {
     #expect(FileRunStore.default.path == FileRunStore().path)
   }
 
-  @Test("Folders are made for their user only, and so is the file")
+  @Test("Only the user can access the folders and the file")
   func modes() throws {
     let store = FileRunStore(folder: folder.file("state/highwater"), instance: "a")
     _ = try store.load()
@@ -66,7 +66,7 @@ struct FileRunStoreTests {
     #expect(mode("state/highwater/a.launch") == 0o600)
   }
 
-  @Test("A file that is none of ours is left alone")
+  @Test("A file that is not a record is not changed")
   func foreign() throws {
     try folder.write(String(repeating: "long ", count: 2000), to: "a.launch")
     #expect(throws: RunStoreError.corrupt) { try FileRunStore(folder: folder.path, instance: "a").load() }
@@ -80,21 +80,21 @@ struct FileRunStoreTests {
     }
   }
 
-  @Test("A folder that cannot be made costs the program nothing, and is told of once")
+  @Test("A folder that cannot be created is reported once, and the program continues")
   func noFolder() throws {
     let fixture = try LaunchFixture(variables: ["FIXTURE_ERRORS": "stdout"])
     fixture.parent = try fixture.folder.write("a file", to: "file")
     let program = try fixture.start("return", activity: "active")
-    let complaint = "mkdir \(fixture.folder.file("file/state")): Not a directory"
+    let problem = "mkdir \(fixture.folder.file("file/state")): Not a directory"
     #expect(
       program.lines() == [
-        "highwater: why this program starts will not be known: \(complaint)",
-        "startup=\(StartupReason.unknown(complaint))", "previous=none", "failures=0",
+        "highwater: warning: cannot record this launch: \(problem)",
+        "startup=\(StartupReason.unknown(problem))", "previous=none", "failures=0",
       ])
     #expect(program.end() == .exited(0))
   }
 
-  @Test("A full disk costs the program nothing", .enabled(if: geteuid() == 0, "file systems are mounted by root only"))
+  @Test("A full disk is an error of the store", .enabled(if: geteuid() == 0, "only root can mount a file system"))
   func diskFull() throws {
     let disk = folder.file("disk")
     mkdir(disk, 0o700)

@@ -23,7 +23,7 @@ struct LaunchCodingTests {
     (.killed(by: .runnerTimeout), "killed runner-timeout"),
     (.hung(seconds: 3.5), "hung 3.5"),
     (.startFailed(errno: 2), "start-failed 2"),
-    (.unknown("it was under a debugger"), "unknown it was under a debugger"),
+    (.unknown("a debugger was attached"), "unknown a debugger was attached"),
     (.unknown(""), "unknown "),
   ]
 
@@ -38,21 +38,21 @@ struct LaunchCodingTests {
     (.unknown("the record is damaged"), "unknown the record is damaged"),
   ]
 
-  @Test("Each end is one text, and reads back as the same", arguments: ends)
+  @Test("Each end is encoded as a string, and decoded unchanged", arguments: ends)
   func end(end: RunEnd, text: String) throws {
     let data = try JSONEncoder().encode([end])
     #expect(try JSONDecoder().decode([String].self, from: data) == [text])
     #expect(try JSONDecoder().decode([RunEnd].self, from: data) == [end])
   }
 
-  @Test("Each reason is one text, and reads back as the same", arguments: reasons)
+  @Test("Each reason is encoded as a string, and decoded unchanged", arguments: reasons)
   func reason(reason: StartupReason, text: String) throws {
     let data = try JSONEncoder().encode([reason])
     #expect(try JSONDecoder().decode([String].self, from: data) == [text])
     #expect(try JSONDecoder().decode([StartupReason].self, from: data) == [reason])
   }
 
-  @Test("The gate knows each reason that it is sent", arguments: reasons.map(\.0).filter { $0 != .notEvaluated })
+  @Test("Highwater understands each reason that is sent", arguments: reasons.map(\.0).filter { $0 != .notEvaluated })
   func mark(reason: StartupReason) {
     let mark = Mark(time: .zero, event: .mark("launch.\(reason.word)"))
     let result = Recording(marks: [mark], end: End(.exited, code: 0), duration: .seconds(1)).result()
@@ -60,12 +60,12 @@ struct LaunchCodingTests {
   }
 
   @Test(
-    "Another text is refused",
+    "Other strings are rejected",
     arguments: [
       "", "exited", "exited x", "requested 15", "requested 15 process", "killed", "hung", "out-of-memory idle",
     ]
   )
-  func refused(text: String) throws {
+  func rejected(text: String) throws {
     let data = try JSONEncoder().encode([text])
     #expect(throws: DecodingError.self) { try JSONDecoder().decode([RunEnd].self, from: data) }
     #expect(throws: DecodingError.self) { try JSONDecoder().decode([StartupReason].self, from: data) }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import MemoryMarkers
 
-/// A record that exists and equals the present, of a run that was active; the edit makes it the case at hand.
+/// The record of an active run on the same machine; `edit` makes the difference that is tested.
 private func prior(_ edit: (inout LaunchRecord) -> Void = { _ in }) -> LaunchRecord {
   var record = LaunchRecord()
-  record.surroundings = present()
-  record.surroundings.pid = 100
+  record.run = current()
+  record.run.pid = 100
   record.activity = .active
   record.last.oomKills = 5
   record.last.limit = 100 << 20
@@ -16,27 +16,27 @@ private func prior(_ edit: (inout LaunchRecord) -> Void = { _ in }) -> LaunchRec
   return record
 }
 
-private func present(_ edit: (inout LaunchRecord.Surroundings) -> Void = { _ in }) -> LaunchRecord.Surroundings {
-  var present = LaunchRecord.Surroundings()
-  present.pid = 200
-  present.bootID = "boot"
-  present.kernelRelease = "6.1"
-  present.osRelease = "Debian"
-  present.appVersion = "1.0"
-  present.buildID = "ab"
-  present.cgroup = "/sys/fs/cgroup/a"
-  present.cgroupInode = 42
-  edit(&present)
-  return present
+private func current(_ edit: (inout LaunchRecord.Run) -> Void = { _ in }) -> LaunchRecord.Run {
+  var current = LaunchRecord.Run()
+  current.pid = 200
+  current.bootID = "boot"
+  current.kernelRelease = "6.1"
+  current.osRelease = "Debian"
+  current.appVersion = "1.0"
+  current.buildID = "ab"
+  current.cgroup = "/sys/fs/cgroup/a"
+  current.cgroupInode = 42
+  edit(&current)
+  return current
 }
 
 private func evidence(_ edit: (inout LaunchEvidence) -> Void = { _ in }) -> LaunchEvidence {
-  var evidence = LaunchEvidence(present: present(), oomKills: 5)
+  var evidence = LaunchEvidence(current: current(), oomKills: 5)
   edit(&evidence)
   return evidence
 }
 
-/// One line of the table.
+/// One row of the table.
 private struct Case: CustomTestStringConvertible {
   let title: String
   var record = prior()
@@ -51,15 +51,15 @@ private struct Case: CustomTestStringConvertible {
 @Suite("Why a program starts")
 struct LaunchDecisionTests {
   @Test(
-    "Rows 0 to 3: without a record, or while the run before lives, nothing is said of its end",
+    "Rows 0 to 3: without a record, or while the previous run is alive, its end is not reported",
     arguments: [
-      (.notAsked, .notEvaluated), (.none, .firstLaunch), (.held, .concurrentInstance),
+      (.notLoaded, .notEvaluated), (.missing, .firstLaunch), (.locked, .concurrentInstance),
       (.unreadable("the record is damaged"), .unknown("the record is damaged")),
-    ] as [(PriorFinding, StartupReason)]
+    ] as [(PriorRecord, StartupReason)]
   )
-  func withoutRecord(finding: PriorFinding, startup: StartupReason) {
+  func withoutRecord(prior: PriorRecord, startup: StartupReason) {
     for policy in [Policy.evidence, .elimination] {
-      let decision = LaunchDecision(finding, evidence { $0.crashWasDetected = true }, policy)
+      let decision = LaunchDecision(prior, evidence { $0.crashWasDetected = true }, policy)
       #expect(decision.startup == startup)
       #expect(decision.previous == nil)
       #expect(decision.consecutiveLaunchFailures == 0)
@@ -68,37 +68,37 @@ struct LaunchDecisionTests {
 
   private static let rows: [Case] = [
     Case(
-      title: "3: the recorded pid with its start still lives", evidence: evidence { $0.priorIsAlive = true },
+      title: "3: the recorded pid with its start time is still alive", evidence: evidence { $0.priorIsAlive = true },
       startup: .concurrentInstance, end: nil),
     Case(
       title: "4: a crash mark", record: prior { $0.crash = 11 }, startup: .crash,
       end: .crashed(signal: 11, coreDumped: false)),
     Case(
-      title: "4: the mark of Swift's runtime", record: prior { $0.crash = 4 }, startup: .crash,
+      title: "4: a trap of the Swift runtime", record: prior { $0.crash = 4 }, startup: .crash,
       end: .swiftTrap(signal: 4, message: nil)),
     Case(title: "4: an abort mark", record: prior { $0.crash = 6 }, startup: .crash, end: .aborted),
     Case(
       title: "4: crashDetector says true", evidence: evidence { $0.crashWasDetected = true }, startup: .crash,
-      end: .unknown("a crash, as the program's own detector says")),
+      end: .unknown("a crash, reported by the program's crash detector")),
     Case(
-      title: "5: a debugger was there", record: prior { $0.last.tracer = 7 }, startup: .debug,
-      end: .unknown("it was under a debugger")),
+      title: "5: a debugger was attached", record: prior { $0.last.tracer = 7 }, startup: .debug,
+      end: .unknown("a debugger was attached")),
     Case(
-      title: "6: another kernel", record: prior { $0.surroundings.kernelRelease = "6.0" }, startup: .osUpgrade,
+      title: "6: another kernel", record: prior { $0.run.kernelRelease = "6.0" }, startup: .osUpgrade,
       end: .killed(by: .unknown)),
     Case(
-      title: "6: another os-release", record: prior { $0.surroundings.osRelease = "Debian 11" }, startup: .osUpgrade,
+      title: "6: another os-release", record: prior { $0.run.osRelease = "Debian 11" }, startup: .osUpgrade,
       end: .killed(by: .unknown)),
     Case(
-      title: "7: an earlier app version", record: prior { $0.surroundings.appVersion = "0.9" }, startup: .appUpgrade,
+      title: "7: an earlier app version", record: prior { $0.run.appVersion = "0.9" }, startup: .appUpgrade,
       end: .killed(by: .unknown)),
     Case(
-      title: "7: a build id on one side only", record: prior { $0.surroundings.buildID = "" }, startup: .appUpgrade,
+      title: "7: a build id on one side only", record: prior { $0.run.buildID = "" }, startup: .appUpgrade,
       end: .killed(by: .unknown)),
     Case(
       title: "7: an upgrade is SIGTERM and a start",
       record: prior {
-        $0.surroundings.appVersion = "0.9"
+        $0.run.appVersion = "0.9"
         $0.request = LaunchRecord.Request(signal: 15, sender: .process(1))
       }, startup: .appUpgrade, end: .requested(signal: 15, sender: .process(1))),
     Case(
@@ -114,28 +114,28 @@ struct LaunchDecisionTests {
         $0.exit = LaunchRecord.Exit(code: 3)
       }, startup: .cleanExit, end: .exited(code: 3)),
     Case(
-      title: "8: it was asked to end, and did",
+      title: "8: it received a request, and exited",
       record: prior {
         $0.request = LaunchRecord.Request(signal: 15, sender: .unknown)
         $0.exit = LaunchRecord.Exit(code: 0)
       }, startup: .requested, end: .requested(signal: 15, sender: .unknown)),
     Case(
-      title: "8: it replaced itself by exec: the same process",
-      record: prior { $0.surroundings.pid = 200 }, evidence: evidence { $0.priorIsAlive = true }, startup: .cleanExit,
-      end: .unknown("it replaced itself by another program")),
+      title: "8: it replaced itself with exec: the same process",
+      record: prior { $0.run.pid = 200 }, evidence: evidence { $0.priorIsAlive = true }, startup: .cleanExit,
+      end: .unknown("it replaced itself with exec")),
     Case(
-      title: "9: another boot id, active", record: prior { $0.surroundings.bootID = "earlier" },
-      startup: .restartOfMachine, end: .unknown("the machine was started anew")),
+      title: "9: another boot id, active", record: prior { $0.run.bootID = "earlier" },
+      startup: .restartOfMachine, end: .unknown("the machine was restarted")),
     Case(
       title: "9: the counter and the log of another boot prove nothing",
-      record: prior { $0.surroundings.bootID = "earlier" },
+      record: prior { $0.run.bootID = "earlier" },
       evidence: evidence {
         $0.oomKills = 9
         $0.loggedKill = .ownLimit
-      }, startup: .restartOfMachine, end: .unknown("the machine was started anew")),
+      }, startup: .restartOfMachine, end: .unknown("the machine was restarted")),
     Case(
-      title: "10: the library had been stopped", record: prior { $0.isStopped = true }, startup: .notMonitored,
-      end: .unknown("the library had been stopped")),
+      title: "10: recording was stopped", record: prior { $0.isStopped = true }, startup: .notMonitored,
+      end: .unknown("launch recording was stopped")),
     Case(
       title: "11: a hang mark and SIGKILL",
       record: prior {
@@ -156,14 +156,14 @@ struct LaunchDecisionTests {
     Case(
       title: "12: another cgroup's counter proves nothing",
       evidence: evidence {
-        $0.present.cgroupInode = 43
+        $0.current.cgroupInode = 43
         $0.oomKills = 6
       }, startup: .killedUnknown(.active), end: .killed(by: .unknown)),
     Case(
-      title: "12: a counter that was there before proves nothing", startup: .killedUnknown(.active),
+      title: "12: a counter that did not rise proves nothing", startup: .killedUnknown(.active),
       end: .killed(by: .unknown)),
     Case(
-      title: "13: at 90 % of the limit when last seen", record: prior { $0.last.resident = 90 << 20 },
+      title: "13: at 90 % of the limit at the last heartbeat", record: prior { $0.last.resident = 90 << 20 },
       startup: .outOfMemory(.active, .inferred), end: .outOfMemory(.ownLimit, .inferred)),
     Case(
       title: "13: just below 90 %", record: prior { $0.last.resident = 90 << 20 - 1 },
@@ -188,23 +188,23 @@ struct LaunchDecisionTests {
       }, startup: .outOfMemory(.active, .inferred), end: .outOfMemory(.ownLimit, .inferred)),
   ]
 
-  @Test("Rows 3 to 14: the first one that fits", arguments: rows)
+  @Test("Rows 3 to 14: the first one that applies", arguments: rows)
   fileprivate func row(row: Case) {
-    let decision = LaunchDecision(.record(row.record), row.evidence, row.policy)
+    let decision = LaunchDecision(.found(row.record), row.evidence, row.policy)
     #expect(decision.startup == row.startup)
     #expect(decision.previous == row.end)
   }
 
-  @Test("Each row comes before those after it, when all of their evidence is there")
+  @Test("If the evidence of several rows is present, the first one applies")
   func order() {
     var record = prior {
       $0.crash = 11
       $0.last.tracer = 7
-      $0.surroundings.kernelRelease = "6.0"
-      $0.surroundings.appVersion = "0.9"
+      $0.run.kernelRelease = "6.0"
+      $0.run.appVersion = "0.9"
       $0.request = LaunchRecord.Request(signal: 15, sender: .unknown)
       $0.exit = LaunchRecord.Exit(code: 0)
-      $0.surroundings.bootID = "earlier"
+      $0.run.bootID = "earlier"
       $0.isStopped = true
       $0.hangBegan = 1
       $0.last.resident = 99 << 20
@@ -213,7 +213,7 @@ struct LaunchDecisionTests {
       $0.priorIsAlive = true
       $0.oomKills = 6
     }
-    func startup() -> StartupReason { LaunchDecision(.record(record), found, .elimination).startup }
+    func startup() -> StartupReason { LaunchDecision(.found(record), found, .elimination).startup }
     #expect(startup() == .concurrentInstance)
     found.priorIsAlive = false
     #expect(startup() == .crash)
@@ -221,15 +221,15 @@ struct LaunchDecisionTests {
     #expect(startup() == .debug)
     record.last.tracer = 0
     #expect(startup() == .osUpgrade)
-    record.surroundings.kernelRelease = "6.1"
+    record.run.kernelRelease = "6.1"
     #expect(startup() == .appUpgrade)
-    record.surroundings.appVersion = "1.0"
+    record.run.appVersion = "1.0"
     #expect(startup() == .requested)
     record.request = nil
     #expect(startup() == .cleanExit)
     record.exit = nil
     #expect(startup() == .restartOfMachine)
-    record.surroundings.bootID = "boot"
+    record.run.bootID = "boot"
     #expect(startup() == .notMonitored)
     record.isStopped = false
     #expect(startup() == .hang)
@@ -239,33 +239,33 @@ struct LaunchDecisionTests {
     #expect(startup() == .outOfMemory(.active, .inferred))
   }
 
-  @Test("A proven kill for memory is the previous end, whatever the reason of this start; only a crash beats it")
+  @Test("A proven OOM kill is the previous end, whatever the startup reason; only a crash takes precedence")
   func provenEnd() {
     let proven = evidence { $0.oomKills = 6 }
     let end = RunEnd.outOfMemory(.ownLimit, .cgroupCounter)
     let records: [LaunchRecord] = [
-      prior { $0.last.tracer = 7 }, prior { $0.surroundings.kernelRelease = "6.0" },
-      prior { $0.surroundings.appVersion = "0.9" }, prior { $0.exit = LaunchRecord.Exit(code: 0) },
+      prior { $0.last.tracer = 7 }, prior { $0.run.kernelRelease = "6.0" },
+      prior { $0.run.appVersion = "0.9" }, prior { $0.exit = LaunchRecord.Exit(code: 0) },
       prior { $0.request = LaunchRecord.Request(signal: 15, sender: .unknown) }, prior { $0.isStopped = true },
       prior { $0.hangBegan = 1 },
     ]
-    for record in records { #expect(LaunchDecision(.record(record), proven, .evidence).previous == end) }
-    #expect(LaunchDecision(.record(prior { $0.crash = 6 }), proven, .evidence).previous == .aborted)
+    for record in records { #expect(LaunchDecision(.found(record), proven, .evidence).previous == end) }
+    #expect(LaunchDecision(.found(prior { $0.crash = 6 }), proven, .evidence).previous == .aborted)
   }
 
   @Test(
-    "A run that ended badly while it started counts as a failed launch, and any other ends the row",
+    "A run that failed during its launch counts as a failed launch, and any other resets the count",
     arguments: [
       (prior { $0.crash = 11 }, 4), (prior(), 4), (prior { $0.exit = LaunchRecord.Exit(code: 1) }, 4),
-      (prior { $0.exit = LaunchRecord.Exit(code: 0) }, 0), (prior { $0.surroundings.appVersion = "0.9" }, 0),
+      (prior { $0.exit = LaunchRecord.Exit(code: 0) }, 0), (prior { $0.run.appVersion = "0.9" }, 0),
       (prior { $0.request = LaunchRecord.Request(signal: 15, sender: .unknown) }, 0),
     ]
   )
   func launchFailures(record: LaunchRecord, count: Int) {
     var record = record
     record.launchFailures = 3
-    #expect(LaunchDecision(.record(record), evidence(), .evidence).consecutiveLaunchFailures == 0)
+    #expect(LaunchDecision(.found(record), evidence(), .evidence).consecutiveLaunchFailures == 0)
     record.activity = .starting
-    #expect(LaunchDecision(.record(record), evidence(), .evidence).consecutiveLaunchFailures == count)
+    #expect(LaunchDecision(.found(record), evidence(), .evidence).consecutiveLaunchFailures == count)
   }
 }

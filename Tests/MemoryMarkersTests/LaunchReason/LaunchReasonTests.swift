@@ -7,7 +7,7 @@ import Testing
 
 private typealias Report = LaunchFixture.Report
 
-@Suite("What a program learns of the run before", .timeLimit(.minutes(5)))
+@Suite("Startup reasons of real processes", .timeLimit(.minutes(5)))
 struct LaunchReasonTests {
   private let fixture: LaunchFixture
 
@@ -20,7 +20,7 @@ struct LaunchReasonTests {
     #expect(try fixture.next() == Report(.firstLaunch, nil))
   }
 
-  @Test("The handler is called before the start is over, with the same answer")
+  @Test("The handler is called before the initializer returns, with the same result")
   func handler() throws {
     #expect(try fixture.kill("wait", activity: "active") == .signaled(SIGKILL))
     let program = try fixture.start("handler")
@@ -31,9 +31,9 @@ struct LaunchReasonTests {
       ])
   }
 
-  /// How a run ends, and what the next one says.
+  /// How a run ends, and what the next one reports.
   struct Ending: CustomTestStringConvertible {
-    let words: String
+    let mode: String
     var activity = "active"
     var detail = ""
     let end: Program.End
@@ -41,51 +41,54 @@ struct LaunchReasonTests {
     let previous: RunEnd
     var failures = 0
 
-    var testDescription: String { words + " " + detail }
+    var testDescription: String { mode + " " + detail }
   }
 
   @Test(
-    "Each end that a program brings about itself is told",
+    "Each way to exit or crash is reported",
     arguments: [
-      Ending(words: "return", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
+      Ending(mode: "return", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
       // Without noteExit.
-      Ending(words: "exit", detail: "0", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
-      Ending(words: "exit", detail: "3", end: .exited(3), startup: .cleanExit, previous: .exited(code: 3)),
+      Ending(mode: "exit", detail: "0", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
+      Ending(mode: "exit", detail: "3", end: .exited(3), startup: .cleanExit, previous: .exited(code: 3)),
       Ending(
-        words: "exit", activity: "", detail: "3", end: .exited(3), startup: .cleanExit, previous: .exited(code: 3),
+        mode: "exit", activity: "", detail: "3", end: .exited(3), startup: .cleanExit, previous: .exited(code: 3),
         failures: 1),
-      Ending(words: "quick-exit", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
-      Ending(words: "note-exit", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
-      // Not seen, as documented.
-      Ending(words: "_exit", end: .exited(0), startup: .killedUnknown(.active), previous: .killed(by: .unknown)),
-      Ending(words: "abort", end: .signaled(SIGABRT), startup: .crash, previous: .aborted),
+      Ending(mode: "quick-exit", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
+      Ending(mode: "note-exit", end: .exited(0), startup: .cleanExit, previous: .exited(code: 0)),
+      // Not detected, as documented.
+      Ending(mode: "_exit", end: .exited(0), startup: .killedUnknown(.active), previous: .killed(by: .unknown)),
+      Ending(mode: "abort", end: .signaled(SIGABRT), startup: .crash, previous: .aborted),
       Ending(
-        words: "trap", activity: "", end: .signaled(SIGILL), startup: .crash,
+        mode: "trap", activity: "", end: .signaled(SIGILL), startup: .crash,
         previous: .swiftTrap(signal: SIGILL, message: nil), failures: 1),
       Ending(
-        words: "fault", end: .signaled(SIGSEGV), startup: .crash, previous: .crashed(signal: SIGSEGV, coreDumped: false)
+        mode: "fault", end: .signaled(SIGSEGV), startup: .crash, previous: .crashed(signal: SIGSEGV, coreDumped: false)
       ),
       Ending(
-        words: "overflow", activity: "idle", end: .signaled(SIGSEGV), startup: .crash,
+        mode: "overflow", activity: "idle", end: .signaled(SIGSEGV), startup: .crash,
         previous: .crashed(signal: SIGSEGV, coreDumped: false)),
     ]
   )
   func ends(ending: Ending) throws {
-    #expect(try fixture.run(ending.words, activity: ending.activity, detail: ending.detail) == ending.end)
+    #expect(try fixture.run(ending.mode, activity: ending.activity, detail: ending.detail) == ending.end)
     #expect(try fixture.next() == Report(ending.startup, ending.previous, failures: ending.failures))
     #expect(try fixture.next() == Report(.cleanExit, .exited(code: 0)))
   }
 
-  @Test("A plain kill is an unknown hand, with what the program did", arguments: ["", "active", "idle", "stopping"])
+  @Test(
+    "A plain SIGKILL has an unknown sender, and is reported with the activity",
+    arguments: ["", "active", "idle", "stopping"])
   func plainKill(activity: String) throws {
     #expect(try fixture.kill("wait", activity: activity) == .signaled(SIGKILL))
-    let told: Activity = ["": .starting, "active": .active, "idle": .idle, "stopping": .stopping][activity] ?? .active
+    let reported: Activity =
+      ["": .starting, "active": .active, "idle": .idle, "stopping": .stopping][activity] ?? .active
     #expect(
       try fixture.next()
-        == Report(.killedUnknown(told), .killed(by: .unknown), failures: told == .starting ? 1 : 0))
+        == Report(.killedUnknown(reported), .killed(by: .unknown), failures: reported == .starting ? 1 : 0))
   }
 
-  @Test("By elimination the same kill is out of memory, inferred")
+  @Test("By elimination the same kill is inferred to be out of memory")
   func elimination() throws {
     fixture.variables["FIXTURE_POLICY"] = "elimination"
     #expect(try fixture.kill("wait", activity: "idle") == .signaled(SIGKILL))
@@ -93,20 +96,20 @@ struct LaunchReasonTests {
       try fixture.next() == Report(.outOfMemory(.idle, .inferred), .outOfMemory(.systemPressure, .inferred)))
   }
 
-  @Test("A kill that no record was ever finished before leaves the first launch")
+  @Test("If the process is killed before its first record is complete, the next start is the first launch")
   func killedBeforeFirstStore() throws {
     try fixture.folder.write([UInt8](repeating: 0, count: LaunchPage.size), to: "fixture.launch")
     #expect(try fixture.next() == Report(.firstLaunch, nil))
   }
 
-  @Test("A request to end is told with its sender", arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+  @Test("A termination request is reported with its sender", arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
   func request(signal: CInt) throws {
     #expect(try fixture.kill("request", activity: "idle", by: signal) == .signaled(signal))
     #expect(
       try fixture.next() == Report(.requested, .requested(signal: signal, sender: .process(getpid()))))
   }
 
-  @Test("A program that ends by itself when it is asked to, by a handler installed later, has ended cleanly")
+  @Test("A program that exits in a signal handler that it installed later has exited cleanly")
   func graceful() throws {
     #expect(try fixture.kill("restarts", activity: "active", by: SIGTERM) == .exited(0))
     #expect(try fixture.next() == Report(.cleanExit, .exited(code: 0)))
@@ -122,17 +125,17 @@ struct LaunchReasonTests {
     #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
   }
 
-  @Test("An earlier handler is called, and a fault that it healed leaves no mark")
-  func healed() throws {
-    let program = try fixture.start("healed", activity: "active")
+  @Test("An earlier handler is called, and a fault that it recovers from leaves no mark")
+  func recovered() throws {
+    let program = try fixture.start("recovered", activity: "active")
     let lines = program.lines(upTo: "ready")
-    #expect(lines.last == "healed")
+    #expect(lines.last == "recovered")
     program.send(SIGKILL)
     program.end()
     #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
   }
 
-  @Test("Swift's backtracer, an earlier handler, still prints, and the crash is marked")
+  @Test("Swift's backtracer, an earlier handler, still prints a backtrace, and the crash is marked")
   func backtracer() throws {
     fixture.variables["SWIFT_BACKTRACE"] = "enable=yes,color=no,symbolicate=off,output-to=stdout"
     let program = try fixture.start("trap", activity: "active")
@@ -143,7 +146,7 @@ struct LaunchReasonTests {
     #expect(try fixture.next() == Report(.crash, .swiftTrap(signal: SIGILL, message: nil)))
   }
 
-  @Test("Another version of the app is an upgrade, however the run before ended")
+  @Test("Another version of the app is an upgrade, however the previous run ended")
   func upgrade() throws {
     #expect(try fixture.kill("request", activity: "idle", by: SIGTERM) == .signaled(SIGTERM))
     #expect(
@@ -152,19 +155,19 @@ struct LaunchReasonTests {
     #expect(try fixture.next(version: "1.1") == Report(.cleanExit, .exited(code: 0)))
   }
 
-  @Test("Another boot id is a restart of the machine, while active as well")
+  @Test("Another boot id is a restart of the machine, also while active")
   func reboot() throws {
     fixture.variables["FIXTURE_PROC"] = fixture.folder.path
     try fixture.folder.write("6.1.0\n", to: "sys/kernel/osrelease")
     try fixture.folder.write("first\n", to: "sys/kernel/random/boot_id")
     #expect(try fixture.kill("wait", activity: "active") == .signaled(SIGKILL))
     try fixture.folder.write("second\n", to: "sys/kernel/random/boot_id")
-    #expect(try fixture.next() == Report(.restartOfMachine, .unknown("the machine was started anew")))
+    #expect(try fixture.next() == Report(.restartOfMachine, .unknown("the machine was restarted")))
     try fixture.folder.write("6.2.0\n", to: "sys/kernel/osrelease")
     #expect(try fixture.next() == Report(.osUpgrade, .exited(code: 0)))
   }
 
-  @Test("A hang mark and SIGKILL is a hang, and a hang that is over is none")
+  @Test("A hang mark and SIGKILL are a hang, unless the hang had ended")
   func hang() throws {
     #expect(try fixture.kill("hang", activity: "active") == .signaled(SIGKILL))
     let report = try #require(try fixture.next())
@@ -174,11 +177,11 @@ struct LaunchReasonTests {
     #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
   }
 
-  @Test("A run that a debugger holds, and that is killed, was debugged")
+  @Test("A run that is killed while a debugger is attached is reported as debugged")
   func debugger() throws {
     let program = try fixture.start("wait", activity: "active", detail: "thread")
     _ = program.lines(upTo: "ready")
-    // Bound at run time, since ptrace(2) is variadic in C; as its parent we may trace it.
+    // Looked up at run time, because ptrace(2) is variadic in C; a parent may trace its child.
     typealias Trace = @convention(c) (Int, pid_t, Int, Int) -> Int
     let symbol = try #require(dlsym(nil, "ptrace"))
     let seize = 0x4206
@@ -186,17 +189,17 @@ struct LaunchReasonTests {
     while fixture.entry?.record.last.tracer == 0 { usleep(50_000) }
     program.send(SIGKILL)
     #expect(program.end() == .signaled(SIGKILL))
-    #expect(try fixture.next() == Report(.debug, .unknown("it was under a debugger")))
+    #expect(try fixture.next() == Report(.debug, .unknown("a debugger was attached")))
   }
 
-  @Test("After stop nothing is recorded, and the next start says so")
+  @Test("After stop nothing is recorded, and the next start reports that")
   func stopped() throws {
     #expect(try fixture.kill("stop", activity: "idle") == .signaled(SIGKILL))
     #expect(fixture.entry?.record.activity == .idle)
-    #expect(try fixture.next() == Report(.notMonitored, .unknown("the library had been stopped")))
+    #expect(try fixture.next() == Report(.notMonitored, .unknown("launch recording was stopped")))
   }
 
-  @Test("Switched off, nothing is looked at, opened or written")
+  @Test("If it is disabled, nothing is read or written")
   func off() throws {
     fixture.variables["FIXTURE_POLICY"] = "off"
     #expect(try fixture.kill("wait", activity: "active") == .signaled(SIGKILL))
@@ -204,7 +207,7 @@ struct LaunchReasonTests {
     #expect(fixture.folder.bytes(of: "fixture.launch").isEmpty)
   }
 
-  @Test("In a host of unit tests, as this one, nothing is evaluated")
+  @Test("In a unit test host, such as this one, nothing is evaluated")
   func testHost() {
     let launch = LaunchReason(store: FileRunStore(folder: fixture.folder.path), appVersion: "1")
     #expect(launch.startup == .notEvaluated)
@@ -212,7 +215,7 @@ struct LaunchReasonTests {
     #expect(fixture.entry == nil)
   }
 
-  @Test("Under the gate the reason is sent as a mark, and failed launches as a value")
+  @Test("Under Highwater the reason is sent as a mark, and failed launches as a value")
   func gate() throws {
     let fifo = try Fifo(in: fixture.folder)
     #expect(try fixture.kill("wait") == .signaled(SIGKILL))
@@ -226,7 +229,7 @@ struct LaunchReasonTests {
       ])
   }
 
-  @Test("Under the gate each change of activity is sent as a mark")
+  @Test("Under Highwater each change of activity is sent as a mark")
   func activities() throws {
     let fifo = try Fifo(in: fixture.folder)
     fixture.variables = fifo.variables

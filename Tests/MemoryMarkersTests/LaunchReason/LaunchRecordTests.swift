@@ -20,16 +20,16 @@ struct LaunchRecordTests {
     _ = program.lines(upTo: "ready")
     let record = try #require(fixture.entry?.record)
     #expect(record.activity == .idle)
-    #expect(record.surroundings.pid == program.processID)
-    #expect(record.surroundings.appVersion == "1.4")
-    #expect(record.surroundings.buildID.utf8.count >= 16)
-    #expect(record.surroundings.buildID.allSatisfy { "0123456789abcdef".contains($0) })
+    #expect(record.run.pid == program.processID)
+    #expect(record.run.appVersion == "1.4")
+    #expect(record.run.buildID.utf8.count >= 16)
+    #expect(record.run.buildID.allSatisfy { "0123456789abcdef".contains($0) })
     #expect(record.last.resident > 1 << 20)
     #expect(record.last.peakResident >= record.last.resident)
-    #expect(!record.surroundings.bootID.isEmpty && !record.surroundings.kernelRelease.isEmpty)
+    #expect(!record.run.bootID.isEmpty && !record.run.kernelRelease.isEmpty)
   }
 
-  @Test("The thread brings the figures up to date without the program's doing")
+  @Test("The heartbeat thread updates the values without the program")
   func thread() throws {
     let program = try fixture.start("wait", activity: "active", detail: "thread")
     _ = program.lines(upTo: "ready")
@@ -38,7 +38,7 @@ struct LaunchRecordTests {
     #expect(fixture.entry?.record.activity == .active)
   }
 
-  @Test("While the run before lives, another instance is told so and leaves the record alone")
+  @Test("While the previous run is alive, another instance reports that and does not change the record")
   func concurrent() throws {
     let program = try fixture.start("wait", activity: "active")
     _ = program.lines(upTo: "ready")
@@ -50,15 +50,15 @@ struct LaunchRecordTests {
     #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
   }
 
-  @Test("A second start in one process is not evaluated, and leaves the record alone")
+  @Test("A second start in one process is not evaluated, and does not change the record")
   func second() throws {
     let program = try fixture.start("second", activity: "active")
     #expect(program.lines(upTo: "ready").last == "second=\(StartupReason.notEvaluated)")
     #expect(fixture.entry?.record.activity == .active)
-    #expect(fixture.entry?.record.surroundings.appVersion == "1.0")
+    #expect(fixture.entry?.record.run.appVersion == "1.0")
   }
 
-  @Test("A forked child lets go: its changes, its stop and its exit are not the parent's")
+  @Test("Changes, stop and exit of a forked child do not affect the record of the parent")
   func fork() throws {
     let program = try fixture.start("fork", activity: "active")
     #expect(program.lines(upTo: "ready").last == "child=7")
@@ -68,7 +68,7 @@ struct LaunchRecordTests {
     #expect(!record.isStopped)
   }
 
-  @Test("A child that outlives its parent does not look like the run before")
+  @Test("A child that outlives its parent is not taken for the previous run")
   func orphan() throws {
     let program = try fixture.start("orphan", activity: "active")
     let line = try #require(program.lines(upTo: "ready").last)
@@ -78,19 +78,19 @@ struct LaunchRecordTests {
     #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
   }
 
-  @Test("A program that replaces itself by another version of it has been upgraded, by the same one exited cleanly")
+  @Test("A program that replaces itself with exec is an upgrade if the version changed, else a clean exit")
   func replaced() throws {
     for (version, startup) in [("1.1", StartupReason.appUpgrade), ("1.0", .cleanExit)] {
       try fixture.run("return")
       let program = try fixture.start("replace", activity: "active", detail: version)
       #expect(
         program.lines().suffix(3) == [
-          "startup=\(startup)", "previous=\(RunEnd.unknown("it replaced itself by another program"))", "failures=0",
+          "startup=\(startup)", "previous=\(RunEnd.unknown("it replaced itself with exec"))", "failures=0",
         ])
     }
   }
 
-  @Test("A wrong checksum in the newest slot gives the older slot")
+  @Test("If the checksum of the newest slot is wrong, the older slot is read")
   func olderSlot() throws {
     #expect(try fixture.kill("wait", activity: "active") == .signaled(SIGKILL))
     let sequence = try #require(fixture.entry?.sequence)
@@ -103,27 +103,27 @@ struct LaunchRecordTests {
   }
 
   @Test(
-    "A damaged record, or one of another version, is unknown and never out of memory; the next one is whole again",
+    "A damaged record, or one of another version, is reported as unknown; the next record is valid again",
     arguments: [(0, "the record is damaged"), (8, "the record has the unknown version 254")]
   )
-  func damaged(place: Int, words: String) throws {
+  func damaged(offset: Int, problem: String) throws {
     fixture.variables["FIXTURE_POLICY"] = "elimination"
     #expect(try fixture.kill("wait", activity: "active") == .signaled(SIGKILL))
     var bytes = fixture.folder.bytes(of: "fixture.launch")
-    bytes[place] ^= 0xff
+    bytes[offset] ^= 0xff
     try fixture.folder.write(bytes, to: "fixture.launch")
-    #expect(try fixture.next() == Report(.unknown(words), nil))
+    #expect(try fixture.next() == Report(.unknown(problem), nil))
     #expect(try fixture.next() == Report(.cleanExit, .exited(code: 0)))
   }
 
   @Test(
-    "SIGKILLed in the middle of its changes, a program leaves a whole record of the last or the one before last"
+    "A program that is killed during its changes leaves a valid record of the last or the previous change"
   )
   func kills() throws {
     let turns = getenv("HIGHWATER_KILLS").flatMap { Int(String(cString: $0)) } ?? 60
     var last = 0
     for turn in 0..<turns {
-      // Each run begins with the number of the record before, and makes one change at its start.
+      // Each run continues the sequence of the previous record, and makes one change at its start.
       let before = fixture.entry?.sequence ?? 0
       let program = try fixture.start("change", detail: fixture.folder.file("count"))
       _ = program.lines(upTo: "ready")
@@ -135,12 +135,12 @@ struct LaunchRecordTests {
       let changes = entry.sequence - before - 1
       #expect(
         changes == count || changes + 1 == count,
-        "kill \(turn): \(changes) changes are told, number \(count) was begun"
+        "kill \(turn): \(changes) changes are recorded, \(count) were started"
       )
-      let told: [LaunchRecord.Activity] = [.active, .idle, .stopping, .starting]
-      #expect(entry.record.activity == (changes == 0 ? .starting : told[Int(changes % 4)]), "kill \(turn)")
+      let activities: [LaunchRecord.Activity] = [.active, .idle, .stopping, .starting]
+      #expect(entry.record.activity == (changes == 0 ? .starting : activities[Int(changes % 4)]), "kill \(turn)")
       if changes + 1 == count { last += 1 }
     }
-    print("\(turns) kills, \(last) of them in the middle of a change")
+    print("\(turns) kills, \(last) of them during a change")
   }
 }

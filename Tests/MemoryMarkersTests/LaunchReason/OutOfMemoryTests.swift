@@ -6,27 +6,27 @@ import Testing
 
 private typealias Report = LaunchFixture.Report
 
-/// A memory cgroup of a test's own, below the one that the tests run in, or at the top.
+/// A memory cgroup for a test, below the cgroup of the test process.
 private final class LimitedCgroup {
   static let limit = 48 << 20
 
   let path: String
 
-  /// - Returns: nil where none can be made, or its limit cannot be set.
+  /// - Returns: Nil if it cannot be created, or its limit cannot be set.
   init?() {
-    let own = LaunchRoom.memoryCgroup(of: "/proc/self")
+    let own = MemoryCgroup.folder(of: "/proc/self")
     guard !own.isEmpty else { return nil }
     path = "\(own)/highwater-markers-\(getpid())-\(UInt32.random(in: 0 ... .max))"
     guard mkdir(path, 0o755) == 0 else { return nil }
     let limits = ["memory.limit_in_bytes", "memory.max"].filter { Self.write("\(Self.limit)", to: "\(path)/\($0)") }
     guard !limits.isEmpty else { return nil }
-    // Without it the kernel would swap first, where there is swap.
+    // Otherwise the kernel would swap first.
     _ = Self.write("0", to: "\(path)/memory.swap.max")
     _ = Self.write("0", to: "\(path)/memory.swappiness")
   }
 
   deinit {
-    // The kernel may count it as used for a moment after its last process was waited for.
+    // The kernel may report it as busy for a moment after its last process was reaped.
     for _ in 0..<400 where rmdir(path) != 0 && errno == EBUSY { usleep(5000) }
   }
 
@@ -37,11 +37,11 @@ private final class LimitedCgroup {
     return Glibc.write(descriptor, text, text.utf8.count) > 0
   }
 
-  static let canBeMade = LimitedCgroup() != nil
+  static let isAvailable = LimitedCgroup() != nil
 }
 
 @Suite(
-  "A real kill for want of memory", .enabled(if: LimitedCgroup.canBeMade, "no memory cgroup can be made here"),
+  "Real OOM kills", .enabled(if: LimitedCgroup.isAvailable, "no memory cgroup can be created here"),
   .timeLimit(.minutes(5)))
 struct OutOfMemoryTests {
   private let fixture: LaunchFixture
@@ -51,7 +51,7 @@ struct OutOfMemoryTests {
     let log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     defer { close(log) }
     var status = stat()
-    // The inode of the first pid namespace.
+    // The inode of the initial pid namespace.
     return log >= 0 && stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xefff_fffc
   }()
 
@@ -62,10 +62,10 @@ struct OutOfMemoryTests {
   }
 
   @Test(
-    "The counter of the same cgroup proves it: while active a FOOM, while idle a BOOM, during the launch a failed one",
+    "The counter of the same cgroup proves it: a FOOM while active, a BOOM while idle, a failed launch while starting",
     arguments: [("active", Activity.active, 0), ("idle", .idle, 0), ("", .starting, 1)]
   )
-  func counter(activity: String, told: Activity, failures: Int) throws {
+  func counter(activity: String, reported: Activity, failures: Int) throws {
     fixture.variables["FIXTURE_LOG"] = "/dev/null"
     #expect(try fixture.run("eat", activity: activity) == .signaled(SIGKILL))
     let last = try #require(fixture.entry?.record.last)
@@ -74,15 +74,15 @@ struct OutOfMemoryTests {
     #expect(
       try fixture.next()
         == Report(
-          .outOfMemory(told, .cgroupCounter), .outOfMemory(.ownLimit, .cgroupCounter), failures: failures))
-    // The counter stays; it must not prove the next kill.
+          .outOfMemory(reported, .cgroupCounter), .outOfMemory(.ownLimit, .cgroupCounter), failures: failures))
+    // The counter keeps its value, which must not prove the next kill.
     #expect(try fixture.kill("wait", activity: activity) == .signaled(SIGKILL))
-    #expect(try fixture.next()?.startup == "\(StartupReason.killedUnknown(told))")
+    #expect(try fixture.next()?.startup == "\(StartupReason.killedUnknown(reported))")
   }
 
   @Test(
-    "From another cgroup the kernel's log proves it, by the pid",
-    .enabled(if: OutOfMemoryTests.canReadLog, "the kernel's log cannot be read, or has other pids than ours")
+    "In another cgroup the kernel's log proves it by the pid",
+    .enabled(if: OutOfMemoryTests.canReadLog, "the kernel's log cannot be read, or is of another pid namespace")
   )
   func log() throws {
     #expect(try fixture.run("eat", activity: "active") == .signaled(SIGKILL))
@@ -92,7 +92,7 @@ struct OutOfMemoryTests {
         == Report(.outOfMemory(.active, .kernelLogPid), .outOfMemory(.ownLimit, .kernelLogPid)))
   }
 
-  @Test("In an upgrade the kill is the end of the run before, though not the reason of the start")
+  @Test("In an upgrade the OOM kill is the previous end, but not the startup reason")
   func upgraded() throws {
     #expect(try fixture.run("eat", activity: "active") == .signaled(SIGKILL))
     let report = try #require(try fixture.next(version: "1.1"))

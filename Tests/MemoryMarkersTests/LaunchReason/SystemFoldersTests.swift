@@ -4,7 +4,7 @@ import Testing
 
 @testable import MemoryMarkers
 
-@Suite("What can be seen of a run and its machine")
+@Suite("Reading the state of the process and the machine")
 struct SystemFoldersTests {
   private let folder: TestFolder
   private var folders = SystemFolders()
@@ -13,7 +13,7 @@ struct SystemFoldersTests {
     folder = try TestFolder()
     folders.proc = folder.path
     folders.own = folder.file("self")
-    (folders.osRelease, folders.otherOSRelease) = (folder.file("missing"), folder.file("os-release"))
+    (folders.osRelease, folders.fallbackOSRelease) = (folder.file("missing"), folder.file("os-release"))
     try folder.write("4711 (a) b) (c) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 98765 0 0", to: "self/stat")
     try folder.write("Name:\ta\nTracerPid:\t12\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n", to: "self/status")
     try folder.write("boot\n", to: "sys/kernel/random/boot_id")
@@ -21,9 +21,9 @@ struct SystemFoldersTests {
     try folder.write("ID=debian\nPRETTY_NAME=\"Debian 12\"\n", to: "os-release")
   }
 
-  @Test("A run is known by pid and start, the machine by boot, kernel and system")
-  func surroundings() {
-    let found = folders.surroundings(appVersion: "1.0")
+  @Test("A run has a pid and a start time, the machine a boot id, a kernel and a system")
+  func run() {
+    let found = folders.currentRun(appVersion: "1.0")
     #expect(found.pid == 4711)
     #expect(found.startTime == 98765)
     #expect(found.bootID == "boot")
@@ -32,16 +32,16 @@ struct SystemFoldersTests {
     #expect(found.cgroup == "" && found.cgroupInode == 0)
   }
 
-  @Test("A point release that keeps its name is another system")
+  @Test("A point release with the same name is another system")
   func osRelease() throws {
-    let before = folders.surroundings(appVersion: "").osRelease
+    let before = folders.currentRun(appVersion: "").osRelease
     try folder.write("ID=debian\nPRETTY_NAME=\"Debian 12\"\nBUILD_ID=2\n", to: "os-release")
-    #expect(folders.surroundings(appVersion: "").osRelease != before)
+    #expect(folders.currentRun(appVersion: "").osRelease != before)
   }
 
-  @Test("A process lives while its pid has the same start, and a zombie does not")
+  @Test("A process is alive if its pid has the same start time and is not a zombie")
   func alive() throws {
-    var run = LaunchRecord.Surroundings()
+    var run = LaunchRecord.Run()
     (run.pid, run.startTime) = (5, 98765)
     #expect(!folders.isAlive(run))
     let rest = "1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 98765 0"
@@ -66,17 +66,17 @@ struct SystemFoldersTests {
     #expect(reading.bootTime > 0 && reading.wallTime > 0)
   }
 
-  @Test("Where nothing can be read, nothing is known, and nothing fails")
+  @Test("If nothing can be read, values are empty, and nothing fails")
   func nothing() {
     var folders = folders
     folders.proc = "/nowhere"
     folders.own = "/nowhere/self"
-    let found = folders.surroundings(appVersion: "1")
+    let found = folders.currentRun(appVersion: "1")
     #expect(found.pid == getpid() && found.bootID == "")
     #expect(folders.reading(cgroup: "/nowhere").resident == 0)
   }
 
-  @Test("The cgroup of version 2, with the lowest limit above it, its own kills and pressure")
+  @Test("A cgroup of version 2, with the lowest limit of its ancestors, its own kills and pressure")
   func unified() throws {
     let root = folder.file("cgroup")
     try folder.write("0::/a/b\n", to: "self/cgroup")
@@ -85,7 +85,7 @@ struct SystemFoldersTests {
     try folder.write("1048576\n", to: "cgroup/a/memory.max")
     try folder.write("low 0\nhigh 0\nmax 3\noom 2\noom_kill 1\noom_group_kill 0\n", to: "cgroup/a/b/memory.events")
     try folder.write("full avg10=3.00\n", to: "cgroup/a/b/memory.pressure")
-    let found = folders.surroundings(appVersion: "")
+    let found = folders.currentRun(appVersion: "")
     #expect(found.cgroup == "\(root)/a/b")
     #expect(found.cgroupInode > 0)
     let reading = folders.reading(cgroup: found.cgroup)
@@ -94,7 +94,7 @@ struct SystemFoldersTests {
     #expect(reading.pressure == 3)
   }
 
-  @Test("The cgroup of version 1, also where version 2 is mounted for other things, seen from a container's root")
+  @Test("A cgroup of version 1 in a container, also where version 2 is mounted for other controllers")
   func legacy() throws {
     let root = folder.file("memory")
     try folder.write("4:cpu,memory:/box/1\n0::/box/1\n", to: "self/cgroup")
@@ -106,28 +106,29 @@ struct SystemFoldersTests {
       """, to: "self/mountinfo")
     try folder.write("9223372036854771712\n", to: "memory/memory.limit_in_bytes")
     try folder.write("oom_kill_disable 0\nunder_oom 0\noom_kill 7\n", to: "memory/memory.oom_control")
-    let found = folders.surroundings(appVersion: "")
+    let found = folders.currentRun(appVersion: "")
     #expect(found.cgroup == root)
-    #expect(LaunchRoom.memoryLimit(of: found.cgroup) == nil)
-    #expect(LaunchRoom.oomKills(of: found.cgroup) == 7)
+    #expect(MemoryCgroup.limit(of: found.cgroup) == nil)
+    #expect(MemoryCgroup.oomKills(of: found.cgroup) == 7)
   }
 
-  @Test("Mounts of many layers, whose lines are longer than what is read of one, hide no cgroup", arguments: 900...1200)
+  @Test(
+    "Mounts with many layers, whose lines are longer than the buffer, do not hide the cgroup", arguments: 900...1200)
   func longMounts(length: Int) throws {
     let layers = String(repeating: "l", count: length)
     try folder.write("0::/a\n", to: "self/cgroup")
-    // The last line has no end.
+    // The last line has no newline.
     try folder.write(
       """
       30 25 0:30 / / rw - overlay overlay rw,lowerdir=\(layers)
       31 25 0:31 / /x rw - overlay overlay rw,lowerdir=\(layers)\(layers)\(layers) - cgroup2 cgroup2 rw
       32 31 0:29 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw
       """, to: "self/mountinfo")
-    #expect(folders.surroundings(appVersion: "").cgroup == "/sys/fs/cgroup/a")
+    #expect(folders.currentRun(appVersion: "").cgroup == "/sys/fs/cgroup/a")
   }
 
   @Test(
-    "The kernel's log names a process that was killed for memory",
+    "The kernel's log names a process that was killed because memory ran out",
     arguments: [
       ("3,9,2000,-;Memory cgroup out of memory: Killed process 645 (python3) total-vm:1kB", .ownLimit),
       ("3,9,2000,-;Out of memory: Killed process 645 (python3) total-vm:1kB", .systemPressure),
@@ -139,6 +140,6 @@ struct SystemFoldersTests {
     ] as [(String, OOMKind?)]
   )
   func kernelLog(record: String, kind: OOMKind?) {
-    #expect(LaunchRoom.kill(of: 645, since: 1000, record: record) == kind)
+    #expect(KernelLog.oomKill(of: 645, since: 1000, record: record) == kind)
   }
 }

@@ -1,7 +1,7 @@
 import MarkerProtocol
 import Testing
 
-@Suite("A loop under the gate")
+@Suite("Loops under Highwater")
 struct LoopMarkTests {
   @Test("It is sent as `value loop.TYPE.NAME COUNT calls`")
   func sent() throws {
@@ -12,7 +12,7 @@ struct LoopMarkTests {
     #expect(fifo.messages == [.value(name: "loop.Model.update__", number: 100, unit: "calls")])
   }
 
-  @Test("With the kill switch nothing is told or counted")
+  @Test("With the kill switch nothing is reported or counted")
   func killSwitch() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["loop-off"], variables: fifo.variables)

@@ -4,20 +4,20 @@ import Testing
 @Suite("Marks from a program")
 struct MarksTests {
   @Test(
-    "Outside the gate nothing is opened or written",
+    "Without Highwater nothing is opened or written",
     arguments: [[:], ["HIGHWATER_MARKS": ""], ["HIGHWATER_MARKS": "/nowhere"], ["HIGHWATER_MARKS": "FILE"]]
   )
   func outside(variables: [String: String]) throws {
     let folder = try TestFolder()
-    let file = try folder.write("untouched", to: "file")
+    let file = try folder.write("unchanged", to: "file")
     let program = try Program(
       "marks-fixture", ["all"], variables: variables.mapValues { $0 == "FILE" ? file : $0 })
     #expect(program.lines() == ["connected=false dropped=0 opened=0"])
     #expect(program.end() == .exited(0))
-    #expect(folder.bytes(of: "file") == Array("untouched".utf8))
+    #expect(folder.bytes(of: "file") == Array("unchanged".utf8))
   }
 
-  @Test("Inside the gate each call is one message")
+  @Test("Under Highwater each call is one message")
   func inside() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["all"], variables: fifo.variables)
@@ -40,10 +40,10 @@ struct MarksTests {
     #expect(fifo.unknownLines == 0)
     var last: [String: Double] = [:]
     var received = 0
-    var told = 0.0
+    var reported = 0.0
     for case .value(let name, let number, let unit) in fifo.messages {
       if unit == "messages" {
-        told = max(told, number)
+        reported = max(reported, number)
       } else {
         received += 1
         #expect(number > last[name] ?? -1)
@@ -51,12 +51,12 @@ struct MarksTests {
       }
     }
     #expect(received + dropped == 40_000)
-    #expect(told <= Double(dropped))
-    // Of a thread that ran while nothing was read, none may have come.
+    #expect(reported <= Double(dropped))
+    // All messages of one thread may have been dropped, but not those of all threads.
     #expect(received > 0)
   }
 
-  @Test("What had no room is dropped and counted, and the gate is told as soon as there is room")
+  @Test("Messages are dropped and counted while the FIFO is full, and the count is sent afterwards")
   func flood() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["flood"], variables: fifo.variables)
@@ -64,27 +64,27 @@ struct MarksTests {
     #expect(dropped > 0)
     fifo.read()
     #expect(fifo.messages.count + dropped == 20_000)
-    program.goOn()
+    program.sendLine()
     #expect(program.lines() == ["dropped=\(dropped)"])
     fifo.readToEnd()
     #expect(
       fifo.messages.suffix(2) == [
-        .mark("room"), .value(name: "marks.dropped", number: Double(dropped), unit: "messages"),
+        .mark("resumed"), .value(name: "marks.dropped", number: Double(dropped), unit: "messages"),
       ])
   }
 
-  @Test("A reader that goes away does not harm the target")
+  @Test("A reader that closes the FIFO does not affect the program")
   func readerGone() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["gone"], variables: fifo.variables)
     #expect(program.line() == "ready")
-    fifo.hangUp()
-    program.goOn()
+    fifo.closeReader()
+    program.sendLine()
     #expect(program.lines() == ["dropped=true"])
     #expect(program.end() == .exited(0))
   }
 
-  @Test("A name with a newline stays one line, and no name, number or unit makes a line that the gate refuses")
+  @Test("A name with a newline stays one line, and no name, number or unit makes an invalid line")
   func names() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["names"], variables: fifo.variables)
@@ -98,7 +98,7 @@ struct MarksTests {
         + [.value(name: "unit", number: 1, unit: "way_too_long_for_a_u")])
   }
 
-  @Test("A program that closes all its files, and gets another one under the FIFO's number, does not get marks into it")
+  @Test("If a program closes the FIFO's descriptor and reuses its number, no mark is written to the other file")
   func daemon() throws {
     let folder = try TestFolder()
     let fifo = try Fifo(in: folder)
@@ -110,7 +110,7 @@ struct MarksTests {
     #expect(folder.bytes(of: "other").isEmpty)
   }
 
-  @Test("What a program without standard streams prints does not get into the FIFO")
+  @Test("Output of a program without standard streams is not written to the FIFO")
   func streams() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["streams"], variables: fifo.variables)
@@ -120,7 +120,7 @@ struct MarksTests {
     #expect(fifo.unknownLines == 0)
   }
 
-  @Test("A C program marks the same by the header")
+  @Test("A C program sends the same messages")
   func header() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-in-c", variables: fifo.variables)

@@ -1,7 +1,7 @@
 import Glibc
 import MarkerProtocol
 
-/// A marks FIFO with its reader, as the gate has it.
+/// A marks FIFO with its reader, as in Highwater.
 final class Fifo {
   let path: String
   private let folder: TestFolder
@@ -19,12 +19,12 @@ final class Fifo {
     guard descriptor >= 0 else { throw Program.Failure(call: "open", code: errno) }
   }
 
-  deinit { hangUp() }
+  deinit { closeReader() }
 
-  /// What a fixture needs to find it.
+  /// The environment of the fixture.
   var variables: [String: String] { ["HIGHWATER_MARKS": path] }
 
-  /// Reads what is there now.
+  /// Reads the messages that are available.
   func read() {
     var bytes = [UInt8](repeating: 0, count: 65_536)
     while case let count = Glibc.read(descriptor, &bytes, bytes.count), count > 0 {
@@ -32,18 +32,18 @@ final class Fifo {
     }
   }
 
-  /// Reads until nobody has it open for writing any more.
+  /// Reads until no process has the FIFO open for writing; gives up after two minutes without a message.
   func readToEnd() {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     repeat {
-      poll(&state, 1, 10_000)
+      poll(&state, 1, 120_000)
       read()
     } while state.revents & Int16(POLLHUP) == 0 && state.revents != 0
     reader.finish()
   }
 
-  /// Closes the reading end, as a gate that was killed does.
-  func hangUp() {
+  /// Closes the reading end, as if Highwater was killed.
+  func closeReader() {
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1
   }

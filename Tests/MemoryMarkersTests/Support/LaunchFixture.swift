@@ -3,13 +3,14 @@ import LaunchRecords
 
 @testable import MemoryMarkers
 
-/// A folder of states with the program that records its launches there.
+/// A state folder and the program `launch-fixture`, which records its launches there.
 final class LaunchFixture {
   let folder: TestFolder
   var variables: [String: String]
-  /// Where the folder of states lies, if that is another.
+  /// The parent of the state folder, if it is another one.
   var parent: String?
-  /// What runs the program, such as a shell that joins a cgroup first; its last word is followed by the program's path.
+  /// A command that starts the program, such as a shell that first joins a cgroup; the program and its arguments are
+  /// appended.
   var launcher: [String] = []
 
   init(variables: [String: String] = [:]) throws {
@@ -17,7 +18,7 @@ final class LaunchFixture {
     self.variables = variables
   }
 
-  /// What a start said.
+  /// What the program printed about its start.
   struct Report: Equatable {
     let startup: String
     let previous: String
@@ -43,7 +44,7 @@ final class LaunchFixture {
     }
   }
 
-  /// Starts the program, which is to end in that way.
+  /// Starts the program, which then ends in the given way.
   func start(_ end: String, version: String = "1.0", activity: String = "", detail: String = "") throws -> Program {
     let words = [parent.map { "\($0)/state" } ?? folder.path, version, end, activity, detail]
     guard let first = launcher.first else {
@@ -53,7 +54,7 @@ final class LaunchFixture {
       first, launcher.dropFirst() + [Program.path(of: "launch-fixture")] + words, variables: variables)
   }
 
-  /// Starts the program and waits for its end.
+  /// Runs the program to its end.
   @discardableResult
   func run(_ end: String, version: String = "1.0", activity: String = "", detail: String = "") throws -> Program.End {
     let program = try start(end, version: version, activity: activity, detail: detail)
@@ -61,7 +62,7 @@ final class LaunchFixture {
     return program.end()
   }
 
-  /// Starts the program until it is ready, and kills it.
+  /// Starts the program, waits until it is ready, and kills it.
   func kill(_ end: String, activity: String = "", detail: String = "", by signal: CInt = SIGKILL) throws -> Program.End
   {
     let program = try start(end, activity: activity, detail: detail)
@@ -70,13 +71,13 @@ final class LaunchFixture {
     return program.end()
   }
 
-  /// What the next start says, which then ends by itself.
+  /// What the next start reports; the program then exits.
   func next(version: String = "1.0") throws -> Report? {
     let program = try start("return", version: version)
     defer { program.end() }
     return Report(program)
   }
 
-  /// The record as another process sees it.
+  /// The record, as another process reads it.
   var entry: LaunchPage.Entry? { try? LaunchPage.load(folder.bytes(of: "fixture.launch")) }
 }

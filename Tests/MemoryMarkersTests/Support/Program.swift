@@ -1,6 +1,6 @@
 import Glibc
 
-/// One of the fixtures, as a process.
+/// A fixture program in a process of its own.
 final class Program {
   private let pid: pid_t
   private let output: CInt
@@ -20,16 +20,16 @@ final class Program {
 
   var processID: pid_t { pid }
 
-  /// Starts a program that lies beside the tests; a path with a slash is taken as it is.
+  /// Starts a program in the folder of the tests, or at a path with a slash.
   ///
-  /// The variables are added to `PATH` and to `SWIFT_BACKTRACE`, without which each crash would take seconds.
+  /// The variables are added to `PATH` and `SWIFT_BACKTRACE`, which disables the backtrace: it takes seconds.
   init(_ name: String, _ arguments: [String] = [], variables: [String: String] = [:]) throws {
     let path = name.contains("/") ? name : Self.path(of: name)
-    let (ours, theirs) = try (Self.pipe(), Self.pipe())
+    let (stdin, stdout) = try (Self.pipe(), Self.pipe())
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // The threads that run tests block all signals, and a program would begin so.
+    // The threads that run tests block all signals, and a child would inherit that.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -37,17 +37,17 @@ final class Program {
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    posix_spawn_file_actions_adddup2(&actions, ours.reading, 0)
-    posix_spawn_file_actions_adddup2(&actions, theirs.writing, 1)
+    posix_spawn_file_actions_adddup2(&actions, stdin.reading, 0)
+    posix_spawn_file_actions_adddup2(&actions, stdout.writing, 1)
     var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { word in strdup(word) } + [nil]
     let settings = ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"].merging(variables) { $1 }
     var environment: [UnsafeMutablePointer<CChar>?] = settings.map { name, value in strdup("\(name)=\(value)") } + [nil]
     defer { (words + environment).forEach { free($0) } }
     var child: pid_t = 0
     let code = posix_spawn(&child, path, &actions, &attributes, &words, &environment)
-    close(ours.reading)
-    close(theirs.writing)
-    (pid, input, output) = (child, ours.writing, theirs.reading)
+    close(stdin.reading)
+    close(stdout.writing)
+    (pid, input, output) = (child, stdin.writing, stdout.reading)
     guard code == 0 else { throw Failure(call: "posix_spawn \(path)", code: code) }
   }
 
@@ -60,7 +60,7 @@ final class Program {
     close(output)
   }
 
-  /// The next line that it prints; nil at the end of its output.
+  /// The next line of its output; nil at the end.
   func line() -> String? {
     while true {
       if let end = pending.firstIndex(of: 0x0a) {
@@ -74,15 +74,15 @@ final class Program {
     }
   }
 
-  /// All lines up to this one; all to the end where it does not come.
+  /// The lines before this one, or all lines if it does not occur.
   func lines(upTo last: String? = nil) -> [String] {
     var lines: [String] = []
     while let line = line(), line != last { lines.append(line) }
     return lines
   }
 
-  /// Sends an empty line.
-  func goOn() {
+  /// Sends an empty line to its standard input.
+  func sendLine() {
     _ = write(input, "\n", 1)
   }
 
@@ -90,7 +90,7 @@ final class Program {
     kill(pid, signal)
   }
 
-  /// Waits for its end.
+  /// Waits until it ends.
   @discardableResult
   func end() -> End {
     var status: CInt = 0
@@ -99,7 +99,7 @@ final class Program {
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signaled(status & 0x7f)
   }
 
-  /// Two ends that no other process inherits; sockets, since Swift cannot see pipe2(2).
+  /// A pair of descriptors that other processes do not inherit; sockets, because Swift does not import pipe2(2).
   private static func pipe() throws -> (reading: CInt, writing: CInt) {
     var ends: [CInt] = [0, 0]
     let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -107,10 +107,10 @@ final class Program {
     return (ends[0], ends[1])
   }
 
-  /// Where a fixture lies.
+  /// The path of a fixture.
   static func path(of name: String) -> String { "\(folder)/\(name)" }
 
-  /// Where the tests' own program lies.
+  /// The folder of the test program.
   private static let folder: String = {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))

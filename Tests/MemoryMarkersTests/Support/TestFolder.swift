@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of a test's own, removed with all that it holds.
+/// A temporary folder for a test; it is removed with this object.
 final class TestFolder {
   let path: String
 
@@ -16,7 +16,7 @@ final class TestFolder {
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes a file, and the folders above it.
+  /// Writes a file, and creates its folders.
   @discardableResult
   func write(_ content: String, to name: String) throws -> String {
     try write(Array(content.utf8), to: name)
@@ -38,7 +38,7 @@ final class TestFolder {
     return file(name)
   }
 
-  /// The bytes of a file; none where it is missing.
+  /// The bytes of a file; none if it is missing.
   func bytes(of name: String) -> [UInt8] {
     let descriptor = open(file(name), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

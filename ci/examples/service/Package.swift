@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Swift 6's rules, and `async` functions that stay where their caller is.
+/// Swift 6 mode, and `async` functions that run on the actor of their caller.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
@@ -9,12 +9,12 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "service",
   dependencies: [
-    // Elsewhere: .package(url: "…", from: "…", traits: …) with the address of Highwater's repository. Without the trait
-    // Gate, the gate's own packages are not fetched.
+    // In your package: .package(url: "…", from: "…", traits: …) with the URL of Highwater's repository. Without the trait
+    // Gate, the dependencies of Highwater itself are not fetched.
     .package(name: "highwater", path: "../../..", traits: ["LaunchReason", "LoopHunter"])
   ],
   targets: [
-    // What ships has MemoryMarkers in it …
+    // The program links MemoryMarkers …
     .target(
       name: "Documents",
       dependencies: [.product(name: "MemoryMarkers", package: "highwater")],
@@ -25,7 +25,7 @@ let package = Package(
       dependencies: ["Documents", .product(name: "MemoryMarkers", package: "highwater")],
       swiftSettings: settings
     ),
-    // … and only its tests have LeakAssertions.
+    // … and only its tests link LeakAssertions.
     .testTarget(
       name: "DocumentsTests",
       dependencies: ["Documents", .product(name: "LeakAssertions", package: "highwater")],

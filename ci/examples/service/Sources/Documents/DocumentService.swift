@@ -11,12 +11,12 @@ package final class DocumentService {
     pages = PageCache(of: store)
   }
 
-  /// Begins to work for a client.
+  /// Starts a session for a request.
   package func begin(_ request: Request) -> Session {
     Marks.iteration()  // growth is counted per request
     let session = Session(request, of: self)
     if Fault.seeded == .leak {
-      // The seeded leak: the session holds the closure, and the closure the session.
+      // The seeded leak: the session holds the closure, and the closure holds the session.
       session.onEnd = { self.bytesSent += session.answer?.body.utf8.count ?? 0 }
     } else {
       session.onEnd = { [unowned session] in self.bytesSent += session.answer?.body.utf8.count ?? 0 }
@@ -24,7 +24,7 @@ package final class DocumentService {
     return session
   }
 
-  /// Understands `GET /documents/7`, `GET /documents/1-300`, `PUT /documents/7` and `GET /status`.
+  /// Handles `GET /documents/7`, `GET /documents/1-300`, `PUT /documents/7` and `GET /status`.
   func answer(to request: Request) -> Answer {
     if request.path == "/status" { return Answer(status: "200 OK", body: "\(bytesSent) bytes sent\n") }
     let words = request.path.split(separator: "/")

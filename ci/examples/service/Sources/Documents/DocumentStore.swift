@@ -1,15 +1,15 @@
 import MemoryMarkers
 
-/// The documents by their numbers, and who is told of their changes.
+/// The documents by number, and the observers of their changes.
 package final class DocumentStore {
   private var texts: [Int: String] = [:]
   private var observers: [(Int) -> Void] = []
   private let hunter: LoopHunter
 
-  /// The texts that the request under way has replaced; they are needed until it is known that it succeeds.
+  /// The texts that the current request has replaced, until it is committed or rolled back.
   private var replaced: [(number: Int, text: String?)] = []
 
-  /// Makes an empty store, whose every change is counted by a hunter: too many for one request are a loop.
+  /// Creates an empty store; the hunter counts its changes: too many in one request are a loop.
   package init(hunter: LoopHunter) {
     self.hunter = hunter
     hunter.watch(self, "put")
@@ -18,7 +18,7 @@ package final class DocumentStore {
   /// The text of a document.
   package subscript(number: Int) -> String? { texts[number] }
 
-  /// How many changes the request under way has made so far.
+  /// The number of changes of the current request so far.
   var uncommittedChanges: Int { replaced.count }
 
   /// Calls a function with the number of each document that changes.
@@ -26,19 +26,19 @@ package final class DocumentStore {
     observers.append(observer)
   }
 
-  /// Gives a document a new text, and tells the observers.
+  /// Replaces the text of a document, and notifies the observers.
   package func put(_ text: String, at number: Int) {
     hunter.hit(self, "put")
     replaced.append((number, texts.updateValue(text, forKey: number)))
     for observer in observers { observer(number) }
   }
 
-  /// Makes the changes final.
+  /// Commits the changes.
   package func commit() {
     replaced.removeAll()
   }
 
-  /// Takes the changes back, the latest first.
+  /// Reverts the changes, the latest first.
   func rollBack() {
     while let (number, text) = replaced.popLast() { texts[number] = text }
   }

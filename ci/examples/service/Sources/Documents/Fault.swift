@@ -1,14 +1,14 @@
 import Glibc
 
-/// A fault that is there for the demonstration, to be found by what this example is about.
+/// A fault for the demonstration, which Highwater and the leak assertions find.
 ///
-/// A service of your own has no such file.
+/// Your own service has no such file.
 enum Fault: String {
-  /// The page cache changes each document of whose change it is told.
+  /// The page cache changes each document whose change it observes.
   case loop
   /// Each session keeps itself alive.
   case leak
 
-  /// What the variable `SERVICE_FAULT` named at the start; `nil` in a healthy service.
+  /// The value of the variable `SERVICE_FAULT` at the start; `nil` for no fault.
   static let seeded = getenv("SERVICE_FAULT").flatMap { Fault(rawValue: String(cString: $0)) }
 }

@@ -1,21 +1,21 @@
 import MemoryMarkers
 
-/// The pages of the documents that were asked for last.
+/// The pages of the documents that were requested last.
 final class PageCache {
-  /// The most pages that are kept.
+  /// The maximum number of cached pages.
   private let limit = 256
   private let store: DocumentStore
   private var pages: [Int: String] = [:]
-  /// The documents whose pages are kept, the oldest page first.
+  /// The documents of the cached pages, the oldest page first.
   private var order: [Int] = []
 
   init(of store: DocumentStore) {
     self.store = store
-    // `weak`, since the cache holds the store, and the store would hold the cache.
+    // `weak`, because the cache holds the store, and the store would hold the cache.
     store.observe { [weak self] number in self?.documentChanged(number) }
   }
 
-  /// The page of a document; `nil` where there is no such document.
+  /// The page of a document; `nil` if there is no such document.
   func page(of number: Int) -> String? {
     if let page = pages[number] { return page }
     guard let text = store[number] else { return nil }
@@ -30,7 +30,7 @@ final class PageCache {
     order.append(number)
   }
 
-  /// Tells the gate what only the program knows; the highest figures of a run count.
+  /// Reports values that only the program knows; Highwater uses the maximum of a run.
   func report() {
     Marks.value("cache.entries", Double(pages.count), unit: "items")
     Marks.value("cache.bytes", Double(pages.values.reduce(0) { $0 + $1.utf8.count }), unit: "bytes")
@@ -39,8 +39,8 @@ final class PageCache {
   private func documentChanged(_ number: Int) {
     pages[number] = nil
     order.removeAll { $0 == number }
-    // The seeded loop: a note in the document is a change, of which the cache is told, which makes a note … A real one
-    // would end when the memory does; this one gives up.
+    // The seeded loop: a note in the document is a change, which the cache observes, which adds a note … A real loop would
+    // only end when memory runs out; this one stops.
     if Fault.seeded == .loop, store.uncommittedChanges < 600, let text = store[number] {
       store.put("\(text) (its page was dropped)", at: number)
     }

@@ -1,6 +1,6 @@
 import MemoryMarkers
 
-/// What a client asks for.
+/// A request of a client.
 package struct Request {
   package let method: String
   package let path: String
@@ -13,13 +13,13 @@ package struct Request {
   }
 }
 
-/// What a client is told.
+/// The response to a client.
 package struct Answer {
   package let status: String
   package var body = ""
 }
 
-/// One client's request, from its arrival to the answer.
+/// The processing of one request.
 package final class Session {
   private let request: Request
   private let service: DocumentService
@@ -31,7 +31,7 @@ package final class Session {
     self.service = service
   }
 
-  /// Does what the client asks for, as one turn: what comes by too often within it is a loop.
+  /// Processes the request as one turn: too many calls within it are a loop.
   package func run() async -> Answer {
     let answer = await TaskTurn.run { service.answer(to: request) }
     self.answer = answer

@@ -2,14 +2,14 @@ import Documents
 import Glibc
 import Synchronization
 
-/// A socket that waits for clients on the loopback interface, one after the other.
+/// A listening socket on the loopback interface, which serves one client at a time.
 struct Listener {
   private let socket: CInt
 
-  /// Where the handler of SIGTERM finds the socket.
+  /// The socket for the SIGTERM handler.
   private static let current = Atomic<CInt>(-1)
 
-  /// Listens on a port; `nil`, with `errno` set, where that cannot be had.
+  /// Listens on a port; returns `nil` and sets `errno` if that fails.
   init?(port: UInt16) {
     socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     var on: CInt = 1
@@ -26,10 +26,10 @@ struct Listener {
     guard bound == 0, listen(socket, 64) == 0 else { return nil }
   }
 
-  /// From now on SIGTERM makes ``next()`` say that there are no more clients.
-  func endsOnTermination() {
+  /// Makes ``next()`` return `nil` after SIGTERM.
+  func stopOnTermination() {
     Self.current.store(socket, ordering: .relaxed)
-    // accept(2) fails when its socket is shut down, be it before or while it waits.
+    // accept(2) fails if its socket is shut down, before or during the call.
     signal(SIGTERM) { _ in _ = shutdown(Listener.current.load(ordering: .relaxed), CInt(SHUT_RDWR)) }
   }
 
@@ -43,7 +43,7 @@ struct Listener {
   }
 }
 
-/// One client, who asks once: as much of HTTP/1.1 as this example needs.
+/// A connection with one request: the part of HTTP/1.1 that this example needs.
 struct Connection: ~Copyable {
   private let socket: CInt
 
@@ -55,7 +55,7 @@ struct Connection: ~Copyable {
     close(socket)
   }
 
-  /// What the client asks for; `nil` where it hangs up or says more than 64 KiB.
+  /// The request; `nil` if the client closes the connection or sends more than 64 KiB.
   func request() -> Request? {
     var received: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 4096)
@@ -68,7 +68,7 @@ struct Connection: ~Copyable {
     return nil
   }
 
-  /// The request, if all of it is there.
+  /// The request, if it is complete.
   private static func request(in received: [UInt8]) -> Request? {
     guard let gap = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     let lines = String(decoding: received[..<gap.lowerBound], as: UTF8.self).split(separator: "\r\n")
@@ -80,7 +80,7 @@ struct Connection: ~Copyable {
     return Request(words[0], words[1], body: String(decoding: body, as: UTF8.self))
   }
 
-  /// Tells the client what came of it.
+  /// Sends the response.
   func send(_ answer: Answer) {
     let head = "HTTP/1.1 \(answer.status)\r\nContent-Length: \(answer.body.utf8.count)\r\nConnection: close\r\n\r\n"
     var rest = Array((head + answer.body).utf8)[...]

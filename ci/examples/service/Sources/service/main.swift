@@ -7,14 +7,14 @@ guard CommandLine.arguments.count == 2, let port = UInt16(CommandLine.arguments[
   exit(2)
 }
 
-// What follows belongs to the phase `load`, which the gate can hold to figures of its own.
+// Starts the phase `load`, for which the project file can set its own limits.
 Marks.phase("load")
 
-// How did the run before end? After a SIGTERM as below the answer is `requested`; after a kill for memory, that.
+// How did the previous run end? After a SIGTERM as below the reason is `requested`; after an OOM kill, `outOfMemory`.
 let launch = LaunchReason(appVersion: "1.0.0")
 print("started: \(launch.startup)")
 
-// A hundred changes of the store for one request (see `Session.run`) are a loop. Under the gate the run fails.
+// A hundred changes of the store in one request (see `Session.run`) are a loop. Under Highwater the run fails.
 let hunter = LoopHunter(turn: TaskTurn(), notify: .onceEver) { loop in
   print("loop: \(loop.typeName).\(loop.name) was called \(loop.count) times for one request")
 }
@@ -31,14 +31,14 @@ guard let listener = Listener(port: port) else {
   perror("service: port \(port)")
   exit(1)
 }
-// Our own handler first: the library's marks the request in the record, then calls ours.
-listener.endsOnTermination()
+// Our own handler first: the library's handler marks the signal in the record, and then calls ours.
+listener.stopOnTermination()
 launch.installSignalHandlers()
 
 Marks.phase("serve")
 launch.set(.idle)
 while let connection = listener.next() {
-  // A kill for memory while there is work is another matter than one of an idle service.
+  // An OOM kill during a request is worse than one of an idle service.
   launch.set(.active)
   if let request = connection.request() {
     connection.send(await service.begin(request).run())

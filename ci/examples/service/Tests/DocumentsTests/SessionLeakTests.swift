@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Documents
 
-/// The same assertions in XCTest; a team has one or the other.
+/// The same assertions in XCTest; use either framework.
 final class SessionLeakTests: XCTestCase {
   func testFreshSession() {
     expectNoLeak { makeService().begin(Request("GET", "/documents/1")) }

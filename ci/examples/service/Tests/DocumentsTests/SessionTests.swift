@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Sessions")
 struct SessionTests {
-  @Test("A session is gone when nobody holds it")
+  @Test("A session is deallocated when it is released")
   func fresh() {
     expectNoLeak { makeService().begin(Request("GET", "/documents/1")) }
   }
 
-  @Test("A session that has answered is gone, too")
+  @Test("A session is deallocated after its response")
   func answered() async {
     await expectNoLeak {
       let session = makeService().begin(Request("GET", "/documents/1"))
@@ -20,17 +20,17 @@ struct SessionTests {
     }
   }
 
-  @Test("A change that fails is taken back")
+  @Test("A change that fails is rolled back")
   func failing() async {
     let service = makeService()
-    let refused = await service.begin(Request("PUT", "/documents/1")).run()
+    let failed = await service.begin(Request("PUT", "/documents/1")).run()
     let page = await service.begin(Request("GET", "/documents/1")).run()
-    #expect(refused.status == "400 Bad Request")
+    #expect(failed.status == "400 Bad Request")
     #expect(page.body == "<article id=\"1\">one&nbsp;document</article>\n")
   }
 }
 
-/// A service of one document.
+/// A service with one document.
 func makeService() -> DocumentService {
   let store = DocumentStore(hunter: LoopHunter(turn: TaskTurn()) { _ in })
   store.put("one document", at: 1)

@@ -1,0 +1,70 @@
+/// What the main process's resident memory consists of, by kind of mapping.
+package struct Composition: Sendable, Equatable {
+  package var anonymous: Bytes
+  package var file: Bytes
+  package var shared: Bytes
+  /// nil: the process was too short-lived for a reading of its mappings (`smaps`).
+  package var stack: Bytes?
+  package var heap: Bytes?
+  /// Pages given back by `MADV_FREE` that the kernel has not yet taken: part of `anonymous`, and no leak.
+  package var lazilyFreed: Bytes?
+  /// Anonymous memory in transparent huge pages: part of `anonymous`.
+  package var hugePages: Bytes?
+  /// Resident pages by file, the largest first; at most ``mostLibraries``.
+  package var libraries: [Library]
+  /// The paths of the files whose code is mapped, the program's own and its libraries'; known while a target is measured
+  /// only, and kept nowhere.
+  package var codeFiles: [String] = []
+
+  /// The resident pages of one mapped file.
+  package struct Library: Sendable, Equatable {
+    /// The last part of its path.
+    package var name: String
+    package var resident: Bytes
+
+    package init(name: String, resident: Bytes) {
+      self.name = name
+      self.resident = resident
+    }
+  }
+
+  package static let mostLibraries = 32
+
+  package init(
+    anonymous: Bytes,
+    file: Bytes,
+    shared: Bytes,
+    stack: Bytes? = nil,
+    heap: Bytes? = nil,
+    lazilyFreed: Bytes? = nil,
+    hugePages: Bytes? = nil,
+    libraries: [Library] = []
+  ) {
+    self.anonymous = anonymous
+    self.file = file
+    self.shared = shared
+    self.stack = stack
+    self.heap = heap
+    self.lazilyFreed = lazilyFreed
+    self.hugePages = hugePages
+    self.libraries = libraries
+  }
+
+  /// All of it: what was resident when it was read.
+  package var resident: Bytes { Bytes(anonymous.count + file.count + shared.count) }
+}
+
+/// One reading of what the main process's memory consists of.
+package struct CompositionReading: Sendable, Equatable {
+  /// Time since the target's exec.
+  package var time: Duration
+  package var composition: Composition
+  /// Its proportional set size (`Pss`); nil where it was not read.
+  package var proportional: Bytes?
+
+  package init(time: Duration, composition: Composition, proportional: Bytes? = nil) {
+    self.time = time
+    self.composition = composition
+    self.proportional = proportional
+  }
+}

@@ -1,0 +1,38 @@
+/// How a scenario is measured on this machine, where that is not the best way, or what may distort its values.
+package enum MachineNote: Sendable, Hashable, Codable {
+  case noTracing(TracingBarrier)
+  case noMemoryCgroup(CgroupError)
+  /// Transparent huge pages are on for every program.
+  case hugePagesAlways
+  case swapInUse(Bytes)
+  /// The runner's own cgroup has a small limit, or little of it is left.
+  case smallLimit(Bytes, used: Bytes)
+  /// The limit of the runner's own cgroup is lower than the scenario's `memory-limit`.
+  case hiddenLimit(Bytes, wanted: Bytes)
+  case fewerCPUs(usable: Int, online: Int)
+  case addressesNotFixed
+}
+
+/// Why programs that the runner starts cannot be traced (ptrace(2)).
+package enum TracingBarrier: Sendable, Hashable, Codable {
+  /// `kernel.yama.ptrace_scope` is 2 or more (`Documentation/admin-guide/LSM/Yama.rst`).
+  case yama(scope: Int)
+  case seccomp
+  case unknown
+}
+
+/// Why no cgroup of our own can be made, or used.
+package enum CgroupError: Error, Sendable, Hashable, Codable {
+  /// No hierarchy is mounted, or what is mounted does not hold the runner's own cgroup.
+  case notMounted
+  /// The controller is neither mounted (v1) nor enabled for the folder's cgroup (v2).
+  case noMemoryController(folder: String)
+  /// The kernel is older than the file, which came with 5.2 (`cgroup.freeze`).
+  case noFile(String, folder: String)
+  case readOnly(folder: String)
+  case notPermitted(folder: String)
+  /// A v2 cgroup that has processes cannot enable the memory controller for cgroups below it.
+  case internalProcesses(folder: String)
+  /// With the `errno` of the call.
+  case failed(folder: String, code: Int32)
+}

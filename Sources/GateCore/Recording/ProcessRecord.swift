@@ -1,0 +1,38 @@
+/// One process of the target's tree.
+package struct ProcessRecord: Sendable, Equatable {
+  package var id: Int32
+  package var parent: Int32
+  /// The kernel's name of the process (`comm`), at most 15 bytes.
+  package var command: String
+  package var isMain: Bool
+  /// The highest figure seen of it, over all programs that it was.
+  package var peak: Bytes
+  package var firstSeen: Duration
+  package var lastSeen: Duration
+  /// Whether its last high-water mark was read at its very end, so that nothing of it was missed.
+  package var isExact: Bool
+  /// How it ended; nil where it was not seen to end.
+  package var ending: EndEvidence.Status?
+
+  package init(
+    id: Int32,
+    parent: Int32,
+    command: String,
+    isMain: Bool,
+    peak: Bytes,
+    firstSeen: Duration,
+    lastSeen: Duration,
+    isExact: Bool = false,
+    ending: EndEvidence.Status? = nil
+  ) {
+    self.id = id
+    self.parent = parent
+    self.command = command
+    self.isMain = isMain
+    self.peak = peak
+    self.firstSeen = firstSeen
+    self.lastSeen = lastSeen
+    self.isExact = isExact
+    self.ending = ending
+  }
+}

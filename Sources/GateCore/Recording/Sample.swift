@@ -1,0 +1,55 @@
+/// What one process held in memory at one instant, from `/proc/<pid>/status`.
+package struct MemoryReading: Sendable, Equatable {
+  /// `VmRSS`.
+  package var resident: Bytes
+  /// `VmHWM`.
+  package var peak: Bytes
+  /// `RssAnon`.
+  package var anonymous: Bytes
+  /// `RssFile`.
+  package var file: Bytes
+  /// `RssShmem`.
+  package var shared: Bytes
+
+  package init(resident: Bytes, peak: Bytes, anonymous: Bytes, file: Bytes, shared: Bytes) {
+    self.resident = resident
+    self.peak = peak
+    self.anonymous = anonymous
+    self.file = file
+    self.shared = shared
+  }
+}
+
+/// One reading of the process tree.
+package struct Sample: Sendable, Equatable {
+  /// Time since the target's exec.
+  package var time: Duration
+  /// The main process; nil before it is known, after it has gone, and where only another process of the tree was read.
+  package var main: MemoryReading?
+  /// The memory of the whole tree; what it counts is the recording's ``TreeMethod``.
+  package var tree: Bytes
+  package var processes: Int
+  /// What the main process has done up to then; nil where it was not read.
+  package var activity: Activity?
+
+  package init(time: Duration, main: MemoryReading?, tree: Bytes, processes: Int, activity: Activity? = nil) {
+    self.time = time
+    self.main = main
+    self.tree = tree
+    self.processes = processes
+    self.activity = activity
+  }
+}
+
+/// What a process has done since its start, from `/proc/<pid>/stat`.
+package struct Activity: Sendable, Equatable {
+  /// Page faults that needed no reading from a disk (`minflt`): each made one more page resident.
+  package var minorFaults: Int64
+  /// The time that CPUs have spent on it (`utime` and `stime`), in steps of the kernel's clock tick, mostly 10 ms.
+  package var cpuTime: Duration
+
+  package init(minorFaults: Int64, cpuTime: Duration) {
+    self.minorFaults = minorFaults
+    self.cpuTime = cpuTime
+  }
+}

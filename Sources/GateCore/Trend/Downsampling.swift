@@ -1,0 +1,77 @@
+extension ScenarioSeries {
+  /// How many of the latest runs are all shown.
+  private static let latestRuns = 240
+  /// Older runs are divided into this many sections of equal length.
+  private static let sections = 80
+  /// A program that fails for years says nothing more with each run: so many of its first and last failures are shown.
+  private static let mostFailures = 100
+
+  /// The series with some 600 runs at most.
+  ///
+  /// Of each section of older runs those stay that have the lowest and the highest value of a metric that the gate asks
+  /// for (of the peak and the steady level where it asks for none). So do the two runs at each level shift, the first run
+  /// of a baseline or an environment, and runs with failed repetitions. The range of the next point includes the values
+  /// of runs that are left out, so that no peak is lost.
+  func downsampled() -> ScenarioSeries {
+    guard runs.count > Self.latestRuns + 4 * Self.sections else { return self }
+    let kept = keptIndices
+    var newIndices = [Int](repeating: 0, count: runs.count)
+    for (new, old) in kept.enumerated() { newIndices[old] = new }
+    var series = self
+    series.runs = zip(kept, [-1] + kept).map { index, before in
+      var run = runs[index]
+      run.omitted = index - before - 1
+      return run
+    }
+    series.metrics = metrics.map { $0.downsampled(to: kept, newIndices) }
+    for index in approvals.indices { series.approvals[index].index = newIndices[approvals[index].index] }
+    for index in environmentChanges.indices {
+      series.environmentChanges[index].index = newIndices[environmentChanges[index].index]
+    }
+    return series
+  }
+
+  /// In rising order.
+  private var keptIndices: [Int] {
+    let old = runs.count - Self.latestRuns
+    var kept = Set(old..<runs.count)
+    for section in 0..<Self.sections {
+      let range = section * old / Self.sections..<(section + 1) * old / Self.sections
+      for metric in mainMetrics { kept.formUnion(metric.extremes(in: range)) }
+    }
+    kept.formUnion(metrics.flatMap { $0.shifts.flatMap { [max(0, $0.index - 1), $0.index] } })
+    kept.formUnion(approvals.map(\.index))
+    kept.formUnion(environmentChanges.map(\.index))
+    let failures = runs.indices.filter { !runs[$0].failedRepetitions.isEmpty }
+    kept.formUnion(failures.prefix(Self.mostFailures) + failures.suffix(Self.mostFailures))
+    return kept.sorted()
+  }
+
+  private var mainMetrics: [MetricSeries] {
+    let judged = metrics.filter { metric in metric.points.contains { $0?.judgement != nil } }
+    return judged.isEmpty ? metrics.filter { [.peakRSS, .steadyRSS].contains($0.metric) } : Array(judged.prefix(3))
+  }
+}
+
+extension MetricSeries {
+  /// The indices of the lowest and the highest median in the range.
+  fileprivate func extremes(in range: Range<Int>) -> [Int] {
+    let known = range.filter { points[$0] != nil }
+    func median(_ index: Int) -> Double { points[index]?.median ?? 0 }
+    return [known.min { median($0) < median($1) }, known.max { median($0) < median($1) }].compactMap(\.self)
+  }
+
+  fileprivate func downsampled(to kept: [Int], _ newIndices: [Int]) -> MetricSeries {
+    var series = self
+    series.points = zip(kept, [-1] + kept).map { index, before in
+      guard var point = points[index] else { return nil }
+      for omitted in points[(before + 1)..<index].lazy.compactMap(\.self) {
+        point.low = min(point.low, omitted.low)
+        point.high = max(point.high, omitted.high)
+      }
+      return point
+    }
+    for index in shifts.indices { series.shifts[index].index = newIndices[shifts[index].index] }
+    return series
+  }
+}

@@ -1,0 +1,133 @@
+/// Everything that the history stores of one scenario, by columns: what its series are built from.
+package struct ScenarioHistory: Sendable {
+  package var name: ScenarioName
+  /// In the order of time.
+  package var runs: [Run]
+  package var columns: [Column] = []
+
+  package init(name: ScenarioName, runs: [Run]) {
+    (self.name, self.runs) = (name, runs)
+  }
+
+  /// One run of the scenario.
+  package struct Run: Sendable {
+    /// Its index in ``TrendSource/runs``.
+    package var index: Int
+    /// The index of its environment in ``TrendSource/environments``.
+    package var environment: Int
+    package var verdict: Verdict
+    package var growthIsPerIteration = false
+    package var tags: [String] = []
+    /// The index of its baseline's approval in ``TrendSource/approvals``.
+    package var approval: Int?
+    package var failedRepetitions: [FailedRepetition] = []
+    package var composition: Composition?
+
+    package init(index: Int, environment: Int, verdict: Verdict) {
+      (self.index, self.environment, self.verdict) = (index, environment, verdict)
+    }
+  }
+
+  /// One metric of all runs.
+  ///
+  /// A run takes 16 bytes, and 24 more where a gate asks for the metric: histories have millions of them.
+  package struct Column: Sendable {
+    /// The range is stored as distances from the median, which are exact to 16 MiB and to a ten-millionth beyond.
+    private struct Value {
+      var median = Double.nan
+      var below: Float = 0
+      var above: Float = 0
+    }
+
+    private struct Judged {
+      var baseline = Double.nan
+      var limit = Double.nan
+      var allowed = Float.nan
+      var verdict: Verdict?
+    }
+
+    package let metric: MetricName
+    /// The unit of a value that the target reports; nil for other metrics.
+    package let reportedUnit: String?
+    private var values: [Value]
+    /// Empty where no run was judged.
+    private var judged: [Judged] = []
+
+    /// A column without values for so many runs.
+    package init(metric: MetricName, reportedUnit: String? = nil, count: Int) {
+      (self.metric, self.reportedUnit) = (metric, reportedUnit)
+      values = Array(repeating: Value(), count: count)
+    }
+
+    /// Whether a gate asked for the metric in any run.
+    package var isJudged: Bool { !judged.isEmpty }
+
+    /// nil where that run does not have the metric.
+    package subscript(run: Int) -> MetricSeries.Point? {
+      get {
+        let value = values[run]
+        guard !value.median.isNaN else { return nil }
+        return MetricSeries.Point(
+          median: value.median, low: value.median - Double(value.below), high: value.median + Double(value.above),
+          judgement: judged.isEmpty ? nil : judgement(of: run))
+      }
+      set {
+        values[run] = newValue.map {
+          Value(median: $0.median, below: Float($0.median - $0.low), above: Float($0.high - $0.median))
+        } ?? Value()
+        guard let judgement = newValue?.judgement else { return }
+        if judged.isEmpty { judged = Array(repeating: Judged(), count: values.count) }
+        judged[run] = Judged(
+          baseline: judgement.baseline ?? .nan, limit: judgement.limit ?? .nan,
+          allowed: Float(judgement.allowed ?? .nan), verdict: judgement.verdict)
+      }
+    }
+
+    private func judgement(of run: Int) -> MetricSeries.Judgement? {
+      func known(_ value: Double) -> Double? { value.isNaN ? nil : value }
+      let judged = judged[run]
+      return judged.verdict.map {
+        MetricSeries.Judgement(
+          verdict: $0, baseline: known(judged.baseline), allowed: known(Double(judged.allowed)),
+          limit: known(judged.limit))
+      }
+    }
+  }
+}
+
+/// What the histories of all scenarios refer to by index.
+package struct TrendSource: Sendable {
+  /// In the order of time.
+  package var runs: [RunInfo]
+  package var environments: [EnvironmentInfo]
+  package var approvals: [Approval]
+
+  package init(runs: [RunInfo], environments: [EnvironmentInfo] = [], approvals: [Approval] = []) {
+    (self.runs, self.environments, self.approvals) = (runs, environments, approvals)
+  }
+}
+
+/// Which branches a trend shows: the main one, and those with the newest runs.
+struct ShownBranches: Sendable, Equatable {
+  /// The main one first, then the one with the newest run.
+  let names: [String?]
+  let hiddenCount: Int
+
+  /// How many branches are shown besides the main one: reviews look at open ones.
+  private static let others = 6
+
+  /// What main branches are called, the most likely first.
+  private static let mainNames = ["main", "master", "trunk", "develop"]
+
+  init(of runs: [RunInfo]) {
+    var counts: [String?: (count: Int, last: Int)] = [:]
+    for (index, run) in runs.enumerated() { counts[run.branch] = ((counts[run.branch]?.count ?? 0) + 1, index) }
+    let named = Self.mainNames.first { counts[$0] != nil }
+    // Of branches with as many runs the one with the newest run, so that the order of a dictionary does not matter.
+    let busiest = counts.max { ($0.value.count, $0.value.last) < ($1.value.count, $1.value.last) }?.key
+    let main: String? = named ?? busiest ?? nil
+    let newest = counts.filter { $0.key != main }.sorted { $0.value.last > $1.value.last }.map(\.key)
+    names = counts.isEmpty ? [] : [main] + newest.prefix(Self.others)
+    hiddenCount = max(0, newest.count - Self.others)
+  }
+}

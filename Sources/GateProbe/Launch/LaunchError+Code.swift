@@ -1,0 +1,29 @@
+import GateCore
+
+extension LaunchError {
+  /// The failure of a call at a stage of the request's start.
+  init(_ stage: Stage, code: Int32, request: LaunchRequest) {
+    self.init(
+      stage, .system(code), program: request.program, folder: request.workingDirectory,
+      cpus: request.isolation.cpus ?? [], hint: Self.hint(stage, code: code, request: request)
+    )
+  }
+
+  private static func hint(_ stage: Stage, code: Int32, request: LaunchRequest) -> Hint? {
+    switch (stage, code) {
+    case (.execution, LinuxCalls.Code.notExecutableFormat): .unknownFormat
+    case (.execution, LinuxCalls.Code.noSuchFile): isThere(request) ? .missingInterpreter : nil
+    case (.execution, LinuxCalls.Code.accessDenied): .noPermission
+    case (.execution, LinuxCalls.Code.tooBig): .tooLong
+    case (.trace, _): .tracerOff
+    case (.cpus, _): .usableCPUs(LinuxCalls.usableCPUs())
+    default: nil
+    }
+  }
+
+  /// `ENOENT` means the program, or what is needed to run it: the interpreter of its `#!` line or the dynamic loader.
+  private static func isThere(_ request: LaunchRequest) -> Bool {
+    let path = request.program.hasPrefix("/") ? request.program : "\(request.workingDirectory)/\(request.program)"
+    return LinuxCalls.executability(of: path) != LinuxCalls.Code.noSuchFile
+  }
+}

@@ -1,0 +1,47 @@
+import GateCore
+
+extension LaunchRequest {
+  /// The request as a supervisor takes it; the program is the file at `path`.
+  func plan(executing path: String) throws(LaunchError) -> SupervisorPlan {
+    SupervisorPlan(
+      program: path,
+      arguments: words,
+      environment: try checkedEnvironment(),
+      directory: workingDirectory,
+      input: input,
+      output: output,
+      fixesAddresses: !isolation.randomAddresses && LinuxCalls.canFixAddresses,
+      preventsHugePages: isolation.hugePages == .off,
+      cpuMask: try cpuMask(),
+      scratchFile: scratch?.marksPath,
+      scratchFolder: scratch?.path,
+      isTraced: isTraced,
+      cgroupFolders: containment?.folders ?? [],
+      cgroupSettings: containment?.settings.flatMap { [$0.file, $0.text] } ?? [],
+      beforeKilling: containment?.beforeKilling.flatMap { [$0.file, $0.text] } ?? [],
+      mappings: mappings
+    )
+  }
+
+  /// The environment as the kernel takes it, checked together with the words.
+  private func checkedEnvironment() throws(LaunchError) -> [String] {
+    if let name = environment.keys.first(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) {
+      throw LaunchError(.arguments, .invalidVariable(name), program: program)
+    }
+    let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
+    guard !(words + variables + [workingDirectory]).contains(where: { $0.utf8.contains(0) }) else {
+      throw LaunchError(.arguments, .zeroByte, program: program)
+    }
+    return variables
+  }
+
+  private func cpuMask() throws(LaunchError) -> [UInt] {
+    guard let cpus = isolation.cpus else { return [] }
+    guard let last = cpus.max(), last < 8192, cpus.allSatisfy({ $0 >= 0 }) else {
+      throw LaunchError(.cpus, code: LinuxCalls.Code.invalid, request: self)
+    }
+    var mask = [UInt](repeating: 0, count: last / UInt.bitWidth + 1)
+    for cpu in cpus { mask[cpu / UInt.bitWidth] |= 1 << UInt(cpu % UInt.bitWidth) }
+    return mask
+  }
+}

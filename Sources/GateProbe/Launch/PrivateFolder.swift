@@ -1,0 +1,34 @@
+import GateCore
+import Glibc
+
+/// A temporary folder of one repetition, readable by this user only, with the FIFO for marks in it.
+struct PrivateFolder {
+  let path: String
+  /// The FIFO's path, for the target.
+  var marksPath: String { path + "/marks" }
+  /// The FIFO, open for reading and writing, so that it never comes to an end when a writer closes.
+  let marks: Descriptor
+
+  /// Makes the folder in an existing one, as in `TMPDIR`.
+  init(in parent: String) throws(SystemFailure) {
+    var template = Array((parent + "/highwater-XXXXXX").utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw SystemFailure(.mkdtemp, path: parent, code: errno)
+    }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    do throws(SystemFailure) {
+      _ = try SystemFailure.check(mkfifo(path + "/marks", 0o600), .mkfifo, path: path)
+      marks = try Descriptor.open(path + "/marks", O_RDWR | O_NONBLOCK)
+    } catch {
+      unlink(path + "/marks")
+      rmdir(path)
+      throw error
+    }
+  }
+
+  /// Removes the folder; what the target itself put there stays, with the folder.
+  func remove() {
+    unlink(marksPath)
+    rmdir(path)
+  }
+}

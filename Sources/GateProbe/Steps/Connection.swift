@@ -1,0 +1,86 @@
+import GateCore
+import Glibc
+
+/// Whether a program accepts connections at an address.
+enum Connection {
+  /// Tries every address that the host's name stands for, each for at most `time`.
+  static func isAccepted(host: String, port: Int, within time: Duration) -> Bool {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_NUMERICSERV
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let found else { return false }
+    defer { freeaddrinfo(found) }
+    let addresses = sequence(first: found) { $0.pointee.ai_next }
+    return addresses.contains { address in
+      accepts(
+        family: address.pointee.ai_family,
+        address: address.pointee.ai_addr,
+        length: address.pointee.ai_addrlen,
+        within: time
+      )
+    }
+  }
+
+  /// Tries a socket in the file system; false also where the path is too long for one (unix(7): 107 bytes).
+  static func isAccepted(atSocket path: String, within time: Duration) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let fits = withUnsafeMutableBytes(of: &address.sun_path) { field in
+      guard path.utf8.count < field.count else { return false }
+      field.copyBytes(from: path.utf8)
+      return true
+    }
+    guard fits else { return false }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        accepts(family: AF_UNIX, address: $0, length: socklen_t(MemoryLayout<sockaddr_un>.size), within: time)
+      }
+    }
+  }
+
+  private static func accepts(
+    family: Int32,
+    address: UnsafePointer<sockaddr>,
+    length: socklen_t,
+    within time: Duration
+  ) -> Bool {
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let number = socket(family, type, 0)
+    guard number >= 0 else { return false }
+    let socket = Descriptor(owning: number)
+    if connect(socket.number, address, length) != 0 {
+      guard errno == EINPROGRESS, isConnected(socket, within: time) else { return false }
+    }
+    return !isConnectedToItself(socket)
+  }
+
+  private static func isConnected(_ socket: Descriptor, within time: Duration) -> Bool {
+    var list = [pollfd(fd: socket.number, events: Int16(POLLOUT), revents: 0)]
+    Polling.wait(&list, atMost: time)
+    guard list[0].revents != 0 else { return false }
+    var code: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(socket.number, SOL_SOCKET, SO_ERROR, &code, &size) == 0 && code == 0
+  }
+
+  /// A socket that got the very port it connects to as its own is its own server (RFC 9293, simultaneous open):
+  /// where no program listens on a port of the ephemeral range, that would sometimes look like a listener.
+  private static func isConnectedToItself(_ socket: Descriptor) -> Bool {
+    name(of: socket, getsockname) == name(of: socket, getpeername)
+  }
+
+  /// The bytes of an address without its unused part; for Unix sockets only the peer has a name.
+  private static func name(
+    of socket: Descriptor,
+    _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+  ) -> [UInt8]? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(socket.number, $0, &length) }
+    }
+    guard result == 0 else { return nil }
+    return withUnsafeBytes(of: &storage) { Array($0.prefix(Int(length))) }
+  }
+}

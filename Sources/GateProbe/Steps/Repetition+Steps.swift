@@ -1,0 +1,178 @@
+import GateCore
+import HTTPTransfer
+
+extension Repetition {
+  /// Plays the script.
+  func playSteps(_ run: TargetRun) throws(StepAborted) {
+    try play(scenario.steps, in: [], isLast: true, run)
+  }
+
+  /// Plays a list of steps; `path` is that of the turn around them, and `isLast` says that they end the script.
+  private func play(_ steps: [Step], in path: [Failure.Part.Index], isLast: Bool, _ run: TargetRun) throws(StepAborted)
+  {
+    for (index, step) in steps.enumerated() {
+      let path = path + [.step(index + 1, of: steps.count)]
+      try play(step, at: path, isLast: isLast && index == steps.count - 1, run)
+    }
+  }
+
+  private func play(_ step: Step, at path: [Failure.Part.Index], isLast: Bool, _ run: TargetRun) throws(StepAborted) {
+    begin(Failure.Part(.step, at: path, doing: step.description), at: step.place)
+    run.refresh()
+    if run.hasEnded {
+      guard scenario.ending == .exit, step.isPassive else {
+        listener.catchUp()
+        throw .failed(.targetEnded(run.status, isBefore: true), output: run.output.tail.text)
+      }
+      return noteUnplayed()
+    }
+    if case .repeat(let times, let steps) = step.action {
+      try play(steps, times: times, in: path, isLast: isLast, run)
+      return
+    }
+    do throws(StepAborted) {
+      try perform(step.action, mayOutlive: isLast || scenario.ending == .exit, run)
+    } catch .targetEnded where step.isPassive && (isLast || scenario.ending == .exit) {
+      if !isLast { noteUnplayed() }
+    }
+  }
+
+  /// A turn that holds another `repeat` is no iteration by itself: its own work would be counted twice.
+  private func play(
+    _ steps: [Step],
+    times: Int,
+    in path: [Failure.Part.Index],
+    isLast: Bool,
+    _ run: TargetRun
+  ) throws(StepAborted) {
+    let isInnermost = !steps.contains { if case .repeat = $0.action { true } else { false } }
+    for turn in stride(from: 1, through: times, by: 1) {
+      try play(steps, in: path + [.turn(turn, of: times)], isLast: isLast && turn == times, run)
+      run.refresh()
+      if run.hasEnded, scenario.ending == .exit, steps.allSatisfy(\.isPassive) { return noteUnplayed() }
+      if isInnermost { run.marks.add(.iteration) }
+    }
+  }
+
+  private func addMark(_ event: Mark.Event, of run: TargetRun) {
+    run.marks.add(event)
+    run.sampler.takeComposition()
+  }
+
+  private func noteUnplayed() {
+    let isNoted = notes.contains { if case .stepsNotPlayed = $0 { true } else { false } }
+    if !isNoted { notes.append(.stepsNotPlayed(from: underWay.part)) }
+  }
+
+  /// Performs an action; `mayOutlive` says that it may finish although the target has ended.
+  private func perform(_ action: Step.Action, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
+    switch action {
+    case .phase(let name): addMark(.phase(name), of: run)
+    case .mark(let name): addMark(.mark(name), of: run)
+    case .wait(let time): _ = try watch(until: .after(time), of: run) { nil as Void? }
+    case .settle(let time): try settle(within: time, run)
+    case .signal(let signal): try send(signal, to: run)
+    case .send(let text): try send(text, to: run)
+    case .expectOutput(let pattern, let time): try expect(pattern, within: time, run)
+    case .http(let call): try send(call, mayOutlive: mayOutlive, run)
+    case .run(let client):
+      let time = min(client.within ?? scenario.timeout, scenario.timeout)
+      try require(
+        client.command, exits: client.exits, within: time, of: run, atTargetEnd: mayOutlive ? .proceed : .abort)
+    case .repeat: preconditionFailure("a repeat is unfolded before its steps are performed")
+    }
+  }
+}
+
+extension Step {
+  /// Whether nothing is missed where the target has ended before it.
+  fileprivate var isPassive: Bool {
+    switch action {
+    case .phase, .mark, .wait, .settle: true
+    case .run, .http, .send, .expectOutput, .signal: false
+    case .repeat(_, let steps): steps.allSatisfy(\.isPassive)
+    }
+  }
+}
+
+// MARK: - The steps
+
+extension Repetition {
+  private func send(_ signal: Signal, to run: TargetRun) throws(StepAborted) {
+    guard run.send(signal) else { throw .failed(.signalNotSent) }
+  }
+
+  /// Looks for the pattern in what came after the last match of such a step, or from the start.
+  ///
+  /// So output counts that comes before the step begins. What `ready: {log: …}` found is not used up by it.
+  private func expect(_ pattern: Pattern, within time: Duration, _ run: TargetRun) throws(StepAborted) {
+    var search = OutputSearch(for: pattern, from: run.searchPosition)
+    let match = try watch(until: .after(time), on: [outputArrived.descriptor], of: run) {
+      outputArrived.lower()
+      return run.output.look(with: &search)
+    }
+    guard let match else {
+      let problem = Failure.Problem.outputMissing(within: time, onlyLatestSearched: run.output.hasDropped)
+      throw .failed(problem, output: run.output.tail.text)
+    }
+    run.searchPosition = match
+    run.output.forget(before: match)
+  }
+
+  /// Writes the text to the target's standard input, however long it takes the target to read it.
+  private func send(_ text: String, to run: TargetRun) throws(StepAborted) {
+    guard let input = run.input else { throw .failed(.stdinNotPiped) }
+    var rest = Array(text.utf8)[...]
+    _ = try watch(until: run.deadline, toWrite: [input.number], of: run) { () throws(StepAborted) -> Void? in
+      switch input.write(rest.prefix(65_536)) {
+      case .bytes(let count): rest = rest.dropFirst(count)
+      case .full: break
+      case .failed: throw .failed(.stdinClosed)
+      }
+      return rest.isEmpty ? () : nil
+    }
+  }
+
+  private func settle(within time: Duration, _ run: TargetRun) throws(StepAborted) {
+    let start = run.age
+    var latest: Settling?
+    let steady: Void? = try watch(until: .after(time), pause: .milliseconds(50), of: run) { () -> Void? in
+      latest = Settling(of: run.sampler.recent(Settling.mostSamples), since: start)
+      return latest?.isSteady == true ? () : nil
+    }
+    guard steady == nil else { return }
+    throw .failed(latest.map { .notSettled(within: time, moved: $0.moved) } ?? .tooFewSamples(within: time))
+  }
+
+  private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
+    let url = ShownURL.withoutCredentials(call.url)
+    for turn in stride(from: 1, through: call.times, by: 1) {
+      let answer = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [interruption] in
+        run.refresh()
+        return interruption.signal != nil || (run.hasEnded && !mayOutlive)
+      }
+      let problem: Failure.HTTPProblem
+      switch answer {
+      case .success(let status) where call.accepts(status): continue
+      case .success(let status): problem = .status(status, expected: call.expectedStatus)
+      case .failure(let failure): problem = .noAnswer(failure.problem)
+      }
+      try checkGoingOn(run, mayOutlive: mayOutlive)
+      throw .failed(
+        .http(url: url, problem: problem, request: turn, of: call.times), output: run.output.tail.text)
+    }
+  }
+
+  /// Aborts where something other than the request itself made it fail.
+  private func checkGoingOn(_ run: TargetRun, mayOutlive: Bool) throws(StepAborted) {
+    if interruption.signal != nil { throw .interrupted }
+    if run.deadline.hasPassed { throw .outOfTime }
+    if run.hasEnded, !mayOutlive { throw .targetEnded }
+  }
+}
+
+extension Step.HTTPCall {
+  fileprivate func accepts(_ status: Int) -> Bool {
+    expectedStatus.map { $0 == status } ?? (200...299).contains(status)
+  }
+}

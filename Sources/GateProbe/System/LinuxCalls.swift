@@ -1,0 +1,362 @@
+import CLinux
+import GateCore
+import Glibc
+
+/// The calls of Linux: the only file that imports the C module; no C type leaves it.
+enum LinuxCalls {
+  /// The error numbers that are distinguished.
+  enum Code {
+    static let noSuchFile = ENOENT
+    static let accessDenied = EACCES
+    static let notExecutableFormat = ENOEXEC
+    static let tooBig = E2BIG
+    static let invalid = EINVAL
+    static let inputOutput = EIO
+  }
+
+  /// The runner's side of a supervisor that was forked.
+  struct Supervisor: Sendable {
+    let pid: Int32
+    let control: Int32
+    let report: Int32
+    let events: Int32
+
+    func close() {
+      for descriptor in [control, report, events] { LinuxCalls.close(descriptor) }
+    }
+  }
+
+  static func monotonicNanoseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// 0 where the path names a file that may be executed, else the error number.
+  static func executability(of path: String) -> Int32 {
+    hw_executable(path)
+  }
+
+  static var canFixAddresses: Bool {
+    hw_can_fix_addresses() == 1
+  }
+
+  /// Whether programs that we start can be traced (ptrace(2)); tried once.
+  static let canTrace = hw_can_trace() == 0
+}
+
+// MARK: - Starting
+
+extension LinuxCalls {
+  /// Forks a supervisor that starts the program of the plan.
+  static func startSupervisor(_ plan: SupervisorPlan) throws(SystemFailure) -> Supervisor {
+    let memory = CStrings()
+    var started = hw_supervisor()
+    let code = plan.cpuMask.withUnsafeBytes { cpus in
+      var request = hw_plan(
+        program: memory.text(plan.program),
+        arguments: memory.list(plan.arguments),
+        environment: memory.list(plan.environment),
+        directory: memory.text(plan.directory),
+        input: plan.input ?? -1,
+        output: plan.output,
+        fixed_addresses: plan.fixesAddresses ? 1 : 0,
+        no_huge_pages: plan.preventsHugePages ? 1 : 0,
+        cpus: plan.cpuMask.isEmpty ? nil : cpus.baseAddress,
+        cpus_size: cpus.count,
+        scratch_file: plan.scratchFile.map { UnsafePointer(memory.text($0)) },
+        scratch_folder: plan.scratchFolder.map { UnsafePointer(memory.text($0)) },
+        traced: plan.isTraced ? 1 : 0,
+        cgroup: hw_cgroup(
+          folders: memory.list(plan.cgroupFolders),
+          members: memory.list(plan.cgroupFolders.map { "\($0)/cgroup.procs" }),
+          settings: memory.list(plan.cgroupSettings),
+          before_killing: memory.list(plan.beforeKilling)
+        ),
+        mappings: plan.mappings ?? -1
+      )
+      return hw_supervisor_start(&request, &started)
+    }
+    withExtendedLifetime(memory) {}
+    guard code == 0 else { throw SystemFailure(.fork, code: code) }
+    return Supervisor(pid: started.pid, control: started.control, report: started.report, events: started.events)
+  }
+
+  /// The CPUs that this thread may use, in order.
+  static func usableCPUs() -> [Int] {
+    var mask = [UInt](repeating: 0, count: 8192 / UInt.bitWidth)
+    let status = mask.withUnsafeMutableBytes { bytes in
+      bytes.baseAddress.map { hw_affinity($0, bytes.count) }
+    }
+    guard status == 0 else { return Array(0..<Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+    return (0..<8192).filter { mask[$0 / UInt.bitWidth] & (1 << UInt($0 % UInt.bitWidth)) != 0 }
+  }
+}
+
+// MARK: - Talking with a supervisor
+
+extension LinuxCalls {
+  /// Reads the records that have come, some at a time; nil at the end of the file.
+  ///
+  /// So many of 80 bytes stand on the stack: beyond 1 KiB a temporary allocation is one of the heap.
+  static func events(from report: Int32, atMost limit: Int = 12) -> [SupervisorEvent]? {
+    withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
+      let size = records.count * MemoryLayout<hw_record>.stride
+      var count: Int
+      repeat { count = read(report, records.baseAddress, size) } while count < 0 && errno == EINTR
+      guard count != 0 else { return nil }
+      return records.prefix(max(0, count) / MemoryLayout<hw_record>.stride).compactMap(SupervisorEvent.init)
+    }
+  }
+
+  /// Asks a supervisor to kill everything below it; it is continued should it have been stopped.
+  static func requestKillAll(_ supervisor: Supervisor) {
+    send(HW_REQUEST_KILL_ALL, to: supervisor)
+  }
+
+  /// Has a supervisor below which nothing is left remove its cgroup and end.
+  static func release(_ supervisor: Supervisor) {
+    send(HW_REQUEST_RELEASE, to: supervisor)
+  }
+
+  private static func send(_ wish: hw_request, to supervisor: Supervisor) {
+    var byte = UInt8(wish.rawValue)
+    // The pipe is never full: this is written at most a few times. A supervisor that has gone gives EPIPE.
+    SignalMask.withoutPipeSignal { _ = write(supervisor.control, &byte, 1) }
+    kill(supervisor.pid, SIGCONT)
+  }
+
+  /// Takes one pending signal of a set without waiting; -1 where none is.
+  static func takePending(_ signals: UnsafePointer<sigset_t>) -> Int32 {
+    var atOnce = timespec(tv_sec: 0, tv_nsec: 0)
+    return sigtimedwait(signals, nil, &atOnce)
+  }
+
+  /// Waits for a child process to end.
+  static func reap(_ pid: Int32) {
+    hw_reap(pid)
+  }
+
+  /// Kills a child process that was not yet reaped.
+  static func killChild(_ pid: Int32) {
+    kill(pid, SIGKILL)
+  }
+
+  /// A pipe whose ends no program inherits; nil where no descriptor is left.
+  static func pipe() -> (reading: Int32, writing: Int32)? {
+    withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2) { ends in
+      guard let base = ends.baseAddress, hw_pipe(base) == 0 else { return nil }
+      return (ends[0], ends[1])
+    }
+  }
+
+  /// A file without a name, in memory, that no program inherits; nil where none can be made (memfd_create(2)).
+  static func anonymousFile(named name: String) -> Descriptor? {
+    let number = hw_anonymous_file(name)
+    return number < 0 ? nil : Descriptor(owning: number)
+  }
+
+  static func close(_ descriptor: Int32) {
+    _ = Glibc.close(descriptor)
+  }
+}
+
+extension SupervisorEvent {
+  /// nil for a record of a kind that is not known.
+  init?(_ record: hw_record) {
+    let time = MonotonicTime(nanoseconds: record.time)
+    switch UInt32(bitPattern: record.event) {
+    case HW_EVENT_STARTED.rawValue: self = .started(record.pid, at: time)
+    case HW_EVENT_FAILED.rawValue: self = .failed(LaunchError.Stage(hw_stage(UInt32(record.stage))), code: record.value)
+    case HW_EVENT_ENDED.rawValue: self = .ended(record.pid, WaitStatus(raw: record.value), at: time)
+    case HW_EVENT_SURVIVOR.rawValue: self = .survivor(record.pid)
+    case HW_EVENT_DONE.rawValue: self = .done
+    default:
+      guard let kind = TraceEvent.Kind(record) else { return nil }
+      self = .traced(TraceEvent(pid: record.pid, kind: kind, time: time))
+    }
+  }
+}
+
+extension TraceEvent.Kind {
+  /// nil for a record of another kind.
+  fileprivate init?(_ record: hw_record) {
+    switch UInt32(bitPattern: record.event) {
+    case HW_EVENT_FORKED.rawValue: self = .forked(parent: record.value, borrowsMemory: record.stage != 0)
+    case HW_EVENT_EXECUTED.rawValue: self = .executed(TraceEvent.Program(record))
+    case HW_EVENT_EXITING.rawValue: self = .exiting(TraceEvent.Program(record))
+    case HW_EVENT_MANY_THREADS.rawValue: self = .madeManyThreads(Int(record.value))
+    default: return nil
+    }
+  }
+}
+
+extension TraceEvent.Program {
+  fileprivate init(_ record: hw_record) {
+    command = withUnsafeBytes(of: record.command) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    let (peak, resident, anonymous, file, shared) = record.memory
+    memory =
+      peak == 0 && resident == 0
+      ? nil
+      : MemoryReading(
+        resident: Bytes(resident), peak: Bytes(peak), anonymous: Bytes(anonymous), file: Bytes(file),
+        shared: Bytes(shared)
+      )
+  }
+}
+
+extension LaunchError.Stage {
+  fileprivate init(_ stage: hw_stage) {
+    switch stage {
+    case HW_STAGE_GROUP: self = .group
+    case HW_STAGE_DIRECTORY: self = .directory
+    case HW_STAGE_INPUT: self = .input
+    case HW_STAGE_OUTPUT: self = .output
+    case HW_STAGE_ADDRESSES: self = .addresses
+    case HW_STAGE_HUGE_PAGES: self = .hugePages
+    case HW_STAGE_CPUS: self = .cpus
+    case HW_STAGE_EXEC: self = .execution
+    case HW_STAGE_CGROUP: self = .cgroup
+    case HW_STAGE_TRACE: self = .trace
+    default: self = .supervisor
+    }
+  }
+}
+
+// MARK: - Threads
+
+extension LinuxCalls {
+  /// Sleeps until the instant, or until the descriptor can be read; whether it can.
+  static func sleep(until instant: MonotonicTime, wakingOn descriptor: Int32) -> Bool {
+    hw_sleep_until(instant.nanoseconds, descriptor) == 1
+  }
+
+  /// The time that the CPU has spent on this thread, in nanoseconds.
+  static func threadNanoseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// Names the calling thread, in at most 15 bytes.
+  static func nameThread(_ name: StaticString) {
+    name.withUTF8Buffer { bytes in
+      bytes.baseAddress?.withMemoryRebound(to: CChar.self, capacity: bytes.count + 1) { hw_name_thread($0) }
+    }
+  }
+}
+
+// MARK: - Other processes
+
+extension LinuxCalls {
+  /// The descendants of a process that are not yet reaped, each with the parent under which it was found.
+  ///
+  /// May miss some while processes end, see proc(5); may then also name one twice.
+  static func descendants(of root: Int32, capacity: Int = 8192) -> [(pid: Int32, parent: Int32)] {
+    withUnsafeTemporaryAllocation(of: hw_process.self, capacity: capacity) { found in
+      guard let base = found.baseAddress else { return [] }
+      let count = Int(hw_descendants(root, base, Int32(capacity)))
+      return found.prefix(count).map { ($0.pid, $0.parent) }
+    }
+  }
+
+  /// The buffer of a walk, made once, so that a repeated walk allocates nothing.
+  struct WalkBuffer: ~Copyable {
+    private let found: UnsafeMutableBufferPointer<hw_process>
+
+    init(capacity: Int) {
+      found = .allocate(capacity: capacity)
+    }
+
+    deinit {
+      found.deallocate()
+    }
+
+    /// Finds the descendants anew; how many there are.
+    ///
+    /// See ``descendants(of:capacity:)``.
+    func fill(from root: Int32) -> Int {
+      guard let base = found.baseAddress else { return 0 }
+      return Int(hw_descendants(root, base, Int32(found.count)))
+    }
+
+    /// One of the descendants that were found last, and the parent under which it was.
+    subscript(at: Int) -> (pid: Int32, parent: Int32) {
+      (found[at].pid, found[at].parent)
+    }
+  }
+
+  /// The same by the parents that all processes of the machine name: slower, and for kernels without `children` files.
+  static func descendantsByScan(of root: Int32, capacity: Int = 32_768) -> [(pid: Int32, parent: Int32)] {
+    withUnsafeTemporaryAllocation(of: hw_process.self, capacity: capacity) { found in
+      guard let base = found.baseAddress else { return [] }
+      let count = Int(hw_descendants_by_scan(root, base, Int32(capacity)))
+      return found.prefix(count).map { ($0.pid, $0.parent) }
+    }
+  }
+
+  /// The parent of a process; nil where there is no such process.
+  static func parent(of pid: Int32) -> Int32? {
+    let parent = hw_parent(pid)
+    return parent < 0 ? nil : parent
+  }
+
+  /// Whether two processes share one memory, as after vfork(2); nil where that is unknown.
+  static func sharesMemory(_ one: Int32, _ other: Int32) -> Bool? {
+    let answer = hw_shares_memory(one, other)
+    return answer < 0 ? nil : answer == 1
+  }
+
+  /// Sends a signal to the process that `isWanted` was asked about, never to one that got its number meanwhile.
+  ///
+  /// The process is pinned by a descriptor before the question. Kernels before 5.3, and filters that refuse
+  /// pidfd_open(2), leave a gap of microseconds between question and signal.
+  static func send(_ signal: Int32, to pid: Int32, where isWanted: (Int32) -> Bool) -> Bool {
+    guard pid > 0 else { return false }
+    let pin = hw_pidfd_open(pid)
+    guard pin >= 0 else {
+      guard errno == ENOSYS || errno == EPERM, isWanted(pid) else { return false }
+      return kill(pid, signal) == 0
+    }
+    defer { close(pin) }
+    return isWanted(pid) && hw_pidfd_send_signal(pin, signal) == 0
+  }
+}
+
+// MARK: - Cgroups and counters
+
+extension LinuxCalls.Code {
+  static let notPermitted = EPERM
+  static let readOnly = EROFS
+  static let busy = EBUSY
+}
+
+extension LinuxCalls {
+  /// Has a child make a cgroup, join it by another one, and remove it, even should this process be killed meanwhile.
+  ///
+  /// - Returns: 0, or the error number; -1 where the file is not in it.
+  static func tryCgroup(at path: String, needing file: String) -> Int32 {
+    let code = hw_try_cgroup(path, "\(path)/\(file)", "\(path)/cgroup.procs")
+    return code == HW_FILE_MISSING ? -1 : code
+  }
+
+  /// Looks at a child process that has touched as much new memory and stands still; nil where none can be made.
+  static func lookingAtStillChild<Value>(holding size: Bytes, _ look: (_ pid: Int32) -> Value?) -> Value? {
+    var release: Int32 = -1
+    let pid = hw_still_child(Int(size.count), &release)
+    guard pid > 0 else { return nil }
+    defer {
+      close(release)
+      hw_reap(pid)
+    }
+    return look(pid)
+  }
+
+  /// Whether our numbers of processes are the machine's, and not those of a container (pid_namespaces(7)).
+  ///
+  /// The first namespace has a fixed number (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
+  static let isInFirstProcessNamespace: Bool = {
+    var status = stat()
+    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xEFFF_FFFC
+  }()
+}

@@ -1,0 +1,103 @@
+import GateCore
+import Glibc
+
+/// Reads the kernel's texts byte by byte, since the sampler's loop must not allocate.
+enum ProcText {
+  /// The resident memory in `/proc/<pid>/statm`: the second number, in pages.
+  ///
+  /// Zero for a process that has ended.
+  static func residentPages(inStatm text: UnsafeRawBufferPointer) -> Int64 {
+    var at = 0
+    while at < text.count, text[at] != UInt8(ascii: " ") { at += 1 }
+    return number(in: text, at: at)
+  }
+
+  /// The memory lines of `/proc/<pid>/status`.
+  ///
+  /// - Returns: nil where the text has no `VmRSS`: the process is a zombie, or its first thread has ended.
+  static func memory(inStatus text: UnsafeRawBufferPointer) -> MemoryReading? {
+    var resident: Int64?
+    var (peak, anonymous, file, shared): (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
+    var start = 0
+    while start < text.count {
+      let first = text[start]
+      // Of some sixty lines only those that start with V or R are looked at.
+      if first == UInt8(ascii: "V") || first == UInt8(ascii: "R") {
+        if let value = value(of: "VmRSS:", in: text, at: start) { resident = value }
+        if let value = value(of: "VmHWM:", in: text, at: start) { peak = value }
+        if let value = value(of: "RssAnon:", in: text, at: start) { anonymous = value }
+        if let value = value(of: "RssFile:", in: text, at: start) { file = value }
+        if let value = value(of: "RssShmem:", in: text, at: start) {
+          shared = value
+          break
+        }
+      }
+      start = endOfLine(in: text, at: start) + 1
+    }
+    guard let resident else { return nil }
+    return MemoryReading(
+      resident: .kibibytes(resident), peak: .kibibytes(peak), anonymous: .kibibytes(anonymous),
+      file: .kibibytes(file), shared: .kibibytes(shared)
+    )
+  }
+
+  /// What `/proc/<pid>/stat` says of a process's work: the fields 10 (`minflt`), 14 (`utime`) and 15 (`stime`).
+  ///
+  /// - Returns: nil where the text is not such a line.
+  static func activity(inStat text: UnsafeRawBufferPointer) -> Activity? {
+    // The name, the second field, stands in parentheses and may hold any byte.
+    var at = text.count - 1
+    while at >= 0, text[at] != UInt8(ascii: ")") { at -= 1 }
+    guard at >= 0 else { return nil }
+    var (field, faults, ticks): (Int, Int64, Int64) = (2, 0, 0)
+    while at < text.count, field < 15 {
+      if text[at] == UInt8(ascii: " ") {
+        field += 1
+        if field == 10 { faults = number(in: text, at: at) }
+        if field == 14 || field == 15 { ticks += number(in: text, at: at) }
+      }
+      at += 1
+    }
+    guard field == 15 else { return nil }
+    return Activity(minorFaults: faults, cpuTime: .nanoseconds(ticks * nanosecondsPerTick))
+  }
+
+  private static let nanosecondsPerTick = 1_000_000_000 / Int64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+
+  /// The number behind a key, where the line that starts at `start` has that key.
+  static func value(of key: StaticString, in text: UnsafeRawBufferPointer, at start: Int) -> Int64? {
+    let count = key.utf8CodeUnitCount
+    guard start + count <= text.count else { return nil }
+    let expected = key.utf8Start
+    for at in 0..<count where text[start + at] != expected[at] { return nil }
+    return number(in: text, at: start + count)
+  }
+
+  /// The number at a place, behind any spaces and tabs; zero where there is none.
+  static func number(in text: UnsafeRawBufferPointer, at start: Int) -> Int64 {
+    var at = start
+    while at < text.count, text[at] == UInt8(ascii: " ") || text[at] == UInt8(ascii: "\t") { at += 1 }
+    var value: Int64 = 0
+    while at < text.count, case let digit = text[at] &- UInt8(ascii: "0"), digit <= 9 {
+      value = value &* 10 &+ Int64(digit)
+      at += 1
+    }
+    return value
+  }
+
+  /// Whether the text is one line with these words.
+  static func isLine(_ text: UnsafeRawBufferPointer, _ words: String) -> Bool {
+    guard let start = text.baseAddress, text.count == words.utf8.count + 1 else { return false }
+    return words.utf8.withContiguousStorageIfAvailable { words in
+      words.baseAddress.map { memcmp(start, $0, words.count) == 0 } ?? true
+    } ?? false
+  }
+
+  /// Where the line ends: at its line feed, or at the end of the text.
+  static func endOfLine(in text: UnsafeRawBufferPointer, at start: Int) -> Int {
+    guard start < text.count, let base = text.baseAddress,
+      let end = memchr(base + start, CInt(UInt8(ascii: "\n")), text.count - start)
+    else { return text.count }
+    return UnsafeRawPointer(end) - base
+  }
+}

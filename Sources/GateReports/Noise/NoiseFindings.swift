@@ -1,0 +1,135 @@
+import GateCore
+
+/// What a scenario's noise means, in sentences.
+struct NoiseFindings {
+  let study: NoiseStudy
+  let reported: [MetricNoise]
+
+  /// All but the advice on the tolerance.
+  var texts: [String] {
+    let (first, last) = ([selfComparison, unsettled], [quieterMetric])
+    return first.compactMap(\.self) + reported.flatMap(shapes) + last.compactMap(\.self) + variants
+  }
+
+  private func amount(_ value: Double, of noise: MetricNoise) -> String {
+    Format.amount(value, unit: noise.unit)
+  }
+
+  private func name(_ noise: MetricNoise) -> String { TerminalText.safe(noise.metric.text) }
+
+  // MARK: The scenario compared with itself
+
+  private var selfComparison: String? {
+    guard let comparison = study.selfComparison, !comparison.metrics.isEmpty else { return nil }
+    let later = comparison.repetitions.count
+    let subject = "the last \(later) repetitions compared with the first \(study.repetitions - later)"
+    let wrong = comparison.metrics.filter { $0.verdict != .pass }
+    let isUnsure = comparison.metrics.contains { $0.method == .thresholds }
+    guard !wrong.isEmpty else { return "\(subject): pass" + (isUnsure ? " (too few for a statistical test)" : "") }
+    let reasons = wrong.map { metric in
+      "\(metric.verdict.rawValue): \(TerminalText.safe(metric.reasonText ?? metric.metric.text))"
+    }
+    return "\(subject) should pass, but do not: \(reasons.joined(separator: "; "))"
+  }
+
+  private var unsettled: String? {
+    guard let warmup = study.advisedWarmup else { return nil }
+    let metrics = study.metrics.filter { $0.shape.unsettled > 0 }
+    let count = warmup - study.warmup
+    let first = count == 1 ? "the first repetition is" : "the first \(count) repetitions are"
+    return "\(first) unlike the later ones in \(metrics.map(name).joined(separator: ", ")); write `warmup:"
+      + "\(Format.space)\(warmup)`"
+  }
+
+  private func shapes(of noise: MetricNoise) -> [String] {
+    var sentences: [String] = []
+    if let levels = noise.shape.levels {
+      sentences.append(
+        "\(name(noise)) jumps between \(amount(levels.low, of: noise)) and \(amount(levels.high, of: noise)) "
+          + "(\(levels.highCount) of \(noise.values.count) at the higher level): the detectable rises above are within one "
+          + "level, as a check with a baseline of 10 or more compares them"
+      )
+    }
+    if let drift = noise.shape.drift {
+      sentences.append(
+        "\(name(noise)) drifts by \(Format.difference(drift, unit: noise.unit)) from the first repetition to the last: "
+          + "a repetition may leave files or caches to the next one, or the machine changes"
+      )
+    }
+    if let step = noise.shape.step {
+      sentences.append(
+        "\(name(noise)) moves in steps of \(amount(step, of: noise)) or more: a smaller change is missed, or shows as "
+          + "a whole step"
+      )
+    }
+    if noise.shape.outliers > 0 {
+      let range = [noise.range.lowerBound, noise.range.upperBound].map { $0 - noise.median }
+      let furthest = range.max { abs($0) < abs($1) } ?? 0
+      sentences.append(
+        "\(noise.shape.outliers) of \(noise.values.count) values of \(name(noise)) are outliers (up to "
+          + "\(Format.difference(furthest, unit: noise.unit)))"
+      )
+    }
+    return sentences
+  }
+
+  private var quieterMetric: String? {
+    guard let (quiet, noisy) = study.quieterMetric else { return nil }
+    let shares = [quiet, noisy].map { $0.share($0.deviation) }
+    return "\(name(quiet)) is much quieter than \(name(noisy)) (\(shares[0]) of its level, against \(shares[1]))"
+  }
+
+  // MARK: Other settings
+
+  private var variants: [String] {
+    let quieter = study.variants.compactMap { variant in
+      gains(.quieter, by: variant).map {
+        "quieter with \(setting(variant)): \($0) (another environment: approve again)"
+      }
+    }
+    let perhaps = study.variants.compactMap { variant in
+      gains(.perhaps, by: variant).map {
+        "perhaps quieter with \(setting(variant)) (more repetitions needed): \($0)"
+      }
+    }
+    let failing = study.variants.compactMap { variant in
+      variant.failure.map { failure in
+        "fails with \(setting(variant)): " + TerminalText.safe(failure.displayText)
+      }
+    }
+    let others = study.variants.filter { variant in
+      variant.failure == nil && reported.allSatisfy { variant[$0.metric].map { $0.gain == .same } ?? true }
+    }
+    let names = others.map { Format.glued("`\($0.change.text)`") }.joined(separator: ", ")
+    return quieter + perhaps + failing + (names.isEmpty ? [] : ["not much quieter with \(names)"])
+  }
+
+  private func setting(_ variant: NoiseVariant) -> String {
+    Format.glued("`isolation: {\(variant.change.text)}`")
+  }
+
+  /// What a setting gains in this degree, and what else it does; nil where no metric gains so.
+  private func gains(_ degree: Quietness, by variant: NoiseVariant) -> String? {
+    let parts = reported.compactMap { noise -> String? in
+      guard let metric = variant[noise.metric], metric.gain == degree else { return nil }
+      let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
+      let gain = "the deviation of \(name(noise)) is \(now) instead of \(before)"
+      guard let least = noise.detectable.first?.size, abs(metric.moved) > least else { return gain }
+      let percent = noise.percent(metric.moved).map { " (\(Format.percent($0)))" } ?? ""
+      return "\(gain), and its level changes by \(Format.difference(metric.moved, unit: noise.unit))\(percent)"
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+
+  // MARK: The tolerance
+
+  /// The sentence above the lines to copy.
+  var advice: String {
+    if study.gated.contains(where: { $0.shape.drift != nil }) {
+      return "tolerances for this noise (without the drift, smaller ones may do):"
+    }
+    if !study.tooNoisy.isEmpty { return "tolerances for this noise:" }
+    let usual = "the default \(Tolerance.standard.spelled) \(study.standardSuffices ? "works, too" : "is too tight")"
+    return "tightest tolerances for this noise (\(usual)):"
+  }
+}

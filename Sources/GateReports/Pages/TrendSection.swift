@@ -1,0 +1,165 @@
+import FoundationEssentials
+import GateCore
+
+/// One series as the page's template takes it: its row in the overview, and its section.
+struct TrendSection {
+  let number: Int
+  let series: ScenarioSeries
+  let state: TrendState
+  private let trend: Trend
+  /// Whether the scenario has a series on the main branch in this environment: that of another branch is shown in short.
+  private let isOtherBranch: Bool
+
+  init(number: Int, of trend: Trend) {
+    self.trend = trend
+    self.number = number
+    series = trend.series[number]
+    state = TrendState(of: series)
+    let before = number > 0 ? trend.series[number - 1] : nil
+    isOtherBranch = before?.name == series.name && before?.environment == series.environment
+  }
+
+  var values: [String: Any] {
+    let own: [String: Any] = [
+      "number": number, "name": PageWords.shown(series.name.text), "origin": origin,
+      "state": state.display.text, "stateSign": state.display.sign, "stateStyle": state.display.style,
+    ]
+    return own.merging(row) { first, _ in first }.merging(section) { first, _ in first }
+  }
+
+  /// As in `main · linux-x86_64-2cpu-traced · #server`.
+  private var origin: String {
+    let branch = series.branch.map(PageWords.shown) ?? "no branch"
+    let tags = series.tags.map { "#\(PageWords.shown($0))" }
+    return ([branch, PageWords.shown(series.environment)] + tags).joined(separator: " · ")
+  }
+
+  private func run(_ index: Int) -> RunInfo? {
+    guard series.runs.indices.contains(index) else { return nil }
+    let run = series.runs[index].index
+    return trend.runs.indices.contains(run) ? trend.runs[run] : nil
+  }
+
+  private func commit(_ index: Int) -> String {
+    PageWords.shown(String((run(index)?.commit ?? "–").prefix(9)))
+  }
+}
+
+// MARK: - The row in the overview
+
+extension TrendSection {
+  private var row: [String: Any] {
+    let peak = series.metrics.first { $0.metric == .peakRSS }
+    let steady = series.metrics.first { $0.metric == .steadyRSS }
+    let shift = lastShift
+    return [
+      "peak": peak?.latestText ?? "–", "peakChange": peak?.changeText ?? "", "peakStyle": peak?.changeStyle ?? "",
+      "steady": steady?.latestText ?? "–", "steadyChange": steady?.changeText ?? "",
+      "steadyStyle": steady?.changeStyle ?? "",
+      "sparkline": (peak ?? series.metrics.first).map { TrendPicture(trend: trend, series: series).sparkline(of: $0) } ?? "",
+      "lastShift": [shift?.text].compactMap(\.self), "lastShiftWhen": shift?.when ?? "",
+      "shiftStyle": shift?.style ?? "",
+    ]
+  }
+
+  private var lastShift: (text: String, when: String, style: String)? {
+    let shifts = series.metrics.flatMap { metric in metric.shifts.map { (metric: metric, shift: $0) } }
+    guard let (metric, shift) = shifts.max(by: { $0.shift.index < $1.shift.index }) else { return nil }
+    let run = run(shift.index)
+    let commit = run?.commit == nil ? "" : " at \(commit(shift.index))"
+    return (
+      "\(PageWords.shown(metric.metric.text)) \(shift.sizeText(unit: metric.unit))",
+      "\(run?.startedAt.day ?? "")\(commit), \(shift.shortExplanationText)",
+      shift.isUnexplainedRise ? "unexplained-rise" : ""
+    )
+  }
+}
+
+extension MetricSeries {
+  private var latest: Point? { points.last { $0 != nil } ?? nil }
+
+  fileprivate var latestText: String? {
+    latest.map { Format.amount($0.median, unit: unit) }
+  }
+
+  fileprivate var changeText: String? {
+    latest?.percent.map(Format.percent) ?? latest?.change.map { Format.difference($0, unit: unit) }
+  }
+
+  /// A class of `page.css`.
+  fileprivate var changeStyle: String {
+    switch latest?.judgement?.verdict {
+    case .regression: "verdict-regression"
+    case .improved: "verdict-improved"
+    default: ""
+    }
+  }
+
+  /// As in `+5.3 % vs. baseline 23.0 MiB; limit 32.0 MiB`.
+  fileprivate var comparisonText: String {
+    let baseline = latest?.judgement?.baseline.map {
+      "\(changeText ?? "") vs. baseline \(Format.amount($0, unit: unit))"
+    }
+    let limit = latest?.judgement?.limit.map { "limit \(Format.amount($0, unit: unit))" }
+    return [baseline, limit].compactMap(\.self).joined(separator: "; ")
+  }
+}
+
+// MARK: - The section
+
+extension TrendSection {
+  /// The charts have the others.
+  private static let mostEvents = 60
+  private var mostRuns: Int { isOtherBranch ? 4 : 12 }
+  /// Only the scripts draw the others.
+  private var mostPictures: Int { isOtherBranch ? 2 : .max }
+
+  private var section: [String: Any] {
+    let events = TrendEvent.all(of: series)
+    return [
+      "runs": Format.count(series.runCount, "run") + TrendPage.period(from: run(0), to: run(series.runs.count - 1)),
+      "notes": series.metrics.compactMap { metric in metric.creep.map { PageWords.shown($0.displayText) } },
+      "pictures": pictures,
+      "eventCount": events.count,
+      "events": events.suffix(Self.mostEvents).reversed().map(values),
+      "metrics": series.metrics.map { PageWords.shown($0.metric.text) },
+      "latestRuns": series.runs.indices.suffix(mostRuns).reversed().map(latestRun),
+    ]
+  }
+
+  private var pictures: [[String: Any]] {
+    let picture = TrendPicture(trend: trend, series: series)
+    let metrics = series.metrics.enumerated().map { number, metric -> [String: Any] in
+      [
+        "metric": PageWords.shown(metric.metric.text), "latest": metric.latestText ?? "–",
+        "comparison": metric.comparisonText,
+        "picture": number < mostPictures ? picture.chart(of: metric) : "",
+      ]
+    }
+    guard series.runs.contains(where: { $0.composition != nil }) else { return metrics }
+    let composition: [String: Any] = [
+      "metric": "composition", "latest": "", "comparison": "at the end of a run",
+      "picture": isOtherBranch ? "" : picture.composition, "hasLegend": true,
+      "legend": CompositionPart.allCases.map { ["name": $0.rawValue, "ink": $0.ink.rawValue] },
+    ]
+    return metrics + [composition]
+  }
+
+  private func values(of event: TrendEvent) -> [String: Any] {
+    [
+      "day": run(event.index)?.startedAt.day ?? "", "commit": commit(event.index),
+      "link": [PageWords.link(toCommit: run(event.index)?.commit, by: trend.links)].compactMap(\.self),
+      "kind": event.kind.rawValue, "sign": event.kind.sign, "style": event.kind.style, "text": event.text,
+    ]
+  }
+
+  private func latestRun(_ index: Int) -> [String: Any] {
+    [
+      "day": run(index)?.startedAt.day ?? "", "commit": commit(index),
+      "verdict": series.runs[index].verdict.rawValue, "subject": PageWords.shown(run(index)?.subject ?? ""),
+      "values": series.metrics.map { metric in
+        metric.points[index].map { Format.amount($0.median, unit: metric.unit) } ?? "–"
+      },
+    ]
+  }
+}

@@ -1,0 +1,65 @@
+import GateCore
+
+/// The notes of some scenarios; a note that several of them have is written once.
+struct NoteList {
+  private let scenarios: [ScenarioResult]
+  private let detail: SummaryContext.Detail
+  /// How many scenarios have each note.
+  private let counts: [Note: Int]
+
+  /// With more names than these, only their number is written.
+  private static let mostNames = 3
+
+  init(_ scenarios: [ScenarioResult], detail: SummaryContext.Detail) {
+    (self.scenarios, self.detail) = (scenarios, detail)
+    counts = scenarios.flatMap { Set($0.notes) }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+  }
+
+  /// The shown notes that this scenario alone has.
+  func own(of scenario: ScenarioResult) -> [String] {
+    shown(of: scenario).filter { counts[$0, default: 1] == 1 }.map { $0.text(in: scenario) }
+  }
+
+  /// Writes the notes that only one of these scenarios has, with its name.
+  func writeOwn(of scenarios: [ScenarioResult], to page: inout TerminalPage) {
+    let texts = scenarios.flatMap { scenario in own(of: scenario).map { "\(scenario.name): \($0)" } }
+    Self.write(texts, to: &page)
+  }
+
+  /// Writes the notes that several scenarios have, with their names unless all have it.
+  func writeShared(to page: inout TerminalPage) {
+    let shared = scenarios.flatMap(shown).counted.map(\.element).filter { counts[$0, default: 1] > 1 }
+    let texts = shared.map { note in
+      let holders = scenarios.filter { $0.notes.contains(note) }
+      let names = holders.map(\.name.text).joined(separator: ", ")
+      let subject = holders.count <= Self.mostNames ? names : Format.count(holders.count, "scenario")
+      let text = note.text(in: holders[0])
+      return holders.count == scenarios.count ? text : "\(subject): \(text)"
+    }
+    Self.write(texts, to: &page)
+  }
+
+  /// A passing scenario does not repeat at every run what is true of every run.
+  private func shown(of scenario: ScenarioResult) -> [Note] {
+    if detail == .verbose { return scenario.allNotes }
+    let isQuiet = scenario.verdict == .pass && !scenario.metrics.contains(where: \.isWarning)
+    return isQuiet ? scenario.notes.filter { !$0.isRoutine } : scenario.notes
+  }
+
+  private static func write(_ texts: [String], to page: inout TerminalPage) {
+    if !texts.isEmpty { page.gap() }
+    for text in texts { page.paragraph(TerminalText.safe(text), indent: 0, label: "note: ") }
+  }
+}
+
+extension ScenarioResult {
+  /// The scenario's notes, and those of single repetitions that it does not have yet.
+  var allNotes: [Note] {
+    let known = Set(
+      notes.compactMap { note -> RecordingNote? in
+        if case .recording(let note, _, _) = note { note } else { nil }
+      })
+    let others = repetitions.flatMap(\.notes).counted.filter { !known.contains($0.element) }
+    return notes + others.map { .recording($0.element, count: $0.count, total: repetitions.count) }
+  }
+}

@@ -1,0 +1,104 @@
+import GateCore
+
+/// One scenario of the summary in full.
+struct ScenarioBlock {
+  let scenario: ScenarioResult
+  let context: SummaryContext
+  let notes: NoteList
+
+  private var isVerbose: Bool { context.detail == .verbose }
+
+  func write(to page: inout TerminalPage) {
+    page.heading(scenario.verdict.heading(page.style), scenario.verdict.tone, name: scenario.name)
+    if scenario.verdict == .failed || scenario.failure != nil { writeFailure(to: &page) }
+    if let missingBaseline { page.paragraph(missingBaseline, indent: 2) }
+    MetricTable(scenario: scenario, metrics: shownMetrics, indent: 2).write(to: &page)
+    page.list(sentences)
+    writeComposition(to: &page)
+    if isVerbose || scenario.verdict == .inconclusive, let text = scenario.stopText { page.paragraph(text, indent: 2) }
+    if isVerbose { writeRepetitions(to: &page) }
+    for note in notes.own(of: scenario) { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
+  }
+
+  // MARK: Metrics
+
+  /// The values of a failed scenario mean little.
+  private var shownMetrics: [MetricResult] {
+    scenario.verdict == .failed && !isVerbose ? [] : scenario.metrics
+  }
+
+  /// What the table does not say.
+  var sentences: [String] {
+    scenario.verdict == .failed ? [] : scenario.metrics.compactMap(sentence).map { TerminalText.safe($0) }
+  }
+
+  private func sentence(on metric: MetricResult) -> String? {
+    switch metric.verdict {
+    case .regression, .improved, .inconclusive:
+      let detectable = isVerbose && metric.verdict != .inconclusive ? metric.detectableText : nil
+      let parts = [metric.reasonText, spikeText(for: metric), detectable].compactMap(\.self)
+      return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    case .noBaseline: return metric.reason == .noBaseline ? nil : metric.reasonText
+    case .pass, .skipped, .failed: return isVerbose ? metric.sensitivityText.map { "\(metric.metric): \($0)" } : nil
+    }
+  }
+
+  private func spikeText(for metric: MetricResult) -> String? {
+    guard metric.metric == .spike, let spike = scenario.highestSpike else { return nil }
+    return "the highest, \(Format.amount(spike.height)), came \(spike.circumstances)"
+  }
+
+  var missingBaseline: String? {
+    guard scenario.verdict == .noBaseline else { return nil }
+    let isMissing = scenario.metrics.allSatisfy { $0.baseline == nil }
+    let environment = TerminalText.safe(scenario.environment.name)
+    return isMissing ? "no baseline for the environment \(environment)" : "some metrics have no baseline yet"
+  }
+
+  // MARK: Failure
+
+  private func writeFailure(to page: inout TerminalPage) {
+    for (index, text) in failureTexts.enumerated() {
+      page.paragraph(text, indent: 2, tone: index == 0 && scenario.failure != nil ? .bad : nil)
+    }
+    OutputLines.write(scenario.failure?.output ?? "", lines: isVerbose ? 40 : 12, to: &page)
+    if let path = context.outputs[scenario.name] ?? context.outputFolder {
+      page.line("  " + page.style.painted("whole output: ", .faint) + TerminalText.safe(path))
+    }
+  }
+
+  /// What failed and where, and how the target ended unless that is said already.
+  var failureTexts: [String] {
+    let (failure, end) = (scenario.failure, scenario.repetitions.last?.end)
+    let isEndNamed = end.flatMap { failure?.names($0) } ?? false
+    let texts = [
+      failure?.displayText, failure?.place.map { "at \($0)" },
+      isEndNamed ? nil : end.map { "the target ended: \($0.displayText)" }, end?.proofText.map { "evidence: \($0)" },
+    ]
+    return texts.compactMap(\.self).map { TerminalText.safe($0) }
+  }
+
+  // MARK: Composition and repetitions
+
+  /// Compositions are read at the end: where memory was given back before, they do not explain the verdict.
+  private func writeComposition(to page: inout TerminalPage) {
+    guard [.regression, .improved].contains(scenario.verdict), let before = scenario.reference?.composition,
+      let now = scenario.composition
+    else { return }
+    let difference = Double((now.resident - before.resident).count)
+    let explainsVerdict = scenario.metrics.contains { metric in
+      guard metric.verdict == scenario.verdict, let shift = metric.change?.shift else { return false }
+      return difference / shift >= 0.5
+    }
+    let text = CompositionChange(before: before, now: now).text
+    if explainsVerdict, !text.isEmpty { page.paragraph(text, indent: 2, label: "by kind: ") }
+  }
+
+  private func writeRepetitions(to page: inout TerminalPage) {
+    RepetitionTable(scenario: scenario, indent: 2).write(to: &page)
+    if let last = scenario.repetitions.last {
+      ProcessTable(repetition: last, title: "processes of the last repetition").write(to: &page)
+    }
+    for event in scenario.eventTexts { page.paragraph(event, indent: 2, label: "event: ") }
+  }
+}

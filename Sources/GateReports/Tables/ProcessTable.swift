@@ -1,0 +1,53 @@
+import GateCore
+
+/// The processes of one repetition's tree, the largest first.
+struct ProcessTable {
+  let repetition: RepetitionResult
+  let title: String
+
+  /// Up to the peak.
+  private static let fewestColumns = 4
+
+  /// The kernel's limit (TASK_COMM_LEN less its final zero, linux/sched.h).
+  private static let longestCommand = 15
+
+  /// Writes nothing where there is one process only; shows as many columns as fit, the main ones first.
+  func write(to page: inout TerminalPage) {
+    guard let table = table(page.style) else { return }
+    page.gap()
+    page.paragraph(title, indent: 2, tone: .faint)
+    let style = page.style
+    let lines = (Self.fewestColumns...table.columns.count).reversed().lazy
+      .compactMap { table.prefix($0).lines(indent: 2, style: style, leastFirst: Self.longestCommand) }.first
+    page.lines(lines ?? table.prefix(Self.fewestColumns).lines(indent: 2, style: style, leastFirst: 4) ?? [])
+    if let rest = rest(page.style) { page.paragraph(rest, indent: 2) }
+  }
+
+  /// How many processes the table leaves out; nil where it has all.
+  func rest(_ style: TerminalStyle) -> String? {
+    let rest = repetition.processes - repetition.largestProcesses.count
+    return rest > 0 ? "\(style.ellipsis) \(rest) more" : nil
+  }
+
+  /// nil where there is one process only.
+  func table(_ style: TerminalStyle) -> Table? {
+    let processes = repetition.largestProcesses.sorted { ($0.peak, $1.id) > ($1.peak, $0.id) }
+    guard processes.count > 1 else { return nil }
+    let hasEndings = processes.contains { $0.ending != nil }
+    let ended = Table.Column(title: "ended", side: .left)
+    return Table(
+      columns: [
+        .init(title: "process", side: .left), .init(title: "pid"), .init(title: "", side: .left, gap: 1),
+        .init(title: "peak"), .init(title: "", side: .left, gap: 1),
+      ] + (hasEndings ? [ended] : []) + [.init(title: "seen")],
+      rows: processes.map { process in
+        let seen = "\(Format.time(process.firstSeen)) \(style.dash) \(Format.time(process.lastSeen))"
+        return [
+          Table.Cell(TerminalText.safe(process.command)), Table.Cell("\(process.id)"),
+          Table.Cell(process.isMain ? "main" : "", .strong), Table.Cell(Format.amount(process.peak)),
+          Table.Cell(process.isExact ? "exact" : "sampled", .faint),
+        ] + (hasEndings ? [Table.Cell(process.ending?.shortText ?? "unknown")] : []) + [Table.Cell(Format.glued(seen))]
+      }
+    )
+  }
+}

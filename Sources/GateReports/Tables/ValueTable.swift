@@ -1,0 +1,111 @@
+import GateCore
+
+/// The values of a recorded command, each with what it means.
+struct ValueTable {
+  let scenario: ScenarioResult
+
+  /// Each metric with its name and what it means.
+  private var shown: [(metric: MetricName, name: String, meaning: String)] {
+    let method = scenario.repetitions.last?.treeMethod ?? .upperBound
+    let tree: [(MetricName, String, String)] = [
+      (.treePeak, "tree peak", isRepeated ? method.shortText : method.displayText),
+      (.treeSteady, "tree steady", "after warm-up"),
+    ]
+    let main: [(MetricName, String, String)] = [
+      (.peakRSS, "peak", "high-water mark (VmHWM)"), (.steadyRSS, "steady", "after warm-up"),
+      (.growth, "growth", "in steady state"), (.spike, "spike", "above the steady level"),
+      (.faultRate, "fault rate", "brought in by page faults"),
+    ]
+    // The tree of a single process has no other values.
+    return main + (scenario.repetitions.contains { $0.processes > 1 } ? tree : [])
+  }
+
+  private var isRepeated: Bool { scenario.repetitions.count > 1 }
+
+  func table(_ style: TerminalStyle) -> Table {
+    let titles = isRepeated ? ["", "median", "range", ""] : ["", "", "", ""]
+    let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
+      .map { Table.Column(title: $0, side: $1) }
+    let whole = shown.filter { isShown($0.metric) }
+    let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: style) } + phaseRows(style) + valueRows(style)
+    return Table(columns: columns, rows: rows + [processRow(style)])
+  }
+
+  func write(to page: inout TerminalPage) {
+    let table = table(page.style)
+    if let lines = table.lines(indent: 2, style: page.style) ?? table.prefix(3).lines(indent: 2, style: page.style) {
+      page.lines(lines)
+    } else {
+      for row in table.rows {
+        page.paragraph(row.prefix(3).map(\.text).joined(separator: " "), indent: 2)
+      }
+    }
+    page.gap()
+    for (label, text) in remarks { page.paragraph(text, indent: 2, label: label) }
+  }
+
+  /// What is too long for a column, each with its label.
+  var remarks: [(label: String, text: String)] {
+    let spike = scenario.highestSpike.flatMap { spike in
+      spike.height > .zero ? "\(Format.amount(spike.height)) \(spike.circumstances)" : nil
+    }
+    let remarks: [(String, String?)] = [
+      ("no steady state: ", scenario.unsteadinessText), ("growth: ", scenario.growthText),
+      (isRepeated ? "highest spike: " : "spike: ", spike),
+    ]
+    return remarks.compactMap { label, text in text.map { (label, $0) } }
+  }
+
+  /// Metrics that nearly every program has are listed even where they are missing.
+  private func isShown(_ metric: MetricName) -> Bool {
+    [.peakRSS, .steadyRSS, .treePeak].contains(metric) || scenario.values(of: metric) != nil
+  }
+
+  private func row(_ metric: MetricName, _ name: String, _ meaning: String, style: TerminalStyle) -> [Table.Cell] {
+    let unit = scenario.unit(of: metric)
+    guard let values = scenario.values(of: metric) else {
+      return [.init(name), .init(style.dash, .faint), "", .init(missing(metric), .faint)]
+    }
+    let isPartial = values.count < scenario.repetitions.count
+    let note = isPartial ? "\(meaning); in \(values.count) of \(scenario.repetitions.count)" : meaning
+    return [
+      .init(name), .init(Format.plainAmount(values.median, unit: unit) + MetricUnit.shortSuffix(of: unit), .strong),
+      .init(range(of: values, style) { Format.plainAmount($0, unit: unit) }), .init(note, .faint),
+    ]
+  }
+
+  private func range(of values: ValueSummary, _ style: TerminalStyle, _ text: (Double) -> String) -> String {
+    guard let range = values.range, values.count > 1 else { return "" }
+    return Format.glued("\(text(range.lowerBound)) \(style.dash) \(text(range.upperBound))")
+  }
+
+  private func missing(_ metric: MetricName) -> String {
+    metric == .steadyRSS ? "no steady state" : "unavailable"
+  }
+
+  private func phaseRows(_ style: TerminalStyle) -> [[Table.Cell]] {
+    var names: [String] = []
+    for phase in scenario.repetitions.flatMap(\.phases) where !names.contains(phase.name) { names.append(phase.name) }
+    return names.map { name in
+      let safe = TerminalText.safe(name)
+      return row(.phase(name, .peakRSS), "peak in \(safe)", scenario.exactness(ofPhase: name), style: style)
+    }
+  }
+
+  private func valueRows(_ style: TerminalStyle) -> [[Table.Cell]] {
+    Set(scenario.repetitions.flatMap(\.metrics.keys)).filter(\.isValue).sorted().map { metric in
+      row(metric, TerminalText.safe(metric.reportedName), "highest value reported", style: style)
+    }
+  }
+
+  private func processRow(_ style: TerminalStyle) -> [Table.Cell] {
+    guard let counts = ValueSummary(scenario.repetitions.map { Double($0.processes) }), let ends = counts.range else {
+      return ["processes", .init(style.dash, .faint), "", ""]
+    }
+    let isFixed = ends.lowerBound == ends.upperBound
+    return [
+      "processes", .init(Decimals.short(counts.median), .strong),
+      .init(isFixed ? "" : range(of: counts, style) { "\(Int($0))" }), .init("in the tree", .faint),
+    ]
+  }
+}

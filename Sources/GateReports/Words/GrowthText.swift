@@ -1,0 +1,62 @@
+import GateCore
+
+extension Growth {
+  /// What the growth means, in a few words.
+  var kindText: String {
+    switch kind {
+    case .leaking: "a leak"
+    case .settling: "slowing down"
+    case .level where low > 0: "too small for a leak"
+    case .level where high < 0: "falling"
+    case .level: "level"
+    }
+  }
+
+  /// As in `4.2 KiB/iteration (95 % interval: 4.1 KiB to 4.4 KiB)`.
+  func text(perIteration: Bool) -> String {
+    let unit = MetricName.growth.unit(perIteration: perIteration)
+    let ends = [low, high].map { Format.plainAmount($0, unit: unit) }
+    return "\(Format.amount(slope, unit: unit)) (95\(Format.space)% interval: \(ends[0]) to \(ends[1]))"
+  }
+}
+
+extension ScenarioResult {
+  /// The growth of the repetition in the middle and what it means, with counts where that differs between repetitions; nil
+  /// where only slopes are known.
+  var growthText: String? {
+    let growths = repetitions.compactMap(\.growth).sorted { $0.slope < $1.slope }
+    guard !growths.isEmpty else { return nil }
+    let middle = growths[growths.count / 2].text(perIteration: summary.growthIsPerIteration)
+    return "\(middle): \(Self.counts(of: growths.map(\.kindText), among: repetitions.count))"
+  }
+
+  /// Why there was no steady state; nil where there was one each time, or it is unknown.
+  var unsteadinessText: String? {
+    let reasons = repetitions.compactMap(\.steadiness?.displayText)
+    return reasons.isEmpty ? nil : Self.counts(of: reasons, among: repetitions.count)
+  }
+
+  /// Each text once, with its number unless all repetitions have the same.
+  private static func counts(of texts: [String], among count: Int) -> String {
+    let distinct = texts.counted
+    guard distinct.count > 1 || texts.count < count else { return texts[0] }
+    return distinct.map { "\($0.element) (\($0.count) of \(count))" }.joined(separator: ", ")
+  }
+}
+
+extension Sequence where Element: Hashable {
+  /// Each element once, in the order of their first occurrence, with how often it occurs.
+  var counted: [(element: Element, count: Int)] {
+    var places: [Element: Int] = [:]
+    var counted: [(element: Element, count: Int)] = []
+    for element in self {
+      if let place = places[element] {
+        counted[place].count += 1
+      } else {
+        places[element] = counted.count
+        counted.append((element, 1))
+      }
+    }
+    return counted
+  }
+}

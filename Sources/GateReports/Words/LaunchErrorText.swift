@@ -1,0 +1,57 @@
+import GateCore
+
+extension LaunchError {
+  /// As in ``cannot execute `foo`: no such file or directory``.
+  package var displayText: String {
+    if reason == .emptyCommand { return "the command is empty" }
+    return "cannot \(task): \(reason.displayText)"
+  }
+
+  private var task: String {
+    switch stage {
+    case .arguments, .search, .execution: "execute `\(program)`"
+    case .supervisor: "create a process for `\(program)`"
+    case .group: "create a process group for `\(program)`"
+    case .directory: "enter the folder `\(folder)`"
+    case .input: "connect the standard input of `\(program)`"
+    case .output: "connect the standard output of `\(program)`"
+    case .addresses: "fix the addresses of `\(program)`"
+    case .hugePages: "switch huge pages off for `\(program)`"
+    case .cgroup: "create a cgroup for `\(program)`"
+    case .trace: "trace `\(program)`"
+    case .cpus: "run `\(program)` on the CPUs \(cpus.listText)"
+    }
+  }
+
+  /// What may help; nil where nothing is known.
+  package var hintText: String? {
+    switch (reason, hint) {
+    case (.notInPath(let path), _): "PATH is `\(path)`"
+    case (.notExecutable(let path), _): "`\(path)` is not a file with the permission to execute (chmod +x)"
+    case (_, .unknownFormat): "is there no #! line, or is it made for another machine?"
+    case (_, .missingInterpreter): "the file exists: what its #! line names, or its dynamic loader, does not"
+    case (_, .noPermission): "is it a file with the permission to execute (chmod +x)?"
+    case (_, .tooLong): "arguments and environment are too long together"
+    case (_, .tracerOff): "`isolation: {tracer: off}` measures by sampling"
+    case (_, .usableCPUs(let cpus)): "Highwater itself may use the CPUs \(cpus.listText)"
+    case (_, nil): nil
+    }
+  }
+}
+
+extension LaunchError.Reason {
+  fileprivate var displayText: String {
+    switch self {
+    case .system(let code): ErrorNumber.text(of: code)
+    case .emptyCommand: "the command is empty"
+    case .invalidVariable(let name): "`\(name)` is not a valid name of a variable"
+    case .zeroByte: "an argument or variable holds a zero byte"
+    case .notInPath: "no such program in PATH"
+    case .notExecutable: "permission denied"
+    }
+  }
+}
+
+extension [Int] {
+  fileprivate var listText: String { map(String.init).joined(separator: ", ") }
+}

@@ -1,0 +1,65 @@
+import GateCore
+
+extension Note {
+  /// The note as one sentence on this scenario.
+  func text(in scenario: ScenarioResult) -> String {
+    switch self {
+    case .recording(let note, let count, let total):
+      note.displayText + (count < total ? " (in \(count) of \(total) repetitions)" : "")
+    case .machine(let note): note.displayText
+    case .comparedWithBuild(let build): "compared with the build `\(build)`, run alternately with the scenario's own"
+    case .largerChild(let child, let main):
+      "the child `\(child)` uses more memory than the main process `\(main)`, but only the main process is judged; gate "
+        + "`tree_peak`, name the child in `target: main: {name: REGEX}`, or start it with `exec` if a shell starts it"
+    case .ungatedGrowth(let growth, let count, let total, let limit):
+      "memory grows in \(count) of \(total) repetitions, by "
+        + "\(growth.text(perIteration: scenario.growthIsPerIteration)), and the gate has no rule for growth; "
+        + scenario.adviceToGateGrowth(limit: limit)
+    case .noRepetitions: "no repetition was measured"
+    case .nothingJudged: "nothing was judged: every metric of the gate is off"
+    case .notJudged(let metric, let cause): "\(metric) is not judged: \(cause.text(for: metric))"
+    case .baselineSeldomSteady(let metric, 0, _): "\(metric) is not judged: the baseline has no steady state"
+    case .baselineSeldomSteady(let metric, let count, let total):
+      "\(metric) is not judged: only \(count) of the baseline's \(total) repetitions became steady"
+    case .otherEnvironment(let name, let differences): scenario.text(ofBaselineIn: name, differences)
+    case .environmentChanged(let differences):
+      "the environment differs from the baseline's (baseline → now): \(differences.displayText)"
+    case .tooFewValues(let current, let baseline):
+      "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so that the size of a change "
+        + "alone decides; 5 of each are enough"
+    case .creep(let creep): creep.displayText
+    case .onlyInBase(let names): "only the base has: \(names.map(\.text).joined(separator: ", "))"
+    }
+  }
+
+  /// Whether it is true of every run of this scenario on this machine, so that it does not matter while all is well.
+  var isRoutine: Bool {
+    switch self {
+    case .recording(.brief, _, _), .recording(.treeMethod, _, _), .machine(.noTracing), .machine(.noMemoryCgroup): true
+    case .recording, .machine: false
+    case .comparedWithBuild, .notJudged, .baselineSeldomSteady, .environmentChanged: true
+    case .largerChild, .ungatedGrowth, .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep,
+      .onlyInBase:
+      false
+    }
+  }
+}
+
+extension ScenarioResult {
+  fileprivate func text(ofBaselineIn name: String, _ differences: [Fingerprint.Difference]) -> String {
+    let hard = differences.filter(\.field.isHard)
+    let list = (hard.isEmpty ? differences : hard).displayText
+    // Two kinds of machines have one name: the team's own, or that of an edited file.
+    if name == summary.environment.name {
+      return "the baseline of this name is from another environment (baseline → now): \(list)"
+    }
+    return "the nearest baseline is from the environment \(name)"
+      + (list.isEmpty ? "" : ", which differs in (baseline → now): \(list)")
+  }
+
+  fileprivate func adviceToGateGrowth(limit: Amount) -> String {
+    let rules = gate(limitingGrowthTo: limit).rules
+    guard gate.isStandard else { return "add `\(rules.suffix(1).map(\.spelled).joined())` to its `gate`" }
+    return "write `gate: {\(rules.map(\.spelled).joined(separator: ", "))}`"
+  }
+}

@@ -1,0 +1,27 @@
+import GateCore
+
+/// What to do for a target that cannot use ptrace: only one process at a time can trace another (ptrace(2)), and here that
+/// is Highwater.
+enum PtraceAdvice {
+  static let text =
+    "cannot use ptrace while Highwater traces it; write `isolation: {tracer:\(Format.space)off}` in the scenario to "
+    + "measure it by sampling"
+
+  /// Whether the scenario failed, and its target printed that it could not use ptrace.
+  static func isNeeded(by scenario: ScenarioResult) -> Bool {
+    guard MeasurementMethod(rawValue: scenario.environment.fingerprint.measurement)?.isTraced == true,
+      let output = scenario.failure?.output
+    else { return false }
+    return output.split(whereSeparator: \.isNewline).contains(where: reportsTracer)
+  }
+
+  /// Whether the line is one that LeakSanitizer, strace, gdb, lldb or delve prints where ptrace is refused.
+  private static func reportsTracer(_ line: Substring) -> Bool {
+    let line = line.lowercased()
+    return line.contains("does not work under ptrace")  // text from outside: LeakSanitizer
+      || line.contains("could not attach to p")  // text from outside: delve
+      || line.contains("is already traced by process")  // text from outside: gdb
+      || line.contains("not permitted")  // text from outside: strace, gdb, lldb
+        && (line.contains("ptrace") || line.contains("attach failed"))
+  }
+}

@@ -1,0 +1,61 @@
+import GateCore
+
+extension RecordingNote {
+  /// The remark as one sentence.
+  package var displayText: String {
+    switch self {
+    case .brief:
+      "the target ran for less than 0.5 s, in which few readings of /proc can be made: its real peak may be higher"
+    case .treeMethod(let method): method.noteText
+    case .thinned(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
+    case .notSampled(let failure): "there were no readings but the first and the last: \(failure.displayText)"
+    case .threadsNotFollowed(let command, let count):
+      "\(command.map { "`\($0)`" } ?? "a process") made more than \(count) threads: the later ones were not followed, "
+        + "so that a program started by one of them was found by search and its peak sampled"
+    case .unknownMarks(1): "1 line written to HIGHWATER_MARKS is not a valid message"
+    case .unknownMarks(let lines): "\(lines) lines written to HIGHWATER_MARKS are not valid messages"
+    case .marksDropped(let count, let most): "\(count) marks were dropped: at most \(most) are stored"
+    case .messagesDropped(let count):
+      "the target dropped \(count) messages to HIGHWATER_MARKS that it wrote faster than they were read"
+    case .tooManyValues(let most): "the target reported more than \(most) values; the later names are left out"
+    case .numbersTooLarge: "the target reported numbers beyond 2^60, which are left out"
+    case .secondUnits(let units):
+      "the target reported values in a second unit, which are left out: \(units.map(\.displayText).joined(separator: ", "))"
+    case .tooManyEvents(let most): "the target reported more than \(most) events; the later ones are left out"
+    case .event(let event): event.displayText
+    case .stepsNotPlayed(let part):
+      "the target ended before the script did: steps from `\(part.displayText)` on were not run"
+    case .killedAfterStop(let signal, let grace):
+      "the target did not end within \(grace.displayText) of SIG\(signal.name) and was killed"
+    case .survivors(let count, let first): Survivor.text(of: first, count: count)
+    case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
+    case .processesNotListed(let count): "\(count) more processes were seen than are listed"
+    case .outputNotStored(let failure): "the target's output is not stored, or not all of it: \(failure.displayText)"
+    }
+  }
+}
+
+extension TreeMethod {
+  fileprivate var noteText: String {
+    switch self {
+    case .cgroup: "tree_peak and tree_steady are the values of the target's own cgroup"
+    case .proportional:
+      "tree_peak and tree_steady count shared memory in parts (Pss); what could not be read counts in full"
+    case .upperBound:
+      "tree_peak and tree_steady are upper bounds: memory that processes share counts once for each of them"
+    }
+  }
+}
+
+extension RecordingNote.SecondUnit {
+  fileprivate var displayText: String { "\(metric) (\(first) at first, then \(second))" }
+}
+
+extension RecordingNote.Survivor {
+  /// As in `2 processes outlived the target and were killed: cat (pid 7), tee (pid 8)`.
+  fileprivate static func text(of first: [Self], count: Int) -> String {
+    let subject = count == 1 ? "process outlived the target and was" : "processes outlived the target and were"
+    let list = first.map { "\($0.command) (pid \($0.pid))" }.joined(separator: ", ")
+    return "\(count) \(subject) killed: \(list)" + (count > first.count ? " …" : "")
+  }
+}

@@ -1,0 +1,16 @@
+package import GateCore
+
+/// The texts that a result file has beside the values that they describe.
+package enum ResultText {
+  package static func reason(of metric: MetricResult) -> String? {
+    metric.reasonText.map(TerminalText.withPlainSpaces)
+  }
+
+  package static func note(_ note: Note, in scenario: ScenarioResult) -> String {
+    TerminalText.withPlainSpaces(note.text(in: scenario))
+  }
+
+  package static func recordingNote(_ note: RecordingNote) -> String { note.displayText }
+  package static func failure(_ failure: Failure) -> String { failure.displayText }
+  package static func end(_ end: End) -> String { end.displayText }
+}

@@ -1,0 +1,161 @@
+import GateCore
+
+extension MetricResult {
+  /// Why the verdict is what it is, in one sentence; nil where there is nothing to explain.
+  var reasonText: String? {
+    guard let reason else { return nil }
+    var parts: [String?] =
+      switch reason {
+      case .noBaseline: ["no baseline is stored for this environment"]
+      case .notInBaseline: ["the baseline does not have \(metric); approve again to add it"]
+      case .rise: [riseText, methodText]
+      case .fall: [fallText, methodText]
+      case .undecided(let bound): [intervalText(upTo: bound), valuesText, detectableText]
+      case .levels(let levels, let outcome): [text(of: outcome), text(of: levels)]
+      case .aboveLimit(let excess): [limitText(atLeastBy: excess), isRise ? riseText : nil]
+      case .nearLimit(let low, let high):
+        ["\(metric) is between \(amount(low)) and \(amount(high)) (95\(Format.space)% interval), \(limitText)"]
+      case .aboveLimitWhileSettling:
+        [
+          "\(metric) is above its limit of \(limitAmount), but slows down; a longer scenario may show that memory settles"
+        ]
+      case .unavailable(let cause): ["\(metric) is unavailable: \(cause.text(for: metric))"]
+      case .mixedTreeMethods(let methods):
+        ["the repetitions counted their process trees by different methods: \(Self.list(methods.map(\.rawValue)))"]
+      case .otherTreeMethod(let before, let now):
+        [
+          "the process trees were counted by another method in the baseline (\(before.rawValue)) than now "
+            + "(\(now.rawValue)); approve again"
+        ]
+      case .mixedUnits(let units): ["\(metric) was reported in different units: \(Self.list(units))"]
+      case .wrongUnitInGate(let amount, let unit):
+        ["the gate gives `\(amount.spelled)` for \(metric), but the target reports it in \(unit)"]
+      case .otherUnit(let before, let now):
+        ["\(metric) is in \(before) in the baseline, but the target now reports it in \(now); approve again"]
+      }
+    if isWarning { parts.append("warning only (`on: warn`)") }
+    return parts.compactMap(\.self).joined(separator: "; ")
+  }
+
+  /// What the tolerance allows and which change could be detected; nil where nothing was compared.
+  var sensitivityText: String? {
+    guard allowed != nil else { return nil }
+    return [allowedText, detectableText].compactMap(\.self).joined(separator: "; ")
+  }
+
+  /// The smallest change that this comparison could have detected, and what the baseline's noise alone would allow.
+  var detectableText: String? {
+    guard let detectable else { return nil }
+    let text = "smallest detectable change: \(amount(detectable))"
+    guard let resolution, resolution < detectable else { return text }
+    return "\(text) (without a tolerance: \(amount(resolution))\(share(resolution)))"
+  }
+
+  /// As in `675.8 KiB is allowed (3 %, at least 512 KiB)`.
+  private var allowedText: String? {
+    allowed.map { allowed in
+      let rule = rule.tolerance?.displayText
+      return "\(amount(allowed)) is allowed" + (rule.map { $0 == amount(allowed) ? "" : " (\($0))" } ?? "")
+    }
+  }
+
+  private var riseText: String {
+    guard let change else { return "\(metric) rose by more than is allowed" }
+    let rise = "\(metric) rose by \(amount(change.shift))\(signedShare(change.shift))"
+    return [rise, allowedText].compactMap(\.self).joined(separator: "; ")
+  }
+
+  private var fallText: String {
+    guard let change else { return "\(metric) fell by more than its tolerance" }
+    let fall = "\(metric) fell by \(amount(-change.shift))\(signedShare(change.shift))"
+    return fall + (allowed.map { ", more than its tolerance of \(amount($0))" } ?? "")
+  }
+
+  private var methodText: String? {
+    method == .thresholds ? "too few values for a statistical test, so that the size alone decides" : nil
+  }
+
+  private func intervalText(upTo bound: Double) -> String {
+    let interval =
+      change.map { change in
+        let ends = [change.low, change.high].map { Format.difference($0, unit: unit) }
+        return "the change of \(metric) is between \(ends[0]) and \(ends[1]) (95\(Format.space)% interval)"
+      } ?? "\(metric) may have risen by up to \(amount(bound))"
+    return [interval, allowedText].compactMap(\.self).joined(separator: "; ")
+  }
+
+  private var valuesText: String? {
+    guard let current, let range = current.range, current.count > 1 else { return nil }
+    return "its \(current.count) values range from \(amount(range.lowerBound)) to \(amount(range.upperBound))"
+  }
+}
+
+// MARK: - Two levels
+
+extension MetricResult {
+  private func text(of outcome: VerdictReason.LevelsOutcome) -> String {
+    switch outcome {
+    case .rise where isRise: riseText
+    case .rise: "\(metric) is at the higher of its two levels more often"
+    case .fall where (change?.shift ?? 0) < 0: fallText
+    case .fall: "\(metric) is at the higher of its two levels less often"
+    case .undecided(let bound): intervalText(upTo: bound)
+    }
+  }
+
+  private func text(of levels: TwoLevels) -> String {
+    "its values jump between \(amount(levels.low)) and \(amount(levels.high)): \(levels.highBefore) of "
+      + "\(levels.countBefore) were at the higher level in the baseline, \(levels.highNow) of \(levels.countNow) are now"
+  }
+}
+
+// MARK: - Limits and amounts
+
+extension MetricResult {
+  /// Whether it is above its absolute limit, which no baseline can change.
+  var isAboveLimit: Bool {
+    guard let limit = rule.limit, let now = current?.median else { return false }
+    return now > limit.value
+  }
+
+  /// Whether it rose by more than its tolerance allows.
+  var isRise: Bool {
+    guard let shift = change?.shift, let allowed else { return false }
+    return shift > allowed
+  }
+
+  /// Whether it failed under a rule that only warns.
+  var isWarning: Bool { verdict == .regression && rule.severity == .warn }
+
+  private var limitAmount: String { rule.limit.map { amount($0.value) } ?? "unknown" }
+  private var limitText: String { "and its limit is \(limitAmount)" }
+
+  private func limitText(atLeastBy excess: Double?) -> String {
+    guard let now = current?.median, let limit = rule.limit?.value else { return "\(metric) is above its limit" }
+    let least = excess.map { " (95\(Format.space)% confidence: at least \(amount($0)))" } ?? ""
+    return "\(metric) is \(amount(now)), \(amount(now - limit)) above its limit of \(limitAmount)\(least)"
+  }
+
+  private func amount(_ value: Double) -> String { Format.amount(value, unit: unit) }
+
+  /// As in ` (+5.7 %)`; empty where the metric has no level.
+  private func signedShare(_ value: Double) -> String {
+    guard let base = baseline?.median, base > 0 else { return "" }
+    return " (\(Format.percent(value / base * 100)))"
+  }
+
+  /// As in `, 0.43 %`; empty where the metric has no level.
+  private func share(_ value: Double) -> String {
+    guard !metric.isRate, let base = baseline?.median, base > 0 else { return "" }
+    return ", \(Format.share(value / base * 100))"
+  }
+
+  private static func list(_ words: [String]) -> String { words.joined(separator: ", ") }
+}
+
+extension MetricName {
+  /// The name as tables show it: a rate has its unit of time or `/iter` behind it.
+  func label(unit: String) -> String {
+    TerminalText.safe(text) + MetricUnit.shortSuffix(of: unit)
+  }
+}

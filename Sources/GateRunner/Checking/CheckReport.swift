@@ -1,0 +1,125 @@
+import FoundationEssentials
+import GateCore
+import GateFiles
+import GateReports
+import GateWebhook
+
+/// What follows a check's last repetition: the result file, the history, the summary, the webhooks and the exit code.
+struct CheckReport {
+  var result: RunResult
+  let project: Project
+  let artifacts: ArtifactsFolder
+  /// The results of another build, which those of `result` were compared with; empty where none was measured.
+  let comparisons: [ScenarioResult]
+  let options: SharedOptions
+  /// Whether the values were compared with another build instead of the baselines.
+  let isComparison: Bool
+  /// Whether a message that could not be delivered makes an exit code of its own.
+  let requiresDelivery: Bool
+  let invocation: Invocation
+
+  /// Writes and sends everything; a report that cannot be written never turns a bad verdict into a good one.
+  ///
+  /// - Parameter failures: What could not be written while the targets ran.
+  mutating func finish(after failures: [FileError]) -> ExitCode {
+    // A comparison with another build is not part of the project's history.
+    var history = isComparison ? nil : CheckHistory(of: project, in: invocation)
+    history?.addCreep(to: &result)
+    // Read before it is overwritten, and only where somebody is notified of what is new.
+    let previous =
+      project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
+    let writeFailures = failures + write()
+    history?.append(result)
+    let hasTrend = history?.writeTrend(to: artifacts.trend) ?? false
+    let isDelivered = notify(comparedWith: previous)
+    let exitCode: ExitCode =
+      switch result.verdict.exitCode {
+      case .pass where !writeFailures.isEmpty: .failed
+      case .pass where requiresDelivery && !isDelivered: .delivery
+      default: result.verdict.exitCode
+      }
+    printSummary(exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
+    for failure in writeFailures { invocation.console.printError(failure) }
+    return exitCode
+  }
+
+  /// Writes the result to both of its places, and the page.
+  ///
+  /// - Returns: what could not be written.
+  private func write() -> [FileError] {
+    let bytes = ResultFile.encode(result, words: .reports)
+    let exitCode = result.verdict.exitCode
+    var writes: [() throws(FileError) -> Void] = [
+      { () throws(FileError) in try SafeFile.write(bytes, to: artifacts.result) },
+      { () throws(FileError) in try options.write(bytes, in: invocation) },
+      { () throws(FileError) in
+        try options.writePage({ RunPage.text(result, context: context(exitCode)) }, in: invocation)
+      },
+    ]
+    if !comparisons.isEmpty {
+      let other = RunResult(run: result.run, environment: result.environment, scenarios: comparisons)
+      writes.append { () throws(FileError) in
+        try SafeFile.write(ResultFile.encode(other, words: .reports), to: artifacts.comparison.result)
+      }
+    }
+    return writes.compactMap { write in
+      do throws(FileError) {
+        try write()
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  private func printSummary(_ exitCode: ExitCode, trend: String?) {
+    var context = context(exitCode)
+    context.trendPath = trend
+    invocation.console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
+  }
+
+  private func context(_ exitCode: ExitCode) -> SummaryContext {
+    var context = SummaryContext(exitCode: exitCode, resultPath: invocation.shown(artifacts.result))
+    context.detail = invocation.console.detail
+    context.options = options.repeated
+    if isComparison { context.approval = .unavailable }
+    for scenario in result.scenarios where scenario.failure != nil {
+      let isOther = comparisons.contains { $0.name == scenario.name && $0.failure != nil }
+      let folder = isOther ? artifacts.comparison : artifacts
+      let output = folder.output(of: scenario.name, repetition: scenario.repetitions.count)
+      guard FileManager.default.fileExists(atPath: output) else { continue }
+      context.outputs[scenario.name] = invocation.shown(output)
+    }
+    return context
+  }
+
+  /// Sends what the webhooks ask for; true where every message arrived.
+  private func notify(comparedWith previous: PreviousVerdicts?) -> Bool {
+    guard !project.webhooks.isEmpty else { return true }
+    let exitCode = result.verdict.exitCode
+    let states = result.scenarios.reduce(into: [:]) { states, scenario in
+      states[scenario.name] = ScenarioState(scenario.verdict, after: previous?[scenario.name] ?? [])
+    }
+    var random = SystemRandomNumberGenerator()
+    let messages = project.webhooks
+      .filter { $0.occasion.isWorthTelling(exitCode: exitCode, states: states.values) }
+      .map { webhook in
+        OutgoingMessage(
+          webhook: webhook,
+          event: "check",
+          deliveryID: RunIdentifier.make(at: invocation.now(), random: &random),
+          body: NotificationBody.bytes(
+            result, states: states, format: webhook.format, links: (build: result.run.buildURL, report: nil),
+            exitCode: exitCode
+          )
+        )
+      }
+    let sender = WebhookSender(outbox: artifacts.outbox, interruption: invocation.interruption)
+    let reports = sender.deliver(messages, webhooks: project.webhooks)
+    for warning in reports.compactMap(\.warning) {
+      invocation.console.warn(warning.problem)
+      if let hint = warning.hint { invocation.console.say("  hint: \(hint)") }
+    }
+    return reports.allSatisfy(\.isDelivered)
+  }
+}

@@ -1,0 +1,96 @@
+import GateCore
+import GateFiles
+
+/// Measures and judges the scenarios of one check, one after the other.
+struct CheckRun {
+  let judging: ScenarioCheck
+  let measurer: any Measurer
+  let artifacts: ArtifactsFolder
+  /// The repository's root.
+  let root: String
+  /// The other build as `--against` names it.
+  let against: String?
+  let showProgress: (Progress) -> Void
+  /// The results of the other build, where one was measured.
+  private(set) var comparisons: [ScenarioResult] = []
+  /// Recordings that could not be written, which costs no verdict: the first of each scenario.
+  private(set) var writeFailures: [FileError] = []
+  private var commitCounts: [String: Int?] = [:]
+
+  init(
+    judging: ScenarioCheck,
+    measurer: any Measurer,
+    artifacts: ArtifactsFolder,
+    root: String,
+    against: String?,
+    showProgress: @escaping (Progress) -> Void
+  ) {
+    self.judging = judging
+    self.measurer = measurer
+    self.artifacts = artifacts
+    self.root = root
+    self.against = against
+    self.showProgress = showProgress
+  }
+
+  /// Makes the folders that the plans write to, without what an earlier run left there.
+  func prepareFolders(for plans: [CheckPlan]) throws(FileError) {
+    for plan in plans {
+      try artifacts.prepareFolders(for: plan.scenario.name)
+      if case .build = plan.comparison { try artifacts.comparison.prepareFolders(for: plan.scenario.name) }
+    }
+  }
+
+  /// The results in the order of the plans; nil where an interruption ended the run.
+  mutating func results(of plans: [CheckPlan]) -> [ScenarioResult]? {
+    var results: [ScenarioResult] = []
+    for (index, plan) in plans.enumerated() {
+      showProgress(.scenarioStarted(plan.scenario.name, index: index + 1, of: plans.count))
+      guard var result = result(of: plan) else { return nil }
+      result.reference?.commitsSinceApproval = result.approval?.commit.flatMap { commitsSince($0) }
+      showProgress(.scenarioFinished(result))
+      results.append(result)
+    }
+    return results
+  }
+
+  private mutating func result(of plan: CheckPlan) -> ScenarioResult? {
+    var own = run(of: plan.scenario, plan, into: artifacts)
+    switch plan.comparison {
+    case .approved(let reference):
+      let result = judging.result(of: &own, against: reference)
+      note(own.writeFailure)
+      return result
+    case .build(let scenario):
+      var other = run(of: scenario, plan, into: artifacts.comparison)
+      other.isComparison = true
+      own.notes.append(.comparedWithBuild(against ?? ""))
+      let results = judging.results(of: &own, against: &other)
+      note(own.writeFailure ?? other.writeFailure)
+      if let results { comparisons.append(results.other) }
+      return results?.own
+    }
+  }
+
+  /// Both builds count as measured in one environment, since what differs between them does so on purpose.
+  private func run(of scenario: Scenario, _ plan: CheckPlan, into folder: ArtifactsFolder) -> ScenarioRun {
+    ScenarioRun(scenario, in: plan.environment, by: measurer, into: folder, showProgress: showProgress)
+  }
+
+  private mutating func note(_ failure: FileError?) {
+    if let failure { writeFailures.append(failure) }
+  }
+
+  /// Asks git once for each commit at which something was approved.
+  private mutating func commitsSince(_ commit: String) -> Int? {
+    if let known = commitCounts[commit] { return known }
+    let count = GitQuery.commits(since: commit, in: root)
+    commitCounts[commit] = .some(count)
+    return count
+  }
+}
+
+extension ArtifactsFolder {
+  /// Where the other build's result, recordings and outputs go: `highwater compare` judges both results alike.
+  var comparison: ArtifactsFolder { ArtifactsFolder(path: "\(path)/against") }
+}

@@ -1,0 +1,75 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+
+/// The gate: runs scenarios, judges them against their baselines, reports and notifies.
+package struct Check {
+  package var options = SharedOptions()
+  /// Names, `tag:NAME`, or patterns with `*`; empty is all.
+  package var selection: [String] = []
+  /// Instead of what the scenarios say.
+  package var repetitions: Int?
+  /// Another build of the target to compare with, instead of the baselines.
+  package var against: String?
+  package var notifies = true
+  /// Whether a message that could not be delivered makes an exit code of its own.
+  package var requiresDelivery = false
+  package var allowsMissingBaseline = false
+
+  package init() {}
+
+  /// Runs the gate.
+  ///
+  /// - Returns: the exit code of the verdict (README, exit codes).
+  /// - Throws: `DiagnosticError` for bad input; what happens to a target is a verdict, not an error.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let project = try loadProject(invocation)
+    let scenarios = try Selection(words: selection).scenarios(of: project)
+    let artifacts = ArtifactsFolder(path: project.artifacts)
+    try artifacts.prepare()
+    let lock = try artifacts.lock()
+    defer { withExtendedLifetime(lock) {} }
+    let plans = try plans(for: scenarios, of: project, invocation)
+    var checkRun = CheckRun(
+      judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
+      measurer: invocation.measurer, artifacts: artifacts, root: project.root, against: against,
+      showProgress: invocation.console.show)
+    try checkRun.prepareFolders(for: plans)
+
+    let begin = ContinuousClock.now
+    var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    guard let results = checkRun.results(of: plans), invocation.interruption.signal == nil else {
+      return invocation.interruptedExit()
+    }
+    run.duration = ContinuousClock.now - begin
+    // A result of several environments has the name of the one that most machines share: no isolation asked for.
+    let environment = plans.map(\.environment).min { $0.name.count < $1.name.count } ?? plans[0].environment
+    var report = CheckReport(
+      result: RunResult(run: run, environment: environment, scenarios: results),
+      project: project,
+      artifacts: artifacts,
+      comparisons: checkRun.comparisons,
+      options: options,
+      isComparison: against != nil,
+      requiresDelivery: requiresDelivery,
+      invocation: invocation
+    )
+    return report.finish(after: checkRun.writeFailures)
+  }
+
+  private func loadProject(_ invocation: Invocation) throws -> Project {
+    var project = try options.loadProject(in: invocation, webhooksNeeded: notifies)
+    if !notifies { project.webhooks = [] }
+    return project
+  }
+
+  private func plans(for scenarios: [Scenario], of project: Project, _ invocation: Invocation) throws -> [CheckPlan] {
+    guard let against else {
+      return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer)
+    }
+    return try CheckPlan.plans(
+      for: scenarios, of: project, against: try ComparisonBuild(parsing: against), from: invocation.workingDirectory,
+      measuredBy: invocation.measurer
+    )
+  }
+}

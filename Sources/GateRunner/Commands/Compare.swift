@@ -1,0 +1,80 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateReports
+
+/// Judges two result or baseline files as `check` would have.
+package struct Compare {
+  package var base: String
+  package var current: String
+  package var options = SharedOptions()
+  package var allowsMissingBaseline = false
+
+  package init(base: String, current: String) {
+    self.base = base
+    self.current = current
+  }
+
+  /// Judges each scenario of the current file against the one of the same name in the base file.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let before = try ComparedFile(path: invocation.absolute(base), shown: base)
+    let after = try ComparedFile(path: invocation.absolute(current), shown: current)
+    var scenarios = after.scenarios.map { scenario in
+      scenario.judged(against: reference(for: scenario, in: before), allowsMissingBaseline: allowsMissingBaseline)
+    }
+    let missing = before.baselines.map(\.scenario).filter { name in !scenarios.contains { $0.name == name } }
+    if !missing.isEmpty, !scenarios.isEmpty { scenarios[0].notes.append(.onlyInBase(missing)) }
+    var run = after.run ?? RunInfo(startedAt: invocation.now())
+    run.duration = .zero
+    let result = RunResult(run: run, environment: after.environment, scenarios: scenarios)
+    try report(result, invocation)
+    return result.verdict.exitCode
+  }
+
+  private func reference(for scenario: ScenarioResult, in before: ComparedFile) -> Reference {
+    let candidates = before.baselines.filter { $0.scenario == scenario.name }
+    if let baseline = candidates.first(where: { $0.isComparable(to: scenario.environment) }) {
+      return .baseline(baseline)
+    }
+    return candidates.first.map { .other($0, scenario.environment) } ?? .missing
+  }
+
+  private func report(_ result: RunResult, _ invocation: Invocation) throws {
+    let console = invocation.console
+    try options.write(ResultFile.encode(result, words: .reports), in: invocation)
+    let context = SummaryContext(
+      command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
+    )
+    try options.writePage({ RunPage.text(result, context: context) }, in: invocation)
+    console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
+  }
+}
+
+/// The content of a result or baseline file, as either side of a comparison.
+private struct ComparedFile {
+  let baselines: [Baseline]
+  let scenarios: [ScenarioResult]
+  let environment: EnvironmentInfo
+  let run: RunInfo?
+
+  init(path: String, shown: String) throws {
+    let bytes = try SafeFile.read(path, atMost: ResultFile.largest)
+    guard BaselineFile.claims(bytes) else {
+      let result = try ResultFile.decode(bytes, path: shown)
+      guard !result.scenarios.isEmpty else {
+        throw RunnerError(
+          problem: "the result has no scenario", place: shown, hint: "compare files of a finished check")
+      }
+      run = result.run
+      environment = result.environment
+      scenarios = result.scenarios
+      baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0) }
+      return
+    }
+    let baseline = try BaselineFile.decode(bytes, path: shown)
+    run = nil
+    baselines = [baseline]
+    scenarios = [ScenarioResult(of: baseline)]
+    environment = scenarios[0].environment
+  }
+}

@@ -1,0 +1,106 @@
+import GateCore
+import GateFiles
+
+/// Runs scenarios as they are and with other settings, in turn.
+struct NoiseRound {
+  /// How often each scenario is run as it is.
+  let count: Int
+  let triesVariants: Bool
+  let rule: EnvironmentRule
+  let measurer: any Measurer
+  let artifacts: ArtifactsFolder
+  let showProgress: (Progress) -> Void
+  /// The first recording that could not be written.
+  private(set) var writeFailure: FileError?
+
+  init(
+    count: Int,
+    triesVariants: Bool,
+    rule: EnvironmentRule,
+    measurer: any Measurer,
+    artifacts: ArtifactsFolder,
+    showProgress: @escaping (Progress) -> Void
+  ) {
+    self.count = count
+    self.triesVariants = triesVariants
+    self.rule = rule
+    self.measurer = measurer
+    self.artifacts = artifacts
+    self.showProgress = showProgress
+  }
+
+  /// A scenario as it is, or with one setting changed; all of them are run in turn.
+  private struct Candidate {
+    /// nil for the scenario as it is.
+    let change: IsolationChange?
+    var run: ScenarioRun
+    let count: Int
+  }
+
+  /// Studies one scenario after the other; nil where an interruption ended the run.
+  mutating func studies(of scenarios: [Scenario]) throws(FileError) -> [NoiseStudy]? {
+    var studies: [NoiseStudy] = []
+    for (index, scenario) in scenarios.enumerated() {
+      showProgress(.scenarioStarted(scenario.name, index: index + 1, of: scenarios.count))
+      guard let study = try study(of: scenario) else { return nil }
+      studies.append(study)
+    }
+    return studies
+  }
+
+  /// Runs all repetitions of a scenario and its variants.
+  ///
+  /// They are interleaved in rounds, so that whatever the machine does meanwhile affects all alike, and each round begins
+  /// with another one, so that none always finds the warmest caches. A scenario that fails as it is needs no study.
+  private mutating func study(of scenario: Scenario) throws(FileError) -> NoiseStudy? {
+    var candidates = try candidates(for: scenario)
+    for round in 1...count {
+      for turn in candidates.indices where candidates[0].run.failure == nil {
+        let index = (turn + round) % candidates.count
+        let total = candidates[index].count
+        guard candidates[index].run.run(to: round * total / count, of: total) else { return nil }
+      }
+    }
+    writeFailure = writeFailure ?? candidates.lazy.compactMap(\.run.writeFailure).first
+    let variants = candidates.compactMap { one in one.change.map { ($0, one.run.result) } }
+    return NoiseStudy(of: candidates[0].run.result, warmup: scenario.warmup, variants: variants)
+  }
+
+  /// The scenario as it is, then the changes that make another environment here.
+  private func candidates(for scenario: Scenario) throws(FileError) -> [Candidate] {
+    let usual = run(of: scenario, into: artifacts.noise, named: scenario.name)
+    let fingerprint = usual.environment.fingerprint
+    var candidates = [Candidate(change: nil, run: usual, count: count)]
+    let changes = IsolationChange.candidates(
+      for: scenario.isolation, in: fingerprint, usableCPUs: measurer.usableCPUs)
+    for change in triesVariants ? changes : [] {
+      var changed = scenario
+      changed.isolation = change.applied(to: scenario.isolation)
+      // The progress shows this name.
+      changed.name = ScenarioName("\(scenario.name), \(change.text)")
+      let run = run(of: changed, into: artifacts.noise(with: change), named: scenario.name)
+      guard run.environment.fingerprint != fingerprint else { continue }
+      candidates.append(Candidate(change: change, run: run, count: max(Noise.fewest, count / 2)))
+    }
+    for candidate in candidates { try candidate.run.artifacts.prepareFolders(for: scenario.name) }
+    return candidates
+  }
+
+  private func run(of scenario: Scenario, into folder: ArtifactsFolder, named name: ScenarioName) -> ScenarioRun {
+    let environment = rule.environment(of: scenario, on: measurer)
+    var run = ScenarioRun(scenario, in: environment, by: measurer, into: folder, showProgress: showProgress)
+    run.folderName = name
+    return run
+  }
+}
+
+extension ArtifactsFolder {
+  /// Where recordings and outputs of `noise` go, apart from those of the last check.
+  var noise: ArtifactsFolder { ArtifactsFolder(path: "\(path)/noise") }
+
+  /// Where those with a changed setting go, as in `noise/aslr=on`.
+  func noise(with change: IsolationChange) -> ArtifactsFolder {
+    let (key, value) = change.setting
+    return ArtifactsFolder(path: "\(noise.path)/\(key)=\(value)")
+  }
+}

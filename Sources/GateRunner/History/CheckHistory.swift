@@ -1,0 +1,145 @@
+import GateCore
+import GateFiles
+import GateHistory
+import GateReports
+
+/// The history as one check uses it; a history that is unavailable causes a warning and changes no verdict.
+struct CheckHistory {
+  private var history: History?
+  private let links: BuildLinks
+  private let invocation: Invocation
+
+  /// Opens the project's history, unless it is switched off.
+  init(of project: Project, in invocation: Invocation) {
+    self.invocation = invocation
+    links = project.links
+    guard let path = project.history else { return }
+    do {
+      history = try HistoryLocation(path: path).openForWriting(in: invocation)
+    } catch let error as any DiagnosticError {
+      warn(error)
+    } catch {
+      warn(RunnerError(problem: "\(error)", place: path))
+    }
+  }
+
+  private func warn(_ error: any DiagnosticError, _ consequence: String = "this run was not added to the history") {
+    for diagnostic in error.diagnostics {
+      let place = diagnostic.place.map { "\(invocation.shown($0)): " } ?? ""
+      invocation.console.warn("\(consequence): \(place)\(diagnostic.problem)")
+    }
+  }
+
+  /// Queries the history, or a new one where it turns out to be damaged; nil where it cannot be read.
+  ///
+  /// After any other error the rest of the check has no history: one warning is enough.
+  private mutating func querying<Value>(_ question: (History) throws(HistoryError) -> Value) -> Value? {
+    do throws(HistoryError) {
+      do throws(HistoryError) {
+        return try history.map { history throws(HistoryError) in try question(history) }
+      } catch  where error.code == .damaged {
+        let anew = try history?.beginAnew(at: invocation.now())
+        if let anew { HistoryLocation(path: anew.path).warnOfRenamedFile(by: anew, in: invocation) }
+        history = anew
+        return try anew.map { history throws(HistoryError) in try question(history) }
+      }
+    } catch {
+      warn(error)
+      history = nil
+      return nil
+    }
+  }
+
+  /// Adds to each scenario's notes the metrics that crept up over the runs before.
+  mutating func addCreep(to result: inout RunResult) {
+    for (index, scenario) in result.scenarios.enumerated() where scenario.verdict != .failed {
+      // The baseline may show the same creep, over approvals.
+      let known = scenario.notes.compactMap { if case .creep(let creep) = $0 { creep.metric } else { nil } }
+      let candidates = scenario.metrics.filter {
+        [.pass, .improved, .inconclusive].contains($0.verdict) && !known.contains($0.metric)
+      }
+      for metric in candidates {
+        guard let before = series(of: metric, in: scenario, of: result.run) else { return }
+        let now = SeriesPoint(run: result.run, verdict: scenario.verdict, metric: metric, approval: scenario.approval)
+        let tolerance = scenario.gate.tolerance(of: metric.metric)
+        guard let creep = Creep(over: before + [now], tolerance: tolerance) else { continue }
+        result.scenarios[index].notes.append(.creep(creep))
+      }
+    }
+  }
+
+  private mutating func series(
+    of metric: MetricResult,
+    in scenario: ScenarioResult,
+    of run: RunInfo
+  ) -> [SeriesPoint]? {
+    let selection = selection(of: scenario, in: run)
+    let unit = metric.metric.isValue ? metric.unit : nil
+    return querying { history throws(HistoryError) in
+      try history.series(of: metric.metric, reported: unit, in: selection)
+    }
+  }
+
+  /// The verdicts of earlier runs of each scenario on this branch; nil where the history has no run at all.
+  mutating func previousVerdicts(before result: RunResult) -> PreviousVerdicts? {
+    guard querying({ history throws(HistoryError) in try history.isEmpty() }) == false else { return nil }
+    var verdicts: [ScenarioName: [Verdict]] = [:]
+    for scenario in result.scenarios {
+      let selection = selection(of: scenario, in: result.run)
+      verdicts[scenario.name, default: []] +=
+        querying { history throws(HistoryError) in try history.verdicts(in: selection) } ?? []
+    }
+    return PreviousVerdicts(verdicts)
+  }
+
+  /// Adds the finished run.
+  mutating func append(_ result: RunResult) {
+    _ = querying { history throws(HistoryError) in try history.append(result) }
+  }
+
+  /// Writes the history as a page; a failure causes a warning and changes no verdict.
+  ///
+  /// - Parameter path: Where it goes.
+  /// - Returns: whether it is there now.
+  mutating func writeTrend(to path: String) -> Bool {
+    let (links, now) = (links, invocation.now())
+    let trend = querying { history throws(HistoryError) in try history.trend(madeAt: now, links: links) }
+    guard let trend else { return false }
+    do throws(FileError) {
+      try SafeFile.write(Array(TrendPage.text(trend).utf8), to: path)
+      return true
+    } catch {
+      warn(error, "the trend page was not written")
+      return false
+    }
+  }
+
+  /// How many earlier runs are read: a creep of 0.05 % a run adds up to 10 % over so many.
+  private static let longest = 200
+
+  private func selection(of scenario: ScenarioResult, in run: RunInfo) -> History.Selection {
+    History.Selection(
+      scenario.name, environment: scenario.environment.name, branch: .named(run.branch), latest: Self.longest)
+  }
+}
+
+/// Where a history is.
+struct HistoryLocation {
+  /// Absolute.
+  let path: String
+
+  /// Opens the history for writing, and warns where an unusable file was in its place.
+  func openForWriting(in invocation: Invocation) throws -> History {
+    try SafeFile.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
+    let history = try History.open(path, at: invocation.now())
+    warnOfRenamedFile(by: history, in: invocation)
+    return history
+  }
+
+  func warnOfRenamedFile(by history: History, in invocation: Invocation) {
+    guard let aside = history.setAside else { return }
+    invocation.console.warn(
+      "\(invocation.shown(path)) was damaged or not a history: renamed to \(invocation.shown(aside)), and a new history "
+        + "was created")
+  }
+}

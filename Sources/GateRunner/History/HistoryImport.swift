@@ -1,0 +1,123 @@
+package import GateCore
+import GateFiles
+import GateHistory
+
+/// Adds runs to the history from JSON lines and result files, of other machines or of one whose cache was lost.
+package struct HistoryImport {
+  /// Paths, at least one; `-` is standard input.
+  package var files: [String]
+  package var options = SharedOptions()
+
+  package init(files: [String]) {
+    self.files = files
+  }
+
+  /// Adds the runs that are not there yet; a line that cannot be read is reported and the others are added.
+  ///
+  /// - Returns: `usage` where anything could not be read.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let path = try options.historyPath(in: invocation)
+    var batches = ImportBatches(
+      history: try HistoryLocation(path: path).openForWriting(in: invocation), console: invocation.console)
+    for file in files {
+      do {
+        try batches.add(file, at: file == "-" ? file : invocation.absolute(file))
+      } catch let error as FileError {
+        batches.reject(error)
+      }
+      try batches.flush()
+      if invocation.interruption.signal != nil { break }
+    }
+    if let code = invocation.interruptedCode { return code }
+    invocation.console.say(batches.summary)
+    return batches.rejected > 0 ? .usage : .pass
+  }
+}
+
+/// The runs of an import, added in batches: one transaction a batch lets other processes in between.
+private struct ImportBatches {
+  let history: History
+  let console: Console
+  private(set) var rejected = 0
+  private var additions = History.Additions()
+  private var runs: [RunSummary] = []
+
+  private static let batchSize = 1000
+
+  init(history: History, console: Console) {
+    self.history = history
+    self.console = console
+  }
+
+  /// Reads a file; one whose first line is a single brace is a result file, which is one document.
+  mutating func add(_ shown: String, at path: String) throws {
+    var reader = try RunLineReader(path)
+    var number = 0
+    while let line = try reader.next() {
+      number += 1
+      guard case .whole(let bytes) = line else {
+        let problem = "the line is longer than \(RunLine.largest >> 20) MiB"
+        reject(FileError(code: .tooLarge, path: shown, position: "\(number)", problem: problem))
+        continue
+      }
+      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) { continue }
+      if number == 1, bytes == [UInt8(ascii: "{")] {
+        return try add(Self.document(from: &reader, after: bytes, shown), shown, nil)
+      }
+      try add(bytes, shown, number)
+    }
+  }
+
+  private static func document(
+    from reader: inout RunLineReader,
+    after first: [UInt8],
+    _ shown: String
+  ) throws(FileError) -> [UInt8] {
+    var document = first
+    while let line = try reader.next() {
+      guard case .whole(let bytes) = line, document.count + bytes.count < ResultFile.largest else {
+        throw FileError(
+          code: .tooLarge, path: shown, problem: "is larger than \(ResultFile.largest >> 20) MiB")
+      }
+      document += [0x0a] + bytes
+    }
+    return document
+  }
+
+  private mutating func add(_ bytes: [UInt8], _ path: String, _ line: Int?) throws {
+    do throws(FileError) {
+      runs.append(try RunLine.decode(bytes, path: path, line: line))
+    } catch {
+      return reject(error)
+    }
+    if runs.count >= Self.batchSize { try flush() }
+  }
+
+  /// Adds the runs that wait.
+  ///
+  /// Of two runs with one id and different content the one whose line sorts last is kept, whichever came first.
+  mutating func flush() throws(HistoryError) {
+    guard !runs.isEmpty else { return }
+    let added = try history.append(runs) { new, kept in
+      RunLine.encode(kept).lexicographicallyPrecedes(RunLine.encode(new))
+    }
+    for id in added.conflicts {
+      console.warn("run \(id) was there with different values: the one whose line sorts last is kept")
+    }
+    additions.added += added.added
+    additions.known += added.known
+    runs = []
+  }
+
+  mutating func reject(_ error: FileError) {
+    rejected += 1
+    console.printError(error)
+  }
+
+  var summary: String {
+    var parts = ["added \(Console.count(additions.added, "run"))"]
+    if additions.known > 0 { parts.append("\(additions.known) already there") }
+    if rejected > 0 { parts.append("\(rejected) rejected") }
+    return parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,91 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateHistory
+import GateReports
+
+/// Shows, gives away and thins out the history.
+package struct HistoryUse {
+  package enum Task: Sendable, Equatable {
+    /// The latest runs as a table; with names, of those that ran any of these scenarios.
+    case list(names: [String], limit: Int)
+    /// All runs as JSON lines.
+    case export
+    /// The latest run as OpenMetrics text.
+    case exportOpenMetrics
+    /// Removes all runs but the latest ones.
+    case keep(Int)
+    /// Removes the runs that are older than so many days.
+    case keepDays(Int)
+
+    var changes: Bool {
+      switch self {
+      case .list, .export, .exportOpenMetrics: false
+      case .keep, .keepDays: true
+      }
+    }
+  }
+
+  package var task: Task
+  package var options: SharedOptions
+
+  package init(_ task: Task, _ options: SharedOptions) {
+    self.task = task
+    self.options = options
+  }
+
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    let path = try options.historyPath(in: invocation)
+    guard let history = try task.changes ? History.openExisting(path) : History.openToRead(path) else {
+      throw RunnerError.noHistory(invocation.shown(path))
+    }
+    switch task {
+    case .list(let names, let limit): try list(history, names, limit, invocation.console)
+    case .export:
+      try history.eachRun { invocation.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
+    case .exportOpenMetrics:
+      invocation.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last))
+    case .keep(let count): try prune(history, keeping: .latest(count), invocation.console)
+    case .keepDays(let days):
+      let start = invocation.now().addingTimeInterval(-86_400 * Double(days))
+      try prune(history, keeping: .since(start), invocation.console)
+    }
+    return .pass
+  }
+
+  private func list(_ history: History, _ names: [String], _ limit: Int, _ console: Console) throws {
+    let wanted = names.map { ScenarioName($0) }
+    let runs = try history.runs(latest: limit, of: wanted)
+    if runs.isEmpty { console.say("the history has no runs" + (names.isEmpty ? "" : " of these scenarios")) }
+    console.print(HistoryReport.text(runs, of: wanted, style: console.style()))
+  }
+
+  private func prune(_ history: History, keeping retention: History.Retention, _ console: Console) throws {
+    let removed = try history.prune(keeping: retention)
+    console.say("removed \(Console.count(removed, "run"))")
+  }
+}
+
+extension RunnerError {
+  static func noHistory(_ path: String) -> RunnerError {
+    RunnerError(
+      problem: "there is no history", place: path,
+      hint: "`\(Tool.name) check` creates it; `\(Tool.name) history import FILE` adds the runs of other machines"
+    )
+  }
+}
+
+extension SharedOptions {
+  /// The history's file, from `--history` or else from the project file.
+  func historyPath(in invocation: Invocation) throws -> String {
+    if let history, history != "off" { return invocation.absolute(history) }
+    let project = try loadProject(in: invocation, webhooksNeeded: false)
+    guard let path = project.history else {
+      throw RunnerError(
+        problem: "the history is switched off (`history: off`)", place: project.file,
+        hint: "name a file with `--history FILE`"
+      )
+    }
+    return path
+  }
+}

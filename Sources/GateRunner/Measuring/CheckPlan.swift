@@ -1,0 +1,99 @@
+import GateCore
+import GateFiles
+
+/// One scenario, its environment, and what its values will be compared with.
+struct CheckPlan {
+  enum Comparison {
+    /// What the team approved.
+    case approved(Reference)
+    /// The scenario with another build as its target, measured in the same run.
+    case build(Scenario)
+  }
+
+  let scenario: Scenario
+  let environment: EnvironmentInfo
+  let comparison: Comparison
+
+  /// Finds every baseline before the first target starts, so that a broken file costs no minutes.
+  ///
+  /// - Throws: the diagnostics about all baselines that cannot be read.
+  static func plans(
+    for scenarios: [Scenario],
+    of project: Project,
+    measuredBy measurer: any Measurer
+  ) throws -> [CheckPlan] {
+    let store = BaselineStore(folder: project.baselines)
+    return try plans(for: scenarios) { scenario in
+      let environment = project.environment.environment(of: scenario, on: measurer)
+      let reference = try store.reference(for: scenario.name, environment)
+      return CheckPlan(scenario: scenario, environment: environment, comparison: .approved(reference))
+    }
+  }
+
+  /// Replaces the target of every scenario by the other build's; baselines are not read.
+  ///
+  /// - Throws: the diagnostics of all scenarios whose target cannot be replaced.
+  static func plans(
+    for scenarios: [Scenario],
+    of project: Project,
+    against other: ComparisonBuild,
+    from folder: String,
+    measuredBy measurer: any Measurer
+  ) throws -> [CheckPlan] {
+    try plans(for: scenarios) { scenario in
+      let replaced = try other.replacingTarget(of: scenario, from: folder)
+      return CheckPlan(
+        scenario: scenario,
+        environment: project.environment.environment(of: scenario, on: measurer),
+        comparison: .build(replaced)
+      )
+    }
+  }
+
+  private static func plans(
+    for scenarios: [Scenario],
+    _ plan: (Scenario) throws -> CheckPlan
+  ) throws -> [CheckPlan] {
+    var diagnostics: [Diagnostic] = []
+    var plans: [CheckPlan] = []
+    for scenario in scenarios {
+      do {
+        plans.append(try plan(scenario))
+      } catch let error as any DiagnosticError {
+        diagnostics += error.diagnostics
+      }
+    }
+    guard diagnostics.isEmpty else { throw RunnerError(diagnostics) }
+    return plans
+  }
+}
+
+extension BaselineStore {
+  /// What a scenario in this environment is compared with.
+  fileprivate func reference(
+    for scenario: ScenarioName,
+    _ environment: EnvironmentInfo
+  ) throws(FileError) -> Reference {
+    if let baseline = try load(scenario, environment: environment.name) {
+      guard !baseline.isComparable(to: environment) else { return .baseline(baseline) }
+      return .other(baseline, environment)
+    }
+    // A broken baseline of another environment is no reason to stop: nothing would be compared with it.
+    let others = environments(of: scenario).compactMap { name in (try? load(scenario, environment: name)) ?? nil }
+    func hardDifferences(_ baseline: Baseline) -> Int {
+      environment.fingerprint.differences(fromBaseline: baseline.fingerprint).filter(\.field.isHard).count
+    }
+    guard let nearest = others.min(by: { hardDifferences($0) < hardDifferences($1) }) else { return .missing }
+    return .other(nearest, environment)
+  }
+}
+
+extension Reference {
+  /// A baseline of another environment, whose values are not compared.
+  static func other(_ baseline: Baseline, _ environment: EnvironmentInfo) -> Reference {
+    .otherEnvironment(
+      name: baseline.environment,
+      differences: environment.fingerprint.differences(fromBaseline: baseline.fingerprint)
+    )
+  }
+}

@@ -1,0 +1,65 @@
+import GateCore
+
+/// Measures one scenario until its verdict is decided, or until more repetitions are not allowed or would not help.
+struct ScenarioCheck {
+  /// How many repetitions to run instead of what the project file says.
+  let repetitions: Int?
+  let allowsMissingBaseline: Bool
+
+  /// Compares with what is approved; nil where an interruption ended the run.
+  func result(of run: inout ScenarioRun, against reference: Reference) -> ScenarioResult? {
+    let count = count(of: run.scenario)
+    let hasBaseline = if case .baseline = reference { true } else { false }
+    // A new baseline is measured more thoroughly: its spread decides what later checks can detect.
+    var total = hasBaseline ? count.plan.min : count.countForBaseline
+    while run.run(to: total, of: total) {
+      let result = judged(run.result, against: reference, plan: hasBaseline ? count.plan : nil)
+      guard let more = hasBaseline ? count.plan.nextLook(after: result) : count.countForBaseline(after: result)
+      else { return result }
+      total = more
+    }
+    return nil
+  }
+
+  /// Runs two builds alternately, so that whatever the machine does meanwhile affects both alike, and compares one with
+  /// the other; nil where an interruption ended the run.
+  ///
+  /// - Returns: the result of `run`, and that of `other`, with which it was compared.
+  func results(
+    of run: inout ScenarioRun,
+    against other: inout ScenarioRun
+  ) -> (own: ScenarioResult, other: ScenarioResult)? {
+    let plan = count(of: run.scenario).plan
+    var total = plan.min
+    while Self.runAlternately(&run, &other, to: total) {
+      let base = other.result.judged(against: .missing, allowsMissingBaseline: true)
+      // Where the other build failed, its end is what has to be reported.
+      let measured = other.failure == nil ? run.result : other.result
+      let result = judged(measured, against: .baseline(Baseline(of: base)), plan: plan)
+      guard let more = plan.nextLook(after: result) else { return (result, base) }
+      total = more
+    }
+    return nil
+  }
+
+  private func count(of scenario: Scenario) -> Repetitions {
+    repetitions.map(Repetitions.fixed) ?? scenario.repetitions
+  }
+
+  private func judged(_ result: ScenarioResult, against reference: Reference, plan: RepetitionPlan?) -> ScenarioResult {
+    var result = result
+    result.plan = plan.flatMap { $0.max > $0.min ? $0 : nil }
+    return result.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
+  }
+
+  /// The order changes from turn to turn, so that neither build always finds the warm caches of the other.
+  private static func runAlternately(_ run: inout ScenarioRun, _ other: inout ScenarioRun, to total: Int) -> Bool {
+    for number in 1...total {
+      for isOther in number.isMultiple(of: 2) ? [false, true] : [true, false] {
+        guard run.failure == nil, other.failure == nil else { return true }
+        guard isOther ? other.run(to: number, of: total) : run.run(to: number, of: total) else { return false }
+      }
+    }
+    return true
+  }
+}

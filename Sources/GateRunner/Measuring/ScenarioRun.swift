@@ -1,0 +1,180 @@
+import GateCore
+import GateFiles
+import GateProbe
+
+/// The repetitions of one scenario, as far as they have been run.
+struct ScenarioRun {
+  let scenario: Scenario
+  let environment: EnvironmentInfo
+  let measurer: any Measurer
+  /// Where outputs and recordings go, under the name ``folderName``.
+  let artifacts: ArtifactsFolder
+  let showProgress: (Progress) -> Void
+  /// The name of the scenario's folders in the artifacts.
+  var folderName: ScenarioName
+  /// What is said about the measurement as a whole.
+  var notes: [Note]
+  /// Whether notes point out a child that holds most of the memory, and growth, where no gate covers them; the report of
+  /// `record` has figures instead.
+  var givesAdvice = true
+  var storesRecordings = true
+  /// Whether this is the build that another one is compared with.
+  var isComparison = false
+
+  private var repetitions: [RepetitionResult] = []
+  private var extracts: [Extract] = []
+  /// Why a repetition cannot count, after which no more are run.
+  private(set) var failure: Failure?
+  private(set) var lastRecording: Recording?
+  /// The first recording that could not be written, which costs no verdict.
+  private(set) var writeFailure: FileError?
+  /// Repetitions count from 1; the warm-ups before them end at 0.
+  private var next: Int
+
+  init(
+    _ scenario: Scenario,
+    in environment: EnvironmentInfo,
+    by measurer: any Measurer,
+    into artifacts: ArtifactsFolder,
+    showProgress: @escaping (Progress) -> Void
+  ) {
+    self.scenario = scenario
+    self.environment = environment
+    self.measurer = measurer
+    self.artifacts = artifacts
+    self.showProgress = showProgress
+    folderName = scenario.name
+    notes = measurer.notes(on: scenario).map(Note.machine)
+    next = 1 - scenario.warmup
+  }
+
+  /// Runs what is missing, warm-ups first, up to the repetition of this number, and none after one that failed.
+  ///
+  /// - Parameters:
+  ///   - number: The last repetition to run; 0 or less runs warm-ups only.
+  ///   - total: How many repetitions the progress announces.
+  /// - Returns: false where an interruption ended the run.
+  mutating func run(to number: Int, of total: Int) -> Bool {
+    while next <= number, failure == nil {
+      let progress = progress(of: total)
+      showProgress(.repetitionStarted(progress))
+      // All warm-ups share a file: only the last one that ran can have failed.
+      let output = artifacts.output(of: folderName, repetition: max(0, next))
+      guard let recording = measurer.measure(scenario, output: output) else { return false }
+      store(recording)
+      take(recording, progress)
+      // The first warm-up shows which files the program consists of; later repetitions find all of them alike.
+      if next == 1 - scenario.warmup, next < 1 { PageCache.renew(recording.composition?.codeFiles ?? []) }
+      next += 1
+    }
+    return true
+  }
+
+  /// What has been measured, not judged yet.
+  var result: ScenarioResult {
+    let middle = extracts.sorted { $0.peak < $1.peak }.dropFirst(extracts.count / 2).first
+    var result = ScenarioResult(
+      name: scenario.name,
+      environment: environment,
+      gate: scenario.gate,
+      repetitions: repetitions,
+      composition: middle?.composition,
+      compositionAtPeak: middle?.compositionAtPeak,
+      failure: failure,
+      notes: notes + Self.shared(repetitions.map(\.notes)),
+      growthIsPerIteration: !extracts.isEmpty && extracts.allSatisfy(\.growthIsPerIteration)
+    )
+    result.tags = scenario.tags
+    if givesAdvice {
+      result.notes += [noteOnLargerChild, result.noteOnUngatedGrowth].compactMap(\.self)
+    }
+    return result
+  }
+
+  private mutating func store(_ recording: Recording) {
+    lastRecording = recording
+    guard storesRecordings, next >= 1 else { return }
+    do throws(FileError) {
+      try SafeFile.write(
+        RecordingFile.encode(recording), to: artifacts.recording(of: folderName, repetition: next))
+    } catch {
+      writeFailure = writeFailure ?? error
+    }
+  }
+
+  private mutating func take(_ recording: Recording, _ progress: Progress.Repetition) {
+    let result = recording.result()
+    failure = failure(of: recording, result, progress)
+    // A failed warm-up is not counted, but its values show what happened.
+    guard !progress.isWarmup || failure != nil else { return }
+    repetitions.append(result)
+    extracts.append(Extract(recording, result))
+    let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
+    showProgress(.repetitionFinished(progress, peak: peak, duration: recording.duration))
+  }
+
+  private func failure(
+    of recording: Recording,
+    _ result: RepetitionResult,
+    _ progress: Progress.Repetition
+  ) -> Failure? {
+    var failure = recording.failure(in: scenario, loop: result.events.first(where: \.isLoop))
+    failure?.attempt = Failure.Attempt(
+      number: progress.number, of: progress.of, isWarmup: progress.isWarmup, isComparison: isComparison)
+    return failure
+  }
+
+  private func progress(of total: Int) -> Progress.Repetition {
+    let isWarmup = next < 1
+    return Progress.Repetition(
+      scenario: scenario.name,
+      number: isWarmup ? next + scenario.warmup : next,
+      of: isWarmup ? scenario.warmup : total,
+      isWarmup: isWarmup
+    )
+  }
+
+  /// A child that held most of the memory where no gate covers it, since its rise would pass unnoticed.
+  private var noteOnLargerChild: Note? {
+    let isGated = scenario.gate.rules.contains { $0.metric.isOfTree && $0.severity != .off }
+    let children = extracts.compactMap(\.overshadowingChild)
+    guard !isGated, children.count * 2 > extracts.count, let child = children.last else { return nil }
+    return .largerChild(child: child, main: extracts.last?.mainCommand ?? "unknown")
+  }
+
+  /// What several repetitions have alike is one note with their number; at most ``mostShared``.
+  private static func shared(_ notes: [[RecordingNote]]) -> [Note] {
+    var order: [RecordingNote] = []
+    var counts: [RecordingNote: Int] = [:]
+    for repetition in notes {
+      var seen: Set<RecordingNote> = []
+      for note in repetition where seen.insert(note).inserted {
+        if counts[note] == nil { order.append(note) }
+        counts[note, default: 0] += 1
+      }
+    }
+    return order.prefix(mostShared).map { .recording($0, count: counts[$0] ?? 0, total: notes.count) }
+  }
+
+  private static let mostShared = 20
+}
+
+/// What is still needed of a recording once its metrics are known; its samples would be megabytes a repetition.
+private struct Extract {
+  let peak: Double
+  let composition: Composition?
+  let compositionAtPeak: Composition?
+  let growthIsPerIteration: Bool
+  /// The command of the largest child, where it holds most of the memory.
+  let overshadowingChild: String?
+  let mainCommand: String?
+
+  init(_ recording: Recording, _ result: RepetitionResult) {
+    peak = result.metrics[.peakRSS] ?? 0
+    composition = recording.composition
+    compositionAtPeak = recording.compositionAtPeak
+    growthIsPerIteration = recording.growthIsPerIteration
+    overshadowingChild = recording.overshadowingChild?.command
+    mainCommand = recording.processes.first(where: \.isMain)?.command
+  }
+}

@@ -1,0 +1,152 @@
+package import GateCore
+import GateReports
+import Glibc
+import Synchronization
+
+/// The terminal, or the files in its place: data goes to standard output, messages go to standard error.
+package final class Console: Sendable {
+  /// How much is printed.
+  package enum Volume: Sendable {
+    case quiet, normal, verbose
+  }
+
+  /// When output is coloured.
+  package enum Colour: String, Sendable, CaseIterable {
+    case auto, always, never
+  }
+
+  private struct State {
+    var hasProgressLine = false
+    /// The `errno` of the first write that failed.
+    var outputError: CInt?
+  }
+
+  package let volume: Volume
+  private let colour: Colour
+  private let variables: [String: String]
+  private let state = Mutex(State())
+
+  package init(volume: Volume = .normal, colour: Colour = .auto, variables: [String: String]) {
+    self.volume = volume
+    self.colour = colour
+    self.variables = variables
+  }
+
+  /// How much detail a summary has.
+  var detail: SummaryContext.Detail {
+    switch volume {
+    case .quiet: .quiet
+    case .normal: .normal
+    case .verbose: .verbose
+    }
+  }
+
+  /// The style for a text on one of the two streams.
+  func style(onOutput: Bool = true) -> TerminalStyle {
+    let descriptor = onOutput ? STDOUT_FILENO : STDERR_FILENO
+    return TerminalStyle(width: width(of: descriptor), colour: usesColour(descriptor))
+  }
+
+  /// `NO_COLOR` is honoured wherever colour was not asked for by the option (no-color.org).
+  private func usesColour(_ descriptor: CInt) -> Bool {
+    switch colour {
+    case .always: true
+    case .never: false
+    case .auto:
+      isatty(descriptor) == 1 && variables["NO_COLOR", default: ""].isEmpty && variables["TERM"] != "dumb"
+    }
+  }
+
+  private func width(of descriptor: CInt) -> Int {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 40 else { return 80 }
+    return min(Int(size.ws_col), 200)
+  }
+
+  /// Writes data to standard output; a closed pipe is no error, as with any filter.
+  package func print(_ text: String) {
+    clearProgress()
+    write(text, to: STDOUT_FILENO)
+  }
+
+  /// Writes a text report to standard output, or to standard error where the options write data to standard output.
+  func report(besides options: SharedOptions, _ text: (TerminalStyle) -> String) {
+    let report = text(style(onOutput: !options.isOutputTaken))
+    if options.isOutputTaken { say(report) } else { print(report) }
+  }
+
+  /// As in `1 run` or `12 runs`.
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  /// Prints a line on standard error, unless the console is quiet.
+  package func say(_ text: String) {
+    guard volume != .quiet else { return }
+    clearProgress()
+    write(text + "\n", to: STDERR_FILENO)
+  }
+
+  /// Prints a warning, which may quote text from outside, unless the console is quiet.
+  func warn(_ text: String) {
+    say("warning: " + TerminalText.safe(text))
+  }
+
+  /// Prints an error on standard error, even where the console is quiet.
+  package func printError(_ error: any DiagnosticError) {
+    clearProgress()
+    for line in error.diagnostics.flatMap({ $0.description.split(separator: "\n") }) {
+      write(TerminalText.safe(String(line)) + "\n", to: STDERR_FILENO)
+    }
+  }
+
+  /// Shows the progress of a run on one line of a terminal, which is overwritten; elsewhere nothing.
+  func show(_ progress: Progress) {
+    guard volume != .quiet, isatty(STDERR_FILENO) == 1, variables["TERM"] != "dumb" else { return }
+    write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: STDERR_FILENO)
+    state.withLock { $0.hasProgressLine = true }
+  }
+
+  /// Copies a text to standard error unchanged.
+  func pass(_ text: String) {
+    clearProgress()
+    write(text, to: STDERR_FILENO)
+  }
+
+  /// Clears the progress line.
+  func clearProgress() {
+    let had = state.withLock { state in
+      defer { state.hasProgressLine = false }
+      return state.hasProgressLine
+    }
+    if had { write("\r\u{1b}[K", to: STDERR_FILENO) }
+  }
+
+  private func write(_ text: String, to descriptor: CInt) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let code = errno
+      if written >= 0 {
+        rest = rest.dropFirst(written)
+      } else if code == EAGAIN {
+        // The stream is in non-blocking mode.
+        var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&ready, 1, -1)
+      } else if code != EINTR {
+        if code != EPIPE { state.withLock { $0.outputError = $0.outputError ?? code } }
+        return
+      }
+    }
+  }
+
+  /// Why output was lost, as on a full disk; nil where none was, or where a reader closed the pipe.
+  package var outputFailure: RunnerError? {
+    state.withLock { $0.outputError }.map { code in
+      RunnerError(
+        problem: "cannot write output: \(String(cString: strerror(code)))",
+        hint: "check where standard output and standard error are redirected to"
+      )
+    }
+  }
+}

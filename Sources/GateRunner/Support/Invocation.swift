@@ -1,0 +1,70 @@
+package import FoundationEssentials
+package import GateCore
+import GateProbe
+
+/// How the program was called: working directory, environment variables, console, clock, and what measures.
+package struct Invocation: Sendable {
+  package var workingDirectory: String
+  /// The environment variables of this process.
+  package var variables: [String: String]
+  package var console: Console
+  package var interruption: Interruption
+  package var measurer: any Measurer
+  package var now: @Sendable () -> Date
+
+  /// - Parameter measurer: What plays the scenarios; nil is this machine.
+  package init(
+    workingDirectory: String,
+    variables: [String: String],
+    console: Console,
+    interruption: Interruption = Interruption(),
+    measurer: (any Measurer)? = nil,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.workingDirectory = workingDirectory
+    self.variables = variables
+    self.console = console
+    self.interruption = interruption
+    self.measurer = measurer ?? Probe(interruption: interruption, environment: variables)
+    self.now = now
+  }
+
+  /// The path made absolute, from the working directory.
+  func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : "\(workingDirectory)/\(path)"
+  }
+
+  /// The path as a user would type it here: below the working directory without that folder.
+  func shown(_ path: String) -> String {
+    path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
+  }
+
+  /// The exit code of a run that a signal ended; nil where none did.
+  package var interruptedCode: ExitCode? {
+    interruption.signal.map { $0 == .int ? .interrupted : .terminated }
+  }
+
+  /// Reports that a signal ended the run, and returns its exit code.
+  func interruptedExit() -> ExitCode {
+    console.say("interrupted: targets are stopped; baselines and the last result are unchanged")
+    return interruptedCode ?? .interrupted
+  }
+}
+
+extension RunInfo {
+  /// A run that starts now, of the build that the variables or the checkout in `folder` name.
+  init(startingAt date: Date, in folder: String, _ invocation: Invocation) {
+    let build = BuildContext(variables: invocation.variables, root: folder)
+    self.init(startedAt: date)
+    commit = build.commit
+    subject = build.subject
+    branch = build.branch
+    buildURL = build.buildURL
+  }
+
+  /// A run of an unknown build.
+  init(startedAt date: Date) {
+    var random = SystemRandomNumberGenerator()
+    self.init(id: RunIdentifier.make(at: date, random: &random), startedAt: date)
+  }
+}

@@ -1,0 +1,143 @@
+import FoundationEssentials
+import GateCore
+import HTTPTransfer
+
+/// One call of ``WebhookSender/deliver(_:webhooks:)``: its deadline, the webhooks that failed, and the reports so far.
+struct DeliveryRun: ~Copyable {
+  /// How long a message is kept that belongs to no webhook of the project file.
+  private static let retention: TimeInterval = 30 * 24 * 3600
+
+  private let attempts: DeliveryAttempts
+  private let policy: DeliveryPolicy
+  private let webhooks: [Webhook]
+  private let deadline: ContinuousClock.Instant
+  /// Keys of the webhooks to which no message could be delivered in this run.
+  private var failedKeys: Set<String> = []
+  private(set) var reports: [DeliveryReport] = []
+
+  init(attempts: consuming DeliveryAttempts, policy: DeliveryPolicy, webhooks: [Webhook]) {
+    self.attempts = attempts
+    self.policy = policy
+    self.webhooks = webhooks
+    deadline = ContinuousClock.now + policy.totalTimeout
+  }
+
+  /// The end of an equal share of the time until `end`, for the first of `count` deliveries.
+  private func share(of count: Int, until end: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    let now = ContinuousClock.now
+    return now + max(.zero, now.duration(to: end)) / max(1, count)
+  }
+
+  // MARK: New messages
+
+  /// Delivers a message and removes its file from the outbox.
+  mutating func deliver(
+    _ message: OutgoingMessage,
+    storedAs file: Result<String, OutboxError>,
+    in outbox: Outbox?,
+    remaining: Int
+  ) {
+    let limit = failedKeys.contains(message.webhook.key) ? 1 : policy.attempts
+    let outcome: DeliveryOutcome
+    do {
+      let count = try attempts.send(message, atMost: limit, until: share(of: remaining, until: deadline))
+      if case .success(let name) = file { outbox?.remove(name) }
+      outcome = .delivered(attempts: count)
+    } catch {
+      switch file {
+      case .success: outcome = .queued(error.reason, attempts: error.number)
+      case .failure(let storing): outcome = .lost(error.reason, attempts: error.number, storing)
+      }
+    }
+    report(outcome, of: message.deliveryID, to: message.webhook, wasQueued: false)
+  }
+
+  // MARK: Queued messages
+
+  /// Delivers the messages that earlier runs left, one webhook after the other.
+  mutating func deliver(
+    _ contents: Outbox.Contents,
+    of outbox: Outbox,
+    to webhooks: [Webhook],
+    beforeNewMessages: Bool
+  ) {
+    for name in contents.malformed {
+      let file = FileName.component(for: name)
+      report(.malformed(file: file), of: file, to: nil, wasQueued: true)
+    }
+    let now = ContinuousClock.now
+    let end = beforeNewMessages ? now + now.duration(to: deadline) * policy.queuedShare : deadline
+    let entries = Dictionary(grouping: contents.entries, by: \.message.webhook)
+    // Webhooks with the same URL have the same key: the first of them gets the messages.
+    var receivers: [Webhook] = []
+    for webhook in webhooks where entries[webhook.key] != nil && !receivers.contains(where: { $0.key == webhook.key }) {
+      receivers.append(webhook)
+    }
+    for (index, webhook) in receivers.enumerated() {
+      let limit = share(of: receivers.count - index, until: end)
+      deliver(entries[webhook.key] ?? [], of: outbox, to: webhook, until: limit)
+    }
+    let keys = Set(receivers.map(\.key))
+    for entry in contents.entries where !keys.contains(entry.message.webhook) {
+      keepWithoutWebhook(entry, in: outbox)
+    }
+  }
+
+  /// Delivers the queued messages of one webhook; after the first retryable failure each gets one attempt.
+  private mutating func deliver(
+    _ entries: [Outbox.Entry],
+    of outbox: Outbox,
+    to webhook: Webhook,
+    until end: ContinuousClock.Instant
+  ) {
+    var limit = policy.attempts
+    for (index, entry) in entries.enumerated() {
+      guard !failedKeys.contains(webhook.key), ContinuousClock.now < end else {
+        let count = entries.count - index
+        report(.postponed(count: count), of: entry.message.deliveryID, to: webhook, wasQueued: true)
+        return
+      }
+      let outcome: DeliveryOutcome
+      do {
+        outcome = .delivered(attempts: try attempts.send(entry.message.message(to: webhook), atMost: limit, until: end))
+        outbox.remove(entry.name)
+      } catch {
+        outcome = .queued(error.reason, attempts: error.number)
+        if error.reason.isRetryable { limit = 1 }
+        if error.reason.affectsAllMessages { failedKeys.insert(webhook.key) }
+      }
+      report(outcome, of: entry.message.deliveryID, to: webhook, wasQueued: true)
+    }
+  }
+
+  /// Keeps a message that has no webhook; reports it in the first run that finds it, and when it is deleted.
+  private mutating func keepWithoutWebhook(_ entry: Outbox.Entry, in outbox: Outbox) {
+    if Date.now.timeIntervalSince(entry.message.createdAt) > Self.retention {
+      outbox.remove(entry.name)
+      report(.expired, of: entry.message.deliveryID, to: nil, wasQueued: true)
+    } else if !entry.isReported {
+      outbox.markReported(entry)
+      report(.withoutWebhook, of: entry.message.deliveryID, to: nil, wasQueued: true)
+    }
+  }
+
+  private mutating func report(
+    _ outcome: DeliveryOutcome,
+    of deliveryID: String,
+    to webhook: Webhook?,
+    wasQueued: Bool
+  ) {
+    let label = webhook.map { WebhookLabel(of: $0, among: webhooks) }
+    reports.append(DeliveryReport(webhook: label, deliveryID: deliveryID, wasQueued: wasQueued, outcome: outcome))
+  }
+}
+
+extension WebhookLabel {
+  /// The host of the webhook, with its position if the host alone is missing or ambiguous.
+  init(of webhook: Webhook, among webhooks: [Webhook]) {
+    func host(of webhook: Webhook) -> String? { try? HTTPAddress(parsing: webhook.url.exposed).host }
+    let host = host(of: webhook)
+    let isUnique = host != nil && webhooks.count { $0 != webhook && host(of: $0) == host } == 0
+    self.init(host: host, position: isUnique ? nil : webhooks.firstIndex(of: webhook).map { $0 + 1 })
+  }
+}

@@ -1,0 +1,64 @@
+import FoundationEssentials
+package import GateCore
+package import HTTPTransfer
+
+/// Delivers messages to webhooks, and stores those that it cannot deliver in a folder, the outbox.
+///
+/// Each new message is written to the outbox before its first attempt and removed after its delivery, so that it
+/// survives if the run is killed in between.
+///
+/// The time is shared so that a webhook that does not answer cannot use up the time of the others: queued messages get
+/// at most `queuedShare` of it while there are new ones, divided equally among their webhooks; new messages divide the
+/// rest equally, and time that one does not use goes to the next. After an error that would also stop the other
+/// messages of a webhook, its remaining queued messages are not tried, and its new ones get one attempt each.
+package struct WebhookSender: Sendable {
+  private let folder: String
+  private let policy: DeliveryPolicy
+  private let trust: HTTPTrust
+  private let interruption: Interruption
+
+  /// Creates a sender; the outbox folder is created when there is a message to store.
+  package init(
+    outbox folder: String,
+    policy: DeliveryPolicy = DeliveryPolicy(),
+    trust: HTTPTrust = .fromEnvironment,
+    interruption: Interruption
+  ) {
+    self.folder = folder
+    self.policy = policy
+    self.trust = trust
+    self.interruption = interruption
+  }
+
+  /// Delivers the messages in the outbox, oldest first, and then the new ones.
+  ///
+  /// Takes at most about as long as the policy allows; after an interruption it only stores the messages. While
+  /// another process delivers from the same outbox, only the new messages are sent.
+  ///
+  /// - Parameters:
+  ///   - messages: The new messages.
+  ///   - webhooks: Those of the project file, in its order.
+  /// - Returns: One report for each message, queued ones first; the queued messages of one webhook that were not tried
+  ///   share a report.
+  package func deliver(_ messages: [OutgoingMessage], webhooks: [Webhook]) -> [DeliveryReport] {
+    let opened = Result { () throws(OutboxError) in
+      try messages.isEmpty ? Outbox(folder: folder) : Outbox(creating: folder)
+    }
+    let outbox = try? opened.get()
+    let contents = outbox.flatMap { $0.lock() ? $0.readContents() : nil } ?? Outbox.Contents()
+    let files = messages.map { message in
+      opened.flatMap { outbox in Result { () throws(OutboxError) in try outbox.add(message, at: .now) } }
+    }
+    var run = DeliveryRun(
+      attempts: DeliveryAttempts(policy: policy, trust: trust, interruption: interruption), policy: policy,
+      webhooks: webhooks
+    )
+    if let outbox {
+      run.deliver(contents, of: outbox, to: webhooks, beforeNewMessages: !messages.isEmpty)
+    }
+    for (index, message) in messages.enumerated() {
+      run.deliver(message, storedAs: files[index], in: outbox, remaining: messages.count - index)
+    }
+    return run.reports
+  }
+}

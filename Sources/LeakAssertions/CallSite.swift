@@ -1,0 +1,24 @@
+import Testing
+import XCTest
+
+/// The location of an assertion in a test, for both test frameworks.
+struct CallSite {
+  let file: StaticString
+  let line: UInt
+  let sourceLocation: SourceLocation
+
+  /// Fails the running test if the result has a failure.
+  ///
+  /// In a detached task the framework is unknown: the failure is then reported to both, and the one that is not running
+  /// ignores it.
+  func report(_ result: LeakResult) -> LeakResult {
+    guard let failure = result.failure else {
+      return result
+    }
+    Issue.record(Comment(rawValue: failure), sourceLocation: sourceLocation)
+    if Test.current == nil {
+      XCTFail(failure, file: file, line: line)
+    }
+    return result
+  }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import GateCore
+import Glibc
+import Synchronization
+
+@testable import GateProbe
+
+/// What tests of real processes share: a variable that marks every process they start, and a place for output.
+final class TestProcesses: Sendable {
+  /// Stands in the environment of every process of this testProcesses.
+  let marker = "HIGHWATER_TEST_MARK=\(UUID().uuidString)"
+  let folder: String
+  private let outputFile: Int32
+
+  init() {
+    var template = Array("/tmp/highwater-test-XXXXXX".utf8CString)
+    let made = template.withUnsafeMutableBufferPointer { buffer in buffer.baseAddress.flatMap { mkdtemp($0) } }
+    precondition(made != nil, "a temporary folder can be made")
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    outputFile = open("\(folder)/output", O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
+  }
+
+  deinit {
+    close(outputFile)
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Everything that was written so far.
+  var output: String {
+    SmallFile.text(at: "\(folder)/output", atMost: 1 << 20) ?? ""
+  }
+
+  var environment: [String: String] {
+    let parts = marker.split(separator: "=")
+    return ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", String(parts[0]): String(parts[1])]
+  }
+
+  func request(_ words: [String], isolation: Isolation = Isolation()) -> LaunchRequest {
+    LaunchRequest(
+      words: words, environment: environment, workingDirectory: folder, output: outputFile, isolation: isolation)
+  }
+
+  func processTree(_ words: String...) throws -> ProcessTree {
+    try ProcessTree(starting: request(words))
+  }
+
+  func shell(_ script: String) throws -> ProcessTree {
+    try processTree("/bin/sh", "-c", script)
+  }
+
+  func python(_ script: String) throws -> ProcessTree {
+    try processTree("python3", "-c", script)
+  }
+
+  /// Writes a file into the folder; its path.
+  func file(_ name: String, _ text: String, mode: mode_t = 0o644) -> String {
+    let path = "\(folder)/\(name)"
+    _ = FileManager.default.createFile(atPath: path, contents: Data(text.utf8))
+    chmod(path, mode)
+    return path
+  }
+
+  /// Compiles a program in C; its path.
+  func compiled(_ source: String, flags: [String] = ["-O0", "-pthread"]) throws -> String {
+    let source = file("program-\(UUID().uuidString).c", source)
+    let program = String(source.dropLast(2))
+    let processTree = try processTree(
+      "/bin/sh", "-c", "exec cc \(flags.joined(separator: " ")) -o \(program) \(source)")
+    guard processTree.leaderEnding() == .exited(0) else { throw CompilerFailure(output: output) }
+    return program
+  }
+
+  struct CompilerFailure: Error {
+    let output: String
+  }
+
+  /// The living processes that carry the marker.
+  var processes: [Int32] {
+    Self.processes(carrying: marker)
+  }
+
+  static func processes(carrying marker: String) -> [Int32] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { Int32($0) }.filter { pid in
+      guard let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: 1 << 17) else { return false }
+      return environment.split(separator: 0).contains { $0.elementsEqual(marker.utf8) }
+    }
+  }
+}
+
+/// Waits until something is so; false if it is not within a time that only a hang exceeds.
+func eventually(within limit: Duration = .seconds(30), _ isSo: () -> Bool) -> Bool {
+  let deadline = MonotonicTime.now() + limit
+  while MonotonicTime.now() < deadline {
+    if isSo() { return true }
+    usleep(2000)
+  }
+  return isSo()
+}
+
+extension ProcessTree {
+  /// Waits for the leader to end.
+  func leaderEnding() -> WaitStatus? {
+    let deadline = MonotonicTime.now() + .seconds(60)
+    while ending(of: leader) == nil, !isEmpty, MonotonicTime.now() < deadline {
+      collect(waitingAtMost: .seconds(1))
+    }
+    return ending(of: leader)
+  }
+}

@@ -1,0 +1,96 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("Marks from inside a target", .timeLimit(.minutes(5)))
+struct MarkTests {
+  let harness = ScenarioHarness()
+
+  @Test("A shell script marks with echo")
+  func shell() throws {
+    let recording = try harness.play(
+      harness.scenario(
+        """
+        echo "phase load" > "$HIGHWATER_MARKS"; sleep 0.05; echo "iteration" > "$HIGHWATER_MARKS"
+        echo "value queue.depth 17 items" > "$HIGHWATER_MARKS"; echo "what is this" > "$HIGHWATER_MARKS"
+        echo "mark end" > "$HIGHWATER_MARKS"
+        """))
+    #expect(
+      recording.events == [
+        .phase("load"), .iteration, .value(name: "queue.depth", number: 17, unit: "items"), .mark("end"),
+      ])
+    #expect(recording.unknownMarks == 1)
+    #expect(recording.failure == nil)
+    let times = recording.marks.map(\.time)
+    #expect(times == times.sorted())
+    #expect(times.allSatisfy { $0 > .zero && $0 <= recording.duration })
+    #expect(recording.marks.first?.resident != nil)
+  }
+
+  @Test("Marks of the target and of the script stand in one list")
+  func together() throws {
+    var scenario = harness.scenario("echo 'phase inner' > $HIGHWATER_MARKS; echo up; exec sleep 1000")
+    scenario.steps = [
+      Step(.expectOutput(try Pattern(parsing: "up"), within: .seconds(30))), Step(.wait(.milliseconds(100))),
+      Step(.phase("outer")),
+    ]
+    #expect(try harness.play(scenario).events == [.phase("inner"), .phase("outer")])
+  }
+
+  @Test("A writer that is torn, overlong or noisy is counted, never fatal")
+  func noise() throws {
+    let recording = try harness.play(
+      harness.python(
+        """
+        import os
+        f = open(os.environ['HIGHWATER_MARKS'], 'wb', buffering=0)
+        f.write(b'x' * 2000 + b'\\n'); f.write(b'\\0\\xff\\n'); f.write(b'mark fine\\n'); f.write(b'mark torn')
+        """))
+    #expect(recording.events == [.mark("fine")])
+    #expect(recording.unknownMarks == 3)
+  }
+
+  @Test("Of iterations that come at once only the last has a level; other marks keep theirs")
+  func burst() {
+    let list = MarkList { (.seconds(1), .mebibytes(20), $0 ? .mebibytes(30) : nil) }
+    list.read(Array("iteration\niteration\nmark a\niteration\nphase b\n".utf8)[...])
+    let marks = list.finish(at: .seconds(1)).marks
+    #expect(marks.map(\.event) == [.iteration, .iteration, .mark("a"), .iteration, .phase("b")])
+    #expect(marks.map { $0.resident != nil } == [false, false, true, true, true])
+    #expect(marks.map(\.peakBefore) == [nil, nil, nil, nil, .mebibytes(30)])
+  }
+
+  @Test("Of what the target says that it is doing the last is kept, however often it changes")
+  func activities() {
+    let list = MarkList { _ in (.seconds(1), .mebibytes(20), nil) }
+    list.read(Array("mark a\n".utf8)[...])
+    let turn = Array("mark activity.active\nmark activity.idle\n".utf8)
+    for _ in 0..<MarkList.most { list.read(turn[...]) }
+    list.read(Array("mark b\n".utf8)[...])
+    let (marks, unknownLines, note) = list.finish(at: .seconds(2))
+    #expect(marks.map(\.event) == [.mark("a"), .mark("b"), .mark("activity.idle")])
+    #expect(unknownLines == 0 && note == nil)
+  }
+
+  @Test("More than 100 000 marks are dropped with a note")
+  func many() throws {
+    let recording = try harness.play(
+      harness.python(
+        """
+        import os
+        f = open(os.environ['HIGHWATER_MARKS'], 'wb', buffering=0)
+        for _ in range(1050): f.write(b'iteration\\n' * 100)
+        """))
+    #expect(recording.marks.count == 100_000)
+    #expect(recording.notes == [.marksDropped(count: 5000, most: 100_000)])
+  }
+
+  @Test("A target without marks knows of none")
+  func none() throws {
+    let recording = try harness.play(harness.scenario("test -p \"$HIGHWATER_MARKS\""))
+    #expect(recording.end == End(.exited, code: 0))
+    #expect(recording.marks == [])
+    #expect(recording.unknownMarks == 0)
+  }
+}

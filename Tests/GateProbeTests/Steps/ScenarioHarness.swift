@@ -1,0 +1,84 @@
+import FoundationEssentials
+import GateCore
+import Glibc
+import Testing
+
+@testable import GateProbe
+
+/// A place to play scenarios with real programs: a folder, and a marker in the environment of all that is started.
+final class ScenarioHarness: Sendable {
+  let testProcesses = TestProcesses()
+  let interruption = Interruption()
+
+  var folder: String { testProcesses.folder }
+
+  func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+  /// A scenario whose target is a line for the shell.
+  func scenario(_ line: String) -> Scenario {
+    scenario(.shell(line))
+  }
+
+  func scenario(_ command: Command) -> Scenario {
+    var target = Target(command: command, workingDirectory: folder)
+    let parts = testProcesses.marker.split(separator: "=")
+    target.environment = [String(parts[0]): String(parts[1])]
+    var scenario = Scenario(name: ScenarioName("test"), target: target)
+    scenario.root = folder
+    scenario.timeout = .seconds(60)
+    scenario.stop.within = .seconds(30)
+    return scenario
+  }
+
+  /// A scenario whose target is a program in Python.
+  func python(_ program: String) -> Scenario {
+    scenario(.arguments(["python3", "-u", "-c", program]))
+  }
+
+  /// Plays a scenario once; fails the test where anything is left of it afterwards.
+  func play(_ scenario: Scenario, output: String? = nil, at location: SourceLocation = #_sourceLocation) throws
+    -> Recording
+  {
+    try #require(measure(scenario, output: output, at: location), sourceLocation: location)
+  }
+
+  func measure(_ scenario: Scenario, output: String? = nil, at location: SourceLocation = #_sourceLocation)
+    -> Recording?
+  {
+    let temporary = path("tmp")
+    mkdir(temporary, 0o700)
+    var environment = ProcessInfo.processInfo.environment
+    environment["TMPDIR"] = temporary
+    let recording = Probe(interruption: interruption, environment: environment).measure(scenario, output: output)
+    #expect(testProcesses.processes == [], "a process is left", sourceLocation: location)
+    let files = try? FileManager.default.contentsOfDirectory(atPath: temporary)
+    #expect(files == [], "a temporary file is left", sourceLocation: location)
+    return recording
+  }
+
+  /// The text of a file in the folder; empty where there is none.
+  func text(_ name: String) -> String {
+    SmallFile.text(at: path(name), atMost: 1 << 25) ?? ""
+  }
+
+  /// A port of the loopback interface that nobody listens on.
+  static func freePort() throws -> Int {
+    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(number) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        bind(number, generic, length) == 0 ? getsockname(number, generic, &length) : -1
+      }
+    }
+    try #require(result == 0)
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
+
+extension Recording {
+  var events: [Mark.Event] { marks.map(\.event) }
+}

@@ -1,0 +1,147 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("Real servers", .timeLimit(.minutes(5)))
+struct ServerTests {
+  let harness = ScenarioHarness()
+
+  @Test("A key-value server is filled by its client in phases, and stopped", .enabled(if: Tool.exists("redis-server")))
+  func redis() throws {
+    let port = "\(try ScenarioHarness.freePort())"
+    var scenario = harness.scenario(.arguments(["redis-server", "--port", port, "--save", "", "--appendonly", "no"]))
+    scenario.ready = Readiness(.log(try Pattern(parsing: "Ready to accept connections")))
+    let fill = "eval \"for i=1,20000 do redis.call('set', 'key:'..i, string.rep('x', 100)) end return 'done'\""
+    let client = { (line: String) in Step(.run(.init(command: .shell("redis-cli -p \(port) \(line)")))) }
+    scenario.steps = [
+      Step(.phase("load")), client("\(fill) 0 | grep done"),
+      Step(.phase("use")), Step(.repeat(times: 5, steps: [client("get key:7")])), client("ping | grep PONG"),
+    ]
+    let recording = try harness.play(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end == End(.stopped, code: 0))
+    #expect(recording.events == [.phase("load"), .phase("use")] + Array(repeating: .iteration, count: 5))
+    let resident = recording.marks.compactMap { $0.resident?.count }
+    #expect(resident.count == 7)
+    #expect(resident[1] > resident[0] + 1_000_000, "20 000 keys take room")
+  }
+
+  @Test("A server that its last step shuts down has ended by itself", .enabled(if: Tool.exists("redis-server")))
+  func shutdown() throws {
+    let socket = harness.path("redis.sock")
+    var scenario = harness.scenario(.arguments(["redis-server", "--port", "0", "--unixsocket", socket, "--save", ""]))
+    scenario.ready = Readiness(.unix(socket))
+    scenario.steps = [Step(.run(.init(command: .arguments(["redis-cli", "-s", socket, "shutdown", "nosave"]))))]
+    let recording = try harness.play(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end.code == 0)
+  }
+
+  @Test(
+    "A daemon is measured and stopped by its pidfile, and its workers go with it",
+    .enabled(if: Tool.exists("nginx"))
+  )
+  func nginx() throws {
+    let port = try ScenarioHarness.freePort()
+    let settings = harness.testProcesses.file(
+      "nginx.conf",
+      """
+      daemon on; worker_processes 2; pid \(harness.path("nginx.pid")); error_log \(harness.path("error.log"));
+      events {}
+      http { access_log off; server { listen 127.0.0.1:\(port); location / { return 200 hello; } } }
+      """)
+    var scenario = harness.scenario(
+      .arguments(["nginx", "-p", harness.folder, "-c", settings, "-e", harness.path("e.log")]))
+    scenario.target.main = .pidfile(harness.path("nginx.pid"))
+    scenario.ready = Readiness(.http("http://127.0.0.1:\(port)/"))
+    var call = Step.HTTPCall(url: "http://127.0.0.1:\(port)/")
+    call.times = 50
+    scenario.steps = [Step(.http(call))]
+    scenario.stop.signal = Signal(number: 3)
+    let recording = try harness.play(scenario)
+    #expect(recording.failure == nil, "\(recording.outputTail)")
+    #expect(recording.end == End(.stopped, code: 0))
+    #expect(recording.notes == [])
+  }
+
+  @Test("A daemon's own end is its end, also with another's pidfile about")
+  func daemonEnds() throws {
+    var scenario = harness.scenario("(setsid sh -c 'echo $$ > d.pid; sleep 0.5; exit 6' &); exit 0")
+    scenario.target.main = .pidfile(harness.path("d.pid"))
+    scenario.until = .exit
+    scenario.setup = [.shell("echo 1 > d.pid")]
+    let recording = try harness.play(scenario)
+    #expect(recording.end == End(.exited, code: 6))
+    #expect(recording.failure == nil)
+  }
+
+  @Test("A daemon whose pidfile never comes fails the start")
+  func noPidfile() throws {
+    var scenario = harness.scenario("(setsid sleep 1000 &); exit 0")
+    scenario.target.main = .pidfile(harness.path("d.pid"))
+    scenario.ready = Readiness(.delay(.milliseconds(10)), within: .milliseconds(500))
+    let recording = try harness.play(scenario)
+    let timeout = End.Timeout.noMainProcess(.pidfile(harness.path("d.pid")), within: .milliseconds(500))
+    #expect(recording.failure?.problem == .timeout(timeout))
+    #expect(recording.end.kind == .timeout)
+  }
+
+  @Test("A daemon's starter that leaves nothing behind fails the start")
+  func noDaemon() throws {
+    var scenario = harness.scenario("exit 0")
+    scenario.target.main = .pidfile(harness.path("d.pid"))
+    #expect(try harness.play(scenario).failure?.problem == .noMainProcess(.pidfile(harness.path("d.pid"))))
+  }
+
+  @Test("Where a wrapper waits for the main process, and nobody traces that, the wrapper's end stands for it")
+  func wrapperEnds() throws {
+    var scenario = harness.scenario("sleep 1; exit 4")
+    scenario.target.main = .name(try Pattern(parsing: "^sleep"))
+    scenario.isolation.tracer = .off
+    let recording = try harness.play(scenario)
+    #expect(recording.end == End(.exited, code: 4))
+    #expect(recording.failure == nil)
+  }
+
+  @Test(
+    "Where it is traced, the main process's own end counts, whoever waits for it",
+    .enabled(if: LinuxCalls.canTrace, "ptrace(2) is refused here")
+  )
+  func tracedMainEnds() throws {
+    var scenario = harness.scenario("sleep 1; exit 4")
+    scenario.target.main = .name(try Pattern(parsing: "^sleep"))
+    let recording = try harness.play(scenario)
+    #expect(recording.end == End(.exited, code: 0))
+  }
+
+  @Test("A daemon's starter that fails is the end", arguments: [1, 3])
+  func starterFails(code: Int) throws {
+    var scenario = harness.scenario("echo no; exit \(code)")
+    scenario.target.main = .pidfile(harness.path("d.pid"))
+    scenario.ready = Readiness(.file(harness.path("up")))
+    let recording = try harness.play(scenario)
+    #expect(recording.end == End(.exited, code: code))
+    #expect(recording.failure?.problem == .targetEnded(.exited(code), isBefore: false))
+  }
+
+  @Test("The main process below a wrapper is found by its name and stopped")
+  func wrapper() throws {
+    var scenario = harness.scenario("sleep 1000; exit 0")
+    scenario.target.main = .name(try Pattern(parsing: "^sleep"))
+    scenario.ready = Readiness(.delay(.milliseconds(1)))
+    scenario.steps = [Step(.mark("a"))]
+    let recording = try harness.play(scenario)
+    #expect(recording.failure == nil)
+    #expect(recording.end.kind == .stopped)
+  }
+}
+
+/// Whether a program that not every machine has is there.
+enum Tool {
+  static func exists(_ name: String) -> Bool {
+    let environment = ["PATH": TargetEnvironment.standardPath]
+    let request = LaunchRequest(words: [name], environment: environment, workingDirectory: "/", output: 1)
+    return (try? ProgramSearch.path(of: request)) != nil
+  }
+}

@@ -1,0 +1,141 @@
+import GateCore
+import Glibc
+import Testing
+
+@testable import GateProbe
+
+@Suite("Setup, teardown and interruption", .timeLimit(.minutes(5)))
+struct SetupTests {
+  let harness = ScenarioHarness()
+
+  private func scenario(_ line: String) -> Scenario {
+    var scenario = harness.scenario(line)
+    scenario.setup = [.shell("echo setup >> story")]
+    scenario.teardown = [.shell("echo teardown >> story")]
+    return scenario
+  }
+
+  private var story: [Substring] { harness.text("story").split(separator: "\n") }
+
+  @Test("Setup runs before, teardown after")
+  func order() throws {
+    let recording = try harness.play(scenario("echo target >> story"))
+    #expect(story == ["setup", "target", "teardown"])
+    #expect(recording.failure == nil)
+  }
+
+  @Test("A failing setup keeps the target from being started, and teardown runs")
+  func failingSetup() throws {
+    var scenario = scenario("echo target >> story")
+    scenario.setup.append(.shell("echo because; exit 2"))
+    scenario.setup.append(.shell("echo never >> story"))
+    let recording = try harness.play(scenario)
+    #expect(recording.end == End(.startFailed, cause: .setupFailed))
+    #expect(recording.failure?.part == .init(.setup, text: "echo because; exit 2"))
+    #expect(recording.failure?.problem == .commandEnded(.exited(2), expected: [0]))
+    #expect(recording.failure?.output == "because")
+    #expect(story == ["setup", "teardown"])
+  }
+
+  @Test("A setup that takes too long is killed")
+  func lateSetup() throws {
+    var scenario = scenario("true")
+    scenario.setup = [.shell("sleep 1000")]
+    scenario.timeout = .milliseconds(300)
+    let recording = try harness.play(scenario)
+    #expect(recording.failure?.problem == .commandTimeout(after: .milliseconds(300)))
+  }
+
+  @Test("A daemon of the setup lives through the repetition and its teardown, and not longer")
+  func daemon() throws {
+    var scenario = harness.scenario("kill -0 $(cat pid)")
+    scenario.setup = [.shell("setsid sleep 1000 & echo $! > pid")]
+    scenario.teardown = [.shell("kill -0 $(cat pid)")]
+    let recording = try harness.play(scenario)
+    #expect(recording.end == End(.exited, code: 0))
+    #expect(recording.failure == nil)
+  }
+
+  @Test("A failing teardown is a failure where nothing else failed, and the rest of it runs")
+  func failingTeardown() throws {
+    var scenario = scenario("exit 0")
+    scenario.teardown.insert(.shell("exit 9"), at: 0)
+    let recording = try harness.play(scenario)
+    #expect(recording.failure?.part == .init(.teardown, text: "exit 9"))
+    #expect(recording.end == End(.exited, code: 0))
+    #expect(story == ["setup", "teardown"])
+    scenario.steps = [Step(.run(.init(command: .shell("exit 1"))))]
+    scenario.target.command = .shell("exec sleep 1000")
+    #expect(try harness.play(scenario).failure?.part == .init(.step, at: [.step(1, of: 1)], text: "run: exit 1"))
+  }
+
+  @Test("Teardown runs after a timeout and after a start that failed", arguments: ["sleep 1000", "cd /nowhere"])
+  func always(line: String) throws {
+    var scenario = scenario(line)
+    scenario.timeout = .milliseconds(400)
+    if line.hasPrefix("cd") { scenario.target.command = .arguments(["no-such-program"]) }
+    _ = try harness.play(scenario)
+    #expect(story == ["setup", "teardown"])
+  }
+
+  @Test(
+    "An interruption stops everything, wherever it comes, and runs the teardown",
+    arguments: ["setup", "ready", "step", "http", "client", "end", "stubborn", "teardown"]
+  )
+  func interrupted(place: String) throws {
+    var scenario = scenario("echo up > up; exec sleep 1000")
+    scenario.stop.within = .seconds(100)
+    scenario.steps = [Step(.wait(.seconds(1000)))]
+    let server = try Server()
+    switch place {
+    case "setup": scenario.setup.append(.shell("echo up > up; sleep 1000"))
+    case "ready": scenario.ready = Readiness(.file(harness.path("never")))
+    case "http": scenario.steps = [Step(.http(.init(url: "http://127.0.0.1:\(server.port)/")))]
+    case "client": scenario.steps = [Step(.run(.init(command: .shell("sleep 1000 & sleep 1000"))))]
+    case "teardown":
+      scenario.steps = []
+      scenario.target.command = .shell("exit 0")
+      scenario.teardown.append(.shell("echo up > up; sleep 1000"))
+    case "end": (scenario.steps, scenario.until) = ([], .exit)
+    case "stubborn": scenario.target.command = .shell("trap '' TERM; echo up > up; while :; do sleep 0.02; done")
+    default: break
+    }
+    let harness = harness
+    let thread = try PosixThread(named: "hw-test") {
+      _ = eventually { harness.text("up") == "up\n" }
+      usleep(100_000)
+      harness.interruption.request(by: .int)
+    }
+    #expect(harness.measure(scenario) == nil)
+    thread.join()
+    #expect(story == ["setup", "teardown"])
+  }
+
+  @Test("An interruption before the start lets nothing start")
+  func interruptedBefore() {
+    harness.interruption.request(by: .term)
+    #expect(harness.measure(scenario("echo target >> story")) == nil)
+    #expect(story == ["setup", "teardown"] || story == ["teardown"])
+  }
+
+  /// A port that accepts connections and never answers.
+  private final class Server {
+    let port: Int
+    private let number: Int32
+
+    init() throws {
+      let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      listen(socket, 5)
+      var address = sockaddr_in()
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let result = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+      }
+      number = socket
+      port = Int(UInt16(bigEndian: address.sin_port))
+      try #require(result == 0)
+    }
+
+    deinit { close(number) }
+  }
+}

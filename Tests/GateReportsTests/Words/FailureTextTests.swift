@@ -1,0 +1,153 @@
+import GateCore
+import Testing
+
+@testable import GateReports
+
+@Suite("Texts of failures")
+struct FailureTextTests {
+  private static let step = Failure.Part(
+    .step, at: [.step(3, of: 7), .turn(2, of: 5), .step(1, of: 2)], text: "run: redis-cli ping")
+
+  @Test("What failed is named by the attempt, the part and its text")
+  func subject() {
+    var failure = Failure(
+      attempt: .init(number: 2, of: 5), part: Self.step, problem: .commandEnded(.exited(1), expected: [0, 2]))
+    let step = "step 3 of 7, turn 2 of 5, step 1 of 2 `run: redis-cli ping`"
+    #expect(failure.displayText == "repetition 2 of 5, \(step): exited with code 1 (expected 0 or 2)")
+    failure.attempt = .init(number: 1, of: 1, isWarmup: true, isComparison: true)
+    #expect(failure.subjectText == "the comparison build, warm-up 1, \(step)")
+    failure.part = .init(.setup, text: "exit 1")
+    failure.attempt = nil
+    #expect(failure.subjectText == "setup `exit 1`")
+    failure.part = nil
+    #expect(failure.subjectText == "the repetition")
+    #expect(failure.verbatim.displayText == failure.displayText)
+  }
+
+  @Test("What the target was doing comes last, and an end says what was expected")
+  func end() {
+    let failure = Failure(
+      problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0, 3], signals: [.term])), end: End(.crash, signal: .segv),
+      activity: "idle")
+    #expect(
+      failure.problemText
+        == "the target ended: crash (SIGSEGV) (expected exit code 0 or exit code 3 or SIGTERM); "
+        + "by its own account it was idle")
+  }
+
+  @Test("An end of the target says when it was", arguments: [(true, "before the step"), (false, "during the step")])
+  func when(isBefore: Bool, text: String) {
+    let problem = Failure.Problem.targetEnded(.exited(5), isBefore: isBefore)
+    #expect(Failure(part: Self.step, problem: problem).problemText == "the target ended (exited with code 5) \(text)")
+    let early = Failure(
+      part: .init(.ready), problem: .targetEnded(.signaled(.term, coreDumped: false), isBefore: false))
+    #expect(early.problemText == "the target ended (was ended by SIGTERM) before it was ready")
+  }
+
+  @Test(
+    "Problems",
+    arguments: [
+      (.timeout(.notEnded(within: .seconds(5))), "the target did not end within the scenario's timeout of 5.0 s"),
+      (.timeout(.notReady(within: .seconds(5))), "not ready within 5.0 s"),
+      (
+        .timeout(.noMainProcess(.name(pattern: "^d"), within: .seconds(5))),
+        "the main process did not appear within 5.0 s: name `^d`"
+      ),
+      (.outOfTime(after: .seconds(5)), "was under way when the scenario's timeout of 5.0 s passed"),
+      (
+        .noMainProcess(.pidfile("/d.pid")),
+        "the main process did not appear, and nothing of the target is left: pidfile `/d.pid`"
+      ),
+      (.signalNotSent, "the target has ended, so that no signal can be sent to it"),
+      (.stdinNotPiped, "the target has no `stdin: pipe` to send to"),
+      (.stdinClosed, "the target has closed its standard input"),
+      (
+        .outputMissing(within: .seconds(5), onlyLatestSearched: true),
+        "no such output within 5.0 s (only the latest output was searched)"
+      ),
+      (
+        .tooFewSamples(within: .seconds(1)),
+        "too few samples within 1.0 s to see resident memory settle: it takes 20 samples, and 1 s"
+      ),
+      (
+        .notSettled(within: .seconds(5), moved: .mebibytes(2)),
+        "resident memory did not settle within 5.0 s (moved 2.0 MiB in the last second)"
+      ),
+      (
+        .http(url: "http://x/", problem: .status(500, expected: nil), request: 3, of: 10),
+        "`http://x/`: answered with status 500 (expected 200 to 299) at request 3 of 10"
+      ),
+      (.http(url: "http://x/", problem: .noAnswer("refused"), request: 1, of: 1), "`http://x/`: refused"),
+      (.commandTimeout(after: .seconds(5)), "did not end within 5.0 s and was killed"),
+      (.alreadyInUse(.port(80)), "port 80 is already in use by another process"),
+      (.alreadyInUse(.socket("/s")), "the socket `/s` is already in use by another process"),
+      (.alreadyInUse(.file("/f")), "the file `/f` exists before the start; remove it in `setup`"),
+      (.system(SystemFailure(.open, path: "/f", code: 2)), "cannot open `/f`: no such file or directory"),
+      (
+        .system(SystemFailure(.mkdtemp, path: "/t", code: 13)),
+        "cannot create a temporary folder in `/t`: permission denied"
+      ),
+      (
+        .tracerUnavailable(.seccomp),
+        "`tracer: on` is unavailable: ptrace is not permitted here (a seccomp filter is in force) "
+          + "(grant CAP_SYS_PTRACE (`--cap-add SYS_PTRACE`), or use a profile that allows ptrace, or write `tracer: auto`)"
+      ),
+      (
+        .memoryLimitUnavailable(.readOnly(folder: "/x")),
+        "`memory-limit` is unavailable: no memory cgroup can be made here: `/x` is mounted read-only "
+          + "(mount it writable, as a privileged container does, or write `gate: {peak_rss: {limit: …}}` instead)"
+      ),
+      (.interrupted, "was interrupted"),
+    ] as [(Failure.Problem, String)]
+  )
+  func problems(problem: Failure.Problem, text: String) {
+    #expect(Failure(problem: problem).problemText == text)
+  }
+
+  @Test("A loop comes before what followed from it")
+  func loop() {
+    let loop = TargetEvent(.loop(name: "Model.update", calls: 130, turns: 2), at: .zero)
+    let text =
+      "the target was caught in a loop: `Model.update` was called 130 times in one turn of its work, and in 1 more"
+    #expect(Failure(problem: .loop(loop, other: nil)).problemText == text)
+    let other = Failure(part: .init(.stop), problem: .interrupted)
+    #expect(Failure(problem: .loop(loop, other: other)).problemText == "\(text); and stop: was interrupted")
+    #expect(End(.killed, cause: .loop(loop)).isLoop && End(.killed, cause: .loop(loop)).verbatim.isLoop)
+  }
+
+  @Test(
+    "Programs that could not be started",
+    arguments: [
+      (LaunchError(.execution, .system(2), program: "./foo"), "cannot execute `./foo`: no such file or directory", nil),
+      (
+        LaunchError(.execution, .system(2), program: "./foo", hint: .missingInterpreter),
+        "cannot execute `./foo`: no such file or directory",
+        "the file exists: what its #! line names, or its dynamic loader, does not"
+      ),
+      (
+        LaunchError(.search, .notInPath("/bin"), program: "foo"), "cannot execute `foo`: no such program in PATH",
+        "PATH is `/bin`"
+      ),
+      (
+        LaunchError(.search, .notExecutable("/bin/foo"), program: "foo"), "cannot execute `foo`: permission denied",
+        "`/bin/foo` is not a file with the permission to execute (chmod +x)"
+      ),
+      (LaunchError(.arguments, .emptyCommand, program: ""), "the command is empty", nil),
+      (
+        LaunchError(.arguments, .invalidVariable("A=B"), program: "foo"),
+        "cannot execute `foo`: `A=B` is not a valid name of a variable", nil
+      ),
+      (
+        LaunchError(.directory, .system(2), program: "foo", folder: "/none"),
+        "cannot enter the folder `/none`: no such file or directory", nil
+      ),
+      (
+        LaunchError(.cpus, .system(22), program: "foo", cpus: [7, 8], hint: .usableCPUs([0, 1])),
+        "cannot run `foo` on the CPUs 7, 8: invalid argument", "Highwater itself may use the CPUs 0, 1"
+      ),
+    ] as [(LaunchError, String, String?)]
+  )
+  func launch(error: LaunchError, text: String, hint: String?) {
+    #expect(error.displayText == text && error.hintText == hint)
+  }
+}

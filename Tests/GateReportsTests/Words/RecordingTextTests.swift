@@ -1,0 +1,202 @@
+import GateCore
+import Testing
+
+@testable import GateReports
+
+@Suite("Texts of a recording's values")
+struct RecordingTextTests {
+  private static let term = Signal.term
+
+  @Test(
+    "Ends in a few words",
+    arguments: [
+      (End(.exited, code: 3), "exited with code 3"),
+      (End(.crash, signal: .segv, cause: .coreDumped), "crash (SIGSEGV): core dumped"),
+      (End(.stopped, signal: .term), "stopped (SIGTERM)"),
+      (
+        End(.exited, code: 137, cause: .signalOfChild(.kill)),
+        "exited with code 137: shells exit so when a child was ended by SIGKILL"
+      ),
+      (
+        End(.exited, code: 0, oomKills: 2),
+        "exited with code 0: 2 processes of the tree were killed by the OOM killer"
+      ),
+      (
+        End(.exited, code: 137, cause: .signalOfChild(.kill), oomKills: 1),
+        "exited with code 137: shells exit so when a child was ended by SIGKILL; "
+          + "1 process of the tree was killed by the OOM killer"
+      ),
+      (
+        End(.oom, signal: .kill, cause: .memoryLimit(.own(.mebibytes(100))), oomKills: 1),
+        "killed by the OOM killer: at its memory-limit of 100.0 MiB"
+      ),
+      (
+        End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil)),
+        "killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"
+      ),
+      (
+        End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: .init(percent: 98, limit: .mebibytes(100)))),
+        "killed by SIGKILL; sender unknown (not Highwater): 98 % of the limit of 100.0 MiB in use at the last reading, "
+          + "but the kernel counted no OOM kill"
+      ),
+      (
+        End(.timeout, cause: .timeout(.notReady(within: .seconds(30)), limitHits: nil)),
+        "timeout: not ready within 30 s"
+      ),
+      (
+        End(
+          .timeout,
+          cause: .timeout(.notEnded(within: .seconds(300)), limitHits: .init(count: 1000, limit: .mebibytes(64)))),
+        "timeout: did not end within 5 min; at the memory limit of 64.0 MiB, which it hit 1000 times"
+      ),
+      (End(.startFailed, cause: .setupFailed), "start-failed: setup failed"),
+      (End(.unknown, cause: .statusUnknown), "unknown: its exit status is unknown"),
+      (End(.stopped, cause: .statusTakenByParent), "stopped: its own parent took its exit status"),
+      (End(.exited, code: 0, cause: .verbatim("as stated"), oomKills: 1), "exited with code 0: as stated"),
+    ]
+  )
+  func ends(end: End, text: String) {
+    #expect(end.displayText == text)
+    #expect(end.verbatim.displayText == text)
+  }
+
+  @Test(
+    "Which memory was exhausted",
+    arguments: [
+      (.machine, "the machine ran out of memory"),
+      (.unknown, "at the limit of the machine, or of a cgroup that is not visible here"),
+      (.outerCgroup(.mebibytes(2048)), "at the limit of 2.00 GiB of the cgroup around it"),
+      (
+        .outside(own: .mebibytes(100)),
+        "below its memory-limit of 100.0 MiB: a cgroup around it or the machine ran out of memory"
+      ),
+    ] as [(End.MemoryLimit, String)]
+  )
+  func limits(limit: End.MemoryLimit, text: String) {
+    #expect(End(.oom, signal: .kill, cause: .memoryLimit(limit)).detailText == text)
+  }
+
+  @Test(
+    "Proofs",
+    arguments: [
+      (.kernelLog(line: "Killed process 7"), "Killed process 7"),
+      (
+        .ownCgroup(kills: .init(before: 0, after: 1), limit: .mebibytes(100)),
+        "memory cgroup oom_kill 0 → 1, limit 100.0 MiB"
+      ),
+      (.ownCgroup(kills: .init(before: 0, after: 1), limit: nil), "memory cgroup oom_kill 0 → 1, no limit"),
+      (
+        .sharedCgroup(kills: .init(before: 7, after: 8)),
+        "likely: oom_kill 7 → 8 in the memory cgroup that it shared with other programs"
+      ),
+      (
+        .machine(kills: .init(before: 3, after: 4)),
+        "likely: oom_kill 3 → 4 on this machine, where it was one of the largest processes"
+      ),
+      (
+        .nearLimit(.init(percent: 98, limit: .mebibytes(100))),
+        "inferred: 98 % of the limit of 100.0 MiB in use at the last reading"
+      ),
+      (.failedAllocation(line: "failed to allocate 8 bytes"), "failed to allocate 8 bytes"),
+    ] as [(End.Proof, String)]
+  )
+  func proofs(proof: End.Proof, text: String) {
+    #expect(End(.oom, proof: proof).proofText == text)
+  }
+
+  @Test(
+    "Notes on a repetition",
+    arguments: [
+      (.brief, "the target ran for less than 0.5 s"),
+      (.treeMethod(.upperBound), "tree_peak and tree_steady are upper bounds"),
+      (.treeMethod(.proportional), "tree_peak and tree_steady count shared memory in parts (Pss)"),
+      (.treeMethod(.cgroup), "tree_peak and tree_steady are the values of the target's own cgroup"),
+      (.thinned(stride: 4), "the repetition was long: of each 4 readings only the highest was stored"),
+      (
+        .notSampled(SystemFailure(.thread, code: 11)),
+        "there were no readings but the first and the last: cannot start a thread: resource temporarily unavailable"
+      ),
+      (.threadsNotFollowed(command: "java", count: 64), "`java` made more than 64 threads: "),
+      (.threadsNotFollowed(command: nil, count: 64), "a process made more than 64 threads: "),
+      (.unknownMarks(lines: 1), "1 line written to HIGHWATER_MARKS is not a valid message"),
+      (.unknownMarks(lines: 2), "2 lines written to HIGHWATER_MARKS are not valid messages"),
+      (.marksDropped(count: 5, most: 9), "5 marks were dropped: at most 9 are stored"),
+      (.messagesDropped(count: 5), "the target dropped 5 messages to HIGHWATER_MARKS"),
+      (.tooManyValues(most: 100), "the target reported more than 100 values; the later names are left out"),
+      (.numbersTooLarge, "the target reported numbers beyond 2^60, which are left out"),
+      (
+        .secondUnits([.init(metric: "value.x", first: "bytes", second: "items")]),
+        "the target reported values in a second unit, which are left out: value.x (bytes at first, then items)"
+      ),
+      (.tooManyEvents(most: 100), "the target reported more than 100 events; the later ones are left out"),
+      (
+        .event(TargetEvent(.launchFailures(3), at: .zero)),
+        "by its own account the 3 launches before failed while starting"
+      ),
+      (
+        .stepsNotPlayed(from: .init(.step, at: [.step(4, of: 7)], text: "wait: 1 s")),
+        "the target ended before the script did: steps from `step 4 of 7 `wait: 1 s`` on were not run"
+      ),
+      (.killedAfterStop(.term, grace: .seconds(10)), "the target did not end within 10 s of SIGTERM and was killed"),
+      (
+        .survivors(count: 1, first: [.init(command: "cat", pid: 7)]),
+        "1 process outlived the target and was killed: cat (pid 7)"
+      ),
+      (
+        .survivors(count: 3, first: [.init(command: "cat", pid: 7), .init(command: "tee", pid: 8)]),
+        "3 processes outlived the target and were killed: cat (pid 7), tee (pid 8) …"
+      ),
+      (.unkillable([7, 8]), "could not be killed: process 7, 8"),
+      (.processesNotListed(count: 9), "9 more processes were seen than are listed"),
+      (
+        .outputNotStored(SystemFailure(.write, path: "/x", code: 28)),
+        "the target's output is not stored, or not all of it: cannot write to `/x`: no space left on device"
+      ),
+      (.verbatim("as stated"), "as stated"),
+    ] as [(RecordingNote, String)]
+  )
+  func notes(note: RecordingNote, start: String) {
+    #expect(note.displayText.hasPrefix(start))
+  }
+
+  @Test(
+    "Notes on the machine say what was seen and what to do",
+    arguments: [
+      (.noTracing(.yama(scope: 2)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): ", "CAP_SYS_PTRACE"),
+      (.noTracing(.yama(scope: 3)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 3): ", "set it lower"),
+      (.noTracing(.seccomp), "ptrace is not permitted here (a seccomp filter is in force): ", "--cap-add"),
+      (
+        .noMemoryCgroup(.readOnly(folder: "/x")), "no memory cgroup can be made here (`/x` is mounted read-only): ",
+        "mount"
+      ),
+      (.hugePagesAlways, "transparent huge pages are on for every program", "thp: off"),
+      (.swapInUse(.mebibytes(12)), "12.0 MiB of swap are in use", "swapoff"),
+      (.smallLimit(.mebibytes(256), used: .mebibytes(30)), "the runner's cgroup is limited to 256.0 MiB", "raise"),
+      (.hiddenLimit(.mebibytes(100), wanted: .mebibytes(200)), "`memory-limit` is 200.0 MiB", "lower `memory-limit`"),
+      (.fewerCPUs(usable: 2, online: 8), "2 of 8 CPUs may be used here", "cpus:"),
+      (.addressesNotFixed, "addresses cannot be fixed here", "aslr: on"),
+    ] as [(MachineNote, String, String)]
+  )
+  func machine(note: MachineNote, start: String, remedy: String) {
+    #expect(note.displayText.hasPrefix(start))
+    #expect(note.displayText.contains("; ") && note.displayText.contains(remedy))
+  }
+
+  @Test(
+    "Each reason why no cgroup can be made names its folder and what can be done",
+    arguments: [
+      .noMemoryController(folder: "/x"), .noFile("cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
+      .notPermitted(folder: "/x"), .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),
+    ] as [CgroupError]
+  )
+  func cgroups(error: CgroupError) {
+    #expect(error.causeText.contains("`/x`") && !error.remedyText.isEmpty)
+  }
+
+  @Test(
+    "Error numbers are in lower case, but for names",
+    arguments: [(2, "no such file or directory"), (22, "invalid argument")])
+  func errors(code: Int32, text: String) {
+    #expect(ErrorNumber.text(of: code) == text)
+  }
+}

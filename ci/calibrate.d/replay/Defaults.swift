@@ -1,0 +1,48 @@
+package import GateCore
+import Statistics
+
+/// What the gate does where nobody tells it otherwise, taken from the gate itself.
+package enum Defaults {
+  /// Comparisons for each row of the tables.
+  package static let trials = 2000
+
+  package static var repetitions: Repetitions { scenario.repetitions }
+
+  /// The values of a first baseline.
+  package static var baseline: Int { repetitions.countForBaseline }
+
+  /// The most values that any rule of the tables asks for.
+  package static let most = 20
+
+  private static var scenario: Scenario {
+    Scenario(name: ScenarioName("any"), target: Target(command: .arguments(["true"]), workingDirectory: "."))
+  }
+
+  /// The defaults in words; where one of them changes, the tables that were made with it are out of date.
+  package static var lines: [String] {
+    let plan = repetitions.plan
+    let looks = plan.looks.map { count in
+      "\(count) at \(Decimals.text(plan.alpha(at: count, against: baseline), places: 4))"
+    }
+    let levels = [2e6, 20e6, 2e9].map { level in
+      let values = [Double](repeating: level, count: baseline)
+      let allowed = [Tolerance.standard, .automatic].map { Bytes(Int64($0.allowed(above: values))).description }
+      return "| \(text(level / 1e6)) MB | \(allowed.joined(separator: " | ")) |"
+    }
+    let rules = Gate.standard.rules.map { "`\($0.metric)` at \(words($0.tolerance))" }
+    return [
+      "- Judged where no gate is written: \(rules.joined(separator: "; ")).",
+      "- Repetitions of a baseline: \(baseline). Of a check: looks at \(looks.joined(separator: ", ")) "
+        + "(the chance of a false alarm that each may take against \(baseline) values; "
+        + "\(Decimals.text(100 * RepetitionPlan.falseAlarms, places: 0)) % in all).",
+      "",
+      "| level | tolerance by default | `auto`, where all values are equal |",
+      "| ---: | ---: | ---: |",
+    ] + levels
+  }
+
+  private static func words(_ tolerance: Tolerance?) -> String {
+    guard case .bounds(let relative, let absolute) = tolerance else { return "auto" }
+    return "\(text(relative?.value ?? 0)) %, at least \(absolute?.description ?? "0 B")"
+  }
+}
