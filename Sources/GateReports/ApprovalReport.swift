@@ -26,8 +26,7 @@ package enum ApprovalReport {
     )
     switch change.outcome {
     case .created, .replaced:
-      let medians = medians(change)
-      page.lines(medians.lines(indent: 11, style: style) ?? medians.lines(indent: 2, style: style) ?? [])
+      medians(change).write(to: &page, indent: 11)
       page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
     case .unchanged: break
     case .skipped(let reason): page.paragraph(TerminalText.safe(reason.displayText), indent: 11)
@@ -55,10 +54,9 @@ package enum ApprovalReport {
     func amount(_ value: Double?, _ metric: MetricName) -> Table.Cell {
       Table.Cell(value.map { Format.plainAmount($0, unit: unit(metric)) } ?? "none")
     }
-    var columns = [Table.Column(title: "", side: .left), .init(title: "")]
-    if !isNew { columns += [.init(title: "", gap: 1), .init(title: "", gap: 1), .init(title: ""), .init(title: "")] }
+    let columns: [Table.Column] = [.init(side: .left), .init(), .init(gap: 1), .init(gap: 1), .init(), .init()]
     return Table(
-      columns: columns,
+      columns: Array(columns.prefix(isNew ? 2 : 6)),
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
         let label = Table.Cell(TerminalText.safe(metric.text) + MetricUnit.suffix(of: unit(metric)))

@@ -18,7 +18,7 @@ package enum HistoryReport {
       .init(title: "verdict", side: .left), .init(title: "scenarios"), .init(title: "peak"),
     ])
     table.rows = runs.map { row($0, of: scenarios, style) }
-    page.lines(table.lines(indent: 0, style: style) ?? [])
+    table.write(to: &page, indent: 0)
     return page.text
   }
 

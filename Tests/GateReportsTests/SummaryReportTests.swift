@@ -62,6 +62,14 @@ struct SummaryReportTests {
     try Golden.expect(SummaryReport.text(result, style: TerminalStyle(), context: context), "summary-\(name).txt")
   }
 
+  @Test("On a narrow terminal each row of a table is a paragraph")
+  func narrow() throws {
+    let result = Fixture.result([Fixture.regressed, Fixture.traced(Fixture.passing("a"), processes: 3)])
+    let context = Self.verbose(Self.context(.regression))
+    try Golden.expect(
+      SummaryReport.text(result, style: TerminalStyle(width: 40), context: context), "summary-narrow.txt")
+  }
+
   @Test("A target that an unknown sender killed is reported, though nothing has failed")
   func killed() {
     var scenario = Fixture.crashed

@@ -31,6 +31,7 @@ extension Baseline {
 }
 
 extension Note: Remark {}
+extension RecordingNote: Remark {}
 
 // The synthesised coding uses these.
 

@@ -175,7 +175,8 @@ private struct SeriesChanges {
     for (index, point) in sound[change.index..<end] {
       guard let approval = runs[index].approval, approval != earlier, let baseline = point.judgement?.baseline
       else { continue }
-      if abs(baseline - change.after) <= allowed(at: change.before) { return .approval(runs.source.approvals[approval]) }
+      guard abs(baseline - change.after) <= allowed(at: change.before) else { continue }
+      return .approval(runs.source.approvals[approval])
     }
     let differences = runs.environmentDifferences(at: first)
     return differences.isEmpty ? nil : .environment(differences)

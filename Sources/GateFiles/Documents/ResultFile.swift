@@ -11,20 +11,30 @@ package enum ResultFile {
     package var note: @Sendable (Note, ScenarioResult) -> String
     package var recordingNote: @Sendable (RecordingNote) -> String
     package var failure: @Sendable (Failure) -> String
-    package var end: @Sendable (End) -> String
+    package var end: @Sendable (End) -> EndTexts
 
     package init(
       reason: @escaping @Sendable (MetricResult) -> String?,
       note: @escaping @Sendable (Note, ScenarioResult) -> String,
       recordingNote: @escaping @Sendable (RecordingNote) -> String,
       failure: @escaping @Sendable (Failure) -> String,
-      end: @escaping @Sendable (End) -> String
+      end: @escaping @Sendable (End) -> EndTexts
     ) {
       self.reason = reason
       self.note = note
       self.recordingNote = recordingNote
       self.failure = failure
       self.end = end
+    }
+  }
+
+  package struct EndTexts: Sendable, Encodable {
+    package var text: String
+    package var proof: String?
+    package var detail: String?
+
+    package init(text: String, proof: String?, detail: String?) {
+      (self.text, self.proof, self.detail) = (text, proof, detail)
     }
   }
 
@@ -165,9 +175,18 @@ private struct RepetitionDocument: Encodable {
   func encode(to encoder: any Encoder) throws {
     try repetition.encode(to: encoder)
     var fields = encoder.container(keyedBy: Key.self)
-    try fields.encode(Worded(value: repetition.end, text: words.end(repetition.end)), forKey: .end)
-    // A text so far: no `Worded` needed.
-    try fields.encode(repetition.notes.map(words.recordingNote), forKey: .notes)
+    try fields.encode(EndDocument(end: repetition.end, texts: words.end(repetition.end)), forKey: .end)
+    try fields.encode(repetition.notes.map { Worded(value: $0, text: words.recordingNote($0)) }, forKey: .notes)
+  }
+}
+
+private struct EndDocument: Encodable {
+  let end: End
+  let texts: ResultFile.EndTexts
+
+  func encode(to encoder: any Encoder) throws {
+    try end.encode(to: encoder)
+    try texts.encode(to: encoder)
   }
 }
 

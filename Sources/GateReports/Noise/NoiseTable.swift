@@ -7,30 +7,16 @@ struct NoiseTable {
   let reported: [MetricNoise]
 
   func write(to page: inout TerminalPage) {
-    write(spreads, of: study.metrics, to: &page)
+    spreads.write(to: &page, indent: 2, limits: [16])
     page.gap()
     page.paragraph("smallest detectable rise, by the number of repetitions (baseline of 10)", indent: 2)
-    write(detectableRises, of: reported, to: &page)
-  }
-
-  private func write(_ table: Table, of metrics: [MetricNoise], to page: inout TerminalPage) {
-    guard let lines = table.lines(indent: 2, style: page.style, leastFirst: 16) else {
-      for row in table.rows {
-        page.paragraph(row[0].text, indent: 2, tone: .strong)
-        let parts = zip(table.columns, row).dropFirst().filter { !$0.1.text.isEmpty }
-        let words = parts.map { column, cell in column.title.isEmpty ? "(\(cell.text))" : "\(column.title) \(cell.text)"
-        }
-        page.paragraph(words.joined(separator: " "), indent: 4)
-      }
-      return
-    }
-    page.lines(lines)
+    detectableRises.write(to: &page, indent: 2, limits: [16])
   }
 
   /// The lowest and the highest value are shown as differences from the median, since as amounts they look alike.
   private var spreads: Table {
     let columns: [Table.Column] = [
-      .init(title: "metric", side: .left), .init(title: "median"), .init(title: "deviation"), .init(title: "", gap: 1),
+      .init(title: "metric", side: .left), .init(title: "median"), .init(title: "deviation"), .init(gap: 1),
       .init(title: "lowest"), .init(title: "highest"),
     ]
     let rows = study.metrics.map { noise -> [Table.Cell] in
@@ -48,8 +34,8 @@ struct NoiseTable {
 
   private var detectableRises: Table {
     let counts = reported.first?.detectable.map(\.repetitions) ?? []
-    let columns = counts.enumerated().flatMap { index, count in
-      [Table.Column(title: "\(count)", gap: 3), Table.Column(title: "", gap: 1)]
+    let columns = counts.flatMap { count in
+      [Table.Column(title: "\(count)", gap: 3), Table.Column(gap: 1)]
     }
     let rows = reported.map { noise -> [Table.Cell] in
       [Table.Cell(noise.metric.label(unit: noise.unit))]

@@ -76,29 +76,29 @@ extension ChatMessage {
 
   private static func facts(_ result: RunResult) -> [Span] {
     var spans: [Span] = []
-    if let branch = result.run.branch { spans += [.plain("on "), .code(bounded(branch)), .plain(", ")] }
+    if let branch = result.run.branch { spans += [.plain("on "), code(branch), .plain(", ")] }
     if let commit = result.run.commit {
-      spans += [.plain("commit "), .code(bounded(String(commit.prefix(12)))), .plain(", ")]
+      spans += [.plain("commit "), code(String(commit.prefix(12))), .plain(", ")]
     }
-    return spans + [.plain("environment "), .code(bounded(result.environment.name))]
+    return spans + [.plain("environment "), code(result.environment.name)]
   }
 
   private static func line(_ scenario: ScenarioResult, state: ScenarioState) -> [Span] {
-    var spans: [Span] = [.code(bounded(scenario.name.text)), .plain(" \(words(scenario.verdict, state))")]
+    var spans: [Span] = [code(scenario.name.text), .plain(" \(text(of: scenario.verdict, state))")]
     if scenario.verdict == .failed {
       let why = scenario.failure?.displayText ?? scenario.repetitions.last?.end.displayText
       let proof = scenario.repetitions.last?.end.proofText
-      return spans + (why.map { [.plain(": "), .code(bounded($0, to: 160))] } ?? [])
-        + (proof.map { [.plain("; evidence: "), .code(bounded($0))] } ?? [])
+      return spans + (why.map { [.plain(": "), code($0, to: 160)] } ?? [])
+        + (proof.map { [.plain("; evidence: "), code($0)] } ?? [])
     }
     for (index, metric) in scenario.metrics.filter({ $0.verdict != .pass }).prefix(2).enumerated() {
-      spans += [.plain(index == 0 ? ": " : "; "), .code(bounded(metric.metric.text))]
+      spans += [.plain(index == 0 ? ": " : "; "), code(metric.metric.text)]
       spans.append(.plain(" " + values(of: metric)))
     }
     return spans
   }
 
-  private static func words(_ verdict: Verdict, _ state: ScenarioState) -> String {
+  private static func text(of verdict: Verdict, _ state: ScenarioState) -> String {
     switch state {
     case .new: "\(verdict.rawValue) (new)"
     case .still: "\(verdict.rawValue) (still)"
@@ -116,15 +116,16 @@ extension ChatMessage {
     return "\(Format.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"
   }
 
-  /// The text without control characters, on one line, in at most so many characters and four times as many bytes.
-  static func bounded(_ text: String, to limit: Int = 80) -> String {
+  /// Text without control characters, on one line, in at most so many characters and four times as many bytes.
+  private static func code(_ text: String, to limit: Int = 80) -> Span {
     let safe = TerminalText.safe(String(text.prefix(limit * 2)))
     var bytes = 0
     let kept = safe.prefix(limit).prefix { character in
       bytes += character.utf8.count
       return bytes <= limit * 4
     }
-    return kept.isEmpty ? "?" : kept.count < safe.count || safe.count < text.count ? kept + "…" : String(kept)
+    let isWhole = kept.count == safe.count && safe.count >= text.count
+    return .code(kept.isEmpty ? "?" : isWhole ? String(kept) : kept + "…")
   }
 
   /// Whether an address may become a link: web only, and without what could end a link's markup.

@@ -56,7 +56,7 @@ package enum RunPage {
     let footer = SummaryFooter(result: result, context: SummaryContext(exitCode: .pass))
     let commit = run.commit.map { String($0.prefix(12)) + (run.subject.map { " \($0)" } ?? "") }
     let facts: [(String, String?, address: String?)] = [
-      ("commit", commit, nil), ("branch", run.branch, nil), ("build", run.buildURL, run.buildURL.flatMap(webAddress)),
+      ("commit", commit, nil), ("branch", run.branch, nil), ("build", run.buildURL, PageWords.link(run.buildURL)),
       ("started", run.startedAt.displayText, nil),
       ("took", run.duration > .zero ? Format.time(run.duration) : nil, nil),
       ("environment", footer.environments, nil), ("machine", machine(result.environment.fingerprint), nil),
@@ -74,13 +74,6 @@ package enum RunPage {
   private static func machine(_ fingerprint: Fingerprint) -> String {
     let cpus = Format.count(fingerprint.cpus, "CPU")
     return [fingerprint.architecture, cpus, "Linux \(fingerprint.kernel)", fingerprint.libc].joined(separator: ", ")
-  }
-
-  /// An address that a browser opens as a web page, and does not run.
-  static func webAddress(_ text: String) -> String? {
-    let lowercased = text.lowercased()
-    let isWeb = lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://")
-    return isWeb && TerminalText.safe(text) == text ? text : nil
   }
 }
 

@@ -95,10 +95,10 @@ struct RunPageScenario {
   /// The terminal's table of metrics, with how sure each change is.
   private var valueTable: String {
     guard !isRecording else { return HTMLTable(table: ValueTable(scenario: scenario).table(Self.style)).text }
-    let metrics = MetricTable(scenario: scenario, metrics: scenario.metrics, indent: 0)
     guard !scenario.metrics.isEmpty else { return "" }
-    guard metrics.hasBaseline else { return HTMLTable(table: metrics.measurement(Self.style)).text }
-    var table = metrics.comparison(Self.style, .shown)
+    let metrics = MetricTable(scenario: scenario, metrics: scenario.metrics)
+    var table = metrics.table(Self.style)
+    guard metrics.hasBaseline else { return HTMLTable(table: table).text }
     let place = table.columns.count - 1
     table.columns.insert(contentsOf: [.init(title: "95 % interval"), .init(title: "detectable")], at: place)
     for (index, metric) in scenario.metrics.enumerated() {
@@ -136,10 +136,9 @@ struct RunPageScenario {
 
   private var repetitions: [String: Any]? {
     guard scenario.repetitions.count > 1 else { return nil }
-    let table = RepetitionTable(scenario: scenario, indent: 0)
     var values: [String: Any] = [
       "title": Format.count(scenario.repetitions.count, "repetition"),
-      "table": HTMLTable(table: table.table(table.metrics[...])).text,
+      "table": HTMLTable(table: RepetitionTable(scenario: scenario).table).text,
     ]
     values["reason"] = scenario.stopText
     return values

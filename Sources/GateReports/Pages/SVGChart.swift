@@ -24,8 +24,6 @@ struct SVGChart {
     case line([Point?], ink: Ink, weight: Weight = .plain)
     /// Level up to the next point; nil leaves a gap.
     case steps([Point?], ink: Ink, weight: Weight = .plain)
-    /// A line across the whole width, with a label at its right end.
-    case level(Double, label: String = "", ink: Ink, weight: Weight = .dashed)
     /// An instant: an upright line, with a label where there is room.
     case mark(Double, label: String = "", ink: Ink = .quiet)
     case points([Point], shape: Shape, ink: Ink)
@@ -53,7 +51,7 @@ struct SVGChart {
 
   /// Marks that can be told apart without colour.
   enum Shape {
-    case dot, ring, diamond, square, triangle, cross
+    case dot, diamond, cross
   }
 }
 
@@ -156,14 +154,10 @@ private struct SVGPlot {
       return path("\(ink.rawValue) \(weight.rawValue)", SVGPath.line(points.map { $0.map(place) }))
     case .steps(let points, let ink, let weight):
       return path("\(ink.rawValue) \(weight.rawValue)", SVGPath.steps(points.map { $0.map(place) }))
-    case .level(let value, _, let ink, let weight):
-      guard chart.up.range.contains(value) else { return "" }
-      let line = SVGPath.horizontal(from: left * 10, to: right * 10, y: up.tenths(value))
-      return path("\(ink.rawValue) \(weight.rawValue)", line)
     case .mark(let time, _, let ink):
       return path("\(ink.rawValue) mark", SVGPath.vertical(x: across.tenths(time), from: top * 10, to: bottom * 10))
     case .points(let points, let shape, let ink):
-      let fill = shape == .ring || shape == .cross ? "plain" : "fill"
+      let fill = shape == .cross ? "plain" : "fill"
       return path("\(ink.rawValue) \(fill)", points.map { SVGPath.shape(shape, at: place($0), size: 4) }.joined())
     }
   }
@@ -180,13 +174,12 @@ private struct SVGPlot {
 // MARK: - Labels
 
 extension SVGPlot {
-  /// The labels of spans, levels and marks, above all lines; one that has no room is left out, since a table has it too.
+  /// The labels of spans and marks, above all lines; one that has no room is left out, since a table has it too.
   private var labels: String {
     var markLabels = SVGLabelRows(rows: 3, right: right)
     return chart.layers.map { layer in
       switch layer {
       case .span(let range, let text, _): spanLabel(text, range)
-      case .level(let value, let text, let ink, _): levelLabel(text, value, ink)
       case .mark(let time, let text, let ink): markLabel(text, time, ink, &markLabels)
       case .band, .line, .steps, .points: ""
       }
@@ -202,14 +195,6 @@ extension SVGPlot {
       <svg x="\(from)" y="0" width="\(to - from)" height="\(top)"><text class="span" x="4" y="13">\
       \(SVGText.escaped(shown))</text></svg>
       """
-  }
-
-  private func levelLabel(_ text: String, _ value: Double, _ ink: SVGChart.Ink) -> String {
-    guard !text.isEmpty, chart.up.range.contains(value) else { return "" }
-    // Below the line where there is no room above it.
-    let y = up.tenths(value) / 10
-    let place = SVGPlace(x: (right - 4) * 10, y: (y - 4 < top + 8 ? y + 13 : y - 4) * 10)
-    return label(text, at: place, anchor: " class=\"end label \(ink.rawValue)-text\"")
   }
 
   private func markLabel(_ text: String, _ time: Double, _ ink: SVGChart.Ink, _ rows: inout SVGLabelRows) -> String {

@@ -50,16 +50,13 @@ enum SVGPath {
   /// A mark around a place; `size` is half its height, in whole units.
   static func shape(_ shape: SVGChart.Shape, at place: SVGPlace, size: Int) -> String {
     let s = size * 10
-    func polygon(_ corners: [(Int, Int)]) -> String {
-      line(corners.map { SVGPlace(x: place.x + $0, y: place.y + $1) }) + "z"
-    }
     switch shape {
-    case .dot, .ring:
+    case .dot:
       let (radius, width) = (SVGText.tenths(s), SVGText.tenths(2 * s))
       return "M\(pair(place.x - s, place.y))a\(radius) \(radius) 0 1 0 \(width) 0a\(radius) \(radius) 0 1 0-\(width) 0z"
-    case .diamond: return polygon([(0, -s), (s, 0), (0, s), (-s, 0)])
-    case .square: return polygon([(-s, -s), (s, -s), (s, s), (-s, s)])
-    case .triangle: return polygon([(0, -s), (s, s), (-s, s)])
+    case .diamond:
+      let corners = [(0, -s), (s, 0), (0, s), (-s, 0)]
+      return line(corners.map { SVGPlace(x: place.x + $0, y: place.y + $1) }) + "z"
     case .cross:
       return line([SVGPlace(x: place.x - s, y: place.y - s), SVGPlace(x: place.x + s, y: place.y + s)])
         + line([SVGPlace(x: place.x - s, y: place.y + s), SVGPlace(x: place.x + s, y: place.y - s)])
@@ -93,7 +90,7 @@ enum SVGText {
     return (tenths < 0 ? "-" : "") + (whole > 0 || rest == 0 ? "\(whole)" : "") + (rest > 0 ? ".\(rest)" : "")
   }
 
-  /// A stranger's words: nothing in them is markup, moves what is read, or goes on for ever.
+  /// Text from outside, without markup and without control or format characters.
   static func safe(_ text: String) -> String {
     escaped(TerminalText.safe(text))
   }

@@ -12,7 +12,7 @@ struct ScenarioBlock {
     page.heading(scenario.verdict.heading(page.style), scenario.verdict.tone, name: scenario.name)
     if scenario.verdict == .failed || scenario.failure != nil { writeFailure(to: &page) }
     if let missingBaseline { page.paragraph(missingBaseline, indent: 2) }
-    MetricTable(scenario: scenario, metrics: shownMetrics, indent: 2).write(to: &page)
+    MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style).write(to: &page, indent: 2)
     page.list(sentences)
     writeComposition(to: &page)
     if isVerbose || scenario.verdict == .inconclusive, let text = scenario.stopText { page.paragraph(text, indent: 2) }
@@ -95,7 +95,7 @@ struct ScenarioBlock {
   }
 
   private func writeRepetitions(to page: inout TerminalPage) {
-    RepetitionTable(scenario: scenario, indent: 2).write(to: &page)
+    RepetitionTable(scenario: scenario).table.write(to: &page, indent: 2)
     if let last = scenario.repetitions.last {
       ProcessTable(repetition: last, title: "processes of the last repetition").write(to: &page)
     }

@@ -4,64 +4,46 @@ import GateCore
 struct MetricTable {
   let scenario: ScenarioResult
   let metrics: [MetricResult]
-  let indent: Int
 
   var hasBaseline: Bool { metrics.contains { $0.baseline != nil } }
 
-  /// Leaves out the column `allowed`, which the sentences below the table repeat, before it cuts a name.
-  func write(to page: inout TerminalPage) {
-    guard !metrics.isEmpty else { return }
-    let style = page.style
-    let tables = hasBaseline ? [comparison(style, .shown), comparison(style, .left)] : [measurement(style)]
-    let uncut = tables.lazy.compactMap { $0.lines(indent: indent, style: style, leastFirst: .max) }.first
-    let cut = { tables.lazy.compactMap { $0.lines(indent: indent, style: style) }.first }
-    if let lines = uncut ?? cut() {
-      page.lines(lines)
-    } else {
-      writeStacked(to: &page)
-    }
+  func table(_ style: TerminalStyle) -> Table {
+    hasBaseline ? comparison(style) : measurement(style)
   }
 
-  enum AllowedColumn {
-    case shown, left
+  /// The sentences below the table repeat what is allowed, so that this column is left out where the table is too wide.
+  private func comparison(_ style: TerminalStyle) -> Table {
+    Table(
+      columns: [
+        .init(title: "metric", side: .left), .init(title: "baseline"), .init(gap: 1, isSeparator: true),
+        .init(title: "now", gap: 1), .init(title: "change"), .init(), .init(title: "allowed", rank: 1),
+        .init(side: .left),
+      ],
+      rows: metrics.map { metric in
+        let tone = metric.verdict == .pass ? nil : metric.verdict.tone
+        let baseline = metric.baseline.map { Format.plainAmount($0.median, unit: metric.unit) } ?? ""
+        return [
+          .init(metric.metric.label(unit: metric.unit)), .init(baseline),
+          .init(baseline.isEmpty ? "" : style.arrow, .faint), .init(now(metric, style)),
+          .init(metric.change.map { Self.signed($0.absolute, metric) } ?? "", tone),
+          .init(Format.percent(metric.change?.percent), tone), .init(allowedText(metric, style), .faint),
+          .init(word(metric), tone),
+        ]
+      })
   }
 
-  func comparison(_ style: TerminalStyle, _ allowed: AllowedColumn) -> Table {
-    let columns: [Table.Column] = [
-      .init(title: "metric", side: .left), .init(title: "baseline"), .init(title: "", gap: 1),
-      .init(title: "now", gap: 1), .init(title: "change"), .init(title: ""),
-    ]
-    let rows = metrics.map { metric in
-      let tone = metric.verdict == .pass ? nil : metric.verdict.tone
-      let baseline = metric.baseline.map { Format.plainAmount($0.median, unit: metric.unit) } ?? ""
-      let cells = [
-        Table.Cell(metric.metric.label(unit: metric.unit)), .init(baseline),
-        .init(baseline.isEmpty ? "" : style.arrow, .faint),
-        .init(now(metric, style)), .init(metric.change.map { Self.signed($0.absolute, metric) } ?? "", tone),
-        .init(Format.percent(metric.change?.percent), tone),
-      ]
-      let limit = allowed == .shown ? [Table.Cell(allowedText(metric, style), .faint)] : []
-      return cells + limit + [.init(word(metric), tone)]
-    }
-    let last = Table.Column(title: "", side: .left)
-    return Table(columns: columns + (allowed == .shown ? [.init(title: "allowed"), last] : [last]), rows: rows)
-  }
-
-  func measurement(_ style: TerminalStyle) -> Table {
-    let rows = metrics.map { metric -> [Table.Cell] in
-      let tone = metric.verdict == .pass ? nil : metric.verdict.tone
-      return [
-        Table.Cell(metric.metric.label(unit: metric.unit)), .init(now(metric, style)), .init(range(of: metric, style)),
-        .init(word(metric), tone),
-      ]
-    }
-    return Table(
+  private func measurement(_ style: TerminalStyle) -> Table {
+    Table(
       columns: [
         .init(title: "metric", side: .left), .init(title: "now"), .init(title: "range", side: .left),
-        .init(title: "", side: .left),
+        .init(side: .left),
       ],
-      rows: rows
-    )
+      rows: metrics.map { metric in
+        [
+          .init(metric.metric.label(unit: metric.unit)), .init(now(metric, style)), .init(range(of: metric, style)),
+          .init(word(metric), metric.verdict == .pass ? nil : metric.verdict.tone),
+        ]
+      })
   }
 
   private func now(_ metric: MetricResult, _ style: TerminalStyle) -> String {
@@ -92,25 +74,5 @@ struct MetricTable {
     if metric.isWarning { return "warning" }
     let isKnown = metric.verdict == .pass || (metric.verdict == .noBaseline && !hasBaseline)
     return isKnown ? "" : metric.verdict.rawValue
-  }
-
-  private func writeStacked(to page: inout TerminalPage) {
-    for metric in metrics {
-      let verdict = word(metric)
-      page.paragraph(
-        metric.metric.label(unit: metric.unit) + (verdict.isEmpty ? "" : ": \(verdict)"), indent: indent,
-        tone: metric.verdict == .pass ? nil : metric.verdict.tone
-      )
-      page.paragraph(stacked(metric, page.style).joined(separator: ", "), indent: indent + 2)
-    }
-  }
-
-  private func stacked(_ metric: MetricResult, _ style: TerminalStyle) -> [String] {
-    let now = metric.current.map { Format.amount($0.median, unit: metric.unit) } ?? "unknown"
-    let before = metric.baseline.map { "\(Format.amount($0.median, unit: metric.unit)) \(style.arrow) " } ?? ""
-    let change = metric.change.map { [Format.difference($0.absolute, unit: metric.unit)] } ?? []
-    let percent = metric.change?.percent.map { [Format.percent($0)] } ?? []
-    let allowed = allowedText(metric, style)
-    return [before + now] + change + percent + (allowed.isEmpty ? [] : ["allowed " + allowed])
   }
 }

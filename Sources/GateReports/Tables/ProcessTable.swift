@@ -5,23 +5,17 @@ struct ProcessTable {
   let repetition: RepetitionResult
   let title: String
 
-  /// Up to the peak.
-  private static let fewestColumns = 4
-
-  /// The kernel's limit (TASK_COMM_LEN less its final zero, linux/sched.h).
-  private static let longestCommand = 15
-
-  /// Writes nothing where there is one process only; shows as many columns as fit, the main ones first.
+  /// Writes nothing where there is one process only.
   func write(to page: inout TerminalPage) {
     guard let table = table(page.style) else { return }
     page.gap()
     page.paragraph(title, indent: 2, tone: .faint)
-    let style = page.style
-    let lines = (Self.fewestColumns...table.columns.count).reversed().lazy
-      .compactMap { table.prefix($0).lines(indent: 2, style: style, leastFirst: Self.longestCommand) }.first
-    page.lines(lines ?? table.prefix(Self.fewestColumns).lines(indent: 2, style: style, leastFirst: 4) ?? [])
+    table.write(to: &page, indent: 2, limits: [Self.longestCommand, 4])
     if let rest = rest(page.style) { page.paragraph(rest, indent: 2) }
   }
+
+  /// The kernel's limit (TASK_COMM_LEN less its final zero, linux/sched.h).
+  private static let longestCommand = 15
 
   /// How many processes the table leaves out; nil where it has all.
   func rest(_ style: TerminalStyle) -> String? {
@@ -34,12 +28,12 @@ struct ProcessTable {
     let processes = repetition.largestProcesses.sorted { ($0.peak, $1.id) > ($1.peak, $0.id) }
     guard processes.count > 1 else { return nil }
     let hasEndings = processes.contains { $0.ending != nil }
-    let ended = Table.Column(title: "ended", side: .left)
+    let ended = Table.Column(title: "ended", side: .left, rank: 2)
     return Table(
       columns: [
-        .init(title: "process", side: .left), .init(title: "pid"), .init(title: "", side: .left, gap: 1),
-        .init(title: "peak"), .init(title: "", side: .left, gap: 1),
-      ] + (hasEndings ? [ended] : []) + [.init(title: "seen")],
+        .init(title: "process", side: .left), .init(title: "pid"), .init(side: .left, gap: 1),
+        .init(title: "peak"), .init(side: .left, gap: 1, rank: 1),
+      ] + (hasEndings ? [ended] : []) + [.init(title: "seen", rank: 3)],
       rows: processes.map { process in
         let seen = "\(Format.time(process.firstSeen)) \(style.dash) \(Format.time(process.lastSeen))"
         return [
@@ -49,5 +43,15 @@ struct ProcessTable {
         ] + (hasEndings ? [Table.Cell(process.ending?.shortText ?? "unknown")] : []) + [Table.Cell(Format.glued(seen))]
       }
     )
+  }
+}
+
+extension EndEvidence.Status {
+  /// How a process ended, for a column of a table.
+  fileprivate var shortText: String {
+    switch self {
+    case .exited(let code): "exited\(Format.space)\(code)"
+    case .signaled(let signal, let coreDumped): "SIG\(signal.name)" + (coreDumped ? ", core dumped" : "")
+    }
   }
 }

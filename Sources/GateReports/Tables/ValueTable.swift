@@ -23,23 +23,18 @@ struct ValueTable {
   private var isRepeated: Bool { scenario.repetitions.count > 1 }
 
   func table(_ style: TerminalStyle) -> Table {
-    let titles = isRepeated ? ["", "median", "range", ""] : ["", "", "", ""]
-    let columns = zip(titles, [.left, .right, .right, .left] as [TerminalText.Side])
-      .map { Table.Column(title: $0, side: $1) }
     let whole = shown.filter { isShown($0.metric) }
-    let rows = whole.map { row($0.metric, $0.name, $0.meaning, style: style) } + phaseRows(style) + valueRows(style)
-    return Table(columns: columns, rows: rows + [processRow(style)])
+    return Table(
+      columns: [
+        .init(side: .left), .init(title: isRepeated ? "median" : ""), .init(title: isRepeated ? "range" : ""),
+        .init(side: .left, rank: 1),
+      ],
+      rows: whole.map { row($0.metric, $0.name, $0.meaning, style: style) } + phaseRows(style) + valueRows(style)
+        + [processRow(style)])
   }
 
   func write(to page: inout TerminalPage) {
-    let table = table(page.style)
-    if let lines = table.lines(indent: 2, style: page.style) ?? table.prefix(3).lines(indent: 2, style: page.style) {
-      page.lines(lines)
-    } else {
-      for row in table.rows {
-        page.paragraph(row.prefix(3).map(\.text).joined(separator: " "), indent: 2)
-      }
-    }
+    table(page.style).write(to: &page, indent: 2, limits: [12])
     page.gap()
     for (label, text) in remarks { page.paragraph(text, indent: 2, label: label) }
   }

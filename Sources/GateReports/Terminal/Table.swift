@@ -1,10 +1,14 @@
 /// Rows of cells in aligned columns.
 struct Table {
   struct Column {
-    var title: String
+    var title = ""
     var side = TerminalText.Side.right
     /// Spaces before the column.
     var gap = 2
+    /// Where the table is too wide, the columns of the highest rank are left out first; those of rank 0 never are.
+    var rank = 0
+    /// Whether its cells only separate those beside them.
+    var isSeparator = false
   }
 
   struct Cell: ExpressibleByStringLiteral {
@@ -23,27 +27,47 @@ struct Table {
 
   var columns: [Column]
   var rows: [[Cell]] = []
+  /// The column whose cells may be cut in their middle.
+  var flexible = 0
 
-  /// The table's first columns.
-  func prefix(_ count: Int) -> Table {
-    Table(columns: Array(columns.prefix(count)), rows: rows.map { Array($0.prefix(count)) })
+  /// Writes the table; where it is too wide, with fewer or cut columns, or else each row as a paragraph.
+  ///
+  /// The flexible column is cut to the first of the `limits` with which the table fits; by default it is cut only where
+  /// leaving out columns does not help.
+  func write(to page: inout TerminalPage, indent: Int, limits: [Int] = [.max, 12]) {
+    guard !rows.isEmpty else { return }
+    let ranks = Set(columns.map(\.rank)).union([0]).sorted(by: >)
+    for limit in limits {
+      for rank in ranks {
+        guard let lines = upTo(rank: rank).lines(indent: indent, style: page.style, limit: limit) else { continue }
+        return page.lines(lines)
+      }
+    }
+    for row in rows { write(row, to: &page, indent: indent) }
   }
 
-  /// The table's lines, the titles first; the first column is cut in its middle where the rest needs the room.
-  ///
-  /// - Parameters:
-  ///   - indent: Spaces before each line.
-  ///   - style: What the terminal can show.
-  ///   - leastFirst: The least that the first column is cut to.
-  /// - Returns: nil where the table is too wide all the same.
-  func lines(indent: Int, style: TerminalStyle, leastFirst: Int = 12) -> [String]? {
+  private func upTo(rank: Int) -> Table {
+    let kept = columns.indices.filter { columns[$0].rank <= rank }
+    return Table(columns: kept.map { columns[$0] }, rows: rows.map { row in kept.map { row[$0] } }, flexible: flexible)
+  }
+
+  private func write(_ row: [Cell], to page: inout TerminalPage, indent: Int) {
+    page.paragraph(row[0].text, indent: indent, tone: row[0].tone ?? .strong)
+    let shown = zip(columns, row).dropFirst().filter { !$0.isSeparator && !$1.text.isEmpty }
+    let texts = shown.map { column, cell in column.title.isEmpty ? " \(cell.text)" : ", \(column.title) \(cell.text)" }
+    let text = texts.joined().drop { $0 == "," || $0 == " " }
+    page.paragraph(String(text), indent: indent + 2)
+  }
+
+  /// The lines, the titles first; nil where the table is too wide with the flexible column cut to `limit`.
+  private func lines(indent: Int, style: TerminalStyle, limit: Int) -> [String]? {
     var widths = columns.indices.map { index in
       rows.map { TerminalText.columns($0[index].text) }.reduce(TerminalText.columns(columns[index].title), max)
     }
-    let gaps = columns.dropFirst().map(\.gap).reduce(0, +)
-    let others = widths.dropFirst().reduce(indent + gaps, +)
-    guard let first = widths.first, others + min(first, leastFirst) <= style.width else { return nil }
-    widths[0] = min(first, style.width - others)
+    let longest = widths[flexible]
+    let others = columns.dropFirst().map(\.gap).reduce(indent, +) + widths.reduce(0, +) - longest
+    guard others + min(longest, limit) <= style.width else { return nil }
+    widths[flexible] = min(longest, style.width - others)
     let head = columns.map { Cell($0.title, .faint) }
     let hasTitles = columns.contains { !$0.title.isEmpty }
     return ((hasTitles ? [head] : []) + rows).map { line(of: $0, widths: widths, indent: indent, style: style) }

@@ -18,16 +18,14 @@ struct SVGChartTests {
       .band([.init(x: 0, low: 4e6, high: 6e6), .init(x: 1.2, low: 20e6, high: 25e6)], ink: .sky),
       .line([.init(x: 0, y: 5e6), .init(x: 1.2, y: 24e6), nil, .init(x: 2, y: 24e6)], ink: .blue, weight: .strong),
       .steps([.init(x: 0, y: 4e6), .init(x: 1, y: 22e6), .init(x: 2.4, y: 22e6)], ink: .orange),
-      .level(23e6, label: "baseline", ink: .green),
-      .level(99e6, label: "out of sight", ink: .red),
       .mark(1.2, label: "filled", ink: .purple),
       .mark(1.25, label: "flushed", ink: .purple),
       .points([.init(x: 1.2, y: 24e6)], shape: .diamond, ink: .red),
-      .points([.init(x: 0.5, y: 12e6)], shape: .ring, ink: .text),
+      .points([.init(x: 0.5, y: 12e6)], shape: .cross, ink: .text),
     ]
   )
 
-  @Test("A chart has axes, series, spans, bands, levels, marks and points")
+  @Test("A chart has axes, series, spans, bands, marks and points")
   func golden() throws {
     try Golden.expect(Self.rich.text + "\n", "chart.svg")
     try Golden.expect(

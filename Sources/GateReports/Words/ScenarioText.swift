@@ -1,0 +1,37 @@
+import GateCore
+
+extension ScenarioResult {
+  /// What the target reported on itself, in the order of time, with the number of repetitions unless it is all of them.
+  var eventTexts: [String] {
+    let texts = repetitions.flatMap { $0.events.map(\.displayText).counted.map(\.element) }
+    return texts.counted.map { text, count in
+      let share = count < repetitions.count ? ", \(count) of \(repetitions.count) repetitions" : ""
+      return TerminalText.safe(text) + share
+    }
+  }
+
+  /// The values of a metric in all repetitions that have it.
+  func values(of metric: MetricName) -> ValueSummary? {
+    ValueSummary(repetitions.compactMap { $0.allMetrics[metric] })
+  }
+
+  /// How the repetitions ended, each different end once; a repetition's proof is shown with its end.
+  var endTexts: [(text: String, evidence: String?)] {
+    repetitions.map(\.end).counted.map { end, count in
+      let share =
+        repetitions.count > 1 ? ", \(count) of \(Format.count(repetitions.count, "repetition"))" : ""
+      return (TerminalText.safe(end.displayText) + share, end.proofText.map { TerminalText.safe($0) })
+    }
+  }
+
+  var highestSpike: RepetitionResult.Spike? {
+    repetitions.compactMap(\.spike).max { $0.height < $1.height }
+  }
+
+  /// Whether a phase's peaks are exact, as in `exact in 4 of 5`.
+  func exactness(ofPhase name: String) -> String {
+    let phases = repetitions.flatMap(\.phases).filter { $0.name == name }
+    let exact = phases.count(where: \.peakIsExact)
+    return exact == 0 ? "sampled" : exact == phases.count ? "exact" : "exact in \(exact) of \(phases.count)"
+  }
+}
