@@ -33,7 +33,7 @@ package struct CounterCheck: Sendable, Hashable {
   }
 }
 
-/// How a team names its class of machines.
+/// How the project file names and compares environments.
 package struct EnvironmentRule: Sendable, Equatable {
   /// A name instead of the one derived from the fingerprint.
   package var name: String?

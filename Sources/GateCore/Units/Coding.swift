@@ -1,6 +1,6 @@
-/// A value that files spell as one number or one text.
+/// A value that files store as one number or one string.
 ///
-/// The element's own type checks what was read.
+/// Reading checks it by its initialiser, which may throw a ``UnitError``.
 package protocol SingleValueCodable: Codable {
   associatedtype Coded: Codable
   var coded: Coded { get }
