@@ -137,7 +137,7 @@ extension WebhookLabel {
   init(of webhook: Webhook, among webhooks: [Webhook]) {
     func hostName(of webhook: Webhook) -> String? { try? HTTPAddress(parsing: webhook.url.exposed).host }
     let host = hostName(of: webhook)
-    let isUnique = host != nil && webhooks.count { $0 != webhook && hostName(of: $0) == host } == 0
+    let isUnique = host != nil && !webhooks.contains { $0 != webhook && hostName(of: $0) == host }
     self.init(host: host, position: isUnique ? nil : webhooks.firstIndex(of: webhook).map { $0 + 1 })
   }
 }
