@@ -40,7 +40,9 @@ package enum RecordingFile {
     for mark in recording.marks { try send(JSON.encode(MarkLine(mark), .line)) }
     for reading in recording.compositions {
       try send(JSON.encode(CompositionLine(reading.composition, at: reading.time, pss: reading.proportional), .line))
-      for library in LibraryLine.all(of: reading.composition, at: reading.time) { try send(JSON.encode(library, .line)) }
+      for library in LibraryLine.all(of: reading.composition, at: reading.time) {
+        try send(JSON.encode(library, .line))
+      }
     }
     if let composition = recording.composition {
       try send(JSON.encode(CompositionLine(composition), .line))

@@ -101,7 +101,8 @@ struct DecodedResult: Decodable {
 // MARK: - Scenarios
 
 enum ScenarioKey: CodingKey {
-  case metrics, repetitionCount, repetitions, gate, plan, composition, baselineCurve, commitsSinceApproval, failure, notes
+  case metrics, repetitionCount, repetitions, gate, plan, composition, baselineCurve, commitsSinceApproval, failure,
+    notes
 
   enum Composition: CodingKey {
     case baseline, peak
@@ -122,7 +123,8 @@ private struct ScenarioDocument: Encodable {
     var fields = encoder.container(keyedBy: ScenarioKey.self)
     try fields.encode(scenario.metrics.map { MetricDocument(metric: $0, words: words) }, forKey: .metrics)
     try fields.encode(scenario.gate, forKey: .gate)
-    try fields.encode(scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
+    try fields.encode(
+      scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
     try fields.encodeIfPresent(scenario.plan, forKey: .plan)
     var compositions = fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
     try compositions.encodeIfPresent(scenario.reference?.composition, forKey: .baseline)

@@ -22,7 +22,8 @@ struct Fields {
     in context: ReadingContext
   ) {
     guard case .mapping(let all) = value.content else {
-      context.printError("\(owner) must be a mapping, not \(value.found)", at: value.place, hint: "such as `\(example)`")
+      context.printError(
+        "\(owner) must be a mapping, not \(value.found)", at: value.place, hint: "such as `\(example)`")
       return nil
     }
     var (entries, values): ([YAMLValue.Entry], [String: YAMLValue]) = ([], [:])

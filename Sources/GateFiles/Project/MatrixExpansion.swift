@@ -40,7 +40,8 @@ struct MatrixExpansion {
   private func values(_ entry: YAMLValue.Entry) -> (axis: String, values: [String])? {
     let axis = entry.key.text
     guard PlainName.isValid(axis) else {
-      context.printError("`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
+      context.printError(
+        "`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
       return nil
     }
     guard case .sequence(let items) = entry.value.content else {

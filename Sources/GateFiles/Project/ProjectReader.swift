@@ -60,7 +60,8 @@ struct ProjectReader {
       return
     }
     guard value.scalar != "1" || value.isQuoted else { return }
-    context.printError("`version` must be 1, not \(value.found)", at: value.place, hint: "this version of highwater reads version 1")
+    context.printError(
+      "`version` must be 1, not \(value.found)", at: value.place, hint: "this version of highwater reads version 1")
   }
 
   private func environmentRule(_ value: YAMLValue) -> EnvironmentRule? {

@@ -16,7 +16,8 @@ struct ScenarioReader {
   func scenario(_ value: YAMLValue, named name: ScenarioName) -> Scenario? {
     guard let fields = fields(value, of: "a scenario", known: Self.keys) else { return nil }
     if !fields.mentions("target") {
-      context.printError("a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
+      context.printError(
+        "a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
     }
     guard let target = fields["target"].flatMap({ TargetReader(context: context).target($0) }) else {
       // The rest is read for its diagnostics only.
@@ -120,7 +121,8 @@ struct ScenarioReader {
       context.oneOrMore(value, as: "signal") { context.signal($0, as: "signal") }
     }
     if case .mapping(let all) = value.content, all.isEmpty {
-      context.printError("`expect` has neither an exit code nor a signal", at: value.place, hint: "such as `expect: {exit: 0}`")
+      context.printError(
+        "`expect` has neither an exit code nor a signal", at: value.place, hint: "such as `expect: {exit: 0}`")
     }
     return end
   }

@@ -81,7 +81,8 @@ struct Suite {
 
   private mutating func register(_ name: ScenarioName, at place: SourcePlace) {
     if name.text.utf8.count > 400 {
-      context.printError("the name `\(Shown.text(name.text))` is longer than 400 bytes with its matrix values", at: place)
+      context.printError(
+        "the name `\(Shown.text(name.text))` is longer than 400 bytes with its matrix values", at: place)
     }
     if let first = places[name] {
       context.printError(

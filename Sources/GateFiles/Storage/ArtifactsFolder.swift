@@ -82,7 +82,8 @@ package struct ArtifactsFolder: Sendable, Equatable {
         continue
       } catch let error where [ELOOP, ENOTDIR].contains(error.number) {
         throw FileError(
-          code: .notAFile, path: folder, problem: "is not a folder, or is a symbolic link that leads out of the artifacts folder",
+          code: .notAFile, path: folder,
+          problem: "is not a folder, or is a symbolic link that leads out of the artifacts folder",
           hint: "remove what is in its place"
         )
       } catch {
