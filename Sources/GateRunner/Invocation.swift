@@ -1,5 +1,7 @@
 package import FoundationEssentials
 package import GateCore
+import Glibc
+package import LinuxSystem
 
 /// The world in which a use case runs: where it stands, what it was told by its environment, whom it talks to.
 package struct Invocation: Sendable {
@@ -36,6 +38,6 @@ package struct Invocation: Sendable {
 
   /// The exit code of a run that a signal ended; nil where none did.
   package var interruptedCode: ExitCode? {
-    interruption.signal.map { $0 == .int ? .interrupted : .terminated }
+    interruption.signal.map { $0 == SIGINT ? .interrupted : .terminated }
   }
 }

@@ -2,6 +2,7 @@ import Digests
 import FoundationEssentials
 import GateCore
 import HTTPTransfer
+import LinuxSystem
 
 private import Glibc
 

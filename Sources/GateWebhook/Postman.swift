@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import GateCore
 package import HTTPTransfer
+package import LinuxSystem
 
 /// Delivers messages to webhooks, and keeps in a folder what could not be delivered.
 ///

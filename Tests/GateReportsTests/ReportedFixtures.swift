@@ -71,7 +71,7 @@ extension Fixture {
     var scenario = scenario(
       "layout", .failed,
       repetitions: repetitions(
-        peak: 80_000_000, count: 1, end: End(.killed, signal: .kill, cause: .verbatim("by an unknown hand"))),
+        peak: 80_000_000, count: 1, end: End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))),
       failure: Failure(
         subject: "repetition 1 of 10", problem: loop.displayText,
         place: SourcePlace(file: "highwater.yml", line: 4, column: 5), output: "laying out\n"))

@@ -62,16 +62,16 @@ struct SummaryReportTests {
     try Golden.expect(SummaryReport.text(result, style: TerminalStyle(), context: context), "summary-\(name).txt")
   }
 
-  @Test("A target that an unknown hand killed is told of, though nothing has failed")
+  @Test("A target killed by an unknown sender is shown, though nothing has failed")
   func killed() {
     var scenario = Fixture.crashed
     scenario.verdict = .inconclusive
-    let detail = "killed by an unknown hand (SIGKILL)"
+    let detail = "killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"
     scenario.repetitions[2].end = End(.killed, signal: Signal(name: "KILL"), cause: .verbatim(detail))
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .inconclusive))
     #expect(text.contains("the target: it ended before the last step"))
-    #expect(text.contains("target ended: killed by an unknown hand (SIGKILL)"))
+    #expect(text.contains("target ended: killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"))
     #expect(text.contains("│ Segmentation fault"))
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import GateCore
 import GateWebhook
 import HTTPTransfer
+import LinuxSystem
 import LoopbackServers
 
 /// A postman with an outbox of its own, made for tests: short pauses, and time enough for a loaded machine.

@@ -1,7 +1,9 @@
 import Foundation
 import GateCore
 import GateWebhook
+import Glibc
 import HTTPTransfer
+import LinuxSystem
 import LoopbackServers
 import Testing
 
@@ -161,7 +163,7 @@ struct PostmanTests {
   func interrupted() throws {
     let (server, office) = (try LoopbackServer(), try PostOffice())
     let webhook = Webhook(server.url("/echo"))
-    office.interruption.request(by: .term)
+    office.interruption.request(by: SIGTERM)
     let reports = office.deliver(["a", "b"].map { OutgoingMessage(to: webhook, id: $0) }, to: [webhook])
     #expect(reports.map(\.outcome) == Array(repeating: .stored(problem: "the run was interrupted"), count: 2))
     #expect(try server.readLog().isEmpty)
@@ -176,7 +178,7 @@ struct PostmanTests {
     let interruption = office.interruption
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 0.3)
-      interruption.request(by: .int)
+      interruption.request(by: SIGINT)
     }
     let reports = office.deliver([OutgoingMessage(to: Webhook(server.url("/silent")), id: "a")], to: [])
     #expect(reports.map(\.outcome) == [.stored(problem: "the run was interrupted")])
