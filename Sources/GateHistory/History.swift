@@ -37,7 +37,9 @@ package struct History: Sendable {
     }
   }
 
-  /// Opens an existing history; nil where there is none. An unusable file is left as it is.
+  /// Opens an existing history; nil where there is none.
+  ///
+  /// An unusable file is left as it is.
   package static func openExisting(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     guard try file.state() == .usable else { return nil }
@@ -258,7 +260,7 @@ extension History {
 
   /// One metric of one scenario in the order of time, of the runs that have values of it.
   ///
-  /// - Parameter unit: Counts only for a value that the target reports, which is another series in another unit.
+  /// The unit matters only for a value that the target reports, which is another series in another unit.
   package func series(
     of metric: MetricName,
     unit: String,

@@ -40,7 +40,7 @@ extension HistoryError {
   static func otherVersion(_ path: String, version: Int) -> Self {
     Self(
       code: .otherVersion, path: path,
-      problem: "is a history of version \(version); this version of \(Tool.name) reads version \(HistorySchema.version)",
+      problem: "is a history of version \(version); this \(Tool.name) reads version \(HistorySchema.version)",
       hint: "use the version of \(Tool.name) that wrote it, or name another file as `history`"
     )
   }

@@ -18,6 +18,8 @@ enum HistorySchema {
     }
   }
 
+  /// The statements that create the tables.
+  ///
   /// Texts that many rows refer to (scenarios, metrics, branches, tags) are stored once, in `name`; so are environments
   /// and approvals, as JSON. Instants are milliseconds since 1970, durations are nanoseconds, values are in their
   /// metric's unit.

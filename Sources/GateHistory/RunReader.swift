@@ -198,8 +198,8 @@ extension MetricResult {
       verdict: verdict.map { Verdict(stored: $0) } ?? .skipped,
       baseline: baseline.map { ValueSummary(median: $0, count: row["baseline_count"] ?? 0) },
       current: median.map { median in
-        ValueSummary(
-          median: median, count: row["count"] ?? 0, range: low.flatMap { low in high.map { min(low, $0)...max(low, $0) } })
+        let range = low.flatMap { low in high.map { min(low, $0)...max(low, $0) } }
+        return ValueSummary(median: median, count: row["count"] ?? 0, range: range)
       },
       change: (row["change"] as Double?).map { change in
         let percent = baseline.flatMap { $0 > 0 ? change / $0 * 100 : nil }

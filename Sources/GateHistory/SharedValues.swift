@@ -35,7 +35,8 @@ struct SharedValues<Value: Codable & Hashable> {
   }
 
   private func insert(_ value: Value, _ json: String) throws -> Int64 {
-    try db.cachedStatement(sql: "INSERT INTO \(table) (name, json) VALUES (?, ?)").execute(arguments: [name(value), json])
+    let statement = try db.cachedStatement(sql: "INSERT INTO \(table) (name, json) VALUES (?, ?)")
+    try statement.execute(arguments: [name(value), json])
     return db.lastInsertedRowID
   }
 

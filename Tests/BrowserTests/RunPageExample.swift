@@ -38,7 +38,7 @@ struct RunPageExample {
       repetitions: (0..<5).map { repetition($0, rise: rise) }, metrics: [metric(.peakRSS, verdict, rise)],
       notes: [stranger ?? "the kernel is another one than the baseline's: 6.1 → 6.18.5"]
     )
-    scenario.baselineCurve = curve(0, rise: 0).main.thinned(to: MemorySeries.mostPointsBeside)
+    scenario.baselineCurve = curve(0, rise: 0).main.downsampled(to: MemorySeries.mostSecondaryPoints)
     scenario.approval = Baseline.Approval(
       at: Date(timeIntervalSince1970: 1_766_323_045), by: stranger ?? "ann", commit: stranger, reason: stranger,
       run: "0"

@@ -16,7 +16,7 @@ struct RepetitionPlanTests {
     #expect(RepetitionPlan(min: min, max: max).looks == expected)
   }
 
-  @Test("All looks together take one in a hundred, and the first enough for 5 values against 5")
+  @Test("All looks together use 0.01, and the first one enough for 5 values against 5")
   func alphas() {
     let plan = RepetitionPlan(min: 5, max: 20)
     let alphas = plan.looks.map { plan.alpha(at: $0, against: 5) }
@@ -25,7 +25,7 @@ struct RepetitionPlanTests {
     #expect(RepetitionPlan(min: 10, max: 10).alpha(at: 10, against: 5) == 0.01)
   }
 
-  @Test("What too few values cannot spend goes to the next look")
+  @Test("The part that too few values cannot use goes to the next look")
   func carried() {
     let plan = RepetitionPlan(min: 3, max: 12)
     #expect(RankTest.smallestPValue(3, 5) > plan.alpha(at: 3, against: 5))
@@ -114,7 +114,7 @@ struct ComparisonTests {
     #expect(outcome(wide, wide.map { $0 + 40 }) == .rise)
   }
 
-  @Test("Values too few for the chance that is asked for are told by size alone, but not before the last look")
+  @Test("Too few values for a test are compared by size alone, but not before the last look")
   func fewness() throws {
     let few = [100.0, 100, 101]
     #expect(outcome(few, [104.1, 104.2, 104.3]) == .rise)
@@ -151,7 +151,7 @@ struct ComparisonTests {
     #expect(outcome(often, Array(repeating: 58.4, count: 10), allowed: 1.8) == .fall)
   }
 
-  @Test("The reason tells a rise of the levels, a larger share of the higher one, and doubt")
+  @Test("The reason distinguishes a rise of the levels, a larger share of the higher one, and doubt")
   func levelReasons() throws {
     let allowed = Tolerance.bounds(relative: nil, absolute: .number(1.8))
     let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: allowed)])
@@ -176,7 +176,7 @@ struct ComparisonTests {
     #expect(doubtful.verdict == .inconclusive && few.highNow == 4 && bound > 1.8)
   }
 
-  @Test("A comparison by size alone comes with a note, and an undecided one with an upper bound")
+  @Test("A comparison by size alone has a note, and an undecided one an upper bound")
   func otherReasons() throws {
     func judged(_ base: [Double], _ current: [Double]) throws -> ScenarioResult {
       let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .bounds(relative: nil, absolute: .number(3)))])

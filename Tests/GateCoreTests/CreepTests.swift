@@ -20,7 +20,7 @@ struct CreepTests {
     }
   }
 
-  @Test("Rises that were each tolerated add up, and are told from the lowest level on")
+  @Test("Rises within the tolerance add up from the lowest level")
   func addingUp() throws {
     let creep = try #require(approved([100, 102, 104, 106]).creep(under: .standard).first)
     let start = Date(timeIntervalSince1970: 0)
@@ -48,7 +48,7 @@ struct CreepTests {
     #expect(result.notes.contains(.creep(creep)) && creep.rise == 6_291_456.0)
   }
 
-  @Test("Equal figures approved again change nothing")
+  @Test("Approving equal values again changes nothing")
   func again() {
     var again = baseline(104, day: 2)
     again.continueAnchors(of: approved([100, 102, 104]), gate: .standard)

@@ -53,7 +53,7 @@ enum Readings {
   }
 }
 
-@Suite("What marks tell of the time between readings")
+@Suite("What high-water marks show between readings")
 struct EnvelopeTests {
   private let mebibyte = Curves.mebibyte
 
@@ -95,7 +95,7 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("What the end of a warm-up held is no spike, wherever its end cuts a stretch of time", arguments: 60...75)
+  @Test("The end of a warm-up is no spike, wherever in a bin it is", arguments: 60...75)
   func warmUpFromAbove(end: Int) {
     var recording = Readings.plateau { _ in 50 }
     for index in 0..<end { recording.samples[index].main?.resident = .mebibytes(50) }
@@ -112,7 +112,7 @@ struct EnvelopeTests {
     #expect(recording.result().spike?.before == .milliseconds(1003))
   }
 
-  @Test("What comes after the request to stop is a peak and no spike, also where that cannot be told by the readings")
+  @Test("Memory after the request to stop counts for the peak and not for a spike, also between two readings")
   func afterStop() {
     var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
     recording.stopRequested = .milliseconds(2995)
@@ -178,7 +178,7 @@ struct EnvelopeTests {
     #expect(recording.result().spike?.isBusy == isBusy)
   }
 
-  @Test("How busy a spike was is told by the time around it, and by none of less than 100 ms")
+  @Test("Whether a spike was busy follows from the time around it, which must be at least 100 ms")
   func busyThen() {
     var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
     for index in recording.samples.indices {

@@ -45,7 +45,7 @@ struct GrowthTests {
     #expect(growth.low < 0.24 * mebibyte && 0.24 * mebibyte < growth.high)
   }
 
-  @Test("The same recording yields the same growth, to the bit")
+  @Test("The same recording has exactly the same growth")
   func reproducible() {
     let recording = SyntheticCurve.sawtooth.recording(seed: 5)
     #expect(recording.result() == recording.result())
@@ -77,7 +77,7 @@ struct GrowthPerIterationTests {
   }
 
   @Test(
-    "A process of 30 MiB that keeps some bytes of each of 200 turns is told how many, to some 25",
+    "The growth of a process of 30 MiB over 200 iterations is exact to some 25 bytes per iteration",
     arguments: [0, 64, 256, 1024, 4096, 16_384, 65_536] as [Double])
   func bytes(of turn: Double) throws {
     var held = 0

@@ -93,7 +93,7 @@ struct JudgingTests {
     #expect(verdict(current, Given.values(100, count: 10)) == .pass)
   }
 
-  @Test("The change, its interval, the tolerance and what could have been seen stand in the result")
+  @Test("The result has the change, its interval, the tolerance and the smallest detectable change")
   func figures() throws {
     let result = Given.measurements([.peakRSS: Given.values(110)])
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
@@ -180,7 +180,7 @@ struct JudgingTests {
   }
 
   @Test(
-    "A baseline whose repetitions were not nearly all steady is not one of a steady program, and a note says so",
+    "The default gate does not judge a steady level that many of the baseline's repetitions lack, and a note says so",
     arguments: [(5, 5, false), (4, 5, true), (1, 5, true), (9, 10, false), (8, 10, true)]
   )
   func halfSteadyBaseline(steady: Int, of all: Int, isLeftOut: Bool) {
@@ -263,7 +263,7 @@ struct JudgingTests {
     #expect(measurements.judged(against: .baseline(baseline)).verdict == .inconclusive)
   }
 
-  @Test("No counted repetition never reads as pass")
+  @Test("A result without counted repetitions never passes")
   func vacuous() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     let result = Given.measurements([:]).judged(against: .baseline(baseline))
@@ -353,7 +353,7 @@ struct JudgingTests {
 @Suite("Names")
 struct NameTests {
   @Test(
-    "A name becomes one harmless component of a path",
+    "A name becomes one safe component of a path",
     arguments: [
       ("redis-load", "redis-load"), ("load[clients=1]", "load[clients=1]"), ("../../x", "%2E.%2F..%2Fx"),
       ("..", "%2E."), ("a/b", "a%2Fb"), ("a b\u{0}", "a%20b%00"), (".hidden", "%2Ehidden"),

@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("Holding growth to a limit")
+@Suite("Comparing growth with a limit")
 struct LimitTests {
   private func result(_ growth: [Growth], limit: Amount = .kibibytes(1)) -> MetricResult? {
     var measurements = Given.measurements(
@@ -19,7 +19,7 @@ struct LimitTests {
     }
   }
 
-  @Test("It is a regression where it is surely above, a pass where it is surely below, and else undecided")
+  @Test("Growth whose interval is above the limit is a regression, below it a pass, and else undecided")
   func threeWays() throws {
     let above = try #require(result(five(2000, within: 100)))
     #expect(above.verdict == .regression)
@@ -42,7 +42,7 @@ struct LimitTests {
     #expect(result(five(500, within: 100, .settling))?.verdict == .pass)
   }
 
-  @Test("Repetitions that agree tell more than each of them knows")
+  @Test("Repetitions that agree decide what each of them alone could not")
   func agreement() {
     let wide = (0..<10).map { Growth(slope: 100 + Double($0), low: -9000, high: 9000, kind: .level) }
     #expect(result(wide)?.verdict == .pass)
@@ -50,7 +50,7 @@ struct LimitTests {
     #expect(result(Array(wide.prefix(4)), limit: .size(Bytes(50)))?.verdict == .inconclusive)
   }
 
-  @Test("Growth that no interval is known of is held to its limit by itself")
+  @Test("Growth without an interval is compared with its limit directly")
   func bare() {
     func metric(_ slope: Double) -> MetricResult? {
       Given.measurements(

@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("How a repetition's memory went")
+@Suite("The memory of a repetition over time")
 struct MemoryCurveTests {
   private let mebibyte = Curves.mebibyte
 
@@ -25,17 +25,17 @@ struct MemoryCurveTests {
     #expect(abs(highest.time.inSeconds - spike) <= 0.0101)
   }
 
-  @Test("To thin it further loses no extreme either, and what is thin enough stays as it is")
+  @Test("Further downsampling keeps the extremes, and a series with few points stays as it is")
   func thinsAgain() throws {
     let curve = try #require(Curves.recording { second in (second < 2 ? 10 * second : 5) * mebibyte }.result().curve)
-    let thin = curve.main.thinned(to: 30)
+    let thin = curve.main.downsampled(to: 30)
     #expect(thin.points.count <= 30)
     #expect(thin.points.map(\.high).max() == curve.main.points.map(\.high).max())
     #expect(thin.points.map(\.low).min() == curve.main.points.map(\.low).min())
-    #expect(thin.thinned(to: 30) == thin && curve.main.thinned(to: 500) == curve.main)
+    #expect(thin.downsampled(to: 30) == thin && curve.main.downsampled(to: 500) == curve.main)
   }
 
-  @Test("Readings that come thick at first and seldom later all find their place")
+  @Test("Readings may be dense at first and sparse later")
   func unevenReadings() throws {
     let times = (0..<400).map { Double($0) * 1e-4 } + (1...50).map(Double.init)
     let samples = times.map { time in
@@ -68,7 +68,7 @@ struct MemoryCurveTests {
     #expect(curve.iterations == 30 && curve.end == .milliseconds(3500))
   }
 
-  @Test("Of ten thousand phases and marks the first few are kept")
+  @Test("Of ten thousand phases and marks the first ones are stored")
   func manyInstants() {
     let marks = (0..<10_000).map { index in
       Mark(time: .microseconds(index * 100), event: index.isMultiple(of: 2) ? .phase("p\(index)") : .mark("m"))
@@ -77,7 +77,7 @@ struct MemoryCurveTests {
     #expect(curve?.phases.count == MemoryCurve.mostInstants && curve?.marks.count == MemoryCurve.mostInstants)
   }
 
-  @Test("A peak that a reading saw lies at its instant")
+  @Test("A peak that a reading saw is at the time of the reading")
   func peakAtReading() {
     let curve = Curves.recording { second in (second == 1.5 ? 40 : 20) * mebibyte }.result().curve
     #expect(
@@ -127,7 +127,7 @@ struct MemoryCurveTests {
     #expect(Recording(end: End(.exited, code: 0)).result().curve == nil)
   }
 
-  @Test("A baseline keeps a short curve of the repetition in the middle, which a later check is shown beside")
+  @Test("A baseline has a short curve of the middle repetition, which a later check refers to")
   func baseline() throws {
     var measurements = ScenarioResult(
       name: ScenarioName("a"), environment: Given.environment(), gate: .standard,
@@ -137,7 +137,7 @@ struct MemoryCurveTests {
     #expect(first.middleRepetition == 2 && first.reference == nil)
     let baseline = Baseline(of: first, approval: Given.approval)
     let curve = try #require(baseline.curve)
-    #expect(curve.points.count <= MemorySeries.mostPointsBeside)
+    #expect(curve.points.count <= MemorySeries.mostSecondaryPoints)
     #expect(curve.points.allSatisfy { $0.high == .mebibytes(20) })
     measurements.repetitions.removeFirst()
     #expect(measurements.judged(against: .baseline(baseline)).reference?.curve == curve)

@@ -40,7 +40,7 @@ enum Curves {
 struct MetricsTests {
   let mebibyte = Curves.mebibyte
 
-  @Test("A plateau yields its level as peak and steady state, no growth and no spike")
+  @Test("A plateau has its level as peak and steady state, no growth and no spike")
   func plateau() {
     let metrics = Curves.recording { _ in 20 * mebibyte }.result().metrics
     #expect(metrics[.peakRSS] == 20 * mebibyte)
@@ -190,7 +190,7 @@ struct MetricsTests {
     #expect(result.allMetrics[.phase("serve", .steadyRSS)] == 20 * mebibyte)
   }
 
-  @Test("A program that ended before five readings has no peak, and one of less than half a second is noted")
+  @Test("A program that ended before five readings has no peak, and one of less than half a second has a note")
   func brief() {
     var recording = Curves.recording({ _ in 20 * mebibyte }, seconds: 0.05)
     #expect(recording.result().metrics[.peakRSS] == 20 * mebibyte)
@@ -202,7 +202,7 @@ struct MetricsTests {
     #expect(!longer.result().notes.contains { $0 == .brief })
   }
 
-  @Test("A repetition without samples yields no metric")
+  @Test("A repetition without samples has no metric")
   func empty() {
     #expect(Recording(end: End(.exited, code: 0)).result().metrics.isEmpty)
   }

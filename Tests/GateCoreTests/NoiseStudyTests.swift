@@ -53,7 +53,7 @@ private enum Noisy {
 
 @Suite("How noisy a scenario is")
 struct NoiseStudyTests {
-  @Test("Of normal noise the deviation is found to a third, and what 5, 10 and 20 repetitions see follows from it")
+  @Test("The deviation of normal noise is found to a third, and 5, 10 and 20 repetitions detect a multiple of it")
   func normal() throws {
     let noise = try Noisy.noise(Noisy.normal(percent: 1))
     let percent = try #require(noise.percent(noise.deviation))
@@ -66,7 +66,7 @@ struct NoiseStudyTests {
     #expect(noise.shape == NoiseShape.plain)
   }
 
-  @Test("Values that are all alike still move by a page, and their deviation is 0")
+  @Test("Equal values have a deviation of 0, and count as moving by a page")
   func still() throws {
     let noise = try Noisy.noise(Array(repeating: 50 * Noisy.mebibyte, count: 20))
     #expect(noise.deviation == 0)
@@ -74,7 +74,7 @@ struct NoiseStudyTests {
     #expect(noise.shape == NoiseShape.plain)
   }
 
-  @Test("Values that jump are told as two levels, and what a check sees is the noise within a level")
+  @Test("Values that jump have two levels, and a check detects changes by the noise within a level")
   func levels() throws {
     var values = Noisy.normal(percent: 0.05)
     for index in [1, 4, 5, 9, 13, 14, 18] { values[index] += 8 * Noisy.mebibyte }
@@ -87,13 +87,13 @@ struct NoiseStudyTests {
     #expect(noise.shape.outliers == 0 && noise.shape.drift == nil)
   }
 
-  @Test("Two levels next to each other are quiet values, and no more is said of them")
+  @Test("Two neighbouring values are no levels")
   func neighbours() throws {
     let values = (0..<20).map { 50 * Noisy.mebibyte + ($0 % 3 == 0 ? 4096 : 0) }
     #expect(try Noisy.noise(values).shape == NoiseShape.plain)
   }
 
-  @Test("Outliers are counted, and move neither the deviation nor the advice", arguments: [[7], [3, 11]])
+  @Test("Outliers are counted, and change neither the deviation nor the advice", arguments: [[7], [3, 11]])
   func outliers(at places: [Int]) throws {
     let quiet = Noisy.normal(percent: 0.1)
     var values = quiet
@@ -105,7 +105,7 @@ struct NoiseStudyTests {
     #expect(with.isQuietEnough(for: .standard))
   }
 
-  @Test("First repetitions that differ ask for so many warm-ups more", arguments: 1...3)
+  @Test("Each unusual first repetition needs one more warm-up", arguments: 1...3)
   func unsettled(count: Int) throws {
     var values = Noisy.normal(percent: 0.1)
     for index in 0..<count { values[index] *= 1.12 }
@@ -116,7 +116,7 @@ struct NoiseStudyTests {
     #expect(study[.peakRSS]?.shape.levels == nil)
   }
 
-  @Test("A drift is told with its size and direction", arguments: [4.0, -4])
+  @Test("A drift has a size and a direction", arguments: [4.0, -4])
   func drift(mebibytes: Double) throws {
     let values = Noisy.normal(percent: 0.3).enumerated().map { index, value in
       value + mebibytes * Noisy.mebibyte * Double(index) / 19
@@ -126,7 +126,7 @@ struct NoiseStudyTests {
     #expect(abs(drift / Noisy.mebibyte - mebibytes) < 1.5)
   }
 
-  @Test("Values on a coarse grid are told with the least step")
+  @Test("Values on a coarse grid have a smallest step")
   func step() throws {
     let steps = [0, 2, 1, 0, 1, 3, 1, 0, 1, 2, 0, 1, 2, 1, 0, 3, 1, 2, 0, 1].map(Double.init)
     let noise = try Noisy.noise(steps.map { 100 * Noisy.mebibyte + $0 * 135_168 })
@@ -135,7 +135,7 @@ struct NoiseStudyTests {
   }
 
   @Test(
-    "Plain noise is hardly ever taken for more than it is: of 400 series at most 2 % drift, are unsettled, or jump",
+    "Normal noise rarely has a shape: of 400 series at most 2 % drift, are unsettled, or jump",
     arguments: [10, 20], [0.02, 1, 4]
   )
   func falseShapes(count: Int, percent: Double) throws {
@@ -146,7 +146,7 @@ struct NoiseStudyTests {
     #expect(shapes.count { $0.step != nil } == 0)
   }
 
-  @Test("Fewer than ten values have figures and no shape, and a scenario with none is inconclusive")
+  @Test("Fewer than ten values have noise and no shape, and a scenario with none is inconclusive")
   func few() throws {
     let noise = try Noisy.noise([1, 2, 3, 40, 5].map { $0 * Noisy.mebibyte })
     #expect(noise.median == 3 * Noisy.mebibyte)
@@ -166,7 +166,7 @@ struct NoiseStudyTests {
   }
 }
 
-@Suite("A scenario beside itself")
+@Suite("A scenario compared with itself")
 struct SelfComparisonTests {
   @Test("Equal halves pass by the scenario's own tolerance, and its limit plays no part")
   func equal() throws {
@@ -194,7 +194,7 @@ struct NoiseVariantTests {
     return try #require(study.variants.first?[.peakRSS])
   }
 
-  @Test("A setting that takes most of the noise is told, with the level that it moves")
+  @Test("A setting that removes most of the noise is quieter, and its shift of the level is known")
   func quieter() throws {
     let quiet = Noisy.normal(percent: 0.1, count: 10, seed: 3).map { $0 + 21 * Noisy.mebibyte }
     let metric = try metric(quiet, beside: Noisy.normal(percent: 1))
@@ -203,7 +203,7 @@ struct NoiseVariantTests {
     #expect(metric.deviation < 0.4 * Noisy.mebibyte)
   }
 
-  @Test("A setting with which half of the values jump no more to another level is quieter")
+  @Test("A setting that keeps values from jumping to another level is quieter")
   func oneLevel() throws {
     var jumping = Noisy.normal(percent: 0.05)
     for index in [1, 4, 5, 7, 9, 10, 13, 14, 17, 18] { jumping[index] += 8 * Noisy.mebibyte }
@@ -211,7 +211,7 @@ struct NoiseVariantTests {
   }
 
   /// Peaks of eight threads that allocate, in MiB, as they were measured on two CPUs and on one.
-  @Test("Where a third of the values lie far off and of ten others none do, these are perhaps quieter")
+  @Test("Values without outliers are perhaps quieter than values of which a third are outliers")
   func perhaps() throws {
     let usual = [
       16.54, 16.88, 17.11, 18.37, 19.37, 19.44, 21.86, 21.87, 21.99, 21.99, 21.99, 22, 22.09, 22.12, 22.12, 22.22,
@@ -222,7 +222,7 @@ struct NoiseVariantTests {
     #expect(gain == .perhaps)
   }
 
-  @Test("Equal noise is no gain, nor is a page less, nor one that chance may have made of few values")
+  @Test("Equal noise, a page less, and a difference of few values that may be chance are no gain")
   func notQuieter() throws {
     #expect(try metric(Noisy.normal(percent: 1, count: 10, seed: 3), beside: Noisy.normal(percent: 1)).gain == .same)
     let still = Array(repeating: 100 * Noisy.mebibyte, count: 10)
@@ -233,7 +233,7 @@ struct NoiseVariantTests {
     #expect(try metric(half, beside: usual).gain == .same)
   }
 
-  @Test("Of 400 settings that change nothing at most 2 % are told to be quieter")
+  @Test("Of 400 settings that change nothing at most 2 % seem quieter")
   func falseGains() throws {
     let wrong = try (1...400).count { (seed: UInt64) in
       try metric(
@@ -243,7 +243,7 @@ struct NoiseVariantTests {
     #expect(wrong <= 8)
   }
 
-  @Test("A setting with which the scenario fails has its failure and no figures")
+  @Test("A setting with which the scenario fails has the failure and no metrics")
   func failing() throws {
     var failed = Given.measurements([.peakRSS: [1]])
     failed.failure = Failure(subject: "repetition 1 of 10", problem: "it crashed", place: nil)
@@ -273,7 +273,7 @@ struct NoiseVariantTests {
     return isolation
   }
 
-  @Test("Tried is what the scenario does not have already", arguments: candidates)
+  @Test("Candidates are settings that the scenario does not have", arguments: candidates)
   func tried(isolation: Isolation, thp: String, cpus: [Int], texts: [String]) {
     let fingerprint = Given.environment { $0.thp = thp }.fingerprint
     let changes = IsolationChange.candidates(for: isolation, in: fingerprint, usableCPUs: cpus)
@@ -281,7 +281,7 @@ struct NoiseVariantTests {
     #expect(changes.allSatisfy { $0.applied(to: isolation) != isolation })
   }
 
-  @Test("A metric that is much quieter than the other standard one is told")
+  @Test("A metric that is much quieter than the other default one is found")
   func quieterMetric() {
     func quieter(peak: Double, steady: Double) -> MetricName? {
       let metrics: [MetricName: [Double?]] = [
@@ -298,21 +298,21 @@ struct NoiseVariantTests {
 @Suite("A tolerance to copy")
 struct NoiseAdviceTests {
   @Test(
-    "It allows what `auto` does or a little more, in round figures",
+    "It allows what `auto` does or a little more, in round numbers",
     arguments: [0.0, 0.05, 0.3, 1, 3, 8, 20], [1.0, 40, 2000] as [Double]
   )
   func roundedUp(percent: Double, factor: Double) throws {
     let values = Noisy.normal(percent: percent).map { $0 * factor / 100 }
     let noise = try Noisy.noise(values)
     let advised = try #require(noise.advisedTolerance)
-    let (given, needed) = (advised.allowed(beside: values), Tolerance.automatic.allowed(beside: values))
+    let (given, needed) = (advised.allowed(above: values), Tolerance.automatic.allowed(above: values))
     #expect(given >= needed)
     #expect(given <= 1.25 * needed, "\(advised)")
     #expect(noise.isQuietEnough(for: advised))
     #expect(noise.isQuietEnough(for: .automatic))
   }
 
-  @Test("A quiet program of 40 MiB may be held to 0.5 %, and what has no level to a size")
+  @Test("A quiet program of 40 MiB gets 0.5 %, and a metric without a level an amount")
   func figures() throws {
     let quiet = try Noisy.noise(Array(repeating: 40 * Noisy.mebibyte, count: 20))
     #expect(quiet.advisedTolerance == .bounds(relative: Percent(0.5), absolute: .kibibytes(128)))
@@ -337,7 +337,7 @@ struct NoiseAdviceTests {
     #expect(study.standardSuffices == (percent < 1))
   }
 
-  @Test("The gate to copy keeps limits, severities and rules without a tolerance")
+  @Test("The advised gate has the same limits, severities and rules without a tolerance")
   func kept() {
     let gate = Gate(rules: [
       GateRule(metric: .peakRSS, tolerance: .standard, limit: .mebibytes(200), severity: .warn),

@@ -5,7 +5,7 @@ import Testing
 struct PhasePeakTests {
   private typealias R = Readings
 
-  @Test("Where marks are set back, each phase's peak is exact, and none is carried into the next one")
+  @Test("Where marks are reset, each phase's peak is exact and does not count for the next one")
   func resets() {
     let samples = [
       R.sample(5, 10, mark: 12), R.sample(15, 10, mark: 12), R.sample(25, 10, mark: 11), R.sample(35, 10, mark: 11),
@@ -19,7 +19,7 @@ struct PhasePeakTests {
     #expect(R.peaks(samples, marks) == ["one 60.0", "two 11.0", "three 11.0 or more"])
   }
 
-  @Test("A phase shorter than the time between two readings has a peak where both its ends set the mark back")
+  @Test("A phase shorter than the time between two readings has a peak if both its ends reset the mark")
   func betweenReadings() {
     let samples = [R.sample(0, 10, mark: 10), R.sample(100, 10, mark: 15)]
     let marks = [R.phase(10, "one", peakBefore: 10), R.phase(20, "two", peakBefore: 40), R.phase(30, "three")]
@@ -35,7 +35,7 @@ struct PhasePeakTests {
   }
 
   @Test(
-    "Without that a phase's peak is exact where the mark rose within it and no more at the first reading after it",
+    "Without that, a phase's peak is exact if the mark rose in the phase and not until the first reading after it",
     arguments: [
       // The mark at the readings at 5, 15, … 55 ms; the phases are from 10 to 40 ms and from there on.
       ([10, 10, 10, 10, 10, 10], ["one 10.0 or more", "two 10.0 or more"]),
@@ -51,7 +51,7 @@ struct PhasePeakTests {
     #expect(R.peaks(samples, phases, readAtEnd: true) == expected)
   }
 
-  @Test("The last phase ends at the request to stop: what is read at the exit may have come after it")
+  @Test("The last phase ends at the request to stop: what is read at the exit may be from later")
   func stopping() {
     func peaks(marks: [Double], stop: Int = 22) -> RepetitionResult.Phase? {
       let samples = marks.enumerated().map { R.sample($0 * 10 + 5, 10, mark: $1) }
@@ -82,7 +82,7 @@ struct PhasePeakTests {
     #expect(result.phases.contains { $0.peakIsExact } || !setsBack)
   }
 
-  @Test("A mark that lags by up to 368 KiB makes exact peaks low by no more than that", arguments: 0..<40)
+  @Test("A mark that lags by up to 368 KiB makes exact peaks too low by at most that", arguments: 0..<40)
   func simulatedError(seed: UInt64) throws {
     let error: Int64 = 368 * 1024
     var kernel = SimulatedKernel(seed: seed, counterError: error)

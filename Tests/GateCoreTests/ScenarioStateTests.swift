@@ -1,10 +1,10 @@
 import GateCore
 import Testing
 
-@Suite("Whether a scenario's trouble is new")
+@Suite("Whether a scenario is newly bad")
 struct ScenarioStateTests {
   @Test(
-    "A verdict is held against the last one that decided something",
+    "A verdict is compared with the last decided one",
     arguments: [
       (.pass, [], .ok), (.regression, [], .new), (.failed, [.pass], .new), (.failed, [.regression], .still),
       (.improved, [.failed], .recovered), (.pass, [.pass], .ok), (.inconclusive, [.regression], .still),
@@ -19,7 +19,7 @@ struct ScenarioStateTests {
   }
 
   @Test(
-    "A webhook hears of what its occasion asks for",
+    "A webhook gets the runs that its occasion names",
     arguments: [
       (.always, .pass, [], true), (.failure, .pass, [.recovered], false), (.failure, .inconclusive, [.ok], true),
       (.failure, .terminated, [], true), (.change, .regression, [.still, .ok], false),

@@ -12,7 +12,7 @@ struct TreeMetricsTests {
     )
   }
 
-  @Test("A program of a millisecond has an exact peak where that was read at its exit, and is not noted as brief")
+  @Test("A program of a millisecond has an exact peak and no note if its peak was read at its exit")
   func exitOnly() {
     var recording = Recording(
       samples: [Readings.sample(1, 2, mark: 7)], processes: [process(1, 7, isMain: true, isExact: true)],
@@ -49,7 +49,7 @@ struct TreeMetricsTests {
   }
 
   @Test(
-    "What the values of a tree count is noted where several processes were there at once",
+    "A note says how a tree was counted if there were several processes at once",
     arguments: [
       (TreeMethod.cgroup, []), (.proportional, [.treeMethod(.proportional)]), (.upperBound, [.treeMethod(.upperBound)]),
     ] as [(TreeMethod, [RecordingNote])]
@@ -63,7 +63,7 @@ struct TreeMetricsTests {
     #expect(recording.result().notes == notes)
   }
 
-  @Test("The twenty largest processes are kept, the largest first, and the main one always")
+  @Test("The twenty largest processes are listed, the largest first, and always the main one")
   func largest() {
     var recording = Readings.plateau()
     recording.processes = [process(1, 1, isMain: true)] + (2...30).map { process($0, Int64($0 / 2)) }
@@ -119,7 +119,7 @@ struct TreeMetricsTests {
   }
 
   @Test(
-    "Trees that were counted in different ways are not compared",
+    "Trees that were counted by different methods are not compared",
     arguments: [
       (TreeMethod.cgroup, Array(repeating: TreeMethod.cgroup, count: 5), Verdict.pass, nil),
       (
@@ -139,7 +139,7 @@ struct TreeMetricsTests {
     #expect(result.metrics.first?.reason == reason)
   }
 
-  @Test("A baseline keeps what its trees count, and no figures of trees that were not all counted alike")
+  @Test("A baseline has the method of its trees, and no values of trees that were counted by different methods")
   func baselines() {
     func baseline(_ methods: [TreeMethod]) -> Baseline {
       Baseline(
@@ -155,7 +155,7 @@ struct TreeMetricsTests {
     #expect(again.repetitions.map(\.treeMethod) == [.cgroup, .cgroup])
   }
 
-  @Test("A rate of faults that a gate names is judged like any other, and its unit is told")
+  @Test("A fault rate in a gate is judged like other metrics, and has its unit")
   func faultGate() throws {
     let gate = Gate(rules: [GateRule(metric: .faultRate, tolerance: .standard)])
     let result = Given.measurements([.faultRate: Given.values(30)], gate: gate)

@@ -68,8 +68,8 @@ struct ValueJudgingTests {
   @Test("An automatic tolerance has no least amount of memory")
   func automatic() {
     let values = Array(repeating: 1000.0, count: 10)
-    #expect(Tolerance.automatic.allowed(beside: values, of: Self.entries) == 5)
-    #expect(Tolerance.automatic.allowed(beside: values) == 131_072)
+    #expect(Tolerance.automatic.allowed(above: values, of: Self.entries) == 5)
+    #expect(Tolerance.automatic.allowed(above: values) == 131_072)
   }
 
   @Test(
@@ -86,7 +86,7 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "An amount fits figures of its own kind only",
+    "An amount fits values of its own kind only",
     arguments: [
       (.size(.zero), ["bytes", "bytes/iteration", "bytes/second"], ["seconds", "items", "bytesize"]),
       (.time(.zero), ["seconds"], ["bytes", "items", "second-hands"]),
@@ -122,7 +122,7 @@ struct ValueJudgingTests {
     #expect(result.reason == .unavailable(.notReported(in: count, of: 2)))
   }
 
-  @Test("A baseline keeps the figures' units, and so does what is measured by a baseline again")
+  @Test("A baseline has the values' units, and so has a result made of it")
   func baselineUnits() {
     let measured = measurements([5, 5, 5], rule(Percent(3)))
     let approved = Baseline(of: measured.judged(against: .missing), approval: Given.approval)
@@ -146,7 +146,7 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "A metric's name is of a value where a plain name follows",
+    "A metric's name is that of a value if a plain name follows",
     arguments: [
       ("value.cache.entries", true), ("value.p99", true), ("value.", false), ("value.-x", false), ("values.x", false),
       ("value.a b", false), ("value." + String(repeating: "n", count: 101), false),

@@ -38,16 +38,16 @@ enum Given {
     peak: Double = 24_207_360,
     verdict: Verdict = .pass
   ) -> RunSummary {
+    let baseline = ValueSummary(median: 23_000_000, count: 10)
     let metric = metric(
-      .peakRSS, peak, from: peak - 4096, to: peak + 8192, verdict, baseline: ValueSummary(median: 23_000_000, count: 10),
-      allowed: 690_000)
+      .peakRSS, peak, from: peak - 4096, to: peak + 8192, verdict, baseline: baseline, allowed: 690_000)
     return RunSummary(
       run: RunInfo(id: identifier(number), startedAt: instant(number), commit: "commit-\(number)", branch: branch),
       environment: environment,
       scenarios: [
         ScenarioSummary(
-          name: ScenarioName(scenario), verdict: verdict, environment: environment, repetitionCount: 5, metrics: [metric],
-          approval: approval(0))
+          name: ScenarioName(scenario), verdict: verdict, environment: environment, repetitionCount: 5,
+          metrics: [metric], approval: approval(0))
       ]
     )
   }

@@ -75,7 +75,7 @@ struct HistoryFileTests {
     try folder.put(bytes)
     let error = #expect(throws: HistoryError.self) { try folder.open() }
     #expect(error?.code == .otherVersion)
-    #expect(error?.problem == "is a history of version \(version); this version of highwater reads version 3")
+    #expect(error?.problem == "is a history of version \(version); this highwater reads version 3")
     #expect(try folder.bytes() == bytes)
   }
 

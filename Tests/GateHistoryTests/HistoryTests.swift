@@ -205,7 +205,7 @@ struct HistoryTests {
         run.run.startedAt = Given.instant(99)
         return run
       })
-    let trend = try history.trend(createdAt: Given.instant(100), links: BuildLinks(commit: "https://git.example/{commit}"))
+    let trend = try history.trend(createdAt: Given.instant(100), links: BuildLinks())
     #expect(trend.runCount == 41)
     #expect(trend.runs.map(\.startedAt) == trend.runs.map(\.startedAt).sorted())
     #expect(

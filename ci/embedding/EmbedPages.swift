@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Puts the pages' templates, styles and scripts into the program, and the chart library that the system has installed.
+/// Embeds the pages' templates, styles and scripts in the program, and the chart library that the system has installed.
 ///
 /// As raw string literals they cost the compiler next to nothing; `.embedInCode` takes seconds of CPU for each 10 KB.
-/// Where the chart library is missing the pages do with the static pictures.
+/// Without the chart library the pages have static pictures only.
 @main
 struct EmbedPages: BuildToolPlugin {
   /// From Debian's package `libjs-dygraphs`; not copied into the repository.

@@ -21,7 +21,7 @@ package struct EnvironmentInfo: Sendable, Hashable, Codable {
 }
 
 /// How exact the machine's memory counters are.
-package struct CounterCheck: Sendable, Hashable, Codable {
+package struct CounterCheck: Sendable, Hashable {
   /// The error bound of a high-water mark after memory was released, per kind of memory (lib/percpu_counter.c).
   package var bound: Bytes
   /// `VmRSS` of `status` less `Rss` of `smaps_rollup`, of an idle helper process; zero from Linux 6.16 on.
@@ -33,7 +33,7 @@ package struct CounterCheck: Sendable, Hashable, Codable {
   }
 }
 
-/// How a team names its class of machines.
+/// How the project file names and compares environments.
 package struct EnvironmentRule: Sendable, Equatable {
   /// A name instead of the one derived from the fingerprint.
   package var name: String?

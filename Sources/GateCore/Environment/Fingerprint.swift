@@ -1,11 +1,11 @@
-/// What memory figures depend on, besides the program.
+/// What memory values depend on, apart from the program.
 package struct Fingerprint: Sendable, Hashable, Codable {
   /// The fields, by their names in result and baseline files.
   package enum Field: String, Sendable, CaseIterable, Comparable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
     case kernel, libc, allocator, swap, environmentHash
 
-    /// Whether figures are never compared where this field differs (judging.md, Environments).
+    /// Whether values are never compared where this field differs (judging.md, Environments).
     package var isHard: Bool {
       switch self {
       case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true
@@ -18,6 +18,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
+  /// The values of one field in the environments of a baseline and of the current run.
   package struct Difference: Sendable, Hashable, Codable {
     package let field: Field
     package let baseline: String
@@ -30,7 +31,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
-  /// As `uname -m` says.
+  /// As printed by `uname -m`.
   package var architecture: String
   package var pageSize: Int
   /// CPUs that the target may use.
@@ -42,7 +43,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   /// The method of measurement.
   package var measurement: String
   package var memoryLimit: Bytes?
-  /// Release, as `uname -r` says.
+  /// As printed by `uname -r`.
   package var kernel: String
   /// As in `glibc 2.36`.
   package var libc: String
@@ -99,7 +100,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
-  /// The fields in which this environment differs from the one that a baseline was measured in.
+  /// The fields in which this environment differs from a baseline's.
   package func differences(fromBaseline baseline: Fingerprint) -> [Difference] {
     Field.allCases.compactMap { field in
       let (old, new) = (baseline.text(of: field), text(of: field))
@@ -107,7 +108,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
-  /// The name that the hard fields make, as in `linux-x86_64-2cpu-sampled`; what is usual is left out.
+  /// A name made of the hard fields without usual values, as in `linux-x86_64-2cpu-sampled`.
   package func derivedName(ignoring ignored: Set<Field> = []) -> String {
     var parts = ["linux", architecture]
     if !ignored.contains(.cpus) { parts.append("\(cpus)cpu") }

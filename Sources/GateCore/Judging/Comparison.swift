@@ -1,26 +1,25 @@
 import Statistics
 
-/// What the values of one metric tell beside the baseline's: one value for each repetition, never samples within one.
+/// The comparison of one metric's values with the baseline's: one value of each repetition, never samples of one.
 ///
-/// - Rise: the shift is above what is allowed, and chance alone would do so in at most `alpha` of all cases.
-/// - Level: else, if the shift is in 95 % of all cases not above what is allowed.
-/// - Undecided: else. It is never taken for one of the others.
-/// - Fall: the mirror of a rise.
+/// - Rise: the shift is above what is allowed, and equal programs show such values with a probability of `alpha` at most.
+/// - Fall: the same in the other direction.
+/// - Level: else, where the upper bound of the shift (95 %) is not above what is allowed.
+/// - Undecided: else.
 struct Comparison {
   enum Outcome { case rise, fall, level, undecided }
 
   let outcome: Outcome
   let method: MetricResult.Method
   let shift: Shift
-  /// The chance at which a rise or fall was told or not told; nil where none was asked for.
+  /// The probability of such values where nothing changed; nil where the shift is within what is allowed.
   let chance: Double?
   /// How the values are spread over two levels; nil where there is one.
   var levels: TwoLevels?
 
-  /// Compares by ranks; where the values are too few for any statistics, by the shift alone, though not before the
-  /// last look.
+  /// Compares by ranks; at the last look, where there are too few values for a test, by the shift alone.
   ///
-  /// A program whose baseline jumps between two levels further apart than `allowed` is compared level with level.
+  /// Where the baseline's values jump between two levels further apart than `allowed`, each level is compared with its own.
   init?(from base: [Double], to current: [Double], allowed: Double, alpha: Double, isLast: Bool) {
     guard let shift = Shift(from: base, to: current) else { return nil }
     guard RankTest.smallestPValue(base.count, current.count) <= alpha || !isLast else {
@@ -64,14 +63,14 @@ struct Comparison {
 // MARK: - Two levels
 
 extension Comparison {
-  /// The chance below which a larger share of the high level is not taken for none: then nothing is decided.
+  /// A larger share of the high level with a probability up to this one is neither shown nor excluded.
   ///
   /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibrate.d/RESULTS.md, A).
   private static let doubt = 0.1
 
-  /// Compares the distances from the level that each value is nearer to, and how many are at the high one.
+  /// Compares the distances of the values from their nearer levels, and the shares of values at the high level.
   ///
-  /// The shift is that of the levels; where the share made the outcome, that of all values.
+  /// The shift is that of the distances, or that of all values where the shares decided the outcome.
   private init?(from base: [Double], to current: [Double], by modes: Modes, allowed: Double, alpha: Double) {
     let (before, now) = (modes.distances(of: base), modes.distances(of: current))
     guard let ofLevels = Shift(from: before, to: now), let ofAll = Shift(from: base, to: current) else { return nil }
@@ -87,7 +86,7 @@ extension Comparison {
     self.levels = levels
   }
 
-  /// What the share of the high level tells: what it moved is its change times the distance of the levels.
+  /// The outcome by the shares of the high level: a change of the share moves memory by that part of the levels' distance.
   private static func outcome(
     of levels: TwoLevels,
     _ baseCount: Int,

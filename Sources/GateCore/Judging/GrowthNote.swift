@@ -1,6 +1,6 @@
 extension ScenarioResult {
-  /// Growth in most repetitions where no rule of the gate covers it: levels and peaks may stay within their tolerances
-  /// for long.
+  /// Growth in most repetitions that no rule of the gate covers: levels and peaks may stay within their tolerances for
+  /// long.
   package var noteOnUngatedGrowth: Note? {
     let leaks = repetitions.compactMap(\.growth).filter { $0.kind == .leaking }
     let middle = leaks.sorted { $0.slope < $1.slope }.dropFirst(leaks.count / 2).first
@@ -21,7 +21,7 @@ extension ScenarioResult {
     return Gate(rules: rules + [GateRule(metric: .growth, tolerance: nil, limit: limit)])
   }
 
-  /// Half of the growth, rounded down to a power of two: a value to start from.
+  /// Half of the growth, rounded down to a power of two: a limit to start with.
   private static func limit(for leak: Growth) -> Bytes {
     let half = UInt64(Bytes(clampedFrom: max(1, leak.slope / 2)).count)
     return Bytes(1 << (UInt64.bitWidth - 1 - half.leadingZeroBitCount))

@@ -1,51 +1,51 @@
 import Statistics
 
 extension Tolerance {
-  /// The least that `auto` allows.
+  /// The minimum of `auto`.
   ///
-  /// Of equal runs of 40 programs the highest peak was 146 KiB above the lowest in the median; what one day's runs leave
-  /// of that is not in their spread.
+  /// In equal runs of 40 programs, the highest peak was 146 KiB above the lowest (median); the runs of one day do not show
+  /// all of that.
   private static let leastAutomatic = Double(Bytes.kibibytes(128).count)
 
-  /// What the tolerance allows beside these baseline values, in the metric's unit.
+  /// The largest rise above these baseline values that the tolerance allows, in the metric's unit.
   ///
-  /// `auto` is two and a half standard deviations of the baseline (within a level, where it jumps between two), and at
-  /// least 128 KiB and 0.5 %: two of them are what 5 values need to be told equal to 10 in most cases, and the deviation
-  /// of so few values may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided at it).
-  /// What a target reports itself has no such least of memory, only the 0.5 %.
-  /// Where repetitions depend on each other it promises nothing: a machine's drift is not in their spread.
-  package func allowed(beside baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
+  /// `auto` is two and a half standard deviations of the baseline (within a level, where the values jump between two), and
+  /// at least 128 KiB and 0.5 %. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation
+  /// of so few values may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided).
+  /// Values that the target reports have only the minimum of 0.5 %.
+  /// The spread does not include a drift of the machine from one repetition to the next.
+  package func allowed(above baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
     switch self {
     case .bounds(let relative, let absolute):
       return max((relative?.value ?? 0) / 100 * level, absolute?.value ?? 0)
     case .automatic:
-      let parts = Self.automaticParts(beside: baseline)
+      let parts = Self.automaticParts(above: baseline)
       return metric.isValue ? parts.relative : max(parts.relative, parts.absolute)
     }
   }
 
-  /// What `auto` is the larger of: what goes with the metric's level, and what is allowed at any level.
-  static func automaticParts(beside baseline: [Double]) -> (relative: Double, absolute: Double) {
+  /// The two parts of `auto`, of which the larger counts: one by level and noise of the values, and the minimum.
+  static func automaticParts(above baseline: [Double]) -> (relative: Double, absolute: Double) {
     let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
     let level = abs(Spread.median(baseline) ?? 0)
     return (max(2.5 * Spread.noise(values), 0.005 * level), leastAutomatic)
   }
 }
 
-/// How the values of one metric are judged against its rule.
+/// The values of one metric and the rule that judges them.
 struct MetricJudgement {
   let rule: GateRule
   let unit: String
-  /// One value for each repetition that had the metric; not empty.
+  /// One value of each repetition that has the metric; not empty.
   let current: [Double]
   /// nil where there is no baseline to compare with.
   let baseline: [Double]?
   let missingBaseline: Verdict
   let plan: RepetitionPlan
-  /// How many repetitions there are, those without the metric too.
+  /// The number of repetitions, including those without the metric.
   let repetitions: Int
-  /// How growth went in the repetitions in which that is known.
+  /// The growth of the repetitions in which it is known.
   let growth: [Growth]
 
   private var metric: MetricName { rule.metric }
@@ -56,7 +56,7 @@ struct MetricJudgement {
       compare(&result, tolerance)
     }
     if let limit = rule.limit {
-      hold(&result, to: limit.value)
+      compare(&result, withLimit: limit.value)
     }
     return result
   }
@@ -67,7 +67,7 @@ struct MetricJudgement {
       result.reason = .notInBaseline
       return
     }
-    let allowed = tolerance.allowed(beside: baseline, of: metric)
+    let allowed = tolerance.allowed(above: baseline, of: metric)
     let comparison = Comparison(
       from: baseline, to: current, allowed: allowed,
       alpha: plan.alpha(at: repetitions, against: baseline.count), isLast: plan.isLast(repetitions)
@@ -85,19 +85,19 @@ struct MetricJudgement {
     result.allowed = allowed
     result.method = comparison.method
     result.chance = comparison.chance
-    measureNoise(&result, comparison, beside: baseline, allowed)
+    measureNoise(&result, comparison, baseline, allowed: allowed)
     (result.verdict, result.reason) = verdict(of: comparison)
     result.isUndecided = comparison.outcome == .undecided
   }
 
-  /// A page is the least that resident memory can move by.
+  /// Resident memory changes by whole pages.
   static let leastDeviation = 4096.0
 
   private func measureNoise(
     _ result: inout MetricResult,
     _ comparison: Comparison,
-    beside baseline: [Double],
-    _ allowed: Double
+    _ baseline: [Double],
+    allowed: Double
   ) {
     let least = metric.isWholeBytes ? Self.leastDeviation : 0
     let modes = comparison.method == .levels ? Modes(of: baseline) : nil
@@ -129,10 +129,10 @@ struct MetricJudgement {
 // MARK: - Limits
 
 extension MetricJudgement {
-  /// Holds the median to an absolute limit, which needs no baseline; growth by its bounds.
-  private func hold(_ result: inout MetricResult, to limit: Double) {
+  /// Compares the median, or the bounds of growth, with an absolute limit, which needs no baseline.
+  private func compare(_ result: inout MetricResult, withLimit limit: Double) {
     guard let level = result.current?.median else { return }
-    // Of an old result no interval is known.
+    // Old results have no interval.
     let bounds = growth.isEmpty ? level...level : growthBounds
     let (low, high) = (min(bounds.lowerBound, level), max(bounds.upperBound, level))
     let isSettling = growth.count { $0.kind == .settling } * 2 > current.count
@@ -145,9 +145,10 @@ extension MetricJudgement {
     }
   }
 
-  /// Between which slopes the true one lies: the middle repetition's interval, or that of the slopes where it is narrower.
+  /// The bounds of the true slope: the interval of the middle repetition, or that of all slopes where it is narrower.
   ///
-  /// Each alone errs in at most one of twenty cases upwards; downwards the slopes' share that of the look.
+  /// Either upper bound is too low in at most one of twenty cases; the slopes' lower bound is too high with the probability
+  /// of the look.
   private var growthBounds: ClosedRange<Double> {
     let low = Spread.median(growth.map(\.low)) ?? -.infinity
     let high = Spread.median(growth.map(\.high)) ?? .infinity
@@ -156,13 +157,5 @@ extension MetricJudgement {
     let highest = Pseudomedian.bounds(of: current, perSide: 0.05)?.upperBound ?? .infinity
     let (least, most) = (max(low, lowest), min(high, highest))
     return min(least, most)...max(least, most)
-  }
-}
-
-extension Bytes {
-  /// The nearest whole count of bytes; what lies beyond the range of a file's figures is cut there.
-  package init(clampedFrom value: Double) {
-    let limit = Double(Bytes.largest.count)
-    self.init(value.isNaN ? 0 : Int64(min(max(value, -limit), limit).rounded()))
   }
 }

@@ -1,12 +1,12 @@
 import Statistics
 
 extension MetricNoise {
-  /// The tolerance that the metric's own noise asks for, in figures to copy: what `auto` allows, rounded up.
+  /// The tolerance that the metric's noise needs: what `auto` allows, rounded up.
   ///
   /// nil for rates such as growth, which are judged by limits.
   package var advisedTolerance: Tolerance? {
     guard !metric.isRate else { return nil }
-    let parts = Tolerance.automaticParts(beside: values)
+    let parts = Tolerance.automaticParts(above: values)
     if metric.isValue {
       return percent(parts.relative).map { .bounds(relative: Self.readable(percent: $0), absolute: nil) }
     }
@@ -16,21 +16,21 @@ extension MetricNoise {
     return .bounds(relative: Self.readable(percent: percent), absolute: .size(Self.readable(parts.absolute)))
   }
 
-  /// Whether a tolerance leaves room for the metric's own noise.
+  /// Whether a tolerance is large enough for the metric's noise.
   package func isQuietEnough(for tolerance: Tolerance) -> Bool {
-    tolerance.allowed(beside: values, of: metric) >= Tolerance.automatic.allowed(beside: values, of: metric)
+    tolerance.allowed(above: values, of: metric) >= Tolerance.automatic.allowed(above: values, of: metric)
   }
 
-  /// What would be a larger share of a metric, as of a spike of a page, is told in bytes.
+  /// A larger percentage, as of a spike of one page, is given in bytes.
   private static let mostRelative = 100.0
 
-  /// Tenths up to 2 %, halves up to 10 %, then whole ones; what a rounding of binary fractions adds does not count.
+  /// Rounded up to tenths up to 2 %, to halves up to 10 %, then to whole percents; rounding errors do not count.
   private static func readable(percent: Double) -> Percent {
     let parts = percent <= 2 ? 10.0 : percent <= 10 ? 2 : 1
     return Percent((percent * parts - 1e-9).rounded(.up) / parts)
   }
 
-  /// Steps of 64 KiB up to 1 MiB, of 256 KiB up to 8 MiB, then of 1 MiB.
+  /// Rounded up to steps of 64 KiB up to 1 MiB, of 256 KiB up to 8 MiB, then of 1 MiB.
   private static func readable(_ size: Double) -> Bytes {
     let step: Double = size <= 1_048_576 ? 65_536 : size <= 8_388_608 ? 262_144 : 1_048_576
     return Bytes(clampedFrom: (size / step).rounded(.up) * step)
@@ -38,22 +38,22 @@ extension MetricNoise {
 }
 
 extension NoiseStudy {
-  /// The metrics that the gate compares with a baseline and that could be had.
+  /// The available metrics that the gate compares with a baseline.
   package var gated: [MetricNoise] {
     metrics.filter { $0.rule != nil && !$0.metric.isRate }
   }
 
-  /// Those of them whose own noise is more than their tolerance leaves room for.
+  /// Those of them that are too noisy for their tolerance.
   package var tooNoisy: [MetricNoise] {
     gated.filter { noise in noise.rule?.tolerance.map { !noise.isQuietEnough(for: $0) } ?? false }
   }
 
-  /// Whether the tolerance that counts where a file says nothing would do for all of them.
+  /// Whether the default tolerance is large enough for all of them.
   package var standardSuffices: Bool {
     gated.allSatisfy { $0.isQuietEnough(for: .standard(of: $0.metric) ?? .standard) }
   }
 
-  /// The scenario's gate with the tolerances that its own noise asks for; all else is as it was.
+  /// The scenario's gate with the tolerances that its noise needs, and unchanged otherwise.
   package var advisedGate: Gate {
     let rules = result.gate.rules.compactMap { rule -> GateRule? in
       guard rule.tolerance != nil, let noise = self[rule.metric] else {
@@ -66,13 +66,13 @@ extension NoiseStudy {
     return Gate(rules: rules)
   }
 
-  /// How many warm-ups there should be; nil where there are enough.
+  /// The number of warm-ups that the scenario needs; nil where it has enough.
   package var advisedWarmup: Int? {
     let unsettled = metrics.map(\.shape.unsettled).max() ?? 0
     return unsettled > 0 ? warmup + unsettled : nil
   }
 
-  /// Which of the two standard metrics is much quieter than the other, in parts of its level; nil where neither is.
+  /// Which of the two default metrics is much less noisy than the other, relative to its level; nil where neither is.
   package var quieterMetric: (quiet: MetricNoise, noisy: MetricNoise)? {
     guard let peak = self[.peakRSS], let steady = self[.steadyRSS], peak.median > 0, steady.median > 0 else {
       return nil
@@ -80,7 +80,7 @@ extension NoiseStudy {
     func isQuieter(_ one: MetricNoise, _ other: MetricNoise) -> Bool {
       let least = MetricJudgement.leastDeviation / one.median
       let (own, others) = (one.values.map { $0 / one.median }, other.values.map { $0 / other.median })
-      return Quietness(of: own, beside: others, least: least) == .quieter
+      return Quietness(of: own, comparedWith: others, minimum: least) == .quieter
     }
     if isQuieter(steady, peak) { return (steady, peak) }
     return isQuieter(peak, steady) ? (peak, steady) : nil

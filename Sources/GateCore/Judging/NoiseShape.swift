@@ -1,28 +1,28 @@
 import Statistics
 
-/// What the values of equal runs are like, beyond how far they lie apart.
+/// Patterns in the values of equal runs: two levels, drift, outliers, and unusual first values.
 ///
-/// Fewer than ten values tell nothing of this. What is smaller than a check of 5 repetitions could see is not told.
+/// At least ten values are needed. Patterns that are smaller than what a check of 5 repetitions detects are left out.
 package struct NoiseShape: Sendable, Equatable {
   /// Two levels between which the values jump.
   package struct Levels: Sendable, Equatable {
     package let low: Double
     package let high: Double
-    /// How many values are at the higher one.
+    /// The number of values at the higher one.
     package let highCount: Int
   }
 
-  /// How many of the first values differ from all later ones; 0 where none do.
+  /// How many of the first values differ from all later ones.
   package private(set) var unsettled = 0
   package private(set) var levels: Levels?
-  /// By how much the values have moved from the first to the last; nil where chance may have moved them.
+  /// The drift from the first to the last value; nil where it may be chance.
   package private(set) var drift: Double?
-  /// The least distance of the few values that there are; nil where there are many, or they are neighbours.
+  /// The smallest distance between values where only a few different ones occur; nil elsewhere.
   package private(set) var step: Double?
-  /// How many of the others lie far from the rest; of two levels none do.
+  /// The number of outliers; zero where there are two levels.
   package private(set) var outliers = 0
 
-  /// The fewest values that are looked at.
+  /// Fewer values have no shape.
   package static let fewest = 10
 
   init(of values: [Double]) {
@@ -43,16 +43,16 @@ package struct NoiseShape: Sendable, Equatable {
   }
 }
 
-// MARK: - Values that lie far off
+// MARK: - Outliers
 
 extension NoiseShape {
-  /// More warm-ups than these would not be what is missing.
+  /// More unusual first values have another cause than a missing warm-up.
   private static let mostUnsettled = 3
 
-  /// How many values at the beginning lie far from all later ones, while none of the later ones does.
+  /// How many values at the beginning are far from all later ones, while no later one is.
   ///
-  /// In 0.06 % of 1,500 series of 20 equal normal values some would be found, and in 1.6 % of those where one value in
-  /// ten is an outlier (by simulation, 2026-11).
+  /// They are found in 0.06 % of 1,500 series of 20 normal values, and in 1.6 % where one value in ten is an outlier (by
+  /// simulation, 2026-11).
   fileprivate static func unsettledCount(of values: [Double]) -> Int {
     (1...mostUnsettled).first { count in
       let far = areFar(values, fromThoseOf: Array(values[count...]))
@@ -60,11 +60,11 @@ extension NoiseShape {
     } ?? 0
   }
 
-  /// Whether each value lies further from the median of the others than `tolerance: auto` of these, and than six of
-  /// their deviations.
+  /// Whether each value is further from the median of the others than six of their deviations and than their
+  /// `tolerance: auto`.
   fileprivate static func areFar(_ values: [Double], fromThoseOf others: [Double]) -> [Bool] {
     let center = Spread.median(others) ?? 0
-    let band = max(6 * Spread.noise(others), Tolerance.automatic.allowed(beside: others))
+    let band = max(6 * Spread.noise(others), Tolerance.automatic.allowed(above: others))
     return values.map { abs($0 - center) > band }
   }
 }
@@ -72,10 +72,10 @@ extension NoiseShape {
 // MARK: - Drift and steps
 
 extension NoiseShape {
-  /// How far the values' slope (Theil and Sen) leads from the first to the last, where that is more than a check could
-  /// see beside what is left without it, and where the later half lies apart from the earlier one.
+  /// The rise or fall of the values' slope (Theil and Sen) from the first to the last, where a check can detect it in the
+  /// remaining noise and the later half differs from the earlier one.
   ///
-  /// The exact rank test of the halves at 0.005 for each direction keeps false alarms at 1 %, whatever the noise is like.
+  /// The exact rank test of the halves at 0.005 for each direction limits false alarms to 1 % for any kind of noise.
   fileprivate static func drift(of values: [Double]) -> Double? {
     let order = values.indices.map(Double.init)
     guard let slope = Slope.theilSen(x: order, y: values) else { return nil }
@@ -90,10 +90,9 @@ extension NoiseShape {
     return chance <= RepetitionPlan.falseAlarms / 2 ? total : nil
   }
 
-  /// The least distance between values where there are at most a quarter as many as repetitions, and three or more of
-  /// them came more than once.
+  /// The smallest distance between values, where at most a quarter of them are different and three or more occur repeatedly.
   ///
-  /// Below four pages it says only that the values are quiet: page counts next to each other are equal by chance.
+  /// A distance of less than four pages only means little noise: near page counts are equal by chance.
   fileprivate static func step(of values: [Double]) -> Double? {
     let counts = values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     let distinct = counts.keys.sorted()
@@ -103,18 +102,18 @@ extension NoiseShape {
   }
 }
 
-/// What a check sees beside a new baseline.
+/// The changes that a check can detect against a new baseline.
 enum Resolution {
-  /// How many values a new baseline has (``Repetitions/countForBaseline``).
+  /// The number of values of a new baseline (``Repetitions/countForBaseline``).
   static let baselineCount = Repetitions.adaptive(min: 1, max: Repetitions.most).countForBaseline
 
-  /// The smallest change that so many repetitions show beside a new baseline whose noise is this, a page at least.
+  /// The smallest change that so many repetitions detect against a new baseline with this noise, of a page at least.
   static func of(deviation: Double, repetitions: Int, isWholeBytes: Bool = true) -> Double {
     let least = isWholeBytes ? MetricJudgement.leastDeviation : 0
     return Detection.smallestShift(deviation: max(least, deviation), baselineCount, repetitions, allowed: 0)
   }
 
-  /// What the first look of a check shows, with its 5 repetitions.
+  /// The smallest change that the first look of a check detects, with its 5 repetitions.
   static func ofFirstLook(deviation: Double) -> Double {
     of(deviation: deviation, repetitions: 5)
   }

@@ -1,8 +1,8 @@
 import Statistics
 
-/// How one metric behaves in runs of one and the same program.
+/// The noise of one metric in runs of an unchanged program.
 package struct MetricNoise: Sendable, Equatable {
-  /// The smallest rise that a check of so many repetitions sees beside a baseline of 10.
+  /// The smallest rise that a check of so many repetitions detects above a baseline of 10.
   package struct Detectable: Sendable, Equatable {
     package let repetitions: Int
     package let size: Double
@@ -13,20 +13,20 @@ package struct MetricNoise: Sendable, Equatable {
   /// In the order of measurement.
   package let values: [Double]
   package let median: Double
-  /// As ``Statistics/Spread/noise(_:)`` has it, which one outlier does not move.
+  /// By ``Statistics/Spread/noise(_:)``, which a single outlier does not change.
   package let deviation: Double
   package let range: ClosedRange<Double>
-  /// For 5, 10 and 20 repetitions, which are the looks of the standard plan.
+  /// For 5, 10 and 20 repetitions, the looks of the default plan.
   package let detectable: [Detectable]
   package let shape: NoiseShape
-  /// How the scenario's gate judges it; nil where it does not.
+  /// The rule of the gate that judges it; nil where there is none.
   package let rule: GateRule?
 
   /// nil where there are no values.
   init?(_ metric: MetricName, unit: String, values: [Double], rule: GateRule?) {
     guard let median = Spread.median(values), let lowest = values.min(), let highest = values.max() else { return nil }
     let shape = metric.isWholeBytes ? NoiseShape(of: values) : NoiseShape(of: [])
-    // What jumps between two levels is compared level by level.
+    // Values that jump between two levels are compared within their levels.
     let within = shape.levels == nil ? values : Modes(of: values)?.distances(of: values) ?? values
     let deviation = Spread.noise(within)
     detectable = [5, 10, 20].map { count in
@@ -37,63 +37,63 @@ package struct MetricNoise: Sendable, Equatable {
     (self.median, self.deviation, self.range, self.shape) = (median, Spread.noise(values), lowest...highest, shape)
   }
 
-  /// A part of the median in percent; nil where that is zero, or a rate.
+  /// An amount in percent of the median; nil for rates and for a median of zero.
   package func percent(_ part: Double) -> Double? {
     !metric.isRate && median > 0 ? part / median * 100 : nil
   }
 }
 
-/// What runs of one and the same program tell of a scenario: how noisy it is, what a check of it can see, and what would
-/// make it quieter.
+/// A study of a scenario by runs of an unchanged program: how noisy it is, which changes a check can detect, and which
+/// settings reduce the noise.
 package struct NoiseStudy: Sendable, Equatable {
-  /// The scenario as it was run, judged without any baseline: its figures, its failure and its notes.
+  /// The scenario as it was run, judged without a baseline.
   package var result: ScenarioResult
-  /// How many repetitions went before the first that counts.
+  /// The number of repetitions before the first that counts.
   package let warmup: Int
-  /// In the order of ``MetricName/wholeRun``, those of phases last.
+  /// In the order of reports.
   package let metrics: [MetricNoise]
-  /// The later half of the repetitions judged by the earlier half, by the scenario's own tolerances; nil where there are
-  /// fewer than two repetitions.
+  /// The later half of the repetitions compared with the earlier half by the scenario's tolerances; nil for fewer than two
+  /// repetitions.
   package let selfComparison: ScenarioResult?
   package var variants: [NoiseVariant]
 
   /// - Parameters:
   ///   - measurements: The scenario as it is.
-  ///   - warmup: How many repetitions of it went before these.
-  ///   - variants: The same scenario with one setting of its isolation changed.
+  ///   - warmup: The number of repetitions before these.
+  ///   - variants: The same scenario, each with one changed setting of its isolation.
   package init(
     of measurements: ScenarioResult,
     warmup: Int,
     variants: [(change: IsolationChange, measurements: ScenarioResult)] = []
   ) {
     let result = measurements.judged(against: .missing, allowsMissingBaseline: true)
-    let hasFigures = result.failure == nil
-    let metrics = hasFigures ? Self.metrics(of: result) : []
+    let hasValues = result.failure == nil
+    let metrics = hasValues ? Self.metrics(of: result) : []
     (self.result, self.warmup, self.metrics) = (result, warmup, metrics)
-    selfComparison = hasFigures ? Self.selfComparison(of: measurements) : nil
-    self.variants = hasFigures ? variants.map { NoiseVariant($0.change, $0.measurements, beside: metrics) } : []
+    selfComparison = hasValues ? Self.selfComparison(of: measurements) : nil
+    self.variants = hasValues ? variants.map { NoiseVariant($0.change, $0.measurements, comparedWith: metrics) } : []
   }
 
   package var name: ScenarioName { result.name }
   package var repetitions: Int { result.repetitions.count }
 
-  /// `pass` where there are figures: how noisy they are is an answer, no fault.
+  /// `pass` where there are values, however noisy they are.
   package var verdict: Verdict {
     if result.failure != nil { return result.verdict }
     return metrics.isEmpty ? .inconclusive : .pass
   }
 
-  /// The metric's figures; nil where it could not be had.
+  /// The metric's noise; nil where it is unavailable.
   package subscript(metric: MetricName) -> MetricNoise? {
     metrics.first { $0.metric == metric }
   }
 }
 
 extension NoiseStudy {
-  /// What most repetitions have.
+  /// The metrics that most repetitions have.
   ///
-  /// Of a single process the tree is no metric of its own unless it is gated, and ``MetricName/faultRate`` depends on the
-  /// machine's speed.
+  /// Metrics of the tree are left out for single processes without a rule on them, and ``MetricName/faultRate`` always, since
+  /// it depends on the speed of the machine.
   private static func metrics(of result: ScenarioResult) -> [MetricNoise] {
     let isTree = result.repetitions.contains { $0.processes > 1 }
     let showsTree = isTree || result.gate.rules.contains { $0.metric.isOfTree }
@@ -107,7 +107,7 @@ extension NoiseStudy {
     }
   }
 
-  /// Judges the later half by the earlier one; limits say nothing of noise and are left out.
+  /// Compares the later half with the earlier one, without limits, which do not depend on noise.
   private static func selfComparison(of measurements: ScenarioResult) -> ScenarioResult? {
     let middle = measurements.repetitions.count / 2
     guard middle > 0 else { return nil }
@@ -123,7 +123,7 @@ extension NoiseStudy {
   }
 }
 
-/// The studies of one run.
+/// The noise studies of one run.
 package struct NoiseResult: Sendable, Equatable {
   package let run: RunInfo
   package var studies: [NoiseStudy]

@@ -1,6 +1,6 @@
 import Statistics
 
-/// One setting of a scenario's isolation, other than it is.
+/// A change of one setting of a scenario's isolation.
 package enum IsolationChange: Sendable, Equatable {
   case randomAddresses(Bool)
   case onlyCPU(Int)
@@ -15,10 +15,10 @@ package enum IsolationChange: Sendable, Equatable {
     }
   }
 
-  /// As it stands in the project file, as in `aslr: on`.
+  /// As written in the project file: `aslr: on`.
   package var text: String {
     let (key, value) = setting
-    // A list of CPUs is a text, and a number alone is none.
+    // YAML reads a bare number as a number, and `cpus` is a string.
     return key == "cpus" ? "\(key): \"\(value)\"" : "\(key): \(value)"
   }
 
@@ -32,10 +32,10 @@ package enum IsolationChange: Sendable, Equatable {
     return changed
   }
 
-  /// The changes that may make a scenario quieter: addresses the other way, one CPU where it has several, and no huge
-  /// pages where it could get some.
+  /// The changes that may reduce noise: the other setting of address randomisation, one CPU instead of several, and no
+  /// huge pages where there may be some.
   ///
-  /// `fingerprint` is of the scenario's environment as it is, and `usableCPUs` are those that a target may be given.
+  /// `fingerprint` is that of the scenario's environment; `usableCPUs` are those that a target can use.
   package static func candidates(
     for isolation: Isolation,
     in fingerprint: Fingerprint,
@@ -48,28 +48,28 @@ package enum IsolationChange: Sendable, Equatable {
   }
 }
 
-/// How noisy a scenario is with one setting changed.
+/// The noise of a scenario with one changed setting.
 package struct NoiseVariant: Sendable, Equatable {
-  /// One metric with the change, beside the scenario as it is.
+  /// The noise of one metric with the change, compared with the scenario as it is.
   package struct Metric: Sendable, Equatable {
     package let metric: MetricName
     package let values: [Double]
     package let median: Double
     package let deviation: Double
-    /// By how much the level is another one: the shift between both (Hodges and Lehmann).
+    /// The shift of the level (Hodges and Lehmann).
     package let moved: Double
-    /// Whether it is much quieter so.
+    /// Whether it is less noisy.
     package let gain: Quietness
   }
 
   package let change: IsolationChange
   package let repetitions: Int
-  /// Of the scenario's metrics those that could be had here.
+  /// Those of the scenario's metrics that are available with the change.
   package let metrics: [Metric]
-  /// Why the scenario does not run so; nil where it does.
+  /// Why the scenario fails with the change; nil where it does not.
   package var failure: Failure?
 
-  init(_ change: IsolationChange, _ measurements: ScenarioResult, beside metrics: [MetricNoise]) {
+  init(_ change: IsolationChange, _ measurements: ScenarioResult, comparedWith metrics: [MetricNoise]) {
     self.change = change
     repetitions = measurements.repetitions.count
     failure = measurements.failure
@@ -85,7 +85,7 @@ package struct NoiseVariant: Sendable, Equatable {
       return Metric(
         metric: usual.metric, values: values, median: median, deviation: Spread.noise(values), moved: shift.estimate,
         gain: usual.metric.isWholeBytes
-          ? Quietness(of: values, beside: usual.values, least: MetricJudgement.leastDeviation) : .same
+          ? Quietness(of: values, comparedWith: usual.values, minimum: MetricJudgement.leastDeviation) : .same
       )
     }
   }
@@ -95,19 +95,21 @@ package struct NoiseVariant: Sendable, Equatable {
   }
 }
 
-/// Whether one set of values lies much closer together than another.
+/// Whether one set of values has much less spread than another.
 package enum Quietness: String, Sendable, CaseIterable {
   case quieter, perhaps, same
 
-  /// Much quieter is a deviation of at most half of the other one, and values that lie nearer to their median by the
-  /// exact rank test of the distances at 0.01; perhaps quieter it is up to 0.1.
+  /// Compares the deviations, and the distances from the median by the exact rank test.
   ///
-  /// Half, since the deviation of 10 values is itself uncertain by a third: of 4,000 pairs of equally noisy sets, 10
-  /// values against 20, the one deviation was at most half of the other in 8 % (5 against 10: 22 %), and the test
-  /// agreed in 0.8 % (0.9 %; of values that jump between two levels 3 %). A deviation that is truly a quarter is found
-  /// in 80 % (26 %). By simulation, 2026-11. A deviation of `least` is as good as none.
-  init(of values: [Double], beside others: [Double], least: Double) {
-    guard 2 * max(Spread.noise(values), least) <= Spread.noise(others) else {
+  /// `quieter` is a deviation of at most half of the other one, with distances that are smaller at 0.01; at 0.1 it is
+  /// `perhaps`. Deviations below `minimum` count as `minimum`.
+  ///
+  /// Half, since the deviation of 10 values is uncertain by a third: of 4,000 pairs of equally noisy sets, 10 values against
+  /// 20, one deviation was at most half of the other in 8 % (5 against 10: 22 %), and with the test in 0.8 % (0.9 %; for
+  /// values that jump between two levels, 3 %). A deviation that is truly a quarter is found in 80 % (26 %). By simulation,
+  /// 2026-11.
+  init(of values: [Double], comparedWith others: [Double], minimum: Double) {
+    guard 2 * max(Spread.noise(values), minimum) <= Spread.noise(others) else {
       self = .same
       return
     }

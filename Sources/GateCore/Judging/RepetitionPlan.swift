@@ -1,19 +1,21 @@
 import Statistics
 
 extension RepetitionPlan {
-  /// The chance of a false alarm that all looks together may take.
+  /// The probability of a false alarm in all looks together.
   ///
-  /// One in a hundred, on top of which a rise must exceed its tolerance. Of simulated comparisons of equal programs the
-  /// worst kind of noise then has 0.95 % false alarms, all kinds together 0.14 % (ci/calibrate.d/RESULTS.md, A).
+  /// A rise must exceed its tolerance as well: in simulated comparisons of equal programs, the worst kind of noise has
+  /// 0.95 % false alarms, and all kinds together have 0.14 % (ci/calibrate.d/RESULTS.md, A).
   package static let falseAlarms = 0.01
 
-  /// The part of ``falseAlarms`` that the first of several looks may take: just above 1/252, which is the least that 5
-  /// values against 5 can reach, since with less the first look could never say anything.
+  /// The part of ``falseAlarms`` for the first of several looks.
+  ///
+  /// It is just above 1/252, the lowest probability that the rank test of 5 values against 5 can have. With less, the first
+  /// look could not find anything.
   private static let firstShare = 0.004
 
-  /// The chance of a false alarm that the look at `count` repetitions may take, against a baseline of so many values.
+  /// The probability of a false alarm for the look after `count` repetitions, against a baseline of so many values.
   ///
-  /// What a look could not spend, since so few values cannot reach it, goes to the next.
+  /// A look with too few values to reach its part leaves that to the next one.
   package func alpha(at count: Int, against baseline: Int) -> Double {
     let looks = looks
     guard looks.count > 1 else { return Self.falseAlarms }
@@ -27,9 +29,9 @@ extension RepetitionPlan {
     return available
   }
 
-  /// How many repetitions there should be at the next look; nil where more of them would change nothing.
+  /// The number of repetitions of the next look; nil where more repetitions cannot change the verdict.
   ///
-  /// They are worth their time only where noise alone left something undecided, and nothing else made the verdict.
+  /// They can where the verdict is inconclusive because of noise.
   package func nextLook(after result: ScenarioResult) -> Int? {
     let isUndecided = result.metrics.contains { $0.isUndecided && $0.rule.severity == .fail }
     guard result.verdict == .inconclusive, result.failure == nil, isUndecided else { return nil }
@@ -38,19 +40,19 @@ extension RepetitionPlan {
 }
 
 extension Repetitions {
-  /// How many repetitions a new baseline should have, once so many have been run; nil where they suffice.
+  /// How many repetitions a new baseline should have; nil where those of the result are enough.
   ///
-  /// One that is too noisy for its tolerance is measured to the most that is allowed: it is held against for weeks, and
-  /// one that happened to be low alarms again and again. (Of 14 checks of an unchanged program whose values differ by
-  /// 7 % 3 alarmed beside 10 values that were low by chance.)
+  /// Where it is too noisy for its tolerance, the maximum: a baseline is used for weeks, and one that is low by chance
+  /// raises alarm after alarm. (Of 14 checks of an unchanged program whose values differ by 7 %, 3 were false alarms against
+  /// 10 values that were low by chance.)
   package func countForBaseline(after result: ScenarioResult) -> Int? {
     let count = result.repetitions.count
     guard case .adaptive(let min, let max) = self, count < max, result.failure == nil else { return nil }
     let isTooNoisy = result.gate.rules.contains { rule in
       let values = result.repetitions.compactMap { $0.allMetrics[rule.metric] }
       guard rule.severity == .fail, let tolerance = rule.tolerance, values.count * 2 > count else { return false }
-      let seen = Detection.smallestShift(deviation: Spread.noise(values), min, values.count, allowed: 0)
-      return seen > tolerance.allowed(beside: values, of: rule.metric)
+      let detectable = Detection.smallestShift(deviation: Spread.noise(values), min, values.count, allowed: 0)
+      return detectable > tolerance.allowed(above: values, of: rule.metric)
     }
     return isTooNoisy ? max : nil
   }

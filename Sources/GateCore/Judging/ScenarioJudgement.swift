@@ -1,5 +1,5 @@
 extension ScenarioResult {
-  /// Judges the measurements: the same values give the same verdict on any machine.
+  /// Judges the values; equal values have equal verdicts on every machine.
   ///
   /// The results and notes of an earlier judgement are replaced, and those of the measurement are kept. Where
   /// `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`.
@@ -47,12 +47,12 @@ extension ScenarioResult {
     summary.verdict = Verdict.combined(summary.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass })
     let differences = baseline.map { summary.environment.fingerprint.differences(fromBaseline: $0.fingerprint) } ?? []
     if !differences.isEmpty {
-      // A changed environment is the first suspect of a changed value.
+      // Where values changed, the environment is the first thing to check.
       notes.insert(.environmentChanged(differences), at: summary.verdict == .pass ? notes.endIndex : 0)
     }
   }
 
-  /// Where a metric that counts was compared by its size alone.
+  /// Where a metric that can fail the scenario was compared by size alone.
   private var noteOnTooFewValues: Note? {
     let judged = summary.metrics.first { $0.method == .thresholds && $0.rule.severity == .fail }
     guard let judged, let now = judged.current?.count, let before = judged.baseline?.count else { return nil }
@@ -60,7 +60,7 @@ extension ScenarioResult {
   }
 }
 
-/// One rule of a scenario's gate, with everything that its judgement needs.
+/// One rule of a scenario's gate with all that its judgement needs.
 private struct MetricInScenario {
   let rule: GateRule
   let scenario: ScenarioResult
@@ -72,7 +72,7 @@ private struct MetricInScenario {
   private var repetitions: [RepetitionResult] { scenario.repetitions }
   private var values: [Double] { repetitions.compactMap { $0.allMetrics[metric] } }
 
-  /// The metric's result, or the reason why it is not judged.
+  /// The metric's result, or a note that it is not judged.
   var judged: (metric: MetricResult?, note: Note?) {
     if scenario.gate.isStandard, metric != .peakRSS, let baseline, let note = noteOnUnsteady(baseline) {
       return (nil, note)
@@ -125,10 +125,10 @@ private struct MetricInScenario {
     return .otherUnit(baseline: before, current: unit)
   }
 
-  /// Why a baseline's steady level is not judged where no gate asks for it; nil where it is.
+  /// Why the default gate does not judge a metric of the baseline; nil where it does.
   ///
-  /// The baseline was steady if at most a tenth of its repetitions were not: a steady state that comes and goes from
-  /// one repetition to the next would be missing at random in a later check of the same program.
+  /// At least nine tenths of the baseline's repetitions must have it: a steady state that only some repetitions reach would
+  /// be missing at random in later checks of the same program.
   private func noteOnUnsteady(_ baseline: Baseline) -> Note? {
     let steady = baseline.metrics[metric]?.count ?? 0
     let all = baseline.metrics.values.map(\.count).max() ?? 0
@@ -136,15 +136,16 @@ private struct MetricInScenario {
     return .baselineSeldomSteady(metric, count: steady, total: all)
   }
 
-  /// A metric that most repetitions lack is inconclusive where a gate or the baseline asks for it; a missing baseline
-  /// comes first.
+  /// The result of a metric that most repetitions lack.
+  ///
+  /// It is inconclusive, `no-baseline` where there is none, or only a note where the default gate has no baseline.
   private func unavailable(in count: Int) -> (metric: MetricResult?, note: Note?) {
     let cause = unavailability(count)
     if scenario.gate.isStandard, metric != .peakRSS, baseline == nil { return (nil, .notJudged(metric, cause)) }
     let lacksBaseline = baseline == nil && rule.tolerance != nil && missing == .noBaseline
     let verdict: Verdict = lacksBaseline ? .noBaseline : .inconclusive
     var result = MetricResult(rule: rule, unit: unit, verdict: verdict, reason: .unavailable(cause))
-    // What some repetitions had, most of more may have: on a busy machine a program becomes steady less often.
+    // With more repetitions, most may have it: on a busy machine programs become steady less often.
     result.isUndecided = verdict == .inconclusive && count > 0
     return (result, nil)
   }

@@ -1,24 +1,25 @@
-/// How high the main process's memory was, between its readings too.
+/// The highest memory of the main process, also between its readings.
 ///
-/// Two rules make it, and a fall is never taken for anything:
-/// - A high-water mark (`VmHWM`, proc_pid_status(5)) above the one read before was reached between the two readings,
-///   whether or not one of them saw that much resident: the kernel raises the mark only to what is resident.
-/// - A mark that was set back (``Mark/peakBefore``) counts as read just before that, and the next one from zero.
+/// It follows from two rules:
+/// - A high-water mark (`VmHWM`, proc_pid_status(5)) above the one before was reached between the two readings, even if
+///   neither of them saw that much resident memory: the kernel raises the mark only to what is resident.
+/// - A mark that was reset (``Mark/peakBefore``) counts as read just before the reset, and the next one from zero.
 ///
-/// A mark that is lower than before is of another program (exec makes a new one), or lags: the kernel keeps it by an
-/// inexact read of per-CPU counters (kernel commits f1a7941243c1 and 82241a83cd15; 16 to 368 KiB in 330 runs on 2 CPUs).
+/// A mark below the one before means nothing: it belongs to another program after an exec, or it lags, since the kernel
+/// updates it from inexact per-CPU counters (kernel commits f1a7941243c1 and 82241a83cd15; by 16 to 368 KiB in 330 runs on
+/// 2 CPUs).
 struct Envelope {
-  /// What is known of the time from one reading of the mark to the next.
+  /// The time from one reading of the mark to the next.
   struct Step {
-    /// When the mark was read before; the exec for the first step.
+    /// The time of the reading before; the exec for the first step.
     let after: Duration
     let time: Duration
-    /// What was resident at `time`; nil where only the mark was read, before it was set back.
+    /// Resident memory at `time`; nil where only the mark was read, before its reset.
     let resident: Bytes?
-    /// What was resident at some instant between the two times; nil where the mark did not rise.
+    /// Resident memory at some instant between the two times; nil where the mark did not rise.
     let risenTo: Bytes?
 
-    /// To what the mark rose since an instant not after `time`; nil where it did not, or may have done so before.
+    /// The mark, where it has risen since `start`; nil where it has not, or may have risen before.
     func rise(since start: Duration) -> Bytes? {
       after >= start && time > start ? risenTo : nil
     }
@@ -36,7 +37,7 @@ struct Envelope {
       steps.append(Step(after: earlier, time: time, resident: resident, risenTo: peak > mark ? peak : nil))
       (earlier, mark) = (time, peak)
     }
-    func setBack(before time: Duration?) {
+    func applyResets(before time: Duration?) {
       while let due = reset, time.map({ due.time < $0 }) ?? true {
         read(due.peak, resident: nil, at: due.time)
         mark = .zero
@@ -45,16 +46,16 @@ struct Envelope {
     }
     for sample in samples {
       guard let main = sample.main else { continue }
-      setBack(before: sample.time)
+      applyResets(before: sample.time)
       read(main.peak, resident: main.resident, at: sample.time)
     }
-    setBack(before: nil)
+    applyResets(before: nil)
     self.steps = steps
   }
 
-  /// The step that shows the most memory in a window, the first of several; nil where the window has no step.
+  /// The step with the most memory in a window, the first of equal ones; nil where the window has no step.
   ///
-  /// A rise that may have come before the window is left out: the program may have been elsewhere then.
+  /// A rise that may have happened before the window is left out.
   func highest(in window: ClosedRange<Duration>) -> (peak: Bytes, step: Step)? {
     steps.slice(of: window, by: \.time)
       .reduce(into: nil) { (highest: inout (peak: Bytes, step: Step)?, step) in
@@ -66,10 +67,9 @@ struct Envelope {
 
   /// Whether ``highest(in:)`` missed nothing of the window.
   ///
-  /// It did not where the mark rose in the window, since it then shows the most of all time since it was set back; and
-  /// where nothing can hide between the last reading in the window and its end: the mark was read just there, or had
-  /// not risen at the next reading, or there was no more to read (`isReadAtEnd`: at the very end of the process). A
-  /// window that ends at the last of all readings since nothing is known of later times is not read at its end.
+  /// The mark must have risen in the window, since it then is the maximum since its reset. And there must be nothing unseen
+  /// between the last reading in the window and its end: the mark was read just there, or had not risen at the next
+  /// reading, or was read at the very end of the process (`isReadAtEnd`).
   func isExact(in window: ClosedRange<Duration>, isReadAtEnd: Bool) -> Bool {
     let inside = steps.slice(of: window, by: \.time)
     guard inside.contains(where: { $0.rise(since: window.lowerBound) != nil }) else { return false }

@@ -1,8 +1,8 @@
 extension Scenario {
-  /// Whether a target that ended in this way did what was expected of it.
+  /// Whether this end of the target is an expected one.
   ///
-  /// Without an `expect` a target must end with exit code 0, or by the signal that asked it to stop. An end is never
-  /// sound where a process of the tree was killed for want of memory, whatever the main process made of that.
+  /// Without `expect`, a target must exit with code 0 or end by the signal that requested its stop. No end is accepted
+  /// where the OOM killer killed a process of the tree.
   package func accepts(_ end: End) -> Bool {
     guard end.oomKills == 0 else { return false }
     switch end.kind {

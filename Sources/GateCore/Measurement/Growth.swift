@@ -1,14 +1,14 @@
 import Statistics
 
-/// By how much memory rises in steady state, how far that figure can be trusted, and where it leads.
+/// The growth of memory in steady state, with its confidence interval and its kind.
 package struct Growth: Sendable, Hashable, Codable {
-  /// Where a curve goes on.
+  /// How the growth continues.
   package enum Kind: String, Sendable, CaseIterable, Codable {
-    /// No growth that could be told from noise, or none that would matter.
+    /// No growth that differs from noise, or too little to matter.
     case level
-    /// It grows all the time, by an amount that matters.
+    /// Memory grows all the time, by an amount that matters.
     case leaking
-    /// It grows ever more slowly, as a cache that fills or the end of a warm-up: a longer run would tell where it ends.
+    /// Growth slows down, as while a cache fills or at the end of a warm-up; a longer run would show where it ends.
     case settling
   }
 
@@ -28,11 +28,11 @@ package struct Growth: Sendable, Hashable, Codable {
 }
 
 extension Growth {
-  /// The growth of a steady stretch of a curve; nil for fewer than two points.
+  /// The growth of the steady part of a curve; nil for fewer than two points.
   ///
-  /// `x` are seconds or numbers of iterations, rising, and `y` bytes. What surely grows is settling where the last half
-  /// grows less than two thirds as fast as the first. Else it leaks iff the interval's low end, over the whole stretch,
-  /// comes to more than max(1 MiB, 0.5 % of the median): a size that matters, and not just a slope that is not zero.
+  /// `x` are seconds or numbers of iterations in rising order, and `y` bytes. Where the interval is above zero, growth is
+  /// settling if the last half grows less than two thirds as fast as the first. Else it is a leak if the interval's low end
+  /// amounts to more than max(1 MiB, 0.5 % of the median) over the whole part: a slope above zero alone is no leak.
   init?(x: [Double], y: [Double]) {
     guard let whole = SlopeInterval(x: x, y: y), let level = Spread.median(y), let first = x.first, let last = x.last
     else { return nil }
@@ -59,9 +59,9 @@ extension Growth {
 
   /// A last half that grows by less than this share of the first half's growth is settling.
   ///
-  /// Of a leak both halves grow alike; of a logarithmic fill, whose steady search leaves the last two thirds, the last
-  /// half grows 0.60 times as fast as the first. With a share of 1/2 all of 600 such fills were called leaks, and none so;
-  /// of 600 leaks of 2.4 MiB under noise of 300 KiB all are still found (simulated, 2026-11). That the last half must
-  /// surely grow, too, would have taken 32 of 39 leaks of 12 MiB under a sawtooth of 30 MiB for settling instead of 4.
+  /// Both halves of a leak grow equally fast. A logarithmic fill is steady in its last two thirds, of which the last half
+  /// grows 0.60 times as fast as the first: with a share of 1/2, all of 600 such fills were called leaks, and with this one
+  /// none; all of 600 leaks of 2.4 MiB under noise of 300 KiB are still found (simulated, 2026-11). To require that the last
+  /// half grows significantly would call 32 of 39 leaks of 12 MiB under a sawtooth of 30 MiB settling, instead of 4.
   private static let slowing = 2.0 / 3
 }

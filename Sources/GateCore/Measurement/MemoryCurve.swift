@@ -1,11 +1,11 @@
 import Statistics
 
-/// How one repetition's memory went, thin enough to keep: for pictures, since all that is judged is a metric.
+/// The memory of one repetition over time, downsampled for charts; verdicts depend on metrics only.
 ///
-/// Instants are times since the target's exec.
-package struct MemoryCurve: Sendable, Equatable {
-  /// Something with a name that began or happened at an instant.
-  package struct Instant: Sendable, Equatable {
+/// Times count from the target's exec.
+package struct MemoryCurve: Sendable, Equatable, Codable {
+  /// A named event.
+  package struct Instant: Sendable, Equatable, Codable {
     package var name: String
     package var time: Duration
 
@@ -14,8 +14,8 @@ package struct MemoryCurve: Sendable, Equatable {
     }
   }
 
-  /// The highest that the main process was, and between which instants that came.
-  package struct Peak: Sendable, Equatable {
+  /// The highest memory of the main process, and between which times it occurred.
+  package struct Peak: Sendable, Equatable, Codable {
     package var height: Bytes
     package var after: Duration
     package var before: Duration
@@ -25,8 +25,8 @@ package struct MemoryCurve: Sendable, Equatable {
     }
   }
 
-  /// A straight line through the steady state, whose slope is the growth per second.
-  package struct Stretch: Sendable, Equatable {
+  /// A straight line through the steady state with the slope of growth.
+  package struct Stretch: Sendable, Equatable, Codable {
     package var from: Duration
     package var to: Duration
     package var first: Bytes
@@ -39,20 +39,20 @@ package struct MemoryCurve: Sendable, Equatable {
 
   /// The main process.
   package var main: MemorySeries
-  /// The process tree; nil where it never had more than one process.
+  /// The process tree; nil where it had a single process.
   package var tree: MemorySeries?
-  /// When the target was asked to stop, or ended: the last phase ends here.
+  /// When the target was requested to stop, or ended; also the end of the last phase.
   package var end: Duration
-  /// Each lasts until the next one; at most ``mostInstants``.
+  /// Each phase lasts until the next one; at most ``mostInstants``.
   package var phases: [Instant]
-  /// Named marks, and where the target told of a loop for the first time; at most ``mostInstants``.
+  /// Named marks, and the first report of each loop; at most ``mostInstants``.
   package var marks: [Instant]
   package var iterations: Int
   package var peak: Peak?
-  /// Also of a state that only rises or falls, and so has no level; nil where it moved in other ways to the end.
+  /// Also for a state that only rises or falls and has no level; nil where there is no steady state.
   package var steady: Stretch?
 
-  /// More labels than these no picture has room for; the phases' figures are in the repetition's result.
+  /// A chart has no space for more labels.
   package static let mostInstants = 60
 
   package init(
@@ -76,10 +76,10 @@ package struct MemoryCurve: Sendable, Equatable {
   }
 }
 
-/// Readings of memory in the order of time, neighbours told together: the range of each group, so that no peak is lost.
+/// Readings of memory in the order of time, with neighbours grouped: the range of each group, so that no peak is lost.
 package struct MemorySeries: Sendable, Equatable {
   package struct Point: Sendable, Equatable {
-    /// When the highest reading of the group was made, to ``MemorySeries/tick``.
+    /// The time of the highest reading of the group, rounded to ``MemorySeries/tick``.
     package var time: Duration
     package var low: Bytes
     package var high: Bytes
@@ -92,33 +92,33 @@ package struct MemorySeries: Sendable, Equatable {
   /// In the order of time.
   package let points: [Point]
 
-  /// As many as a picture of 700 dots can show; 32 bytes each.
+  /// Enough for a chart of 700 pixels; 32 bytes each.
   package static let mostPoints = 120
-  /// Enough to see how a tree or a baseline went, in a line of a file.
-  package static let mostPointsBeside = 60
-  /// The grain of times, far below what lies between two readings.
+  /// Enough for the second line of a chart: a process tree or a baseline.
+  package static let mostSecondaryPoints = 60
+  /// The resolution of times, far below the interval of readings.
   package static let tick = Duration.microseconds(100)
 
-  /// Takes points that are in the order of time already.
+  /// The points must be in the order of time.
   package init(_ points: [Point]) {
     self.points = points
   }
 
-  /// Groups readings, which are in the order of time, by equal stretches of it.
+  /// Groups readings, which are in the order of time, by equal spans of time.
   init(_ readings: some Sequence<(time: Duration, level: Bytes)>, atMost most: Int = mostPoints) {
     self = MemorySeries(readings.map { Point(time: Self.rounded($0.time), low: $0.level, high: $0.level) })
-      .thinned(to: most)
+      .downsampled(to: most)
   }
 
-  /// The series in at most so many points, and none where a stretch has no reading.
-  package func thinned(to most: Int) -> MemorySeries {
+  /// The series in at most so many points, each for an equal span of time; spans without a reading have none.
+  package func downsampled(to most: Int) -> MemorySeries {
     guard points.count > most, let first = points.first?.time, let last = points.last?.time else { return self }
     let width = max(Double((last - first).nanoseconds) / Double(most), 1)
-    var groups: [(stretch: Int, point: Point)] = []
+    var groups: [(span: Int, point: Point)] = []
     for point in points {
-      let stretch = min(most - 1, Int(Double((point.time - first).nanoseconds) / width))
-      guard let index = groups.indices.last, groups[index].stretch == stretch else {
-        groups.append((stretch, point))
+      let span = min(most - 1, Int(Double((point.time - first).nanoseconds) / width))
+      guard let index = groups.indices.last, groups[index].span == span else {
+        groups.append((span, point))
         continue
       }
       if point.high > groups[index].point.high {
@@ -139,25 +139,22 @@ package struct MemorySeries: Sendable, Equatable {
 // MARK: - Of a recording
 
 extension Recording {
-  /// The curve without its steady state, which ``MemoryCurve/Stretch`` is; nil where the
-  /// main process was never read.
+  /// The curve without its steady state; nil where the main process was never read.
   ///
-  /// `peak` is the metric, and `end` the end of the time in which the phases are.
+  /// `peak` is the metric, and `end` the end of the last phase.
   func curve(in envelope: Envelope, peak: Double?, until end: Duration) -> MemoryCurve? {
     let main = MemorySeries(samples.lazy.compactMap { sample in sample.main.map { (sample.time, $0.resident) } })
     guard !main.points.isEmpty else { return nil }
     let hasTree = samples.contains { $0.processes > 1 }
-    let tree = MemorySeries(samples.lazy.map { ($0.time, $0.tree) }, atMost: MemorySeries.mostPointsBeside)
-    var curve = MemoryCurve(
-      main: main, tree: hasTree ? tree : nil, end: end
-    )
+    let tree = MemorySeries(samples.lazy.map { ($0.time, $0.tree) }, atMost: MemorySeries.mostSecondaryPoints)
+    var curve = MemoryCurve(main: main, tree: hasTree ? tree : nil, end: end)
     for mark in marks {
       switch mark.event {
       case .phase(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.phases)
       case .mark where mark.event.activity != nil: break
       case .mark(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
       case .value:
-        // Figures are metrics; a line for each would hide the curve. A loop that goes on tells of itself in each turn.
+        // Values are metrics; a line for each would hide the curve. A loop that continues is reported again and again.
         guard let loop = mark.event.loopName, !curve.marks.contains(where: { $0.name == "loop.\(loop)" }) else { break }
         curve.add(MemoryCurve.Instant("loop.\(loop)", at: mark.time), to: \.marks)
       case .iteration: curve.iterations += 1
@@ -167,8 +164,8 @@ extension Recording {
     return curve
   }
 
-  /// Where the peak lies: at the highest step of the envelope, unless that is clearly lower; then it came after the last
-  /// reading, and only the mark at the very end tells of it.
+  /// Where the peak is: at the highest step of the envelope, or after the last reading where that step is clearly lower and
+  /// only the mark at the very end shows the peak.
   private func place(of peak: Bytes, in envelope: Envelope) -> MemoryCurve.Peak {
     let last = envelope.steps.last?.time ?? .zero
     guard let highest = envelope.highest(in: .zero...last),

@@ -1,7 +1,7 @@
 import Statistics
 
 extension Recording {
-  /// The figures that this repetition yields; a metric that cannot be had is missing.
+  /// The result of this repetition, without unavailable metrics.
   package func result() -> RepetitionResult {
     let envelope = Envelope(samples: samples, marks: marks)
     var result = RepetitionResult(
@@ -29,42 +29,42 @@ extension Recording {
     return result
   }
 
-  /// The largest child, where it held at least half as much again as the main process.
+  /// The largest child, where it had at least one and a half times the memory of the main process.
   ///
-  /// The main process's figures leave it out: then that one is mostly a shell that started the real program. A forked
-  /// copy holds no more than its parent.
+  /// The main process is then usually a shell that started the real program, and its metrics do not include the child. A
+  /// forked copy has no more memory than its parent.
   package var overshadowingChild: ProcessRecord? {
     guard let peak, let child = processes.filter({ !$0.isMain }).max(by: { $0.peak < $1.peak }) else { return nil }
     return Double(child.peak.count) >= 1.5 * Double(peak.count) ? child : nil
   }
 
-  /// Growth is per iteration where there are enough iterations for a slope, else per second.
+  /// Whether there are enough iterations for growth per iteration; else it is per second.
   package var growthIsPerIteration: Bool {
     marks.count { $0.event == .iteration } >= Self.fewestIterations
   }
 
-  /// What the main process's memory consisted of when it was nearest to its peak.
+  /// The composition of the main process's memory nearest to its peak.
   ///
-  /// Its ``Composition/resident`` tells how near that was: compositions are read rarely.
+  /// ``Composition/resident`` shows how near it is, since compositions are read rarely.
   package var compositionAtPeak: Composition? {
     guard let peak else { return nil }
     func distance(_ reading: CompositionReading) -> Int64 { abs(reading.composition.resident.count - peak.count) }
     return compositions.min { distance($0) < distance($1) }?.composition
   }
 
-  /// Fewer readings than this are of a program that was still being loaded: they tell nothing of it.
+  /// Fewer readings show a program that is still being loaded, and are not used.
   package static let fewestReadings = 5
 
-  /// A slope over fewer turns is mostly the noise of single pages.
+  /// A slope over fewer iterations is mostly noise of single pages.
   private static let fewestIterations = 10
 
-  /// A slope per second over a shorter steady state is mostly the noise of single pages.
+  /// A slope per second over a shorter steady state, in seconds, is mostly noise of single pages.
   private static let shortestGrowthWindow = 0.5
 
-  /// The highest of all high-water marks and readings of the main process, over all programs that it was.
+  /// The highest of all high-water marks and readings of the main process, over all programs that it executed.
   ///
-  /// The mark alone may be low (see ``Envelope``), a reading is exact. Without a reading at the very end of the process
-  /// the figure is that of the last reading before, which too few readings make worthless.
+  /// The mark alone may be too low (see ``Envelope``); a reading is exact. Without a reading at the very end of the process,
+  /// the peak is that of the last reading before, which must not be one of too few.
   private var peak: Bytes? {
     guard isReadAtEnd || samples.count(where: { $0.main != nil }) >= Self.fewestReadings else { return nil }
     let seen = samples.compactMap { $0.main.map { max($0.peak, $0.resident) } }
@@ -77,7 +77,7 @@ extension Recording {
     processes.contains { $0.isMain && $0.isExact }
   }
 
-  /// The time from exec to the request to stop, or to the main process's last reading and end.
+  /// The time from exec to the request to stop, or else to the main process's last reading and end.
   private var window: ClosedRange<Duration> {
     let lastReading = samples.last { $0.main != nil }?.time ?? .zero
     return .zero...max(.zero, stopRequested ?? max(duration, lastReading))
@@ -87,10 +87,10 @@ extension Recording {
     samples.compactMap { sample in sample.main.map { (sample.time, Double($0.resident.count)) } }
   }
 
-  /// How much memory page faults brought in, in bytes a second of the main process's life up to the request to stop.
+  /// The memory that page faults made resident in the main process, in bytes per second until the request to stop.
   ///
-  /// Minor faults (`minflt`, proc_pid_stat(5)) times the page size; one of a huge page counts as one page. The first
-  /// and the last reading that know them bound the time.
+  /// Minor faults (`minflt`, proc_pid_stat(5)) times the page size, between the first and the last reading of them; the
+  /// fault of a huge page counts as one page.
   private var faultRate: Double? {
     let known = samples.slice(of: window, by: \.time).lazy.filter { $0.activity != nil }
     guard let first = known.first, let last = known.last, let before = first.activity, let after = last.activity,
@@ -131,7 +131,7 @@ extension Recording {
     return Growth(x: times, y: Array(curve.medians[start...]))
   }
 
-  /// The growth over the number of the iteration; nil where the levels of too few iterations are known.
+  /// The growth per iteration; nil where the memory of too few iterations was read.
   private var growthPerIteration: Growth? {
     let levels = marks.lazy.filter { $0.event == .iteration }.enumerated().compactMap { number, mark in
       mark.resident.map { (number: Double(number), level: Double($0.count)) }
@@ -142,7 +142,7 @@ extension Recording {
     return Growth(x: kept.map(\.number), y: kept.map(\.level))
   }
 
-  /// A phase lasts until the next one or the window's end; its peak is the highest of the envelope in that time.
+  /// A phase lasts until the next one or the end of the window; its peak is the highest of the envelope in that time.
   private func phases(in envelope: Envelope) -> [RepetitionResult.Phase] {
     let starts = marks.compactMap { mark -> (name: String, time: Duration)? in
       guard case .phase(let name) = mark.event else { return nil }
@@ -170,8 +170,7 @@ extension Recording {
     result.metrics[.treeSteady] = Self.steadyLevel(samples.map { ($0.time, Double($0.tree.count)) }, within: window)
   }
 
-  /// The largest first, of equal ones the one with the lower id; the main process in the last place where it would be
-  /// left out.
+  /// The largest first, of equal ones the one with the lower id; the main process last where it would be left out.
   private var largestProcesses: [ProcessRecord] {
     let sorted = processes.sorted { ($1.peak, $0.id) < ($0.peak, $1.id) }
     let (kept, rest) = (sorted.prefix(RepetitionResult.mostProcesses), sorted.dropFirst(RepetitionResult.mostProcesses))

@@ -1,7 +1,7 @@
-/// The forms in which a recording is given to other programs.
+/// The formats in which recordings are exported.
 package enum RecordingFormat: String, Sendable, CaseIterable {
-  /// All of it.
+  /// The whole recording.
   case json
-  /// The samples, one a row.
+  /// The samples, one per row.
   case csv
 }

@@ -1,10 +1,10 @@
-/// What one repetition yielded.
-package struct RepetitionResult: Sendable, Equatable {
-  /// The figures of one phase.
+/// The result of one repetition.
+package struct RepetitionResult: Sendable, Equatable, Codable {
+  /// The metrics of one phase.
   package struct Phase: Sendable, Equatable {
     package var name: String
     package var metrics: [MetricName: Double]
-    /// Whether its peak is exact, and not just the highest reading.
+    /// Whether the peak is exact, and not only the highest reading.
     package var peakIsExact: Bool
 
     package init(name: String, metrics: [MetricName: Double], peakIsExact: Bool = false) {
@@ -16,17 +16,17 @@ package struct RepetitionResult: Sendable, Equatable {
 
   package var end: End
   package var duration: Duration
-  /// How many processes of the tree were seen.
+  /// The number of processes of the tree that were seen.
   package var processes: Int
-  /// A metric that could not be had is missing.
+  /// Without unavailable metrics.
   package var metrics: [MetricName: Double]
-  /// In which units the target reported its own figures (``MetricName/value(_:)``).
+  /// The units of values that the target reported (``MetricName/value(_:)``).
   package var units: [MetricName: String] = [:]
-  /// What the target told of itself, in the order of time; at most ``TargetEvent/most``.
+  /// Events that the target reported, in the order of time; at most ``TargetEvent/most``.
   package var events: [TargetEvent] = []
-  /// What is known of the metric `growth`; nil where that is missing, or from a file that tells no more than the slope.
+  /// The details of the metric `growth`; nil where that is unavailable, or read from a file with the slope alone.
   package var growth: Growth?
-  /// Whether the main process's memory became steady; nil where nobody has told.
+  /// Whether the main process's memory became steady; nil where it is unknown.
   package var steadiness: Steadiness?
   package var phases: [Phase]
   /// The longest time between two samples.
@@ -35,23 +35,22 @@ package struct RepetitionResult: Sendable, Equatable {
   /// The highest rise above the steady level; nil where there was none, or no steady level.
   package var spike: Spike?
   package var treeMethod: TreeMethod
-  /// The processes with the highest peaks, at most ``mostProcesses``, the main one always among them.
+  /// The processes with the highest peaks, including the main one; at most ``mostProcesses``.
   package var largestProcesses: [ProcessRecord]
-  /// How its memory went; nil where the main process was never read, or a file does not tell.
+  /// nil where the main process was never read, or a file has no curve.
   package var curve: MemoryCurve?
 
   package static let mostProcesses = 20
 
-  /// A short rise above the steady level, and when it came.
-  package struct Spike: Sendable, Equatable {
+  /// A short rise above the steady level.
+  package struct Spike: Sendable, Equatable, Codable {
     package var height: Bytes
-    /// Between these two readings, times since exec.
+    /// It occurred between these two readings; times since exec.
     package var after: Duration
     package var before: Duration
-    /// The phase that it began in; nil outside all phases.
+    /// The phase in which it began; nil where it was in none.
     package var phase: String?
-    /// Whether the main process kept a CPU busy then: memory that is asked for in a hurry is the likeliest to get a
-    /// program killed.
+    /// Whether the main process kept a CPU busy meanwhile.
     package var isBusy: Bool
 
     package init(height: Bytes, after: Duration, before: Duration, phase: String? = nil, isBusy: Bool = false) {
@@ -91,8 +90,7 @@ package struct RepetitionResult: Sendable, Equatable {
     self.largestProcesses = largestProcesses
   }
 
-  /// All figures under the names that a gate uses, those of phases too; of a phase that came more than once, the
-  /// highest.
+  /// All metrics, with those of phases under their names in gates; the highest value of a phase that occurred repeatedly.
   package var allMetrics: [MetricName: Double] {
     phases.reduce(into: metrics) { all, phase in
       for (metric, value) in phase.metrics {

@@ -1,9 +1,9 @@
 extension Recording {
-  /// The highest rise above the steady level, in bytes, and what is known of it.
+  /// The highest rise above the steady level in bytes, and its details.
   ///
-  /// Where the mark rose between two readings it is exact though no reading saw it. After a warm-up it is counted from
-  /// the first reading at the level on, since the steady state's first stretch may begin with the end of the warm-up.
-  /// What stays within the quiet band has a height and is no spike.
+  /// It is exact where the high-water mark rose between two readings. After a warm-up it counts from the first reading at
+  /// the level, since the first bin of the steady state may contain the end of the warm-up. A rise within the quiet band has
+  /// a height and is no spike.
   func spike(
     above level: Double,
     from start: Duration,
@@ -28,7 +28,7 @@ extension Recording {
     return (height, spike)
   }
 
-  /// The phase that was on just before an instant; a mark that was set back there is still of the phase that ends.
+  /// The phase just before an instant: a mark that was reset there belongs to the phase that ends.
   private func phase(before time: Duration) -> String? {
     var name: String?
     for mark in marks where mark.time < time {
@@ -37,16 +37,16 @@ extension Recording {
     return name
   }
 
-  /// The share of one CPU from which on a process counts as busy.
+  /// A process that uses at least this share of a CPU is busy.
   private static let busyShare = 0.8
 
-  /// The shortest time over which CPU time says something of a share of 0.8.
+  /// The shortest time over which CPU time can show a share of 0.8.
   ///
-  /// `utime` and `stime` of proc_pid_stat(5) come in ticks, mostly of 10 ms, each cut to a whole one: a process that
-  /// works all the time may seem to have worked two ticks less.
+  /// `utime` and `stime` of proc_pid_stat(5) are each rounded down to ticks of mostly 10 ms: a process that is always busy
+  /// may seem to have used two ticks less.
   private static let busyStretch = Duration.milliseconds(100)
 
-  /// Whether the main process kept a CPU busy around a span of time, which is widened to both sides where it is short.
+  /// Whether the main process kept a CPU busy around a span of time, which is extended on both sides where it is short.
   private func keepsCPUBusy(from start: Duration, to end: Duration) -> Bool {
     let known = samples.compactMap { sample in sample.activity.map { (time: sample.time, cpu: $0.cpuTime) } }
     guard !known.isEmpty else { return false }

@@ -2,9 +2,9 @@
 package enum Steadiness: String, Sendable, CaseIterable, Codable {
   /// It has a level.
   case steady
-  /// It still moved in the last half of the run.
+  /// It still changed in the last half of the run.
   case unsteady
-  /// It rose or fell all the time, so that its median would be a matter of where the run was cut.
+  /// It rose or fell all the time, so that its median would depend on when the run ended.
   case drifting
   /// Too few readings were made.
   case tooShort = "too-short"

@@ -52,6 +52,7 @@ extension End {
         self.init(.abort, signal: signal, cause: core)
       }
     case .ill, .trap:
+      // text from outside: the Swift runtime
       let line = lastLines.last { $0.contains("Fatal error:") }
       self.init(.trap, signal: signal, cause: line.map { .fatalError(line: $0) } ?? core)
     case .segv, .bus, .fpe, .sys:
@@ -63,10 +64,7 @@ extension End {
 
   /// Whether the line is the Swift runtime's `failed to allocate 10485792 bytes`, printed before it aborts.
   private static func isFailedAllocation(_ line: String) -> Bool {
-    guard let words = line.firstRange(of: "failed to allocate ") else { return false }
-    let rest = line[words.upperBound...]
-    let digits = rest.prefix { $0.isASCII && $0.isNumber }
-    return !digits.isEmpty && rest.dropFirst(digits.count).hasPrefix(" bytes")
+    line.contains(/failed to allocate [0-9]+ bytes/)
   }
 
   private static func signalOfChild(for code: Int) -> Cause? {

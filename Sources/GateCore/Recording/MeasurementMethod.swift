@@ -1,7 +1,7 @@
 /// How a repetition was measured.
 ///
 /// Values of different methods are never compared.
-package enum MeasurementMethod: String, Sendable, CaseIterable {
+package enum MeasurementMethod: String, Sendable, CaseIterable, Codable {
   /// Each process's own high-water mark, read when it ends; the tree's memory from a cgroup of its own.
   case tracedInCgroup = "traced+cgroup"
   /// Each process's own high-water mark, read when it ends.

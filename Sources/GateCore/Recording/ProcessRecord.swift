@@ -1,5 +1,5 @@
 /// One process of the target's tree.
-package struct ProcessRecord: Sendable, Equatable {
+package struct ProcessRecord: Sendable, Equatable, Codable {
   package var id: Int32
   package var parent: Int32
   /// The kernel's name of the process (`comm`), at most 15 bytes.

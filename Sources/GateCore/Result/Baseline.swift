@@ -1,13 +1,13 @@
 package import FoundationEssentials
 import Statistics
 
-/// Who approved a baseline, when and why.
+/// Who approved a baseline, when, and why.
 package struct Approval: Sendable, Hashable, Codable {
   package var at: Date
   package var by: String
   package var commit: String?
   package var reason: String?
-  /// The id of the run that the values come from.
+  /// The id of the run with these values.
   package var run: String
 
   package init(at: Date, by: String, commit: String?, reason: String?, run: String) {
@@ -19,7 +19,7 @@ package struct Approval: Sendable, Hashable, Codable {
   }
 }
 
-/// The level that small rises are counted from, each of which was within its tolerance.
+/// The level from which creep is counted: the sum of small rises, each of which was within its tolerance.
 package struct Anchor: Sendable, Hashable, Codable {
   package var level: Double
   /// When and at which commit the level was approved or measured.
@@ -33,23 +33,23 @@ package struct Anchor: Sendable, Hashable, Codable {
   }
 }
 
-/// Measurements of one scenario in one environment, to compare later ones with.
-package struct Baseline: Sendable, Equatable {
+/// The values of one scenario in one environment with which later ones are compared.
+package struct Baseline: Sendable, Equatable, Codable {
   package var scenario: ScenarioName
   package var environment: String
   package var fingerprint: Fingerprint
-  /// One value for each repetition, in the order of measurement.
+  /// One value of each repetition, in the order of measurement.
   package var metrics: [MetricName: [Double]]
-  /// The units of the values that the target reports (``MetricName/value(_:)``).
+  /// The units of values that the target reports (``MetricName/value(_:)``).
   package var units: [MetricName: String]
   package var composition: Composition?
-  /// The memory curve of the repetition in the middle; nil where a file does not have it.
+  /// The memory curve of the middle repetition; nil where a file has none.
   package var curve: MemorySeries?
-  /// What the metrics of the process tree count.
+  /// How the metrics of the process tree were counted.
   package var treeMethod: TreeMethod
-  /// The levels that metrics have crept up from; see ``continueAnchors(of:gate:)``.
+  /// The levels from which metrics have crept up (``continueAnchors(of:gate:)``).
   package var anchors: [MetricName: Anchor]
-  /// nil where the values are those of a plain result, which nobody has approved.
+  /// nil for the values of a result that was not approved.
   package var approval: Approval?
 
   package init(
@@ -76,9 +76,7 @@ package struct Baseline: Sendable, Equatable {
     self.approval = approval
   }
 
-  /// Takes the values of a result.
-  ///
-  /// Values of process trees are left out where the repetitions counted them by different methods.
+  /// The values of a result, without those of process trees where the repetitions counted them by different methods.
   package init(of result: ScenarioResult, approval: Approval? = nil) {
     let treeMethods = Set(result.repetitions.map(\.treeMethod))
     let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || treeMethods.count == 1 }
@@ -92,7 +90,7 @@ package struct Baseline: Sendable, Equatable {
       metrics: Dictionary(uniqueKeysWithValues: columns),
       units: Dictionary(uniqueKeysWithValues: units),
       composition: result.composition,
-      curve: middle?.main.thinned(to: MemorySeries.mostPointsBeside),
+      curve: middle?.main.downsampled(to: MemorySeries.mostSecondaryPoints),
       treeMethod: result.repetitions.first?.treeMethod ?? .upperBound,
       approval: approval
     )
@@ -110,7 +108,7 @@ extension Baseline {
     metric.unit(perIteration: false, reported: units[metric])
   }
 
-  /// Whether values of this environment may be compared with the baseline's.
+  /// Whether values from this environment may be compared with the baseline's.
   package func isComparable(to environment: EnvironmentInfo) -> Bool {
     environment.fingerprint.differences(fromBaseline: fingerprint)
       .allSatisfy { !$0.field.isHard || environment.ignoredFields.contains($0.field) }
@@ -120,14 +118,14 @@ extension Baseline {
 /// What a scenario's values are compared with.
 package enum Reference: Sendable, Equatable {
   case baseline(Baseline)
-  /// None is stored for this environment.
+  /// No baseline is stored for this environment.
   case missing
   /// The nearest stored baseline is of another environment.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
 }
 
 extension ScenarioResult {
-  /// A baseline's values as a result that is not judged yet, with the default gate.
+  /// A baseline's values as a result that is not judged, with the default gate.
   package init(of baseline: Baseline) {
     let count = baseline.metrics.values.map(\.count).max() ?? 0
     let repetitions = (0..<count).map { index in

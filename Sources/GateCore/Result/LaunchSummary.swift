@@ -1,36 +1,36 @@
 package import FoundationEssentials
 
-/// What a program that keeps a launch record has left of its latest run.
+/// The latest run of a program that writes a launch record.
 package struct LaunchSummary: Sendable, Equatable {
-  /// How the run ended, as far as it could write that down itself.
+  /// How the run ended, as far as the program could record it.
   package enum Ending: Sendable, Equatable {
     case crashed(Signal)
-    /// A signal asked it to end; `sender` is the process that sent it, where that is known.
+    /// A signal requested the end; `sender` is the process that sent it, nil where it is unknown.
     case requested(Signal, sender: Int32?)
-    /// nil: the code is not known.
+    /// nil where the code is unknown.
     case exited(code: Int32?)
-    /// Nothing is written: it still runs, or something killed it at once.
+    /// No end is recorded: it still runs, or it was killed.
     case unmarked
   }
 
   package var ending: Ending
-  /// What the program said it was doing: `starting`, `active`, `idle` or `stopping`.
+  /// The last activity that the program reported: `starting`, `active`, `idle` or `stopping`.
   package var activity: String
   package var appVersion: String
   package var process: Int32
-  /// Since when it has hung, told in time before the last sign of life; nil where it had not.
+  /// How long it had hung at the last sign of life; nil where it had not.
   package var hungFor: Duration?
-  /// Whether the program had told the library to stop.
+  /// Whether the program had stopped the library.
   package var isStopped: Bool
   /// The last sign of life.
   package var lastSeen: Date
   package var resident: Bytes
   package var peak: Bytes
-  /// The lowest limit of its memory cgroup and those above; nil where there is none.
+  /// The lowest limit of its memory cgroup and its ancestors; nil where there is none.
   package var limit: Bytes?
-  /// How many processes of its cgroup were killed for want of memory while it ran; nil where nothing counts them.
+  /// How many processes of its cgroup the OOM killer killed during the run; nil where they are not counted.
   package var oomKills: Int64?
-  /// Runs before it that ended badly while they started, without a good one in between.
+  /// How many runs in a row before it failed during their start.
   package var launchFailures: Int
   package var kernel: String
   package var cgroup: String

@@ -1,10 +1,10 @@
 import Statistics
 
-/// One metric of one scenario: its values and, where a gate asks for it, the verdict.
+/// One metric of one scenario: its values and, where a rule of the gate judges it, the verdict.
 package struct MetricResult: Sendable, Hashable {
   package var rule: GateRule
   package var unit: String
-  /// `skipped` where no gate asks for the metric.
+  /// `skipped` where no rule judges it.
   package var verdict: Verdict
   package var baseline: ValueSummary?
   package var current: ValueSummary?
@@ -13,13 +13,13 @@ package struct MetricResult: Sendable, Hashable {
   package var allowed: Double?
   /// The smallest change that this comparison could have detected.
   package var detectable: Double?
-  /// The smallest change that the noise of the baseline lets a check of this plan detect, whatever the tolerance.
+  /// The smallest change that a check by this plan can detect with the noise of the baseline, without a tolerance.
   package var resolution: Double?
   /// Whether noise alone made the verdict inconclusive, so that more repetitions may decide it.
   package var isUndecided = false
   /// nil where nothing was compared.
   package var method: Method?
-  /// The probability that values of an unchanged program differ this much; nil where the change is within its tolerance.
+  /// The probability of such a difference between values of an unchanged program; nil within the tolerance.
   package var chance: Double?
   /// Why the verdict is what it is; nil where there is nothing to explain.
   package var reason: VerdictReason?
@@ -54,7 +54,7 @@ package struct MetricResult: Sendable, Hashable {
 
   package var metric: MetricName { rule.metric }
 
-  /// Whether a gate asks for it.
+  /// Whether a rule of the gate judges it.
   package var isGated: Bool { rule.severity != .off }
 }
 
@@ -119,7 +119,7 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case noBaseline
   /// The baseline does not have this metric.
   case notInBaseline
-  /// It rose by more than its tolerance; the figures are in ``MetricResult/change``.
+  /// It rose by more than its tolerance (``MetricResult/change``).
   case rise
   /// It fell by more than its tolerance.
   case fall
@@ -127,7 +127,7 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case undecided(upTo: Double)
   /// The values jump between two levels; how many were at the higher one, and what follows from it.
   case levels(TwoLevels, LevelsOutcome)
-  /// Its median is above the limit; `atLeastBy` is by how much with 95 % confidence, where an interval is known.
+  /// Its median is above the limit; by at least so much with 95 % confidence, where an interval is known.
   case aboveLimit(atLeastBy: Double?)
   /// Its interval contains the limit.
   case nearLimit(low: Double, high: Double)
@@ -167,15 +167,15 @@ package struct TwoLevels: Sendable, Hashable, Codable {
 /// Why most repetitions do not have a metric.
 package enum Unavailability: Sendable, Hashable, Codable {
   case noPhaseStarted
-  /// The target reported the value in so many repetitions only.
+  /// The target reported the value in too few repetitions.
   case notReported(in: Int, of: Int)
   /// The target ended before enough readings were made.
   case tooFewReadings
-  /// The target's page faults were read less than twice.
+  /// The target's page faults were read fewer than two times.
   case tooFewFaultReadings
-  /// The iterations came too fast for their levels to be read.
+  /// The iterations were too short to read the memory of enough of them.
   case iterationsTooFast
-  /// Only so many repetitions became steady.
+  /// Too few repetitions became steady.
   case seldomSteady(in: Int, of: Int)
   /// No repetition became steady; the reason that most repetitions have.
   case neverSteady(Steadiness)

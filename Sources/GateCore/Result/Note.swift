@@ -1,15 +1,15 @@
 /// A remark on a scenario's result; the reports put it into words.
 package enum Note: Sendable, Hashable, Codable {
   // On the measurement.
-  /// A remark on `count` of the `total` repetitions.
+  /// A remark on so many of the `total` repetitions.
   case recording(RecordingNote, count: Int, total: Int)
   case machine(MachineNote)
-  /// The other side of the comparison is this build, run alternately with the scenario's own.
+  /// The values are compared with this build, which ran alternately with the scenario's own.
   case comparedWithBuild(String)
-  /// A child holds more memory than the main process, and no gate covers it; the commands of both.
+  /// A child process has more memory than the main process, and no rule covers it; the commands of both.
   case largerChild(child: String, main: String)
-  /// Memory grows in `count` of the repetitions, and no gate covers growth; the growth of the repetition in the middle, and
-  /// a limit to start from.
+  /// Memory grows in so many repetitions, and no rule covers growth: the growth of the middle one of them, and a limit to
+  /// start with (``ScenarioResult/gate(limitingGrowthTo:)``).
   case ungatedGrowth(Growth, count: Int, total: Int, limit: Amount)
 
   // On the verdict.
@@ -17,11 +17,11 @@ package enum Note: Sendable, Hashable, Codable {
   /// Every metric of the gate is off.
   case nothingJudged
   case notJudged(MetricName, Unavailability)
-  /// A metric is not judged since only so many of the baseline's repetitions became steady.
+  /// The default gate does not judge the metric, since only `count` of the baseline's repetitions have it.
   case baselineSeldomSteady(MetricName, count: Int, total: Int)
-  /// There is no baseline for this environment; the nearest one, and the fields that differ.
+  /// There is no baseline for this environment: the name of the nearest one, and the fields that differ.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
-  /// The environment differs from the baseline's in these soft fields.
+  /// The environment differs from the baseline's in these fields.
   case environmentChanged([Fingerprint.Difference])
   /// There are too few values for a statistical test.
   case tooFewValues(current: Int, baseline: Int)

@@ -1,9 +1,9 @@
-/// Something that a person who waits for a run may want to know.
+/// The progress of a run.
 package enum Progress: Sendable, Equatable {
   /// One repetition of one scenario.
   package struct Repetition: Sendable, Equatable {
     package var scenario: ScenarioName
-    /// Counts from 1; warm-ups have a count of their own.
+    /// Counts from 1; warm-ups are counted separately.
     package var number: Int
     package var of: Int
     package var isWarmup: Bool
@@ -16,10 +16,10 @@ package enum Progress: Sendable, Equatable {
     }
   }
 
-  /// A scenario begins; `index` counts from 1.
+  /// `index` counts from 1.
   case scenarioStarted(ScenarioName, index: Int, of: Int)
   case repetitionStarted(Repetition)
-  /// A repetition ended; the peak is nil where it could not be had.
+  /// The peak is nil where it is unavailable.
   case repetitionFinished(Repetition, peak: Bytes?, duration: Duration)
   case scenarioFinished(ScenarioResult)
 }

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// This program, as its reports name it.
+/// The name and version of this program in its reports.
 package enum Tool {
   package static let name = "highwater"
   package static let version = "0.1.0"
 }
 
-/// A finished run of one or more scenarios: what every report is made from.
+/// A finished run of one or more scenarios: the input of every report.
 package struct RunResult: Sendable, Equatable {
   package var run: RunInfo
   package var environment: EnvironmentInfo
@@ -24,8 +24,8 @@ package struct RunResult: Sendable, Equatable {
   }
 }
 
-/// When and of what a run was.
-package struct RunInfo: Sendable, Hashable {
+/// Which build was run, and when.
+package struct RunInfo: Sendable, Hashable, Codable {
   /// A UUID of version 7, so that ids sort by time.
   package var id: String
   package var startedAt: Date
@@ -34,7 +34,7 @@ package struct RunInfo: Sendable, Hashable {
   /// The first line of the commit's message.
   package var subject: String?
   package var branch: String?
-  /// Where the CI system shows this build.
+  /// The build's page on the CI system.
   package var buildURL: String?
 
   package init(

@@ -1,15 +1,15 @@
-/// The result of one scenario: from the measurement on, through the judgement, to every report, file and page.
+/// The result of one scenario: made by the measurement, completed by the judgement, read by reports, files and pages.
 ///
 /// A measured scenario has the verdict `skipped` until ``judged(against:allowsMissingBaseline:)`` has judged it.
 @dynamicMemberLookup
 package struct ScenarioResult: Sendable, Equatable {
-  /// What the history stores as well.
+  /// The part that the history stores.
   package var summary: ScenarioSummary
   /// The rules of the judgement, so that the result can be judged again.
   package var gate: Gate
   /// The counted repetitions, in order.
   package var repetitions: [RepetitionResult]
-  /// What memory consisted of nearest to the peak, of the same repetition as ``ScenarioSummary/composition``.
+  /// The composition of memory nearest to the peak, of the same repetition as ``ScenarioSummary/composition``.
   package var compositionAtPeak: Composition?
   /// What the values were compared with; nil where there was nothing to compare with.
   package var reference: ReferenceInfo?
@@ -53,12 +53,12 @@ package struct ScenarioResult: Sendable, Equatable {
   }
 }
 
-/// What the values of a scenario were compared with, beside the values themselves.
+/// What a report shows of the baseline, apart from its values.
 package struct ReferenceInfo: Sendable, Equatable {
   package var composition: Composition?
-  /// The memory curve of the repetition in the middle.
+  /// The memory curve of the middle repetition.
   package var curve: MemorySeries?
-  /// How many commits came after the approval; nil where that is not known.
+  /// The number of commits since the approval; nil where it is unknown.
   package var commitsSinceApproval: Int?
 
   package init(composition: Composition? = nil, curve: MemorySeries? = nil, commitsSinceApproval: Int? = nil) {
@@ -78,7 +78,7 @@ package struct ScenarioSummary: Sendable, Equatable {
   package var repetitionCount: Int
   /// Whether growth is measured per iteration, else per second.
   package var growthIsPerIteration: Bool
-  /// The metrics that the gate asks for, in its order.
+  /// The metrics that the gate judges, in its order.
   package var metrics: [MetricResult]
   /// The other metrics that were measured, in the order in which reports list them.
   package var ungated: [MetricResult]
@@ -146,8 +146,7 @@ extension ScenarioResult {
     metric.unit(perIteration: summary.growthIsPerIteration, reported: reportedUnit(of: metric))
   }
 
-  /// The unit in which the target first reported a value of its own, or else in which it was judged; nil for other
-  /// metrics.
+  /// The unit in which the target first reported the metric, or else in which it was judged; nil for other metrics.
   package func reportedUnit(of metric: MetricName) -> String? {
     guard metric.isValue else { return nil }
     let judged = summary.metrics.first { $0.metric == metric && MetricUnit.isValid($0.unit) }

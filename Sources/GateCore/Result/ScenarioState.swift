@@ -1,27 +1,27 @@
-/// Whether a scenario's trouble began, lasts or ended with this run.
+/// Whether a scenario is bad with this run, and whether it was before.
 ///
-/// Trouble is a regression or a failure. A run that decides nothing (inconclusive, no baseline, skipped) neither opens
-/// nor closes trouble: what was open before is still open.
+/// A regression or a failure is bad. An undecided verdict (inconclusive, no baseline, skipped) changes nothing: a scenario
+/// that was bad before still is.
 package enum ScenarioState: String, Sendable, CaseIterable {
-  /// In trouble now, and not before.
+  /// Bad now, and not before.
   case new
-  /// In trouble before, and not out of it now.
+  /// Bad before, and not good now.
   case still
-  /// Good now, and in trouble before.
+  /// Good now, and bad before.
   case recovered
-  /// Not in trouble now, nor before.
+  /// Bad neither now nor before.
   case ok
 
   /// Compares a verdict with the verdicts of earlier runs.
   ///
   /// - Parameters:
   ///   - current: The verdict of this run.
-  ///   - earlier: The verdicts of earlier runs, the oldest first; the last one that decided something counts.
+  ///   - earlier: The verdicts of earlier runs, the oldest first; the last decided one counts.
   package init(_ current: Verdict, after earlier: some BidirectionalCollection<Verdict>) {
-    let wasTrouble = earlier.last { $0.standing != .undecided }?.standing == .trouble
-    switch (wasTrouble, current.standing) {
-    case (false, .trouble): self = .new
-    case (true, .trouble), (true, .undecided): self = .still
+    let wasBad = earlier.last { $0.standing != .undecided }?.standing == .bad
+    switch (wasBad, current.standing) {
+    case (false, .bad): self = .new
+    case (true, .bad), (true, .undecided): self = .still
     case (true, .good): self = .recovered
     case (false, .good), (false, .undecided): self = .ok
     }
@@ -35,21 +35,21 @@ package enum ScenarioState: String, Sendable, CaseIterable {
 
 extension Verdict {
   fileprivate enum Standing {
-    case good, trouble, undecided
+    case good, bad, undecided
   }
 
   fileprivate var standing: Standing {
     switch self {
     case .pass, .improved: .good
-    case .regression, .failed: .trouble
+    case .regression, .failed: .bad
     case .inconclusive, .noBaseline, .skipped: .undecided
     }
   }
 }
 
 extension Webhook.Occasion {
-  /// Whether a run is announced to a webhook of this kind: `failure` tells of every exit code that is not 0, `change`
-  /// of trouble that began or ended.
+  /// Whether a run is sent to a webhook of this kind: by `failure` with every exit code except 0, by `change` where a
+  /// scenario became bad or good.
   package func isWorthTelling(exitCode: ExitCode, states: some Sequence<ScenarioState>) -> Bool {
     switch self {
     case .always: true

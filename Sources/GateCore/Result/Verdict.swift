@@ -1,5 +1,5 @@
-/// What a comparison came to.
-package enum Verdict: String, Sendable, CaseIterable {
+/// The result of a comparison.
+package enum Verdict: String, Sendable, CaseIterable, Codable {
   case pass, improved, regression, failed, inconclusive
   case noBaseline = "no-baseline"
   case skipped
@@ -33,12 +33,12 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
 }
 
 extension Verdict {
-  /// From the most to the least telling: the first that occurs in any scenario is the whole run's (README.md).
+  /// The first of them that any scenario has is the verdict of the run (README.md).
   package static let precedence: [Verdict] = [
     .regression, .failed, .noBaseline, .inconclusive, .improved, .pass, .skipped,
   ]
 
-  /// The verdict of a whole from its parts' verdicts; `skipped` where there are none.
+  /// The first of the verdicts in the order of ``precedence``; `skipped` where there are none.
   package static func combined(_ verdicts: some Sequence<Verdict>) -> Verdict {
     let seen = Set(verdicts)
     return precedence.first(where: seen.contains) ?? .skipped

@@ -1,7 +1,7 @@
-/// Which metrics of a scenario are judged, and how strictly.
-package struct Gate: Sendable, Hashable {
+/// Which metrics of a scenario are judged, and by which rules.
+package struct Gate: Sendable, Hashable, Codable {
   package var rules: [GateRule]
-  /// Whether the file says nothing of a gate: then a metric that cannot be had is a note, not a verdict.
+  /// Whether the project file has no gate: then an unavailable metric is a note and no verdict.
   package var isStandard: Bool
 
   package init(rules: [GateRule], isStandard: Bool = false) {
@@ -9,7 +9,7 @@ package struct Gate: Sendable, Hashable {
     self.isStandard = isStandard
   }
 
-  /// `peak_rss` and `steady_rss`, each at the standard tolerance.
+  /// `peak_rss` and `steady_rss`, each with the default tolerance.
   package static let standard = Gate(
     rules: [
       GateRule(metric: .peakRSS, tolerance: .standard),
@@ -21,14 +21,14 @@ package struct Gate: Sendable, Hashable {
 
 /// How one metric is judged.
 package struct GateRule: Sendable, Hashable {
-  package enum Severity: String, Sendable, CaseIterable {
+  package enum Severity: String, Sendable, CaseIterable, Codable {
     case fail, warn, off
   }
 
   package var metric: MetricName
-  /// nil: only the limit counts, and no baseline is needed.
+  /// nil where only the limit counts and no baseline is needed.
   package var tolerance: Tolerance?
-  /// The most that the metric may be.
+  /// The largest value that the metric may have.
   package var limit: Amount?
   package var severity: Severity
 
@@ -40,21 +40,21 @@ package struct GateRule: Sendable, Hashable {
   }
 }
 
-/// How much worse than its baseline a metric may be.
+/// How far above its baseline a metric may be.
 package enum Tolerance: Sendable, Hashable {
-  /// The larger of the two counts; nil is not given.
+  /// The larger of the two counts; nil where the rule does not give it.
   case bounds(relative: Percent?, absolute: Amount?)
   /// Taken from the spread of the baseline's own values.
   case automatic
 
-  /// One page more must not fail a 2 MB tool, nor 3 % pass unseen in a server (judging.md, Tolerances and limits).
+  /// One page more must not fail a tool of 2 MB, and a rise of more than 3 % in a server must (judging.md, Tolerances and limits).
   ///
-  /// Of 378 checks of 27 unchanged programs 370 passed at it, with no false alarm (ci/calibrate.d/REAL.md).
+  /// Of 378 checks of 27 unchanged programs, 370 passed, and none was a false alarm (ci/calibrate.d/REAL.md).
   package static let standard = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
 
-  /// The tolerance of a rule that gives none; nil for growth, which has no level that could be a share of anything.
+  /// The tolerance of a rule that gives none; nil for growth, which is judged by a limit.
   ///
-  /// A figure of the target's own has no least that would be too small to matter in all programs.
+  /// A value that the target reports has no absolute part: no amount is too small to matter in every unit.
   package static func standard(of metric: MetricName) -> Tolerance? {
     if metric.isValue { return .bounds(relative: Percent(3), absolute: nil) }
     return metric == .growth ? nil : .standard

@@ -1,5 +1,5 @@
 extension GateRule {
-  /// The rule as it stands in a project file under `gate:`, as in `peak_rss: [0.6%, 128KiB]` or `growth: {limit: 1KiB}`.
+  /// The rule as written under `gate:` in a project file, as in `peak_rss: [0.6%, 128KiB]` or `growth: {limit: 1KiB}`.
   package var spelled: String {
     let tolerance = tolerance?.spelled
     var others: [String] = []
@@ -30,7 +30,7 @@ extension Percent {
 }
 
 extension Amount {
-  /// As a project file has it, as in `512KiB`, `200ms` or `1000`.
+  /// As written in a project file: `512KiB`, `200ms` or `1000`.
   package var spelled: String {
     switch self {
     case .size(let bytes): bytes.spelled
@@ -41,7 +41,7 @@ extension Amount {
 }
 
 extension Duration {
-  /// In the largest unit of which there is a whole number; parts of a millisecond as a fraction.
+  /// In the largest unit that gives a whole number; less than a millisecond as a fraction.
   fileprivate var spelled: String {
     let unit = Duration.unitSizes.last {
       (Double(nanoseconds) / $0.nanoseconds).truncatingRemainder(dividingBy: 1) == 0
@@ -52,7 +52,7 @@ extension Duration {
 }
 
 extension Bytes {
-  /// In the largest binary unit of which there is a whole number.
+  /// In the largest binary unit that gives a whole number.
   fileprivate var spelled: String {
     let binary = Bytes.units.filter { $0.size & ($0.size - 1) == 0 }
     let unit = binary.last { count % $0.size == 0 } ?? ("B", 1)

@@ -1,4 +1,4 @@
-/// A figure that each repetition yields.
+/// The name of a metric: one value of each repetition.
 package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertible {
   package let text: String
 
@@ -12,7 +12,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     lhs.text < rhs.text
   }
 
-  /// The order in which reports list metrics: those of the whole run first, then the others by name.
+  /// The order of metrics in reports: those of the whole run first, then the others by name.
   package static func isListedBefore(_ lhs: MetricName, _ rhs: MetricName) -> Bool {
     let (left, right) = (wholeRun.firstIndex(of: lhs) ?? wholeRun.count, wholeRun.firstIndex(of: rhs) ?? wholeRun.count)
     return (left, lhs) < (right, rhs)
@@ -22,23 +22,23 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   package static let peakRSS = MetricName("peak_rss")
   /// The level of the main process after its warm-up.
   package static let steadyRSS = MetricName("steady_rss")
-  /// The slope in steady state, per iteration where there are iterations, else per second.
+  /// The slope of resident memory in steady state, per iteration or else per second.
   package static let growth = MetricName("growth")
   /// The highest rise above the steady level.
   package static let spike = MetricName("spike")
-  /// How much memory page faults bring in, in bytes a second.
+  /// The memory that page faults make resident, in bytes per second.
   package static let faultRate = MetricName("fault_rate")
   /// The highest sum over the whole process tree.
   package static let treePeak = MetricName("tree_peak")
   /// The level of the sum over the whole process tree after its warm-up.
   package static let treeSteady = MetricName("tree_steady")
 
-  /// The metrics of a whole repetition, in the order in which they are shown.
+  /// The metrics of a whole repetition, in the order of reports.
   package static let wholeRun: [MetricName] = [
     .peakRSS, .steadyRSS, .growth, .spike, .faultRate, .treePeak, .treeSteady,
   ]
 
-  /// The metrics that each phase has.
+  /// The metrics of each phase.
   package static let perPhase: [MetricName] = [.peakRSS, .steadyRSS]
 
   /// A metric of one phase, as in `phase.load.peak_rss`.
@@ -46,14 +46,12 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     MetricName("phase.\(phase).\(metric.text)")
   }
 
-  /// What a target itself reports under this name, as in `value.cache.entries`: the highest figure of a repetition.
+  /// The highest value that the target reports under this name, as in `value.cache.entries`.
   package static func value(_ name: String) -> MetricName {
     MetricName("value.\(name)")
   }
 
-  /// Reads a metric's name as a gate may spell it.
-  ///
-  /// - Returns: nil where there is no such metric.
+  /// Reads a metric's name in a gate; nil where there is no such metric.
   package init?(parsing text: String) {
     let name = MetricName(text)
     let ofPhase = Self.perPhase.contains { metric in
@@ -66,43 +64,26 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     self = name
   }
 
-  /// Whether the metric is of the whole process tree: what it counts is told by a ``TreeMethod``.
+  /// Whether it is a metric of the whole process tree, which is counted by a ``TreeMethod``.
   package var isOfTree: Bool { self == .treePeak || self == .treeSteady }
 
-  /// Whether it is a figure of the target's own, in a unit that the target says with it.
+  /// Whether the target reports it, with its unit.
   package var isValue: Bool { text.hasPrefix("value.") }
 
-  /// The target's name for a figure of its own, as in `cache.entries`; the whole name of all else.
+  /// The name under which the target reports it, as in `cache.entries`; of other metrics the whole name.
   package var reportedName: String { isValue ? String(text.dropFirst("value.".count)) : text }
 
-  /// Whether it is a rate, which has no level that anything could be a share of.
+  /// Whether it is a rate, which may be zero or negative: no share of it makes sense.
   package var isRate: Bool { self == .growth || self == .faultRate }
 
-  /// Whether the values are whole bytes of memory; rates have fractions, and so may what targets report.
+  /// Whether the values are whole bytes of memory; rates and values that targets report may have fractions.
   package var isWholeBytes: Bool { !isRate && !isValue }
 
-  /// The unit as the result file names it; of growth that per iteration or per second, of a figure of the target's own
-  /// what the target `told`, else none.
+  /// The unit as the result file names it; of a value that the target reports, the `reported` one or none.
   package func unit(perIteration: Bool, reported: String? = nil) -> String {
     if isValue { return reported ?? "" }
     if self == .faultRate { return "bytes/second" }
     guard self == .growth else { return "bytes" }
     return perIteration ? "bytes/iteration" : "bytes/second"
-  }
-}
-
-extension MetricName: SingleValueCodable, CodingKeyRepresentable {
-  package var coded: String { text }
-  package init(coded: String) { self.init(coded) }
-
-  /// As a key of an object: `{"peak_rss": 1}`.
-  package var codingKey: any CodingKey { NameKey(stringValue: text) }
-  package init?(codingKey: some CodingKey) { self.init(codingKey.stringValue) }
-
-  private struct NameKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
   }
 }

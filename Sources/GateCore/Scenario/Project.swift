@@ -1,8 +1,8 @@
-/// What one project file says, with every path made absolute and every default filled in.
+/// The content of a project file, with absolute paths and all defaults.
 package struct Project: Sendable, Equatable {
-  /// The project file itself, for messages.
+  /// The project file's path, for messages.
   package var file: String
-  /// The folder that relative paths start from: the one with `.git`, else the file's own.
+  /// The folder that relative paths refer to: the one with `.git`, else that of the file.
   package var root: String
   package var baselines: String
   /// The history database; nil is `history: off`.
@@ -11,7 +11,7 @@ package struct Project: Sendable, Equatable {
   package var environment: EnvironmentRule
   package var links: BuildLinks
   package var webhooks: [Webhook]
-  /// In the order of the file; matrices are expanded.
+  /// In the order of the file, with matrices expanded.
   package var scenarios: [Scenario]
 
   package init(
@@ -37,7 +37,7 @@ package struct Project: Sendable, Equatable {
   }
 }
 
-/// Where a finished check is announced.
+/// Where the result of a check is sent.
 package struct Webhook: Sendable, Equatable {
   package enum Format: String, Sendable, CaseIterable {
     case json, slack, teams, discord
@@ -47,7 +47,7 @@ package struct Webhook: Sendable, Equatable {
     case always, failure, change
   }
 
-  /// The URL as the project file spells it, before `${NAME}` is replaced: tells webhooks apart without their secrets.
+  /// The URL as written in the project file, before `${NAME}` is replaced: identifies a webhook without its secrets.
   package var reference: String
   package var url: Secret
   package var format: Format
@@ -72,9 +72,9 @@ package struct Webhook: Sendable, Equatable {
   }
 }
 
-/// Where the project's commits can be read.
+/// Links to the project's commits.
 package struct BuildLinks: Sendable, Equatable {
-  /// An http(s) address in which `{commit}` stands for the commit's id; nil where the project file names none.
+  /// An http(s) URL with `{commit}` in place of the commit's id; nil where the project file has none.
   package var commit: String?
 
   package init(commit: String? = nil) {

@@ -1,13 +1,12 @@
-/// How often a scenario is run.
+/// How many times a scenario is run.
 package enum Repetitions: Sendable, Equatable {
   case fixed(Int)
   case adaptive(min: Int, max: Int)
 
-  /// The most repetitions that a file may ask for.
+  /// The largest number of repetitions in a file.
   package static let most = 1000
 
-  /// The repetitions of a new baseline: 10, as far as the bounds allow it, since its spread decides what later checks
-  /// can see.
+  /// The repetitions of a new baseline: 10 within the bounds, since its spread decides what later checks can detect.
   package var countForBaseline: Int {
     switch self {
     case .fixed(let count): count
@@ -15,7 +14,7 @@ package enum Repetitions: Sendable, Equatable {
     }
   }
 
-  /// At how many repetitions a comparison is looked at.
+  /// After how many repetitions a comparison is made.
   package var plan: RepetitionPlan {
     switch self {
     case .fixed(let count): RepetitionPlan(min: count, max: count)
@@ -24,28 +23,28 @@ package enum Repetitions: Sendable, Equatable {
   }
 }
 
-/// At how many repetitions a comparison is looked at, and how much chance each look may take.
+/// After how many repetitions a comparison is made, and which share of the false alarms each comparison may use.
 ///
-/// To look again and again until something is found finds something in the end: looking after each of 20 runs at a
-/// chance of 0.01 raises 2.4 to 2.9 % false alarms. So there are few looks, which share the promised 0.01.
+/// Each comparison of the values so far is a look (an interim analysis of a sequential test). More looks raise more false
+/// alarms: a test at 0.01 after each of 20 repetitions raises 2.4 to 2.9 %. So there are few looks, which share 0.01.
 package struct RepetitionPlan: Sendable, Equatable {
   package let min: Int
   package let max: Int
 
-  /// Looks from `min` to `max` repetitions, both 1 or more; the larger counts where `max` is the smaller one.
+  /// Both are at least 1; `max` is at least `min`.
   package init(min: Int, max: Int) {
     self.min = Swift.max(1, min)
     self.max = Swift.max(self.min, max)
   }
 
-  /// After how many repetitions is looked: at the least, then at twice as many each time, at last at the most.
+  /// The numbers of repetitions with a look: `min`, then twice as many each time, and `max` at last.
   package var looks: [Int] {
     var looks = [min]
     while let last = looks.last, last < max { looks.append(Swift.min(2 * last, max)) }
     return looks
   }
 
-  /// Whether nothing comes after so many repetitions.
+  /// Whether there is no look after this number of repetitions.
   package func isLast(_ count: Int) -> Bool {
     count >= max
   }

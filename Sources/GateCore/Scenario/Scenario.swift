@@ -1,28 +1,28 @@
-/// A scripted use of a target.
+/// A target and the script that uses it.
 package struct Scenario: Sendable, Equatable {
   package var name: ScenarioName
   package var place: SourcePlace?
   package var description = ""
   package var tags: [String] = []
   package var target: Target
-  /// The folder in which everything but the target runs; an absolute path.
+  /// The absolute path of the folder in which all commands except the target run.
   package var root = "/"
-  /// Run before each repetition, unmeasured.
+  /// Commands that run before each repetition and are not measured.
   package var setup: [Command] = []
-  /// Run after each repetition, whatever became of it.
+  /// Commands that run after each repetition, also after a failed one.
   package var teardown: [Command] = []
   package var ready: Readiness?
   package var steps: [Step] = []
   package var stop = StopRule()
-  /// What ends a repetition, where the file says so; see ``ending``.
+  /// What ends a repetition; nil for the default (``ending``).
   package var until: Ending?
-  /// Which ends are sound, where the file says so; see ``accepts(_:)``.
+  /// Which ends of the target are expected; nil for the default (``accepts(_:)``).
   package var expect: ExpectedEnd?
   package var timeout: Duration = .seconds(300)
   package var repetitions = Repetitions.adaptive(min: 5, max: 20)
-  /// Repetitions run first and not counted.
+  /// The number of repetitions that run first and do not count.
   package var warmup = 1
-  /// Time between samples.
+  /// The time between two samples.
   package var interval: Duration = .milliseconds(10)
   package var memoryLimit: Bytes?
   package var isolation = Isolation()
@@ -39,14 +39,14 @@ package struct Scenario: Sendable, Equatable {
   }
 }
 
-/// A program to start, without or with a shell.
+/// A program to start, directly or by a shell.
 package enum Command: Sendable, Equatable, CustomStringConvertible {
   /// The program and its arguments; never empty.
   case arguments([String])
   /// A line for `/bin/sh -c`.
   case shell(String)
 
-  /// The words to execute.
+  /// The argument vector.
   package var words: [String] {
     switch self {
     case .arguments(let words): words
@@ -62,7 +62,7 @@ package enum Command: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// The program under measurement, and how it is started.
+/// The measured program, and how it is started.
 package struct Target: Sendable, Equatable {
   package enum Input: Sendable, Equatable {
     case null, pipe
@@ -71,18 +71,18 @@ package struct Target: Sendable, Equatable {
     case text(String)
   }
 
-  /// Which process of the tree is the main one, where it is not the one that was started.
+  /// Which process of the tree is the main one, where it is not the started one.
   package enum MainProcess: Sendable, Equatable {
-    /// An absolute path; the file holds the process id.
+    /// The absolute path of a file with the process id.
     case pidfile(String)
     /// The process whose name (`comm`, or the command line) matches.
     case name(Pattern)
   }
 
   package var command: Command
-  /// Added to the small fixed environment.
+  /// Variables that are added to the fixed set.
   package var environment: [String: String] = [:]
-  /// Names that are passed through from the runner's environment.
+  /// Names of variables that are passed on from the runner's environment.
   package var inheritedEnvironment: [String] = []
   /// An absolute path.
   package var workingDirectory: String
@@ -99,7 +99,7 @@ package struct Target: Sendable, Equatable {
 package struct Pattern: Sendable, Equatable, CustomStringConvertible {
   package let source: String
 
-  /// - Throws: whatever the compiler of regular expressions says of the text.
+  /// - Throws: the error of the regular expression compiler.
   package init(parsing source: String) throws {
     _ = try Regex(source)
     self.source = source
@@ -107,7 +107,7 @@ package struct Pattern: Sendable, Equatable, CustomStringConvertible {
 
   package var description: String { source }
 
-  /// The compiled form; `Regex` is not `Sendable`, so each thread makes its own.
+  /// The compiled form; `Regex` is not `Sendable`, so each thread compiles its own.
   package func compiled() -> Regex<AnyRegexOutput> {
     guard let regex = try? Regex(source) else {
       preconditionFailure("`\(source)` was compiled before, when the pattern was made")
@@ -116,17 +116,17 @@ package struct Pattern: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// How it is known that a target has started up.
+/// What shows that a target is ready.
 package struct Readiness: Sendable, Equatable {
   package enum Condition: Sendable, Equatable {
     case log(Pattern)
     case tcp(host: String, port: Int)
-    /// An absolute path of a socket.
+    /// The absolute path of a socket.
     case unix(String)
     case http(String)
     /// An absolute path.
     case file(String)
-    /// Ready once the command ends with 0.
+    /// Ready as soon as the command exits with 0.
     case command(Command)
     case delay(Duration)
   }
@@ -143,7 +143,7 @@ package struct Readiness: Sendable, Equatable {
 /// How a target is asked to end.
 package struct StopRule: Sendable, Equatable {
   package var signal: Signal
-  /// How long it has before it is killed.
+  /// The time after which it is killed.
   package var within: Duration
 
   package init(signal: Signal = .term, within: Duration = .seconds(10)) {
@@ -154,13 +154,13 @@ package struct StopRule: Sendable, Equatable {
 
 /// What ends a repetition.
 package enum Ending: String, Sendable, CaseIterable {
-  /// The last step; the target is stopped then.
+  /// The last step, after which the target is stopped.
   case steps
-  /// The target's own end.
+  /// The end of the target.
   case exit
 }
 
-/// The ends of a target that a scenario calls sound.
+/// The ends of a target that a scenario accepts.
 package struct ExpectedEnd: Sendable, Hashable, Codable {
   package var exits: [Int]
   package var signals: [Signal]
@@ -171,7 +171,7 @@ package struct ExpectedEnd: Sendable, Hashable, Codable {
   }
 }
 
-/// How a target is kept apart from what else the machine does.
+/// How a target is isolated from the rest of the machine.
 package struct Isolation: Sendable, Equatable {
   package enum HugePages: String, Sendable, CaseIterable {
     case inherit, off
@@ -181,10 +181,10 @@ package struct Isolation: Sendable, Equatable {
     case auto, on, off
   }
 
-  /// Whether the addresses of the target are random (`aslr: on`).
+  /// Whether the target's address space is randomised (`aslr: on`).
   package var randomAddresses = false
   package var hugePages = HugePages.inherit
-  /// The CPUs that the target may use; nil is all.
+  /// The CPUs that the target may use; nil for all.
   package var cpus: [Int]?
   package var tracer = Tracer.auto
 

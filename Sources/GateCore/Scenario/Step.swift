@@ -1,11 +1,11 @@
-/// One line of a scenario's script.
+/// One step of a scenario's script.
 package struct Step: Sendable, Equatable {
   package indirect enum Action: Sendable, Equatable {
-    /// Starts a phase; it ends at the next one or at the stop.
+    /// Starts a phase, which lasts until the next one or the stop.
     case phase(String)
     case run(Client)
     case http(HTTPCall)
-    /// Text for the target's standard input.
+    /// Writes text to the target's standard input.
     case send(String)
     case expectOutput(Pattern, within: Duration)
     case signal(Signal)
@@ -13,14 +13,14 @@ package struct Step: Sendable, Equatable {
     /// Waits until resident memory is steady.
     case settle(within: Duration)
     case mark(String)
-    /// Each turn is an iteration.
+    /// Each pass is an iteration.
     case `repeat`(times: Int, steps: [Step])
   }
 
-  /// A program that uses the target and is not measured.
+  /// A program that uses the target; it is not measured.
   package struct Client: Sendable, Equatable {
     package var command: Command
-    /// nil: only the scenario's own timeout bounds it.
+    /// nil where only the scenario's timeout applies.
     package var within: Duration?
     package var exits: [Int]
 
@@ -31,13 +31,13 @@ package struct Step: Sendable, Equatable {
     }
   }
 
-  /// A request that the runner itself sends.
+  /// An HTTP request that the runner sends.
   package struct HTTPCall: Sendable, Equatable {
     package var url: String
     package var method = "GET"
     package var body: String?
     package var headers: [String: String] = [:]
-    /// The status that must come; nil: any of 200 to 299.
+    /// The expected status; nil for any from 200 to 299.
     package var expectedStatus: Int?
     package var times = 1
 
@@ -56,7 +56,7 @@ package struct Step: Sendable, Equatable {
 }
 
 extension Step: CustomStringConvertible {
-  /// The step in a few words, as it stands in the file.
+  /// The step in short, as in the project file.
   package var description: String {
     switch action {
     case .phase(let name): "phase: \(name)"
@@ -73,7 +73,7 @@ extension Step: CustomStringConvertible {
   }
 }
 
-/// Addresses as they may be shown.
+/// URLs as they may be shown.
 package enum ShownURL {
   /// The URL without `user:password@`, query and fragment, which may hold secrets.
   package static func withoutCredentials(_ url: String) -> String {

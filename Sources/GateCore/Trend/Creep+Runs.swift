@@ -27,7 +27,7 @@ extension Creep {
     guard let last = points.last?.metric, !last.metric.isRate else { return nil }
     let latest = points.suffix(Self.latestRuns)
     let tolerance = Tolerance.latest(latest.lazy.map(\.metric.allowed), of: last.metric)
-    func allowed(_ level: Double) -> Double { tolerance.allowed(beside: [level], of: last.metric) }
+    func allowed(_ level: Double) -> Double { tolerance.allowed(above: [level], of: last.metric) }
     let sound = latest.filter { $0.verdict != .failed && $0.metric.current != nil }
     let counted = Array(sound[Self.startAfterApprovedRise(sound, allowed)...])
     let medians = counted.compactMap(\.metric.current?.median)

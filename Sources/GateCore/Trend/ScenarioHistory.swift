@@ -72,10 +72,11 @@ package struct ScenarioHistory: Sendable {
           judgement: judged.isEmpty ? nil : judgement(of: run))
       }
       set {
-        values[run] = newValue.map {
-          Value(median: $0.median, below: Float($0.median - $0.low), above: Float($0.high - $0.median))
-        } ?? Value()
-        guard let judgement = newValue?.judgement else { return }
+        values[run] = Value()
+        guard let point = newValue else { return }
+        values[run] = Value(
+          median: point.median, below: Float(point.median - point.low), above: Float(point.high - point.median))
+        guard let judgement = point.judgement else { return }
         if judged.isEmpty { judged = Array(repeating: Judged(), count: values.count) }
         judged[run] = Judged(
           baseline: judgement.baseline ?? .nan, limit: judgement.limit ?? .nan,

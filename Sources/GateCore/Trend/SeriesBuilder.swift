@@ -146,11 +146,11 @@ private struct SeriesChanges {
     known = runs.indices.enumerated().compactMap { index, run in column[run].map { (index, $0) } }
     sound = known.filter { runs[$0.index].verdict != .failed }
     let tolerance = Tolerance.latest(known.lazy.map(\.point.judgement?.allowed), of: column.metric)
-    found = ChangePoints.find(in: sound.map(\.point.median)) { tolerance.allowed(beside: [$0]) }
+    found = ChangePoints.find(in: sound.map(\.point.median)) { tolerance.allowed(above: [$0]) }
     self.tolerance = tolerance
   }
 
-  private func allowed(at level: Double) -> Double { tolerance.allowed(beside: [level]) }
+  private func allowed(at level: Double) -> Double { tolerance.allowed(above: [level]) }
 
   var shifts: [LevelShift] {
     let unreverted = Set(ChangePoints.unreverted(found, least: allowed).map(\.index))
@@ -175,7 +175,8 @@ private struct SeriesChanges {
     for (index, point) in sound[change.index..<end] {
       guard let approval = runs[index].approval, approval != earlier, let baseline = point.judgement?.baseline
       else { continue }
-      if abs(baseline - change.after) <= allowed(at: change.before) { return .approval(runs.source.approvals[approval]) }
+      guard abs(baseline - change.after) <= allowed(at: change.before) else { continue }
+      return .approval(runs.source.approvals[approval])
     }
     let differences = runs.environmentDifferences(at: first)
     return differences.isEmpty ? nil : .environment(differences)

@@ -1,4 +1,4 @@
-/// An amount of memory, or a difference of two amounts.
+/// An amount of memory, or the difference of two amounts.
 package struct Bytes: Sendable, Hashable, Comparable, Codable {
   package let count: Int64
 
@@ -30,19 +30,19 @@ package struct Bytes: Sendable, Hashable, Comparable, Codable {
 }
 
 extension Bytes {
-  /// The units of the project file, by their spelling, in bytes.
+  /// The units of the project file and their sizes in bytes.
   package static let units: [(name: String, size: Int64)] = [
     ("B", 1),
     ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
     ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
   ]
 
-  /// The largest amount that a file may name: 1 EiB, so that no sum of a few of them can overflow.
+  /// The largest amount in a file: 1 EiB, so that the sum of a few of them cannot overflow.
   package static let largest = Bytes(1 << 60)
 
   /// Reads an amount with its unit, as in `512KiB` or `1.5 GB`.
   ///
-  /// - Throws: what is wrong with the text, and what would be right.
+  /// - Throws: what is wrong with the text, and what is valid.
   package init(parsing text: String) throws(UnitError) {
     let (number, unit) = try UnitError.split(text, kind: "size", units: Self.units.map(\.name), example: "512KiB")
     let size = Self.units.first { $0.name == unit }?.size ?? 1
@@ -54,8 +54,16 @@ extension Bytes {
   }
 }
 
+extension Bytes {
+  /// The nearest whole number of bytes, limited to ``largest`` in both directions; zero for NaN.
+  package init(clampedFrom value: Double) {
+    let limit = Double(Bytes.largest.count)
+    self.init(value.isNaN ? 0 : Int64(min(max(value, -limit), limit).rounded()))
+  }
+}
+
 extension Bytes: CustomStringConvertible {
-  /// The amount for a person: `742 B`, `512 KiB`, `23.1 MiB`, `1.50 GiB`; never rounded up into the next unit's place.
+  /// The amount as reports show it: `742 B`, `512 KiB`, `23.1 MiB`, `1.50 GiB`.
   package var description: String {
     let magnitude = Double(count.magnitude)
     let sign = count < 0 ? "-" : ""

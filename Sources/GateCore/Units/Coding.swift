@@ -1,6 +1,6 @@
-/// A value that files spell as one number or one text.
+/// A value that files store as one number or one string.
 ///
-/// The element's own type checks what was read.
+/// Reading checks it by its initialiser, which may throw a ``UnitError``.
 package protocol SingleValueCodable: Codable {
   associatedtype Coded: Codable
   var coded: Coded { get }
@@ -14,6 +14,8 @@ extension SingleValueCodable {
       try self.init(coded: try container.decode(Coded.self))
     } catch let error as UnitError {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: error.problem)
+    } catch DecodingError.dataCorrupted where Coded.self == Int64.self {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "is not a whole number")
     }
   }
 
@@ -25,7 +27,11 @@ extension SingleValueCodable {
 
 extension Bytes: SingleValueCodable {
   package var coded: Int64 { count }
-  package init(coded: Int64) { self.init(coded) }
+  package init(coded: Int64) throws {
+    guard coded >= 0 else { throw UnitError(problem: "is negative", hint: "") }
+    guard coded <= Self.largest.count else { throw UnitError(problem: "is too large", hint: "") }
+    self.init(coded)
+  }
 }
 
 extension Percent: SingleValueCodable {
@@ -35,13 +41,158 @@ extension Percent: SingleValueCodable {
 
 extension Signal: SingleValueCodable {
   package var coded: String { name }
-  package init(coded: String) throws {
-    guard let signal = Signal(name: coded) else { throw UnitError(problem: "no signal has the name `\(coded)`", hint: "") }
-    self = signal
+
+  /// Reads what ``name`` writes, real-time signals and bare numbers too.
+  package init(coded text: String) throws {
+    if let named = Signal(name: text) {
+      self = named
+      return
+    }
+    let isRealTime = text.hasPrefix("RTMIN+")
+    guard let number = Int32(isRealTime ? text.dropFirst(6) : text[...]), (0...64).contains(number) else {
+      throw UnitError(problem: "is not a signal: `\(text.prefix(80))`", hint: "")
+    }
+    self.init(number: isRealTime ? 34 + number : number)
   }
 }
 
 extension ScenarioName: SingleValueCodable {
   package var coded: String { text }
-  package init(coded: String) { self.init(coded) }
+  package init(coded: String) throws { self.init(try PlainText.checked(coded)) }
+}
+
+/// A text that is shown on a line of its own or becomes a part of a path.
+package enum PlainText {
+  /// Names of a matrix's scenarios are longer than plain ones.
+  private static let longest = 400
+
+  package static func checked(_ text: String) throws -> String {
+    if text.isEmpty { throw UnitError(problem: "is empty", hint: "") }
+    if text.utf8.count > longest {
+      throw UnitError(problem: "has \(text.utf8.count) bytes, at most \(longest) are allowed", hint: "")
+    }
+    if text.unicodeScalars.contains(where: \.isControl) {
+      throw UnitError(problem: "contains a control character", hint: "")
+    }
+    return text
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether the character could break a line or control a terminal.
+  package var isControl: Bool {
+    if isASCII { return value < 0x20 || value == 0x7f }
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: return true
+    default: return false
+    }
+  }
+}
+
+/// A place in a document, for messages.
+package struct AnyCodingKey: CodingKey {
+  package let stringValue: String
+  package let intValue: Int?
+
+  package init(_ name: String) { (stringValue, intValue) = (name, nil) }
+  package init(_ index: Int) { (stringValue, intValue) = ("\(index)", index) }
+  package init?(stringValue: String) { self.init(stringValue) }
+  package init?(intValue: Int) { self.init(intValue) }
+}
+
+/// A remark of a kind that a later version may have more of.
+package protocol Remark: Codable {}
+
+/// A value of a kind that a later version may have more of; nil where it is not known here.
+package struct Known<Value: Decodable>: Decodable {
+  package let value: Value?
+
+  package init(from decoder: any Decoder) throws {
+    value = try? Value(from: decoder)
+  }
+}
+
+// MARK: - Members of objects
+
+// The synthesised coding of this module's types uses these functions instead of the standard library's: durations are
+// seconds, counts are not negative, and what is empty, false or zero may be missing.
+
+extension KeyedDecodingContainer {
+  package func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration {
+    try decodeIfPresent(Duration.self, forKey: key) ?? .zero
+  }
+
+  /// At most some 30 years, so that no sum of a few can overflow.
+  package func decodeIfPresent(_ type: Duration.Type, forKey key: Key) throws -> Duration? {
+    guard let seconds = try decodeIfPresent(Double.self, forKey: key) else { return nil }
+    guard seconds >= 0 else { throw corrupted(key, "is negative") }
+    guard seconds <= 1e9 else { throw corrupted(key, "is too large") }
+    return .nanoseconds(Int64((seconds * 1e9).rounded()))
+  }
+
+  package func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try decodeIfPresent(Bool.self, forKey: key) ?? false
+  }
+
+  package func decode<Element: Decodable>(_ type: [Element].Type, forKey key: Key) throws -> [Element] {
+    try decodeIfPresent([Element].self, forKey: key) ?? []
+  }
+
+  /// A count.
+  package func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    let count = try whole(key)
+    guard count >= 0 else { throw corrupted(key, "is negative") }
+    return count
+  }
+
+  /// The id of a process.
+  package func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+    guard let id = Int32(exactly: try whole(key)) else { throw corrupted(key, "is too large") }
+    return id
+  }
+
+  package func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    try contains(key) && !decodeNil(forKey: key) ? whole(key) : nil
+  }
+
+  private func whole(_ key: Key) throws -> Int {
+    let number = try decodeIfPresent(Double.self, forKey: key) ?? 0
+    guard number.magnitude <= Double(Bytes.largest.count) else { throw corrupted(key, "is too large") }
+    guard let whole = Int(exactly: number) else { throw corrupted(key, "is not a whole number") }
+    return whole
+  }
+
+  /// A remark that is not known here, as of a later version, is left out.
+  package func decode<Kind: Remark>(_ type: [Kind].Type, forKey key: Key) throws -> [Kind] {
+    try (decodeIfPresent([Known<Kind>].self, forKey: key) ?? []).compactMap(\.value)
+  }
+
+  package func decode<Choice>(_ type: Choice.Type, forKey key: Key) throws -> Choice
+  where Choice: RawRepresentable<String> & CaseIterable & Decodable {
+    let text = try decode(String.self, forKey: key)
+    guard let choice = Choice(rawValue: text) else {
+      let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+      throw corrupted(key, "is `\(text.prefix(40))`, expected one of \(known)")
+    }
+    return choice
+  }
+
+  package func decodeIfPresent<Choice>(_ type: Choice.Type, forKey key: Key) throws -> Choice?
+  where Choice: RawRepresentable<String> & CaseIterable & Decodable {
+    try contains(key) && !decodeNil(forKey: key) ? decode(type, forKey: key) : nil
+  }
+
+  package func corrupted(_ key: Key, _ problem: String) -> DecodingError {
+    .dataCorruptedError(forKey: key, in: self, debugDescription: problem)
+  }
+}
+
+extension KeyedEncodingContainer {
+  package mutating func encode(_ value: Duration, forKey key: Key) throws {
+    try encode(max(0, value.inSeconds), forKey: key)
+  }
+
+  package mutating func encodeIfPresent(_ value: Duration?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) }
+  }
 }

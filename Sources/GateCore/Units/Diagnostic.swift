@@ -1,11 +1,11 @@
-/// One thing that was wrong with what the program was given, for a person.
+/// One error in the input of the program, as it is printed.
 ///
-/// Words are lower case and have no full stop; the user's own text stands in backticks.
+/// Texts begin in lower case and have no full stop; text of the user is in backticks.
 package struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
-  /// `file:line:column`, a path, or an option; nil where there is no place to point at.
+  /// `file:line:column`, a path, or an option; nil where the error has no place.
   package var place: String?
   package var problem: String
-  /// What would heal it.
+  /// How to fix it.
   package var hint: String?
 
   package init(place: String? = nil, problem: String, hint: String? = nil) {
@@ -14,14 +14,14 @@ package struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
     self.hint = hint
   }
 
-  /// `place: error: problem`, and the hint on a line of its own.
+  /// `place: error: problem`, and the hint on the next line.
   package var description: String {
     let first = (place.map { "\($0): " } ?? "") + "error: \(problem)"
     return hint.map { "\(first)\n  hint: \($0)" } ?? first
   }
 }
 
-/// An error that can tell a person what was wrong, where, and what to do.
+/// An error that says what is wrong, where, and what to do.
 package protocol DiagnosticError: Error {
   /// Never empty.
   var diagnostics: [Diagnostic] { get }

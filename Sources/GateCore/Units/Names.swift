@@ -15,9 +15,9 @@ package struct SourcePlace: Sendable, Hashable, Codable, CustomStringConvertible
   }
 }
 
-/// A name that a person gave to a scenario, a phase, a mark or a class of machines.
+/// The name of a scenario, a phase, a mark or an environment in the project file.
 ///
-/// The rule `[A-Za-z0-9][A-Za-z0-9._-]{0,99}` keeps names out of trouble in paths, terminals and pages.
+/// Names by the rule `[A-Za-z0-9][A-Za-z0-9._-]{0,99}` are safe in paths, terminals and HTML pages.
 package enum PlainName {
   package static let rule = "a letter or digit, then at most 99 of A-Z a-z 0-9 . _ -"
 
@@ -36,7 +36,7 @@ package enum PlainName {
 package struct ScenarioName: Sendable, Hashable, Comparable, CustomStringConvertible {
   package let text: String
 
-  /// Takes the text as it is; what comes from a file is checked by who reads it.
+  /// Takes the text unchecked; readers of files check it.
   package init(_ text: String) {
     self.text = text
   }
@@ -47,16 +47,15 @@ package struct ScenarioName: Sendable, Hashable, Comparable, CustomStringConvert
     lhs.text < rhs.text
   }
 
-  /// The name as one component of a path: never empty, never `.` or `..`, at most 160 bytes, different for
-  /// different names.
+  /// The name as one component of a path: never empty, `.` or `..`, at most 160 bytes, and unique for each name.
   ///
-  /// What is not a letter, a digit or one of `. _ - = , [ ]` becomes `%XX`; a long name ends in its hash.
+  /// Bytes other than letters, digits and `. _ - = , [ ]` become `%XX`; a long name ends in its hash.
   package var pathComponent: String {
     FileName.component(for: text)
   }
 }
 
-/// How texts become names of files.
+/// File names made from arbitrary text.
 package enum FileName {
   package static func component(for text: String) -> String {
     let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-=,[]".utf8)
@@ -76,7 +75,7 @@ package enum FileName {
 
 /// A text that must not be shown: a secret, or a URL that may carry credentials.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The text itself; it goes to the wire and nowhere else.
+  /// The text itself, to be used only in requests.
   package let exposed: String
 
   package init(_ exposed: String) {

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Ids of runs and deliveries.
+/// Unique ids of runs and deliveries.
 package enum RunIdentifier {
   /// A UUID of version 7 (RFC 9562): 48 bits of milliseconds since 1970, then random bits, so that ids sort by time.
   package static func make(at date: Date, random: inout some RandomNumberGenerator) -> String {

@@ -1,4 +1,4 @@
-/// A signal, by the number that Linux gives it on x86-64 and arm64 (signal(7)).
+/// A signal by its number on Linux for x86-64 and arm64 (signal(7)).
 package struct Signal: Sendable, Hashable, Codable {
   package let number: Int32
 
@@ -13,7 +13,7 @@ package struct Signal: Sendable, Hashable, Codable {
     29: "IO", 30: "PWR", 31: "SYS",
   ]
 
-  /// All names without `SIG`, in order of their numbers.
+  /// All names without `SIG`, by number.
   package static let allNames = names.sorted { $0.key < $1.key }.map(\.value)
 
   /// Finds a signal by its name, with or without `SIG`, as in `HUP` or `SIGHUP`.

@@ -1,6 +1,6 @@
 /// A 64-bit hash that is the same in each run and on each machine (FNV-1a, Fowler, Noll and Vo).
 ///
-/// For names of files and for telling whether two settings are equal; not for secrets.
+/// For file names and for comparing settings; it is not cryptographic.
 package enum StableHash {
   package static func hexadecimal(of text: String) -> String {
     let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

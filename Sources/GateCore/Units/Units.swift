@@ -1,16 +1,11 @@
 import FoundationEssentials
 
-/// A text that should have been a number with a unit.
+/// An error in a text that should be a number with a unit.
 package struct UnitError: Error, Sendable, Equatable {
   package let problem: String
   package let hint: String
 
-  package init(problem: String, hint: String) {
-    self.problem = problem
-    self.hint = hint
-  }
-
-  /// Splits a text into a number that is not negative and one of the units.
+  /// Splits a text into a number of zero or more and one of the units.
   static func split(
     _ text: String,
     kind: String,
@@ -36,7 +31,7 @@ package struct UnitError: Error, Sendable, Equatable {
   }
 }
 
-/// Numbers with a fixed count of decimal places, without a locale.
+/// Numbers with a fixed number of decimal places, independent of the locale.
 package enum Decimals {
   /// The number rounded half away from zero to `places` decimal places (0 to 9), as in `-3.10`.
   package static func text(_ number: Double, places: Int) -> String {
@@ -50,7 +45,7 @@ package enum Decimals {
     return "\(sign)\(whole)." + String(repeating: "0", count: places - fraction.count) + fraction
   }
 
-  /// The number to about four digits, as in `17`, `0.125`, `3.5` or `1234.5`; zeros at the end are left out.
+  /// The number to about four digits without trailing zeros, as in `17`, `0.125`, `3.5` or `1234.5`.
   package static func short(_ number: Double) -> String {
     let places = number.magnitude < 1 ? 4 : number.magnitude < 100 ? 2 : number.magnitude < 10_000 ? 1 : 0
     let exact = (0..<places).first { Double(text(number, places: $0)) == Double(text(number, places: places)) }
@@ -58,7 +53,7 @@ package enum Decimals {
   }
 }
 
-/// A share of a whole, in hundredths.
+/// A share in percent.
 package struct Percent: Sendable, Hashable, Comparable {
   package let value: Double
 
@@ -68,7 +63,7 @@ package struct Percent: Sendable, Hashable, Comparable {
 
   /// Reads a share, as in `3%` or `0.5 %`.
   ///
-  /// - Throws: what is wrong with the text, and what would be right.
+  /// - Throws: what is wrong with the text, and what is valid.
   package init(parsing text: String) throws(UnitError) {
     let (number, _) = try UnitError.split(text, kind: "percentage", units: ["%"], example: "3%")
     guard number <= 10_000 else {
@@ -88,9 +83,9 @@ extension Duration {
     ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
   ]
 
-  /// Reads a span of time, as in `10ms`, `1.5s`, `5m` or `2h`.
+  /// Reads a duration, as in `10ms`, `1.5s`, `5m` or `2h`.
   ///
-  /// - Throws: what is wrong with the text, and what would be right.
+  /// - Throws: what is wrong with the text, and what is valid.
   package init(parsing text: String) throws(UnitError) {
     let (number, unit) = try UnitError.split(
       text, kind: "duration", units: Self.unitSizes.map(\.name), example: "10s"
@@ -102,19 +97,19 @@ extension Duration {
     self = .nanoseconds(Int64(nanoseconds.rounded()))
   }
 
-  /// The span in nanoseconds; spans beyond 292 years are cut there.
+  /// The duration in nanoseconds, limited to 292 years.
   package var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     return overflow ? (seconds < 0 ? .min : .max) : whole + attoseconds / 1_000_000_000
   }
 
-  /// The span in seconds.
+  /// The duration in seconds.
   package var inSeconds: Double {
     Double(nanoseconds) / 1e9
   }
 
-  /// The span for a person: `10 ms`, `1.5 s`, `5 min 2 s`.
+  /// The duration as reports show it: `10 ms`, `1.5 s`, `5 min 2 s`.
   package var displayText: String {
     let seconds = inSeconds
     switch seconds {

@@ -1,17 +1,48 @@
 package import GateCore
-import FoundationEssentials
 
 /// Result files (`highwater.result/1`, file-formats.md, The result).
 package enum ResultFile {
   /// The most bytes of a result file that are read.
   package static let largest = 256 << 20
 
-  /// The result as JSON: every documented key, `null` where a value is not known.
+  /// The texts of a result for readers of the file, as `text` beside the values that they describe.
+  package struct Words: Sendable {
+    package var reason: @Sendable (MetricResult) -> String?
+    package var note: @Sendable (Note, ScenarioResult) -> String
+    package var recordingNote: @Sendable (RecordingNote) -> String
+    package var failure: @Sendable (Failure) -> String
+    package var end: @Sendable (End) -> EndTexts
+
+    package init(
+      reason: @escaping @Sendable (MetricResult) -> String?,
+      note: @escaping @Sendable (Note, ScenarioResult) -> String,
+      recordingNote: @escaping @Sendable (RecordingNote) -> String,
+      failure: @escaping @Sendable (Failure) -> String,
+      end: @escaping @Sendable (End) -> EndTexts
+    ) {
+      self.reason = reason
+      self.note = note
+      self.recordingNote = recordingNote
+      self.failure = failure
+      self.end = end
+    }
+  }
+
+  package struct EndTexts: Sendable, Encodable {
+    package var text: String
+    package var proof: String?
+    package var detail: String?
+
+    package init(text: String, proof: String?, detail: String?) {
+      (self.text, self.proof, self.detail) = (text, proof, detail)
+    }
+  }
+
+  /// The result as JSON.
   ///
-  /// Amounts of memory are rounded to whole bytes and percentages to two decimals; figures that are not finite are
-  /// left out, and texts are cut at 64 KiB.
-  package static func encode(_ result: RunResult) -> [UInt8] {
-    JSONText.encode(ResultDocument(result), filling: "scenarios", with: result.scenarios.map(ScenarioDocument.init))
+  /// What is not known is left out. Amounts of memory are rounded to whole bytes and percentages to two decimals.
+  package static func encode(_ result: RunResult, words: Words) -> [UInt8] {
+    JSON.encode(ResultDocument(result: result, words: words), .pretty)
   }
 
   /// Reads a result that this or a later minor version wrote, or another program by file-formats.md.
@@ -20,88 +51,189 @@ package enum ResultFile {
   /// `repetitions[].metrics`. A repetition without `end` ended in a way that is not known. The path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> RunResult {
     let hint = "name a result file, as `highwater check --json FILE` writes it"
-    return try JSONText.decode(ResultDocument.self, from: bytes, path: path, hint: hint).result
+    return try JSON.decode(DecodedResult.self, from: bytes, path: path, hint: hint).result
   }
 }
 
-struct ResultDocument: Codable {
+private enum ResultKey: CodingKey {
+  case schema, tool, run, environment, verdict, exitCode, scenarios
+}
+
+private struct ResultDocument: Encodable {
+  let result: RunResult
+  let words: ResultFile.Words
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: ResultKey.self)
+    try fields.encode(Schema.result.text, forKey: .schema)
+    try fields.encode(["name": Tool.name, "version": Tool.version], forKey: .tool)
+    try fields.encode(result.run, forKey: .run)
+    try fields.encode(result.environment, forKey: .environment)
+    try fields.encode(result.verdict, forKey: .verdict)
+    try fields.encode(result.verdict.exitCode.rawValue, forKey: .exitCode)
+    try fields.encode(
+      result.scenarios.map { ScenarioDocument(scenario: $0, words: words) }, forKey: .scenarios)
+  }
+}
+
+struct DecodedResult: Decodable {
   let result: RunResult
 
-  init(_ result: RunResult) {
-    self.result = result
-  }
-
   init(from decoder: any Decoder) throws {
-    let fields = try JSONFields(decoder)
-    try DocumentSchema.result.check(fields)
-    let environment = try fields.value("environment", as: EnvironmentDocument.self).environment
+    try Schema.result.check(decoder)
+    let fields = try decoder.container(keyedBy: ResultKey.self)
+    let run = try fields.decode(RunInfo.self, forKey: .run)
+    let environment = try fields.decode(EnvironmentInfo.self, forKey: .environment)
+    let scenarios = try fields.requiredList([DecodedScenario].self, forKey: .scenarios)
     result = RunResult(
-      run: try fields.value("run", as: RunDocument.self).run,
+      run: run,
       environment: environment,
-      scenarios: try fields.objects("scenarios", atMost: DocumentLimit.scenarios) { fields in
-        try ScenarioResult(fields, in: environment)
+      scenarios: scenarios.map { scenario in
+        var scenario = scenario.scenario
+        if scenario.environment == .ofRun { scenario.environment = environment }
+        return scenario
       }
     )
-    var seen: Set<[String]> = []
-    for (index, scenario) in result.scenarios.enumerated()
-    where !seen.insert([scenario.name.text, scenario.environment.name]).inserted {
-      throw fields.fault("scenarios", "has `\(scenario.name)` twice, the second time as entry \(index)")
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: JSONName.self)
-    let verdict = result.verdict
-    try fields.encode(DocumentSchema.result.text, forKey: "schema")
-    try fields.encode(["name": Tool.name, "version": Tool.version], forKey: "tool")
-    try fields.encode(RunDocument(result.run), forKey: "run")
-    try fields.encode(EnvironmentDocument(result.environment), forKey: "environment")
-    try fields.encode(verdict.rawValue, forKey: "verdict")
-    try fields.encode(verdict.exitCode.rawValue, forKey: "exitCode")
-    // They are filled in one by one.
-    try fields.encode([String](), forKey: "scenarios")
+    try DocumentCheck(decoder).check(result.summary)
   }
 }
 
-/// When and of what a run was.
-struct RunDocument: Codable {
-  let run: RunInfo
+// MARK: - Scenarios
 
-  init(_ run: RunInfo) {
-    self.run = run
+enum ScenarioKey: CodingKey {
+  case metrics, repetitionCount, repetitions, gate, plan, composition, baselineCurve, commitsSinceApproval, failure, notes
+
+  enum Composition: CodingKey {
+    case baseline, peak
   }
+
+  enum Text: CodingKey {
+    case text
+  }
+}
+
+/// A scenario's summary, and beside it what only the result file has.
+private struct ScenarioDocument: Encodable {
+  let scenario: ScenarioResult
+  let words: ResultFile.Words
+
+  func encode(to encoder: any Encoder) throws {
+    try scenario.summary.encode(to: encoder)
+    var fields = encoder.container(keyedBy: ScenarioKey.self)
+    try fields.encode(scenario.metrics.map { MetricDocument(metric: $0, words: words) }, forKey: .metrics)
+    try fields.encode(scenario.gate, forKey: .gate)
+    try fields.encode(scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
+    try fields.encodeIfPresent(scenario.plan, forKey: .plan)
+    var compositions = fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
+    try compositions.encodeIfPresent(scenario.reference?.composition, forKey: .baseline)
+    try compositions.encodeIfPresent(scenario.compositionAtPeak, forKey: .peak)
+    try fields.encodeIfPresent(scenario.reference?.curve, forKey: .baselineCurve)
+    try fields.encodeIfPresent(scenario.reference?.commitsSinceApproval, forKey: .commitsSinceApproval)
+    try fields.encodeIfPresent(
+      scenario.failure.map { Worded(value: $0, text: words.failure($0)) }, forKey: .failure)
+    try fields.encode(scenario.notes.map { Worded(value: $0, text: words.note($0, scenario)) }, forKey: .notes)
+  }
+}
+
+/// An object and the text that describes it.
+struct Worded<Value: Encodable>: Encodable {
+  let value: Value
+  let text: String
+
+  func encode(to encoder: any Encoder) throws {
+    try value.encode(to: encoder)
+    var fields = encoder.container(keyedBy: ScenarioKey.Text.self)
+    try fields.encode(text, forKey: .text)
+  }
+}
+
+struct MetricDocument: Encodable {
+  let metric: MetricResult
+  let words: ResultFile.Words
+
+  private enum Key: CodingKey {
+    case reason
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try metric.encode(to: encoder)
+    guard metric.reason != nil, let text = words.reason(metric) else { return }
+    var fields = encoder.container(keyedBy: Key.self)
+    var reason = fields.nestedContainer(keyedBy: ScenarioKey.Text.self, forKey: .reason)
+    try reason.encode(text, forKey: .text)
+  }
+}
+
+private struct RepetitionDocument: Encodable {
+  let repetition: RepetitionResult
+  let words: ResultFile.Words
+
+  private enum Key: CodingKey {
+    case end, notes
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try repetition.encode(to: encoder)
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encode(EndDocument(end: repetition.end, texts: words.end(repetition.end)), forKey: .end)
+    try fields.encode(repetition.notes.map { Worded(value: $0, text: words.recordingNote($0)) }, forKey: .notes)
+  }
+}
+
+private struct EndDocument: Encodable {
+  let end: End
+  let texts: ResultFile.EndTexts
+
+  func encode(to encoder: any Encoder) throws {
+    try end.encode(to: encoder)
+    try texts.encode(to: encoder)
+  }
+}
+
+private struct DecodedScenario: Decodable {
+  let scenario: ScenarioResult
 
   init(from decoder: any Decoder) throws {
-    let fields = try JSONFields(decoder)
-    run = RunInfo(
-      id: try fields.name("id"),
-      startedAt: try fields.instantIfAny("startedAt") ?? Date(timeIntervalSince1970: 0),
-      duration: try fields.secondsIfAny("durationSeconds") ?? .zero,
-      commit: try fields.textIfAny("commit"),
-      subject: try fields.textIfAny("subject"),
-      branch: try fields.textIfAny("branch"),
-      buildURL: try fields.textIfAny("buildURL")
+    let summary = try ScenarioSummary(from: decoder)
+    let fields = try decoder.container(keyedBy: ScenarioKey.self)
+    var repetitions = try fields.requiredList([RepetitionResult].self, forKey: .repetitions)
+    guard repetitions.count <= Repetitions.most else {
+      throw fields.corrupted(.repetitions, "has \(repetitions.count) entries, at most \(Repetitions.most) are allowed")
+    }
+    let check = DocumentCheck(decoder)
+    for index in repetitions.indices {
+      repetitions[index].complete()
+      try check.at("repetitions", index).check(repetitions[index])
+    }
+    var scenario = ScenarioResult(
+      name: summary.name,
+      environment: summary.environment,
+      gate: try fields.decodeIfPresent(Gate.self, forKey: .gate) ?? .standard,
+      repetitions: repetitions,
+      failure: try fields.decodeIfPresent(Failure.self, forKey: .failure),
+      notes: try fields.decode([Note].self, forKey: .notes),
+      plan: try fields.decodeIfPresent(RepetitionPlan.self, forKey: .plan)
     )
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: JSONName.self)
-    try fields.encode(run.id, forKey: "id")
-    try fields.encode(Timestamp.text(of: run.startedAt), forKey: "startedAt")
-    try fields.encode(run.duration.asSeconds, forKey: "durationSeconds")
-    try fields.encodeOrNull(run.commit?.boundedStart, forKey: "commit")
-    try fields.encodeIfPresent(run.subject?.boundedStart, forKey: "subject")
-    try fields.encodeOrNull(run.branch?.boundedStart, forKey: "branch")
-    try fields.encodeOrNull(run.buildURL?.boundedStart, forKey: "buildURL")
+    scenario.summary = summary
+    if !fields.contains(.repetitionCount) { scenario.summarize() }
+    var reference = ReferenceInfo(
+      curve: try fields.decodeIfPresent(MemorySeries.self, forKey: .baselineCurve),
+      commitsSinceApproval: try fields.decodeIfPresent(Int.self, forKey: .commitsSinceApproval))
+    if try fields.contains(.composition) && !fields.decodeNil(forKey: .composition) {
+      let compositions = try fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
+      scenario.compositionAtPeak = try compositions.decodeComposition(forKey: .peak)
+      reference.composition = try compositions.decodeComposition(forKey: .baseline)
+    }
+    scenario.reference = reference == ReferenceInfo() ? nil : reference
+    self.scenario = scenario
   }
 }
 
-extension JSONFields {
-  func instantIfAny(_ key: JSONName) throws -> Date? {
-    guard let text = try textIfAny(key) else { return nil }
-    if let date = Timestamp.date(from: text) { return date }
-    throw fault(
-      key, "is no instant: `\(DocumentFault.shown(text))`", hint: "write it as in `2026-01-02T03:04:05.678Z`"
-    )
+extension RepetitionResult {
+  /// Adds what files of other programs do not say, and drops what has no value.
+  fileprivate mutating func complete() {
+    units = units.filter { metrics[$0.key] != nil }
+    if steadiness == nil, metrics[.steadyRSS] != nil { steadiness = .steady }
+    if let last = curve?.main.points.last, curve?.end == .zero { curve?.end = last.time }
   }
 }

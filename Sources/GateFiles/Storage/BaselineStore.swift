@@ -57,7 +57,7 @@ package struct BaselineStore: Sendable, Equatable {
 
   /// Writes a baseline, unless the file holds the same figures already: then the approval stays the older one.
   ///
-  /// A file that cannot be understood is replaced, since to approve again is how it heals.
+  /// A file that cannot be understood is replaced: approving again repairs it.
   ///
   /// - Throws: also where the baseline could not be read again, as one without figures.
   package func save(_ baseline: Baseline) throws(FileError) -> SaveOutcome {
@@ -81,8 +81,8 @@ package struct BaselineStore: Sendable, Equatable {
     throw FileError(
       code: .malformed,
       path: path,
-      problem: "`\(key)` is `\(DocumentFault.shown(found))`, and the file stands where `\(asked)` belongs",
-      hint: "move it to where it belongs, or make it again with `highwater approve`"
+      problem: "`\(key)` is `\(found.printable)`, expected `\(asked)` by the file's path",
+      hint: "move the file, or make it again with `highwater approve`"
     )
   }
 }
@@ -91,7 +91,7 @@ extension Baseline {
   /// Whether all is equal but who approved it, when and why, and the curve, of which no two runs have the same.
   fileprivate func hasFigures(of other: Baseline) -> Bool {
     var plain = self
-    plain.approved = other.approved
+    plain.approval = other.approval
     plain.curve = other.curve
     return plain == other
   }

@@ -51,7 +51,7 @@ struct RunPageCurves {
     let height = points.map(\.high).reduce(curve.peak?.height ?? .zero, max)
     var layers = phases(of: curve)
     if let steady = curve.steady { layers.append(.span(seconds(steady.from)...seconds(steady.to), ink: .orange)) }
-    layers += others.map { .line(line($0.main.thinned(to: Self.mostFaintPoints)), ink: .quiet, weight: .faint) }
+    layers += others.map { .line(line($0.main.downsampled(to: Self.mostFaintPoints)), ink: .quiet, weight: .faint) }
     if let baseline = baseline { layers.append(.line(line(baseline), ink: .green, weight: .dashed)) }
     if let tree = curve.tree { layers.append(.line(line(tree), ink: .purple)) }
     let band = curve.main.points.map { SVGChart.Range(x: seconds($0.time), low: bytes($0.low), high: bytes($0.high)) }
@@ -123,7 +123,7 @@ struct RunPageCurves {
   }
 
   private func table(of curve: MemoryCurve) -> Table {
-    let rows = curve.main.thinned(to: Self.mostRows).points.map { point in
+    let rows = curve.main.downsampled(to: Self.mostRows).points.map { point in
       let phase = curve.phases.last { $0.time <= point.time && point.time <= curve.end }?.name ?? ""
       let (low, high) = (Format.amount(point.low), Format.amount(point.high))
       return [

@@ -36,7 +36,8 @@ struct TrendEvent {
   static func all(of series: ScenarioSeries) -> [TrendEvent] {
     let shifts = series.metrics.flatMap { metric in metric.shifts.map { TrendEvent($0, of: metric) } }
     let approvals = series.approvals.map { approved in
-      TrendEvent(index: approved.index, kind: .approval, text: "baseline " + PageWords.shown(approved.approval.displayText))
+      let text = "baseline " + PageWords.shown(approved.approval.displayText)
+      return TrendEvent(index: approved.index, kind: .approval, text: text)
     }
     let changes = series.environmentChanges.map { change in
       TrendEvent(index: change.index, kind: .environment, text: PageWords.shown(change.differences.displayText))
@@ -88,7 +89,8 @@ extension LevelShift {
   var shortExplanationText: String {
     switch explanation {
     case .approval(let approval): "approved by \(PageWords.shown(approval.by))"
-    case .environment(let differences): "environment changed: \(differences.map(\.field.rawValue).joined(separator: ", "))"
+    case .environment(let differences):
+      "environment changed: \(differences.map(\.field.rawValue).joined(separator: ", "))"
     case nil: explanationText
     }
   }

@@ -46,7 +46,7 @@ package enum TrendPage {
   private static func summary(of sections: [TrendSection], in trend: Trend) -> String {
     let names = Set(trend.series.map(\.name)).count
     let urgent = sections.count { $0.state.needsAttention }
-    let attention = urgent == 0 ? "none needs attention" : urgent == 1 ? "1 needs attention" : "\(urgent) need attention"
+    let attention = urgent == 1 ? "1 needs attention" : "\(urgent == 0 ? "none" : "\(urgent)") need attention"
     let period = period(from: trend.runs.first, to: trend.runs.last)
     let shown = trend.runs.count < trend.runCount ? ", \(trend.runs.count) of them shown" : ""
     return "\(Format.count(names, "scenario")), \(attention); \(Format.count(trend.runCount, "run"))\(period)\(shown)"
@@ -65,8 +65,8 @@ extension Trend {
     var trend = self
     for series in series.indices {
       for metric in trend.series[series].metrics.indices {
-        for (index, point) in trend.series[series].metrics[metric].points.enumerated() where point?.isPossible == false {
-          trend.series[series].metrics[metric].points[index] = nil
+        trend.series[series].metrics[metric].points = trend.series[series].metrics[metric].points.map { point in
+          point.flatMap { $0.isPossible ? $0 : nil }
         }
       }
     }
@@ -77,8 +77,8 @@ extension Trend {
 extension MetricSeries.Point {
   fileprivate var isPossible: Bool {
     func isPossible(_ value: Double) -> Bool { value.magnitude <= Double(Bytes.largest.count) }
-    return isPossible(median) && isPossible(low) && isPossible(high)
-      && isPossible(judgement?.baseline ?? 0) && isPossible(judgement?.allowed ?? 0)
+    return isPossible(median) && isPossible(low) && isPossible(high) && isPossible(judgement?.baseline ?? 0)
+      && isPossible(judgement?.allowed ?? 0)
   }
 }
 

@@ -16,7 +16,8 @@ struct TrendPicture {
     let marked = metric.shifts.filter(\.isUnexplainedRise).compactMap { shift in
       bins.firstIndex { $0.runs.contains(shift.index) }
     }
-    return SVGChart.sparkline(bins.map { $0.point?.y }, marked: marked, title: title(of: metric) + ": \(metric.summary)")
+    let title = "\(title(of: metric)): \(metric.summary)"
+    return SVGChart.sparkline(bins.map { $0.point?.y }, marked: marked, title: title)
   }
 
   func chart(of metric: MetricSeries) -> String {
@@ -26,8 +27,8 @@ struct TrendPicture {
     let baseline = corners(of: metric.points.map { $0?.judgement?.baseline })
     let marked = [low, high] + baseline.compactMap { $0?.y }
     let (least, most) = (marked.min() ?? low, marked.max() ?? high)
-    // The axis spans at least a twentieth, so that noise does not look like change.
-    let space = max(0, most.magnitude / 20 - (most - least)) / 2
+    // The axis spans at least 2 %, as in the scripts, so that noise does not look like change.
+    let space = max(0, most.magnitude / 50 - (most - least)) / 2
     let values = least - space...most + space
     return SVGChart(
       title: title(of: metric),
@@ -83,8 +84,9 @@ struct TrendPicture {
 
   private func marks(of metric: MetricSeries, bottom: Double) -> [SVGChart.Layer] {
     let shifts = metric.shifts.map { shift in
-      SVGChart.Layer.mark(
-        Double(shift.index) - 0.5, label: shift.sizeText(unit: metric.unit), ink: shift.isUnexplainedRise ? .red : .quiet)
+      let label = shift.sizeText(unit: metric.unit)
+      return SVGChart.Layer.mark(
+        Double(shift.index) - 0.5, label: label, ink: shift.isUnexplainedRise ? .red : .quiet)
     }
     let changes = series.environmentChanges.map { SVGChart.Layer.mark(Double($0.index) - 0.5, ink: .quiet) }
     let approvals = series.approvals.compactMap { approved -> SVGChart.Point? in
@@ -111,7 +113,9 @@ extension TrendPicture {
     var extremes: SVGChart.Range?
   }
 
-  /// No shift and no peak is lost: a shift begins a bin, and a bin has its runs' extremes. Runs that failed are gaps.
+  /// At most so many bins, and one more for each level shift, which begins a bin.
+  ///
+  /// A bin has its runs' extremes, so that no peak is lost. Runs that failed are gaps.
   private func bins(of metric: MetricSeries, atMost most: Int) -> [Bin] {
     let count = metric.points.count
     let regular = Set(stride(from: 0, to: count, by: max(1, (count + most - 1) / most)))

@@ -56,7 +56,7 @@ extension TrendSection {
       "peak": peak?.latestText ?? "–", "peakChange": peak?.changeText ?? "", "peakStyle": peak?.changeStyle ?? "",
       "steady": steady?.latestText ?? "–", "steadyChange": steady?.changeText ?? "",
       "steadyStyle": steady?.changeStyle ?? "",
-      "sparkline": (peak ?? series.metrics.first).map { TrendPicture(trend: trend, series: series).sparkline(of: $0) } ?? "",
+      "sparkline": (peak ?? series.metrics.first).map(TrendPicture(trend: trend, series: series).sparkline) ?? "",
       "lastShift": [shift?.text].compactMap(\.self), "lastShiftWhen": shift?.when ?? "",
       "shiftStyle": shift?.style ?? "",
     ]

@@ -1,36 +1,36 @@
-// What the pages share: figures in words as the reports write them, the colours of page.css, round ticks, a chart that
-// answers to pointer and keyboard, and buttons that copy. Without the chart library the static pictures stay.
+// Shared by the pages: numbers with units as in Format.swift, colours of page.css, axis ticks as in SVGAxis.swift, an
+// interactive chart, and copy buttons. Without the chart library the static pictures stay.
 "use strict";
 const Charts = (() => {
   const space = "\u00a0";
-  // Its legend writes style attributes, which the page's policy forbids; what it says, the pages say in their own place.
+  // Its legend writes style attributes, which the page's policy forbids; the pages show these values elsewhere.
   if (typeof Dygraph !== "undefined") Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
   const units = [["GiB", 2 ** 30, 2], ["MiB", 2 ** 20, 1], ["KiB", 1024, 1]];
 
-  /** As in `23.1 MiB`; never rounded up into the next unit's place. */
+  /** As in `23.1 MiB`; rounding does not change the unit. */
   function bytes(value) {
     const size = Math.abs(value);
     const [name, unit, places] = units.find(([, unit]) => size >= unit) ?? ["B", 1, Number.isInteger(value) ? 0 : 1];
     return (value / unit).toFixed(name === "KiB" && value % 1024 === 0 ? 0 : places) + space + name;
   }
 
-  /** A figure in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
-  const amount = (value, unit) => isMemory(unit) ? bytes(value) + per(unit) : own(value, unit);
+  /** A value in a unit of the result file, as in `23.1 MiB/s` or `17 items`. */
+  const amount = (value, unit) => isMemory(unit) ? bytes(value) + suffix(unit) : other(value, unit);
 
   const isMemory = unit => unit === "bytes" || unit.startsWith("bytes/");
 
-  /** What figures in a unit are counted per. */
-  const per = unit => unit.slice("bytes".length).replace("second", "s");
+  /** As in `/s` or `/iteration`; empty for plain bytes. */
+  const suffix = unit => unit.slice("bytes".length).replace("second", "s");
 
-  /** What is written behind figures of which this is the largest, and what 1 of it is worth. */
+  /** The unit to show values in of which this is the largest, and its size. */
   function scale(largest, unit) {
     if (isMemory(unit)) return units.find(([, size]) => largest >= size) ?? ["B", 1];
     if (unit !== "seconds") return [unit, 1];
     return largest > 0 && largest < 1 ? ["ms", 0.001] : ["s", 1];
   }
 
-  /** A figure that is none of memory, as in `17 items` or `20 ms`. */
-  function own(value, unit) {
+  /** A value that is no amount of memory, as in `17 items` or `20 ms`. */
+  function other(value, unit) {
     const [name, size] = scale(Math.abs(value), unit);
     return short(value / size) + (name && space + name);
   }
@@ -39,7 +39,7 @@ const Charts = (() => {
   const short = value => String(+value.toFixed(Math.abs(value) < 1 ? 4 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1e4 ? 1 : 0));
 
   function difference(value, unit) {
-    const text = isMemory(unit) ? bytes(value) : own(value, unit);
+    const text = isMemory(unit) ? bytes(value) : other(value, unit);
     return value > 0 && /[1-9]/.test(text) ? "+" + text : text;
   }
 
@@ -53,7 +53,7 @@ const Charts = (() => {
     return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   }
 
-  /** Round numbers from low to high in about so many steps, in the unit that suits the largest. */
+  /** About so many round numbers from low to high, counted in a unit. */
   function ticks(low, high, count, unit, write) {
     const rough = Math.max((high - low) / unit, 1e-9) / count;
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -67,8 +67,8 @@ const Charts = (() => {
 
   const amountTicks = unit => (low, high, pixels) => {
     const [name, size] = scale(Math.max(Math.abs(low), Math.abs(high)), unit);
-    const ending = (name && space + name) + (isMemory(unit) ? per(unit).replace("iteration", "iter") : "");
-    return ticks(low, high, Math.max(2, pixels / 44), size, (text, n) => n === 0 ? "0" : harmless(text + ending));
+    const ending = (name && space + name) + (isMemory(unit) ? suffix(unit).replace("iteration", "iter") : "");
+    return ticks(low, high, Math.max(2, pixels / 44), size, (text, n) => n === 0 ? "0" : escaped(text + ending));
   };
 
   const percentTicks = (low, high, pixels) =>
@@ -86,12 +86,12 @@ const Charts = (() => {
   }
 
   /** The library writes axis labels as markup. */
-  const harmless = text => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
+  const escaped = text => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 
   /**
    * A chart in an element: `rows` and `options` are dygraphs', `mark(context, area, graph)` draws beneath the lines,
-   * `choose(row)` and `pin(row)` tell of pointer and keyboard, `zoom(low, high)` of a range and without arguments of all,
-   * `describe(row)` is the row in words. Null without the library.
+   * `choose(row)` and `pin(row)` are called for pointer and keyboard, `zoom(low, high)` for a range and without arguments
+   * for all rows, and `describe(row)` returns text for screen readers. Null without the library.
    */
   function chart(element, {rows, options, label, mark, choose, pin, zoom, describe}) {
     if (typeof Dygraph === "undefined") return null;
@@ -125,12 +125,12 @@ const Charts = (() => {
       event.preventDefault();
       event.stopPropagation();
     });
-    // The library keeps the pointer's default from the plot, focus too.
+    // The library prevents the default action of the pointer, which is to focus.
     plot.addEventListener("pointerdown", () => plot.focus({preventScroll: true}));
     plot.addEventListener("focus", () => choose(chosen));
     return {
       graph, plot,
-      /** Shows a row as chosen, without telling of it. */
+      /** Shows a row as selected, without calling `choose`. */
       show(row) {
         chosen = row;
         graph.setSelection(row);
@@ -148,7 +148,7 @@ const Charts = (() => {
     };
   }
 
-  /** By the clipboard's own interface, or by selection where a browser refuses that to a file. */
+  /** By the clipboard's interface, or by selection where the browser forbids that for a file. */
   async function copy(element) {
     try {
       await navigator.clipboard.writeText(element.textContent);
@@ -159,16 +159,16 @@ const Charts = (() => {
     }
   }
 
-  /** Has a button copy an element's text; what came of it stands on the button for a moment, and is given to `say`. */
+  /** Makes a button copy an element's text; the button shows the outcome for a moment, and `say` gets it. */
   function copies(button, element, say) {
     button.addEventListener("click", async () => {
-      button.textContent = await copy(element) ? "Copied" : "Selected: copy it yourself";
+      button.textContent = await copy(element) ? "Copied" : "Selected: press Ctrl+C";
       say(button.textContent);
       setTimeout(() => { button.textContent = "Copy"; say(""); }, 2000);
     });
   }
 
   return {
-    bytes, amount, isMemory, difference, percent, color, amountTicks, percentTicks, make, harmless, chart, copies, space,
+    bytes, amount, isMemory, difference, percent, color, amountTicks, percentTicks, make, escaped, chart, copies, space,
   };
 })();

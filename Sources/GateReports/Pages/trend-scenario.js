@@ -159,7 +159,7 @@ function runTicks(low, high, pixels) {
   if (view.x === "date") return Dygraph.dateTicker(low, high, pixels, name => ({pixelsPerLabel: 70, labelsUTC: true, axisLabelFormatter: date => dateLabel(date, high - low)})[name]);
   const first = Math.max(0, Math.ceil(low)), last = Math.min(series.run.length - 1, Math.floor(high));
   const stride = Math.max(1, Math.ceil((last - first + 1) / most));
-  for (let i = first; i <= last; i += stride) result.push({v: i, label: Charts.harmless(short(commitOf(i)))});
+  for (let i = first; i <= last; i += stride) result.push({v: i, label: Charts.escaped(short(commitOf(i)))});
   return result;
 }
 const dateLabel = (date, span) => span > 3 * 864e5 ? date.toISOString().slice(5, 10) : date.toISOString().slice(11, 16);

@@ -18,8 +18,10 @@ enum PtraceAdvice {
   /// Whether the line is one that LeakSanitizer, strace, gdb, lldb or delve prints where ptrace is refused.
   private static func reportsTracer(_ line: Substring) -> Bool {
     let line = line.lowercased()
-    return line.contains("does not work under ptrace") || line.contains("could not attach to p")
-      || line.contains("is already traced by process")
-      || line.contains("not permitted") && (line.contains("ptrace") || line.contains("attach failed"))
+    return line.contains("does not work under ptrace")  // text from outside: LeakSanitizer
+      || line.contains("could not attach to p")  // text from outside: delve
+      || line.contains("is already traced by process")  // text from outside: gdb
+      || line.contains("not permitted")  // text from outside: strace, gdb, lldb
+        && (line.contains("ptrace") || line.contains("attach failed"))
   }
 }

@@ -12,5 +12,7 @@ package enum ResultText {
 
   package static func recordingNote(_ note: RecordingNote) -> String { note.displayText }
   package static func failure(_ failure: Failure) -> String { failure.displayText }
-  package static func end(_ end: End) -> String { end.displayText }
+  package static func end(_ end: End) -> (text: String, proof: String?, detail: String?) {
+    (end.displayText, end.proofText, end.detailText)
+  }
 }

@@ -68,5 +68,8 @@ extension ResultFile.Words {
   /// The texts of the reports, which result files carry beside the values.
   static let reports = ResultFile.Words(
     reason: ResultText.reason(of:), note: ResultText.note(_:in:), recordingNote: ResultText.recordingNote,
-    failure: ResultText.failure, end: ResultText.end)
+    failure: ResultText.failure, end: { end in
+      let texts = ResultText.end(end)
+      return ResultFile.EndTexts(text: texts.text, proof: texts.proof, detail: texts.detail)
+    })
 }

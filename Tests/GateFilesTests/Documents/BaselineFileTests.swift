@@ -27,8 +27,8 @@ struct BaselineFileTests {
   func sparse() throws {
     var baseline = DocumentExamples.baseline
     baseline.composition = nil
-    baseline.approved.commit = nil
-    baseline.approved.reason = nil
+    baseline.approval?.commit = nil
+    baseline.approval?.reason = nil
     baseline.fingerprint.memoryLimit = nil
     baseline.fingerprint.allocator = ""
     let encoded = BaselineFile.encode(baseline)

@@ -56,25 +56,25 @@ struct CurveDocumentTests {
     "A spoiled curve is refused with a message that tells where and what",
     arguments: [
       (#"{"main": "1:2 0:2"}"#, "main` is not in the order of time"),
-      (#"{"main": "0:-4"}"#, "main` has no reading `0:-4`"),
-      (#"{"main": "0:9-4"}"#, "main` has no reading `0:9-4`"),
-      (#"{"main": "0:1-2-3"}"#, "main` has no reading `0:1-2-3`"),
-      (#"{"main": "0.12:4"}"#, "main` has no reading `0.12:4`"),
-      (#"{"main": "+1:4"}"#, "main` has no reading `+1:4`"),
-      (#"{"main": "1e9:4"}"#, "main` has no reading `1e9:4`"),
-      (#"{"main": "0:9223372036854775807"}"#, "main` has no reading `0:9223372036854775807`"),
-      (#"{"main": "99999999999999:1"}"#, "main` has no reading `99999999999999:1`"),
-      (#"{"main": "</script>"}"#, "main` has no reading `</script>`"),
-      (#"{"main": 5}"#, "main` is not a text"),
+      (#"{"main": "0:-4"}"#, "main` has the invalid reading `0:-4`"),
+      (#"{"main": "0:9-4"}"#, "main` has the invalid reading `0:9-4`"),
+      (#"{"main": "0:1-2-3"}"#, "main` has the invalid reading `0:1-2-3`"),
+      (#"{"main": "0.12:4"}"#, "main` has the invalid reading `0.12:4`"),
+      (#"{"main": "+1:4"}"#, "main` has the invalid reading `+1:4`"),
+      (#"{"main": "1e9:4"}"#, "main` has the invalid reading `1e9:4`"),
+      (#"{"main": "0:9223372036854775807"}"#, "main` has the invalid reading `0:9223372036854775807`"),
+      (#"{"main": "99999999999999:1"}"#, "main` has the invalid reading `99999999999999:1`"),
+      (#"{"main": "</script>"}"#, "main` has the invalid reading `</script>`"),
+      (#"{"main": 5}"#, "main` is not a string"),
       (#"{"tree": "0:4"}"#, "main` is missing"),
       (#"{"main": "0:4", "peak": {"height": -1}}"#, "peak.height` is negative"),
       (
         #"{"main": "0:4", "peak": {"height": 1, "afterSeconds": 2, "beforeSeconds": 1}}"#,
-        "peak.afterSeconds` is later than `beforeSeconds`"
+        "peak` has `afterSeconds` later than `beforeSeconds`"
       ),
       (
         #"{"main": "0:4", "steady": {"first": 1, "last": 2, "fromSeconds": 2, "toSeconds": 1}}"#,
-        "steady.fromSeconds` is later than `toSeconds`"
+        "steady` has `fromSeconds` later than `toSeconds`"
       ),
       (
         #"{"main": "0:4", "phases": [{"name": "b", "atSeconds": 2}, {"name": "a", "atSeconds": 1}]}"#,
@@ -95,6 +95,5 @@ struct CurveDocumentTests {
     #expect(throws: FileError.self) { try read(#"{"main": "\#(long)"}"#) }
     let marks = (0..<61).map { #"{"name": "m", "atSeconds": \#($0)}"# }.joined(separator: ", ")
     #expect(throws: FileError.self) { try read(#"{"main": "0:4", "marks": [\#(marks)]}"#) }
-    #expect(throws: FileError.self) { try read(#"{"main": "\#(String(repeating: " ", count: 70_000))"}"#) }
   }
 }

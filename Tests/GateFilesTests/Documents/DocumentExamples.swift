@@ -30,11 +30,22 @@ enum DocumentExamples {
   private static var judged: ScenarioResult {
     var scenario = regression
     scenario.plan = RepetitionPlan(min: 5, max: 20)
-    scenario.approval = baseline.approved
-    scenario.commitsSinceApproval = 31
-    scenario.baselineCurve = baseline.curve
+    scenario.approval = baseline.approval
+    scenario.reference = ReferenceInfo(
+      composition: Composition(
+        anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, stack: .kibibytes(132), heap: .mebibytes(12)),
+      curve: baseline.curve, commitsSinceApproval: 31)
     scenario.repetitions[0].curve = curve
     scenario.tags = ["server", "nightly"]
+    scenario.failedRepetitions = [
+      FailedRepetition(
+        number: 1, end: End(.crash, signal: .segv), loop: .loop(name: "Layout.pass", calls: 6000, turns: 3))
+    ]
+    scenario.ungated = [
+      MetricResult(
+        rule: GateRule(metric: .treePeak, tolerance: nil, severity: .off), unit: "bytes",
+        current: ValueSummary(median: 24_207_360, count: 1, range: 24_207_360...24_207_360))
+    ]
     return scenario
   }
 
@@ -74,22 +85,27 @@ enum DocumentExamples {
     metrics: [
       MetricResult(
         rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: .regression,
-        baseline: .init(median: 23_000_000, count: 5), current: .init(median: 24_207_360, count: 5),
+        baseline: .init(median: 23_000_000, count: 5, range: 22_900_000...23_100_000),
+        current: .init(median: 24_207_360, count: 5),
         change: .init(absolute: 1_207_360, percent: 5.25, low: 1_100_000, high: 1_300_000, shift: 1_205_000),
         allowed: 690_000, detectable: 120_000, resolution: 98_304, method: .ranks, chance: 0.003968,
-        reason: "1.2 MiB more is above the tolerance of 673.8 KiB"
+        reason: .rise
       ),
       MetricResult(
         rule: GateRule(metric: .steadyRSS, tolerance: .automatic, limit: .mebibytes(200), severity: .warn),
-        unit: "bytes", verdict: .inconclusive, reason: "no steady state"
+        unit: "bytes", verdict: .inconclusive, reason: .unavailable(.neverSteady(.drifting))
       ),
     ],
-    baselineComposition: Composition(
-      anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, stack: .kibibytes(132), heap: .mebibytes(12)
-    ),
-    currentComposition: composition,
+    composition: composition,
     compositionAtPeak: Composition(anonymous: .mebibytes(18), file: .mebibytes(4), shared: .kibibytes(4)),
-    notes: ["the kernel is another one than the baseline's"]
+    notes: [
+      .environmentChanged([.init(field: .kernel, baseline: "6.17", current: "6.18.2")]), .nothingJudged,
+      .recording("the target was stopped", count: 1, total: 1),
+      .creep(
+        Creep(
+          metric: .peakRSS, unit: "bytes", rise: 207_360, anchor: .init(level: 24_000_000, at: instant, commit: "4f2a91c"),
+          span: .runs(12))),
+    ]
   )
 
   private static let failed = ScenarioResult(
@@ -128,7 +144,7 @@ enum DocumentExamples {
       MetricResult(
         rule: GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)), unit: "bytes/iteration", verdict: .pass,
         baseline: .init(median: 0, count: 5), current: .init(median: -0.125, count: 5),
-        change: .init(absolute: -0.125, percent: nil, low: -1.5, high: 1.25), reason: "below its limit"
+        change: .init(absolute: -0.125, percent: nil, low: -1.5, high: 1.25), reason: .nearLimit(low: -1.5, high: 1025)
       )
     ],
     growthIsPerIteration: true
@@ -146,7 +162,7 @@ enum DocumentExamples {
       composition: Composition(anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, heap: .mebibytes(12)),
       treeMethod: .cgroup,
       anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
-      approved: Baseline.Approval(
+      approval: Approval(
         at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
         run: "019b7c9e-5a2e-7000-8000-00000000002a"
       )

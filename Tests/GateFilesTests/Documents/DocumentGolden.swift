@@ -1,4 +1,6 @@
 import FoundationEssentials
+import GateCore
+import GateFiles
 import Testing
 
 /// Files beside the tests that show a document as people and programs get it.
@@ -35,4 +37,20 @@ enum DocumentGolden {
       sourceLocation: sourceLocation
     )
   }
+}
+
+extension ResultFile {
+  static func encode(_ result: RunResult) -> [UInt8] {
+    encode(result, words: .examples)
+  }
+}
+
+extension ResultFile.Words {
+  static let examples = ResultFile.Words(
+    reason: { "the reason of \($0.metric)" },
+    note: { "a note on \($1.name)" },
+    recordingNote: { $0 },
+    failure: { "failed: \($0.subject)" },
+    end: { "ended by \($0.kind)" }
+  )
 }

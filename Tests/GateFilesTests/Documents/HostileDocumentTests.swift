@@ -125,19 +125,19 @@ private let spoiledBaselines: [SpoiledDocument] = [
   SpoiledDocument("not JSON", "peak: 3", "b.json:1:1: error: is not a JSON object\(baselineHint)"),
   SpoiledDocument("a list", "[1]", "b.json:1:1: error: is not a JSON object\(baselineHint)"),
   SpoiledDocument(
-    "cut", String(sound.prefix(200)), "b.json:2:125: error: ends in the middle: it is cut short\(baselineHint)"
+    "cut", String(sound.prefix(200)), "b.json:2:125: error: ends early: the file is truncated\(baselineHint)"
   ),
   SpoiledDocument(
     "two values", sound + "{}", "b.json:4:75: error: is not valid JSON\(baselineHint)"
   ),
   SpoiledDocument(
     "merge conflict", "{\n<<<<<<< HEAD\n\"schema\": 1\n=======\n>>>>>>> topic\n}",
-    "b.json: error: holds conflict marks of a merge\n  hint: settle the conflict: take one side whole, or approve again"
+    "b.json: error: contains conflict markers of a merge\n  hint: resolve the conflict: keep one side, or approve again"
   ),
   SpoiledDocument(
     "a later version", sound.replacing("baseline/1", with: "baseline/2"), .wrongSchema,
     """
-    b.json: error: has the schema `highwater.baseline/2`, and this version of highwater reads `highwater.baseline/1`
+    b.json: error: has the schema `highwater.baseline/2`, this version of highwater reads `highwater.baseline/1`
       hint: use the version of highwater that wrote it, or a newer one
     """
   ),
@@ -146,31 +146,34 @@ private let spoiledBaselines: [SpoiledDocument] = [
     "b.json: error: has the schema `highwater.result/1`, not `highwater.baseline/1`\(baselineHint)"
   ),
   baseline("no schema", "\"schema\": \"highwater.baseline/1\",", "", "`schema` is missing"),
-  baseline("schema no text", "\"highwater.baseline/1\"", "1", "`schema` is not a text"),
+  baseline("schema no text", "\"highwater.baseline/1\"", "1", "`schema` is not a string"),
   baseline("scenario empty", "\"load\"", "\"\"", "`scenario` is empty"),
-  baseline("scenario null", "\"load\"", "null", "`scenario` is null and not a text"),
-  baseline("line feed in a name", "\"load\"", "\"a\\nb\"", "`scenario` holds a control character"),
-  baseline("escape in a name", "\"ci\"", "\"\\u001b]0;x\"", "`environment` holds a control character"),
+  baseline("scenario null", "\"load\"", "null", "`scenario` is null"),
+  baseline("line feed in a name", "\"load\"", "\"a\\nb\"", "`scenario` contains a control character"),
+  baseline("escape in a name", "\"ci\"", "\"\\u001b]0;x\"", "`environment` contains a control character"),
   baseline(
     "name too long", "\"load\"", "\"\(String(repeating: "x", count: 401))\"",
-    "`scenario` has 401 bytes, and 400 are the most"
+    "`scenario` has 401 bytes, at most 400 are allowed"
   ),
   baseline("no fingerprint", "\"fingerprint\"", "\"print\"", "`fingerprint` is missing"),
   baseline("no architecture", "\"architecture\"", "\"arch\"", "`fingerprint.architecture` is missing"),
-  baseline("page size zero", "4096,", "0,", "`fingerprint.pageSize` is too small a number"),
-  baseline("half a CPU", "\"cpus\": 4", "\"cpus\": 0.5", "`fingerprint.cpus` is too small a number"),
+  baseline("page size zero", "4096,", "0,", "`fingerprint.pageSize` is not between 1 and 1073741824"),
+  baseline("half a CPU", "\"cpus\": 4", "\"cpus\": 0.5", "`fingerprint.cpus` is not a whole number"),
   baseline("four and a half CPUs", "\"cpus\": 4", "\"cpus\": 4.5", "`fingerprint.cpus` is not a whole number"),
   baseline("CPUs a text", "\"cpus\": 4", "\"cpus\": \"4\"", "`fingerprint.cpus` is not a number"),
   baseline("metrics a list", "{\"peak_rss\": [4096, 8192]}", "[]", "`metrics` is not an object"),
-  baseline("no metrics", "\"peak_rss\"", "\"peak\"", "`metrics` has no figures"),
+  baseline("no metrics", "\"peak_rss\"", "\"peak\"", "`metrics` has no values"),
   baseline("no values", "[4096, 8192]", "[]", "`metrics.peak_rss` has no values"),
   baseline("values no list", "[4096, 8192]", "4096", "`metrics.peak_rss` is not a list"),
   baseline("negative bytes", "8192", "-8192", "`metrics.peak_rss[1]` is negative"),
   baseline("half a byte", "8192", "8192.5", "`metrics.peak_rss[1]` is not a whole number of bytes"),
-  baseline("beyond 1 EiB", "8192", "1152921504606846977000", "`metrics.peak_rss[1]` is too large a number"),
+  SpoiledDocument(
+    "beyond 1 EiB", sound.replacing("8192", with: "1152921504606846977000"),
+    "b.json:3:33: error: has a number that is too large\(baselineHint)"
+  ),
   SpoiledDocument(
     "beyond all numbers", sound.replacing("8192", with: "1e999"),
-    "b.json:3:33: error: has a number here that is too large\(baselineHint)"
+    "b.json:3:33: error: has a number that is too large\(baselineHint)"
   ),
   SpoiledDocument(
     "a zero before digits", sound.replacing("8192", with: "0192"),
@@ -188,10 +191,10 @@ private let spoiledBaselines: [SpoiledDocument] = [
     "b.json:1:50: error: is not valid JSON\(baselineHint)"
   ),
   baseline("a text as a value", "8192", "\"8192\"", "`metrics.peak_rss[1]` is not a number"),
-  baseline("null as a value", "8192", "null", "`metrics.peak_rss[1]` is null and not a number"),
+  baseline("null as a value", "8192", "null", "`metrics.peak_rss[1]` is null"),
   baseline(
     "too many values", "[4096", "[" + String(repeating: "1,", count: 1000) + "1",
-    "`metrics.peak_rss` has 1002 entries, and 1000 are the most"
+    "`metrics.peak_rss` has 1002 values, at most 1000 are allowed"
   ),
   SpoiledDocument(
     "not a number", sound.replacing("8192", with: "NaN"), "b.json:3:33: error: is not valid JSON\(baselineHint)"
@@ -201,11 +204,12 @@ private let spoiledBaselines: [SpoiledDocument] = [
   baseline("approved by nobody", "\"by\"", "\"from\"", "`approved.by` is missing"),
   SpoiledDocument(
     "approved some day", sound.replacing("2026-01-02T03:04:05.678Z", with: "some day"),
-    "b.json: error: `approved.at` is no instant: `some day`\n  hint: write it as in `2026-01-02T03:04:05.678Z`"
+    "b.json: error: `approved.at` is not a time: `some day`, expected one as in `2026-01-02T03:04:05.678Z`\(baselineHint)"
   ),
-  baseline(
-    "a reason without end", "\"by\"", "\"reason\": \"\(String(repeating: "x", count: 65_537))\", \"by\"",
-    "`approved.reason` has 65537 bytes, and 65536 are the most"
+  SpoiledDocument(
+    "a reason without end",
+    sound.replacing("\"by\"", with: "\"reason\": \"\(String(repeating: "x", count: 1_048_577))\", \"by\""),
+    "b.json:4:59: error: has a text of more than 1 MiB\(baselineHint)"
   ),
 ]
 
@@ -216,9 +220,9 @@ private let soundResult = """
    "environment": {"name": "ci", "fingerprint": {"architecture": "arm64", "pageSize": 4096, "cpus": 4, "aslr": "off", "thp": "never", "measurement": "sampled"}},
    "scenarios": [{"name": "a", "repetitions": []}, {"name": "b", "verdict": "pass", "repetitions": [
      {"end": {"kind": "signaled", "signal": "TERM"}, "processes": 1, "metrics": {"peak_rss": 4096, "growth": -0.5},
-      "growth": {"low": -0.75, "high": 0.125, "kind": "level"}, "steadiness": "drifting",
+      "growthFit": {"slope": -0.5, "low": -0.75, "high": 0.125, "kind": "level"}, "steadiness": "drifting",
       "spike": {"height": 5, "afterSeconds": 1}, "treeMethod": "cgroup",
-      "processTable": [{"pid": 12, "peak": 3, "end": {"kind": "exited", "code": 7}}],
+      "processTable": [{"pid": 12, "command": "x", "peak": 3, "status": {"exited": {"_0": 7}}}],
       "phases": [{"name": "load", "peak_rss": 4096}]}],
     "gate": {"rules": [{"metric": "peak_rss", "percent": 3, "on": "fail"}]},
     "metrics": [{"name": "peak_rss", "verdict": "pass", "baseline": {"median": 4096, "count": 1}}]}]}
@@ -234,7 +238,7 @@ private let spoiledResults: [SpoiledDocument] = [
   SpoiledDocument(
     "a later version", soundResult.replacing("result/1", with: "result/2"), .wrongSchema,
     """
-    r.json: error: has the schema `highwater.result/2`, and this version of highwater reads `highwater.result/1`
+    r.json: error: has the schema `highwater.result/2`, this version of highwater reads `highwater.result/1`
       hint: use the version of highwater that wrote it, or a newer one
     """
   ),
@@ -245,12 +249,12 @@ private let spoiledResults: [SpoiledDocument] = [
   result("no run", "\"run\":", "\"ran\":", "`run` is missing"),
   result("no id", "\"id\"", "\"uid\"", "`run.id` is missing"),
   result("negative duration", ": 3}", ": -3}", "`run.durationSeconds` is negative"),
-  result("endless duration", ": 3}", ": 1e300}", "`run.durationSeconds` is too large a number"),
+  result("a long duration", ": 3}", ": 1e10}", "`run.durationSeconds` is too large"),
   result("no scenarios", "\"scenarios\"", "\"tests\"", "`scenarios` is missing"),
   result("a text as scenario", "{\"name\": \"a\", \"repetitions\": []}", "\"a\"", "`scenarios[0]` is not an object"),
   result("no name", "\"name\": \"b\"", "\"title\": \"b\"", "`scenarios[1].name` is missing"),
   result(
-    "one name twice", "\"name\": \"b\"", "\"name\": \"a\"", "`scenarios` has `a` twice, the second time as entry 1"
+    "one name twice", "\"name\": \"b\"", "\"name\": \"a\"", "`scenarios` has `a (ci)` twice"
   ),
   result(
     "repetitions a number", "\"repetitions\": []", "\"repetitions\": 5", "`scenarios[0].repetitions` is not a list"
@@ -264,43 +268,31 @@ private let spoiledResults: [SpoiledDocument] = [
     "`scenarios[1].repetitions[0].metrics.peak_rss` is negative"
   ),
   result(
-    "endless growth", "-0.5", "-1e30", "`scenarios[1].repetitions[0].metrics.growth` is too large a number"
+    "a peak that is true", "4096, \"growth\"", "true, \"growth\"", "`scenarios[1].repetitions[0].metrics.peak_rss` is not a number"
   ),
   result(
-    "growth true", "-0.5", "true", "`scenarios[1].repetitions[0].metrics.growth` is not a number"
+    "an interval upside down", "0.125", "-1", "`scenarios[1].repetitions[0].growthFit` does not match the metric `growth`"
   ),
   result(
-    "endless interval", "0.125", "1e30", "`scenarios[1].repetitions[0].growth.high` is too large a number"
-  ),
-  result(
-    "an interval upside down", "0.125", "-1", "`scenarios[1].repetitions[0].growth.high` is below `low`"
-  ),
-  result(
-    "an interval of another slope", "0.125", "-0.625",
-    "`scenarios[1].repetitions[0].growth` has an interval without the metric `growth` in it"
+    "an interval of another slope", "\"slope\": -0.5", "\"slope\": -0.625",
+    "`scenarios[1].repetitions[0].growthFit` does not match the metric `growth`"
   ),
   result(
     "an interval of nothing", "4096, \"growth\": -0.5", "4096",
-    "`scenarios[1].repetitions[0].growth` is of no metric `growth`"
+    "`scenarios[1].repetitions[0].growthFit` does not match the metric `growth`"
   ),
-  result("half an interval", "\"low\": -0.75, ", "", "`scenarios[1].repetitions[0].growth.low` is missing"),
+  result("half an interval", "\"low\": -0.75, ", "", "`scenarios[1].repetitions[0].growthFit.low` is missing"),
   result(
-    "growth a list", "{\"low\": -0.75, \"high\": 0.125, \"course\": \"level\"}", "[]",
-    "`scenarios[1].repetitions[0].growth` is not an object"
+    "growth a list", "{\"slope\": -0.5, \"low\": -0.75, \"high\": 0.125, \"kind\": \"level\"}", "[]",
+    "`scenarios[1].repetitions[0].growthFit` is not an object"
   ),
-  SpoiledDocument(
-    "an unknown course", soundResult.replacing("\"level\"", with: "\"up\""),
-    """
-    r.json: error: `scenarios[1].repetitions[0].growth.course` has an unknown value `up`
-      hint: it is one of level, leaking, settling
-    """
+  result(
+    "an unknown kind of growth", "\"level\"", "\"up\"",
+    "`scenarios[1].repetitions[0].growthFit.kind` is `up`, expected one of level, leaking, settling"
   ),
-  SpoiledDocument(
-    "an unknown steadiness", soundResult.replacing("\"drifting\"", with: "\"wobbly\""),
-    """
-    r.json: error: `scenarios[1].repetitions[0].steadiness` has an unknown value `wobbly`
-      hint: it is one of steady, unsteady, drifting, too-short
-    """
+  result(
+    "an unknown steadiness", "\"drifting\"", "\"wobbly\"",
+    "`scenarios[1].repetitions[0].steadiness` is `wobbly`, expected one of steady, unsteady, drifting, too-short"
   ),
   result(
     "a spike without height", "\"height\": 5, ", "", "`scenarios[1].repetitions[0].spike.height` is missing"
@@ -311,22 +303,19 @@ private let spoiledResults: [SpoiledDocument] = [
   ),
   result(
     "a process id beyond all", "\"pid\": 12", "\"pid\": 4294967296",
-    "`scenarios[1].repetitions[0].processTable[0].pid` is too large a number"
+    "`scenarios[1].repetitions[0].processTable[0].pid` is too large"
   ),
   result(
     "a process of less than nothing", "\"peak\": 3", "\"peak\": -3",
     "`scenarios[1].repetitions[0].processTable[0].peak` is negative"
   ),
   result(
-    "an exit without its code", "\"code\": 7", "\"signal\": \"KILL\"",
-    "`scenarios[1].repetitions[0].processTable[0].end.code` is missing"
+    "a status without a kind", "\"exited\": {\"_0\": 7}", "",
+    "`scenarios[1].repetitions[0].processTable[0].status` is not a known value"
   ),
-  SpoiledDocument(
-    "a tree counted in an unknown way", soundResult.replacing("\"cgroup\"", with: "\"fingers\""),
-    """
-    r.json: error: `scenarios[1].repetitions[0].treeMethod` has an unknown value `fingers`
-      hint: it is one of cgroup, proportional, upper-bound
-    """
+  result(
+    "a tree counted in an unknown way", "\"cgroup\"", "\"fingers\"",
+    "`scenarios[1].repetitions[0].treeMethod` is `fingers`, expected one of cgroup, proportional, upper-bound"
   ),
   result(
     "counters a number", "\"fingerprint\"", "\"counters\": 3, \"fingerprint\"",
@@ -346,34 +335,26 @@ private let spoiledResults: [SpoiledDocument] = [
     "peak of a phase a text", "\"load\", \"peak_rss\": 4096", "\"load\", \"peak_rss\": \"4 KiB\"",
     "`scenarios[1].repetitions[0].phases[0].peak_rss` is not a number"
   ),
-  SpoiledDocument(
-    "an unknown end", soundResult.replacing("signaled", with: "vanished"),
-    """
-    r.json: error: `scenarios[1].repetitions[0].end.kind` has an unknown value `vanished`
-      hint: it is one of exited, signaled, oom, allocation-failure, trap, abort, crash, timeout, stopped, start-failed, \
-    killed, unknown
-    """
+  result(
+    "an unknown end", "signaled", "vanished",
+    "`scenarios[1].repetitions[0].end.kind` is `vanished`, expected one of exited, signaled, oom, allocation-failure, "
+      + "trap, abort, crash, timeout, stopped, start-failed, killed, unknown"
   ),
   result(
-    "an unknown signal", "TERM", "TERMINATE", "`scenarios[1].repetitions[0].end.signal` is no signal: `TERMINATE`"
+    "an unknown signal", "TERM", "TERMINATE", "`scenarios[1].repetitions[0].end.signal` is not a signal: `TERMINATE`"
   ),
-  SpoiledDocument(
-    "an unknown verdict", soundResult.replacing("\"b\", \"verdict\": \"pass\"", with: "\"b\", \"verdict\": \"good\""),
-    """
-    r.json: error: `scenarios[1].verdict` has an unknown value `good`
-      hint: it is one of pass, improved, regression, failed, inconclusive, no-baseline, skipped
-    """
+  result(
+    "an unknown verdict", "\"b\", \"verdict\": \"pass\"", "\"b\", \"verdict\": \"good\"",
+    "`scenarios[1].verdict` is `good`, expected one of pass, improved, regression, failed, inconclusive, no-baseline, "
+      + "skipped"
   ),
-  SpoiledDocument(
-    "an unknown severity", soundResult.replacing("\"on\": \"fail\"", with: "\"on\": \"panic\""),
-    """
-    r.json: error: `scenarios[1].gate.rules[0].on` has an unknown value `panic`
-      hint: it is one of fail, warn, off
-    """
+  result(
+    "an unknown severity", "\"on\": \"fail\"", "\"on\": \"panic\"",
+    "`scenarios[1].gate.rules[0].on` is `panic`, expected one of fail, warn, off"
   ),
   result(
     "a tolerance beyond sense", "\"percent\": 3", "\"percent\": 1e9",
-    "`scenarios[1].gate.rules[0].percent` is too large a number"
+    "`scenarios[1].gate.rules[0].percent` is too large"
   ),
   result(
     "no verdict of a metric", "\"peak_rss\", \"verdict\"", "\"peak_rss\", \"judged\"",
@@ -385,15 +366,10 @@ private let spoiledResults: [SpoiledDocument] = [
   result(
     "too many repetitions", "\"repetitions\": []",
     "\"repetitions\": [\(String(repeating: "{\"metrics\":{}},", count: 1000)){\"metrics\":{}}]",
-    "`scenarios[0].repetitions` has 1001 entries, and 1000 are the most"
+    "`scenarios[0].repetitions` has 1001 entries, at most 1000 are allowed"
   ),
-  result(
-    "too many scenarios", "\"scenarios\": [", "\"scenarios\": [" + String(repeating: "{},", count: 9_999),
-    "`scenarios` has 10001 entries, and 10000 are the most"
-  ),
-  result(
-    "a note without end", "\"repetitions\": []",
-    "\"notes\": [\"x\", \"\(String(repeating: "x", count: 65_537))\"], \"repetitions\": []",
-    "`scenarios[0].notes[1]` has 65537 bytes, and 65536 are the most"
+  SpoiledDocument(
+    "too many scenarios", soundResult.replacing("\"scenarios\": [", with: "\"scenarios\": [" + String(repeating: "{},", count: 20_000)),
+    "r.json:3:60048: error: has more than 20000 entries in one list\(resultHint)"
   ),
 ]

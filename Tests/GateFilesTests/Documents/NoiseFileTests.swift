@@ -5,20 +5,20 @@ import Testing
 
 @Suite("A study of noise as JSON")
 struct NoiseFileTests {
-  private static func measurements(_ peaks: [Double]) -> ScenarioMeasurements {
+  private static func measurements(_ peaks: [Double]) -> ScenarioResult {
     let repetitions = peaks.map { peak in
       RepetitionResult(
         end: End(.exited, code: 0), duration: .milliseconds(250), processes: 1,
         metrics: [.peakRSS: peak, .growth: peak == peaks[0] ? 0.5 : 0]
       )
     }
-    return ScenarioMeasurements(
+    return ScenarioResult(
       name: ScenarioName("redis-load[clients=50]"), environment: DocumentExamples.environment,
       gate: Gate(rules: [
         GateRule(metric: .peakRSS, tolerance: .standard),
         GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
       ]),
-      repetitions: repetitions, notes: ["a note"]
+      repetitions: repetitions, notes: [.comparedWithBuild("another")]
     )
   }
 
@@ -35,6 +35,6 @@ struct NoiseFileTests {
 
   @Test("Reads as the golden file shows")
   func golden() throws {
-    try DocumentGolden.expect(NoiseFile.encode(Self.result), toBe: "noise.json")
+    try DocumentGolden.expect(NoiseFile.encode(Self.result, words: .examples), toBe: "noise.json")
   }
 }

@@ -44,7 +44,7 @@ enum ReportedExamples {
     // This one told nothing but a figure.
     repetitions[1].metrics = [.peakRSS: 4096, entries: 1250]
     repetitions[1].units = [entries: "items"]
-    return ScenarioResult(
+    var scenario = ScenarioResult(
       name: ScenarioName("reporting"), verdict: .regression, environment: DocumentExamples.environment,
       gate: Gate(rules: rules), repetitions: repetitions,
       metrics: [
@@ -57,6 +57,8 @@ enum ReportedExamples {
           rule: rules[1], unit: "seconds", verdict: .pass, current: .init(median: 0.012_345_678_9, count: 1)),
         MetricResult(rule: rules[3], unit: "EUR/day", verdict: .pass, current: .init(median: -0.1, count: 1)),
       ])
+    scenario.summarize()
+    return scenario
   }()
 
   static let baseline: Baseline = {

@@ -106,8 +106,8 @@ extension Malformed {
     + "`value NAME NUMBER UNIT`"
 
   private static let units =
-    "what has a unit of the target's own is written as a bare number, such as `1000`; the other units are B, KiB, MiB, "
-    + "GiB, kB, MB, GB, ms, s, m, h"
+    "write an amount in a unit that the target reports as a bare number, such as `1000`; the other units are B, KiB, "
+    + "MiB, GiB, kB, MB, GB, ms, s, m, h"
 
   private static func value(_ title: String, _ rules: String, is expected: String) -> Malformed {
     Malformed(

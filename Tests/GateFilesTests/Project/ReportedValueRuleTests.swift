@@ -12,7 +12,7 @@ struct ReportedValueRuleTests {
     severity: GateRule.Severity = .fail
   ) -> GateRule {
     GateRule(
-      metric: .value("cache.entries"), tolerance: .bounds(relative: relative.map(Percent.init), absolute: absolute),
+      metric: .value("cache.entries"), tolerance: .bounds(relative: relative.map { Percent($0) }, absolute: absolute),
       limit: limit, severity: severity
     )
   }

@@ -40,12 +40,12 @@ struct BaselineStoreTests {
     _ = try store.save(baseline)
     let before = try scratch.text(of: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json")
     var again = baseline
-    again.approved = .init(at: .now, by: "Grace", commit: nil, reason: "once more", run: "another")
+    again.approval = Approval(at: .now, by: "Grace", commit: nil, reason: "once more", run: "another")
     // How its memory went from instant to instant is never the same twice.
     again.curve = nil
     #expect(try store.save(again) == .unchanged)
     #expect(try scratch.text(of: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json") == before)
-    #expect(try loaded()?.approved == baseline.approved)
+    #expect(try loaded()?.approval == baseline.approval)
   }
 
   @Test(
@@ -87,8 +87,8 @@ struct BaselineStoreTests {
     #expect(
       error.diagnostics.map(\.description) == [
         """
-        \(misplaced): error: `scenario` is `redis-load[clients=50]`, and the file stands where `redis-save` belongs
-          hint: move it to where it belongs, or make it again with `highwater approve`
+        \(misplaced): error: `scenario` is `redis-load[clients=50]`, expected `redis-save` by the file's path
+          hint: move the file, or make it again with `highwater approve`
         """
       ]
     )
@@ -117,7 +117,7 @@ struct BaselineStoreTests {
     var empty = baseline
     empty.metrics = [.peakRSS: []]
     let error = try #require(throws: FileError.self) { try store.save(empty) }
-    #expect(error.problem == "`metrics` has no figures")
+    #expect(error.problem == "`metrics` has no values")
     #expect(try scratch.names() == [])
   }
 

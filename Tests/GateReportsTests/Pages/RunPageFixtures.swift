@@ -37,7 +37,7 @@ extension Fixture {
       )
     }
     scenario.repetitions[2].spike = spike
-    scenario.reference?.curve = curve(peak: 23_068_672, height: 21_000_000).main.thinned(to: 30)
+    scenario.reference?.curve = curve(peak: 23_068_672, height: 21_000_000).main.downsampled(to: 30)
     scenario.compositionAtPeak = Composition(
       anonymous: Bytes(20_300_000), file: Bytes(4_079_392), shared: .zero, heap: Bytes(13_300_000),
       libraries: [.init(name: "libssl.so.3", resident: .kibibytes(512))]

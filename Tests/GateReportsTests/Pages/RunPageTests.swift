@@ -188,7 +188,7 @@ struct RunPageTests {
         time: .microseconds(index * 123_400), low: low, high: low + .kibibytes(Int64(index * 31 % 97)))
     }
     curve.main = MemorySeries(points)
-    curve.tree = MemorySeries(Array(points.prefix(MemorySeries.mostPointsBeside)))
+    curve.tree = MemorySeries(Array(points.prefix(MemorySeries.mostSecondaryPoints)))
     return curve
   }
 }

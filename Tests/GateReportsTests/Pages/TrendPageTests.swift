@@ -202,7 +202,8 @@ struct TrendPageTests {
   @Test(
     "The state of a series",
     arguments: [
-      (Verdict.regression, TrendState.regression), (.failed, .failed), (.pass, .unexplainedRise), (.inconclusive, .unexplainedRise),
+      (Verdict.regression, TrendState.regression), (.failed, .failed), (.pass, .unexplainedRise),
+      (.inconclusive, .unexplainedRise),
       (.noBaseline, .unexplainedRise),
     ]
   )

@@ -35,7 +35,7 @@ enum AutomaticTables {
   private static func tolerance(_ noise: Noise, _ baseline: Int) -> Double {
     var chance = Chance(for: "tolerance, \(noise.name), \(baseline)")
     let allowed = (0..<Defaults.trials).map { _ in
-      Tolerance.automatic.allowed(beside: noise.values(baseline, 0, level: 58.4e6, &chance).baseline)
+      Tolerance.automatic.allowed(above: noise.values(baseline, 0, level: 58.4e6, &chance).baseline)
     }
     return 100 * (Spread.median(allowed) ?? 0) / 58.4e6
   }

@@ -32,7 +32,7 @@ enum SightTables {
     _ count: Int,
     _ tolerance: Tolerance
   ) -> (smallest: Double, found: Double, named: Double) {
-    let allowed = tolerance.allowed(beside: [level])
+    let allowed = tolerance.allowed(above: [level])
     let deviation = percent / 100 * level
     let smallest = Detection.smallestShift(deviation: deviation, baseline, count, allowed: allowed)
     let replay = Replay(.fixed(count), tolerance: tolerance)

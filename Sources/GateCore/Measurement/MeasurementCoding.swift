@@ -1,0 +1,210 @@
+// Names of members that files show differently than the types; all else of their coding is synthesised.
+
+extension RepetitionResult {
+  enum CodingKeys: String, CodingKey {
+    case end
+    case duration = "durationSeconds"
+    case processes, metrics, units
+    case events = "targetEvents"
+    case growth = "growthFit"
+    case steadiness, phases
+    case widestGap = "widestGapSeconds"
+    case notes, spike, treeMethod
+    case largestProcesses = "processTable"
+    case curve
+  }
+}
+
+extension RepetitionResult.Spike {
+  enum CodingKeys: String, CodingKey {
+    case height
+    case after = "afterSeconds"
+    case before = "beforeSeconds"
+    case phase
+    case isBusy = "busy"
+  }
+}
+
+extension ProcessRecord {
+  enum CodingKeys: String, CodingKey {
+    case id = "pid"
+    case parent, command
+    case isMain = "main"
+    case peak
+    case firstSeen = "firstSeenSeconds"
+    case lastSeen = "lastSeenSeconds"
+    case isExact = "exact"
+    case ending = "status"
+  }
+}
+
+extension TargetEvent {
+  enum CodingKeys: String, CodingKey {
+    case kind
+    case time = "atSeconds"
+  }
+}
+
+extension MemoryCurve {
+  enum CodingKeys: String, CodingKey {
+    case main, tree
+    case end = "endSeconds"
+    case phases, marks, iterations, peak, steady
+  }
+}
+
+extension MemoryCurve.Instant {
+  enum CodingKeys: String, CodingKey {
+    case name
+    case time = "atSeconds"
+  }
+}
+
+extension MemoryCurve.Peak {
+  enum CodingKeys: String, CodingKey {
+    case height
+    case after = "afterSeconds"
+    case before = "beforeSeconds"
+  }
+}
+
+extension MemoryCurve.Stretch {
+  enum CodingKeys: String, CodingKey {
+    case from = "fromSeconds"
+    case to = "toSeconds"
+    case first, last
+  }
+}
+
+extension KeyedEncodingContainer {
+  /// Most targets report nothing.
+  mutating func encode(_ events: [TargetEvent], forKey key: Key) throws {
+    if !events.isEmpty { try encode(ContiguousArray(events), forKey: key) }
+  }
+}
+
+/// The values of a phase stand beside its name.
+extension RepetitionResult.Phase: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case name
+    case peakIsExact = "exact"
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      name: try fields.decode(String.self, forKey: .name),
+      metrics: try decoder.container(keyedBy: MetricName.self).values(of: MetricName.perPhase.contains),
+      peakIsExact: try fields.decode(Bool.self, forKey: .peakIsExact)
+    )
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: MetricName.self)
+    try values.encode(metrics)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(name, forKey: .name)
+    try fields.encode(peakIsExact, forKey: .peakIsExact)
+  }
+}
+
+/// `libraries` is an object of amounts by name, so that one line of a diff is one library.
+extension Composition: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case anonymous = "anon"
+    case file
+    case shared = "shmem"
+    case stack, heap
+    case lazilyFreed = "lazyFree"
+    case hugePages, libraries
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func amount(_ key: CodingKeys) throws -> Bytes? { try fields.decodeIfPresent(Bytes.self, forKey: key) }
+    let libraries = try fields.decodeIfPresent([String: Bytes].self, forKey: .libraries) ?? [:]
+    self.init(
+      anonymous: try amount(.anonymous) ?? .zero,
+      file: try amount(.file) ?? .zero,
+      shared: try amount(.shared) ?? .zero,
+      stack: try amount(.stack),
+      heap: try amount(.heap),
+      lazilyFreed: try amount(.lazilyFreed),
+      hugePages: try amount(.hugePages),
+      libraries: Array(
+        libraries.map { Library(name: $0.key, resident: $0.value) }.sorted(by: Self.isLarger)
+          .prefix(Self.mostLibraries))
+    )
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(anonymous, forKey: .anonymous)
+    try fields.encode(file, forKey: .file)
+    try fields.encode(shared, forKey: .shared)
+    try fields.encodeIfPresent(stack, forKey: .stack)
+    try fields.encodeIfPresent(heap, forKey: .heap)
+    try fields.encodeIfPresent(lazilyFreed, forKey: .lazilyFreed)
+    try fields.encodeIfPresent(hugePages, forKey: .hugePages)
+    // Files of one name in several folders are added up.
+    let amounts = libraries.reduce(into: [:]) { $0[$1.name, default: Bytes.zero] = $0[$1.name, default: .zero] + $1.resident }
+    if !amounts.isEmpty { try fields.encode(amounts, forKey: .libraries) }
+  }
+
+  /// The largest first, of equal ones the first by name.
+  private static func isLarger(_ lhs: Library, _ rhs: Library) -> Bool {
+    (rhs.resident, lhs.name) < (lhs.resident, rhs.name)
+  }
+
+  /// The composition with its largest libraries only.
+  package func keepingLibraries(_ most: Int) -> Composition {
+    var result = self
+    result.libraries = Array(libraries.sorted(by: Self.isLarger).prefix(most))
+    return result
+  }
+}
+
+/// Readings as one text: `MILLISECONDS:KiB`, or `MILLISECONDS:KiB-KiB` for the range of a group, with a space between two.
+///
+/// As a list of numbers they would be hundreds of lines in files that people review.
+extension MemorySeries: SingleValueCodable {
+  /// More than a picture can show.
+  private static let mostCoded = 1000
+
+  package var coded: String {
+    points.map { point in
+      let tenths = max(0, point.time.nanoseconds) / Self.tick.nanoseconds
+      let time = "\(tenths / 10)" + (tenths % 10 == 0 ? "" : ".\(tenths % 10)")
+      let (low, high) = (point.low.count / 1024, (point.high.count + 1023) / 1024)
+      return low == high ? "\(time):\(low)" : "\(time):\(low)-\(high)"
+    }
+    .joined(separator: " ")
+  }
+
+  package init(coded: String) throws {
+    let words = coded.split(separator: " ", maxSplits: Self.mostCoded)
+    guard words.count <= Self.mostCoded else {
+      throw UnitError(problem: "has more than \(Self.mostCoded) readings", hint: "")
+    }
+    self.init(try words.map(Self.point))
+    guard zip(points, points.dropFirst()).allSatisfy({ $0.time <= $1.time }) else {
+      throw UnitError(problem: "is not in the order of time", hint: "")
+    }
+  }
+
+  private static func point(_ word: Substring) throws -> Point {
+    let parts = word.split(omittingEmptySubsequences: false) { ":-.".contains($0) }
+    let hasTenths = word.contains(".")
+    let separators = word.filter { ":-.".contains($0) }
+    let numbers = parts.compactMap { part in
+      part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(part) : nil
+    }
+    let amounts = numbers.dropFirst(hasTenths ? 2 : 1)
+    guard [":", ".:", ":-", ".:-"].contains(separators), numbers.count == parts.count,
+      let low = amounts.first, let high = amounts.last, low <= high, high <= Bytes.largest.count / 1024,
+      numbers[0] <= 1_000_000_000_000, !hasTenths || numbers[1] <= 9
+    else { throw UnitError(problem: "has the invalid reading `\(word.prefix(80))`", hint: "") }
+    let tenths = numbers[0] * 10 + (hasTenths ? numbers[1] : 0)
+    return Point(time: tick * tenths, low: .kibibytes(low), high: .kibibytes(high))
+  }
+}

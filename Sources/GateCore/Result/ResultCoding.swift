@@ -1,0 +1,280 @@
+import FoundationEssentials
+
+extension RunInfo {
+  enum CodingKeys: String, CodingKey {
+    case id, startedAt
+    case duration = "durationSeconds"
+    case commit, subject, branch, buildURL
+  }
+
+  /// Only the id must be there.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func text(_ key: CodingKeys) throws -> String? { try fields.decodeIfPresent(String.self, forKey: key) }
+    self.init(
+      id: try fields.decode(String.self, forKey: .id),
+      startedAt: try fields.decodeIfPresent(Date.self, forKey: .startedAt) ?? Date(timeIntervalSince1970: 0),
+      duration: try fields.decode(Duration.self, forKey: .duration),
+      commit: try text(.commit),
+      subject: try text(.subject),
+      branch: try text(.branch),
+      buildURL: try text(.buildURL)
+    )
+  }
+}
+
+extension Baseline {
+  enum CodingKeys: String, CodingKey {
+    case scenario, environment, fingerprint, metrics, units, composition, curve, treeMethod, anchors
+    case approval = "approved"
+  }
+}
+
+extension Note: Remark {}
+extension RecordingNote: Remark {}
+
+// The synthesised coding uses these.
+
+extension KeyedDecodingContainer {
+  /// Metrics of a later version are left out.
+  func decode(_ type: [MetricName: Anchor].Type, forKey key: Key) throws -> [MetricName: Anchor] {
+    guard try contains(key) && !decodeNil(forKey: key) else { return [:] }
+    let fields = try nestedContainer(keyedBy: MetricName.self, forKey: key)
+    return try fields.allKeys.filter { MetricName(parsing: $0.text) != nil }.reduce(into: [:]) { anchors, metric in
+      anchors[metric] = try fields.decode(Anchor.self, forKey: metric)
+    }
+  }
+
+  /// Where it is missing, trees were sums, as all were at first.
+  func decode(_ type: TreeMethod.Type, forKey key: Key) throws -> TreeMethod {
+    try decodeIfPresent(TreeMethod.self, forKey: key) ?? .upperBound
+  }
+
+  /// An end that is missing is not known.
+  func decode(_ type: End.Type, forKey key: Key) throws -> End {
+    try decodeIfPresent(End.self, forKey: key) ?? End(.unknown)
+  }
+}
+
+extension KeyedEncodingContainer {
+  mutating func encode(_ method: TreeMethod, forKey key: Key) throws {
+    if method != .upperBound { try encode(method.rawValue, forKey: key) }
+  }
+
+  mutating func encode(_ anchors: [MetricName: Anchor], forKey key: Key) throws {
+    if anchors.isEmpty { return }
+    var fields = nestedContainer(keyedBy: MetricName.self, forKey: key)
+    for (metric, anchor) in anchors { try fields.encode(anchor, forKey: metric) }
+  }
+}
+
+// MARK: - Metrics
+
+extension ValueSummary: Codable {
+  private enum CodingKeys: CodingKey {
+    case median, count, low, high
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      median: try fields.decode(Double.self, forKey: .median), count: try fields.decode(Int.self, forKey: .count))
+    guard let low = try fields.decodeIfPresent(Double.self, forKey: .low),
+      let high = try fields.decodeIfPresent(Double.self, forKey: .high)
+    else { return }
+    guard low <= high else { throw fields.corrupted(.high, "is below `low`") }
+    range = low...high
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(median, forKey: .median)
+    try fields.encode(count, forKey: .count)
+    try fields.encodeIfPresent(range?.lowerBound, forKey: .low)
+    try fields.encodeIfPresent(range?.upperBound, forKey: .high)
+  }
+
+  fileprivate func map(_ convert: (Double) -> Double) -> ValueSummary? {
+    guard median.isFinite else { return nil }
+    return ValueSummary(
+      median: convert(median), count: count,
+      range: range.map { convert($0.lowerBound)...convert($0.upperBound) })
+  }
+}
+
+extension MetricResult.Change: Codable {
+  private enum CodingKeys: CodingKey {
+    case absolute, percent, low, high, shift
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func number(_ key: CodingKeys) throws -> Double? { try fields.decodeIfPresent(Double.self, forKey: key) }
+    let absolute = try fields.decode(Double.self, forKey: .absolute)
+    self.init(
+      absolute: absolute, percent: try number(.percent), low: try number(.low) ?? absolute,
+      high: try number(.high) ?? absolute, shift: try number(.shift))
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(absolute, forKey: .absolute)
+    try fields.encodeIfPresent(percent?.finite, forKey: .percent)
+    try fields.encodeIfPresent(low.finite, forKey: .low)
+    try fields.encodeIfPresent(high.finite, forKey: .high)
+    try fields.encodeIfPresent(shift.finite, forKey: .shift)
+  }
+
+  /// Percentages have two decimals.
+  fileprivate func map(_ convert: (Double) -> Double) -> Self? {
+    guard absolute.isFinite else { return nil }
+    let hundredths = percent.map { ($0 * 100).rounded() / 100 }
+    return Self(
+      absolute: convert(absolute), percent: hundredths, low: convert(low), high: convert(high), shift: convert(shift))
+  }
+}
+
+extension Double {
+  fileprivate var finite: Double? { isFinite ? self : nil }
+}
+
+extension MetricResult: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case metric = "name"
+    case unit, verdict
+    case severity = "on"
+    case reason
+    case isUndecided = "undecided"
+    case baseline, current, change, tolerance, detectable, resolution, method, chance
+  }
+
+  private enum ToleranceKeys: CodingKey {
+    case allowed
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func number(_ key: CodingKeys) throws -> Double? {
+      let number = try fields.decodeIfPresent(Double.self, forKey: key)
+      if let number, number < 0 { throw fields.corrupted(key, "is negative") }
+      return number
+    }
+    let metric = try fields.decode(MetricName.self, forKey: .metric)
+    let severity = try fields.decodeIfPresent(GateRule.Severity.self, forKey: .severity) ?? .fail
+    let bounds = try fields.decodeIfPresent(RuleBounds.self, forKey: .tolerance)
+    self.init(
+      rule: bounds?.rule(metric, severity) ?? GateRule(metric: metric, tolerance: nil, severity: severity),
+      unit: try fields.decodeIfPresent(String.self, forKey: .unit) ?? metric.unit(perIteration: false),
+      verdict: try fields.decode(Verdict.self, forKey: .verdict),
+      baseline: try fields.decodeIfPresent(ValueSummary.self, forKey: .baseline),
+      current: try fields.decodeIfPresent(ValueSummary.self, forKey: .current),
+      change: try fields.decodeIfPresent(Change.self, forKey: .change),
+      detectable: try number(.detectable),
+      resolution: try number(.resolution),
+      method: try fields.decodeIfPresent(Method.self, forKey: .method),
+      chance: try number(.chance),
+      reason: try fields.decodeIfPresent(Known<VerdictReason>.self, forKey: .reason)?.value
+    )
+    if bounds != nil {
+      allowed = try fields.nestedContainer(keyedBy: ToleranceKeys.self, forKey: .tolerance)
+        .decodeIfPresent(Double.self, forKey: .allowed)
+    }
+    isUndecided = try fields.decode(Bool.self, forKey: .isUndecided)
+    if metric.isValue, !unit.isEmpty, !MetricUnit.isValid(unit) {
+      throw fields.corrupted(.unit, "is not a unit: `\(unit.prefix(80))`")
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    func rounded(_ value: Double) -> Double { unit == "bytes" ? metric.rounded(value) : value }
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(metric, forKey: .metric)
+    try fields.encode(unit, forKey: .unit)
+    try fields.encode(verdict, forKey: .verdict)
+    try fields.encode(rule.severity, forKey: .severity)
+    try fields.encodeIfPresent(reason, forKey: .reason)
+    if isUndecided { try fields.encode(true, forKey: .isUndecided) }
+    try fields.encodeIfPresent(baseline?.map(rounded), forKey: .baseline)
+    try fields.encodeIfPresent(current?.map(rounded), forKey: .current)
+    try fields.encodeIfPresent(change?.map(rounded), forKey: .change)
+    try fields.encodeIfPresent(detectable?.finite.map(rounded), forKey: .detectable)
+    try fields.encodeIfPresent(resolution?.finite.map(rounded), forKey: .resolution)
+    try fields.encodeIfPresent(method, forKey: .method)
+    // To a millionth, far below what any decision depends on.
+    try fields.encodeIfPresent(chance.map { ($0 * 1e6).rounded() / 1e6 }, forKey: .chance)
+    guard isGated || rule.tolerance != nil || rule.limit != nil else { return }
+    try RuleBounds(rule).encode(to: fields.superEncoder(forKey: .tolerance))
+    var tolerance = fields.nestedContainer(keyedBy: ToleranceKeys.self, forKey: .tolerance)
+    try tolerance.encodeIfPresent(allowed?.finite.map(rounded), forKey: .allowed)
+  }
+}
+
+// MARK: - Scenarios
+
+extension ScenarioSummary: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case name, tags, verdict, environment, repetitionCount, growthIsPerIteration, metrics, ungated, failedRepetitions
+    case composition
+    case approval = "approved"
+  }
+
+  package enum CompositionKeys: CodingKey {
+    case current
+  }
+
+  /// Of a scenario without an environment the name of that is empty: it is the run's.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      name: try fields.decode(ScenarioName.self, forKey: .name),
+      tags: try fields.decode([String].self, forKey: .tags),
+      verdict: try fields.decodeIfPresent(Verdict.self, forKey: .verdict) ?? .skipped,
+      environment: try fields.decodeIfPresent(EnvironmentInfo.self, forKey: .environment) ?? .ofRun,
+      repetitionCount: try fields.decode(Int.self, forKey: .repetitionCount),
+      growthIsPerIteration: try fields.decode(Bool.self, forKey: .growthIsPerIteration),
+      metrics: try fields.decode([MetricResult].self, forKey: .metrics),
+      ungated: try fields.decode([MetricResult].self, forKey: .ungated),
+      failedRepetitions: try fields.decode([FailedRepetition].self, forKey: .failedRepetitions),
+      approval: try fields.decodeIfPresent(Approval.self, forKey: .approval)
+    )
+    guard try fields.contains(.composition) && !fields.decodeNil(forKey: .composition) else { return }
+    composition = try fields.nestedContainer(keyedBy: CompositionKeys.self, forKey: .composition)
+      .decodeComposition(forKey: .current)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(name, forKey: .name)
+    if !tags.isEmpty { try fields.encode(tags, forKey: .tags) }
+    try fields.encode(verdict, forKey: .verdict)
+    try fields.encode(environment, forKey: .environment)
+    try fields.encode(repetitionCount, forKey: .repetitionCount)
+    if growthIsPerIteration { try fields.encode(true, forKey: .growthIsPerIteration) }
+    try fields.encode(metrics, forKey: .metrics)
+    try fields.encode(ungated, forKey: .ungated)
+    if !failedRepetitions.isEmpty { try fields.encode(failedRepetitions, forKey: .failedRepetitions) }
+    try fields.encodeIfPresent(approval, forKey: .approval)
+    guard let composition else { return }
+    var compositions = fields.nestedContainer(keyedBy: CompositionKeys.self, forKey: .composition)
+    try compositions.encode(composition, forKey: .current)
+  }
+}
+
+extension EnvironmentInfo {
+  /// Stands for the run's environment.
+  package static let ofRun = EnvironmentInfo(
+    name: "",
+    fingerprint: Fingerprint(
+      architecture: "", pageSize: 1, cpus: 1, aslr: "", thp: "", measurement: "", kernel: "", libc: ""))
+}
+
+extension KeyedDecodingContainer {
+  /// nil also where the object has none of the three kinds of memory.
+  package func decodeComposition(forKey key: Key) throws -> Composition? {
+    guard try contains(key) && !decodeNil(forKey: key) else { return nil }
+    let isEmpty = try decode([String: Ignored].self, forKey: key).isEmpty
+    return isEmpty ? nil : try decode(Composition.self, forKey: key)
+  }
+}
+
+private struct Ignored: Decodable {}
