@@ -135,9 +135,9 @@ struct DeliveryRun: ~Copyable {
 extension WebhookLabel {
   /// The host of the webhook, with its position if the host alone is missing or ambiguous.
   init(of webhook: Webhook, among webhooks: [Webhook]) {
-    func host(of webhook: Webhook) -> String? { try? HTTPAddress(parsing: webhook.url.exposed).host }
-    let host = host(of: webhook)
-    let isUnique = host != nil && webhooks.count { $0 != webhook && host(of: $0) == host } == 0
+    func hostName(of webhook: Webhook) -> String? { try? HTTPAddress(parsing: webhook.url.exposed).host }
+    let host = hostName(of: webhook)
+    let isUnique = host != nil && !webhooks.contains { $0 != webhook && hostName(of: $0) == host }
     self.init(host: host, position: isUnique ? nil : webhooks.firstIndex(of: webhook).map { $0 + 1 })
   }
 }

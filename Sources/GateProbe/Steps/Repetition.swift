@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// One repetition of a scenario, from its setup to its teardown; belongs to the thread that plays it.
 final class Repetition {

@@ -35,9 +35,10 @@ extension Note {
   /// Whether it is true of every run of this scenario on this machine, so that it does not matter while all is well.
   var isRoutine: Bool {
     switch self {
-    case .recording(.brief, _, _), .recording(.treeMethod, _, _), .machine(.noTracing), .machine(.noMemoryCgroup): true
-    case .recording, .machine: false
-    case .comparedWithBuild, .notJudged, .baselineSeldomSteady, .environmentChanged: true
+    case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.thinned, _, _): true
+    case .recording: false
+    case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
+    case .machine, .comparedWithBuild, .notJudged, .baselineSeldomSteady, .environmentChanged: true
     case .largerChild, .ungatedGrowth, .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep,
       .onlyInBase:
       false

@@ -27,7 +27,7 @@ package struct Approve {
         ? known.contains(scenario.name)
         : selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
     }
-    for unknown in result.scenarios where selection.isEmpty && !known.contains(stranger.name) {
+    for unknown in result.scenarios where selection.isEmpty && !known.contains(unknown.name) {
       invocation.console.warn("skipped \(unknown.name): it is not in the project file")
     }
     try checkSelection(selected, in: result, project)

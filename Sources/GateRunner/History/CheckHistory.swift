@@ -38,7 +38,7 @@ struct CheckHistory {
       do throws(HistoryError) {
         return try history.map { history throws(HistoryError) in try question(history) }
       } catch  where error.code == .damaged {
-        let anew = try history?.beginAnew(at: invocation.now())
+        let anew = try history?.replacingDamagedFile(at: invocation.now())
         if let anew { HistoryLocation(path: anew.path).warnOfRenamedFile(by: anew, in: invocation) }
         history = anew
         return try anew.map { history throws(HistoryError) in try question(history) }
@@ -61,8 +61,7 @@ struct CheckHistory {
       for metric in candidates {
         guard let before = series(of: metric, in: scenario, of: result.run) else { return }
         let now = SeriesPoint(run: result.run, verdict: scenario.verdict, metric: metric, approval: scenario.approval)
-        let tolerance = scenario.gate.tolerance(of: metric.metric)
-        guard let creep = Creep(over: before + [now], tolerance: tolerance) else { continue }
+        guard let creep = Creep(over: before + [now]) else { continue }
         result.scenarios[index].notes.append(.creep(creep))
       }
     }
@@ -74,9 +73,8 @@ struct CheckHistory {
     of run: RunInfo
   ) -> [SeriesPoint]? {
     let selection = selection(of: scenario, in: run)
-    let unit = metric.metric.isValue ? metric.unit : nil
     return querying { history throws(HistoryError) in
-      try history.series(of: metric.metric, reported: unit, in: selection)
+      try history.series(of: metric.metric, unit: metric.unit, in: selection)
     }
   }
 
@@ -94,7 +92,7 @@ struct CheckHistory {
 
   /// Adds the finished run.
   mutating func append(_ result: RunResult) {
-    _ = querying { history throws(HistoryError) in try history.append(result) }
+    _ = querying { history throws(HistoryError) in try history.append([result.summary]) }
   }
 
   /// Writes the history as a page; a failure causes a warning and changes no verdict.
@@ -103,7 +101,7 @@ struct CheckHistory {
   /// - Returns: whether it is there now.
   mutating func writeTrend(to path: String) -> Bool {
     let (links, now) = (links, invocation.now())
-    let trend = querying { history throws(HistoryError) in try history.trend(madeAt: now, links: links) }
+    let trend = querying { history throws(HistoryError) in try history.trend(createdAt: now, links: links) }
     guard let trend else { return false }
     do throws(FileError) {
       try SafeFile.write(Array(TrendPage.text(trend).utf8), to: path)
@@ -114,12 +112,9 @@ struct CheckHistory {
     }
   }
 
-  /// How many earlier runs are read: a creep of 0.05 % a run adds up to 10 % over so many.
-  private static let longest = 200
-
   private func selection(of scenario: ScenarioResult, in run: RunInfo) -> History.Selection {
     History.Selection(
-      scenario.name, environment: scenario.environment.name, branch: .named(run.branch), latest: Self.longest)
+      scenario.name, environment: scenario.environment.name, branch: .named(run.branch), latest: Creep.latestRuns)
   }
 }
 
@@ -137,7 +132,7 @@ struct HistoryLocation {
   }
 
   func warnOfRenamedFile(by history: History, in invocation: Invocation) {
-    guard let aside = history.setAside else { return }
+    guard let aside = history.unusableFile else { return }
     invocation.console.warn(
       "\(invocation.shown(path)) was damaged or not a history: renamed to \(invocation.shown(aside)), and a new history "
         + "was created")

@@ -42,7 +42,7 @@ package struct HistoryUse {
     switch task {
     case .list(let names, let limit): try list(history, names, limit, invocation.console)
     case .export:
-      try history.eachRun { invocation.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
+      try history.forEachRun { invocation.console.print(String(decoding: RunLine.encode($0), as: UTF8.self)) }
     case .exportOpenMetrics:
       invocation.console.print(OpenMetricsReport.text(try history.runs(latest: 1).last))
     case .keep(let count): try prune(history, keeping: .latest(count), invocation.console)

@@ -22,7 +22,7 @@ package struct TrendReport {
     guard let history = try History.openToRead(path) else {
       throw RunnerError.noHistory(invocation.shown(path))
     }
-    let trend = try history.trend(madeAt: invocation.now(), links: project?.links ?? BuildLinks())
+    let trend = try history.trend(createdAt: invocation.now(), links: project?.links ?? BuildLinks())
     let page = TrendPage.text(trend)
     if output == "-" {
       invocation.console.print(page)
@@ -32,7 +32,7 @@ package struct TrendReport {
       output.map(invocation.absolute) ?? project.map { ArtifactsFolder(path: $0.artifacts).trend }
       ?? invocation.absolute("trend.html")
     try SafeFile.write(Array(page.utf8), to: place)
-    let scenarios = Console.count(Set(trend.courses.map(\.name)).count, "scenario")
+    let scenarios = Console.count(Set(trend.series.map(\.name)).count, "scenario")
     invocation.console.say("\(Console.count(trend.runCount, "run")) of \(scenarios): \(invocation.shown(place))")
     return .pass
   }

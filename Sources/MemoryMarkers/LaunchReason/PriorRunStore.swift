@@ -27,24 +27,14 @@ public struct PriorRun: Sendable, Hashable {
 }
 
 extension Activity {
+  // Both enums have the same raw values.
+
   init(_ activity: LaunchRecord.Activity) {
-    switch activity {
-    case .starting: self = .starting
-    case .active: self = .active
-    case .idle: self = .idle
-    case .stopping: self = .stopping
-    }
+    self = Self(rawValue: activity.rawValue) ?? .active
   }
 
   /// The same activity in a record.
-  var recorded: LaunchRecord.Activity {
-    switch self {
-    case .starting: .starting
-    case .active: .active
-    case .idle: .idle
-    case .stopping: .stopping
-    }
-  }
+  var recorded: LaunchRecord.Activity { LaunchRecord.Activity(rawValue: rawValue) ?? .active }
 }
 
 /// Keeps the record of a run for the next one.

@@ -32,7 +32,7 @@ struct FailureTextTests {
     #expect(
       failure.problemText
         == "the target ended: crash (SIGSEGV) (expected exit code 0 or exit code 3 or SIGTERM); "
-        + "by its own account it was idle")
+        + "the target reported that it was idle")
   }
 
   @Test("An end of the target says when it was", arguments: [(true, "before the step"), (false, "during the step")])
