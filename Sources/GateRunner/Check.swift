@@ -39,7 +39,7 @@ package struct Check {
     var run = RunInfo(
       startingAt: invocation.now(), BuildContext(variables: invocation.variables, root: project.root)
     )
-    guard let results = round.results(of: plans, in: run), invocation.interruption.signal == nil
+    guard let results = round.results(of: plans, in: run), !invocation.isInterrupted
     else {
       invocation.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
       return invocation.interruptedCode ?? .interrupted

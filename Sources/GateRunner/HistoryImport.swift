@@ -29,7 +29,7 @@ package struct HistoryImport {
         round.refuse(error)
       }
       try round.flush()
-      if invocation.interruption.signal != nil { break }
+      if invocation.isInterrupted { break }
     }
     try round.finish()
     if let code = invocation.interruptedCode { return code }

@@ -39,7 +39,7 @@ package struct Noise {
       count: repetitions, triesVariants: triesVariants, rule: project.environment, probe: probe, artifacts: artifacts,
       show: invocation.console.show
     )
-    guard let studies = try round.studies(of: scenarios), invocation.interruption.signal == nil else {
+    guard let studies = try round.studies(of: scenarios), !invocation.isInterrupted else {
       invocation.console.say("interrupted: targets are stopped; baselines and the last result are as they were")
       return invocation.interruptedCode ?? .interrupted
     }
