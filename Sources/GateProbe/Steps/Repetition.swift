@@ -25,6 +25,9 @@ final class Repetition {
   var cancellationDeadline: MonotonicTime?
   private var folder: PrivateFolder?
 
+  /// Whether the runner was asked to end.
+  var isInterrupted: Bool { interruption.signal != nil }
+
   /// What does not follow from the scenario alone.
   struct Settings {
     /// The environment of every program that is started; the target's has the marks FIFO in addition.
@@ -117,7 +120,7 @@ extension Repetition {
   }
 
   private func startTarget() throws(StepAborted) -> TargetRun {
-    if interruption.signal != nil { throw .interrupted }
+    if isInterrupted { throw .interrupted }
     try checkNotReadyYet()
     beginStart()
     let (folder, output, input) = try openChannels()

@@ -41,6 +41,9 @@ package struct Invocation: Sendable {
     path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
   }
 
+  /// Whether a signal asked the run to end.
+  var isInterrupted: Bool { interruption.signal != nil }
+
   /// The exit code of a run that a signal ended; nil where none did.
   package var interruptedCode: ExitCode? {
     interruption.signal.map { $0 == SIGINT ? .interrupted : .terminated }
