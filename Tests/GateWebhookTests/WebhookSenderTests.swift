@@ -1,7 +1,9 @@
 import Foundation
 import GateCore
+import Glibc
 @testable import GateWebhook
 import HTTPTransfer
+import LinuxSystem
 import LoopbackServers
 import Testing
 
@@ -163,7 +165,7 @@ struct WebhookSenderTests {
   func interrupted() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let webhook = Webhook(server.url("/echo"))
-    fixtures.interruption.request(by: .term)
+    fixtures.interruption.request(by: SIGTERM)
     let reports = fixtures.deliver(["a", "b"].map { OutgoingMessage(to: webhook, id: $0) }, to: [webhook])
     #expect(reports.map(\.outcome) == Array(repeating: .queued(.interrupted, attempts: 1), count: 2))
     #expect(try server.readLog().isEmpty)
@@ -178,7 +180,7 @@ struct WebhookSenderTests {
     let interruption = fixtures.interruption
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 0.3)
-      interruption.request(by: .int)
+      interruption.request(by: SIGINT)
     }
     let reports = fixtures.deliver([OutgoingMessage(to: Webhook(server.url("/silent")), id: "a")], to: [])
     #expect(reports.map(\.outcome) == [.queued(.interrupted, attempts: 1)])
