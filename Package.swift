@@ -66,6 +66,7 @@ let package = Package(
     module("MarkerProtocol"),
     module("LaunchRecords"),
     module("Digests"),
+    module("LinuxSystem"),
     .target(name: "CLinux"),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     module("HTTPTransfer", over: ["CURL"]),
@@ -73,7 +74,7 @@ let package = Package(
     module("GateCore", over: ["Statistics"]),
     // Layer 2
     module("GateFiles", over: ["GateCore", "LaunchRecords", gatePart("Yams", of: "Yams")]),
-    module("GateProbe", over: ["GateCore", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
+    module("GateProbe", over: ["GateCore", "LinuxSystem", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
     module(
       "GateHistory",
       over: [
@@ -82,21 +83,21 @@ let package = Package(
     ),
     module(
       "GateReports",
-      over: ["GateCore", "Digests", gatePart("Mustache", of: "swift-mustache")],
+      over: ["GateCore", "LinuxSystem", "Digests", gatePart("Mustache", of: "swift-mustache")],
       embedding: ["EmbedPages"]
     ),
     .plugin(name: "EmbedPages", capability: .buildTool(), path: "ci/embedding"),
-    module("GateWebhook", over: ["GateCore", "HTTPTransfer", "Digests"]),
+    module("GateWebhook", over: ["GateCore", "LinuxSystem", "HTTPTransfer", "Digests"]),
     // Layer 3
     module(
       "GateRunner",
-      over: ["GateCore", "GateFiles", "GateProbe", "GateHistory", "GateReports", "GateWebhook"]
+      over: ["GateCore", "LinuxSystem", "GateFiles", "GateProbe", "GateHistory", "GateReports", "GateWebhook"]
     ),
     // Layer 4
     .executableTarget(
       name: "highwater",
       dependencies: [
-        "GateCore", "GateRunner", gatePart("ArgumentParser", of: "swift-argument-parser"),
+        "GateCore", "LinuxSystem", "GateRunner", gatePart("ArgumentParser", of: "swift-argument-parser"),
       ],
       swiftSettings: languageSettings()
     ),
@@ -127,14 +128,15 @@ let package = Package(
     tests(of: "MarkerProtocol"),
     tests(of: "LaunchRecords"),
     tests(of: "Digests"),
+    tests(of: "LinuxSystem"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore", "LaunchRecords"], golden: true),
-    tests(of: "GateProbe", with: ["CLinux", "GateCore", "supervisor-fixture"]),
+    tests(of: "GateProbe", with: ["CLinux", "GateCore", "LinuxSystem", "supervisor-fixture"]),
     tests(of: "GateHistory", with: ["GateCore", "Statistics"], golden: true),
     tests(of: "GateReports", with: ["GateCore"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
-    tests(of: "GateWebhook", with: ["GateCore", "HTTPTransfer", "LoopbackServers"]),
+    tests(of: "GateWebhook", with: ["GateCore", "LinuxSystem", "HTTPTransfer", "LoopbackServers"]),
     .testTarget(
       name: "BrowserTests",
       dependencies: ["GateReports", "GateCore", "HTTPTransfer"],

@@ -152,22 +152,22 @@ extension History {
   ) throws(HistoryError) -> Additions {
     try writing { db in
       var writer = try RunWriter(db)
-      var reader = RunReader(db)
+      var reader = try RunReader(db)
       var additions = Additions()
       for run in runs {
-        guard let row = try reader.row(of: run.run.id) else {
+        guard let known = try reader.run(withIdentifier: run.run.id) else {
           try writer.insert(run)
           additions.added += 1
           continue
         }
-        let stored = try reader.run(in: row)
+        let stored = try reader.summary(of: known)
         additions.known += 1
         if run == stored { continue }
         let replaces = isPreferred(run, stored)
         if replaces || isPreferred(stored, run) { additions.conflicts.append(run.run.id) }
         if replaces {
           try writer.replace(stored, by: run)
-          reader = RunReader(db)
+          reader = try RunReader(db)
         }
       }
       return additions
@@ -245,16 +245,16 @@ extension History {
   /// The latest runs in the order of time; with names, those of any of these scenarios.
   package func runs(latest: Int, of scenarios: [ScenarioName] = []) throws(HistoryError) -> [RunSummary] {
     try reading { db in
-      var reader = RunReader(db)
-      return try reader.rows(latest: latest, of: scenarios).map { try reader.run(in: $0) }
+      var reader = try RunReader(db)
+      return try RunReader.latestRuns(db, count: latest, of: scenarios).map { try reader.summary(of: $0) }
     }
   }
 
   /// Calls `body` with each run, in the order of time; runs that are added meanwhile are not among them.
   package func forEachRun(_ body: (RunSummary) -> Void) throws(HistoryError) {
     try reading { db in
-      var reader = RunReader(db)
-      for row in try reader.allRows() { body(try reader.run(in: row)) }
+      var reader = try RunReader(db)
+      for run in try RunReader.allRuns(db) { body(try reader.summary(of: run)) }
     }
   }
 

@@ -38,15 +38,15 @@ struct RunWriter {
 
   mutating func insert(_ summary: RunSummary) throws {
     let run = summary.run
-    insertRun.bind(run.id)
-    insertRun.bind(run.startedAt.inMilliseconds)
-    insertRun.bind(run.duration.nanoseconds)
-    insertRun.bind(run.commit)
-    insertRun.bind(run.subject)
-    insertRun.bind(try run.branch.map { try id(ofName: $0) })
-    insertRun.bind(run.buildURL)
-    insertRun.bind(try environments.id(of: summary.environment))
-    _ = try insertRun.step()
+    insertRun.bind(.text(run.id))
+    insertRun.bind(.integer(run.startedAt.inMilliseconds))
+    insertRun.bind(.integer(run.duration.nanoseconds))
+    insertRun.bind(.text(run.commit))
+    insertRun.bind(.text(run.subject))
+    insertRun.bind(.integer(try run.branch.map { try id(ofName: $0) }))
+    insertRun.bind(.text(run.buildURL))
+    insertRun.bind(.integer(try environments.id(of: summary.environment)))
+    try insertRun.run()
     let runID = db.lastInsertedRowID
     for scenario in summary.scenarios { try insert(scenario, ofRun: runID) }
   }
@@ -59,44 +59,41 @@ struct RunWriter {
   }
 
   private mutating func insert(_ scenario: ScenarioSummary, ofRun runID: Int64) throws {
-    insertScenario.bind(runID)
-    insertScenario.bind(try id(ofName: scenario.name.text))
-    insertScenario.bind(try environments.id(of: scenario.environment))
-    insertScenario.bind(scenario.tags.isEmpty ? nil : try id(ofName: scenario.tags.joined(separator: ",")))
-    insertScenario.bind(scenario.verdict.rawValue)
-    insertScenario.bind(Int64(scenario.repetitionCount))
-    insertScenario.bind(Int64(scenario.growthIsPerIteration ? 1 : 0))
-    insertScenario.bind(try scenario.approval.map { try approvals.id(of: $0) })
+    insertScenario.bind(.integer(runID))
+    insertScenario.bind(.integer(try id(ofName: scenario.name.text)))
+    insertScenario.bind(.integer(try environments.id(of: scenario.environment)))
+    insertScenario.bind(.integer(scenario.tags.isEmpty ? nil : try id(ofName: scenario.tags.joined(separator: ","))))
+    insertScenario.bind(.text(scenario.verdict.rawValue))
+    insertScenario.bind(.integer(Int64(scenario.repetitionCount)))
+    insertScenario.bind(.integer(scenario.growthIsPerIteration ? 1 : 0))
+    insertScenario.bind(.integer(try scenario.approval.map { try approvals.id(of: $0) }))
     let failed = scenario.failedRepetitions
-    insertScenario.bind(failed.isEmpty ? nil : try JSONColumn.encode(failed))
+    insertScenario.bind(.text(failed.isEmpty ? nil : try JSONColumn.encode(failed)))
     let parts = scenario.composition
-    insertScenario.bind(parts?.anonymous.count)
-    insertScenario.bind(parts?.file.count)
-    insertScenario.bind(parts?.shared.count)
-    insertScenario.bind(parts?.stack?.count)
-    insertScenario.bind(parts?.heap?.count)
-    insertScenario.bind(parts?.lazilyFreed?.count)
-    insertScenario.bind(parts?.hugePages?.count)
-    _ = try insertScenario.step()
+    let amounts = [
+      parts?.anonymous, parts?.file, parts?.shared, parts?.stack, parts?.heap, parts?.lazilyFreed, parts?.hugePages,
+    ]
+    for amount in amounts { insertScenario.bind(.integer(amount?.count)) }
+    try insertScenario.run()
     let scenarioID = db.lastInsertedRowID
     for metric in scenario.metrics { try insert(metric, ofScenario: scenarioID) }
     for metric in scenario.ungated { try insert(metric, ofScenario: scenarioID) }
   }
 
   private mutating func insert(_ metric: MetricResult, ofScenario scenarioID: Int64) throws {
-    insertMetric.bind(scenarioID)
-    insertMetric.bind(try id(ofName: StoredMetricName(of: metric).text))
-    insertMetric.bind(metric.current?.median)
-    insertMetric.bind(metric.current?.range?.lowerBound)
-    insertMetric.bind(metric.current?.range?.upperBound)
-    insertMetric.bind(metric.current.map { Int64($0.count) })
-    insertMetric.bind(metric.isGated ? metric.verdict.rawValue : nil)
-    insertMetric.bind(metric.baseline?.median)
-    insertMetric.bind(metric.baseline.map { Int64($0.count) })
-    insertMetric.bind(metric.change?.absolute)
-    insertMetric.bind(metric.allowed)
-    insertMetric.bind(metric.rule.limit?.value)
-    _ = try insertMetric.step()
+    insertMetric.bind(.integer(scenarioID))
+    insertMetric.bind(.integer(try id(ofName: StoredMetricName(of: metric).text)))
+    insertMetric.bind(.number(metric.current?.median))
+    insertMetric.bind(.number(metric.current?.range?.lowerBound))
+    insertMetric.bind(.number(metric.current?.range?.upperBound))
+    insertMetric.bind(.integer(metric.current.map { Int64($0.count) }))
+    insertMetric.bind(.text(metric.isGated ? metric.verdict.rawValue : nil))
+    insertMetric.bind(.number(metric.baseline?.median))
+    insertMetric.bind(.integer(metric.baseline.map { Int64($0.count) }))
+    insertMetric.bind(.number(metric.change?.absolute))
+    insertMetric.bind(.number(metric.allowed))
+    insertMetric.bind(.number(metric.rule.limit?.value))
+    try insertMetric.run()
   }
 
   private mutating func id(ofName text: String) throws -> Int64 {
@@ -121,31 +118,4 @@ struct RunWriter {
           UNION SELECT tags_id FROM scenario WHERE tags_id IS NOT NULL);
         """)
   }
-}
-
-/// A metric's name in the table `name`.
-///
-/// A value that the target reports has its unit behind a space, as in `value.cache.entries items`: in another unit it is
-/// another series.
-struct StoredMetricName {
-  let metric: MetricName
-  /// nil for the metrics whose unit follows from their name.
-  let reportedUnit: String?
-
-  init(_ metric: MetricName, reportedUnit: String?) {
-    self.metric = metric
-    self.reportedUnit = metric.isValue && reportedUnit != "" ? reportedUnit : nil
-  }
-
-  init(of result: MetricResult) {
-    self.init(result.metric, reportedUnit: result.unit)
-  }
-
-  init(text: String) {
-    let space = MetricName(text).isValue ? text.lastIndex(of: " ") : nil
-    metric = MetricName(String(text[..<(space ?? text.endIndex)]))
-    reportedUnit = space.map { String(text[text.index(after: $0)...]) }
-  }
-
-  var text: String { reportedUnit.map { "\(metric) \($0)" } ?? metric.text }
 }

@@ -1,4 +1,5 @@
 package import GateCore
+package import LinuxSystem
 
 /// Runs scenarios on this machine, and measures the memory of their targets.
 package struct Probe: Sendable {

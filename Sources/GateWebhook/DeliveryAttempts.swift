@@ -1,3 +1,4 @@
+import LinuxSystem
 import Digests
 import FoundationEssentials
 import GateCore

@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import GateCore
+package import LinuxSystem
 package import HTTPTransfer
 
 /// Delivers messages to webhooks, and stores those that it cannot deliver in a folder, the outbox.

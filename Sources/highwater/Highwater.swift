@@ -32,7 +32,7 @@ struct Highwater: ParsableCommand {
     version: "\(Tool.name) \(Tool.version)",
     subcommands: [
       CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, NoiseCommand.self,
-      TrendCommand.self, HistoryCommand.self, ValidateCommand.self, ExportCommand.self, LaunchesCommand.self,
+      TrendCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
     ]
   )
 }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GateCore
 import GateRunner
 import Glibc
+import LinuxSystem
 
 @main
 enum Main {

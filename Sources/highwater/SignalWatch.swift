@@ -1,5 +1,5 @@
-import GateCore
 import Glibc
+import LinuxSystem
 
 /// Turns the signals that ask a run to end into an interruption.
 enum SignalWatch {
@@ -12,7 +12,7 @@ enum SignalWatch {
 
   /// Blocks the signals in every thread and hands them to a thread of its own; called before any other thread starts.
   ///
-  /// A second signal ends the process at once: what it started is killed by its shepherds then.
+  /// A second signal ends the process at once: what it started is killed by its supervisors then.
   static func start(for interruption: Interruption) {
     signal(SIGPIPE, SIG_IGN)
     var set = watchedSet()
@@ -31,6 +31,6 @@ private func waitForSignals(_ context: UnsafeMutableRawPointer?) -> UnsafeMutabl
     var number: CInt = 0
     guard sigwait(&set, &number) == 0 else { continue }
     guard interruption.signal == nil else { _exit(number == SIGINT ? 130 : 143) }
-    interruption.request(by: Signal(number: number))
+    interruption.request(by: number)
   }
 }

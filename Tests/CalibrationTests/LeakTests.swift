@@ -11,7 +11,7 @@ struct LeakTests {
   private func told(_ course: Course, perIteration: Bool) -> Int {
     var chance = Chance(for: "leak test, \(course.name)")
     return (0..<Self.checks).count { _ in
-      Replay.tellsOfLeak((0..<5).map { _ in perIteration ? course.perIteration(&chance) : course.perSecond(&chance) })
+      Replay.reportsLeak((0..<5).map { _ in perIteration ? course.perIteration(&chance) : course.perSecond(&chance) })
     }
   }
 

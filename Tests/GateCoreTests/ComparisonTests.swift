@@ -81,7 +81,7 @@ struct RepetitionPlanTests {
     #expect(result([.inconclusive], count: 20).stop == .maximumReached)
     #expect(result([.inconclusive], count: 5, compared: false).stop == .moreWouldNotHelp)
     var failed = result([.inconclusive], count: 5)
-    failed.failure = Failure(subject: "repetition 5", problem: "crash")
+    failed.failure = Given.failure(End(.crash, signal: .segv))
     #expect(failed.stop == .failed)
     failed.plan = nil
     #expect(failed.stop == nil)

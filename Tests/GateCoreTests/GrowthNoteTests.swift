@@ -71,7 +71,7 @@ struct GrowthNoteTests {
     #expect(measured([.leaking, .level]).noteOnUngatedGrowth == nil)
     #expect(measured([.settling, .settling]).noteOnUngatedGrowth == nil)
     #expect(measured([]).noteOnUngatedGrowth == nil)
-    let failure = Failure(subject: "repetition 1", problem: "exited with code 3")
+    let failure = Given.failure(End(.exited, code: 3))
     #expect(measured([.leaking], failure: failure).noteOnUngatedGrowth == nil)
   }
 }

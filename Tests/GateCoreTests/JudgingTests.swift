@@ -43,6 +43,10 @@ enum Given {
     )
   }
 
+  static func failure(_ end: End) -> Failure {
+    Failure(problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: end)
+  }
+
   static func values(_ mebibytes: Double, count: Int = 5, step: Double = 0) -> [Double] {
     (0..<count).map { (mebibytes + Double($0) * step) * 1_048_576 }
   }
@@ -244,11 +248,14 @@ struct JudgingTests {
     #expect(nothing.verdict == .skipped && nothing.notes == [.nothingJudged])
   }
 
-  @Test("A failed repetition fails the scenario")
+  @Test("A failed repetition fails the scenario, and one killed by an unknown sender leaves it undecided")
   func failures() {
     var measurements = Given.measurements([.peakRSS: Given.values(100)])
-    measurements.failure = Failure(subject: "repetition 2", problem: "crash (SIGSEGV)")
+    measurements.failure = Given.failure(End(.crash, signal: .segv))
     #expect(measurements.judged(against: .missing).verdict == .failed)
+    measurements.failure = Given.failure(End(.killed, signal: .kill))
+    let killed = measurements.judged(against: .missing)
+    #expect(killed.verdict == .inconclusive && killed.judged(against: .missing) == killed)
   }
 
   @Test("What was not measured is no-baseline where there is none, and inconclusive where that was allowed")
@@ -345,7 +352,7 @@ struct JudgingTests {
     var measured = Given.measurements([.peakRSS: [1]])
     measured.repetitions[0].end = end
     #expect(measured.judged(against: .missing).failedRepetitions.isEmpty == !isBad)
-    measured.failure = Failure(subject: "repetition 1", problem: "crash")
+    measured.failure = Given.failure(end)
     #expect(measured.judged(against: .missing).failedRepetitions.isEmpty == !isBadInFailedScenario)
   }
 }

@@ -246,7 +246,7 @@ struct NoiseVariantTests {
   @Test("A setting with which the scenario fails has the failure and no metrics")
   func failing() throws {
     var failed = Given.measurements([.peakRSS: [1]])
-    failed.failure = Failure(subject: "repetition 1 of 10", problem: "it crashed", place: nil)
+    failed.failure = Given.failure(End(.crash, signal: .segv))
     let usual = Given.measurements([.peakRSS: Noisy.normal(percent: 1)])
     let study = NoiseStudy(of: usual, warmup: 1, variants: [(.noHugePages, failed)])
     #expect(study.variants.first?.failure == failed.failure)

@@ -1,5 +1,6 @@
 import Foundation
 import GateCore
+import LinuxSystem
 import LoopbackServers
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import GateCore
 import GateWebhook
 import HTTPTransfer
+import LinuxSystem
 import LoopbackServers
 
 /// A sender with an outbox in a temporary folder, with short pauses and with timeouts that suit a loaded machine.

@@ -24,7 +24,8 @@ struct RuntimeSupportTests {
       }
     }
     #expect(result.leaks.map(\.cycles) == [["self → first? → self", "self → second[0] → self"]])
-    #expect(result.notes.map { $0.prefix(32) } == ["unknown Swift runtime: fields wer"])
+    #expect(result.notes.count == 1)
+    #expect(result.notes.first?.hasPrefix("unknown Swift runtime: fields were read with Mirror") == true)
     #expect(result.failure?.contains("note: unknown Swift runtime") == true)
   }
 

@@ -147,7 +147,9 @@ extension Composition: Codable {
     try fields.encodeIfPresent(lazilyFreed, forKey: .lazilyFreed)
     try fields.encodeIfPresent(hugePages, forKey: .hugePages)
     // Files of one name in several folders are added up.
-    let amounts = libraries.reduce(into: [:]) { $0[$1.name, default: Bytes.zero] = $0[$1.name, default: .zero] + $1.resident }
+    let amounts = libraries.reduce(into: [:]) {
+      $0[$1.name, default: Bytes.zero] = $0[$1.name, default: .zero] + $1.resident
+    }
     if !amounts.isEmpty { try fields.encode(amounts, forKey: .libraries) }
   }
 

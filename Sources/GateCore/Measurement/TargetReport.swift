@@ -14,7 +14,8 @@ struct TargetReport {
   /// One start has one reason.
   private static let mostEventNotes = 4
 
-  private var left: (names: Set<String>, numbers: Int, events: Int, units: Set<RecordingNote.SecondUnit>) = ([], 0, 0, [])
+  private var left: (names: Set<String>, numbers: Int, events: Int, units: Set<RecordingNote.SecondUnit>) =
+    ([], 0, 0, [])
   private var dropped = 0
 
   init(_ marks: [Mark]) {

@@ -34,6 +34,7 @@ extension ScenarioSeries {
   /// In rising order.
   private var keptIndices: [Int] {
     let old = runs.count - Self.latestRuns
+    let mainMetrics = mainMetrics
     var kept = Set(old..<runs.count)
     for section in 0..<Self.sections {
       let range = section * old / Self.sections..<(section + 1) * old / Self.sections

@@ -1,9 +1,9 @@
 import Glibc
 
-/// What only `git` itself can tell of a checkout.
+/// What only `git` itself knows of a checkout.
 ///
-/// A commit is handed over only if it is 7 to 64 hexadecimal digits; no hook is run, nothing is fetched. All answers are
-/// nil where git cannot tell: in a shallow clone, without git, or where it takes longer than two seconds.
+/// A commit is passed on only if it is 7 to 64 hexadecimal digits; no hook is run, nothing is fetched. All answers are
+/// nil where git does not know: in a shallow clone, without git, or where it takes longer than two seconds.
 package enum GitQuery {
   /// How many commits `HEAD` has that the given one has not.
   package static func commits(since commit: String, in root: String) -> Int? {

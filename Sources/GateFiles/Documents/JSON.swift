@@ -34,9 +34,13 @@ enum JSON {
   /// Decodes a document.
   ///
   /// - Parameters:
+  ///   - type: The type of the document.
+  ///   - bytes: The JSON text.
   ///   - path: The file, for messages.
   ///   - line: The number of the line that the bytes are; nil where they are a whole file.
   ///   - hint: What to do where nothing better is known.
+  /// - Returns: The document.
+  /// - Throws: Where the bytes are not one, with the place.
   static func decode<Document: Decodable>(
     _ type: Document.Type,
     from bytes: [UInt8],

@@ -2,12 +2,12 @@ import FoundationEssentials
 package import GateCore
 import LaunchRecords
 
-/// The launch record that MemoryMarkers' `FileRunStore` keeps of a program, read as it stands.
+/// The launch record that MemoryMarkers' `FileRunStore` keeps of a program.
 package enum LaunchFile {
   /// Reads a record.
   ///
   /// - Parameter path: The file.
-  /// - Returns: what it tells; nil where the program was ended before it could write anything.
+  /// - Returns: its values; nil where the program ended before it could write anything.
   /// - Throws: where there is no file, or no record that can be understood.
   package static func read(_ path: String) throws(FileError) -> LaunchSummary? {
     let bytes = try SafeFile.read(path, atMost: LaunchPage.size)
@@ -17,15 +17,15 @@ package enum LaunchFile {
       switch error {
       case .corrupt:
         throw FileError(
-          code: .malformed, path: path, problem: "is no launch record, or a damaged one",
+          code: .malformed, path: path, problem: "is not a launch record, or is damaged",
           hint:
-            "name a file below `$STATE_DIRECTORY` or `~/.local/state/highwater` that a program with MemoryMarkers keeps"
+            "name a file of a program with MemoryMarkers, below `$STATE_DIRECTORY` or `~/.local/state/highwater`"
         )
       case .unknownVersion(let version):
         throw FileError(
           code: .wrongSchema, path: path,
           problem:
-            "is a launch record of version \(version), and this version of \(Tool.name) reads \(LaunchPage.version)",
+            "is a launch record of version \(version), this version of \(Tool.name) reads \(LaunchPage.version)",
           hint: "use the version of \(Tool.name) that the program was built with, or a newer one")
       }
     }

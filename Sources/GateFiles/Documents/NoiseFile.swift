@@ -5,7 +5,7 @@ package enum NoiseFile {
   /// The studies with the value of every repetition, so that each number can be computed again.
   ///
   /// Amounts of memory are rounded to whole bytes; what is not known is left out.
-  package static func encode(_ result: NoiseResult, words: ResultFile.Words) -> [UInt8] {
+  package static func encode(_ result: NoiseResult, words: FileWords) -> [UInt8] {
     JSON.encode(WithSchema(schema: .noise, content: NoiseDocument(result, words)), .pretty)
   }
 }
@@ -17,7 +17,7 @@ private struct NoiseDocument: Encodable {
   let exitCode: Int32
   let scenarios: [Study]
 
-  init(_ result: NoiseResult, _ words: ResultFile.Words) {
+  init(_ result: NoiseResult, _ words: FileWords) {
     (run, verdict, exitCode) = (result.run, result.verdict, result.verdict.exitCode.rawValue)
     scenarios = result.studies.map { Study($0, words) }
   }
@@ -44,7 +44,7 @@ private struct Study: Encodable {
   let failure: Worded<Failure>?
   let notes: [Worded<Note>]
 
-  init(_ study: NoiseStudy, _ words: ResultFile.Words) {
+  init(_ study: NoiseStudy, _ words: FileWords) {
     let result = study.result
     (name, verdict, environment) = (study.name, study.verdict, result.environment)
     (repetitions, durationsSeconds) = (study.repetitions, result.repetitions.map(\.duration.inSeconds))
@@ -133,7 +133,7 @@ private struct Variant: Encodable {
   let metrics: [Metric]
   let failure: Worded<Failure>?
 
-  init(_ variant: NoiseVariant, _ words: ResultFile.Words) {
+  init(_ variant: NoiseVariant, _ words: FileWords) {
     let (key, value) = variant.change.setting
     (isolation, repetitions) = ([key: value], variant.repetitions)
     metrics = variant.metrics.map(Metric.init)

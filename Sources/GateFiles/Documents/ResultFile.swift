@@ -5,43 +5,10 @@ package enum ResultFile {
   /// The most bytes of a result file that are read.
   package static let largest = 256 << 20
 
-  /// The texts of a result for readers of the file, as `text` beside the values that they describe.
-  package struct Words: Sendable {
-    package var reason: @Sendable (MetricResult) -> String?
-    package var note: @Sendable (Note, ScenarioResult) -> String
-    package var recordingNote: @Sendable (RecordingNote) -> String
-    package var failure: @Sendable (Failure) -> String
-    package var end: @Sendable (End) -> EndTexts
-
-    package init(
-      reason: @escaping @Sendable (MetricResult) -> String?,
-      note: @escaping @Sendable (Note, ScenarioResult) -> String,
-      recordingNote: @escaping @Sendable (RecordingNote) -> String,
-      failure: @escaping @Sendable (Failure) -> String,
-      end: @escaping @Sendable (End) -> EndTexts
-    ) {
-      self.reason = reason
-      self.note = note
-      self.recordingNote = recordingNote
-      self.failure = failure
-      self.end = end
-    }
-  }
-
-  package struct EndTexts: Sendable, Encodable {
-    package var text: String
-    package var proof: String?
-    package var detail: String?
-
-    package init(text: String, proof: String?, detail: String?) {
-      (self.text, self.proof, self.detail) = (text, proof, detail)
-    }
-  }
-
   /// The result as JSON.
   ///
   /// What is not known is left out. Amounts of memory are rounded to whole bytes and percentages to two decimals.
-  package static func encode(_ result: RunResult, words: Words) -> [UInt8] {
+  package static func encode(_ result: RunResult, words: FileWords) -> [UInt8] {
     JSON.encode(ResultDocument(result: result, words: words), .pretty)
   }
 
@@ -55,13 +22,46 @@ package enum ResultFile {
   }
 }
 
+/// The texts of notes, reasons, failures and ends, which files show to readers beside the values.
+package struct FileWords: Sendable {
+  package var reason: @Sendable (MetricResult) -> String?
+  package var note: @Sendable (Note, ScenarioResult) -> String
+  package var recordingNote: @Sendable (RecordingNote) -> String
+  package var failure: @Sendable (Failure) -> String
+  package var end: @Sendable (End) -> EndTexts
+
+  package init(
+    reason: @escaping @Sendable (MetricResult) -> String?,
+    note: @escaping @Sendable (Note, ScenarioResult) -> String,
+    recordingNote: @escaping @Sendable (RecordingNote) -> String,
+    failure: @escaping @Sendable (Failure) -> String,
+    end: @escaping @Sendable (End) -> EndTexts
+  ) {
+    self.reason = reason
+    self.note = note
+    self.recordingNote = recordingNote
+    self.failure = failure
+    self.end = end
+  }
+
+  package struct EndTexts: Sendable, Encodable {
+    package var text: String
+    package var proof: String?
+    package var detail: String?
+
+    package init(text: String, proof: String?, detail: String?) {
+      (self.text, self.proof, self.detail) = (text, proof, detail)
+    }
+  }
+}
+
 private enum ResultKey: CodingKey {
   case schema, tool, run, environment, verdict, exitCode, scenarios
 }
 
 private struct ResultDocument: Encodable {
   let result: RunResult
-  let words: ResultFile.Words
+  let words: FileWords
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: ResultKey.self)
@@ -101,7 +101,8 @@ struct DecodedResult: Decodable {
 // MARK: - Scenarios
 
 enum ScenarioKey: CodingKey {
-  case metrics, repetitionCount, repetitions, gate, plan, composition, baselineCurve, commitsSinceApproval, failure, notes
+  case metrics, repetitionCount, repetitions, gate, plan, composition, baselineCurve, commitsSinceApproval, failure,
+    notes
 
   enum Composition: CodingKey {
     case baseline, peak
@@ -115,14 +116,15 @@ enum ScenarioKey: CodingKey {
 /// A scenario's summary, and beside it what only the result file has.
 private struct ScenarioDocument: Encodable {
   let scenario: ScenarioResult
-  let words: ResultFile.Words
+  let words: FileWords
 
   func encode(to encoder: any Encoder) throws {
     try scenario.summary.encode(to: encoder)
     var fields = encoder.container(keyedBy: ScenarioKey.self)
     try fields.encode(scenario.metrics.map { MetricDocument(metric: $0, words: words) }, forKey: .metrics)
     try fields.encode(scenario.gate, forKey: .gate)
-    try fields.encode(scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
+    try fields.encode(
+      scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
     try fields.encodeIfPresent(scenario.plan, forKey: .plan)
     var compositions = fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
     try compositions.encodeIfPresent(scenario.reference?.composition, forKey: .baseline)
@@ -149,7 +151,7 @@ struct Worded<Value: Encodable>: Encodable {
 
 struct MetricDocument: Encodable {
   let metric: MetricResult
-  let words: ResultFile.Words
+  let words: FileWords
 
   private enum Key: CodingKey {
     case reason
@@ -166,7 +168,7 @@ struct MetricDocument: Encodable {
 
 private struct RepetitionDocument: Encodable {
   let repetition: RepetitionResult
-  let words: ResultFile.Words
+  let words: FileWords
 
   private enum Key: CodingKey {
     case end, notes
@@ -182,7 +184,7 @@ private struct RepetitionDocument: Encodable {
 
 private struct EndDocument: Encodable {
   let end: End
-  let texts: ResultFile.EndTexts
+  let texts: FileWords.EndTexts
 
   func encode(to encoder: any Encoder) throws {
     try end.encode(to: encoder)

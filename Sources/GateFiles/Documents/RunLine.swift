@@ -19,7 +19,8 @@ package enum RunLine {
   ///   - bytes: The line, with its line feed or without.
   ///   - path: The file, for messages.
   ///   - number: The line's number from 1, for messages; nil where the bytes are a whole file.
-  /// - Throws: where the line is neither, with its number and column.
+  /// - Returns: The run.
+  /// - Throws: Where the line is neither, with its number and column.
   package static func decode(_ bytes: [UInt8], path: String, line number: Int?) throws(FileError) -> RunSummary {
     let hint = "name JSON lines as `\(Tool.name) history export` writes them, or result files"
     return try JSON.decode(DecodedRun.self, from: bytes, path: path, line: number, hint: hint).run

@@ -6,12 +6,12 @@ struct Fields {
   /// In the order of the file.
   let entries: [YAMLValue.Entry]
   private let values: [String: YAMLValue]
-  /// The known keys that stand there, those whose values are not sound too.
+  /// The known keys that are there, also those whose values are not valid.
   private let mentioned: Set<String>
 
-  /// Takes a mapping, and complains of keys that are unknown, twice there, or without a value.
+  /// Reads a mapping, and reports keys that are unknown, duplicate, or without a value.
   ///
-  /// nil, with a diagnostic, where the value is no mapping. `owner` says what the mapping is, as in "no scenario has the
+  /// nil, with a diagnostic, where the value is not a mapping. `owner` says what the mapping is, as in "no scenario has the
   /// key `x`"; for the `nullable` keys YAML's null means something.
   init?(
     _ value: YAMLValue,
@@ -22,17 +22,18 @@ struct Fields {
     in context: ReadingContext
   ) {
     guard case .mapping(let all) = value.content else {
-      context.printError("\(owner) must be a mapping, not \(value.found)", at: value.place, hint: "such as `\(example)`")
+      context.printError(
+        "\(owner) must be a mapping, not \(value.found)", at: value.place, hint: "such as `\(example)`")
       return nil
     }
     var (entries, values): ([YAMLValue.Entry], [String: YAMLValue]) = ([], [:])
     for entry in all {
       let key = entry.key.text
       if !known.contains(key) {
-        Self.complainOfUnknown(entry.key, of: owner, known: known, in: context)
+        Self.reportUnknown(entry.key, of: owner, known: known, in: context)
       } else if values[key] != nil {
         context.printError(
-          "the key `\(key)` stands twice in one mapping", at: entry.key.place, hint: "remove one of them")
+          "duplicate key `\(key)`", at: entry.key.place, hint: "remove one of them")
       } else if entry.value.isNull, !nullable.contains(key) {
         context.printError("the key `\(key)` has no value", at: entry.key.place, hint: "write one, or remove the key")
       } else {
@@ -46,25 +47,25 @@ struct Fields {
 
   subscript(key: String) -> YAMLValue? { values[key] }
 
-  /// Whether the key stands there, even where its value was complained of.
+  /// Whether the key is there, even where its value is not valid.
   func mentions(_ key: String) -> Bool { mentioned.contains(key) }
 
-  /// Where the key stands, for diagnostics of the key itself.
+  /// The place of the key, for diagnostics of the key itself.
   func place(of key: String) -> SourcePlace {
     entries.first { $0.key.text == key }?.key.place ?? place
   }
 
-  /// Reads a key into its destination, where the key is there and its value sound.
+  /// Reads a key into its destination, where the key is there and its value valid.
   func take<Value>(_ key: String, into destination: inout Value, _ read: (YAMLValue) -> Value?) {
     if let value = values[key], let read = read(value) { destination = read }
   }
 
-  /// The one key of those that is there; complains where it is none, or more than one.
+  /// The one key of those that is there; reports where there is none, or more than one.
   func only(of keys: [String], for owner: String, in context: ReadingContext) -> YAMLValue.Entry? {
     let present = entries.filter { keys.contains($0.key.text) }
     if present.count > 1 {
       context.printError(
-        "\(owner) has \(Shown.list(present.map(\.key.text))), but takes one of them only",
+        "\(owner) has \(Shown.list(present.map(\.key.text))), but only one of them is allowed",
         at: present[1].key.place
       )
     }
@@ -74,7 +75,7 @@ struct Fields {
     return present.count == 1 ? present.first : nil
   }
 
-  private static func complainOfUnknown(
+  private static func reportUnknown(
     _ key: YAMLValue.Key,
     of owner: String,
     known: [String],

@@ -1,10 +1,32 @@
-import GateCore
+package import GateCore
 
-/// The diagnostics that reading a project has gathered so far.
+/// Everything that was wrong with a project file and the files that it includes.
+package struct ProjectError: DiagnosticError, Equatable {
+  /// In the order of the files, and within a file in the order of its lines; never empty.
+  package let diagnostics: [Diagnostic]
+
+  init(_ diagnostics: [Diagnostic]) {
+    precondition(!diagnostics.isEmpty, "a project error without a diagnostic would explain nothing")
+    self.diagnostics = diagnostics
+  }
+
+  init(_ diagnostic: Diagnostic) {
+    self.init([diagnostic])
+  }
+}
+
+extension ProjectError: CustomStringConvertible {
+  /// One diagnostic after the other, each with its hint.
+  package var description: String {
+    diagnostics.map(\.description).joined(separator: "\n")
+  }
+}
+
+/// The diagnostics found so far while reading a project.
 ///
 /// A class, since every reader of one project adds to the same list.
 final class Findings {
-  /// More would help nobody, and a hostile file could name millions.
+  /// A hostile file could cause millions.
   static let most = 1000
 
   private var found: [(place: SourcePlace, diagnostic: Diagnostic)] = []
@@ -32,14 +54,14 @@ final class Findings {
     }
   }
 
-  /// Fixes a file's position among the files before anything is found in it.
+  /// Sets a file's position among the files before anything is found in it.
   func willRead(_ file: String) {
     if !files.contains(file) { files.append(file) }
   }
 
   var isEmpty: Bool { found.isEmpty }
 
-  /// Whether nothing more is listed, so that hints need not be made either.
+  /// Whether the list is full, so that no more hints need to be made.
   var isFull: Bool { found.count >= Self.most }
 
   /// All diagnostics in the order of the files and their lines.
@@ -50,7 +72,7 @@ final class Findings {
       return (order[one.file] ?? 0, one.line, one.column, left.offset)
         < (order[other.file] ?? 0, other.line, other.column, right.offset)
     }
-    let rest = Diagnostic(problem: "there are more errors than the \(Self.most) listed here")
+    let rest = Diagnostic(problem: "there are more than \(Self.most) errors, the others are not listed")
     return ordered.map(\.element.diagnostic) + (areSomeLeftOut ? [rest] : [])
   }
 }

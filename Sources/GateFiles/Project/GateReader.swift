@@ -10,14 +10,14 @@ struct GateReader {
       return nil
     }
     guard !entries.isEmpty else {
-      context.printError("`gate` judges nothing", at: value.place, hint: "name a metric, or leave `gate` out")
+      context.printError("`gate` has no metrics", at: value.place, hint: "add a metric, or remove `gate`")
       return nil
     }
     var rules: [GateRule] = []
     for entry in entries {
       guard let metric = metric(entry.key), let rule = rule(entry.value, for: metric) else { continue }
       if rules.contains(where: { $0.metric == metric }) {
-        context.printError("the metric `\(metric)` stands twice in one `gate`", at: entry.key.place)
+        context.printError("duplicate metric `\(metric)` in `gate`", at: entry.key.place)
       }
       rules.append(rule)
     }
@@ -30,17 +30,17 @@ struct GateReader {
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"
-      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), and `value.NAME` is "
-        + "what the target reports as `value NAME NUMBER UNIT`"
+      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), and `value.NAME` for "
+        + "a value that the target reports as `value NAME NUMBER UNIT`"
     context.printError(
-      "there is no metric `\(Shown.text(key.text))`",
+      "unknown metric `\(Shown.text(key.text))`",
       at: key.place,
       hint: Self.nearest(to: key.text).map { "did you mean `\($0)`?" } ?? all
     )
     return nil
   }
 
-  /// The metric that was meant, that of a phase too.
+  /// The metric that was probably meant, also of a phase.
   private static func nearest(to text: String) -> String? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 3, let last = parts.last else {
@@ -83,7 +83,7 @@ struct GateReader {
     if case .bounds(_, let absolute?) = rule.tolerance, let limit = rule.limit, !absolute.isLike(limit) {
       context.printError(
         "the limit and the tolerance of `\(metric)` are in different units", at: value.place,
-        hint: "a figure has one unit: write both as sizes, both as spans of time, or both as bare numbers"
+        hint: "a metric has one unit: write both as sizes, both as durations, or both as bare numbers"
       )
     }
     if fields["limit"] == nil, fields["tolerance"] == nil, rule.tolerance == nil, rule.severity != .off {
@@ -96,7 +96,7 @@ struct GateReader {
     return rule
   }
 
-  /// `3%`, `512KiB`, `auto`, or a share and an amount in a list.
+  /// `3%`, `512KiB`, `auto`, or a percentage and an amount in a list.
   private func tolerance(_ value: YAMLValue, as name: String, of metric: MetricName) -> Tolerance? {
     if value.scalar == "auto" { return .automatic }
     guard case .sequence(let items) = value.content else {
@@ -107,7 +107,7 @@ struct GateReader {
     let (shares, amounts) = (bounds.compactMap(\.relative), bounds.compactMap(\.absolute))
     guard !bounds.isEmpty, shares.count <= 1, amounts.count <= 1 else {
       context.printError(
-        "`\(name)` must be one share and one amount at most",
+        "`\(name)` must have at most one percentage and one amount",
         at: value.place,
         hint: "such as `\(Self.example(name, of: metric))`"
       )
@@ -126,9 +126,9 @@ struct GateReader {
     of metric: MetricName
   ) -> (relative: Percent?, absolute: Amount?)? {
     let example = Self.example(name, of: metric)
-    let amounts = metric.isValue ? "a number, a size, a span of time" : "a size"
+    let amounts = metric.isValue ? "a number, a size, a duration" : "a size"
     guard let text = value.scalar else {
-      let kinds = metric.isValue ? "a share, \(amounts)" : "a share or a size"
+      let kinds = metric.isValue ? "a percentage, \(amounts)" : "a percentage or a size"
       context.expected(kinds, as: name, not: value, example: example)
       return nil
     }
@@ -140,22 +140,22 @@ struct GateReader {
       context.printError(
         "the tolerance `\(Shown.text(text))` has no unit",
         at: value.place,
-        hint: "write a share such as `3%`, a size such as `512KiB`, both as `[3%, 512KiB]`, or `auto`"
+        hint: "write a percentage such as `3%`, a size such as `512KiB`, both as `[3%, 512KiB]`, or `auto`"
       )
       return nil
     }
     guard text.utf8.first.map({ (0x30...0x39).contains($0) }) ?? false else {
-      context.expected("a share, \(amounts), `auto` or `off`", as: name, not: value, example: example)
+      context.expected("a percentage, \(amounts), `auto` or `off`", as: name, not: value, example: example)
       return nil
     }
     return amount(value, as: name, of: metric, example: example).map { (relative: nil, absolute: $0) }
   }
 
-  /// A size; of what a target reports itself also a span of time, or a bare number in a unit of the target's own.
+  /// A size; for a value that the target reports also a duration, or a bare number in the target's own unit.
   private func amount(_ value: YAMLValue, as name: String, of metric: MetricName, example: String) -> Amount? {
     guard metric.isValue else { return context.bytes(value, as: name, example: example).map(Amount.size) }
     return context.quantity(
-      value, as: name, kind: "a number, a size or a span of time", example: "\(name): 1000", Amount.init(parsing:)
+      value, as: name, kind: "a number, a size or a duration", example: "\(name): 1000", Amount.init(parsing:)
     )
   }
 }

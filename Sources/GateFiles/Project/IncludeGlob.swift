@@ -24,9 +24,9 @@ struct IncludeGlob {
       for match in matches where match != projectFile && !files.contains(match) {
         guard isInside(match) else {
           context.printError(
-            "`\(Shown.text(pattern.source))` leads out of the project's folder",
+            "`\(Shown.text(pattern.source))` is outside the project's folder",
             at: pattern.place,
-            hint: "included files lie in the folder with `.git`"
+            hint: "included files must be in the folder that contains `.git`"
           )
           break
         }
@@ -45,9 +45,9 @@ struct IncludeGlob {
     guard let pattern = context.path(value, as: "include", example: "include: [scenarios/*.yml]") else { return nil }
     guard PathText.isInside(pattern, folder: context.root), pattern != context.root else {
       context.printError(
-        "`\(Shown.text(value.scalar ?? ""))` leads out of the project's folder",
+        "`\(Shown.text(value.scalar ?? ""))` is outside the project's folder",
         at: value.place,
-        hint: "included files lie in the folder with `.git`"
+        hint: "included files must be in the folder that contains `.git`"
       )
       return nil
     }
@@ -60,7 +60,7 @@ struct IncludeGlob {
     return PathText.isInside(file, folder: root)
   }
 
-  /// The files that match, by glob(7); the root's own name is no pattern.
+  /// The files that match, by glob(7); the root's own name is not a pattern.
   private static func matches(of pattern: String, root: String) -> [String] {
     let special: Set<Character> = ["*", "?", "[", "]", "\\"]
     let escaped = root.map { special.contains($0) ? "\\\($0)" : String($0) }.joined()

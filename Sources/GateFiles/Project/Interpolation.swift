@@ -2,13 +2,13 @@ import GateCore
 
 /// `${NAME}` in a text, replaced from the environment.
 ///
-/// `$${` stands for `${` itself. A variable that is empty counts as unset: that is how CI systems hand out a secret
+/// `$${` is a literal `${`. A variable that is empty counts as unset: that is how CI systems pass a secret
 /// that a build may not have.
 struct Interpolation: Equatable {
   private(set) var text = ""
   /// The variables that are not set, in the order of the text.
   private(set) var missing: [String] = []
-  /// What follows a `${` that is no variable, as in `${a-b}`.
+  /// The text after a `${` that is not a variable, as in `${a-b}`.
   private(set) var malformed: String?
 
   init(of source: String, environment: [String: String]) {
@@ -42,14 +42,14 @@ struct Interpolation: Equatable {
 }
 
 extension ReadingContext {
-  /// A text with its variables replaced; complains of those that are not set, and never shows the value of one.
+  /// A text with its variables replaced; reports those that are not set, and never shows a value.
   func interpolated(_ text: String, at place: SourcePlace) -> String? {
     let result = Interpolation(of: text, environment: environment)
     if let malformed = result.malformed {
       printError(
         "`\(Shown.text(malformed))` is not a variable",
         at: place,
-        hint: "write `${NAME}`, or `$${` for the characters `${` themselves"
+        hint: "write `${NAME}`, or `$${` for a literal `${`"
       )
       return nil
     }
@@ -69,28 +69,28 @@ extension ReadingContext {
       return nil
     }
     guard !Shown.hasHarmful(full), full.utf8.count <= 4000 else {
-      printError("`\(name)` is no path once its variables are replaced", at: value.place)
+      printError("`\(name)` is not a path after its variables are replaced", at: value.place)
       return nil
     }
     return PathText.absolute(full, from: root)
   }
 
-  /// An address of a web server.
+  /// An HTTP or HTTPS URL.
   func address(_ value: YAMLValue, as name: String) -> String? {
     guard let text = line(value, as: name, example: "\(name): http://127.0.0.1:8080/") else { return nil }
     guard let full = interpolated(text, at: value.place) else { return nil }
     guard Self.isWebAddress(full) else {
       printError(
-        "`\(name)` is not the address of a web server",
+        "`\(name)` is not an HTTP URL",
         at: value.place,
-        hint: "it starts with `http://` or `https://` and a host, and has no blanks"
+        hint: "write `http://` or `https://`, then a host, without spaces"
       )
       return nil
     }
     return full
   }
 
-  /// Whether a text is `http://` or `https://`, a host, perhaps a port from 1 to 65535, and anything without blanks.
+  /// Whether a text is `http://` or `https://`, a host, perhaps a port from 1 to 65535, and anything without spaces.
   static func isWebAddress(_ text: String) -> Bool {
     guard text.utf8.count <= 8000, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return false }
     let lowered = text.lowercased()
@@ -105,9 +105,9 @@ extension ReadingContext {
   }
 }
 
-/// Ports of TCP.
+/// TCP ports.
 enum Port {
-  /// The number from 1 to 65535 that a text of digits means.
+  /// The number from 1 to 65535 in a text of digits.
   static func number(_ text: some StringProtocol) -> Int? {
     guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text).flatMap { (1...65535).contains($0) ? $0 : nil }

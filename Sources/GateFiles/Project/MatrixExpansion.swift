@@ -5,12 +5,12 @@ struct MatrixExpansion {
   /// One value of one axis.
   typealias Choice = (axis: String, value: String)
 
-  /// A matrix may not make more scenarios than a project may have.
+  /// A matrix cannot have more members than a project can have scenarios.
   static let mostMembers = ProjectReader.mostScenarios
 
   let context: ReadingContext
 
-  /// Every combination, the last axis changing fastest; nil, with diagnostics, where the matrix is not sound.
+  /// Every combination, the last axis changing fastest; nil, with diagnostics, where the matrix is not valid.
   func members(of matrix: YAMLValue) -> [[Choice]]? {
     guard case .mapping(let axes) = matrix.content, !axes.isEmpty else {
       context.expected("a mapping of lists", as: "matrix", not: matrix, example: "matrix: {clients: [1, 50]}")
@@ -23,7 +23,7 @@ struct MatrixExpansion {
       return overflow ? .max : next
     }
     guard count <= Self.mostMembers else {
-      context.printError("the matrix makes more than \(Self.mostMembers) scenarios", at: matrix.place)
+      context.printError("the matrix expands to more than \(Self.mostMembers) scenarios", at: matrix.place)
       return nil
     }
     return lists.reduce([[]]) { members, list in
@@ -40,7 +40,8 @@ struct MatrixExpansion {
   private func values(_ entry: YAMLValue.Entry) -> (axis: String, values: [String])? {
     let axis = entry.key.text
     guard PlainName.isValid(axis) else {
-      context.printError("`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
+      context.printError(
+        "`\(Shown.text(axis))` is not a name", at: entry.key.place, hint: "a name is \(PlainName.rule)")
       return nil
     }
     guard case .sequence(let items) = entry.value.content else {
@@ -55,12 +56,12 @@ struct MatrixExpansion {
     for item in items {
       guard let value = self.value(item, of: axis) else { return nil }
       guard !values.contains(value) else {
-        context.printError("the value `\(Shown.text(value))` stands twice in `\(axis)`", at: item.place)
+        context.printError("duplicate value `\(Shown.text(value))` in `\(axis)`", at: item.place)
         return nil
       }
       values.append(value)
       guard values.count <= Self.mostMembers else {
-        context.printError("the matrix makes more than \(Self.mostMembers) scenarios", at: entry.key.place)
+        context.printError("the matrix expands to more than \(Self.mostMembers) scenarios", at: entry.key.place)
         return nil
       }
     }
@@ -69,7 +70,7 @@ struct MatrixExpansion {
 
   private func value(_ item: YAMLValue, of axis: String) -> String? {
     guard let text = item.scalar else {
-      context.expected("a list of texts and numbers", as: axis, not: item, example: "matrix: {\(axis): [1, 50]}")
+      context.expected("a list of strings and numbers", as: axis, not: item, example: "matrix: {\(axis): [1, 50]}")
       return nil
     }
     guard (1...100).contains(text.utf8.count), !Shown.hasHarmful(text) else {
@@ -83,7 +84,7 @@ struct MatrixExpansion {
     return text
   }
 
-  /// The value with `{{axis}}` replaced in each of its texts, keys too; complains of axes that the matrix has not.
+  /// The value with `{{axis}}` replaced in each of its texts, keys too; reports axes that the matrix does not have.
   func filled(_ value: YAMLValue, with member: [Choice]) -> YAMLValue {
     switch value.content {
     case .scalar(let text, let style):
@@ -103,7 +104,7 @@ struct MatrixExpansion {
     }
   }
 
-  /// nil where nothing stands in double braces, which is nearly everywhere.
+  /// nil where nothing is in double braces, which is nearly always so.
   private func filled(_ text: String, at place: SourcePlace, with member: [Choice]) -> String? {
     guard Self.hasPlaceholder(text) else { return nil }
     var result = ""
@@ -114,7 +115,7 @@ struct MatrixExpansion {
       guard let close = rest.firstRange(of: "}}") else { break }
       let name = rest[open.upperBound..<close.lowerBound].filter { $0 != " " }
       guard PlainName.isValid(name) else {
-        // Braces of some other language: they stay.
+        // Braces of another language stay as they are.
         result += "{{"
         rest = rest.dropFirst(2)
         continue
@@ -126,7 +127,7 @@ struct MatrixExpansion {
         context.printError(
           "the matrix has no axis `\(Shown.text(name))` for `{{\(Shown.text(name))}}`",
           at: place,
-          hint: nearest.map { "did you mean `{{\($0)}}`?" } ?? "it has \(Shown.list(member.map(\.axis)))"
+          hint: nearest.map { "did you mean `{{\($0)}}`?" } ?? "its axes are \(Shown.list(member.map(\.axis)))"
         )
       }
       rest = rest[close.upperBound...]

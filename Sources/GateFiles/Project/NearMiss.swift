@@ -1,24 +1,24 @@
 /// What a person may have meant by a word that does not exist.
 package enum NearMiss {
-  /// The candidate that is at most two slips of the pen away; nil where none is.
+  /// The candidate that is at most two edits away; nil where none is.
   ///
-  /// A slip is one letter too many, too few, wrong, or swapped with its neighbour (the optimal string alignment
-  /// distance). Case does not count, and a word of up to five letters allows one slip only, of two letters none: too
-  /// many words lie around those.
+  /// An edit inserts, removes or replaces a letter, or swaps it with its neighbour (the optimal string alignment
+  /// distance). Case does not count. A word of up to five letters allows one edit only, of two letters none: too many
+  /// other words are near.
   package static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().unicodeScalars.prefix(100))
-    var best: (candidate: String, slips: Int)?
+    var best: (candidate: String, edits: Int)?
     for candidate in candidates where candidate != word {
       let other = Array(candidate.lowercased().unicodeScalars)
-      let allowed = slipsAllowed(min(letters.count, other.count))
+      let allowed = editsAllowed(min(letters.count, other.count))
       guard abs(letters.count - other.count) <= allowed else { continue }
-      let slips = distance(letters, other)
-      if slips <= allowed, slips < best?.slips ?? .max { best = (candidate, slips) }
+      let edits = distance(letters, other)
+      if edits <= allowed, edits < best?.edits ?? .max { best = (candidate, edits) }
     }
     return best?.candidate
   }
 
-  private static func slipsAllowed(_ length: Int) -> Int {
+  private static func editsAllowed(_ length: Int) -> Int {
     switch length {
     case ...2: 0
     case 3...5: 1
@@ -32,11 +32,11 @@ package enum NearMiss {
     for (row, letter) in left.enumerated() {
       var current = [row + 1]
       for (column, other) in right.enumerated() {
-        var slips = min(last[column] + (letter == other ? 0 : 1), last[column + 1] + 1, current[column] + 1)
+        var edits = min(last[column] + (letter == other ? 0 : 1), last[column + 1] + 1, current[column] + 1)
         if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
-          slips = min(slips, beforeLast[column - 1] + 1)
+          edits = min(edits, beforeLast[column - 1] + 1)
         }
-        current.append(slips)
+        current.append(edits)
       }
       (beforeLast, last) = (last, current)
     }

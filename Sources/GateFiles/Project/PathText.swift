@@ -1,8 +1,8 @@
 import Glibc
 
-/// Paths as text: nothing here asks the disk, but for ``exists(_:)``, ``resolved(_:)`` and the working directory.
+/// Paths as text; only ``exists(_:)``, ``resolved(_:)`` and the working directory access the file system.
 enum PathText {
-  /// The absolute path, without `.`, `..` and doubled slashes; `..` is taken by the letter, not through links.
+  /// The absolute path, without `.`, `..` and doubled slashes; `..` is resolved as text, without following links.
   static func absolute(_ path: String, from folder: String) -> String {
     var parts: [Substring] = []
     for part in (path.hasPrefix("/") ? path : "\(folder)/\(path)").split(separator: "/") {
@@ -21,7 +21,7 @@ enum PathText {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Whether an absolute path is the folder or lies in it.
+  /// Whether an absolute path is the folder or inside it.
   static func isInside(_ path: String, folder: String) -> Bool {
     folder == "/" || path == folder || path.hasPrefix(folder + "/")
   }

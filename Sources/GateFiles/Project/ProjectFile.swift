@@ -2,13 +2,13 @@ package import GateCore
 
 /// The project file, `highwater.yml`.
 package enum ProjectFile {
-  /// The names under which a project file is looked for, in this order (project-file.md).
+  /// The file names that are tried, in this order (project-file.md).
   static let names = ["highwater.yml", ".highwater.yml", "ci/highwater.yml"]
 
   /// Finds the project file.
   ///
   /// It is searched in the working directory, then in each parent up to the repository's root. Outside a repository
-  /// parents are not searched: a file in `/tmp` or `/` may be anyone's.
+  /// parents are not searched: a file in `/tmp` or `/` may belong to anyone.
   ///
   /// - Parameters:
   ///   - explicit: the path that the user named; it is not searched for, and need not exist yet.
@@ -34,7 +34,7 @@ package enum ProjectFile {
     throw ProjectError(
       Diagnostic(
         problem: "there is no project file \(places)",
-        hint: "write `highwater.yml` there, or name a file with `--config FILE`"
+        hint: "create `highwater.yml` there, or name a file with `--config FILE`"
       )
     )
   }

@@ -7,10 +7,10 @@ struct ProjectReader {
     "scenarios",
   ]
 
-  /// Scenarios of a project, those of matrices included; a larger suite belongs into several jobs.
+  /// The most scenarios of a project, including those of matrices; a larger suite belongs in several jobs.
   static let mostScenarios = 5000
 
-  /// The values that all scenarios may have together, defaults and matrices written out: some 150 for each of the
+  /// The most values of all scenarios together, with defaults and matrices expanded: some 150 for each of the
   /// most scenarios that there may be.
   static let mostScenarioValues = 750_000
 
@@ -19,7 +19,7 @@ struct ProjectReader {
   /// The working directory, from which messages name files.
   let workingDirectory: String
 
-  /// Reads the file's value, nil where it is no mapping; `file` is its absolute path.
+  /// Reads the file's value, nil where it is not a mapping; `file` is its absolute path.
   func project(_ value: YAMLValue, file: String) -> Project? {
     guard
       let fields = Fields(
@@ -55,12 +55,13 @@ struct ProjectReader {
   private func checkVersion(_ fields: Fields, isRequired: Bool) {
     guard let value = fields["version"] else {
       if isRequired, !fields.mentions("version") {
-        context.printError("the file does not say its version", at: fields.place, hint: "add `version: 1`")
+        context.printError("the file has no `version`", at: fields.place, hint: "add `version: 1`")
       }
       return
     }
     guard value.scalar != "1" || value.isQuoted else { return }
-    context.printError("`version` must be 1, not \(value.found)", at: value.place, hint: "this highwater reads version 1")
+    context.printError(
+      "`version` must be 1, not \(value.found)", at: value.place, hint: "this version of highwater reads version 1")
   }
 
   private func environmentRule(_ value: YAMLValue) -> EnvironmentRule? {
@@ -81,9 +82,9 @@ struct ProjectReader {
     let hard = Fingerprint.Field.allCases.filter(\.isHard).map(\.rawValue)
     if let field = value.scalar.flatMap(Fingerprint.Field.init(rawValue:)), !field.isHard {
       context.printError(
-        "`\(field.rawValue)` is compared across anyway",
+        "`\(field.rawValue)` never prevents a comparison, so it cannot be ignored",
         at: value.place,
-        hint: "what can be ignored is \(Shown.list(hard))"
+        hint: "the fields that can be ignored are \(Shown.list(hard))"
       )
       return nil
     }
@@ -99,7 +100,7 @@ struct ProjectReader {
     fields.take("commit", into: &links.commit) { value in
       guard let address = context.address(value, as: "commit") else { return nil }
       guard address.contains("{commit}") else {
-        context.printError("`commit` does not say where the commit's id goes", at: value.place, hint: example)
+        context.printError("`commit` does not contain `{commit}`", at: value.place, hint: example)
         return nil
       }
       return address

@@ -11,29 +11,29 @@ struct ReadingContext {
     findings.add(problem, at: place, hint: hint)
   }
 
-  /// Says that a value is of the wrong kind.
+  /// Reports that a value is of the wrong kind.
   func expected(_ what: String, as name: String, not value: YAMLValue, example: String) {
     printError("`\(name)` must be \(what), not \(value.found)", at: value.place, hint: "such as `\(example)`")
   }
 }
 
-// Every function below reads one value, and complains and returns nil where it is not of the kind. `name` is the key
-// that messages name.
+// Every function below reads one value; where it is not of the kind, it reports an error and returns nil. `name` is the
+// key in messages.
 extension ReadingContext {
-  /// A text of any length, lines and characters, but without NUL, which no argument and no path can hold.
+  /// A string of any length, lines and characters, but without NUL, which no argument and no path can contain.
   func text(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = value.scalar else {
-      expected("a text", as: name, not: value, example: example)
+      expected("a string", as: name, not: value, example: example)
       return nil
     }
     guard !text.utf8.contains(0) else {
-      printError("`\(name)` must not hold the character U+0", at: value.place)
+      printError("`\(name)` must not contain the character U+0", at: value.place)
       return nil
     }
     return text
   }
 
-  /// A text of one line that is not empty and holds nothing invisible.
+  /// A string of one line that is not empty and has no invisible characters.
   func line(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = text(value, as: name, example: example) else { return nil }
     guard !text.isEmpty else {
@@ -41,7 +41,7 @@ extension ReadingContext {
       return nil
     }
     guard !Shown.hasHarmful(text) else {
-      printError("`\(name)` must not hold control characters: `\(Shown.text(text))`", at: value.place)
+      printError("`\(name)` must not contain control characters: `\(Shown.text(text))`", at: value.place)
       return nil
     }
     return text
@@ -64,7 +64,7 @@ extension ReadingContext {
       printError(
         "`\(name)` must be a whole number from \(range.lowerBound) to \(range.upperBound), not \(value.found)",
         at: value.place,
-        hint: isNumberInQuotes ? "a number stands without quotes" : "such as `\(name): \(example)`"
+        hint: isNumberInQuotes ? "remove the quotes around the number" : "such as `\(name): \(example)`"
       )
       return nil
     }
@@ -88,8 +88,8 @@ extension ReadingContext {
     return duration
   }
 
-  /// A duration that is longer than nothing: how long to wait at most.
-  func patience(_ value: YAMLValue, as name: String, example: String) -> Duration? {
+  /// How long to wait at most: a duration above 0.
+  func timeout(_ value: YAMLValue, as name: String, example: String) -> Duration? {
     duration(value, as: name, from: .milliseconds(1), example: example)
   }
 
@@ -118,7 +118,7 @@ extension ReadingContext {
     }
   }
 
-  /// One of a few words.
+  /// One of several words.
   func choice<Choice: RawRepresentable & CaseIterable>(
     _ value: YAMLValue,
     as name: String,
@@ -145,7 +145,7 @@ extension ReadingContext {
     let plain = upper.hasPrefix("SIG") ? String(upper.dropFirst(3)) : upper
     let meant = Signal(name: plain)?.name ?? NearMiss.closest(to: plain, among: Signal.allNames)
     printError(
-      "there is no signal `\(Shown.text(text))`",
+      "unknown signal `\(Shown.text(text))`",
       at: value.place,
       hint: meant.map { "did you mean `\($0)`?" } ?? "write its name, such as `TERM`, `HUP` or `USR1`"
     )
@@ -168,13 +168,13 @@ extension ReadingContext {
       printError(
         "`\(Shown.text(text))` is not a regular expression: \(Shown.text("\(error)"))",
         at: value.place,
-        hint: #"a character such as `(` or `[` that stands for itself is written `\(` or `\[`"#
+        hint: #"write a literal `(` or `[` as `\(` or `\[`"#
       )
       return nil
     }
   }
 
-  /// A list, each item read by `item`; items that are wrong are left out.
+  /// A list, each item read by `item`; invalid items are left out.
   func list<Item>(
     _ value: YAMLValue,
     as name: String,

@@ -1,22 +1,23 @@
 import GateCore
 
-/// Reads what a scenario says, but for its name and its matrix.
+/// Reads a scenario except for its name and its matrix.
 struct ScenarioReader {
   static let keys = [
     "name", "description", "tags", "target", "setup", "teardown", "ready", "steps", "stop", "until", "expect",
     "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate",
   ]
 
-  /// What `defaults` may say: all that two scenarios can have in common.
+  /// The keys of `defaults`: all that scenarios can have in common.
   static let sharedKeys = keys.filter { !["name", "target", "matrix"].contains($0) }
 
   let context: ReadingContext
 
-  /// Reads a scenario whose defaults are merged and whose matrix is filled in; nil where its target is not sound.
+  /// Reads a scenario whose defaults are merged and whose matrix is filled in; nil where its target is not valid.
   func scenario(_ value: YAMLValue, named name: ScenarioName) -> Scenario? {
     guard let fields = fields(value, of: "a scenario", known: Self.keys) else { return nil }
     if !fields.mentions("target") {
-      context.printError("a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
+      context.printError(
+        "a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
     }
     guard let target = fields["target"].flatMap({ TargetReader(context: context).target($0) }) else {
       // The rest is read for its diagnostics only.
@@ -31,7 +32,7 @@ struct ScenarioReader {
     return scenario
   }
 
-  /// Reads `defaults` for the diagnostics alone, so that each counts once, and one that every scenario overrides too.
+  /// Reads `defaults` for the diagnostics alone, so that each is reported once, even where every scenario overrides it.
   func checkDefaults(_ value: YAMLValue) {
     guard let fields = fields(value, of: "`defaults`", known: Self.sharedKeys) else { return }
     _ = apply(
@@ -73,7 +74,7 @@ struct ScenarioReader {
     fields.take("until", into: &scenario.until) { context.choice($0, as: "until", Ending.self) }
     fields.take("expect", into: &scenario.expect, expectedEnd)
     fields.take("timeout", into: &scenario.timeout) {
-      context.patience($0, as: "timeout", example: "timeout: 5m")
+      context.timeout($0, as: "timeout", example: "timeout: 5m")
     }
   }
 
@@ -102,7 +103,7 @@ struct ScenarioReader {
     else { return nil }
     var rule = StopRule()
     fields.take("signal", into: &rule.signal) { context.signal($0, as: "signal") }
-    fields.take("within", into: &rule.within) { context.patience($0, as: "within", example: "within: 10s") }
+    fields.take("within", into: &rule.within) { context.timeout($0, as: "within", example: "within: 10s") }
     return rule
   }
 
@@ -120,7 +121,8 @@ struct ScenarioReader {
       context.oneOrMore(value, as: "signal") { context.signal($0, as: "signal") }
     }
     if case .mapping(let all) = value.content, all.isEmpty {
-      context.printError("`expect` accepts no end", at: value.place, hint: "such as `expect: {exit: 0}`")
+      context.printError(
+        "`expect` has neither an exit code nor a signal", at: value.place, hint: "such as `expect: {exit: 0}`")
     }
     return end
   }
@@ -146,13 +148,13 @@ struct ScenarioReader {
   private func memoryLimit(_ value: YAMLValue) -> Bytes? {
     guard let limit = context.bytes(value, as: "memory-limit", example: "memory-limit: 512MiB") else { return nil }
     guard limit > .zero else {
-      context.printError("`memory-limit` must be more than nothing", at: value.place)
+      context.printError("`memory-limit` must be greater than 0", at: value.place)
       return nil
     }
     return limit
   }
 
-  /// Gives a target that is sent text a pipe to read it from, and complains where it reads from elsewhere.
+  /// Gives a target with `send` steps a pipe as its input, and reports an error where it has another input.
   private func connectSends(of scenario: inout Scenario, at place: SourcePlace) {
     guard let send = firstSend(in: scenario.steps) else { return }
     switch scenario.target.input {

@@ -1,6 +1,6 @@
-/// The user's own text as a message may show it.
+/// The user's text as messages show it.
 enum Shown {
-  /// At most 60 characters; what moves the cursor, hides or reorders text stands as `\u{…}`.
+  /// At most 60 characters; characters that move the cursor, hide or reorder text become `\u{…}`.
   static func text(_ text: some StringProtocol) -> String {
     var result = ""
     var count = 0
@@ -12,12 +12,12 @@ enum Shown {
     return result
   }
 
-  /// Several words for a hint, each in backticks.
+  /// Several words, each in backticks.
   static func list(_ words: [String]) -> String {
     words.map { "`\($0)`" }.joined(separator: ", ")
   }
 
-  /// Whether a text holds characters that no name, unit or path needs.
+  /// Whether a text has characters that no name, unit or path needs.
   static func hasHarmful(_ text: some StringProtocol) -> Bool {
     text.unicodeScalars.contains { !isHarmless($0) }
   }
@@ -41,7 +41,7 @@ enum Shown {
 }
 
 extension Shown {
-  /// A path in full, with what could confuse a terminal escaped.
+  /// A path in full, with characters escaped that could confuse a terminal.
   static func path(_ path: String) -> String {
     hasHarmful(path) ? path.map { text(String($0)) }.joined() : path
   }

@@ -15,12 +15,12 @@ struct StepReader {
   func steps(_ value: YAMLValue) -> [Step]? {
     let steps = steps(value, level: 0)
     if let steps, Self.turns(of: steps) > Self.mostTurns {
-      context.printError("the steps take more than \(Self.mostTurns) turns in one repetition", at: value.place)
+      context.printError("one repetition has more than \(Self.mostTurns) steps", at: value.place)
     }
     return steps
   }
 
-  /// How many steps are played in all; at most `Int.max`.
+  /// How many steps one repetition runs; at most `Int.max`.
   static func turns(of steps: [Step]) -> Int {
     steps.reduce(0) { sum, step in
       let turns: (times: Int, each: Int) =
@@ -49,7 +49,7 @@ struct StepReader {
         context.printError(
           "a step must have one key, not \(fields.entries.count)",
           at: fields.entries.dropFirst().first?.key.place ?? value.place,
-          hint: "each step starts with a `- ` of its own"
+          hint: "start each step with its own `- `"
         )
       }
       return nil
@@ -85,7 +85,7 @@ struct StepReader {
       let command = context.command(entry.value, as: "command")
     else { return nil }
     var client = Step.Client(command: command)
-    fields.take("within", into: &client.within) { context.patience($0, as: "within", example: "within: 60s") }
+    fields.take("within", into: &client.within) { context.timeout($0, as: "within", example: "within: 60s") }
     fields.take("exit", into: &client.exits) { value in
       context.oneOrMore(value, as: "exit") { context.integer($0, as: "exit", in: 0...255, example: 0) }
     }
@@ -98,7 +98,7 @@ struct StepReader {
         value, of: "a `settle` step", known: ["within"], example: "settle: {within: 10s}", in: context)
     else { return nil }
     var within = Duration.seconds(10)
-    fields.take("within", into: &within) { context.patience($0, as: "within", example: "within: 10s") }
+    fields.take("within", into: &within) { context.timeout($0, as: "within", example: "within: 10s") }
     return .settle(within: within)
   }
 
@@ -111,13 +111,13 @@ struct StepReader {
       let pattern = context.pattern(entry.value, as: "output", example: "output: saved")
     else { return nil }
     var within = Duration.seconds(10)
-    fields.take("within", into: &within) { context.patience($0, as: "within", example: "within: 5s") }
+    fields.take("within", into: &within) { context.timeout($0, as: "within", example: "within: 5s") }
     return .expectOutput(pattern, within: within)
   }
 
   private func loop(_ value: YAMLValue, level: Int) -> Step.Action? {
     guard level < Self.mostLevels else {
-      context.printError("`repeat` is nested more than \(Self.mostLevels) deep", at: value.place)
+      context.printError("`repeat` is nested deeper than \(Self.mostLevels) levels", at: value.place)
       return nil
     }
     guard
@@ -137,7 +137,7 @@ struct StepReader {
   }
 }
 
-// Requests of the runner itself.
+// Set by the runner itself.
 extension StepReader {
   private static let callKeys = ["url", "method", "body", "headers", "expect", "times"]
 
@@ -162,7 +162,7 @@ extension StepReader {
     guard let text = context.line(value, as: "method", example: "method: POST") else { return nil }
     guard text.utf8.count <= 20, text.utf8.allSatisfy({ (0x41...0x5a).contains($0) }) else {
       context.printError(
-        "`\(Shown.text(text))` is not a method of HTTP", at: value.place, hint: "such as `GET`, `POST` or `DELETE`"
+        "`\(Shown.text(text))` is not an HTTP method", at: value.place, hint: "such as `GET`, `POST` or `DELETE`"
       )
       return nil
     }
@@ -178,17 +178,17 @@ extension StepReader {
     for entry in entries {
       let name = entry.key.text
       guard Self.isToken(name) else {
-        context.printError("`\(Shown.text(name))` is not the name of a header", at: entry.key.place)
+        context.printError("`\(Shown.text(name))` is not a header name", at: entry.key.place)
         continue
       }
       if headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) {
-        context.printError("the header `\(name)` is set twice", at: entry.key.place)
+        context.printError("duplicate header `\(name)`", at: entry.key.place)
       }
       guard let text = context.text(entry.value, as: name, example: "\(name): text"),
         let full = context.interpolated(text, at: entry.value.place)
       else { continue }
       if full.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
-        context.printError("the header `\(name)` must not hold control characters", at: entry.value.place)
+        context.printError("the header `\(name)` must not contain control characters", at: entry.value.place)
       }
       headers[name] = full
     }

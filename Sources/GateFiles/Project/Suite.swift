@@ -1,6 +1,6 @@
 import GateCore
 
-/// The scenarios of a project as they come together.
+/// The scenarios of a project, collected from all of its files.
 struct Suite {
   let context: ReadingContext
   private let defaults: [YAMLValue.Entry]
@@ -24,13 +24,13 @@ struct Suite {
     for item in items where !isFull { addMembers(of: item) }
   }
 
-  /// The defaults' entries that are sound as keys; each of their faults is complained of once, here.
+  /// The defaults with valid keys; each of their errors is reported once, here.
   private static func checked(_ value: YAMLValue, context: ReadingContext) -> [YAMLValue.Entry] {
     guard case .mapping(let entries) = value.content else {
       context.expected("a mapping", as: "defaults", not: value, example: "defaults: {warmup: 1}")
       return []
     }
-    // What holds `{{axis}}` has no meaning before a matrix fills it.
+    // A value with `{{axis}}` has no meaning before a matrix fills it.
     let now = entries.filter { !$0.value.hasPlaceholder }
     ScenarioReader(context: context).checkDefaults(YAMLValue(.mapping(now), at: value.place))
     return entries.filter { ScenarioReader.sharedKeys.contains($0.key.text) && !$0.value.isNull }
@@ -47,13 +47,13 @@ struct Suite {
     let matrix = own.first { $0.key.text == "matrix" && !$0.value.isNull }?.value
     let expansion = MatrixExpansion(context: context)
     guard let members = matrix.map({ expansion.members(of: $0) }) ?? [[]] else {
-      // The scenario is read as it stands, for its other diagnostics.
+      // The scenario is read without the matrix, for its other diagnostics.
       _ = ScenarioReader(context: context).scenario(
         YAMLValue(.mapping(merged.filter { !$0.value.hasPlaceholder }), at: item.place), named: ScenarioName(base ?? "")
       )
       return
     }
-    // What has no value stays, to be complained of where all keys are.
+    // A key without a value stays, and is reported with the other keys.
     let rest = merged.filter { !["matrix", "name"].contains($0.key.text) || $0.value.isNull }
     let body = YAMLValue(.mapping(rest), at: item.place)
     for member in members where !isFull {
@@ -81,11 +81,12 @@ struct Suite {
 
   private mutating func register(_ name: ScenarioName, at place: SourcePlace) {
     if name.text.utf8.count > 400 {
-      context.printError("the name `\(Shown.text(name.text))` is longer than 400 bytes with its matrix", at: place)
+      context.printError(
+        "the name `\(Shown.text(name.text))` is longer than 400 bytes with its matrix values", at: place)
     }
     if let first = places[name] {
       context.printError(
-        "the scenario `\(Shown.text(name.text))` exists twice", at: place, hint: "the first is at \(first)")
+        "duplicate scenario name `\(Shown.text(name.text))`", at: place, hint: "the first is at \(first)")
     } else {
       places[name] = place
     }
@@ -96,12 +97,12 @@ struct Suite {
       context.printError("a scenario has no `name`", at: place, hint: "such as `name: load`")
       return nil
     }
-    // A name without a value is complained of where all keys are.
+    // A name without a value is reported with the other keys.
     guard !entry.value.isNull else { return nil }
     return context.plainName(entry.value, as: "name", example: "name: load")
   }
 
-  /// A scenario's own keys over the defaults: its value replaces the whole default, but in `gate` and `isolation` key
+  /// A scenario's own keys over the defaults: its value replaces the whole default, except in `gate` and `isolation`, key
   /// by key, since those are lists of independent settings.
   private static func merged(_ own: [YAMLValue.Entry], over defaults: [YAMLValue.Entry]) -> [YAMLValue.Entry] {
     guard !defaults.isEmpty else { return own }

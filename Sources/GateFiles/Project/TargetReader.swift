@@ -1,32 +1,32 @@
 import GateCore
 
 extension ReadingContext {
-  /// A command: a list of words, or where a shell is allowed a line for it.
+  /// A command: a list of strings or, where that is allowed, a shell command line.
   ///
   /// Nothing in it is replaced from the environment: `${X}` belongs to the shell.
   func command(_ value: YAMLValue, as name: String) -> Command? {
     if value.scalar != nil { return shellLine(value, as: name).map(Command.shell) }
     if case .sequence = value.content { return arguments(value, as: name).map(Command.arguments) }
-    expected("a list of words or a shell line", as: name, not: value, example: "\(name): [sleep, 1]")
+    expected("a list of strings or a shell command line", as: name, not: value, example: "\(name): [sleep, 1]")
     return nil
   }
 
-  /// The words of a command without a shell; numbers and other scalars are taken as they are written.
+  /// The arguments of a command without a shell; numbers and other scalars are used as written.
   func arguments(_ value: YAMLValue, as name: String) -> [String]? {
     guard case .sequence(let items) = value.content else {
-      expected("a list of words", as: name, not: value, example: "\(name): [sleep, 1]")
+      expected("a list of strings", as: name, not: value, example: "\(name): [sleep, 1]")
       return nil
     }
     let words = items.compactMap { item -> String? in
       if item.isNull {
-        printError("a word of `\(name)` is missing", at: item.place, hint: "write \"\" for an empty word")
+        printError("an item of `\(name)` is null", at: item.place, hint: "write \"\" for an empty string")
         return nil
       }
       return text(item, as: name, example: "\(name): [sleep, 1]")
     }
     guard words.count == items.count else { return nil }
     guard words.first?.isEmpty == false else {
-      printError("`\(name)` names no program", at: value.place, hint: "such as `\(name): [sleep, 1]`")
+      printError("`\(name)` is empty", at: value.place, hint: "such as `\(name): [sleep, 1]`")
       return nil
     }
     return words
@@ -74,9 +74,9 @@ struct TargetReader {
     if entry.key.text == "shell" { return context.shellLine(entry.value, as: "shell").map(Command.shell) }
     if entry.value.scalar != nil {
       context.printError(
-        "`command` must be a list of words, not \(entry.value.found)",
+        "`command` must be a list of strings, not \(entry.value.found)",
         at: entry.value.place,
-        hint: "such as `command: [sleep, 1]`; a line for the shell is `shell: \"…\"`"
+        hint: "such as `command: [sleep, 1]`; for a shell command line use `shell: \"…\"`"
       )
       return nil
     }
@@ -92,13 +92,13 @@ struct TargetReader {
     for entry in entries {
       guard let name = variableName(entry.key.text, at: entry.key.place) else { continue }
       if variables[name] != nil {
-        context.printError("the variable `\(Shown.text(name))` is set twice", at: entry.key.place)
+        context.printError("duplicate variable `\(Shown.text(name))`", at: entry.key.place)
       }
       if entry.value.isNull {
         context.printError(
           "the variable `\(Shown.text(name))` has no value",
           at: entry.key.place,
-          hint: "write \"\" for an empty one"
+          hint: "write \"\" for an empty string"
         )
       }
       variables[name] = entry.value.isNull ? "" : context.text(entry.value, as: name, example: "\(name): text")
@@ -109,7 +109,7 @@ struct TargetReader {
   private func variableName(_ text: String?, at place: SourcePlace) -> String? {
     guard let text, !text.isEmpty, !text.contains("="), !Shown.hasHarmful(text), text.utf8.count <= 1000 else {
       context.printError(
-        "`\(Shown.text(text ?? ""))` is not the name of a variable",
+        "`\(Shown.text(text ?? ""))` is not a variable name",
         at: place,
         hint: "a name has no `=` and no control characters, such as `JAVA_HOME`"
       )

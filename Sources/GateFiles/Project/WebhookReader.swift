@@ -3,7 +3,7 @@ import GateCore
 /// Reads `webhooks`.
 struct WebhookReader {
   let context: ReadingContext
-  /// Whether this run will announce anything; if not, a webhook whose variables are not set is left out.
+  /// Whether this run will send notifications; if not, a webhook whose variables are not set is left out.
   let areNeeded: Bool
 
   func webhooks(_ value: YAMLValue) -> [Webhook]? {
@@ -43,16 +43,16 @@ struct WebhookReader {
     else { return nil }
     guard ReadingContext.isWebAddress(url) else {
       context.printError(
-        "`url` is not the address of a web server",
+        "`url` is not an HTTP URL",
         at: entry.value.place,
-        hint: "it starts with `http://` or `https://` and a host, and has no blanks"
+        hint: "write `http://` or `https://`, then a host, without spaces"
       )
       return nil
     }
     return Secret(url)
   }
 
-  /// The text with its variables replaced; without a diagnostic nil where they are not set and nobody needs them.
+  /// The text with its variables replaced; nil without a diagnostic where they are not set and not needed.
   private func text(_ value: YAMLValue, as name: String) -> String? {
     guard let text = context.line(value, as: name, example: "\(name): ${HIGHWATER_WEBHOOK_\(name.uppercased())}") else {
       return nil

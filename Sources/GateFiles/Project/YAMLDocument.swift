@@ -1,26 +1,26 @@
 import GateCore
 private import Yams
 
-/// One YAML file as values with places: the only door to the YAML parser.
+/// One YAML file as values with places; no other file uses the YAML parser.
 ///
-/// The parser copies what an alias stands for, so that nine lines can stand for a billion values. Nothing here hashes,
-/// compares or prints a node of its, and the walk over them is bounded.
+/// The parser copies the value of each alias, so that nine lines can expand to a billion values ("billion laughs").
+/// Nothing here hashes, compares or prints one of its nodes, and the walk over them is bounded.
 enum YAMLDocument {
-  /// The values that a file may hold with its aliases written out.
+  /// The values that a file may have after its aliases are expanded.
   ///
-  /// A scenario of 20 lines has some 60, so 1,000 of them stay far below; a bomb is found out in a tenth of a second.
+  /// A scenario of 20 lines has some 60, so 1,000 of them stay far below; an expansion bomb is detected in a tenth of a second.
   static let mostValues = 200_000
 
   /// How deep values may be nested; eight `repeat` in each other need 23.
   static let mostLevels = 64
 
-  /// No single text of a file needs more; a larger input belongs into a file of its own.
+  /// No single string of a file needs more; a larger input belongs in a file of its own.
   static let mostTextBytes = 256 << 10
 
-  /// Reads a text, nil for one of blanks and comments; places call its file `name`.
+  /// Reads a text; nil for one of spaces and comments only; places call its file `name`.
   static func parse(_ text: String, name: String) throws(ProjectError) -> YAMLValue? {
     if let disarmed = AliasText.disarmed(text) {
-      // The parser hashes keys, and would not come back from hashing an alias to a bomb.
+      // The parser hashes keys, and hashing an alias to an expansion bomb would not end.
       let root = try compose(disarmed, name: name)
       try root.map { node throws(ProjectError) in try AliasKeys(text: text, file: name).check(node, level: 0) }
     }
@@ -29,7 +29,7 @@ enum YAMLDocument {
     return try walk.value(of: root, level: 0)
   }
 
-  /// Composes without the rules that guess types: those hold 40 regular expressions, and `on` would be a boolean.
+  /// Composes without the rules that guess types: those have 40 regular expressions, and `on` would be a boolean.
   private static func compose(_ text: String, name: String) throws(ProjectError) -> Node? {
     do {
       return try Yams.compose(yaml: text, .basic, .default, .utf8)
@@ -41,11 +41,11 @@ enum YAMLDocument {
   }
 
   fileprivate static func tooDeep(at place: String) -> ProjectError {
-    ProjectError(Diagnostic(place: place, problem: "values are nested more than \(mostLevels) deep here"))
+    ProjectError(Diagnostic(place: place, problem: "values are nested deeper than \(mostLevels) levels"))
   }
 
   fileprivate static func badKey(at place: String) -> ProjectError {
-    ProjectError(Diagnostic(place: place, problem: "a key must be plain text, not a list, a mapping or an alias"))
+    ProjectError(Diagnostic(place: place, problem: "a key must be a plain string, not a list, a mapping or an alias"))
   }
 }
 
@@ -53,7 +53,7 @@ enum YAMLDocument {
 private struct Walk {
   let file: String
   private var visited = 0
-  /// Where the value of the root's current key stands: for a bomb the place that a person can look at.
+  /// The place of the root's current key: the best place to report for an expansion bomb.
   private var branch: SourcePlace?
 
   init(file: String) {
@@ -64,7 +64,7 @@ private struct Walk {
     let place = place(of: node)
     visited += 1
     guard visited <= YAMLDocument.mostValues else {
-      let problem = "the file holds more than \(YAMLDocument.mostValues) values, with its aliases written out"
+      let problem = "the file has more than \(YAMLDocument.mostValues) values after its aliases are expanded"
       throw ProjectError(
         Diagnostic(place: (branch ?? place).description, problem: problem, hint: "split it, or use fewer aliases")
       )
@@ -82,7 +82,7 @@ private struct Walk {
       try refuseTag(mapping.tag, at: place)
       return YAMLValue(.mapping(try entries(of: mapping, level: level)), at: place)
     case .alias:
-      preconditionFailure("the parser replaces aliases by what they stand for unless it is told otherwise")
+      preconditionFailure("the parser replaces aliases by their values by default")
     }
   }
 
@@ -106,7 +106,7 @@ private struct Walk {
       throw ProjectError(
         Diagnostic(
           place: place.description,
-          problem: "this text is longer than 256 KiB",
+          problem: "this string is longer than 256 KiB",
           hint: "put it into a file of its own; the target's input can be `stdin: {file: path}`"
         )
       )
@@ -115,14 +115,14 @@ private struct Walk {
     return .scalar(scalar.string, isPlain ? .plain : .quoted)
   }
 
-  /// Lets pass the core tags, which say nothing new, and the absence of one.
+  /// Accepts the core tags, which change nothing, and no tag.
   private func refuseTag(_ tag: Tag, at place: SourcePlace) throws(ProjectError) {
     let core = ["str", "int", "float", "bool", "null", "seq", "map"].map { "tag:yaml.org,2002:\($0)" }
     guard !tag.rawValue.isEmpty, tag.rawValue != "!", !core.contains(tag.rawValue) else { return }
     throw ProjectError(
       Diagnostic(
         place: place.description,
-        problem: "the tag `\(Shown.text(tag.rawValue))` means nothing in a project file",
+        problem: "the tag `\(Shown.text(tag.rawValue))` is not supported in a project file",
         hint: "a text that starts with `!` needs quotes"
       )
     )
@@ -133,7 +133,7 @@ private struct Walk {
   }
 }
 
-/// The check of a disarmed text that no key is a collection or an alias.
+/// Checks in a disarmed text that no key is a collection or an alias.
 private struct AliasKeys {
   let file: String
   private let lines: [Substring.UnicodeScalarView]
@@ -165,7 +165,7 @@ private struct AliasKeys {
 
   private func wasAlias(_ scalar: Node.Scalar) -> Bool {
     guard scalar.style == .plain, scalar.string.hasPrefix("_") else { return false }
-    // Without a place to look at, the worst is assumed.
+    // Without a place, an alias is assumed.
     guard let mark = scalar.mark, mark.line <= lines.count else { return true }
     return lines[mark.line - 1].dropFirst(mark.column - 1).first == "*"
   }
@@ -175,7 +175,7 @@ private struct AliasKeys {
   }
 }
 
-/// A fault of the YAML syntax in our words.
+/// A YAML syntax error and its message.
 private struct SyntaxFault {
   let text: String
   let file: String
@@ -194,13 +194,13 @@ private struct SyntaxFault {
       return Diagnostic(
         place: "\(file):\(context.mark.line):\(context.mark.column)",
         problem: keys.count == 1
-          ? "the key \(list) stands twice in one mapping" : "keys stand twice in one mapping: \(list)",
+          ? "duplicate key \(list)" : "duplicate keys \(list)",
         hint: "remove one of them"
       )
     case .reader(let problem, let offset, _, _):
       let lines = text.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
       let place = "\(file):\(lines.count):\((lines.last?.count ?? 0) + 1)"
-      return Diagnostic(place: place, problem: "this is not YAML: \(problem)")
+      return Diagnostic(place: place, problem: "invalid YAML: \(problem)")
     default:
       return Diagnostic(place: file, problem: "cannot be read as YAML: \(error)")
     }
@@ -208,17 +208,17 @@ private struct SyntaxFault {
 
   private func words(for problem: String, context: YamlError.Context?) -> String {
     if problem.hasPrefix("Maximum nesting level") {
-      return "values are nested more than \(YAMLDocument.mostLevels) deep here"
+      return "values are nested deeper than \(YAMLDocument.mostLevels) levels"
     }
-    if problem == "but found another document" { return "the file holds a second document" }
-    guard let context else { return "this is not YAML: \(problem)" }
-    return "this is not YAML: \(problem) \(context.text)"
+    if problem == "but found another document" { return "the file contains a second document" }
+    guard let context else { return "invalid YAML: \(problem)" }
+    return "invalid YAML: \(problem) \(context.text)"
   }
 
   private func hint(for problem: String, context: YamlError.Context?, line: Int) -> String? {
     let lines = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
     if line <= lines.count, lines[line - 1].prefix(while: { $0 == " " || $0 == "\t" }).contains("\t") {
-      return "indent with spaces; YAML takes no tabs"
+      return "indent with spaces: YAML does not allow tabs"
     }
     return switch problem {
     case "found undefined alias", "did not find expected alphabetic or numeric character":
@@ -227,16 +227,16 @@ private struct SyntaxFault {
     case "mapping values are not allowed in this context": "a text with `: ` in it needs quotes"
     case "found character that cannot start any token": "a text that starts with `%`, `@` or a backtick needs quotes"
     default:
-      context.flatMap { $0.mark.line == line ? nil : "it begins at line \($0.mark.line), column \($0.mark.column)" }
+      context.flatMap { $0.mark.line == line ? nil : "it starts at line \($0.mark.line), column \($0.mark.column)" }
     }
   }
 }
 
-/// A text whose aliases are made plain words, place for place, so that it can be composed without them.
+/// A text whose aliases are replaced by plain words of the same length, so that it can be composed without them.
 private enum AliasText {
-  /// The text with `_` for the star of whatever may be an alias; nil where no alias can be in it.
+  /// The text with `_` for the star of whatever may be an alias; nil where it has no aliases.
   ///
-  /// Stars in quotes, comments and shell lines change too: what is read here is the shape only.
+  /// Stars in quotes, comments and shell lines change too: only the structure is read from the result.
   static func disarmed(_ text: String) -> String? {
     var bytes = Array(text.utf8)
     guard bytes.contains(UInt8(ascii: "&")) else { return nil }
@@ -249,7 +249,7 @@ private enum AliasText {
     return changed ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// What libyaml takes as part of an anchor's name (`IS_ALPHA` in yaml_private.h).
+  /// What libyaml accepts in an anchor's name (`IS_ALPHA` in yaml_private.h).
   private static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

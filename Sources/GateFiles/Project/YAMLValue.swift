@@ -1,10 +1,10 @@
 import GateCore
 
-/// A value of a YAML file and where it stands, free of anchors, tags and the parser's own types.
+/// A value of a YAML file and its place, without anchors, tags and the parser's own types.
 struct YAMLValue: Sendable {
   enum Style: Sendable, Equatable {
     case plain, quoted
-    /// A text into which a value of a matrix was put; it may be read as a number, but never as nothing.
+    /// A text that a value of a matrix was inserted into; it may be read as a number, but never as null.
     case filled
   }
 
@@ -26,7 +26,7 @@ struct YAMLValue: Sendable {
 
   let place: SourcePlace
   let content: Content
-  /// What reading it costs: the values in it, and one more for each 64 bytes of text.
+  /// The cost of reading it: the values in it, and one more for each 64 bytes of text.
   let weight: Int
 
   init(_ content: Content, at place: SourcePlace) {
@@ -51,13 +51,13 @@ struct YAMLValue: Sendable {
     return text
   }
 
-  /// Whether the value is a text in quotes, which is no number.
+  /// Whether the value is a string in quotes, which is not a number.
   var isQuoted: Bool {
     guard case .scalar(_, .quoted) = content else { return false }
     return true
   }
 
-  /// Whether `{{axis}}` may stand in one of the texts.
+  /// Whether one of the texts may contain `{{axis}}`.
   var hasPlaceholder: Bool {
     switch content {
     case .scalar(let text, _): MatrixExpansion.hasPlaceholder(text)
@@ -67,11 +67,11 @@ struct YAMLValue: Sendable {
     }
   }
 
-  /// The value in the words of a message: what was found where something else was expected.
+  /// The value in a message: what was found where something else was expected.
   var found: String {
     switch content {
-    case .scalar(_, .quoted): "the text `\(Shown.text(scalar ?? ""))`"
-    case .scalar(let text, _): isNull ? "nothing" : "`\(Shown.text(text))`"
+    case .scalar(_, .quoted): "the string `\(Shown.text(scalar ?? ""))`"
+    case .scalar(let text, _): isNull ? "null" : "`\(Shown.text(text))`"
     case .sequence: "a list"
     case .mapping: "a mapping"
     }

@@ -11,10 +11,10 @@ package struct ArtifactsFolder: Sendable, Equatable {
 
   package var result: String { "\(path)/result.json" }
 
-  /// The history as a page, as of the latest check.
+  /// The trend page of the latest check.
   package var trend: String { "\(path)/trend.html" }
 
-  /// Where notifications wait that could not be delivered.
+  /// The notifications that could not be delivered yet.
   package var outbox: String { "\(path)/outbox" }
 
   /// The recording of one repetition.
@@ -27,21 +27,21 @@ package struct ArtifactsFolder: Sendable, Equatable {
     "\(path)/\(Kind.output.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.output.suffix)"
   }
 
-  /// Makes the folder where it is missing, and makes sure that files can be written to it.
+  /// Creates the folder where it is missing, and checks that files can be written to it.
   package func prepare() throws(FileError) {
     try SafeFile.makeFolder(path)
     let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
     do throws(SystemError) {
       let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       defer { unlink(probe) }
-      // A full disk still makes files, but takes no bytes.
+      // On a full disk a file can be created, but not written.
       try file.write([0])
     } catch {
       throw error.whileWriting(path)
     }
   }
 
-  /// Keeps other runs out of this folder until the lock goes.
+  /// Keeps other runs out of this folder as long as the lock exists.
   ///
   /// The lock is the kernel's (`flock(2)` on the file `lock`), so that it ends with the process, however that ends.
   package func lock() throws(FileError) -> FolderLock {
@@ -53,11 +53,11 @@ package struct ArtifactsFolder: Sendable, Equatable {
     }
     throw FileError(
       code: .locked, path: path, problem: "another run is using this folder for its artifacts",
-      hint: "wait for it to end, or give this one a folder of its own with `--artifacts`"
+      hint: "wait for it to end, or use another folder with `--artifacts`"
     )
   }
 
-  /// Makes the folders that a scenario's files go to, without those of an earlier run.
+  /// Creates the folders of a scenario's files, and removes files of an earlier run.
   package func prepareFolders(for scenario: ScenarioName) throws(FileError) {
     try clear(scenario)
     for kind in Kind.allCases {
@@ -82,7 +82,8 @@ package struct ArtifactsFolder: Sendable, Equatable {
         continue
       } catch let error where [ELOOP, ENOTDIR].contains(error.number) {
         throw FileError(
-          code: .notAFile, path: folder, problem: "is not a folder, or leads out of the artifacts by a symbolic link",
+          code: .notAFile, path: folder,
+          problem: "is not a folder, or is a symbolic link that leads out of the artifacts folder",
           hint: "remove what is in its place"
         )
       } catch {
@@ -96,7 +97,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
 
     var suffix: String {
       switch self {
-      case .recordings: ".hwrec"
+      case .recordings: ".jsonl"
       case .output: ".log"
       }
     }
@@ -110,7 +111,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 }
 
-/// The right to use an artifacts folder alone, until it goes out of scope.
+/// The lock of an artifacts folder, released with its owner.
 package struct FolderLock: ~Copyable, Sendable {
   private let descriptor: Descriptor
 

@@ -5,9 +5,9 @@ import Glibc
 ///
 /// The folder itself may be a symbolic link; names of scenarios and environments never lead out of it.
 package struct BaselineStore: Sendable, Equatable {
-  /// What became of a baseline that was to be saved.
+  /// What saving a baseline did.
   package enum SaveOutcome: Sendable, Equatable {
-    /// The file had the same figures already; not a byte of it has changed.
+    /// The file has the same values already and was not changed.
     case unchanged
     case created, replaced
   }
@@ -55,11 +55,11 @@ package struct BaselineStore: Sendable, Equatable {
     .sorted()
   }
 
-  /// Writes a baseline, unless the file holds the same figures already: then the approval stays the older one.
+  /// Writes a baseline, unless the file has the same values already: then the older approval stays.
   ///
   /// A file that cannot be understood is replaced: approving again repairs it.
   ///
-  /// - Throws: also where the baseline could not be read again, as one without figures.
+  /// - Throws: also where the baseline could not be read again, such as one without values.
   package func save(_ baseline: Baseline) throws(FileError) -> SaveOutcome {
     let path = path(baseline.scenario, baseline.environment)
     let bytes = BaselineFile.encode(baseline)
@@ -67,7 +67,7 @@ package struct BaselineStore: Sendable, Equatable {
     let existing: Baseline?
     do throws(FileError) {
       existing = try load(baseline.scenario, environment: baseline.environment)
-      if let existing, existing.hasFigures(of: written) { return .unchanged }
+      if let existing, existing.hasValues(of: written) { return .unchanged }
     } catch let error where [.malformed, .wrongSchema, .tooLarge].contains(error.code) {
       try SafeFile.write(bytes, to: path)
       return .replaced
@@ -89,7 +89,7 @@ package struct BaselineStore: Sendable, Equatable {
 
 extension Baseline {
   /// Whether all is equal but who approved it, when and why, and the curve, of which no two runs have the same.
-  fileprivate func hasFigures(of other: Baseline) -> Bool {
+  fileprivate func hasValues(of other: Baseline) -> Bool {
     var plain = self
     plain.approval = other.approval
     plain.curve = other.curve

@@ -2,8 +2,7 @@ import Glibc
 
 /// An open file, closed when its owner goes.
 ///
-/// Every system call of this module that takes a descriptor stands here; calls that a signal interrupted are made
-/// again.
+/// All system calls of this module that take a descriptor are made here; those that a signal interrupts are repeated.
 struct Descriptor: ~Copyable, Sendable {
   /// What a path or a descriptor leads to.
   enum Kind: Equatable {
@@ -109,7 +108,7 @@ struct Descriptor: ~Copyable, Sendable {
     return chunk
   }
 
-  /// Writes all bytes, in as many calls as the kernel wants.
+  /// Writes all bytes, in as many calls as it takes.
   func write(_ bytes: [UInt8]) throws(SystemError) {
     var written = 0
     while written < bytes.count {
@@ -119,7 +118,7 @@ struct Descriptor: ~Copyable, Sendable {
           return Glibc.write(number, rest.baseAddress, rest.count)
         }
       }
-      // A regular file takes something or fails; zero for ever would be a broken file system.
+      // A regular file takes something or fails; zero would repeat for ever.
       guard count > 0 else { throw SystemError(number: EIO) }
       written += count
     }
@@ -140,16 +139,5 @@ struct Descriptor: ~Copyable, Sendable {
     } catch let error where error.number == EWOULDBLOCK {
       return false
     }
-  }
-}
-
-/// Repeats a system call that a signal interrupted.
-///
-/// - Throws: `errno` where the call answers less than zero.
-func retrying<Value: SignedInteger>(_ call: () -> Value) throws(SystemError) -> Value {
-  while true {
-    let value = call()
-    if value >= 0 { return value }
-    guard errno == EINTR else { throw .last }
   }
 }

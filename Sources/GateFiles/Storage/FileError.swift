@@ -1,8 +1,9 @@
 package import GateCore
+import Glibc
 
 /// Why a file could not be read, understood or written.
 package struct FileError: DiagnosticError, Sendable, Equatable {
-  /// What kind of trouble it was, to switch on.
+  /// What went wrong, to switch on.
   package enum Code: String, Sendable, CaseIterable {
     case notFound, unreadable, notAFile, tooLarge, malformed, wrongSchema, notWritable, noSpace, locked
   }
@@ -25,5 +26,52 @@ package struct FileError: DiagnosticError, Sendable, Equatable {
   package var diagnostics: [Diagnostic] {
     let place = position.map { "\(path):\($0)" } ?? path
     return [Diagnostic(place: place, problem: problem, hint: hint)]
+  }
+}
+
+extension SystemError {
+  /// The error of reading a file.
+  func whileReading(_ path: String) -> FileError {
+    switch number {
+    case ENOENT:
+      FileError(code: .notFound, path: path, problem: "no such file")
+    case ENOTDIR:
+      FileError(code: .notFound, path: path, problem: "no such file: a part of the path is not a folder")
+    case EACCES, EPERM:
+      FileError(
+        code: .unreadable, path: path, problem: "cannot be read: permission denied",
+        hint: "check its owner and mode"
+      )
+    case EISDIR:
+      FileError(code: .notAFile, path: path, problem: "is a folder, not a file", hint: "name a file in it")
+    case ENXIO, ENODEV:
+      FileError(
+        code: .notAFile, path: path, problem: "is not a regular file", hint: "name a file, not a pipe or a device")
+    default:
+      FileError(code: .unreadable, path: path, problem: "cannot be read: \(message)")
+    }
+  }
+
+  /// The error of writing a file or folder.
+  func whileWriting(_ path: String) -> FileError {
+    switch number {
+    case ENOSPC, EDQUOT:
+      FileError(
+        code: .noSpace, path: path, problem: "cannot be written: \(message)",
+        hint: "free some space, or choose a folder on another disk"
+      )
+    case EROFS, EACCES, EPERM, ENOENT:
+      FileError(
+        code: .notWritable, path: path, problem: "cannot be written: \(message)",
+        hint: "choose a folder that this user may write to"
+      )
+    case ENOTDIR, EEXIST:
+      FileError(
+        code: .notWritable, path: path, problem: "cannot be written: a part of the path is not a folder",
+        hint: "move the file that is in its place, or choose another path"
+      )
+    default:
+      FileError(code: .notWritable, path: path, problem: "cannot be written: \(message)")
+    }
   }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reading files that a stranger may have put there, and writing files that must be whole whatever happens.
+/// Reads files that anybody may have written, and writes files that are never left incomplete.
 package enum SafeFile {
   /// Reads a whole regular file.
   ///
@@ -11,15 +11,16 @@ package enum SafeFile {
     try checkSpelling(path)
     do throws(SystemError) {
       let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
-      // The kernel's own answer to opening what has no bytes to read.
-      guard case .regular(let size) = try file.kind() else { throw SystemError(number: ENXIO) }
+      let kind = try file.kind()
+      // The kernel's own errors for what has no bytes to read.
+      guard case .regular(let size) = kind else { throw SystemError(number: kind == .folder ? EISDIR : ENXIO) }
       let bytes = size > most ? nil : try file.read(atMost: most + 1, expecting: size)
       if let bytes, bytes.count <= most { return bytes }
     } catch {
       throw error.whileReading(path)
     }
     throw FileError(
-      code: .tooLarge, path: path, problem: "is larger than \(sizeForPeople(most)), the most that is read here",
+      code: .tooLarge, path: path, problem: "is larger than \(displayText(most)), the limit for this file",
       hint: "check that this is the file you mean"
     )
   }
@@ -33,8 +34,8 @@ package enum SafeFile {
     try write(to: path) { sink throws(FileError) in try sink(bytes) }
   }
 
-  /// Writes a file in the same way from pieces, as `produce` hands them to its argument; an error of it leaves the old
-  /// file.
+  /// Writes a file in the same way from the pieces that `produce` passes to its argument; where that throws, the old file
+  /// stays.
   package static func write(
     to path: String,
     _ produce: (_ sink: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
@@ -86,7 +87,7 @@ package enum SafeFile {
     guard path.isEmpty || path.utf8.contains(0) else { return }
     throw FileError(
       code: .notFound, path: path.replacing("\0", with: "\u{FFFD}"),
-      problem: path.isEmpty ? "the path is empty" : "the path holds a zero byte"
+      problem: path.isEmpty ? "the path is empty" : "the path contains a zero byte"
     )
   }
 
@@ -149,7 +150,7 @@ package enum SafeFile {
     }
   }
 
-  private static func sizeForPeople(_ bytes: Int) -> String {
+  private static func displayText(_ bytes: Int) -> String {
     switch bytes {
     case (1 << 20)... where bytes % (1 << 20) == 0: "\(bytes >> 20) MiB"
     case (1 << 10)... where bytes % (1 << 10) == 0: "\(bytes >> 10) KiB"

@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// A temporary folder of one repetition, readable by this user only, with the FIFO for marks in it.
 struct PrivateFolder {
@@ -11,11 +12,11 @@ struct PrivateFolder {
 
   /// Makes the folder in an existing one, as in `TMPDIR`.
   init(in parent: String) throws(SystemFailure) {
-    var template = Array((parent + "/highwater-XXXXXX").utf8CString)
-    guard mkdtemp(&template) != nil else {
-      throw SystemFailure(.mkdtemp, path: parent, code: errno)
+    do throws(ErrorNumber) {
+      path = try makeTemporaryFolder(in: parent)
+    } catch {
+      throw SystemFailure(.mkdtemp, path: parent, code: error.code)
     }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     do throws(SystemFailure) {
       _ = try SystemFailure.check(mkfifo(path + "/marks", 0o600), .mkfifo, path: path)
       marks = try Descriptor.open(path + "/marks", O_RDWR | O_NONBLOCK)

@@ -74,9 +74,9 @@ extension Repetition {
   /// The status of an answer to a GET; nil where none comes.
   private func httpStatus(of url: String, by deadline: MonotonicTime, _ run: TargetRun?) -> Int? {
     let request = HTTPRequest(.init(url: url), within: deadline.remaining)
-    return try? httpClient().status(of: request) { [interruption] in
+    return try? httpClient().status(of: request) { [self] in
       run?.refresh()
-      return interruption.signal != nil || run?.hasEnded == true
+      return isInterrupted || run?.hasEnded == true
     }.get()
   }
 

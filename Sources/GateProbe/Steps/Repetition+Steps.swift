@@ -147,9 +147,9 @@ extension Repetition {
   private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
     let url = ShownURL.withoutCredentials(call.url)
     for turn in stride(from: 1, through: call.times, by: 1) {
-      let answer = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [interruption] in
+      let answer = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [self] in
         run.refresh()
-        return interruption.signal != nil || (run.hasEnded && !mayOutlive)
+        return isInterrupted || (run.hasEnded && !mayOutlive)
       }
       let problem: Failure.HTTPProblem
       switch answer {
@@ -165,7 +165,7 @@ extension Repetition {
 
   /// Aborts where something other than the request itself made it fail.
   private func checkGoingOn(_ run: TargetRun, mayOutlive: Bool) throws(StepAborted) {
-    if interruption.signal != nil { throw .interrupted }
+    if isInterrupted { throw .interrupted }
     if run.deadline.hasPassed { throw .outOfTime }
     if run.hasEnded, !mayOutlive { throw .targetEnded }
   }

@@ -44,7 +44,7 @@ extension Repetition {
 
   /// Aborts at an interruption; what cannot be cancelled gets 10 s more in all.
   private func shortened(_ deadline: MonotonicTime) throws(StepAborted) -> MonotonicTime {
-    guard interruption.signal != nil else { return deadline }
+    guard isInterrupted else { return deadline }
     if isCancellable { throw .interrupted }
     let last = cancellationDeadline ?? .after(.seconds(10))
     cancellationDeadline = last
@@ -53,7 +53,7 @@ extension Repetition {
 
   private func ownDescriptors(_ run: TargetRun?) -> [Int32] {
     var list: [Int32] = []
-    if interruption.signal == nil { list.append(interrupted.descriptor) }
+    if !isInterrupted { list.append(interrupted.descriptor) }
     if let run, !run.hasEnded { list.append(run.processTree.reportDescriptor) }
     return list
   }

@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// One repetition of a scenario, from its setup to its teardown; belongs to the thread that plays it.
 final class Repetition {
@@ -23,6 +24,9 @@ final class Repetition {
   /// When the target, and then the teardown, must have ended after an interruption.
   var cancellationDeadline: MonotonicTime?
   private var folder: PrivateFolder?
+
+  /// Whether the runner was asked to end.
+  var isInterrupted: Bool { interruption.signal != nil }
 
   /// What does not follow from the scenario alone.
   struct Settings {
@@ -116,7 +120,7 @@ extension Repetition {
   }
 
   private func startTarget() throws(StepAborted) -> TargetRun {
-    if interruption.signal != nil { throw .interrupted }
+    if isInterrupted { throw .interrupted }
     try checkNotReadyYet()
     beginStart()
     let (folder, output, input) = try openChannels()

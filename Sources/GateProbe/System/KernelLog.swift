@@ -65,7 +65,9 @@ struct KillReader {
       let line = record[record.index(after: end)...].split(separator: "\n").first
     else { return }
     if line.hasPrefix("oom-kill:constraint=") {
-      guard choices.count < Self.most, let pid = Self.number(behind: ",pid=", in: line) else { return }
+      // Of several places the last one counts: names that programs give themselves come before it.
+      let pid = line.ranges(of: ",pid=").last.flatMap { Self.number(in: line[$0.upperBound...]) }
+      guard choices.count < Self.most, let pid else { return }
       choices[pid] = line
     } else if let pid = Self.killed(in: line), kills.count < Self.most {
       let choice = choices.removeValue(forKey: pid)
@@ -85,12 +87,11 @@ struct KillReader {
     guard ["Out of memory", "Memory cgroup out of memory", "Killed process "].contains(where: line.hasPrefix) else {
       return nil
     }
-    return number(behind: "Killed process ", in: line)
+    return line.firstRange(of: "Killed process ").flatMap { Self.number(in: line[$0.upperBound...]) }
   }
 
-  /// Of several places the last one counts: names that programs give themselves stand before the kernel's own words.
-  private static func number(behind words: String, in line: Substring) -> Int32? {
-    line.ranges(of: words).last.flatMap { Int32(line[$0.upperBound...].prefix { $0.isASCII && $0.isNumber }) }
+  private static func number(in text: Substring) -> Int32? {
+    Int32(text.prefix { $0.isASCII && $0.isNumber })
   }
 
   private static func cgroup(in choice: Substring) -> String? {

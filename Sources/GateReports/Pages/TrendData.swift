@@ -1,11 +1,11 @@
 import FoundationEssentials
 import GateCore
 
-/// A trend as the page's scripts read it: one JSON text, by columns of whole numbers.
+/// A trend as the page's scripts read it: JSON, by columns.
 ///
-/// Its size decides the page's. Thus values are counted in the largest unit in which they are whole (``Metric/scale``),
-/// each as its difference from the one before, ranges as distances from the median, and what seldom changes as run
-/// lengths.
+/// Its size decides the page's. Thus values are whole numbers in the largest unit in which they are whole
+/// (``Metric/scale``), each as its difference from the one before; ranges are distances from the median; and what seldom
+/// changes is stored as run lengths.
 struct TrendData: Encodable {
   let commitURL: String?
   /// The digits in `verdict` are indices into it.
@@ -16,7 +16,7 @@ struct TrendData: Encodable {
 
   struct Runs: Encodable {
     let id: [String]
-    let time: [Int64?]
+    let time: Column
     let commit: RunLengths<String>
     let subject: RunLengths<String>
     let build: RunLengths<String>
@@ -28,7 +28,7 @@ struct TrendData: Encodable {
     let env: String
     let branch: String?
     let state: Int
-    let run: [Int64?]
+    let run: Column
     let verdict: String
     let omitted: RunLengths<Int>
     let events: [Event]
@@ -47,7 +47,7 @@ struct TrendData: Encodable {
   /// A part of the composition, in KiB.
   struct Part: Encodable {
     let name: String
-    let amount: [Int64?]
+    let amount: Column
   }
 
   struct Metric: Encodable {
@@ -55,15 +55,41 @@ struct TrendData: Encodable {
     let unit: String
     /// What 1 is worth in the columns: 1024, 1, or 0.1 for rates; decimal fractions for values that targets report.
     let scale: Double
-    let median: [Int64?]
-    let below: [Int64?]
-    let above: [Int64?]
+    let median: Column
+    let below: Column
+    let above: Column
     let verdict: String
     let baseline: RunLengths<Int64>
     let allowed: RunLengths<Int64>
     let limit: RunLengths<Int64>
     /// The index of the run that the creep is counted from.
     let creepStart: Int?
+  }
+
+  /// Whole numbers as one text, as in `12 - 7`; `-` stands for no value.
+  ///
+  /// The encoder takes several times as long for an array.
+  struct Column: Encodable {
+    private let text: String
+
+    init(_ values: [Int64?]) {
+      text = values.map { $0.map { "\($0)" } ?? "-" }.joined(separator: " ")
+    }
+
+    /// Each value as its difference from the last known one, the first from zero.
+    init(differencesOf values: [Int64?]) {
+      var last: Int64 = 0
+      self.init(
+        values.map { value in
+          defer { last = value ?? last }
+          return value.map { $0 &- last }
+        })
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(text)
+    }
   }
 
   /// Values in a row that are equal, and how many there are of each.
@@ -103,22 +129,13 @@ extension TrendData {
   private static func digit(_ verdict: Verdict?) -> String {
     verdict.flatMap(Verdict.allCases.firstIndex).map { "\($0)" } ?? "-"
   }
-
-  /// Each value as its difference from the last known one, the first from zero.
-  private static func differences(_ values: [Int64?]) -> [Int64?] {
-    var last: Int64 = 0
-    return values.map { value in
-      defer { last = value ?? last }
-      return value.map { $0 &- last }
-    }
-  }
 }
 
 extension TrendData.Runs {
   fileprivate init(_ runs: [RunInfo]) {
     // The end of a UUID of version 7 is random, and names a run in a link.
     id = runs.map { PageWords.shown(String($0.id.suffix(12))) }
-    time = TrendData.differences(runs.map { Int64($0.startedAt.timeIntervalSince1970.rounded()) })
+    time = .init(differencesOf: runs.map { Int64($0.startedAt.timeIntervalSince1970.rounded()) })
     commit = .init(runs.map { $0.commit.map(PageWords.shown) })
     subject = .init(runs.map { $0.subject.map(PageWords.shown) })
     build = .init(runs.map { PageWords.link($0.buildURL) })
@@ -132,7 +149,7 @@ extension TrendData.Series {
     env = PageWords.shown(series.environment)
     branch = series.branch.map(PageWords.shown)
     self.state = state.rawValue
-    run = TrendData.differences(series.runs.map { Int64($0.index) })
+    run = .init(differencesOf: series.runs.map { Int64($0.index) })
     verdict = series.runs.map { TrendData.digit($0.verdict) }.joined()
     omitted = .init(series.runs.map(\.omitted))
     events = TrendEvent.all(of: series).map { event in
@@ -142,7 +159,7 @@ extension TrendData.Series {
     }
     parts = CompositionPart.allCases.map { part in
       let amounts = series.runs.map { run in run.composition.map { part.amount(in: $0).count / 1024 } }
-      return TrendData.Part(name: part.rawValue, amount: TrendData.differences(amounts))
+      return TrendData.Part(name: part.rawValue, amount: .init(differencesOf: amounts))
     }
     metrics = series.metrics.map { TrendData.Metric($0) }
   }
@@ -158,9 +175,9 @@ extension TrendData.Metric {
     name = PageWords.shown(metric.metric.text)
     unit = PageWords.shown(metric.unit)
     self.scale = scale
-    median = TrendData.differences(metric.points.map { whole($0?.median) })
-    below = metric.points.map { whole($0.map { $0.median - $0.low }) }
-    above = metric.points.map { whole($0.map { $0.high - $0.median }) }
+    median = .init(differencesOf: metric.points.map { whole($0?.median) })
+    below = .init(metric.points.map { whole($0.map { $0.median - $0.low }) })
+    above = .init(metric.points.map { whole($0.map { $0.high - $0.median }) })
     verdict = metric.points.map { TrendData.digit($0?.judgement?.verdict) }.joined()
     baseline = column(\.baseline)
     allowed = column(\.allowed)

@@ -9,9 +9,10 @@ const runs = data.runs;
 
 // MARK: Columns
 
-function cumulated(column) {
+const numbers = text => text ? text.split(" ").map(word => word === "-" ? null : Number(word)) : [];
+function cumulated(text) {
   let last = 0;
-  return column.map(value => value === null ? null : (last += value));
+  return numbers(text).map(value => value === null ? null : (last += value));
 }
 const repeated = ({counts, values}) => counts.flatMap((count, i) => Array(count).fill(values[i]));
 runs.time = cumulated(runs.time);
@@ -25,7 +26,7 @@ function seriesAt(text) {
   const raw = data.series[number];
   const metrics = raw.metrics.map(metric => {
     const scaled = values => values.map(value => value === null ? null : value * metric.scale);
-    const median = scaled(cumulated(metric.median)), below = scaled(metric.below), above = scaled(metric.above);
+    const median = scaled(cumulated(metric.median)), below = scaled(numbers(metric.below)), above = scaled(numbers(metric.above));
     const [baseline, allowed, limit] = [metric.baseline, metric.allowed, metric.limit].map(column => scaled(repeated(column)));
     return {
       name: metric.name, unit: metric.unit, creepStart: metric.creepStart ?? null, median, baseline, allowed, limit,

@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 
 extension LaunchError {
   /// As in ``cannot execute `foo`: no such file or directory``.
@@ -42,7 +43,7 @@ extension LaunchError {
 extension LaunchError.Reason {
   fileprivate var displayText: String {
     switch self {
-    case .system(let code): ErrorNumber.text(of: code)
+    case .system(let code): ErrorNumber(code).text
     case .emptyCommand: "the command is empty"
     case .invalidVariable(let name): "`\(name)` is not a valid name of a variable"
     case .zeroByte: "an argument or variable holds a zero byte"

@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 
 extension MachineNote {
   /// A sentence with the cause and the remedy.
@@ -63,7 +64,7 @@ extension CgroupError {
     case .notPermitted(let folder): "no permission to make a cgroup in `\(folder)`"
     case .internalProcesses(let folder):
       "`\(folder)` has processes, so that it cannot enable the memory controller for cgroups below it"
-    case .failed(let folder, let code): "no cgroup can be used in `\(folder)`: \(ErrorNumber.text(of: code))"
+    case .failed(let folder, let code): "no cgroup can be used in `\(folder)`: \(ErrorNumber(code).text)"
     }
   }
 

@@ -1,16 +1,5 @@
 import GateCore
-import Glibc
-
-/// The C library's texts of error numbers.
-enum ErrorNumber {
-  /// In lower case as our messages are: `Is a directory` becomes `is a directory`, and `I/O error` stays.
-  static func text(of code: Int32) -> String {
-    guard let text = strerror(code) else { return "error \(code)" }
-    let words = String(cString: text)
-    guard let second = words.dropFirst().first, second.isLowercase else { return words }
-    return words.prefix(1).lowercased() + words.dropFirst()
-  }
-}
+import LinuxSystem
 
 extension SystemFailure {
   /// As in ``cannot open `x`: no such file or directory``.
@@ -26,6 +15,6 @@ extension SystemFailure {
       case .thread: "start a thread"
       case .fork: "create a process"
       }
-    return "cannot \(task): \(ErrorNumber.text(of: code))"
+    return "cannot \(task): \(ErrorNumber(code).text)"
   }
 }

@@ -48,28 +48,22 @@ struct CheckReport {
   /// - Returns: what could not be written.
   private func write() -> [FileError] {
     let bytes = ResultFile.encode(result, words: .reports)
-    let exitCode = result.verdict.exitCode
-    var writes: [() throws(FileError) -> Void] = [
-      { () throws(FileError) in try SafeFile.write(bytes, to: artifacts.result) },
-      { () throws(FileError) in try options.write(bytes, in: invocation) },
-      { () throws(FileError) in
-        try options.writePage({ RunPage.text(result, context: context(exitCode)) }, in: invocation)
-      },
-    ]
+    var failures: [FileError] = []
+    func attempt(_ write: () throws(FileError) -> Void) {
+      do throws(FileError) { try write() } catch { failures.append(error) }
+    }
+    attempt { () throws(FileError) in try SafeFile.write(bytes, to: artifacts.result) }
+    attempt { () throws(FileError) in try options.write(bytes, in: invocation) }
+    attempt { () throws(FileError) in
+      try options.writePage({ RunPage.text(result, context: context(result.verdict.exitCode)) }, in: invocation)
+    }
     if !comparisons.isEmpty {
       let other = RunResult(run: result.run, environment: result.environment, scenarios: comparisons)
-      writes.append { () throws(FileError) in
+      attempt { () throws(FileError) in
         try SafeFile.write(ResultFile.encode(other, words: .reports), to: artifacts.comparison.result)
       }
     }
-    return writes.compactMap { write in
-      do throws(FileError) {
-        try write()
-        return nil
-      } catch {
-        return error
-      }
-    }
+    return failures
   }
 
   private func printSummary(_ exitCode: ExitCode, trend: String?) {

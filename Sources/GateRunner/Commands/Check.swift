@@ -38,7 +38,7 @@ package struct Check {
 
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
-    guard let results = checkRun.results(of: plans), invocation.interruption.signal == nil else {
+    guard let results = checkRun.results(of: plans), !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin

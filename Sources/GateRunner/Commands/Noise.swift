@@ -35,7 +35,7 @@ package struct Noise {
       count: repetitions, triesVariants: triesVariants, rule: project.environment, measurer: invocation.measurer,
       artifacts: artifacts, showProgress: invocation.console.show
     )
-    guard let studies = try round.studies(of: scenarios), invocation.interruption.signal == nil else {
+    guard let studies = try round.studies(of: scenarios), !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin

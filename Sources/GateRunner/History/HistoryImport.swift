@@ -26,7 +26,7 @@ package struct HistoryImport {
         batches.reject(error)
       }
       try batches.flush()
-      if invocation.interruption.signal != nil { break }
+      if invocation.isInterrupted { break }
     }
     if let code = invocation.interruptedCode { return code }
     invocation.console.say(batches.summary)

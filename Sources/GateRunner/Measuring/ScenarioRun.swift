@@ -95,8 +95,9 @@ struct ScenarioRun {
     lastRecording = recording
     guard storesRecordings, next >= 1 else { return }
     do throws(FileError) {
-      try SafeFile.write(
-        RecordingFile.encode(recording), to: artifacts.recording(of: folderName, repetition: next))
+      try RecordingFile.write(
+        recording, of: scenario.name, repetition: next, words: .reports,
+        to: artifacts.recording(of: folderName, repetition: next))
     } catch {
       writeFailure = writeFailure ?? error
     }

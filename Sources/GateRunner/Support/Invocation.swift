@@ -1,6 +1,8 @@
 package import FoundationEssentials
 package import GateCore
 import GateProbe
+import Glibc
+package import LinuxSystem
 
 /// How the program was called: working directory, environment variables, console, clock, and what measures.
 package struct Invocation: Sendable {
@@ -39,9 +41,12 @@ package struct Invocation: Sendable {
     path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
   }
 
+  /// Whether a signal asked the run to end.
+  var isInterrupted: Bool { interruption.signal != nil }
+
   /// The exit code of a run that a signal ended; nil where none did.
   package var interruptedCode: ExitCode? {
-    interruption.signal.map { $0 == .int ? .interrupted : .terminated }
+    interruption.signal.map { $0 == SIGINT ? .interrupted : .terminated }
   }
 
   /// Reports that a signal ended the run, and returns its exit code.

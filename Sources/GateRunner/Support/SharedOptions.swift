@@ -64,12 +64,12 @@ extension SharedOptions {
   var isOutputTaken: Bool { json == "-" || html == "-" }
 }
 
-extension ResultFile.Words {
+extension FileWords {
   /// The texts of the reports, which result files carry beside the values.
-  static let reports = ResultFile.Words(
+  static let reports = FileWords(
     reason: ResultText.reason(of:), note: ResultText.note(_:in:), recordingNote: ResultText.recordingNote,
     failure: ResultText.failure, end: { end in
       let texts = ResultText.end(end)
-      return ResultFile.EndTexts(text: texts.text, proof: texts.proof, detail: texts.detail)
+      return FileWords.EndTexts(text: texts.text, proof: texts.proof, detail: texts.detail)
     })
 }

@@ -103,7 +103,8 @@ enum DocumentExamples {
       .recording("the target was stopped", count: 1, total: 1),
       .creep(
         Creep(
-          metric: .peakRSS, unit: "bytes", rise: 207_360, anchor: .init(level: 24_000_000, at: instant, commit: "4f2a91c"),
+          metric: .peakRSS, unit: "bytes", rise: 207_360,
+          anchor: .init(level: 24_000_000, at: instant, commit: "4f2a91c"),
           span: .runs(12))),
     ]
   )

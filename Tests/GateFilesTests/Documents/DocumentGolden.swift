@@ -45,8 +45,8 @@ extension ResultFile {
   }
 }
 
-extension ResultFile.Words {
-  static let examples = ResultFile.Words(
+extension FileWords {
+  static let examples = FileWords(
     reason: { "the reason of \($0.metric)" },
     note: { "a note on \($1.name)" },
     recordingNote: { $0 },

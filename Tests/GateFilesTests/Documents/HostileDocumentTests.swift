@@ -268,10 +268,12 @@ private let spoiledResults: [SpoiledDocument] = [
     "`scenarios[1].repetitions[0].metrics.peak_rss` is negative"
   ),
   result(
-    "a peak that is true", "4096, \"growth\"", "true, \"growth\"", "`scenarios[1].repetitions[0].metrics.peak_rss` is not a number"
+    "a peak that is true", "4096, \"growth\"", "true, \"growth\"",
+    "`scenarios[1].repetitions[0].metrics.peak_rss` is not a number"
   ),
   result(
-    "an interval upside down", "0.125", "-1", "`scenarios[1].repetitions[0].growthFit` does not match the metric `growth`"
+    "an interval upside down", "0.125", "-1",
+    "`scenarios[1].repetitions[0].growthFit` does not match the metric `growth`"
   ),
   result(
     "an interval of another slope", "\"slope\": -0.5", "\"slope\": -0.625",
@@ -369,7 +371,8 @@ private let spoiledResults: [SpoiledDocument] = [
     "`scenarios[0].repetitions` has 1001 entries, at most 1000 are allowed"
   ),
   SpoiledDocument(
-    "too many scenarios", soundResult.replacing("\"scenarios\": [", with: "\"scenarios\": [" + String(repeating: "{},", count: 20_000)),
+    "too many scenarios",
+    soundResult.replacing("\"scenarios\": [", with: "\"scenarios\": [" + String(repeating: "{},", count: 20_000)),
     "r.json:3:60048: error: has more than 20000 entries in one list\(resultHint)"
   ),
 ]

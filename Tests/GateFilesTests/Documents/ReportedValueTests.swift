@@ -178,7 +178,10 @@ struct ReportedValueTests {
       "a unit with a space", #"balance" : "EUR/day"#, #"balance" : "EUR a day"#,
       "repetitions[0].units.value.balance` is not a unit: `EUR a day`"
     ),
-    ("an empty unit", #"balance" : "EUR/day"#, #"balance" : ""#, "repetitions[0].units.value.balance` is not a unit: ``"),
+    (
+      "an empty unit", #"balance" : "EUR/day"#, #"balance" : ""#,
+      "repetitions[0].units.value.balance` is not a unit: ``"
+    ),
     (
       "a unit that is too long", #"balance" : "EUR/day"#, #"balance" : "aaaaaaaaaaaaaaaaaaaaa"#,
       "is not a unit: `aaaaaaaaaaaaaaaaaaaaa`"
@@ -202,9 +205,18 @@ struct ReportedValueTests {
     ("a loop of less than nothing", "6000", "-1", "loop.calls` is negative"),
     ("half a call", "6000", "0.5", "loop.calls` is not a whole number"),
     ("more calls than there are", "6000", "1.2e18", "has a number that is too large"),
-    ("a launch without a reason", #""reason" : "out-of"#, #""why" : "out-of"#, "targetEvents[0].kind.launch.reason` is missing"),
-    ("an event before the start", #""atSeconds" : 0.012"#, #""atSeconds" : -0.012"#, "targetEvents[2].atSeconds` is negative"),
-    ("events that are no list", #""targetEvents" : ["#, #""targetEvents" : 5, "x" : ["#, "repetitions[0].targetEvents` is not a list"),
+    (
+      "a launch without a reason", #""reason" : "out-of"#, #""why" : "out-of"#,
+      "targetEvents[0].kind.launch.reason` is missing"
+    ),
+    (
+      "an event before the start", #""atSeconds" : 0.012"#, #""atSeconds" : -0.012"#,
+      "targetEvents[2].atSeconds` is negative"
+    ),
+    (
+      "events that are no list", #""targetEvents" : ["#, #""targetEvents" : 5, "x" : ["#,
+      "repetitions[0].targetEvents` is not a list"
+    ),
     ("a value beyond 1 EiB", "1048576.5", "1.2e18", "has a number that is too large"),
     ("a value below minus 1 EiB", "1048576.5", "-1.2e18", "has a number that is too large"),
     ("a value that is a text", "1048576.5", "\"many\"", "metrics.value.heap` is not a number"),
@@ -246,7 +258,7 @@ struct ReportedValueTests {
     "A spoiled line is refused with its place",
     arguments: [
       ("\"items\"", "\"it ems\"", "metrics[0].unit` is not a unit: `it ems`"),
-      ("\"items\"", "\"\"", "metrics[0].unit` is not a unit: ``"),
+      ("\"items\"", "\"<b>\"", "metrics[0].unit` is not a unit: `<b>`"),
       ("\"limit\":1000", "\"limit\":-1", "metrics[0].tolerance.limit` is negative"),
       ("\"limit\":1000", "\"limit\":\"1000\"", "metrics[0].tolerance.limit` is not a number"),
     ])

@@ -98,7 +98,8 @@ struct ResultFileTests {
   @Test("Values, notes and reasons have a text for readers, which is not read back")
   func words() throws {
     let text = String(decoding: encoded, as: UTF8.self)
-    #expect(text.contains(#""text" : "the reason of peak_rss""#) && text.contains(#""text" : "a note on crasher""#) == false)
+    #expect(
+      text.contains(#""text" : "the reason of peak_rss""#) && text.contains(#""text" : "a note on crasher""#) == false)
     #expect(text.ranges(of: #""text" : "a note on redis-load[clients=50]""#).count == 4)
     #expect(text.contains(#""text" : "ended by crash""#) && text.contains(#""text" : "failed: step 2 `run: client`""#))
   }

@@ -43,7 +43,10 @@ struct RunLineTests {
       ("\"highwater.run/2\"", "\"other/1\"", "has the schema `other/1`, not `highwater.run/2`"),
       ("\"name\":\"peak_rss\"", "\"name\":\"a\\nb\"", "`scenarios[0].metrics[0].name` contains a control character"),
       ("\"name\":\"steady_rss\"", "\"name\":\"peak_rss\"", "`scenarios[0].metrics` has `peak_rss` twice"),
-      ("\"name\":\"crasher\"", "\"name\":\"redis-load[clients=50]\"", "`scenarios` has `redis-load[clients=50] (linux-x86_64-2cpu-sampled)` twice"),
+      (
+        "\"name\":\"crasher\"", "\"name\":\"redis-load[clients=50]\"",
+        "`scenarios` has `redis-load[clients=50] (linux-x86_64-2cpu-sampled)` twice"
+      ),
       ("\"verdict\":\"regression\"", "\"verdict\":\"good\"", "is `good`, expected one of"),
       ("\"tags\":[\"server\"", "\"tags\":[\"a,b\"", "`scenarios[0].tags` has the invalid tag `a,b`"),
       ("\"branch\":\"", "\"branch\":\"\\u0000", "contains a zero character"),

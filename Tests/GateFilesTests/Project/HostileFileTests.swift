@@ -31,7 +31,7 @@ struct HostileFileTests {
   func aliasBomb() throws {
     #expect(
       try verdict(Self.bomb(levels: 9)) == """
-        highwater.yml:6:1: error: the file holds more than 200000 values, with its aliases written out
+        highwater.yml:6:1: error: the file has more than 200000 values after its aliases are expanded
           hint: split it, or use fewer aliases
         """
     )
@@ -44,7 +44,7 @@ struct HostileFileTests {
   )
   func aliasBombAsKey(line: String) throws {
     let verdict = try verdict(Self.bomb(levels: 22) + line)
-    #expect(verdict.hasSuffix("error: a key must be plain text, not a list, a mapping or an alias"))
+    #expect(verdict.hasSuffix("error: a key must be a plain string, not a list, a mapping or an alias"))
     #expect(verdict.hasPrefix("highwater.yml:23:"))
   }
 
@@ -55,7 +55,7 @@ struct HostileFileTests {
   )
   func hiddenAliasBomb(lineBreak: String) throws {
     let verdict = try verdict((Self.bomb(levels: 22) + "*n21 : 1\n").replacing("\n", with: lineBreak))
-    #expect(verdict.hasSuffix("error: a key must be plain text, not a list, a mapping or an alias"))
+    #expect(verdict.hasSuffix("error: a key must be a plain string, not a list, a mapping or an alias"))
   }
 
   @Test("An alias stands for what its anchor holds, in values and beside shell globs")
@@ -82,7 +82,7 @@ struct HostileFileTests {
       let verdict = try verdict(
         anchor + "a: " + String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)
       )
-      #expect(verdict.hasSuffix(": error: values are nested more than 64 deep here"), "\(open)")
+      #expect(verdict.hasSuffix(": error: values are nested deeper than 64 levels"), "\(open)")
     }
   }
 
@@ -90,7 +90,7 @@ struct HostileFileTests {
   func largeFile() throws {
     #expect(
       try verdict(bytes: Array(repeating: UInt8(ascii: "#"), count: 10_000_000)) == """
-        highwater.yml: error: is larger than 4 MiB
+        highwater.yml: error: is larger than 4 MiB, the limit for this file
           hint: split its scenarios over several files, and `include` those
         """
     )
@@ -100,7 +100,7 @@ struct HostileFileTests {
   func longText() throws {
     #expect(
       try verdict("version: 1\nbaselines: \(String(repeating: "x", count: 300_000))\n") == """
-        highwater.yml:2:12: error: this text is longer than 256 KiB
+        highwater.yml:2:12: error: this string is longer than 256 KiB
           hint: put it into a file of its own; the target's input can be `stdin: {file: path}`
         """
     )
@@ -112,15 +112,15 @@ struct HostileFileTests {
     let folder = try ProjectFolder(files: ["highwater.yml": keys])
     let error = #expect(throws: ProjectError.self) { try folder.load() }
     #expect(error?.diagnostics.count == 1001)
-    #expect(error?.diagnostics.last?.problem == "there are more errors than the 1000 listed here")
+    #expect(error?.diagnostics.last?.problem == "there are more than 1000 errors, the others are not listed")
   }
 
   @Test(
     "What is not UTF-8 text is told with its place",
     arguments: [
-      ([0x61, 0x3a, 0x20, 0x31, 0x0a, 0x62, 0xff], "highwater.yml:2:2: error: the file is not UTF-8 from here on"),
-      ([0xff, 0xfe, 0x61, 0x00], "highwater.yml:1:1: error: the file is not UTF-8 from here on"),
-      ([0x61, 0xc3], "highwater.yml:1:2: error: the file is not UTF-8 from here on"),
+      ([0x61, 0x3a, 0x20, 0x31, 0x0a, 0x62, 0xff], "highwater.yml:2:2: error: invalid UTF-8 from here on"),
+      ([0xff, 0xfe, 0x61, 0x00], "highwater.yml:1:1: error: invalid UTF-8 from here on"),
+      ([0x61, 0xc3], "highwater.yml:1:2: error: invalid UTF-8 from here on"),
     ] as [([UInt8], String)]
   )
   func notUTF8(bytes: [UInt8], expected: String) throws {
@@ -134,7 +134,7 @@ struct HostileFileTests {
   func controlCharacter(character: String, code: String) throws {
     #expect(
       try verdict("version: 1\n# ä\(character)[31m\n") == """
-        highwater.yml:2:4: error: the character U+\(code) may not stand in a YAML file
+        highwater.yml:2:4: error: the character U+\(code) is not allowed in a YAML file
           hint: write it in double quotes as an escape, such as `"\\x1b"`
         """
     )
@@ -177,7 +177,7 @@ struct HostileFileTests {
 struct UnreadableFileTests {
   @Test("There is no file")
   func missing() throws {
-    #expect(try ProjectFolder().verdict() == "highwater.yml: error: there is no such file")
+    #expect(try ProjectFolder().verdict() == "highwater.yml: error: no such file")
   }
 
   @Test("A folder stands there")
@@ -187,7 +187,7 @@ struct UnreadableFileTests {
     #expect(
       folder.verdict() == """
         highwater.yml: error: is a folder, not a file
-          hint: name the project file in it
+          hint: name a file in it
         """
     )
   }
@@ -196,7 +196,12 @@ struct UnreadableFileTests {
   func pipe() throws {
     let folder = try ProjectFolder()
     try #require(makeFIFO("\(folder.path)/highwater.yml"))
-    #expect(folder.verdict() == "highwater.yml: error: is not a regular file")
+    #expect(
+      folder.verdict() == """
+        highwater.yml: error: is not a regular file
+          hint: name a file, not a pipe or a device
+        """
+    )
     let error = #expect(throws: ProjectError.self) { try ProjectFile.load("/dev/zero", environment: [:]) }
     #expect(error?.diagnostics.map(\.problem) == ["is not a regular file"])
   }
@@ -205,7 +210,7 @@ struct UnreadableFileTests {
   func unreadable() throws {
     // Reading another process's memory map from offset 0 fails with EIO for anyone, root too.
     let error = #expect(throws: ProjectError.self) { try ProjectFile.load("/proc/self/mem", environment: [:]) }
-    #expect(error?.diagnostics.map(\.problem) == ["cannot be read: Input/output error"])
+    #expect(error?.diagnostics.map(\.problem) == ["cannot be read: input/output error"])
   }
 
   @Test("A link in a circle is told as such")
@@ -214,6 +219,6 @@ struct UnreadableFileTests {
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder.path)/highwater.yml", withDestinationPath: "highwater.yml"
     )
-    #expect(folder.verdict() == "highwater.yml: error: cannot be read: Too many levels of symbolic links")
+    #expect(folder.verdict() == "highwater.yml: error: cannot be read: too many levels of symbolic links")
   }
 }

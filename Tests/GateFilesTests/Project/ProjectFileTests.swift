@@ -31,7 +31,7 @@ struct LocateTests {
     #expect(
       error?.description.replacing(folder.path, with: "ROOT") == """
         error: there is no project file from `ROOT/inner/a` up to `ROOT/inner`
-          hint: write `highwater.yml` there, or name a file with `--config FILE`
+          hint: create `highwater.yml` there, or name a file with `--config FILE`
         """
     )
   }
@@ -122,7 +122,8 @@ struct LoadTests {
     #expect(project.webhooks.map(\.occasion) == [.failure, .change])
     let error = #expect(throws: ProjectError.self) { try folder.load(environment: environment) }
     #expect(
-      error?.diagnostics.map(\.problem) == ["B", "C"].map { "the environment variable `\($0)` is not set, or is empty" })
+      error?.diagnostics.map(\.problem)
+        == ["B", "C"].map { "the environment variable `\($0)` is not set, or is empty" })
   }
 
   @Test("The value of a variable is never shown")
@@ -226,9 +227,9 @@ struct IncludeTests {
           hint: such as `warmup: 1`
         a.inc:1:1: error: no included file has the key `include`
           hint: its keys are `version`, `scenarios`
-        a.inc:2:13: error: the scenario `twice` exists twice
+        a.inc:2:13: error: duplicate scenario name `twice`
           hint: the first is at highwater.yml:3:13
-        b.inc:2:1: error: this is not YAML: did not find expected node content while parsing a flow node
+        b.inc:2:1: error: invalid YAML: did not find expected node content while parsing a flow node
         c.inc:1:1: error: the file is empty
           hint: an included file has a list `scenarios:`
         d.inc:1:1: error: an included file needs a list `scenarios:`
@@ -238,15 +239,15 @@ struct IncludeTests {
     )
   }
 
-  @Test("No link leads out of the project's folder")
+  @Test("No link is outside the project's folder")
   func link() throws {
     let outside = try ProjectFolder(files: ["a.yml": Self.scenario("a")])
     let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\ninclude: [in/a.yml]\n"])
     try FileManager.default.createSymbolicLink(atPath: "\(folder.path)/in", withDestinationPath: outside.path)
     #expect(
       folder.verdict() == """
-        highwater.yml:2:11: error: `in/a.yml` leads out of the project's folder
-          hint: included files lie in the folder with `.git`
+        highwater.yml:2:11: error: `in/a.yml` is outside the project's folder
+          hint: included files must be in the folder that contains `.git`
         """
     )
   }

@@ -20,7 +20,7 @@ struct ArtifactsFolderTests {
   func places() {
     #expect(folder.result == "\(folder.path)/result.json" && folder.outbox == "\(folder.path)/outbox")
     #expect(
-      folder.recording(of: scenario, repetition: 3) == "\(folder.path)/recordings/load[file=a%2Fb]/3.hwrec"
+      folder.recording(of: scenario, repetition: 3) == "\(folder.path)/recordings/load[file=a%2Fb]/3.jsonl"
     )
     #expect(folder.output(of: scenario, repetition: 12) == "\(folder.path)/output/load[file=a%2Fb]/12.log")
   }
@@ -65,7 +65,7 @@ struct ArtifactsFolderTests {
         error.diagnostics.map(\.description) == [
           """
           \(folder.path): error: another run is using this folder for its artifacts
-            hint: wait for it to end, or give this one a folder of its own with `--artifacts`
+            hint: wait for it to end, or use another folder with `--artifacts`
           """
         ]
       )
@@ -95,19 +95,19 @@ struct ArtifactsFolderTests {
   func clear() throws {
     try folder.prepare()
     let base = "deep/.highwater"
-    for name in ["1.hwrec", "20.hwrec", "notes.txt", "x.hwrec", "1.hwrec.bak", ".hwrec", "1.log"] {
+    for name in ["1.jsonl", "20.jsonl", "notes.txt", "x.jsonl", "1.jsonl.bak", ".jsonl", "1.log"] {
       _ = try scratch.put("x", at: "\(base)/recordings/load[file=a%2Fb]/\(name)")
     }
-    for path in ["output/load[file=a%2Fb]/1.log", "recordings/other/1.hwrec", "result.json"] {
+    for path in ["output/load[file=a%2Fb]/1.log", "recordings/other/1.jsonl", "result.json"] {
       _ = try scratch.put("x", at: "\(base)/\(path)")
     }
     try folder.clear(scenario)
     #expect(
       try scratch.names(in: "\(base)/recordings/load[file=a%2Fb]")
-        == [".hwrec", "1.hwrec.bak", "1.log", "notes.txt", "x.hwrec"]
+        == [".jsonl", "1.jsonl.bak", "1.log", "notes.txt", "x.jsonl"]
     )
     #expect(try scratch.names(in: "\(base)/output/load[file=a%2Fb]") == [])
-    #expect(try scratch.names(in: "\(base)/recordings/other") == ["1.hwrec"])
+    #expect(try scratch.names(in: "\(base)/recordings/other") == ["1.jsonl"])
     #expect(try scratch.names(in: base) == ["output", "recordings", "result.json"])
   }
 
@@ -123,14 +123,14 @@ struct ArtifactsFolderTests {
     arguments: ["recordings", "recordings/load[file=a%2Fb]"]
   )
   func clearLink(place: String) throws {
-    _ = try scratch.put("precious", at: "outside/1.hwrec")
-    _ = try scratch.put("precious", at: "outside/load[file=a%2Fb]/1.hwrec")
+    _ = try scratch.put("precious", at: "outside/1.jsonl")
+    _ = try scratch.put("precious", at: "outside/load[file=a%2Fb]/1.jsonl")
     try SafeFile.makeFolder(SafeFile.folder(of: "\(folder.path)/\(place)"))
     try #require(symlink("\(scratch.path)/outside", "\(folder.path)/\(place)") == 0)
     let error = try #require(throws: FileError.self) { try folder.clear(scenario) }
     #expect(error.code == .notAFile)
-    #expect(try scratch.text(of: "outside/1.hwrec") == "precious")
-    #expect(try scratch.text(of: "outside/load[file=a%2Fb]/1.hwrec") == "precious")
+    #expect(try scratch.text(of: "outside/1.jsonl") == "precious")
+    #expect(try scratch.text(of: "outside/load[file=a%2Fb]/1.jsonl") == "precious")
   }
 
   @Test("Clearing removes a link among the recordings, not what it leads to")

@@ -148,6 +148,6 @@ struct BaselineStoreTests {
     _ = try store.save(baseline)
     try SafeFile.write([UInt8](repeating: 0x20, count: (1 << 20) + 1), to: path)
     let error = try #require(throws: FileError.self) { try loaded() }
-    #expect(error.problem == "is larger than 1 MiB, the most that is read here")
+    #expect(error.problem == "is larger than 1 MiB, the limit for this file")
   }
 }

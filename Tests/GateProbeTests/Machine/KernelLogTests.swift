@@ -58,6 +58,12 @@ struct KernelLogTests {
     #expect(found.map(\.pid) == [9] && found.map(\.isOfCgroup) == [true])
   }
 
+  @Test("A name that ends in the kernel's own words does not hide the kill")
+  func hidingName() {
+    let line = "Out of memory: Killed process 9 (Killed process ) \(sizes)"
+    #expect(kills("3,1,1,-;\(line)").map(\.pid) == [9])
+  }
+
   @Test(
     "What is not the kernel's word on a kill is passed over",
     arguments: [

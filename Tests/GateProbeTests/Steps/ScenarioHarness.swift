@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GateCore
 import Glibc
+import LinuxSystem
 import Testing
 
 @testable import GateProbe

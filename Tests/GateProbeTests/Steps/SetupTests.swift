@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 import Testing
 
 @testable import GateProbe
@@ -104,7 +105,7 @@ struct SetupTests {
     let thread = try PosixThread(named: "hw-test") {
       _ = eventually { harness.text("up") == "up\n" }
       usleep(100_000)
-      harness.interruption.request(by: .int)
+      harness.interruption.request(by: SIGINT)
     }
     #expect(harness.measure(scenario) == nil)
     thread.join()
@@ -113,7 +114,7 @@ struct SetupTests {
 
   @Test("An interruption before the start lets nothing start")
   func interruptedBefore() {
-    harness.interruption.request(by: .term)
+    harness.interruption.request(by: SIGTERM)
     #expect(harness.measure(scenario("echo target >> story")) == nil)
     #expect(story == ["setup", "teardown"] || story == ["teardown"])
   }

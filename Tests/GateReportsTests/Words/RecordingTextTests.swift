@@ -189,11 +189,4 @@ struct RecordingTextTests {
   func cgroups(error: CgroupError) {
     #expect(error.causeText.contains("`/x`") && !error.remedyText.isEmpty)
   }
-
-  @Test(
-    "Error numbers are in lower case, but for names",
-    arguments: [(2, "no such file or directory"), (22, "invalid argument")])
-  func errors(code: Int32, text: String) {
-    #expect(ErrorNumber.text(of: code) == text)
-  }
 }

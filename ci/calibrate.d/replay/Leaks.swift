@@ -125,7 +125,7 @@ package enum LeakTables {
         count.tallies[index].add(result)
         guard index == 0 else { continue }
         count.courses[result.repetitions[0].growth?.kind.rawValue ?? "none", default: 0] += 1
-        if Replay.tellsOfLeak(Array(result.repetitions.prefix(replay.repetitions.plan.min))) { count.reported += 1 }
+        if Replay.reportsLeak(Array(result.repetitions.prefix(replay.repetitions.plan.min))) { count.reported += 1 }
         if let slope = result.repetitions[0].metrics[.growth] { count.slopes.append(slope) }
       }
     }

@@ -33,24 +33,19 @@ package struct Replay: Sendable {
   package func result(_ baseline: [MetricName: [Double]], measuring: () -> RepetitionResult) -> ScenarioResult {
     let plan = repetitions.plan
     let reference = Reference.baseline(Self.baseline(baseline))
-    var measurements = ScenarioMeasurements(
-      name: Self.name, environment: Self.environment, gate: gate, repetitions: [], plan: plan
-    )
+    var measured = ScenarioResult(name: Self.name, environment: Self.environment, gate: gate, plan: plan)
     var count = plan.min
     while true {
-      while measurements.repetitions.count < count { measurements.repetitions.append(measuring()) }
-      let result = measurements.judged(against: reference)
+      while measured.repetitions.count < count { measured.repetitions.append(measuring()) }
+      let result = measured.judged(against: reference)
       guard let next = plan.nextLook(after: result) else { return result }
       count = next
     }
   }
 
-  /// Whether the standard gate tells of a leak, after the least repetitions.
-  package static func tellsOfLeak(_ repetitions: [RepetitionResult]) -> Bool {
-    let measurements = ScenarioMeasurements(
-      name: name, environment: environment, gate: .standard, repetitions: repetitions
-    )
-    return !GrowthNote.notes(on: measurements).isEmpty
+  /// Whether the default gate reports a leak, after the least repetitions.
+  package static func reportsLeak(_ repetitions: [RepetitionResult]) -> Bool {
+    ScenarioResult(name: name, environment: environment, repetitions: repetitions).noteOnUngatedGrowth != nil
   }
 
   package static func repetition(_ metrics: [MetricName: Double]) -> RepetitionResult {
@@ -69,10 +64,7 @@ package struct Replay: Sendable {
 
   package static func baseline(_ metrics: [MetricName: [Double]]) -> Baseline {
     Baseline(
-      scenario: name, environment: environment.name, fingerprint: environment.fingerprint, metrics: metrics,
-      composition: nil,
-      approved: Baseline.Approval(at: Date(timeIntervalSince1970: 0), by: "", commit: nil, reason: nil, run: "")
-    )
+      scenario: name, environment: environment.name, fingerprint: environment.fingerprint, metrics: metrics)
   }
 }
 

@@ -1,10 +1,11 @@
-import GateCore
+import Glibc
+import LinuxSystem
 import Synchronization
 import Testing
 
 @Suite("An interruption")
 struct InterruptionTests {
-  @Test("The first signal counts, and wakes whoever watches, once")
+  @Test("The first signal counts, and calls the handler once")
   func firstCounts() {
     let interruption = Interruption()
     let woken = Mutex(0)
@@ -12,14 +13,14 @@ struct InterruptionTests {
     interruption.whileWatching {
       woken.withLock { $0 += 1 }
     } body: {
-      interruption.request(by: .int)
-      interruption.request(by: .term)
+      interruption.request(by: SIGINT)
+      interruption.request(by: SIGTERM)
     }
-    #expect(interruption.signal == .int)
+    #expect(interruption.signal == SIGINT)
     #expect(woken.withLock { $0 } == 1)
   }
 
-  @Test("Whoever begins to watch afterwards is woken at once, and nobody after the watch")
+  @Test("A handler that is added afterwards is called at once, and none after its watch")
   func late() {
     let interruption = Interruption()
     let woken = Mutex(0)
@@ -27,7 +28,7 @@ struct InterruptionTests {
       woken.withLock { $0 += 1 }
     } body: {
     }
-    interruption.request(by: .term)
+    interruption.request(by: SIGTERM)
     #expect(woken.withLock { $0 } == 0)
     interruption.whileWatching {
       woken.withLock { $0 += 1 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The wish, from a signal, that the run should end now and leave nothing behind.
+/// The request of a signal to end the run now and to leave nothing behind.
 package final class Interruption: Sendable {
   private struct State {
-    var signal: Signal?
+    var signal: Int32?
     var handlers: [Int: @Sendable () -> Void] = [:]
     var nextHandler = 0
   }
@@ -12,13 +12,13 @@ package final class Interruption: Sendable {
 
   package init() {}
 
-  /// The first signal that asked; nil while none did.
-  package var signal: Signal? {
+  /// The number of the first signal; nil while there was none.
+  package var signal: Int32? {
     state.withLock { $0.signal }
   }
 
   /// Records the signal and calls every handler, on the caller's thread; only the first call counts.
-  package func request(by signal: Signal) {
+  package func request(by signal: Int32) {
     let handlers = state.withLock { state -> [@Sendable () -> Void] in
       guard state.signal == nil else { return [] }
       state.signal = signal
@@ -29,7 +29,7 @@ package final class Interruption: Sendable {
 
   /// Has `handler` called on a request, at once if there was one already, while `body` runs.
   ///
-  /// The handler must not block; waking a descriptor is its use.
+  /// The handler must not block; it may wake a descriptor.
   package func whileWatching<Value, Failure: Error>(
     with handler: @escaping @Sendable () -> Void,
     body: () throws(Failure) -> Value

@@ -1,7 +1,0 @@
-/// The formats in which recordings are exported.
-package enum RecordingFormat: String, Sendable, CaseIterable {
-  /// The whole recording.
-  case json
-  /// The samples, one per row.
-  case csv
-}
