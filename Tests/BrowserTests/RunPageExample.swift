@@ -36,10 +36,13 @@ struct RunPageExample {
     var scenario = ScenarioResult(
       name: ScenarioName((stranger ?? "") + name), verdict: verdict, environment: environment,
       repetitions: (0..<5).map { repetition($0, rise: rise) }, metrics: [metric(.peakRSS, verdict, rise)],
-      notes: [stranger ?? "the kernel is another one than the baseline's: 6.1 → 6.18.5"]
+      notes: [
+        .environmentChanged([.init(field: .kernel, baseline: stranger ?? "6.1", current: "6.18.5")]),
+        .largerChild(child: stranger ?? "worker", main: "server"),
+      ]
     )
-    scenario.baselineCurve = curve(0, rise: 0).main.downsampled(to: MemorySeries.mostSecondaryPoints)
-    scenario.approval = Baseline.Approval(
+    scenario.reference = ReferenceInfo(curve: curve(0, rise: 0).main.downsampled(to: MemorySeries.mostSecondaryPoints))
+    scenario.approval = Approval(
       at: Date(timeIntervalSince1970: 1_766_323_045), by: stranger ?? "ann", commit: stranger, reason: stranger,
       run: "0"
     )
@@ -51,11 +54,12 @@ struct RunPageExample {
   private var failed: ScenarioResult {
     var scenario = scenario("api-server", .failed)
     let end = End(
-      .crash, signal: .segv, proof: .verbatim(stranger ?? "wait status 139 of process 4000"),
-      cause: .verbatim(stranger ?? "in step 2"))
+      .crash, signal: .segv, proof: .kernelLog(line: stranger ?? "server[4000]: segfault at 0"),
+      cause: .fatalError(line: stranger ?? "Fatal error: index out of range"))
     scenario.repetitions[4].end = end
     scenario.failure = Failure(
-      subject: stranger ?? "repetition 5 of 5, step 2", problem: stranger ?? "the target ended: crash (SIGSEGV)",
+      attempt: .init(number: 5, of: 5), part: .init(.step, at: [.step(2, of: 2)], text: stranger ?? "wait: 2s"),
+      problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: end,
       place: SourcePlace(file: stranger ?? "highwater.yml", line: 14, column: 9),
       output: (0..<30).map { "GET /items/\($0) 200\n" }.joined() + (stranger ?? "Segmentation fault\n")
     )
@@ -71,10 +75,10 @@ struct RunPageExample {
         heap: Bytes(heap), libraries: [library]
       )
     }
-    scenario.baselineComposition = composition(heap: 12_000_000)
-    scenario.currentComposition = composition(heap: 13_310_720)
+    scenario.reference?.composition = composition(heap: 12_000_000)
+    scenario.composition = composition(heap: 13_310_720)
     scenario.compositionAtPeak = composition(heap: 13_400_000)
-    if let stranger { scenario.metrics[0].reason = stranger }
+    if let stranger { scenario.metrics[0].reason = .mixedUnits([stranger]) }
     return scenario
   }
 
@@ -86,7 +90,8 @@ struct RunPageExample {
       current: .init(median: base + Double(rise), count: 5),
       change: .init(
         absolute: Double(rise), percent: Double(rise) / base * 100, low: Double(rise) - 8192, high: Double(rise) + 8192),
-      allowed: 679_280, detectable: 122_880, resolution: 98_304, method: .ranks
+      allowed: 679_280, detectable: 122_880, resolution: 98_304, method: .ranks,
+      reason: verdict == .regression ? .rise : nil
     )
   }
 
@@ -97,7 +102,7 @@ struct RunPageExample {
       metrics: [.peakRSS: Double(peak), .steadyRSS: Double(peak - 8192), .growth: 1024],
       growth: Growth(slope: 1024, low: 512, high: 2048, kind: .level), steadiness: .steady,
       phases: [.init(name: stranger ?? "load", metrics: [.peakRSS: Double(peak)], peakIsExact: true)],
-      widestGap: .milliseconds(12), notes: stranger.map { [$0] } ?? [],
+      widestGap: .milliseconds(12), notes: stranger.map { [.threadsNotFollowed(command: $0, count: 64)] } ?? [],
       spike: .init(
         height: .mebibytes(1), after: .milliseconds(80), before: .milliseconds(90), phase: stranger ?? "load"),
       largestProcesses: ["server", "worker"].enumerated().map { place, name in

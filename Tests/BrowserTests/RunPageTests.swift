@@ -131,7 +131,7 @@ struct RunPageTests {
       try await browser.type("v", holding: .control)
       #expect(
         try await browser.evaluate("return document.querySelector('#paste').value", as: String.self)
-          == "highwater approve --reason 'why it is wanted' --from .highwater/result.json redis-load")
+          == "highwater approve --reason 'why it is intended' --from .highwater/result.json redis-load")
     }
   }
 

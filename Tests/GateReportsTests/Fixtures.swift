@@ -101,6 +101,13 @@ enum Fixture {
     )
   }
 
+  /// The failure of a repetition whose target ended in another way than with exit code 0.
+  static func failure(of end: End, output: String = "") -> Failure {
+    Failure(
+      attempt: .init(number: 1, of: 10), problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: end,
+      output: output)
+  }
+
   static func passing(_ name: String, peak: Double = 24_207_360) -> ScenarioResult {
     scenario(
       name, .pass,
@@ -154,8 +161,10 @@ enum Fixture {
       "api-server", .failed,
       repetitions: repetitions(peak: 8_000_000, count: 2)
         + repetitions(
-          peak: 9_000_000, count: 1, end: .text(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")),
-      failure: .text("repetition 3 of 10, step 4 of 4 `wait: 2s`", "the target ended during the step", output: output)
+          peak: 9_000_000, count: 1, end: End(.crash, signal: .segv, cause: .coreDumped)),
+      failure: Failure(
+        attempt: .init(number: 3, of: 10), part: .init(.step, at: [.step(4, of: 4)], text: "wait: 2s"),
+        problem: .targetEnded(.signaled(.segv, coreDumped: true), isBefore: false), output: output)
     )
   }
 
@@ -163,8 +172,10 @@ enum Fixture {
     scenario(
       "import", .failed,
       repetitions: repetitions(peak: 8_000_000, count: 1, end: End(.stopped, signal: .term)),
-      failure: .text(
-        "repetition 1 of 10, step 3 of 3 `run: redis-benchmark -p 7001 -q`", "exited with code 1 (expected 0)",
+      failure: Failure(
+        attempt: .init(number: 1, of: 10),
+        part: .init(.step, at: [.step(3, of: 3)], text: "run: redis-benchmark -p 7001 -q"),
+        problem: .commandEnded(.exited(1), expected: [0]),
         place: SourcePlace(file: "highwater.yml", line: 14, column: 9),
         output: "Could not connect to Redis at 127.0.0.1:7001: Connection refused\n"
       )

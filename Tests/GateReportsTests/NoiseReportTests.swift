@@ -70,11 +70,11 @@ struct NoiseReportTests {
     peaks[0] += 9 * mebibyte
     let trees = values(120).enumerated().map { index, value in value + Double(index) * 0.5 * mebibyte }
     var failing = measurements("variant", [.peakRSS: [1]])
-    failing.failure = .text("repetition 1 of 10", "the target ended: crash (SIGSEGV)")
+    failing.failure = Fixture.failure(of: End(.crash, signal: .segv))
     return NoiseStudy(
       of: measurements(
         "java-server", [.peakRSS: peaks, .steadyRSS: values(55), .treePeak: trees], gate: gate, processes: 4,
-        notes: [.machine(text: "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): peaks are sampled")]
+        notes: [.machine(.noTracing(.yama(scope: 2)))]
       ),
       warmup: 1,
       variants: [(.randomAddresses(true), measurements("variant", [.peakRSS: noisyValues(61, factor: 12, count: 10)]))]
@@ -101,8 +101,9 @@ struct NoiseReportTests {
   private static let failed = NoiseStudy(
     of: measurements(
       "api-server", [.peakRSS: [8e6]],
-      failure: .text(
-        "warm-up 1", "the target ended: exited with code 3 (expected exit code 0)",
+      failure: Failure(
+        attempt: .init(number: 1, of: 1, isWarmup: true),
+        problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: End(.exited, code: 3),
         place: SourcePlace(file: "highwater.yml", line: 4, column: 5), output: "no such table: t\n"
       )
     ),

@@ -25,7 +25,7 @@ struct NotificationBodyTests {
     var scenario = number % 2 == 0 ? Fixture.hostile : Fixture.crashed
     scenario.name = ScenarioName("\(number)" + Fixture.hostileName + String(repeating: "漢&<`", count: 200))
     let text = Fixture.hostileName + String(repeating: "👩‍👩‍👧‍👦", count: 300)
-    scenario.failure?.problem = .verbatim(text, isInconclusive: false)
+    scenario.failure?.problem = .http(url: text, problem: .noAnswer("refused"), request: 1, of: 1)
     return scenario
   }
 
@@ -86,7 +86,7 @@ struct NotificationBodyTests {
     let scenarios = try #require(object["scenarios"] as? [[String: Any]])
     #expect(
       scenarios[0]["end"] as? [String: String] == [
-        "kind": "oom", "signal": "KILL", "detail": "at its own memory limit",
+        "kind": "oom", "signal": "KILL", "detail": "at its memory-limit of 100.0 MiB",
         "proof": "memory cgroup oom_kill 0 → 1, limit 100.0 MiB",
       ])
     #expect(scenarios[1]["end"] == nil)

@@ -77,7 +77,7 @@ struct ApprovalReportTests {
     ApprovalChange(
       scenario: ScenarioName("broken"), environment: "linux", path: "x",
       outcome: .skipped(
-        .failed(.text("repetition 2 of 5", "the target ended: exited with code 1 (expected exit code 0)")))
+        .failed(Fixture.failure(of: End(.exited, code: 1))))
     ),
   ]
 

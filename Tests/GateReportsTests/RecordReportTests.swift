@@ -57,7 +57,7 @@ struct RecordReportTests {
   static var several: ScenarioResult {
     var scenario = one
     scenario.repetitions = Fixture.repetitions(peak: 29_360_128, steady: 20_971_520, count: 5, step: 65_536)
-    scenario.repetitions[4].end = .text(.crash, signal: .segv, proof: "the kernel reported SIGSEGV")
+    scenario.repetitions[4].end = End(.crash, signal: .segv, cause: .coreDumped)
     scenario.repetitions[4].metrics[.steadyRSS] = nil
     scenario.repetitions[4].steadiness = .drifting
     return scenario
@@ -89,7 +89,7 @@ struct RecordReportTests {
     }
     scenario.repetitions[4].spike = Fixture.spike
     scenario.repetitions[4].spike?.phase = "\u{1b}[31m\rphase"
-    scenario.repetitions[4].end = .text(.crash, signal: .segv, proof: "\u{1b}]0;x\u{7}proof")
+    scenario.repetitions[4].end = End(.crash, signal: .segv, proof: .kernelLog(line: "\u{1b}]0;x\u{7}proof"))
     scenario.composition?.libraries = [.init(name: "\u{9b}2Jlib\n.so", resident: .mebibytes(2))]
     return scenario
   }
@@ -110,10 +110,12 @@ struct RecordReportTests {
   @Test("Of a command that failed the last output is shown, and of one that did not start the hint")
   func failed() {
     var scenario = Self.one
-    scenario.repetitions[0].end = .text(.startFailed, detail: "permission denied")
-    scenario.failure = .text("start", "permission denied (chmod +x)", output: "1\nno licence\n")
+    let problem = Failure.Problem.launch(
+      LaunchError(.execution, .system(13), program: "worker", hint: .noPermission))
+    scenario.repetitions[0].end = End(.startFailed, cause: .startFailed(problem))
+    scenario.failure = Failure(part: .init(.start), problem: problem, output: "1\nno licence\n")
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())
-    #expect(text.contains("  start: permission denied (chmod +x)\n"))
+    #expect(text.contains("  start: cannot execute `worker`: permission denied ("))
     #expect(text.contains("  last output:\n  │ 1\n  │ no licence\n"))
   }
 

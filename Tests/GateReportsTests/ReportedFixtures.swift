@@ -71,9 +71,10 @@ extension Fixture {
     var scenario = scenario(
       "layout", .failed,
       repetitions: repetitions(
-        peak: 80_000_000, count: 1, end: .text(.killed, signal: .kill, detail: "sender unknown")),
-      failure: .text(
-        "repetition 1 of 10", loop.displayText, place: SourcePlace(file: "highwater.yml", line: 4, column: 5),
+        peak: 80_000_000, count: 1, end: End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))),
+      failure: Failure(
+        attempt: .init(number: 1, of: 10), problem: .loop(loop, other: nil),
+        place: SourcePlace(file: "highwater.yml", line: 4, column: 5),
         output: "laying out\n"))
     scenario.repetitions[0].events = events + [loop]
     return scenario

@@ -76,8 +76,8 @@ struct ReportedValueTests {
   @Test("What the target told is told by the long summary, by a record, and by the page, with how often it was so")
   func events() {
     let death =
-      "by its own account the target was started because: out-of-memory.active.cgroup-counter, 1 of 5 repetitions"
-    let failures = "by its own account the 3 launches before failed while starting, 1 of 5 repetitions"
+      "the target reported why it was started: out-of-memory.active.cgroup-counter, 1 of 5 repetitions"
+    let failures = "the target reported that the 3 launches before failed while starting, 1 of 5 repetitions"
     let record = RecordReport.text(Fixture.reporting, recording: nil, style: TerminalStyle(width: 200))
     for text in [summary(Fixture.reporting, detail: .verbose), record] {
       #expect(text.contains("  event: \(death)\n") && text.contains("  event: \(failures)\n"))

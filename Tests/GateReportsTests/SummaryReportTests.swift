@@ -74,29 +74,32 @@ struct SummaryReportTests {
   func killed() {
     var scenario = Fixture.crashed
     scenario.verdict = .inconclusive
-    scenario.repetitions[2].end = .text(.killed, signal: .kill, detail: "sender unknown")
+    scenario.repetitions[2].end = End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .inconclusive))
-    #expect(text.contains("the target ended during the step"))
-    #expect(text.contains("the target ended: killed (SIGKILL): sender unknown"))
+    #expect(text.contains("the target ended (was ended by SIGSEGV) during the step"))
+    #expect(text.contains("the target ended: killed by SIGKILL; sender unknown (not the OOM killer, not"))
     #expect(text.contains("│ Segmentation fault"))
   }
 
   @Test(
     "What a failure says of the end is not said again",
     arguments: [
-      (End.text(.startFailed, detail: "cannot execute `x`"), "cannot execute `x` (is it a file?)"),
-      (End.text(.startFailed, detail: "setup failed"), "exited with code 1"),
-      (End.text(.timeout, detail: "not ready within 30 s"), "not ready within 30 s"),
-      (End(.exited, code: 3), "the target ended: exited with code 3 (expected exit code 0)"),
-    ])
-  func toldOnce(end: End, problem: String) {
+      (End(.startFailed, cause: .setupFailed), .commandEnded(.exited(1), expected: [0])),
+      (
+        End(.timeout, cause: .timeout(.notReady(within: .seconds(30)), limitHits: nil)),
+        .timeout(.notReady(within: .seconds(30)))
+      ),
+      (End(.exited, code: 3), .unexpectedEnd(expected: ExpectedEnd(exits: [0]))),
+      (End(.exited, code: 3), .targetEnded(.exited(3), isBefore: true)),
+    ] as [(End, Failure.Problem)])
+  func saidOnce(end: End, problem: Failure.Problem) {
     var scenario = Fixture.crashed
     scenario.repetitions[2].end = end
-    scenario.failure = .text("repetition 3 of 10", problem)
+    scenario.failure = Failure(part: .init(.step), problem: problem, end: end)
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(width: 200), context: SummaryContext(exitCode: .failed))
-    #expect(text.contains(problem))
+    #expect(text.contains("  step: "))
     #expect(!text.contains("  the target ended: "))
   }
 
@@ -195,8 +198,10 @@ struct SummaryReportTests {
   func hostile() {
     var scenario = Fixture.hostile
     scenario.verdict = .failed
-    scenario.failure = .text(
-      "step \u{1b}]0;x\u{7}", "\u{202e}bad", output: "\u{1b}[2Jcleared\rover\u{8}\n")
+    scenario.failure = Failure(
+      part: .init(.step, text: "step \u{1b}]0;x\u{7}"),
+      problem: .http(url: "\u{202e}bad", problem: .noAnswer("refused"), request: 1, of: 1),
+      output: "\u{1b}[2Jcleared\rover\u{8}\n")
     for subject in [Fixture.hostile, scenario] {
       let context = SummaryContext(exitCode: .regression, resultPath: "a\u{1b}b", outputFolder: "c\u{1b}d")
       let text = SummaryReport.text(Fixture.result([subject]), style: TerminalStyle(), context: context)
@@ -237,13 +242,13 @@ struct SummaryReportTests {
     let failures = ["a", "b"].map { name in
       var scenario = Fixture.crashed
       scenario.name = ScenarioName(name)
-      scenario.notes = [.machine(text: "swap is in use"), .comparedWithBuild(name)]
+      scenario.notes = [.machine(.swapInUse(.mebibytes(64))), .comparedWithBuild(name)]
       return scenario
     }
     for detail in SummaryContext.Detail.allCases {
       let text = SummaryReport.text(
         Fixture.result(failures), style: TerminalStyle(), context: SummaryContext(detail: detail, exitCode: .failed))
-      #expect(text.ranges(of: "swap is in use").count == 1)
+      #expect(text.ranges(of: "of swap are in use").count == 1)
       #expect(text.contains("note: compared with the build `a`") && text.contains("note: compared with the build `b`"))
     }
   }

@@ -81,26 +81,22 @@ extension Fixture {
   }
 
   static var outOfMemory: ScenarioResult {
-    let end = End.text(
-      .oom, signal: .kill, proof: "memory cgroup oom_kill 0 → 1, limit 100.0 MiB", detail: "at its own memory limit",
-      oomKills: 1
-    )
+    let end = End(
+      .oom, signal: .kill, proof: .ownCgroup(kills: .init(before: 0, after: 1), limit: .mebibytes(100)),
+      cause: .memoryLimit(.own(.mebibytes(100))), oomKills: 1)
     return traced(
       scenario(
         "import", .failed, repetitions: repetitions(peak: 104_000_000, count: 1, end: end),
-        failure: .text(
-          "repetition 1 of 10", "the target ended: \(end.displayText) (expected exit code 0)", output: "reading rows\n"
-        )
+        failure: failure(of: end, output: "reading rows\n")
       ))
   }
 
   static func refusedPtrace(_ output: String) -> ScenarioResult {
-    traced(
+    let end = End(.exited, code: 23)
+    return traced(
       scenario(
-        "unit-tests", .failed, repetitions: repetitions(peak: 8_000_000, count: 1, end: End(.exited, code: 23)),
-        failure: .text(
-          "repetition 1 of 10", "the target ended: exited with code 23 (expected exit code 0)", output: output
-        )
+        "unit-tests", .failed, repetitions: repetitions(peak: 8_000_000, count: 1, end: end),
+        failure: failure(of: end, output: output)
       ), processes: 1)
   }
 
@@ -109,9 +105,7 @@ extension Fixture {
     var scenarios = [
       passing("debugger"), traced(passing("redis-load")), traced(spiking), traced(passing("json-parse")),
     ]
-    let swap =
-      "64.0 MiB of swap are in use: what is swapped out of a target is missing from its values; switch swap off"
-    for index in scenarios.indices { scenarios[index].notes = [.machine(text: swap)] }
+    for index in scenarios.indices { scenarios[index].notes = [.machine(.swapInUse(.mebibytes(64)))] }
     scenarios[0].notes.append(.largerChild(child: "worker", main: "sh"))
     let changed = Note.environmentChanged([.init(field: .swap, baseline: "off", current: "on")])
     for index in [1, 2] { scenarios[index].notes.append(changed) }

@@ -134,14 +134,17 @@ struct RunPageTests {
     var scenario = Fixture.charted
     scenario.name = ScenarioName(evil)
     scenario.notes = [.comparedWithBuild(evil)]
-    scenario.failure = .text(evil, evil, place: SourcePlace(file: evil, line: 1, column: 1), output: evil)
+    scenario.failure = Failure(
+      part: .init(.step, text: evil), problem: .http(url: evil, problem: .noAnswer("refused"), request: 1, of: 1),
+      place: SourcePlace(file: evil, line: 1, column: 1), output: evil)
     scenario.environment.name = evil
     scenario.environment.fingerprint.measurement = evil
     for index in scenario.repetitions.indices {
       scenario.repetitions[index].curve?.phases = [.init(evil, at: .zero)]
       scenario.repetitions[index].curve?.marks = [.init(evil, at: .milliseconds(10))]
-      scenario.repetitions[index].end = .text(.crash, signal: .segv, proof: evil, detail: evil)
-      scenario.repetitions[index].addNote(evil)
+      scenario.repetitions[index].end = End(
+        .crash, signal: .segv, proof: .kernelLog(line: evil), cause: .fatalError(line: evil))
+      scenario.repetitions[index].notes = [.threadsNotFollowed(command: evil, count: 1)]
       scenario.repetitions[index].largestProcesses[0].command = evil
       scenario.repetitions[index].spike?.phase = evil
     }

@@ -21,7 +21,6 @@ struct FailureTextTests {
     #expect(failure.subjectText == "setup `exit 1`")
     failure.part = nil
     #expect(failure.subjectText == "the repetition")
-    #expect(failure.verbatim.displayText == failure.displayText)
   }
 
   @Test("What the target was doing comes last, and an end says what was expected")
@@ -112,7 +111,6 @@ struct FailureTextTests {
     #expect(Failure(problem: .loop(loop, other: nil)).problemText == text)
     let other = Failure(part: .init(.stop), problem: .interrupted)
     #expect(Failure(problem: .loop(loop, other: other)).problemText == "\(text); and stop: was interrupted")
-    #expect(End(.killed, cause: .loop(loop)).isLoop && End(.killed, cause: .loop(loop)).verbatim.isLoop)
   }
 
   @Test(

@@ -52,12 +52,10 @@ struct RecordingTextTests {
       (End(.startFailed, cause: .setupFailed), "start-failed: setup failed"),
       (End(.unknown, cause: .statusUnknown), "unknown: its exit status is unknown"),
       (End(.stopped, cause: .statusTakenByParent), "stopped: its own parent took its exit status"),
-      (End(.exited, code: 0, cause: .verbatim("as stated"), oomKills: 1), "exited with code 0: as stated"),
     ] as [(End, String)]
   )
   func ends(end: End, text: String) {
     #expect(end.displayText == text)
-    #expect(end.verbatim.displayText == text)
   }
 
   @Test(
@@ -152,7 +150,6 @@ struct RecordingTextTests {
         .outputNotStored(SystemFailure(.write, path: "/x", code: 28)),
         "the target's output is not stored, or not all of it: cannot write to `/x`: no space left on device"
       ),
-      (.verbatim("as stated"), "as stated"),
     ] as [(RecordingNote, String)]
   )
   func notes(note: RecordingNote, start: String) {
