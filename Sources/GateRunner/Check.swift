@@ -1,6 +1,5 @@
 package import GateCore
 import GateFiles
-import GateProbe
 
 /// The gate: runs scenarios, judges them against their baselines, reports and notifies.
 package struct Check {
@@ -29,7 +28,7 @@ package struct Check {
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
-    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
+    let probe = invocation.measurer
     let plans = try plans(for: scenarios, of: project, measuredBy: probe, invocation)
     var round = CheckRound(
       check: self, probe: probe, artifacts: artifacts, root: project.root, console: invocation.console)
@@ -68,7 +67,7 @@ package struct Check {
   private func plans(
     for scenarios: [Scenario],
     of project: Project,
-    measuredBy probe: Probe,
+    measuredBy probe: any Measurer,
     _ invocation: Invocation
   ) throws -> [CheckPlan] {
     guard let against else { return try CheckPlan.plans(for: scenarios, of: project, measuredBy: probe) }

@@ -1,6 +1,5 @@
 import GateCore
 import GateFiles
-import GateProbe
 
 /// One scenario, where it runs, and what it will be held against.
 struct CheckPlan {
@@ -21,7 +20,7 @@ struct CheckPlan {
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
-    measuredBy probe: Probe
+    measuredBy probe: any Measurer
   ) throws -> [CheckPlan] {
     let store = BaselineStore(folder: project.baselines)
     return try plans(for: scenarios) { scenario in
@@ -39,7 +38,7 @@ struct CheckPlan {
     of project: Project,
     against other: ComparisonBuild,
     from folder: String,
-    measuredBy probe: Probe
+    measuredBy probe: any Measurer
   ) throws -> [CheckPlan] {
     try plans(for: scenarios) { scenario in
       let replaced = try other.replacingTarget(of: scenario, from: folder)
@@ -71,7 +70,7 @@ struct CheckPlan {
 
 extension EnvironmentRule {
   /// The environment with the name under which the team keeps its baselines.
-  func info(for scenario: Scenario, measuredBy probe: Probe) -> EnvironmentInfo {
+  func info(for scenario: Scenario, measuredBy probe: any Measurer) -> EnvironmentInfo {
     let fingerprint = probe.fingerprint(for: scenario)
     return EnvironmentInfo(
       name: name ?? fingerprint.derivedName(ignoring: ignoredFields),

@@ -1,11 +1,10 @@
 import GateCore
 import GateFiles
-import GateProbe
 
 /// Measures and judges the scenarios of one check, one after the other, and keeps what the targets left.
 struct CheckRound {
   let check: Check
-  let probe: Probe
+  let probe: any Measurer
   let artifacts: ArtifactsFolder
   let console: Console
   /// The repository's root.
@@ -16,7 +15,7 @@ struct CheckRound {
   private(set) var unwritten: [FileError] = []
   private var commitCounts: [String: Int?] = [:]
 
-  init(check: Check, probe: Probe, artifacts: ArtifactsFolder, root: String, console: Console) {
+  init(check: Check, probe: any Measurer, artifacts: ArtifactsFolder, root: String, console: Console) {
     self.check = check
     self.probe = probe
     self.artifacts = artifacts
@@ -83,7 +82,7 @@ struct CheckRound {
   }
 }
 
-extension Probe {
+extension Measurer {
   /// Runs one repetition and keeps its output and recording under a name; `lose` is told of a recording that could not be
   /// written.
   func measure(

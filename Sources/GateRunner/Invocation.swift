@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import GateCore
+import GateProbe
 
 /// The world in which a use case runs: where it stands, what it was told by its environment, whom it talks to.
 package struct Invocation: Sendable {
@@ -9,19 +10,23 @@ package struct Invocation: Sendable {
   package var console: Console
   package var interruption: Interruption
   package var now: @Sendable () -> Date
+  /// Runs the targets and measures them.
+  package var measurer: any Measurer
 
   package init(
     workingDirectory: String,
     variables: [String: String],
     console: Console,
     interruption: Interruption = Interruption(),
-    now: @escaping @Sendable () -> Date = { Date() }
+    now: @escaping @Sendable () -> Date = { Date() },
+    measurer: (any Measurer)? = nil
   ) {
     self.workingDirectory = workingDirectory
     self.variables = variables
     self.console = console
     self.interruption = interruption
     self.now = now
+    self.measurer = measurer ?? Probe(interruption: interruption, environment: variables)
   }
 
   /// The path made absolute, from the working directory.

@@ -1,7 +1,6 @@
 import FoundationEssentials
 package import GateCore
 import GateFiles
-import GateProbe
 import GateReports
 
 /// Runs scenarios against themselves, and says how noisy they are and what would make them quieter.
@@ -30,7 +29,7 @@ package struct Noise {
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
-    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
+    let probe = invocation.measurer
     let begin = ContinuousClock.now
     var run = RunInfo(
       startingAt: invocation.now(), BuildContext(variables: invocation.variables, root: project.root)

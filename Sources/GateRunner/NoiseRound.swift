@@ -1,6 +1,5 @@
 import GateCore
 import GateFiles
-import GateProbe
 
 /// Runs scenarios as they are and with other settings, in turn.
 struct NoiseRound {
@@ -8,7 +7,7 @@ struct NoiseRound {
   let count: Int
   let triesVariants: Bool
   let rule: EnvironmentRule
-  let probe: Probe
+  let probe: any Measurer
   let artifacts: ArtifactsFolder
   let show: (Progress) -> Void
   /// The first recording that could not be written.
@@ -18,7 +17,7 @@ struct NoiseRound {
     count: Int,
     triesVariants: Bool,
     rule: EnvironmentRule,
-    probe: Probe,
+    probe: any Measurer,
     artifacts: ArtifactsFolder,
     show: @escaping (Progress) -> Void
   ) {

@@ -1,7 +1,6 @@
 import FoundationEssentials
 package import GateCore
 import GateFiles
-import GateProbe
 import GateReports
 
 /// Measures one command, without a project file and without a baseline.
@@ -27,7 +26,7 @@ package struct Record {
   /// - Returns: `pass`, or `failed` where the command did not end with exit code 0.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let scenario = scenario(in: invocation)
-    let probe = Probe(interruption: invocation.interruption, environment: invocation.variables)
+    let probe = invocation.measurer
     let rule = EnvironmentRule(name: options.environment)
     let scratch = try ScratchFolder(variables: invocation.variables)
     let begin = ContinuousClock.now
