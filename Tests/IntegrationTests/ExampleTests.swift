@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What newcomers copy: the examples and the README.
+/// The examples and the README, which users copy.
 @Suite("Examples and documentation", .serialized)
 struct ExampleTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -18,16 +18,16 @@ struct ExampleTests {
       "--config", "\(Self.root)/ci/examples/\(name).yml", "--baselines", "\(project.path)/baselines",
       "--artifacts", "\(project.path)/artifacts", "--history", "\(project.path)/history.sqlite",
     ]
-    let first = try Gate.start(["check", "--repetitions", "3"] + options, in: project, from: Self.root).wait()
+    let first = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()
     #expect(first.code == 5, "\(first.output)\(first.errors)")
-    let approval = try Gate.start(["approve"] + options, in: project, from: Self.root).wait()
+    let approval = try Highwater.start(["approve"] + options, in: project, from: Self.root).wait()
     #expect(approval.code == 0, "\(approval.output)\(approval.errors)")
     #expect(try !project.baselines().isEmpty)
-    let second = try Gate.start(["check", "--repetitions", "3"] + options, in: project, from: Self.root).wait()
+    let second = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()
     #expect(second.code == 0, "\(second.output)\(second.errors)")
   }
 
-  @Test("The README's project files are sound")
+  @Test("The README's project files are valid")
   func readme() throws {
     let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
     let blocks = text.components(separatedBy: "```yaml\n").dropFirst()
@@ -38,7 +38,7 @@ struct ExampleTests {
       let project = try TemporaryProject(block)
       try project.write("scenarios:\n  - {name: other, target: {shell: 'true'}}\n", to: "scenarios/other.yml")
       let variables = ["HOOK_URL": "https://hooks.example.com/x", "HOOK_SECRET": "s"]
-      let outcome = try Gate.start(["validate"], in: project, variables: variables).wait()
+      let outcome = try Highwater.start(["validate"], in: project, variables: variables).wait()
       #expect(outcome.code == 0, "\(outcome.errors)")
     }
   }
@@ -46,7 +46,7 @@ struct ExampleTests {
   @Test("The README names every command, and every exit code")
   func commands() throws {
     let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
-    let help = try Gate.run("--help", in: TemporaryProject()).output
+    let help = try Highwater.run("--help", in: TemporaryProject()).output
     let listed = help.components(separatedBy: "SUBCOMMANDS:").last ?? ""
     let names = listed.matches(of: #/\n  ([a-z]+)\s/#).map { String($0.output.1) }
     #expect(names.count == 10)
