@@ -2,45 +2,45 @@ import Foundation
 import GateCore
 import GateReports
 
-/// A check of a server and two other programs, with one of everything that a run page shows.
+/// A check of a server and two other programs, with all elements of a run page.
 struct RunPageExample {
-  /// What a stranger may have written into any field.
+  /// A text that is dangerous in HTML and scripts.
   static let hostileText = "</script><img src=x onerror=\"document.title='ran'\"><svg onload=alert(1)>'\"{{a}}&amp;"
 
-  /// What stands in each field that a stranger writes; nil for plausible texts.
-  var stranger: String?
+  /// A text for each field that comes from users or targets; nil for plausible texts.
+  var userText: String?
 
   var html: String {
     let scenarios = [passing, failed, regressed]
     let run = RunInfo(
       id: "0198c0de-0000-7000-8000-000000000001", startedAt: Date(timeIntervalSince1970: 1_767_323_045),
-      duration: .seconds(12), commit: stranger ?? "4f2a91c0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8b0",
-      branch: stranger ?? "main", buildURL: "https://ci.example/\(stranger ?? "builds/17")"
+      duration: .seconds(12), commit: userText ?? "4f2a91c0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8b0",
+      branch: userText ?? "main", buildURL: "https://ci.example/\(userText ?? "builds/17")"
     )
     let result = RunResult(run: run, environment: environment, scenarios: scenarios)
     return RunPage.text(
-      result, context: SummaryContext(exitCode: .regression, resultPath: stranger ?? ".highwater/result.json"))
+      result, context: SummaryContext(exitCode: .regression, resultPath: userText ?? ".highwater/result.json"))
   }
 
   private var environment: EnvironmentInfo {
     EnvironmentInfo(
-      name: stranger ?? "linux-x86_64-2cpu-traced",
+      name: userText ?? "linux-x86_64-2cpu-traced",
       fingerprint: Fingerprint(
-        architecture: stranger ?? "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise",
-        measurement: stranger ?? "traced", kernel: stranger ?? "6.18.5", libc: "glibc 2.36"
+        architecture: userText ?? "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise",
+        measurement: userText ?? "traced", kernel: userText ?? "6.18.5", libc: "glibc 2.36"
       )
     )
   }
 
   private func scenario(_ name: String, _ verdict: Verdict, growing rise: Int64 = 0) -> ScenarioResult {
     var scenario = ScenarioResult(
-      name: ScenarioName((stranger ?? "") + name), verdict: verdict, environment: environment,
+      name: ScenarioName((userText ?? "") + name), verdict: verdict, environment: environment,
       repetitions: (0..<5).map { repetition($0, rise: rise) }, metrics: [metric(.peakRSS, verdict, rise)],
-      notes: [stranger ?? "the kernel is another one than the baseline's: 6.1 → 6.18.5"]
+      notes: [userText ?? "the kernel is another one than the baseline's: 6.1 → 6.18.5"]
     )
     scenario.baselineCurve = curve(0, rise: 0).main.thinned(to: MemorySeries.mostPointsBeside)
     scenario.approval = Baseline.Approval(
-      at: Date(timeIntervalSince1970: 1_766_323_045), by: stranger ?? "ann", commit: stranger, reason: stranger,
+      at: Date(timeIntervalSince1970: 1_766_323_045), by: userText ?? "ann", commit: userText, reason: userText,
       run: "0"
     )
     return scenario
@@ -51,19 +51,19 @@ struct RunPageExample {
   private var failed: ScenarioResult {
     var scenario = scenario("api-server", .failed)
     let end = End(
-      .crash, signal: .segv, proof: stranger ?? "wait status 139 of process 4000", detail: stranger ?? "in step 2")
+      .crash, signal: .segv, proof: userText ?? "wait status 139 of process 4000", detail: userText ?? "in step 2")
     scenario.repetitions[4].end = end
     scenario.failure = Failure(
-      subject: stranger ?? "repetition 5 of 5, step 2", problem: stranger ?? "the target ended: crash (SIGSEGV)",
-      place: SourcePlace(file: stranger ?? "highwater.yml", line: 14, column: 9),
-      output: (0..<30).map { "GET /items/\($0) 200\n" }.joined() + (stranger ?? "Segmentation fault\n")
+      subject: userText ?? "repetition 5 of 5, step 2", problem: userText ?? "the target ended: crash (SIGSEGV)",
+      place: SourcePlace(file: userText ?? "highwater.yml", line: 14, column: 9),
+      output: (0..<30).map { "GET /items/\($0) 200\n" }.joined() + (userText ?? "Segmentation fault\n")
     )
     return scenario
   }
 
   private var regressed: ScenarioResult {
     var scenario = scenario("redis-load", .regression, growing: 1_310_720)
-    let library = Composition.Library(name: stranger ?? "libssl.so.3", resident: .kibibytes(512))
+    let library = Composition.Library(name: userText ?? "libssl.so.3", resident: .kibibytes(512))
     func composition(heap: Int64) -> Composition {
       Composition(
         anonymous: Bytes(heap + 6_000_000), file: .mebibytes(4), shared: .kibibytes(64), stack: .kibibytes(132),
@@ -73,7 +73,7 @@ struct RunPageExample {
     scenario.baselineComposition = composition(heap: 12_000_000)
     scenario.currentComposition = composition(heap: 13_310_720)
     scenario.compositionAtPeak = composition(heap: 13_400_000)
-    if let stranger { scenario.metrics[0].reason = stranger }
+    if let userText { scenario.metrics[0].reason = userText }
     return scenario
   }
 
@@ -95,13 +95,13 @@ struct RunPageExample {
       end: End(.exited, code: 0), duration: .milliseconds(1200 + index * 20), processes: 2,
       metrics: [.peakRSS: Double(peak), .steadyRSS: Double(peak - 8192), .growth: 1024],
       growth: Growth(slope: 1024, low: 512, high: 2048, kind: .level), steadiness: .steady,
-      phases: [.init(name: stranger ?? "load", metrics: [.peakRSS: Double(peak)], peakIsExact: true)],
-      widestGap: .milliseconds(12), notes: stranger.map { [$0] } ?? [],
+      phases: [.init(name: userText ?? "load", metrics: [.peakRSS: Double(peak)], peakIsExact: true)],
+      widestGap: .milliseconds(12), notes: userText.map { [$0] } ?? [],
       spike: .init(
-        height: .mebibytes(1), after: .milliseconds(80), before: .milliseconds(90), phase: stranger ?? "load"),
+        height: .mebibytes(1), after: .milliseconds(80), before: .milliseconds(90), phase: userText ?? "load"),
       largestProcesses: ["server", "worker"].enumerated().map { place, name in
         ProcessRecord(
-          id: Int32(4000 + place), parent: 1, command: stranger ?? name, isMain: place == 0, peak: Bytes(peak),
+          id: Int32(4000 + place), parent: 1, command: userText ?? name, isMain: place == 0, peak: Bytes(peak),
           firstSeen: .zero, lastSeen: .seconds(1), isExact: true, ending: .exited(0)
         )
       }
@@ -110,7 +110,7 @@ struct RunPageExample {
     return repetition
   }
 
-  /// Filled in half a second, then level.
+  /// Memory that rises for half a second and then stays level.
   private func curve(_ index: Int, rise: Int64) -> MemoryCurve {
     let height = 22_620 + rise / 1024 + Int64(index - 2) * 8
     let points = (0..<110).map { step in
@@ -123,8 +123,8 @@ struct RunPageExample {
       main: MemorySeries(points),
       tree: MemorySeries(points.map { .init(time: $0.time, low: $0.low, high: $0.high + .mebibytes(3)) }),
       end: .milliseconds(1050),
-      phases: [.init(stranger ?? "load", at: .milliseconds(20)), .init("serve", at: .milliseconds(520))],
-      marks: [.init(stranger ?? "filled", at: .milliseconds(510))], iterations: 200,
+      phases: [.init(userText ?? "load", at: .milliseconds(20)), .init("serve", at: .milliseconds(520))],
+      marks: [.init(userText ?? "filled", at: .milliseconds(510))], iterations: 200,
       peak: .init(height: .kibibytes(height + 22), after: .milliseconds(600), before: .milliseconds(610)),
       steady: .init(
         from: .milliseconds(530), to: .milliseconds(1050), first: .kibibytes(height - 2), last: .kibibytes(height + 2))

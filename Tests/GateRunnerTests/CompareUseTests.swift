@@ -1,5 +1,6 @@
 import Foundation
 import GateCore
+import GateRunner
 import Testing
 
 @Suite("Comparing files")

@@ -1,15 +1,16 @@
 import Foundation
 import GateCore
+import GateRunner
 import Testing
 
 @Suite("Scenarios against themselves, on scripted recordings")
 struct NoiseUseTests {
-  private func project(_ script: @escaping ScriptedMeasurer.Script) throws -> UseCaseProject {
+  private func project(warmup: Int = 1, _ script: @escaping ScriptedMeasurer.Script) throws -> UseCaseProject {
     let project = try UseCaseProject(
       """
       version: 1
       history: off
-      scenarios: [{name: it, target: {command: [server]}}]
+      scenarios: [{name: it, target: {command: [server]}, warmup: \(warmup)}]
       """, holding: 8)
     project.measurer.follow(script)
     return project
@@ -74,11 +75,11 @@ struct NoiseUseTests {
 
   @Test("A target that fails ends with 3 at once, with the same message as a check")
   func failing() throws {
-    let project = try project { _, _ in .holding(8, end: End(.exited, code: 7), output: "because\n") }
+    let project = try project(warmup: 0) { _, _ in .holding(8, end: End(.exited, code: 7), output: "because\n") }
     let noise = try project.noise()
     #expect(noise.code == .failed && noise.verdict == "failed")
     #expect(noise.output.contains("the target ended: exited with code 7"), "\(noise.output)")
-    #expect(noise.output.contains("because") && noise.output.contains(".highwater/noise/output/it/"))
+    #expect(noise.output.contains("because") && noise.output.contains(".highwater/noise/output/it/1.log"), "\(noise.output)")
     #expect(project.measurer.measured.count <= 4, "it goes on after a failure")
     #expect(try project.check().output.contains("the target ended: exited with code 7"))
   }

@@ -1,5 +1,6 @@
 import Foundation
 import GateCore
+import GateRunner
 import Testing
 
 @Suite("Baselines, from the first check to the next approval")

@@ -1,5 +1,6 @@
 import Foundation
 import GateCore
+import GateRunner
 import Testing
 
 @Suite("A check with files that are broken or cannot be written")

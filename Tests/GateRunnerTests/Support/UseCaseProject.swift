@@ -7,7 +7,7 @@ import Testing
 ///
 /// The folder is removed with the value.
 final class UseCaseProject {
-  /// What a use case returned and wrote.
+  /// What a use case returned and wrote; paths below the project's folder are relative to it.
   struct Outcome {
     let code: ExitCode
     let output: String
@@ -88,7 +88,8 @@ final class UseCaseProject {
     }
     try output.close()
     try errors.close()
-    return Outcome(code: code, output: try text(of: streams.output), errors: try text(of: streams.errors))
+    let texts = try [streams.output, streams.errors].map { try text(of: $0).replacing("\(path)/", with: "") }
+    return Outcome(code: code, output: texts[0], errors: texts[1])
   }
 
   func check(

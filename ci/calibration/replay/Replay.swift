@@ -1,7 +1,7 @@
 package import GateCore
 import FoundationEssentials
 
-/// The gate's own rules, applied to given values.
+/// Highwater's own rules, applied to given values.
 package struct Replay: Sendable {
   package let gate: Gate
   package let repetitions: Repetitions
@@ -45,8 +45,8 @@ package struct Replay: Sendable {
     }
   }
 
-  /// Whether the standard gate tells of a leak, after the least repetitions.
-  package static func tellsOfLeak(_ repetitions: [RepetitionResult]) -> Bool {
+  /// Whether a leak is reported with the standard gate after the fewest repetitions.
+  package static func reportsLeak(_ repetitions: [RepetitionResult]) -> Bool {
     let measurements = ScenarioMeasurements(
       name: name, environment: environment, gate: .standard, repetitions: repetitions
     )
