@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A program whose package depends on this one by its path, and on MemoryMarkers alone.
-@Suite("Packages that depend on MemoryMarkers", .timeLimit(.minutes(10)))
+@Suite("Packages that depend on MemoryMarkers", .endsHangs)
 struct AdoptionTests {
   /// A package with one program, which is built with debug settings, as `swift build` does.
   private struct DependentPackage {

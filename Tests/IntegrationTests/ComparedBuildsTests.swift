@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The decisions of such a check are tested on scripted recordings; here the other build is a program that starts.
-@Suite("A check of two builds, as processes", .timeLimit(.minutes(5)))
+@Suite("A check of two builds, as processes", .endsHangs)
 struct ComparedBuildsTests {
   /// A project whose target holds 24 MiB, and `EXTRA` more, until its end.
   private func project() throws -> TemporaryProject {

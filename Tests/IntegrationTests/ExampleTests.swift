@@ -9,7 +9,7 @@ struct ExampleTests {
 
   @Test(
     "Each example is measured, approved, and passes against its own baseline",
-    .timeLimit(.minutes(5)),
+    .endsHangs,
     arguments: ["redis", "postgresql", "nginx", "sqlite", "python"]
   )
   func example(name: String) throws {

@@ -4,7 +4,7 @@ import Testing
 @Suite(
   "The peak of a program of known size",
   .enabled(if: Ballast.mayTrace, "needs ptrace: without it peaks are sampled"),
-  .timeLimit(.minutes(10))
+  .endsHangs
 )
 struct GroundTruthTests {
   /// The largest error in bytes for a program that holds its memory to the end.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("An interrupted run stops its targets, runs the teardown, and changes nothing", .timeLimit(.minutes(10)))
+@Suite("An interrupted run stops its targets, runs the teardown, and changes nothing", .endsHangs)
 struct InterruptTests {
   /// A part of a repetition that makes the file `at`, and then lasts until it is interrupted or the file `go` exists.
   struct Stage: Sendable, CustomTestStringConvertible {

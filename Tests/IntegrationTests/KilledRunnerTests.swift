@@ -4,7 +4,7 @@ import Testing
 /// How often runs are killed: `HIGHWATER_KILLS`, by default a few times.
 private let kills = ProcessInfo.processInfo.environment["HIGHWATER_KILLS"].flatMap(Int.init)
 
-@Suite("Highwater killed by SIGKILL leaves no process, and every file complete", .timeLimit(.minutes(30)))
+@Suite("Highwater killed by SIGKILL leaves no process, and every file complete", .endsHangs)
 struct KilledRunnerTests {
   /// Targets that are hard to kill; some end by themselves, so that Highwater is killed after their end, too.
   static let targets = [

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The command `noise`", .timeLimit(.minutes(10)))
+@Suite("The command `noise`", .endsHangs)
 struct NoiseTests {
   /// Real programs that hold a few MiB for a moment.
   static let programs = [

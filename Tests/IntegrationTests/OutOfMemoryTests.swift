@@ -7,7 +7,7 @@ private let kills = ProcessInfo.processInfo.environment["HIGHWATER_OOM_KILLS"].f
 @Suite(
   "Kills by the OOM killer, and other kills",
   .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be made here, so memory cannot be limited"),
-  .timeLimit(.minutes(30))
+  .endsHangs
 )
 struct OutOfMemoryTests {
   /// Targets that need more than 64 MiB.

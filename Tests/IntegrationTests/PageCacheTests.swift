@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Programs and the page cache", .timeLimit(.minutes(5)))
+@Suite("Programs and the page cache", .endsHangs)
 struct PageCacheTests {
   /// The peaks of a program, after a warm-up.
   private func peaks(of program: String, in project: TemporaryProject) throws -> [Double] {

@@ -6,7 +6,7 @@ import Testing
   .enabled(
     if: Ballast.mayTrace && Ballast.hasMemoryCgroup,
     "needs ptrace and a memory cgroup: without them the peaks of phases are sampled"),
-  .timeLimit(.minutes(10))
+  .endsHangs
 )
 struct PhasePeakTests {
   /// Holds as many MiB as its argument says; for each line with a number it takes so many more, frees them and answers.

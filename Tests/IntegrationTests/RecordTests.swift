@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The command `record`", .timeLimit(.minutes(10)))
+@Suite("The command `record`", .endsHangs)
 struct RecordTests {
   /// Programs that write their own `VmHWM` to the file `own` before they end.
   static let programs = [

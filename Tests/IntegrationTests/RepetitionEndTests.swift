@@ -30,7 +30,7 @@ struct EndCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("Ends of repetitions, and their exit codes", .timeLimit(.minutes(10)))
+@Suite("Ends of repetitions, and their exit codes", .endsHangs)
 struct RepetitionEndTests {
   static let up = "ready: {file: up, within: 30s}\nsetup: [[rm, -f, up, go]]\n"
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Run pages of real programs", .timeLimit(.minutes(10)))
+@Suite("Run pages of real programs", .endsHangs)
 struct RunPageTests {
   /// The text of a page without its scripts, with plain spaces.
   private func words(of page: String) throws -> String {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A service with MemoryMarkers, and its tests with LeakAssertions.
-@Suite("The example service", .serialized, .timeLimit(.minutes(10)))
+@Suite("The example service", .serialized, .endsHangs)
 struct ServiceTests {
   @Test("Its own tests pass in both frameworks")
   func ownTests() throws {

@@ -96,7 +96,8 @@ struct UnusableFolderTests {
   func otherUser() throws {
     let project = try TemporaryProject.holding(2)
     let outcome = try Highwater.shell(
-      "chmod 777 .; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$HIGHWATER\" check", in: project
+      "chmod 777 .; export TMPDIR=$PWD; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$HIGHWATER\" check",
+      in: project
     )
     #expect(outcome.code == 5, "\(outcome.output)\(outcome.errors)")
   }

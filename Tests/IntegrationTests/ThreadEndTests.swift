@@ -4,7 +4,7 @@ import Testing
 /// Each thread of a traced program stops at its end, and at each stop the memory of the whole process is read.
 @Suite("Ends of programs with threads")
 struct ThreadEndTests {
-  @Test("Memory of a process counts once in its tree, however many of its threads end", .timeLimit(.minutes(5)))
+  @Test("Memory of a process counts once in its tree, however many of its threads end", .endsHangs)
   func once() throws {
     let project = try TemporaryProject()
     let words = try ["record", "--repetitions", "40", "--json", "-", "--"] + Self.threads.words

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The command `trend`", .timeLimit(.minutes(10)))
+@Suite("The command `trend`", .endsHangs)
 struct TrendTests {
   private func page(_ project: TemporaryProject, _ name: String = ".highwater/trend.html") throws -> String {
     try String(contentsOf: project.url(name), encoding: .utf8)

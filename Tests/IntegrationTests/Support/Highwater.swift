@@ -99,3 +99,11 @@ enum Highwater {
     }
   }
 }
+
+extension Trait where Self == TimeLimitTrait {
+  /// Ends a test that hangs.
+  ///
+  /// All tests of a process start at once and then wait for a thread. A limit counts that time, too, so that one of a few
+  /// minutes fails on a busy machine.
+  static var endsHangs: Self { .timeLimit(.minutes(60)) }
+}
