@@ -1,6 +1,6 @@
 import Testing
 
-/// What the other suites of this target rely on, shown with pages that do what they must not.
+/// The harness finds the faults that other suites rely on it to find.
 @Suite("The browser harness", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
 struct BrowserHarnessTests {
   private let page = """

@@ -2,48 +2,48 @@ import Foundation
 import GateCore
 import GateReports
 
-/// A check of a server and two other programs, with one of everything that a run page shows.
+/// A check of a server and two other programs, with all elements of a run page.
 struct RunPageExample {
-  /// What a stranger may have written into any field.
+  /// A text that is dangerous in HTML and scripts.
   static let hostileText = "</script><img src=x onerror=\"document.title='ran'\"><svg onload=alert(1)>'\"{{a}}&amp;"
 
-  /// What stands in each field that a stranger writes; nil for plausible texts.
-  var stranger: String?
+  /// A text for each field that comes from users or targets; nil for plausible texts.
+  var userText: String?
 
   var html: String {
     let scenarios = [passing, failed, regressed]
     let run = RunInfo(
       id: "0198c0de-0000-7000-8000-000000000001", startedAt: Date(timeIntervalSince1970: 1_767_323_045),
-      duration: .seconds(12), commit: stranger ?? "4f2a91c0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8b0",
-      branch: stranger ?? "main", buildURL: "https://ci.example/\(stranger ?? "builds/17")"
+      duration: .seconds(12), commit: userText ?? "4f2a91c0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8b0",
+      branch: userText ?? "main", buildURL: "https://ci.example/\(userText ?? "builds/17")"
     )
     let result = RunResult(run: run, environment: environment, scenarios: scenarios)
     return RunPage.text(
-      result, context: SummaryContext(exitCode: .regression, resultPath: stranger ?? ".highwater/result.json"))
+      result, context: SummaryContext(exitCode: .regression, resultPath: userText ?? ".highwater/result.json"))
   }
 
   private var environment: EnvironmentInfo {
     EnvironmentInfo(
-      name: stranger ?? "linux-x86_64-2cpu-traced",
+      name: userText ?? "linux-x86_64-2cpu-traced",
       fingerprint: Fingerprint(
-        architecture: stranger ?? "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise",
-        measurement: stranger ?? "traced", kernel: stranger ?? "6.18.5", libc: "glibc 2.36"
+        architecture: userText ?? "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise",
+        measurement: userText ?? "traced", kernel: userText ?? "6.18.5", libc: "glibc 2.36"
       )
     )
   }
 
   private func scenario(_ name: String, _ verdict: Verdict, growing rise: Int64 = 0) -> ScenarioResult {
     var scenario = ScenarioResult(
-      name: ScenarioName((stranger ?? "") + name), verdict: verdict, environment: environment,
+      name: ScenarioName((userText ?? "") + name), verdict: verdict, environment: environment,
       repetitions: (0..<5).map { repetition($0, rise: rise) }, metrics: [metric(.peakRSS, verdict, rise)],
       notes: [
-        .environmentChanged([.init(field: .kernel, baseline: stranger ?? "6.1", current: "6.18.5")]),
-        .largerChild(child: stranger ?? "worker", main: "server"),
+        .environmentChanged([.init(field: .kernel, baseline: userText ?? "6.1", current: "6.18.5")]),
+        .largerChild(child: userText ?? "worker", main: "server"),
       ]
     )
     scenario.reference = ReferenceInfo(curve: curve(0, rise: 0).main.downsampled(to: MemorySeries.mostSecondaryPoints))
     scenario.approval = Approval(
-      at: Date(timeIntervalSince1970: 1_766_323_045), by: stranger ?? "ann", commit: stranger, reason: stranger,
+      at: Date(timeIntervalSince1970: 1_766_323_045), by: userText ?? "ann", commit: userText, reason: userText,
       run: "0"
     )
     return scenario
@@ -54,21 +54,21 @@ struct RunPageExample {
   private var failed: ScenarioResult {
     var scenario = scenario("api-server", .failed)
     let end = End(
-      .crash, signal: .segv, proof: .kernelLog(line: stranger ?? "server[4000]: segfault at 0"),
-      cause: .fatalError(line: stranger ?? "Fatal error: index out of range"))
+      .crash, signal: .segv, proof: .kernelLog(line: userText ?? "server[4000]: segfault at 0"),
+      cause: .fatalError(line: userText ?? "Fatal error: index out of range"))
     scenario.repetitions[4].end = end
     scenario.failure = Failure(
-      attempt: .init(number: 5, of: 5), part: .init(.step, at: [.step(2, of: 2)], text: stranger ?? "wait: 2s"),
+      attempt: .init(number: 5, of: 5), part: .init(.step, at: [.step(2, of: 2)], text: userText ?? "wait: 2s"),
       problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: end,
-      place: SourcePlace(file: stranger ?? "highwater.yml", line: 14, column: 9),
-      output: (0..<30).map { "GET /items/\($0) 200\n" }.joined() + (stranger ?? "Segmentation fault\n")
+      place: SourcePlace(file: userText ?? "highwater.yml", line: 14, column: 9),
+      output: (0..<30).map { "GET /items/\($0) 200\n" }.joined() + (userText ?? "Segmentation fault\n")
     )
     return scenario
   }
 
   private var regressed: ScenarioResult {
     var scenario = scenario("redis-load", .regression, growing: 1_310_720)
-    let library = Composition.Library(name: stranger ?? "libssl.so.3", resident: .kibibytes(512))
+    let library = Composition.Library(name: userText ?? "libssl.so.3", resident: .kibibytes(512))
     func composition(heap: Int64) -> Composition {
       Composition(
         anonymous: Bytes(heap + 6_000_000), file: .mebibytes(4), shared: .kibibytes(64), stack: .kibibytes(132),
@@ -78,7 +78,7 @@ struct RunPageExample {
     scenario.reference?.composition = composition(heap: 12_000_000)
     scenario.composition = composition(heap: 13_310_720)
     scenario.compositionAtPeak = composition(heap: 13_400_000)
-    if let stranger { scenario.metrics[0].reason = .mixedUnits([stranger]) }
+    if let userText { scenario.metrics[0].reason = .mixedUnits([userText]) }
     return scenario
   }
 
@@ -101,13 +101,13 @@ struct RunPageExample {
       end: End(.exited, code: 0), duration: .milliseconds(1200 + index * 20), processes: 2,
       metrics: [.peakRSS: Double(peak), .steadyRSS: Double(peak - 8192), .growth: 1024],
       growth: Growth(slope: 1024, low: 512, high: 2048, kind: .level), steadiness: .steady,
-      phases: [.init(name: stranger ?? "load", metrics: [.peakRSS: Double(peak)], peakIsExact: true)],
-      widestGap: .milliseconds(12), notes: stranger.map { [.threadsNotFollowed(command: $0, count: 64)] } ?? [],
+      phases: [.init(name: userText ?? "load", metrics: [.peakRSS: Double(peak)], peakIsExact: true)],
+      widestGap: .milliseconds(12), notes: userText.map { [.threadsNotFollowed(command: $0, count: 64)] } ?? [],
       spike: .init(
-        height: .mebibytes(1), after: .milliseconds(80), before: .milliseconds(90), phase: stranger ?? "load"),
+        height: .mebibytes(1), after: .milliseconds(80), before: .milliseconds(90), phase: userText ?? "load"),
       largestProcesses: ["server", "worker"].enumerated().map { place, name in
         ProcessRecord(
-          id: Int32(4000 + place), parent: 1, command: stranger ?? name, isMain: place == 0, peak: Bytes(peak),
+          id: Int32(4000 + place), parent: 1, command: userText ?? name, isMain: place == 0, peak: Bytes(peak),
           firstSeen: .zero, lastSeen: .seconds(1), isExact: true, ending: .exited(0)
         )
       }
@@ -116,7 +116,7 @@ struct RunPageExample {
     return repetition
   }
 
-  /// Filled in half a second, then level.
+  /// Memory that rises for half a second and then stays level.
   private func curve(_ index: Int, rise: Int64) -> MemoryCurve {
     let height = 22_620 + rise / 1024 + Int64(index - 2) * 8
     let points = (0..<110).map { step in
@@ -129,8 +129,8 @@ struct RunPageExample {
       main: MemorySeries(points),
       tree: MemorySeries(points.map { .init(time: $0.time, low: $0.low, high: $0.high + .mebibytes(3)) }),
       end: .milliseconds(1050),
-      phases: [.init(stranger ?? "load", at: .milliseconds(20)), .init("serve", at: .milliseconds(520))],
-      marks: [.init(stranger ?? "filled", at: .milliseconds(510))], iterations: 200,
+      phases: [.init(userText ?? "load", at: .milliseconds(20)), .init("serve", at: .milliseconds(520))],
+      marks: [.init(userText ?? "filled", at: .milliseconds(510))], iterations: 200,
       peak: .init(height: .kibibytes(height + 22), after: .milliseconds(600), before: .milliseconds(610)),
       steady: .init(
         from: .milliseconds(530), to: .milliseconds(1050), first: .kibibytes(height - 2), last: .kibibytes(height + 2))

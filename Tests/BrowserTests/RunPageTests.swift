@@ -6,14 +6,14 @@ import Testing
 struct RunPageTests {
   private let page = RunPageExample().html
 
-  /// The first curve of the page, which is the regression's.
+  /// The first curve of the page, that of the regression.
   private let plot = "#scenario-1 .plot"
 
   private func reading(_ browser: Browser) async throws -> String {
     try await browser.text("#scenario-1 .reading")?.replacing("\u{a0}", with: " ") ?? ""
   }
 
-  /// Leaves pictures for a person where `HIGHWATER_SCREENSHOTS` names a folder.
+  /// Writes screenshots if `HIGHWATER_SCREENSHOTS` names a folder.
   private func keepPicture(_ name: String, _ browser: Browser) async throws {
     guard let folder = ProcessInfo.processInfo.environment["HIGHWATER_SCREENSHOTS"] else { return }
     try await browser.screenshot(to: "\(folder)/\(name).png", isWhole: true)
@@ -56,10 +56,10 @@ struct RunPageTests {
     }
   }
 
-  @Test("Where the build found no chart library, the static pictures stay, and commands can be copied")
+  @Test("Without the chart library the static pictures stay, and commands can be copied")
   func withoutLibrary() async throws {
     var parts = page.components(separatedBy: "<script>")
-    // The library is the first of the scripts.
+    // The library is the first script.
     #expect(parts.remove(at: 1).contains("Dygraph"))
     try await Browser.current.visit(parts.joined(separator: "<script>")) { browser in
       try await browser.settle()
@@ -69,7 +69,7 @@ struct RunPageTests {
     }
   }
 
-  @Test("The arrow keys walk along the curve and tell time, amount, phase, tree and baseline")
+  @Test("The arrow keys move along the curve and show time, amount, phase, tree and baseline")
   func keyboard() async throws {
     try await Browser.current.visit(page) { browser in
       let _: Bool = try await browser.evaluate("document.querySelector(arguments[0]).focus(); return true", .text(plot))
@@ -80,14 +80,15 @@ struct RunPageTests {
       try await browser.press(.left, .home, .right, .right, .right)
       let reported = try await reading(browser)
       #expect(
-        reported.hasPrefix("0.030 s") && reported.contains("phase load") && reported.contains("tree ") && reported.contains("baseline ")
+        reported.hasPrefix("0.030 s") && reported.contains("phase load") && reported.contains("tree ")
+          && reported.contains("baseline ")
       )
       try await browser.press(.escape)
       #expect(try await reading(browser).hasPrefix("Repetition 3"))
     }
   }
 
-  @Test("The pointer tells the reading under it; a drag zooms, and Show all goes back")
+  @Test("The pointer shows the reading under it, a drag zooms, and Show all restores the range")
   func pointer() async throws {
     try await Browser.current.visit(page) { browser in
       try await browser.hover(browser.place(in: plot, x: 0.8))
@@ -121,7 +122,7 @@ struct RunPageTests {
     }
   }
 
-  @Test("A command is copied by its button, from a file and without a network")
+  @Test("A button copies a command, from a file and without a network")
   func copies() async throws {
     try await Browser.current.visit(page + "<textarea id=\"paste\"></textarea>") { browser in
       try await browser.click("#scenario-1 .command:nth-of-type(2) .copy")
@@ -135,7 +136,7 @@ struct RunPageTests {
     }
   }
 
-  @Test("A link into the page opens what it leads to")
+  @Test("A link into the page opens the section it leads to")
   func deepLink() async throws {
     try await Browser.current.visit(page, at: "scenario-3") { browser in
       try await browser.settle()
@@ -144,9 +145,9 @@ struct RunPageTests {
     }
   }
 
-  @Test("A stranger's markup in each field stays text", arguments: [Browser.View.desk, .withoutScripts])
+  @Test("Markup in any field is shown as text", arguments: [Browser.View.desk, .withoutScripts])
   func hostileText(view: Browser.View) async throws {
-    let hostile = RunPageExample(stranger: RunPageExample.hostileText).html
+    let hostile = RunPageExample(userText: RunPageExample.hostileText).html
     try await Browser.current.visit(hostile, as: view) { browser in
       #expect(try await browser.evaluate("return document.querySelectorAll('img, [onerror], [onload]').length") == 0)
       #expect(try await browser.evaluate("return document.title !== 'ran'"))

@@ -4,7 +4,7 @@ import Testing
 
 private let screenshotFolder = ProcessInfo.processInfo.environment["HIGHWATER_SCREENSHOTS"]
 
-/// Pictures of the pages for people to look at: `HIGHWATER_SCREENSHOTS=FOLDER swift test --filter Screenshots`.
+/// Screenshots of the pages: `HIGHWATER_SCREENSHOTS=FOLDER swift test --filter Screenshots`.
 @Suite(
   "Screenshots", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)),
   .enabled(if: screenshotFolder != nil, "HIGHWATER_SCREENSHOTS names no folder")

@@ -3,8 +3,7 @@ import GateCore
 import GateReports
 import Testing
 
-/// The trend page as a person uses it, in a real browser; each test also holds that the page asks for nothing and that
-/// the console stays empty.
+/// The trend page in a real browser; each test also expects no request and an empty console.
 @Suite("The trend page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
 struct TrendPageTests {
   static let page = TrendPage.text(TrendExample.trend(courses: 10, length: 60))
@@ -39,7 +38,7 @@ struct TrendPageTests {
 
   // MARK: Overview
 
-  @Test("What to look at now comes first, in words and with a sign")
+  @Test("Scenarios that need attention come first, with text and an icon")
   func order() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       let states: [String] = try await browser.evaluate(
@@ -49,7 +48,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("A slash leads to the filter; its words choose rows, and the link keeps them")
+  @Test("A slash moves to the filter, its words select rows, and the link contains them")
   func filter() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.type("/redis load")
@@ -75,7 +74,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("A list that is changed filters at once")
+  @Test("A changed list filters at once")
   func changedList() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.click("#branch")
@@ -86,7 +85,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("Headings sort, figures from the largest on, and tell how")
+  @Test("Headings sort, numbers in descending order, and show the order")
   func sort() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.click("th[data-sort=peak] button")
@@ -102,7 +101,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("j and k walk the rows, Enter opens, Escape comes back to the same row")
+  @Test("j and k move along the rows, Enter opens one, and Escape returns to it")
   func keyboardWalk() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.type("jjjk")
@@ -133,7 +132,7 @@ struct TrendPageTests {
 
   // MARK: A scenario
 
-  @Test("A row opens the scenario; the browser's Back comes back")
+  @Test("A row opens the scenario, and the browser's Back returns")
   func openAndBack() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.click("#courses tbody tr:first-child a")
@@ -158,7 +157,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("Arrows, Home and End choose runs, and what is chosen is told to a screen reader")
+  @Test("Arrows, Home and End select runs, and a screen reader announces the selected one")
   func chartKeys() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
       try await focusChart(browser)
@@ -175,7 +174,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("A step names its size, chance and cause where it is")
+  @Test("A step shows its size, p-value and cause")
   func step() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
       try await focusChart(browser)
@@ -187,7 +186,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("Enter pins a run, another one gives the range of commits to copy, and the link keeps it")
+  @Test("Enter pins a run, a second one gives the commit range to copy, and the link contains it")
   func pinAndCopy() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
       try await browser.click(browser.place(in: Self.chart, x: 0.4))
@@ -221,7 +220,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("A drag zooms all charts, the link restores it, Escape and a double click show the whole range again")
+  @Test("A drag zooms all charts, the link restores it, and Escape or a double click shows the whole range")
   func zoom() async throws {
     let seen = "return document.querySelectorAll('.course:not(.closed) .tools button:not([hidden])').length === 1"
     try await visit("scenario=redis-load") { (browser: Browser) async throws -> Void in
@@ -268,7 +267,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("A scenario that is gone leads to the overview, and says so")
+  @Test("A link to a removed scenario shows the overview and a message")
   func goneScenario() async throws {
     try await visit("scenario=long-gone") { (browser: Browser) async throws -> Void in
       #expect(try await names(browser).count == 13)

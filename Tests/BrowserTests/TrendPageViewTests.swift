@@ -3,9 +3,9 @@ import GateCore
 import GateReports
 import Testing
 
-/// The page without scripts, on paper, on a phone, in the dark; with strangers' texts; and how fast it is.
+/// The page without scripts, on paper, on a phone and in dark mode, with hostile texts, and its speed.
 extension TrendPageTests {
-  @Test("Without the chart library the pictures stay, and what else there is works")
+  @Test("Without the chart library the static pictures stay, and everything else works")
   func withoutLibrary() async throws {
     let scripts = Self.page.components(separatedBy: "<script>")
     let library = try #require(scripts.firstIndex { $0.contains("danvk/dygraphs") })
@@ -21,7 +21,7 @@ extension TrendPageTests {
     }
   }
 
-  @Test("Without scripts all scenarios stand on the page, with pictures and tables")
+  @Test("Without scripts all scenarios are on the page, with pictures and tables")
   func withoutScripts() async throws {
     try await visit(as: .withoutScripts) { (browser: Browser) async throws -> Void in
       let shown = "[...document.querySelectorAll('.course')].filter(section => section.offsetParent)"
@@ -35,7 +35,7 @@ extension TrendPageTests {
     }
   }
 
-  @Test("On paper a scenario has its pictures, the overview has all, and no controls")
+  @Test("In print a scenario has its pictures, the overview has all rows, and there are no controls")
   func print() async throws {
     let pictures =
       "return [...document.querySelectorAll('svg.chart')].filter(svg => svg.getBoundingClientRect().height > 50).length"
@@ -61,7 +61,7 @@ extension TrendPageTests {
     }
   }
 
-  @Test("Words are readable on their ground, in light and dark", arguments: [Browser.View.desk, .dark])
+  @Test("Text has enough contrast, in light and dark mode", arguments: [Browser.View.desk, .dark])
   func contrast(view: Browser.View) async throws {
     try await visit(as: view) { (browser: Browser) async throws -> Void in
       let least: Double = try await browser.evaluate(
@@ -80,7 +80,7 @@ extension TrendPageTests {
     }
   }
 
-  // MARK: Strangers' texts
+  // MARK: Hostile texts
 
   @Test(
     "Hostile texts in each field stay text",
@@ -118,7 +118,7 @@ extension TrendPageTests {
 
   // MARK: Speed
 
-  @Test("A large history is told about in the browser's own time")
+  @Test("A large history is shown without blocking the browser")
   func speed() async throws {
     let page = TrendPage.text(TrendExample.trend(courses: 20, length: 500))
     try await Browser.current.visit(page) { (browser: Browser) async throws -> Void in

@@ -3,7 +3,7 @@ import GateCore
 import Testing
 import calibrate
 
-/// What `ci/calibrate` wrote, as it is committed.
+/// The committed results of `ci/calibrate`.
 private struct CommittedTables {
   static let folder = URL(fileURLWithPath: "\(#filePath)/../../../ci/calibrate.d").standardized.path
 
@@ -23,14 +23,14 @@ private struct CommittedTables {
 
 @Suite("The committed calibration")
 struct CommittedTablesTests {
-  @Test("It was made with the defaults that the gate has now: else `ci/calibrate` is to be run again")
+  @Test("The tables were made with the current defaults; if not, run `ci/calibrate`")
   func defaults() throws {
     let text = try CommittedTables().lines.joined(separator: "\n")
     #expect(text.contains(Defaults.lines.joined(separator: "\n")))
   }
 
   @Test(
-    "Its rows are what the gate's rules yield now: else `ci/calibrate` is to be run again",
+    "The rows equal what the current rules yield; if not, run `ci/calibrate`",
     arguments: [
       (Noise.normal(3), 5, "adaptive"), (.normal(5), 10, "5"), (.bimodal(0.5), 10, "5"), (.outliers, 5, "3"),
     ]
@@ -43,7 +43,7 @@ struct CommittedTablesTests {
   }
 
   @Test(
-    "Its histories have the steps that are found now: else `ci/calibrate` is to be run again",
+    "The steps in histories equal what is found now; if not, run `ci/calibrate`",
     arguments: [SyntheticHistory.level(.normal(1)), .level(.bimodal(0.2)), .step(5, age: 3, .normal(1))]
   )
   func steps(history: SyntheticHistory) throws {
@@ -51,7 +51,8 @@ struct CommittedTablesTests {
     #expect(try CommittedTables().rows(under: "## I. Steps in a history").contains(row), "\(row)")
   }
 
-  @Test("Of histories without steps few have some at no tolerance, and hardly any at that of the gate, creep or not")
+  @Test(
+    "Of histories without steps at most 2 % show one, and at most 1 % with the gate's tolerance")
   func falseSteps() throws {
     let rows = try CommittedTables().rows(under: "## I. Steps in a history")
     let level = rows.filter { $0[0].hasPrefix("one level: ") && !$0[0].contains("wandering") }
@@ -65,7 +66,7 @@ struct CommittedTablesTests {
     for row in creep { #expect(try #require(Double(row[6])) <= 1, "\(row)") }
   }
 
-  @Test("Every row of false alarms at the defaults keeps the promise: at most 1 %")
+  @Test("Every row has at most 1 % of false alarms with the defaults")
   func promise() throws {
     let rows = try CommittedTables().rows(under: "### Repetitions: adaptive").dropFirst(2)
     #expect(rows.count == 3 * Noise.all.count)
@@ -75,7 +76,7 @@ struct CommittedTablesTests {
     }
   }
 
-  @Test("Sixteen real programs or more are recorded, and are called worse than themselves in at most 1 % of cases")
+  @Test("At least sixteen real programs are recorded, and at most 1 % of comparisons with themselves are regressions")
   func recorded() throws {
     let all = try RecordedSeries.all(in: "\(CommittedTables.folder)/recorded")
     #expect(all.count >= 16)

@@ -2,8 +2,8 @@ import GateCore
 import Testing
 import calibrate
 
-/// A small version of `ci/calibrate`: fewer comparisons, whose seeds are fixed.
-@Suite("What the gate promises")
+/// A small part of `ci/calibrate`: fewer comparisons, with fixed seeds.
+@Suite("Error rates of verdicts")
 struct PromiseTests {
   private static let trials = 300
 
@@ -12,15 +12,16 @@ struct PromiseTests {
   }
 
   @Test(
-    "Equal programs are called worse in at most 1 % of all cases, whatever their noise is like",
+    "Unchanged programs are a regression in at most 1 % of all cases, whatever their noise",
     arguments: Noise.all
   )
   func falseAlarms(noise: Noise) {
-    // 6 of 300 are what a true share of 1 % exceeds in 3 of 100 such samples; the seeds are fixed.
+    // A true share of 1 % exceeds 6 of 300 in 3 of 100 samples; the seeds are fixed.
     #expect(tally(noise).count(of: .regression) <= 6)
   }
 
-  @Test("A quiet program is decided at once, and never inconclusive", arguments: [2e6, 58.4e6, 2e9])
+  @Test(
+    "A quiet program is decided after the fewest repetitions, and is never inconclusive", arguments: [2e6, 58.4e6, 2e9])
   func quiet(level: Double) {
     let tally = tally(.normal(0.5), level: level)
     #expect(tally.count(of: .pass) == Self.trials)
@@ -28,7 +29,7 @@ struct PromiseTests {
   }
 
   @Test(
-    "A rise well above the tolerance is found in 98 of 100 cases, by more repetitions where there is noise",
+    "A rise well above the tolerance is found in 98 of 100 cases, with more repetitions where there is noise",
     arguments: [(0.2, 1.05, 5.0), (0.8, 1.05, 5.5), (2, 1.05, 10), (4, 1.1, 10)]
   )
   func detection(percent: Double, factor: Double, most: Double) {
@@ -37,7 +38,7 @@ struct PromiseTests {
     #expect(tally.meanRuns <= most)
   }
 
-  @Test("A rise below the tolerance passes where the noise is small", arguments: [1.01, 1.02])
+  @Test("A rise below the tolerance passes if the noise is small", arguments: [1.01, 1.02])
   func tolerated(factor: Double) {
     #expect(tally(.normal(0.2), factor: factor).count(of: .pass) == Self.trials)
   }
@@ -50,7 +51,7 @@ struct PromiseTests {
   }
 
   @Test(
-    "`tolerance: auto` errs in at most 1 % of all cases where repetitions do not depend on each other",
+    "`tolerance: auto` has false alarms in at most 1 % of all cases if repetitions are independent",
     arguments: [Noise.normal(0.1), .normal(1), .normal(5), .bimodal(0.5), .heavyTailed, .pages, .slabs]
   )
   func automatic(noise: Noise) {
@@ -58,10 +59,10 @@ struct PromiseTests {
   }
 }
 
-@Suite("The rules of other gates, for comparison")
+@Suite("Rules of other tools, for comparison")
 struct PeersTests {
   @Test(
-    "Student's t is that of the tables",
+    "Student's t equals published tables",
     arguments: [
       // t, degrees of freedom, two-sided chance: NIST/SEMATECH e-Handbook 1.3.6.7.2; the last two are Welch's test of
       // R's `sleep` data (Student 1908) and the limit at zero.
@@ -73,7 +74,7 @@ struct PeersTests {
     #expect(abs(StudentT.twoSidedChance(of: t, freedom: freedom) - chance) < 0.00006)
   }
 
-  @Test("Welch's test takes a rise beyond the noise for one, and neither a fall nor noise")
+  @Test("Welch's test finds a rise above the noise, and neither a fall nor noise")
   func welch() {
     let sleep = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     let longer = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
@@ -82,7 +83,7 @@ struct PeersTests {
     #expect(!Peers.welch(longer.map { $0 + 0.5 }, sleep))
   }
 
-  @Test("Plain thresholds look at nothing but the median or the mean")
+  @Test("Plain thresholds compare only the median or the mean")
   func thresholds() {
     #expect(Peers.threshold([100, 100, 100], [106, 106, 0]))
     #expect(!Peers.threshold([100, 100, 100], [105, 105, 900]))

@@ -1,40 +1,42 @@
 import Foundation
 import Testing
 
-/// What a program gets that depends on this package without the gate, by its path, and with the parts of MemoryMarkers
-/// that it names.
-@Suite("Programs that adopt MemoryMarkers", .serialized, .timeLimit(.minutes(10)))
+/// A program whose package depends on this one by its path, and on MemoryMarkers alone.
+@Suite("Packages that depend on MemoryMarkers", .endsHangs)
 struct AdoptionTests {
-  /// A package with one program, built with debug settings, as `swift build` does.
-  private struct Adopter {
+  /// A package with one program, which is built with debug settings, as `swift build` does.
+  private struct DependentPackage {
     let project: TemporaryProject
-    let outcome: Gate.Outcome
 
-    init(traits: [String], _ program: String) throws {
+    init() throws {
       project = try TemporaryProject(
         """
         version: 1
         scenarios:
-          - name: adopter
+          - name: program
             target:
-              command: [.build/debug/adopter]
+              command: [.build/debug/program]
             repetitions: 1
             warmup: 0
         """)
+    }
+
+    /// Builds the program with these traits of MemoryMarkers.
+    func build(traits: [String], _ program: String) throws -> Highwater.Outcome {
       try project.write(
         """
         // swift-tools-version: 6.2
         import PackageDescription
         let package = Package(
-          name: "adopter",
+          name: "program",
           dependencies: [.package(name: "highwater", path: "\(ExampleTests.root)", traits: \(traits))],
           targets: [
-            .executableTarget(name: "adopter", dependencies: [.product(name: "MemoryMarkers", package: "highwater")])
+            .executableTarget(name: "program", dependencies: [.product(name: "MemoryMarkers", package: "highwater")])
           ]
         )
         """, to: "Package.swift")
-      try project.write(program, to: "Sources/adopter/main.swift")
-      outcome = try Gate.Running(["swift", "build"], in: project, variables: [:], program: "/usr/bin/env").wait()
+      try project.write("import MemoryMarkers\n\(program)\n", to: "Sources/program/main.swift")
+      return try Highwater.Running(["swift", "build"], in: project, variables: [:], program: "/usr/bin/env").wait()
     }
 
     /// The packages that were fetched.
@@ -42,10 +44,10 @@ struct AdoptionTests {
       (try? FileManager.default.contentsOfDirectory(atPath: project.url(".build/checkouts").path)) ?? []
     }
 
-    /// The modules whose code was linked.
+    /// The modules that were linked.
     var linked: Set<String> {
       get throws {
-        let objects = try project.read(".build/debug/adopter.product/Objects.LinkFileList").split(separator: "\n")
+        let objects = try project.read(".build/debug/program.product/Objects.LinkFileList").split(separator: "\n")
         return Set(
           objects.compactMap { path in
             path.split(separator: "/").first { $0.hasSuffix(".build") && $0 != ".build" }.map { "\($0.dropLast(6))" }
@@ -54,37 +56,30 @@ struct AdoptionTests {
     }
   }
 
-  @Test("Marks alone: nothing is fetched, nothing else is linked, and the gate sees the phases")
-  func marks() throws {
-    let adopter = try Adopter(
-      traits: [],
-      """
-      import MemoryMarkers
-      Marks.phase("load")
-      Marks.phase("serve")
-      """)
-    try #require(adopter.outcome.code == 0, "\(adopter.outcome.words)")
-    #expect(adopter.fetched == [])
-    #expect(try adopter.linked == ["CMemoryMarkers", "MemoryMarkers", "adopter"])
-    let check = try Gate.run("check", in: adopter.project)
+  /// One package for all traits, since its first build costs the most.
+  @Test("Each trait adds its part and no other one; without traits only the marks are linked, and nothing is fetched")
+  func traits() throws {
+    let package = try DependentPackage()
+    let marks = try package.build(traits: [], "Marks.phase(\"load\")\nMarks.phase(\"serve\")")
+    try #require(marks.code == 0, "\(marks.words)")
+    #expect(try package.linked == ["CMemoryMarkers", "MemoryMarkers", "program"])
+    let check = try Highwater.run("check", in: package.project)
     #expect(check.code == 5, "\(check.words)")
-    let scenario = try #require((adopter.project.result()["scenarios"] as? [[String: Any]])?.first)
+    let scenario = try #require((package.project.result()["scenarios"] as? [[String: Any]])?.first)
     let phases = try #require((scenario["repetitions"] as? [[String: Any]])?.first?["phases"] as? [[String: Any]])
     #expect(phases.compactMap { $0["name"] as? String } == ["load", "serve"])
-  }
 
-  @Test(
-    "Each other part is there where its trait is named, without the other one",
-    arguments: [
-      ("LaunchReason", "_ = LaunchReason(appVersion: \"1\", policy: .off)", "LoopHunter"),
-      ("LoopHunter", "_ = LoopHunter(turn: ManualTurn()) { _ in }", "LaunchReason"),
-    ])
-  func parts(trait: String, use: String, other: String) throws {
-    let adopter = try Adopter(traits: [trait], "import MemoryMarkers\n\(use)\n")
-    try #require(adopter.outcome.code == 0, "\(adopter.outcome.words)")
-    #expect(adopter.fetched == [])
-    let without = try Adopter(traits: [other], "import MemoryMarkers\n\(use)\n")
-    #expect(without.outcome.code != 0)
-    #expect(without.outcome.words.contains("cannot find '\(trait)' in scope"), "\(without.outcome.words)")
+    let uses = [
+      "LaunchReason": "_ = LaunchReason(appVersion: \"1\", policy: .off)",
+      "LoopHunter": "_ = LoopHunter(turn: ManualTurn()) { _ in }",
+    ]
+    for (trait, other) in [("LaunchReason", "LoopHunter"), ("LoopHunter", "LaunchReason")] {
+      let with = try package.build(traits: [trait], try #require(uses[trait]))
+      #expect(with.code == 0, "\(with.words)")
+      let without = try package.build(traits: [trait], try #require(uses[other]))
+      #expect(without.code != 0)
+      #expect(without.words.contains("cannot find '\(other)' in scope"), "\(without.words)")
+    }
+    #expect(package.fetched == [])
   }
 }

@@ -5,14 +5,14 @@ import Testing
 struct CommandLineTests {
   @Test("`--version` names the tool and its version on standard output")
   func version() throws {
-    let outcome = try Gate.run("--version", in: TemporaryProject())
+    let outcome = try Highwater.run("--version", in: TemporaryProject())
     #expect(outcome.output == "highwater 0.1.0\n")
     #expect(outcome.code == 0)
     #expect(outcome.errors.isEmpty)
   }
 
   @Test(
-    "Help is data: it goes to standard output, and the exit code is 0",
+    "Help goes to standard output, and the exit code is 0",
     arguments: [
       ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
       (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
@@ -20,14 +20,14 @@ struct CommandLineTests {
       (["noise", "--help"], "noise"),
     ])
   func help(arguments: [String], subject: String) throws {
-    let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
+    let outcome = try Highwater.start(arguments, in: TemporaryProject()).wait()
     #expect(outcome.code == 0)
     #expect(outcome.output.contains("USAGE: highwater \(subject)"))
     #expect(outcome.errors.isEmpty)
   }
 
   @Test(
-    "A wrong command line ends with 2, and says on standard error what was wrong",
+    "A wrong command line ends with 2, and standard error names the reason",
     arguments: [
       (["--nonsense"], "nonsense"), (["chekc"], "chekc"), (["check", "--repetitions", "0"], "from 1 to 1000"),
       (["check", "--repetitions", "many"], "many"), (["check", "--quiet", "--verbose"], "exclude each other"),
@@ -38,38 +38,38 @@ struct CommandLineTests {
       (["trend", "--limit", "3"], "limit"), (["launches"], "file"),
     ])
   func usage(arguments: [String], expected: String) throws {
-    let outcome = try Gate.start(arguments, in: TemporaryProject()).wait()
+    let outcome = try Highwater.start(arguments, in: TemporaryProject()).wait()
     #expect(outcome.code == 2)
     #expect(outcome.errors.contains(expected), "\(outcome.errors)")
     #expect(outcome.output.isEmpty)
   }
 
   @Test(
-    "Without a project file every command that needs one ends with 2 and says where it looked",
+    "Without a project file every command that needs one ends with 2 and names the file",
     arguments: [
       "check", "approve", "noise", "validate", "trend",
     ])
   func noProject(command: String) throws {
-    let outcome = try Gate.run(command, in: TemporaryProject())
+    let outcome = try Highwater.run(command, in: TemporaryProject())
     #expect(outcome.code == 2)
     #expect(outcome.errors.contains("highwater.yml"))
   }
 
-  @Test("Completion scripts are made for the usual shells", arguments: ["bash", "zsh", "fish"])
+  @Test("Completion scripts are generated for the usual shells", arguments: ["bash", "zsh", "fish"])
   func completion(shell: String) throws {
-    let outcome = try Gate.run("--generate-completion-script", shell, in: TemporaryProject())
+    let outcome = try Highwater.run("--generate-completion-script", shell, in: TemporaryProject())
     #expect(outcome.code == 0)
     #expect(outcome.output.contains("allow-missing-baseline"))
   }
 
-  @Test("An unknown scenario is named with the nearest known one")
+  @Test("For an unknown scenario the nearest known one is suggested")
   func unknownScenario() throws {
     let project = try TemporaryProject(
       """
       version: 1
       scenarios: [{name: redis-load, target: {command: ["true"]}}]
       """)
-    let outcome = try Gate.run("check", "redis-laod", in: project)
+    let outcome = try Highwater.run("check", "redis-laod", in: project)
     #expect(outcome.code == 2)
     #expect(outcome.errors.contains("no scenario matches `redis-laod`"))
     #expect(outcome.errors.contains("did you mean `redis-load`?"))

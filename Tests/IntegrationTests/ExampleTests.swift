@@ -9,7 +9,7 @@ struct ExampleTests {
 
   @Test(
     "Each example is measured, approved, and passes against its own baseline",
-    .timeLimit(.minutes(5)),
+    .endsHangs,
     arguments: ["redis", "postgresql", "nginx", "sqlite", "python"]
   )
   func example(name: String) throws {
@@ -18,12 +18,12 @@ struct ExampleTests {
       "--config", "\(Self.root)/ci/examples/\(name).yml", "--baselines", "\(project.path)/baselines",
       "--artifacts", "\(project.path)/artifacts", "--history", "\(project.path)/history.sqlite",
     ]
-    let first = try Gate.start(["check", "--repetitions", "3"] + options, in: project, from: Self.root).wait()
+    let first = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()
     #expect(first.code == 5, "\(first.output)\(first.errors)")
-    let approval = try Gate.start(["approve"] + options, in: project, from: Self.root).wait()
+    let approval = try Highwater.start(["approve"] + options, in: project, from: Self.root).wait()
     #expect(approval.code == 0, "\(approval.output)\(approval.errors)")
     #expect(try !project.baselines().isEmpty)
-    let second = try Gate.start(["check", "--repetitions", "3"] + options, in: project, from: Self.root).wait()
+    let second = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()
     #expect(second.code == 0, "\(second.output)\(second.errors)")
   }
 
@@ -40,7 +40,7 @@ struct ExampleTests {
     let variables = ["HIGHWATER_WEBHOOK_URL": "https://hooks.example.com/x", "HIGHWATER_WEBHOOK_SECRET": "s"]
     for block in blocks {
       let project = try TemporaryProject(block)
-      let outcome = try Gate.start(["validate"], in: project, variables: variables).wait()
+      let outcome = try Highwater.start(["validate"], in: project, variables: variables).wait()
       #expect(outcome.code == 0, "\(outcome.errors)")
     }
   }
@@ -48,7 +48,7 @@ struct ExampleTests {
   @Test("The README names every command, and every exit code")
   func commands() throws {
     let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
-    let help = try Gate.run("--help", in: TemporaryProject()).output
+    let help = try Highwater.run("--help", in: TemporaryProject()).output
     let listed = help.components(separatedBy: "SUBCOMMANDS:").last ?? ""
     let names = listed.matches(of: #/\n  ([a-z]+)\s/#).map { String($0.output.1) }
     #expect(names.count == 10)

@@ -2,11 +2,11 @@ import Foundation
 import LoopbackServers
 import Testing
 
-@Suite("The history, from outside")
+@Suite("The command `history`")
 struct HistoryTests {
   // MARK: Lines
 
-  /// A line of `highwater.run/1` with two scenarios; equal numbers give equal lines.
+  /// A line of `highwater.run/1` with two scenarios; equal arguments give equal lines.
   private static func line(_ number: Int, peak: Int? = nil, branch: String = "main") -> String {
     let digits = String(format: "%012d", number)
     let second = String(format: "%02d:%02d:%02d", number / 3600 % 24, number / 60 % 60, number % 60)
@@ -31,17 +31,17 @@ struct HistoryTests {
     numbers.map { line($0) + "\n" }.joined()
   }
 
-  private func history(_ words: String..., in project: TemporaryProject) throws -> Gate.Outcome {
-    try Gate.start(["history"] + words + ["--history", "h.sqlite"], in: project).wait()
+  private func history(_ words: String..., in project: TemporaryProject) throws -> Highwater.Outcome {
+    try Highwater.start(["history"] + words + ["--history", "h.sqlite"], in: project).wait()
   }
 
   private func integrity(_ project: TemporaryProject) throws -> String {
-    try Gate.shell("sqlite3 h.sqlite 'PRAGMA integrity_check'", in: project).output
+    try Highwater.shell("sqlite3 h.sqlite 'PRAGMA integrity_check'", in: project).output
   }
 
   // MARK: Import and export
 
-  @Test("Lines come out as they went in, in whatever order, split and number of times they came")
+  @Test("Imported lines are exported unchanged, whatever their order, their files and their duplicates")
   func shuffles() throws {
     var numbers = SeededNumbers(seed: 5)
     let all = Self.lines(1...60)
@@ -59,7 +59,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("Of two lines of one run the same one stays in either order, and it is told")
+  @Test("Of two different lines of one run the same one is stored in either order, with a warning")
   func conflict() throws {
     let both = [Self.line(1), Self.line(1, peak: 77)]
     let exports = try [both, both.reversed()].map { lines in
@@ -72,7 +72,7 @@ struct HistoryTests {
     #expect(exports[0] == exports[1])
   }
 
-  @Test("What is no run is told with its file and line, and costs no other run")
+  @Test("A line that is no run is reported with its file and number, and all other lines are imported")
   func hostile() throws {
     let project = try TemporaryProject()
     let lines = [
@@ -90,7 +90,7 @@ struct HistoryTests {
     #expect(try history("export", in: project).output == Self.lines([1, 2, 5]))
   }
 
-  @Test("Commands without a history, and without a project, say what to do")
+  @Test("Without a history or a project the commands end with 2 and name the reason")
   func noHistory() throws {
     let project = try TemporaryProject()
     for command in ["list", "export"] {
@@ -98,72 +98,21 @@ struct HistoryTests {
       #expect(outcome.code == 2 && outcome.errors.contains("h.sqlite: error: there is no history yet"))
       #expect(outcome.output.isEmpty)
     }
-    #expect(try Gate.run("history", "prune", in: project).code == 2)
-    #expect(try Gate.run("history", "list", in: project).code == 2)
+    #expect(try Highwater.run("history", "prune", in: project).code == 2)
+    #expect(try Highwater.run("history", "list", in: project).code == 2)
   }
 
   // MARK: Checks
 
-  @Test("A check adds its run, which is listed and exported; importing its result file again adds nothing")
-  func afterCheck() throws {
-    let project = try TemporaryProject.holding(8)
-    try project.approveOnce()
-    #expect(try Gate.run("check", in: project).code == 0)
-    let list = try Gate.run("history", "list", in: project)
-    let rows = list.output.split(separator: "\n")
-    #expect(rows.count == 3 && list.code == 0)
-    #expect(rows[0].hasPrefix("date (UTC)") && rows[1].contains("no-baseline") && rows[2].contains("pass"))
-    #expect(rows.allSatisfy { $0.count <= 80 })
-
-    let export = try Gate.run("history", "export", in: project).output
-    let last = try object(in: String(try #require(export.split(separator: "\n").last)))
-    #expect(last["schema"] as? String == "highwater.run/1")
-    let again = try Gate.run("history", "import", ".highwater/result.json", in: project)
-    #expect(again.code == 0 && again.errors == "added 0 runs, 1 known already\n", "\(again.errors)")
-    #expect(try Gate.run("history", "export", in: project).output == export)
-
-    let metrics = try Gate.run("history", "export", "--openmetrics", in: project).output
-    #expect(metrics.contains("highwater_verdict{scenario=\"load\"") && metrics.hasSuffix("# EOF\n"))
-    #expect(try Gate.run("history", "prune", "--keep", "1", in: project).errors == "removed 1 run\n")
-    #expect(try Gate.run("history", "list", in: project).output.split(separator: "\n").count == 2)
-  }
-
-  @Test("`history: off` and `--history off` keep none, and a comparison of two builds is no part of it")
-  func off() throws {
-    let project = try TemporaryProject.holding(4, repetitions: 1, keys: "history: off")
-    _ = try Gate.run("check", in: project)
-    #expect(!FileManager.default.fileExists(atPath: project.url(".highwater/history.sqlite").path))
-    let list = try Gate.run("history", "list", in: project)
-    #expect(list.code == 2 && list.errors.contains("keeps no history"))
-
-    let other = try TemporaryProject.holding(4, repetitions: 1)
-    _ = try Gate.run("check", "--history", "off", in: other)
-    _ = try Gate.run("check", "--against", "A=1", in: other)
-    #expect(!FileManager.default.fileExists(atPath: other.url(".highwater/history.sqlite").path))
-  }
-
-  @Test(
-    "A history that cannot be written is told and changes no verdict",
-    arguments: [("folder/x.sqlite", "folder"), ("there.sqlite", "there.sqlite/in-the-way")]
-  )
-  func unwritable(history: String, blocked: String) throws {
-    let project = try TemporaryProject.holding(4, repetitions: 1, keys: "history: \(history)")
-    // A file where a folder should be, or a folder where a file should be.
-    try project.write("", to: blocked)
-    let outcome = try Gate.run("check", "--allow-missing-baseline", in: project)
-    #expect(outcome.code == 0)
-    #expect(outcome.errors.contains("warning: this run is not in the history: "), "\(outcome.errors)")
-  }
-
-  /// Whether the machine lets these tests have a small file system of their own.
+  /// Whether the tests may mount a small file system.
   private static let canMount =
-    (try? Gate.shell("mkdir m && unshare -m mount -t tmpfs tmpfs m", in: TemporaryProject()).code) == 0
+    (try? Highwater.shell("mkdir m && unshare -m mount -t tmpfs tmpfs m", in: TemporaryProject()).code) == 0
 
-  @Test("A full disk is told and changes no verdict", .enabled(if: canMount))
+  @Test("A full disk is reported and changes no verdict", .enabled(if: canMount))
   func fullDisk() throws {
     let project = try TemporaryProject.holding(4, repetitions: 1)
     let check = "\"$HIGHWATER\" check --allow-missing-baseline --history tiny/h.sqlite"
-    let outcome = try Gate.shell(
+    let outcome = try Highwater.shell(
       "mkdir tiny && unshare -m bash -c 'mount -t tmpfs -o size=64k tmpfs tiny && \(check)'", in: project)
     #expect(outcome.code == 0)
     #expect(
@@ -171,38 +120,25 @@ struct HistoryTests {
       "\(outcome.errors)")
   }
 
-  @Test("A file of no use is set aside with a message, and the check goes on")
-  func setAside() throws {
-    let project = try TemporaryProject.holding(4, repetitions: 1)
-    try project.write("not a database", to: ".highwater/history.sqlite")
-    let outcome = try Gate.run("check", "--allow-missing-baseline", in: project)
-    #expect(outcome.code == 0)
-    #expect(outcome.errors.contains("warning: .highwater/history.sqlite was damaged or another program's: it is "))
-    let names = try FileManager.default.contentsOfDirectory(atPath: project.url(".highwater").path)
-    let aside = try #require(names.first { $0.hasPrefix("history.sqlite.set-aside-") })
-    #expect(try project.read(".highwater/\(aside)") == "not a database")
-    #expect(try Gate.run("history", "list", in: project).output.contains("no-baseline") == false)
-  }
-
-  @Test("A history that turns out to be damaged while it is added to is set aside, too")
+  @Test("A history that proves damaged during a write is renamed, and the run goes to a new one")
   func damagedWithin() throws {
     let project = try TemporaryProject.holding(4, repetitions: 1)
-    _ = try Gate.run("check", in: project)
+    _ = try Highwater.run("check", in: project)
     let damage = """
       cd .highwater
       page=$(sqlite3 history.sqlite "SELECT rootpage FROM sqlite_schema WHERE name = 'run_by_time'")
       head -c 4096 /dev/zero | tr '\\0' '\\377' |
         dd of=history.sqlite bs=4096 seek=$((page - 1)) conv=notrunc status=none
       """
-    try #require(try Gate.shell(damage, in: project).code == 0)
-    let outcome = try Gate.run("check", "--allow-missing-baseline", in: project)
+    try #require(try Highwater.shell(damage, in: project).code == 0)
+    let outcome = try Highwater.run("check", "--allow-missing-baseline", in: project)
     #expect(outcome.code == 0)
     #expect(outcome.errors.contains(" and a new history has begun"), "\(outcome.errors)")
-    #expect(try Gate.run("history", "list", in: project).output.split(separator: "\n").count == 2)
-    #expect(try Gate.shell("ls .highwater/history.sqlite.set-aside-*", in: project).code == 0)
+    #expect(try Highwater.run("history", "list", in: project).output.split(separator: "\n").count == 2)
+    #expect(try Highwater.shell("ls .highwater/history.sqlite.set-aside-*", in: project).code == 0)
   }
 
-  @Test("Whether trouble is new is told from the branch's own runs, whatever the last result on this machine was")
+  @Test("Whether a failure is new depends on earlier runs of the branch, not on the last result of the machine")
   func states() throws {
     let server = try LoopbackServer()
     let keys = "webhooks: [{url: \"http://127.0.0.1:\(server.port)/x\"}]"
@@ -210,7 +146,7 @@ struct HistoryTests {
       30, repetitions: 1, keys: keys, scenarioKeys: "gate: {peak_rss: {limit: 20MiB}}")
     var checks = 0
     func state(on branch: String) throws -> String? {
-      _ = try Gate.run("check", in: project, variables: ["HIGHWATER_BRANCH": branch, "http_proxy": ""])
+      _ = try Highwater.run("check", in: project, variables: ["HIGHWATER_BRANCH": branch, "http_proxy": ""])
       checks += 1
       let body = try #require(try server.visits(checks).last?.body)
       let scenarios = try object(in: String(decoding: body, as: UTF8.self))["scenarios"] as? [[String: Any]]
@@ -225,48 +161,15 @@ struct HistoryTests {
     #expect(try state(on: "topic") == "ok")
   }
 
-  @Test("A check says that memory has crept up over the runs of its branch")
-  func creep() throws {
-    let project = try TemporaryProject.holding(
-      8, repetitions: 1, scenarioKeys: "gate: {peak_rss: {tolerance: [50%, 1MiB]}}")
-    try project.approveOnce()
-    _ = try Gate.run("check", in: project)
-    // Earlier runs of the same environment, which rose little by little to about what is held now.
-    let last = try Gate.run("history", "export", in: project).output.split(separator: "\n").last
-    var run = try object(in: String(try #require(last)))
-    var lines = ""
-    for number in 1...40 {
-      var info = try #require(run["run"] as? [String: Any])
-      info["id"] = "old-\(number)"
-      info["startedAt"] = "2025-01-01T00:00:\(number + 10).000Z"
-      run["run"] = info
-      var scenarios = try #require(run["scenarios"] as? [[String: Any]])
-      var metrics = try #require(scenarios[0]["metrics"] as? [[String: Any]])
-      for index in metrics.indices where metrics[index]["name"] as? String == "peak_rss" {
-        metrics[index]["median"] = 4_000_000 + max(0, number - 10) * 300_000
-      }
-      scenarios[0]["metrics"] = metrics
-      run["scenarios"] = scenarios
-      lines += String(decoding: try JSONSerialization.data(withJSONObject: run), as: UTF8.self) + "\n"
-    }
-    try project.write(lines, to: "old.jsonl")
-    #expect(try Gate.run("history", "import", "old.jsonl", in: project).code == 0)
-    let outcomes = try (0..<4).map { _ in try Gate.run("check", in: project) }
-    let outcome = try #require(outcomes.last)
-    #expect(outcome.code == 0)
-    #expect(outcome.words.contains("peak_rss has crept up by "), "\(outcome.words)")
-    #expect(outcome.words.contains("(2025-01-01"), "\(outcome.words)")
-  }
+  // MARK: Crashes and concurrent writers
 
-  // MARK: Crashes and crowds
-
-  @Test("Four processes import into one file at once: nothing is lost", .timeLimit(.minutes(10)))
+  @Test("Four processes import into one history at once, and nothing is lost", .endsHangs)
   func fourProcesses() throws {
     let project = try TemporaryProject()
     let share = 150
     let importing = try (0..<4).map { index in
       try project.write(Self.lines(index * share..<(index + 1) * share), to: "\(index).jsonl")
-      return try Gate.start(["history", "import", "\(index).jsonl", "--history", "h.sqlite"], in: project)
+      return try Highwater.start(["history", "import", "\(index).jsonl", "--history", "h.sqlite"], in: project)
     }
     for running in importing {
       let outcome = try running.wait()
@@ -277,8 +180,8 @@ struct HistoryTests {
   }
 
   @Test(
-    "A process that is killed at any instant leaves a whole file, with all that was finished",
-    .timeLimit(.minutes(10))
+    "A process that is killed at any instant leaves a sound file with all finished imports",
+    .endsHangs
   )
   func killed() throws {
     let project = try TemporaryProject()
@@ -287,7 +190,7 @@ struct HistoryTests {
     for round in 0..<25 {
       let range = round * 40..<(round + 1) * 40
       try project.write(Self.lines(range), to: "x.jsonl")
-      let running = try Gate.start(["history", "import", "x.jsonl", "--history", "h.sqlite"], in: project)
+      let running = try Highwater.start(["history", "import", "x.jsonl", "--history", "h.sqlite"], in: project)
       usleep(UInt32(numbers.next() % 150_000))
       kill(running.process.processIdentifier, SIGKILL)
       if try running.wait().code == 0 { finished.formUnion(range) }
@@ -298,10 +201,10 @@ struct HistoryTests {
     let exported = Set(outcome.output.split(separator: "\n").map(String.init))
     let missing = finished.filter { !exported.contains(Self.line($0)) }
     #expect(missing.isEmpty)
-    // Each import was one transaction: all of it, or nothing.
+    // Each import is one transaction.
     #expect(exported.count % 40 == 0)
     #expect(exported.isSubset(of: (0..<1000).map { Self.line($0) }))
-    // What was lost comes with the next import.
+    // The next import adds what was lost.
     try project.write(Self.lines(0..<1000), to: "x.jsonl")
     #expect(try history("import", "x.jsonl", in: project).code == 0)
     #expect(try history("export", in: project).output == Self.lines(0..<1000))

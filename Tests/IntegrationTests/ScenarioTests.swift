@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-@Suite("Scripts: which step failed, and what real targets yield", .timeLimit(.minutes(10)))
+@Suite("Steps that fail, and real targets", .endsHangs)
 struct ScenarioTests {
   static let server = "target: {command: [sleep, 1000]}\n"
 
   @Test(
-    "A failing step is named, with its repetition and its turn",
+    "A failing step is named, with its repetition and its iteration",
     arguments: [
       (
         "steps: [{mark: a}, {run: 'echo x >> n; test $(wc -l < n) -lt 2'}]", 3, 0,
@@ -34,27 +34,27 @@ struct ScenarioTests {
     ] as [(String, Int, Int, String)]
   )
   func failingStep(steps: String, repetitions: Int, warmup: Int, message: String) throws {
-    let scene = try Scene(Self.server + steps, repetitions: repetitions, warmup: warmup)
-    let outcome = try scene.check()
+    let harness = try ScenarioHarness(Self.server + steps, repetitions: repetitions, warmup: warmup)
+    let outcome = try harness.check()
     #expect(outcome.code == 3)
     #expect(outcome.words.contains(message), "\(outcome.output)")
-    #expect(outcome.words.contains("at highwater.yml:"), "the place in the project file is told")
-    #expect(try scene.leftovers() == [])
+    #expect(outcome.words.contains("at highwater.yml:"), "the place in the project file is reported")
+    #expect(try harness.leftovers() == [])
   }
 
-  @Test("The last lines of the program that failed are shown, and the target's when it is to blame")
+  @Test("The last lines of the program that failed are shown")
   func outputTail() throws {
-    let client = try Scene(Self.server + "steps: [{run: 'seq 1 100; echo refused by peer >&2; exit 1'}]")
+    let client = try ScenarioHarness(Self.server + "steps: [{run: 'seq 1 100; echo refused by peer >&2; exit 1'}]")
     let clientWords = try client.check().output
     #expect(clientWords.contains("│ refused by peer") || clientWords.contains("| refused by peer"), "\(clientWords)")
     #expect(clientWords.contains(" 100\n") && !clientWords.contains(" 20\n"))
-    let target = try Scene(
+    let target = try ScenarioHarness(
       "target: {shell: echo out of luck; exec sleep 1000}\nsteps: [{expect: {output: joy, within: 300ms}}]")
     #expect(try target.check().words.contains("out of luck"))
   }
 
   @Test(
-    "A wrong HTTP status is told with the one that came",
+    "A wrong HTTP status is reported with the expected one",
     arguments: [
       ("{url: \"http://127.0.0.1:PORT/none\"}", "answered with status 404 (expected 200 to 299)"),
       (
@@ -65,22 +65,22 @@ struct ScenarioTests {
     ])
   func httpStatus(call: String, message: String) throws {
     let port = try TakenPort().number
-    let scene = try Scene(
+    let harness = try ScenarioHarness(
       """
       target: {command: [python3, -m, http.server, "PORT", --bind, 127.0.0.1]}
       ready: {tcp: PORT, within: 60s}
       steps: [{http: {url: "http://127.0.0.1:PORT/", times: 2}}, {http: \(call)}]
       """.replacingOccurrences(of: "PORT", with: "\(port)")
     )
-    let outcome = try scene.check()
+    let outcome = try harness.check()
     #expect(outcome.code == 3)
     #expect(outcome.words.contains("step 2 of 2"))
     #expect(outcome.words.contains(message), "\(outcome.output)")
   }
 
-  @Test("A target that never settles is told how far it moved")
+  @Test("The report on a target that never settles says how far its memory moved")
   func settle() throws {
-    let scene = try Scene(
+    let harness = try ScenarioHarness(
       """
       target:
         command:
@@ -90,14 +90,14 @@ struct ScenarioTests {
       steps: [{settle: {within: 2500ms}}]
       """
     )
-    let outcome = try scene.check()
+    let outcome = try harness.check()
     #expect(outcome.code == 3)
     #expect(outcome.words.contains("resident memory did not settle within 2.5 s (moved "), "\(outcome.output)")
   }
 
-  @Test("A conversation by standard input, output and signals, with every mark in its place")
+  @Test("Steps talk to a target by standard input, output and signals, and phases begin where they say")
   func conversation() throws {
-    let scene = try Scene(
+    let harness = try ScenarioHarness(
       """
       target:
         shell: |
@@ -117,33 +117,33 @@ struct ScenarioTests {
       until: exit
       """
     )
-    let outcome = try scene.check()
+    let outcome = try harness.check()
     #expect(outcome.code == 0, "\(outcome.output)")
-    let phases = try #require(try scene.repetitions().first?["phases"] as? [[String: Any]])
+    let phases = try #require(try harness.repetitions().first?["phases"] as? [[String: Any]])
     #expect(phases.compactMap { $0["name"] as? String } == ["talk", "end"])
   }
 
   // MARK: - Real targets
 
-  @Test("A real server: a heavier load fails the gate of the phase in which it comes")
+  @Test("A heavier load of a real server fails the gate of the phase in which it happens")
   func redis() throws {
-    let scene = try Scene(Self.redis(keys: 20_000), repetitions: 3)
-    try scene.approve()
-    let same = try scene.run(["check"])
+    let harness = try ScenarioHarness(Self.redis(keys: 20_000), repetitions: 3)
+    try harness.approve()
+    let same = try harness.run(["check"])
     #expect(same.code == 0, "\(same.output)")
-    try scene.write(Self.redis(keys: 60_000), repetitions: 3)
-    let heavier = try scene.run(["check"])
+    try harness.write(Self.redis(keys: 60_000), repetitions: 3)
+    let heavier = try harness.run(["check"])
     #expect(heavier.code == 1, "\(heavier.output)")
     #expect(heavier.words.contains("phase.load.peak_rss rose by"), "\(heavier.output)")
-    let metrics = try #require((try scene.project.result()["scenarios"] as? [[String: Any]])?.first?["metrics"])
+    let metrics = try #require((try harness.project.result()["scenarios"] as? [[String: Any]])?.first?["metrics"])
     let verdicts = try #require(metrics as? [[String: Any]]).reduce(into: [String: String]()) {
       $0[$1["name"] as? String ?? ""] = $1["verdict"] as? String
     }
     #expect(verdicts["phase.idle.peak_rss"] == "pass" && verdicts["phase.load.peak_rss"] == "regression", "\(verdicts)")
-    #expect(try scene.leftovers() == [])
+    #expect(try harness.leftovers() == [])
   }
 
-  /// Each client sets every key once, so that memory depends on their number alone.
+  /// Each key is set once, so that memory depends on their number alone.
   private static func redis(keys: Int) -> String {
     """
     target: {command: [redis-server, --port, "0", --unixsocket, r.sock, --save, "", --maxmemory-policy, noeviction]}
@@ -159,18 +159,18 @@ struct ScenarioTests {
   }
 
   @Test(
-    "A leak of 4 KiB a turn breaks a limit on growth, and a sound program keeps it",
+    "A leak of 4 KiB per iteration exceeds a limit on growth, and a program without a leak does not",
     arguments: [
       ("kept.append(bytearray(b'x' * 4096))", 1), ("kept = [bytearray(b'x' * 4096)]", 0),
     ] as [(String, Int32)])
   func growth(turn: String, code: Int32) throws {
-    let scene = try Scene(
+    let harness = try ScenarioHarness(
       """
       target: {command: [python3, turns.py]}
       gate: {growth: {limit: 1KiB}, phase.turns.peak_rss: {limit: 1GiB}}
       """
     )
-    try scene.project.write(
+    try harness.project.write(
       """
       import os, time
       marks = os.open(os.environ['HIGHWATER_MARKS'], os.O_WRONLY)
@@ -183,9 +183,9 @@ struct ScenarioTests {
       """,
       to: "turns.py"
     )
-    let outcome = try scene.check()
+    let outcome = try harness.check()
     #expect(outcome.code == code, "\(outcome.output)")
-    let metrics = try #require(try scene.repetitions().first?["metrics"] as? [String: Double])
+    let metrics = try #require(try harness.repetitions().first?["metrics"] as? [String: Double])
     let growth = try #require(metrics["growth"])
     #expect(code == 1 ? (3500...5000).contains(growth) : abs(growth) < 512, "\(growth) bytes per iteration")
     if code == 1 { #expect(outcome.words.contains("above its limit of 1 KiB/iteration"), "\(outcome.output)") }

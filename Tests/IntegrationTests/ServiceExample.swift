@@ -1,42 +1,55 @@
 import Foundation
 import Testing
 
-/// The service of `ci/examples/service`, in a project with a baseline of it as it should be.
+/// The service of `ci/examples/service`, in a project with a baseline of the service without a fault.
 struct ServiceExample {
   static let folder = "\(ExampleTests.root)/ci/examples/service"
 
+  /// `HIGHWATER_SERVICE_IS_BUILT` says that `ci/build service` has run.
   private static let built = Result {
+    guard ProcessInfo.processInfo.environment["HIGHWATER_SERVICE_IS_BUILT"] == nil else { return }
     let outcome = try run("\(ExampleTests.root)/ci/build", ["service"])
     try #require(outcome.code == 0, "\(outcome.errors)\(outcome.output)")
   }
 
   private let project: TemporaryProject
 
-  /// Measures the healthy service by the example's file, but for the port, and approves that.
+  /// The baselines of the service without a fault, measured once per test process.
+  private static let baselines = Result {
+    let service = try ServiceExample(baselines: [:])
+    let first = try service.check()
+    try #require(first.code == 5, "\(first.output)\(first.errors)")
+    let approval = try Highwater.run("approve", in: service.project)
+    try #require(approval.code == 0, "\(approval.output)\(approval.errors)")
+    return try service.project.baselines()
+  }
+
   init() throws {
+    try self.init(baselines: Self.baselines.get())
+  }
+
+  /// Makes a project of the example's file, with another port.
+  private init(baselines: [String: String]) throws {
     try Self.built.get()
-    // Below the ports that the kernel gives to others (ip(7)), and another one in each process of tests.
+    // Below the ephemeral ports (ip(7)), and another one in each test process.
     let port = 20_000 + Int(getpid()) % 10_000
     let text = try String(contentsOfFile: "\(ExampleTests.root)/ci/examples/service.yml", encoding: .utf8)
     try #require(text.contains("18741"))
     project = try TemporaryProject(text.replacingOccurrences(of: "18741", with: "\(port)"))
     let link = project.url("ci").path
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(ExampleTests.root)/ci")
-    let first = try check()
-    try #require(first.code == 5, "\(first.output)\(first.errors)")
-    let approval = try Gate.run("approve", in: project)
-    try #require(approval.code == 0, "\(approval.output)\(approval.errors)")
+    for (path, text) in baselines { try project.write(text, to: "baselines/\(path)") }
   }
 
   /// Runs the service's own tests.
-  static func test(fault: String = "") throws -> Gate.Outcome {
+  static func test(fault: String = "") throws -> Highwater.Outcome {
     try built.get()
     return try run("/usr/bin/env", ["swift", "test", "--skip-build", "--package-path", folder], fault: fault)
   }
 
-  /// Checks the service, with a fault or as it should be.
-  func check(fault: String = "") throws -> Gate.Outcome {
-    try Gate.run("check", "--repetitions", "3", in: project, variables: ["SERVICE_FAULT": fault])
+  /// Checks the service, with a fault or without one.
+  func check(fault: String = "") throws -> Highwater.Outcome {
+    try Highwater.run("check", "--repetitions", "3", in: project, variables: ["SERVICE_FAULT": fault])
   }
 
   /// Changes the project file.
@@ -46,12 +59,12 @@ struct ServiceExample {
     try project.write(before.replacingOccurrences(of: text, with: other), to: "highwater.yml")
   }
 
-  /// What the last check says of each repetition.
+  /// The repetitions of the last check.
   func repetitions() throws -> [[String: Any]] {
     try #require(try scenario()["repetitions"] as? [[String: Any]])
   }
 
-  /// What the last check says of a metric.
+  /// A metric of the last check.
   func metric(_ name: String) throws -> [String: Any] {
     let metrics = try scenario()["metrics"] as? [[String: Any]]
     return try #require(metrics?.first { $0["name"] as? String == name }, "there is no \(name)")
@@ -62,7 +75,7 @@ struct ServiceExample {
     return try #require((result["scenarios"] as? [[String: Any]])?.first)
   }
 
-  private static func run(_ program: String, _ words: [String], fault: String = "") throws -> Gate.Outcome {
-    try Gate.Running(words, in: TemporaryProject(), variables: ["SERVICE_FAULT": fault], program: program).wait()
+  private static func run(_ program: String, _ words: [String], fault: String = "") throws -> Highwater.Outcome {
+    try Highwater.Running(words, in: TemporaryProject(), variables: ["SERVICE_FAULT": fault], program: program).wait()
   }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What a team gets that has MemoryMarkers in its service and LeakAssertions in its tests.
-@Suite("The example service", .serialized, .timeLimit(.minutes(10)))
+/// A service with MemoryMarkers, and its tests with LeakAssertions.
+@Suite("The example service", .serialized, .endsHangs)
 struct ServiceTests {
   @Test("Its own tests pass in both frameworks")
   func ownTests() throws {
@@ -12,7 +12,7 @@ struct ServiceTests {
     #expect(outcome.words.contains("Test run with 3 tests in 1 suite passed"))
   }
 
-  @Test("With the seeded leak both frameworks name the circle at the caller's line, and no other test fails")
+  @Test("With the seeded leak both frameworks name the cycle at the caller's line, and no other test fails")
   func ownTestsOfTheLeak() throws {
     let outcome = try ServiceExample.test(fault: "leak")
     #expect(outcome.code == 1)
@@ -32,7 +32,7 @@ struct ServiceTests {
     #expect(outcome.words.contains("with 2 issues"))
   }
 
-  @Test("The healthy service passes, with its own phases and figures, and with growth per request")
+  @Test("The service without a fault passes, with its own phases and values, and with growth per request")
   func healthy() throws {
     let service = try ServiceExample()
     let outcome = try service.check()
@@ -41,9 +41,9 @@ struct ServiceTests {
       let phases = try #require(repetition["phases"] as? [[String: Any]])
       #expect(phases.compactMap { $0["name"] as? String } == ["load", "serve", "drain"])
       #expect((repetition["end"] as? [String: Any])?["code"] as? Int == 0)
-      let figures = try #require(repetition["metrics"] as? [String: Double])
-      #expect(figures["value.cache.entries"] == 256)
-      #expect(try (16_384...65_536).contains(#require(figures["value.cache.bytes"])))
+      let metrics = try #require(repetition["metrics"] as? [String: Double])
+      #expect(metrics["value.cache.entries"] == 256)
+      #expect(try (16_384...65_536).contains(#require(metrics["value.cache.bytes"])))
       let units = try #require(repetition["units"] as? [String: String])
       #expect(units["value.cache.entries"] == "items")
       #expect(units["value.cache.bytes"] == "bytes")
@@ -52,7 +52,7 @@ struct ServiceTests {
     #expect(try service.metric("phase.serve.peak_rss")["verdict"] as? String == "pass")
   }
 
-  @Test("Each start but the first is told to follow a request to end")
+  @Test("Each start but the first is reported as one after a requested end")
   func launches() throws {
     let service = try ServiceExample()
     let outcome = try service.check()
@@ -65,7 +65,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("The seeded loop fails the run and is named, whatever its memory")
+  @Test("The seeded loop fails the run and is named, whatever the memory")
   func loop() throws {
     let service = try ServiceExample()
     let outcome = try service.check(fault: "loop")
@@ -78,7 +78,7 @@ struct ServiceTests {
     #expect(outcome.words.contains("loop: DocumentStore.put was called 100 times for one request"), "its own output")
   }
 
-  @Test("A cache that holds more than its limit is a regression of the service's own figure")
+  @Test("A cache that holds more than its limit is a regression of the service's own value")
   func value() throws {
     let service = try ServiceExample()
     try service.replace("limit: 256}", by: "limit: 255}")
@@ -90,7 +90,7 @@ struct ServiceTests {
     #expect(try service.metric("value.cache.bytes")["verdict"] as? String == "pass")
   }
 
-  @Test("The seeded leak is a regression of growth by the size of an answer a request")
+  @Test("The seeded leak is a regression of growth by the size of one answer per request")
   func leak() throws {
     let service = try ServiceExample()
     let outcome = try service.check(fault: "leak")
@@ -98,12 +98,12 @@ struct ServiceTests {
     #expect(outcome.words.contains("above its limit of 1 KiB/iteration"))
     let growth = try service.metric("growth")
     #expect(growth["verdict"] as? String == "regression")
-    // Answers of 300 pages have 26 KiB, and 200 of the 300 requests get one.
+    // Answers of 300 pages have 26 KiB, and 200 of 300 requests get one.
     let median = try #require((growth["current"] as? [String: Any])?["median"] as? Double)
     #expect((8_192...65_536).contains(median))
   }
 
-  /// The lines on which a file of the service's tests expects that there is no leak.
+  /// The lines of a test file on which it expects no leak.
   private func linesOfAssertions(in file: String) throws -> [Int] {
     let text = try String(contentsOfFile: "\(ServiceExample.folder)/Tests/DocumentsTests/\(file)", encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()

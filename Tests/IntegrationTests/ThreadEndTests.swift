@@ -1,29 +1,29 @@
 import Foundation
 import Testing
 
-/// Each thread of a traced program stops at its end, and each of these stops brings the whole process's figures.
+/// Each thread of a traced program stops at its end, and at each stop the memory of the whole process is read.
 @Suite("Ends of programs with threads")
 struct ThreadEndTests {
-  @Test("Memory of a process counts once in its tree, however many of its threads end", .timeLimit(.minutes(5)))
+  @Test("Memory of a process counts once in its tree, however many of its threads end", .endsHangs)
   func once() throws {
     let project = try TemporaryProject()
     let words = try ["record", "--repetitions", "40", "--json", "-", "--"] + Self.threads.words
-    let outcome = try Gate.start(words, in: project).wait()
+    let outcome = try Highwater.start(words, in: project).wait()
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     let scenario = try #require((try object(in: outcome.output)["scenarios"] as? [[String: Any]])?.first)
     let composition = try #require((scenario["composition"] as? [String: Any])?["current"] as? [String: Any])
-    // Read when the first thread to end did: of later ones nothing may be left to read.
+    // It is read at the end of the first thread: at the end of later ones nothing may be left to read.
     #expect((composition["libraries"] as? [String: Any])?.isEmpty == false)
     let repetitions = try #require(scenario["repetitions"] as? [[String: Any]])
     for repetition in repetitions {
       let metrics = try #require(repetition["metrics"] as? [String: Double])
-      // Its peak has the program's and libc's pages, too; counted twice, 8 MiB would be far above it.
+      // Counted twice, 8 MiB would be far above the peak.
       #expect(try #require(metrics["tree_peak"]) <= #require(metrics["peak_rss"]))
     }
   }
 
-  /// Begins a phase and exits at once, so that the mark's reading finds the first thread gone and others at their end:
-  /// so 15 of 240 such runs were counted up to eight times (2 CPUs, 2026-11).
+  /// Begins a phase and exits at once, so that the reading at the mark finds the first thread gone and others exiting:
+  /// before the fix memory was counted up to eight times in 15 of 240 such runs (2 CPUs, 2026-11).
   private static let threads = CompiledProgram(
     "thread-ends",
     """

@@ -24,12 +24,23 @@ package final class Console: Sendable {
   package let volume: Volume
   private let colour: Colour
   private let variables: [String: String]
+  private let output: CInt
+  private let errors: CInt
   private let state = Mutex(State())
 
-  package init(volume: Volume = .normal, colour: Colour = .auto, variables: [String: String]) {
+  /// Writes to the two standard streams, or to the open descriptors that are given instead.
+  package init(
+    volume: Volume = .normal,
+    colour: Colour = .auto,
+    variables: [String: String],
+    output: CInt = STDOUT_FILENO,
+    errors: CInt = STDERR_FILENO
+  ) {
     self.volume = volume
     self.colour = colour
     self.variables = variables
+    self.output = output
+    self.errors = errors
   }
 
   /// How much detail a summary has.
@@ -43,7 +54,7 @@ package final class Console: Sendable {
 
   /// The style for a text on one of the two streams.
   func style(onOutput: Bool = true) -> TerminalStyle {
-    let descriptor = onOutput ? STDOUT_FILENO : STDERR_FILENO
+    let descriptor = onOutput ? output : errors
     return TerminalStyle(width: width(of: descriptor), colour: usesColour(descriptor))
   }
 
@@ -66,7 +77,7 @@ package final class Console: Sendable {
   /// Writes data to standard output; a closed pipe is no error, as with any filter.
   package func print(_ text: String) {
     clearProgress()
-    write(text, to: STDOUT_FILENO)
+    write(text, to: output)
   }
 
   /// Writes a text report to standard output, or to standard error where the options write data to standard output.
@@ -84,7 +95,7 @@ package final class Console: Sendable {
   package func say(_ text: String) {
     guard volume != .quiet else { return }
     clearProgress()
-    write(text + "\n", to: STDERR_FILENO)
+    write(text + "\n", to: errors)
   }
 
   /// Prints a warning, which may quote text from outside, unless the console is quiet.
@@ -96,21 +107,21 @@ package final class Console: Sendable {
   package func printError(_ error: any DiagnosticError) {
     clearProgress()
     for line in error.diagnostics.flatMap({ $0.description.split(separator: "\n") }) {
-      write(TerminalText.safe(String(line)) + "\n", to: STDERR_FILENO)
+      write(TerminalText.safe(String(line)) + "\n", to: errors)
     }
   }
 
   /// Shows the progress of a run on one line of a terminal, which is overwritten; elsewhere nothing.
   func show(_ progress: Progress) {
-    guard volume != .quiet, isatty(STDERR_FILENO) == 1, variables["TERM"] != "dumb" else { return }
-    write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: STDERR_FILENO)
+    guard volume != .quiet, isatty(errors) == 1, variables["TERM"] != "dumb" else { return }
+    write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: errors)
     state.withLock { $0.hasProgressLine = true }
   }
 
   /// Copies a text to standard error unchanged.
   func pass(_ text: String) {
     clearProgress()
-    write(text, to: STDERR_FILENO)
+    write(text, to: errors)
   }
 
   /// Clears the progress line.
@@ -119,7 +130,7 @@ package final class Console: Sendable {
       defer { state.hasProgressLine = false }
       return state.hasProgressLine
     }
-    if had { write("\r\u{1b}[K", to: STDERR_FILENO) }
+    if had { write("\r\u{1b}[K", to: errors) }
   }
 
   private func write(_ text: String, to descriptor: CInt) {

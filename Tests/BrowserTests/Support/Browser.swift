@@ -4,8 +4,8 @@ import Testing
 
 /// A headless Chromium with one window, driven over WebDriver (W3C WebDriver 2) by Debian's chromedriver.
 ///
-/// The driver is the child of a shell that ends it as soon as its input ends, however this process ends; the browser
-/// listens on a pipe from the driver and goes with it.
+/// A shell kills the driver as soon as its input ends, however this process ends; the browser reads from a pipe of the
+/// driver and ends with it.
 final class Browser: Sendable {
   struct Failure: Error {
     let request: String
@@ -62,7 +62,7 @@ final class Browser: Sendable {
     let sessionId: String
   }
 
-  /// Waits for the line in which the driver tells that it was started successfully on port so and so.
+  /// Waits for the line in which the driver reports its port.
   private static func port(from output: FileHandle) throws -> Int {
     var text = ""
     while let more = String(data: output.availableData, encoding: .utf8), !more.isEmpty {
@@ -85,7 +85,7 @@ final class Browser: Sendable {
 }
 
 extension Browser {
-  /// How a page is looked at.
+  /// How a page is displayed.
   struct View: Sendable {
     var width = 1280
     var height = 900
@@ -101,7 +101,7 @@ extension Browser {
     static let withoutScripts = View(runsScripts: false)
   }
 
-  /// Opens a page from a file, works with it, and expects that it made no request and no diagnostic.
+  /// Opens a page from a file, runs a test on it, and expects no request and no console message.
   func visit(
     _ html: String,
     at fragment: String = "",
@@ -116,10 +116,10 @@ extension Browser {
     _ = try await (requests(), diagnostics())
     try await open(file.absoluteString + (fragment.isEmpty ? "" : "#\(fragment)"))
     try await work(self)
-    // A pending request or a throwing callback of the last action has its say.
+    // Pending requests and callbacks of the last action end first.
     if view.runsScripts { try await settle() }
-    let strangers = try await requests().filter { !$0.hasPrefix(file.absoluteString) }
-    #expect(strangers == [], "the page asks for nothing but itself", sourceLocation: sourceLocation)
+    let otherRequests = try await requests().filter { !$0.hasPrefix(file.absoluteString) }
+    #expect(otherRequests == [], "the page requests other files", sourceLocation: sourceLocation)
     let diagnostics = try await diagnostics()
     #expect(diagnostics == [], "the console stays empty", sourceLocation: sourceLocation)
     try FileManager.default.removeItem(at: file)
@@ -137,7 +137,7 @@ extension Browser {
     try await command("Emulation.setScriptExecutionDisabled", ["value": .flag(!view.runsScripts)])
   }
 
-  /// Goes to an address, also one that differs from the present one in its fragment only.
+  /// Opens an address, also one that differs from the current one only in its fragment.
   func open(_ address: String) async throws {
     let _: Nothing? = try await post("url", ["url": .text(address)])
   }
@@ -146,7 +146,7 @@ extension Browser {
     let _: Nothing? = try await post("back", [:])
   }
 
-  /// The value of a script's `return`, such as `return document.title`; its `arguments` are those given here.
+  /// The value that a script returns, such as `return document.title`; it gets these `arguments`.
   func evaluate<Value: Decodable>(
     _ script: String,
     _ arguments: JSON...,
@@ -155,7 +155,7 @@ extension Browser {
     try await post("execute/sync", ["script": .text(script), "args": .list(arguments)])
   }
 
-  /// The text that is seen of the first element of a selector; nil where there is none.
+  /// The visible text of the first element of a selector; nil if there is none.
   func text(_ selector: String) async throws -> String? {
     try await evaluate("return document.querySelector(arguments[0])?.innerText ?? null", .text(selector))
   }
@@ -175,7 +175,7 @@ extension Browser {
     Issue.record("it never came true: \(script)", sourceLocation: sourceLocation)
   }
 
-  /// What is seen, or all of the page, as a PNG file.
+  /// The visible part, or all of the page, as a PNG file.
   func screenshot(to path: String, isWhole: Bool = false) async throws {
     let picture: Picture = try await command("Page.captureScreenshot", ["captureBeyondViewport": .flag(isWhole)])
     try Data(base64Encoded: picture.data)?.write(to: URL(fileURLWithPath: path))
@@ -194,7 +194,7 @@ extension Browser {
     let _: Nothing? = try await command(name, parameters)
   }
 
-  /// The addresses that the page has asked for since they were last read; texts that are in the page itself are none.
+  /// The addresses that the page has requested since the last call, without data URLs.
   private func requests() async throws -> [String] {
     struct Event: Decodable {
       struct Message: Decodable {
@@ -216,7 +216,7 @@ extension Browser {
     }.filter { !$0.hasPrefix("data:") && $0 != "about:blank" }
   }
 
-  /// Warnings and errors on the console since they were last read.
+  /// Warnings and errors on the console since the last call.
   private func diagnostics() async throws -> [String] {
     try await log("browser").filter { ["SEVERE", "WARNING"].contains($0.level) }.map(\.message)
   }
@@ -251,13 +251,13 @@ extension Browser {
     try await act(["type": "key", "id": "keyboard", "actions": .list(down + strokes + up)])
   }
 
-  /// A place in the window, in pixels of the page from its visible corner.
+  /// A point in the window, in CSS pixels from its visible corner.
   struct Place: Sendable, Decodable {
     var x: Double
     var y: Double
   }
 
-  /// A place in the first element of a selector, by shares of its width and height; the element is scrolled into view.
+  /// A point in the first element of a selector, by fractions of its width and height; the element is scrolled into view.
   func place(in selector: String, x: Double = 0.5, y: Double = 0.5) async throws -> Place {
     try await evaluate(
       """
@@ -313,7 +313,7 @@ extension Browser {
 }
 
 extension Browser {
-  /// An answer that is not looked at.
+  /// A response that is ignored.
   private struct Nothing: Decodable {
     init(from decoder: any Decoder) {}
   }
@@ -328,7 +328,7 @@ extension Browser {
 
   /// Sends a request and reads its answer.
   ///
-  /// By our own transfers, since FoundationNetworking refuses the driver's headers, which have no space behind the colon
+  /// It uses HTTPTransfer, since FoundationNetworking refuses the driver's headers, which have no space after the colon
   /// ("Failed writing header", Swift 6.3.1 with chromedriver 156).
   private static func send<Value: Decodable>(
     _ method: String,

@@ -1,4 +1,4 @@
-/// A JSON value, as WebDriver's commands are made of them.
+/// A JSON value, for WebDriver commands.
 enum JSON: Encodable, Sendable {
   case text(String)
   case number(Int)

@@ -1,10 +1,9 @@
 import Foundation
 import GateCore
 
-/// A history as a team has it after some months, the same each time.
+/// A history of some months, the same in each run.
 ///
-/// It has several branches and machines, steps that somebody approved and steps that nobody has seen, creep, crashes, and
-/// noise.
+/// It has several branches and machines, approved and unapproved steps, creep, crashes and noise.
 struct TrendExample {
   private var state: UInt64 = 2026
   private var runs: [RunInfo] = []
@@ -24,7 +23,7 @@ struct TrendExample {
     "Intern header names", "Update the CI image", "Rename things", "Retry with a budget", "Pool the connections",
   ]
 
-  /// So many scenarios on the main branch, each with so many runs; some are on another branch or machine, too.
+  /// Scenarios on the main branch with their runs; some are on another branch or machine, too.
   static func trend(courses: Int = 20, length: Int = 200) -> Trend {
     var example = TrendExample()
     example.runs =
@@ -47,7 +46,7 @@ struct TrendExample {
       runs: example.runs, runCount: length * 2 + 31, courses: all, hiddenBranches: 3)
   }
 
-  /// A trend with a text in each field that a stranger may have written.
+  /// A trend with this text in each field that comes from users or targets.
   static func hostile(_ text: String) -> Trend {
     var trend = trend(courses: 2, length: 20)
     trend.links.commit = text
@@ -243,7 +242,7 @@ struct TrendExample {
     return CreepOfRuns(series, tolerance: .bounds(relative: Percent(1), absolute: nil))
   }
 
-  /// Whole pages of memory, whole items, and spans to the microsecond.
+  /// Rounds to whole pages, whole items, and microseconds.
   private static func round(_ value: Double, _ name: MetricName) -> Double {
     guard name.isValue else { return page(value) }
     return value > 1 ? value.rounded() : (value * 1e6).rounded() / 1e6

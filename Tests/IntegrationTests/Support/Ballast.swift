@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// The test program whose memory is known, `ci/bench.d/ballast.c`, and what the gate says of it.
+/// The test program of known memory, `ci/bench.d/ballast.c`, and what Highwater measures of it.
 enum Ballast {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The path of the built program, which is statically linked, so that its own memory is small and the same each time.
+  /// The path of the built program.
   ///
-  /// It gets its name when it is whole: other test processes may build it, too.
+  /// It is linked statically, so that its own memory is small and always the same. It gets its name when it is complete: other test processes may build it, too.
   private static let built = Result {
     let folder = root.appendingPathComponent(".build/bench")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -27,7 +27,7 @@ enum Ballast {
   /// Whether the kernel lets a process trace its child, which exact peaks need; found by trying.
   static let mayTrace = (try? run(program, ["may-trace"])) == 0
 
-  /// Whether a memory cgroup can be made below the one that the tests are in; found by trying.
+  /// Whether a memory cgroup can be made below that of the tests; found by trying.
   static let hasMemoryCgroup = ownMemoryCgroups.contains { parent in
     let path = "\(parent)/highwater-test-\(UUID().uuidString)"
     guard mkdir(path, 0o755) == 0 else { return false }
@@ -35,7 +35,7 @@ enum Ballast {
     return FileManager.default.fileExists(atPath: "\(path)/memory.stat")
   }
 
-  /// Where the cgroup of the tests would be by the usual mounts (cgroups(7)).
+  /// The cgroup of the tests at the usual mounts (cgroups(7)).
   private static var ownMemoryCgroups: [String] {
     let lines = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.split(separator: "\n") ?? []
     return lines.compactMap { line in
@@ -46,7 +46,7 @@ enum Ballast {
     }
   }
 
-  /// How far the kernel's mark may be off once the memory is given back: three counters (anonymous, file, shared) of
+  /// The error of `VmHWM` after memory was freed: three counters (anonymous, file, shared) of
   /// CPUs × (batch - 1) pages each, batch = max(32, 2 × CPUs) (lib/percpu_counter.c, include/linux/mm.h).
   static let markError: Double = {
     let cpus = sysconf(Int32(_SC_NPROCESSORS_ONLN))
@@ -64,18 +64,18 @@ enum Ballast {
 }
 
 extension Ballast {
-  /// What the program wrote of itself, in bytes.
+  /// What the program reports about itself, in bytes.
   struct Report: Decodable {
     let command: String
-    /// What it held before it began.
+    /// What it held at its start.
     let base: Double
-    /// What it and its children then took, each page once.
+    /// What it and its children took after that, each page once.
     let touched: Double
 
     var truth: Double { base + touched }
   }
 
-  /// What the gate's result file says of one repetition.
+  /// One repetition in the result file.
   struct Repetition: Decodable {
     struct Process: Decodable {
       let command: String
@@ -94,14 +94,14 @@ extension Ballast {
     }
   }
 
-  /// A recording with all that was said of it.
+  /// The result of a recording, and the reports of the program.
   struct Outcome {
     let method: String
     let repetitions: [Repetition]
     /// In the order in which they were written, those of a warm-up first.
     let reports: [Report]
 
-    /// The one repetition and its truth.
+    /// The only repetition and its report.
     func only() throws -> (repetition: Repetition, report: Report) {
       (try #require(repetitions.first), try #require(reports.first))
     }
@@ -115,19 +115,19 @@ extension Ballast {
     let scenarios: [Scenario]
   }
 
-  /// Records this program with the words given, as in `hold mib=16`.
+  /// Records this program with these arguments, as in `hold mib=16`.
   static func record(_ words: String, options: [String] = [], launcherOf mebibytes: Int? = nil) throws -> Outcome {
     try record([program] + words.split(separator: " ").map(String.init), options: options, launcherOf: mebibytes)
   }
 
-  /// Records a command; the gate is started by a process that holds as many mebibytes, or by the tests.
+  /// Records a command; Highwater is started by a process that holds so many MiB, or by the tests.
   static func record(_ command: [String], options: [String] = [], launcherOf mebibytes: Int? = nil) throws -> Outcome {
     let project = try TemporaryProject()
     let gate = ["record", "--json", "-"] + options + ["--"] + command
-    let launcher = try mebibytes.map { [try program, "launch", "mib=\($0)", "--", Gate.binary] }
-    let words = (launcher ?? [Gate.binary]) + gate
+    let launcher = try mebibytes.map { [try program, "launch", "mib=\($0)", "--", Highwater.binary] }
+    let words = (launcher ?? [Highwater.binary]) + gate
     let variables = ["BALLAST_REPORT": project.url("reports").path]
-    let outcome = try Gate.Running(Array(words[1...]), in: project, variables: variables, program: words[0]).wait()
+    let outcome = try Highwater.Running(Array(words[1...]), in: project, variables: variables, program: words[0]).wait()
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     let result = try JSONDecoder().decode(ResultFile.self, from: Data(outcome.output.utf8))
     let reports = try project.read("reports").split(separator: "\n").map {

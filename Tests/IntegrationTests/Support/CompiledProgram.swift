@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// A small C program that tests start, compiled once for each test process.
+/// A small C program that tests start, compiled once per test process.
 struct CompiledProgram {
   private let path: Result<String, any Error>
 
-  /// Compiles the text; a failure is thrown where the program is wanted.
+  /// Compiles the text; a failure is thrown by ``words``.
   init(_ name: String, flags: [String] = [], _ text: String) {
     path = Result { try Self.compile(name, flags, text) }
   }
@@ -14,20 +14,20 @@ struct CompiledProgram {
     get throws { [try path.get()] }
   }
 
-  /// Whether the program is there, and the words make it exit with 0.
+  /// Whether the program was built and exits with 0 with these arguments.
   func succeeds(_ arguments: String...) -> Bool {
     guard let path = try? path.get() else { return false }
     return (try? Self.run(path, arguments)) == 0
   }
 
-  /// Where every user may execute what root has made; other test processes may build the same.
+  /// A folder whose programs every user may execute; other test processes may build the same ones.
   private static let folder = Result {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-test-programs-\(getuid())")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     return url
   }
 
-  /// The program gets its name when it is whole.
+  /// The program gets its name when it is complete.
   private static func compile(_ name: String, _ flags: [String], _ text: String) throws -> String {
     let (folder, id) = (try folder.get(), UUID().uuidString)
     let (source, draft) = (folder.appendingPathComponent("\(id).c"), folder.appendingPathComponent(id))

@@ -1,25 +1,25 @@
 import Foundation
 
-/// What is taken from the gate, by a program that gives it up and then becomes the gate.
+/// A right that Highwater runs without: a launcher gives it up and then becomes Highwater.
 enum Confinement: String, CaseIterable {
-  /// Root's rights and groups; what is left are those of a user who owns nothing.
+  /// Root's rights and groups; it runs as ``user`` then.
   case privileges
-  /// ptrace(2), by a seccomp filter as containers have it.
+  /// ptrace(2), refused by a seccomp filter as in containers.
   case ptrace
-  /// personality(2), in the same way.
+  /// personality(2), refused in the same way.
   case personality
 
-  /// The user who is left without privileges; what he is to write to must be his.
+  /// `nobody`, who must own what it writes to.
   static let user: UInt32 = 65534
 
-  /// The words to put before a command.
+  /// The command to put before another one.
   static func launcher(without lost: Set<Confinement>) throws -> [String] {
     try program.words + allCases.filter(lost.contains).map(\.rawValue) + ["--"]
   }
 
-  /// Whether it can be put upon the gate here, found by trying.
-  static let canFilter = program.succeeds("ptrace", "--", Gate.binary, "--version")
-  static let canDropPrivileges = program.succeeds("privileges", "--", Gate.binary, "--version")
+  /// Whether these rights can be given up here, found by trying.
+  static let canFilter = program.succeeds("ptrace", "--", Highwater.binary, "--version")
+  static let canDropPrivileges = program.succeeds("privileges", "--", Highwater.binary, "--version")
 
   private static let program = CompiledProgram(
     "confine",

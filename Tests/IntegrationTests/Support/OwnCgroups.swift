@@ -1,10 +1,10 @@
 import Foundation
 
-/// The cgroups that runs of the gate may make, and leave.
+/// The cgroups that runs of Highwater make.
 enum OwnCgroups {
-  /// The folders, in any hierarchy, of cgroups that were made by one of the processes.
+  /// The folders, in any hierarchy, of the cgroups that one of the processes made.
   ///
-  /// The gate names them `highwater-<pid>-…`, and makes them in its own cgroup, or in one above that.
+  /// They are named `highwater-<pid>-…`, and are in the cgroup of the process or in one above it.
   static func made(by processes: [Int32]) -> [String] {
     places.flatMap { place in
       let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []

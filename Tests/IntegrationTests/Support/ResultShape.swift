@@ -7,14 +7,14 @@ indirect enum Shape: Sendable {
   case matching(String)
   case list(of: Shape)
   case object([String: Shape])
-  /// Figures by the names of metrics.
-  case figures
-  /// `null` is as good.
+  /// Measurements by the names of metrics.
+  case measurements
+  /// May be `null`.
   case optional(Shape)
   /// May be missing.
   case missing(Shape)
 
-  /// What is wrong with a value, each with its place; empty where it fits.
+  /// What is wrong with a value, each with its place; empty where nothing is.
   func faults(of value: Any?, at place: String = "$") -> [String] {
     switch (self, value) {
     case (.missing, nil): []
@@ -26,7 +26,7 @@ indirect enum Shape: Sendable {
       keys.sorted { $0.key < $1.key }.flatMap { $1.faults(of: object[$0], at: "\(place).\($0)") }
     case (.list(let shape), let list as [Any]):
       list.indices.flatMap { shape.faults(of: list[$0], at: "\(place)[\($0)]") }
-    case (.figures, let object as [String: Any]):
+    case (.measurements, let object as [String: Any]):
       object.flatMap { name, value in
         let isRate = name.hasSuffix("growth") || name == "fault_rate"
         return (isRate ? Shape.number : .whole).faults(of: value, at: "\(place).\(name)")
@@ -49,7 +49,7 @@ indirect enum Shape: Sendable {
     }
   }
 
-  /// Foundation keeps numbers and truth values in one type.
+  /// Foundation has one type for numbers and Boolean values.
   private func isBoolean(_ value: Any?) -> Bool {
     guard let number = value as? NSNumber else { return false }
     return String(cString: number.objCType) == "c" && (number == true || number == false)
@@ -78,7 +78,7 @@ extension Shape {
       ]),
       "code": .missing(whole), "signal": .missing(text), "proof": .missing(text), "detail": .missing(text),
     ]),
-    "durationSeconds": number, "processes": whole, "metrics": figures,
+    "durationSeconds": number, "processes": whole, "metrics": measurements,
     "growth": .missing(object(["low": number, "high": number, "kind": word(["level", "leaking", "settling"])])),
     "steadiness": word(["steady", "unsteady", "drifting", "too-short"]),
     "phases": list(of: object(["name": text, "peak_rss": .missing(whole), "steady_rss": .missing(whole)])),

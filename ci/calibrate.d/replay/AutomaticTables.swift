@@ -13,13 +13,13 @@ enum AutomaticTables {
         let replay = Replay(tolerance: .automatic)
         let tally = Experiment(noise, baseline: baseline, replay).tally()
         let found = [1.03, 1.05, 1.1].map { factor in
-          figure(Experiment(noise, baseline: baseline, replay, factor: factor).tally().percent(.regression))
+          number(Experiment(noise, baseline: baseline, replay, factor: factor).tally().percent(.regression))
         }
         table.add(
           [
-            noise.name, "\(baseline)", figure(tolerance(noise, baseline), places: 2),
-            figure(tally.percent(.regression), places: 2), figure(tally.percent(.improved), places: 2),
-            figure(tally.percent(.inconclusive)), figure(tally.meanRuns),
+            noise.name, "\(baseline)", number(tolerance(noise, baseline), places: 2),
+            number(tally.percent(.regression), places: 2), number(tally.percent(.improved), places: 2),
+            number(tally.percent(.inconclusive)), number(tally.meanRuns),
           ] + found
         )
       }

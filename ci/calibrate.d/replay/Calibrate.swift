@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GateCore
 
-/// Replays the gate's rules over simulated and recorded data, and writes what came of it.
+/// Applies Highwater's rules to simulated and recorded values, and writes the results to a file.
 @main
 struct Calibrate {
   static func main() throws {
@@ -14,17 +14,18 @@ struct Calibrate {
   }
 }
 
-/// The whole of RESULTS.md.
+/// The text of RESULTS.md.
 enum Report {
   static func lines(_ series: [RecordedSeries]) -> [String] {
     [
       "# Calibration", "",
-      "Written by `ci/calibrate`, which replays the gate's own rules over simulated and recorded values with fixed seeds: "
-        + "each run writes the same bytes. What takes part is named in the tables; how real programs fare when they are run "
-        + "again is in [REAL.md](REAL.md).", "",
-      "## The defaults that these tables are of", "",
+      "Written by `ci/calibrate`, which applies Highwater's rules to simulated and recorded values with fixed seeds: "
+        + "each run writes the same bytes. Results of real programs that were measured again are in [REAL.md](REAL.md).",
+      "",
+      "## Defaults", "",
     ] + Defaults.lines + [""] + FalseAlarms.section() + DetectionTables.section() + LeakTables.section()
-      + AutomaticTables.section() + SightTables.section() + RecordedTables.section(series) + CreepTables.section()
+      + AutomaticTables.section() + DetectableChangeTables.section() + RecordedTables.section(series)
+      + CreepTables.section()
       + ChangePointTables.section()
   }
 }

@@ -1,6 +1,6 @@
 import Statistics
 
-/// The medians of one metric over sixty runs, whose true course is known.
+/// The medians of one metric over sixty runs, whose true levels are known.
 package struct SyntheticHistory: Sendable {
   package static let runs = 60
 
@@ -108,7 +108,7 @@ package enum ChangePointTables {
       standard.add(values, steps: history.steps, tolerance: 0.03)
       if zip(values, values.dropFirst()).contains(where: { $1 > 1.05 * $0 }) { previous += 1 }
     }
-    func percent(_ count: Int) -> String { figure(100 * Double(count) / Double(trials)) }
+    func percent(_ count: Int) -> String { number(100 * Double(count) / Double(trials)) }
     let cells = [none, standard].flatMap { count in
       let located = history.steps.isEmpty ? ["", "", ""] : count.located.map { percent($0.count) }
       return [percent(count.flagged)] + located + [percent(count.elsewhere)]

@@ -2,7 +2,7 @@ import GateCore
 import Glibc
 import Statistics
 
-/// How long judging takes; printed only, since no two runs of it are alike.
+/// How long judging takes; only printed, since it differs from run to run.
 enum Cost {
   static func lines() -> [String] {
     judging() + searching()
@@ -20,10 +20,10 @@ enum Cost {
         return (baseline: [MetricName.peakRSS: peak.baseline, .steadyRSS: steady.baseline], current: current)
       }
       var tally = Tally()
-      // The process's own time: what else the machine does is no cost of judging.
+      // CPU time of this process, which does not depend on other processes.
       let start = clock()
       for scenario in scenarios { tally.add(replay.result(scenario.baseline, scenario.current)) }
-      let time = figure(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
+      let time = number(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
       let found = tally.count(of: .regression)
       return "judging 1000 scenarios of 20 repetitions (\(name)): \(time) s of CPU, \(found) regressions"
     }
@@ -40,7 +40,7 @@ enum Cost {
       }
       let start = clock()
       let found = all.reduce(0) { $0 + ChangePoints.find(in: $1) { 0.03 * $0 }.count }
-      let time = figure(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
+      let time = number(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)
       return "searching 40 series of 10000 values for steps (\(noise.name)): \(time) s of CPU, \(found) steps"
     }
   }

@@ -1,7 +1,7 @@
 package import GateCore
 import Statistics
 
-/// What the gate does where nobody tells it otherwise, taken from the gate itself.
+/// The defaults of Highwater, read from its own code.
 package enum Defaults {
   /// Comparisons for each row of the tables.
   package static let trials = 2000
@@ -18,7 +18,7 @@ package enum Defaults {
     Scenario(name: ScenarioName("any"), target: Target(command: .arguments(["true"]), workingDirectory: "."))
   }
 
-  /// The defaults in words; where one of them changes, the tables that were made with it are out of date.
+  /// The defaults as text; when one of them changes, the tables are out of date.
   package static var lines: [String] {
     let plan = repetitions.plan
     let looks = plan.looks.map { count in
@@ -31,7 +31,7 @@ package enum Defaults {
     }
     let rules = Gate.standard.rules.map { "`\($0.metric)` at \(words($0.tolerance))" }
     return [
-      "- Judged where no gate is written: \(rules.joined(separator: "; ")).",
+      "- Judged where no gate is configured: \(rules.joined(separator: "; ")).",
       "- Repetitions of a baseline: \(baseline). Of a check: looks at \(looks.joined(separator: ", ")) "
         + "(the chance of a false alarm that each may take against \(baseline) values; "
         + "\(Decimals.text(100 * RepetitionPlan.falseAlarms, places: 0)) % in all).",

@@ -30,7 +30,7 @@ enum DetectionTables {
         let own = (counts.map(Repetitions.fixed) + [Defaults.repetitions]).map { repetitions in
           Experiment(noise, Replay(repetitions), factor: factor).tally().percent(.regression)
         }
-        table.add(["\(text(percent))", "+\(text(shift))"] + (own + peers(noise, factor)).map { figure($0) })
+        table.add(["\(text(percent))", "+\(text(shift))"] + (own + peers(noise, factor)).map { number($0) })
       }
     }
     return table.lines
@@ -70,8 +70,8 @@ enum DetectionTables {
           let tallies = (counts.map(Repetitions.fixed) + [Defaults.repetitions]).map { repetitions in
             Experiment(noise, Replay(repetitions, tolerance: rule.tolerance), factor: 1 + shift / 100).tally()
           }
-          row += tallies.map { figure($0.percent(.regression)) }
-          row += tallies.suffix(1).flatMap { [figure($0.percent(.inconclusive)), figure($0.meanRuns)] }
+          row += tallies.map { number($0.percent(.regression)) }
+          row += tallies.suffix(1).flatMap { [number($0.percent(.inconclusive)), number($0.meanRuns)] }
         }
         table.add(row)
       }
@@ -96,7 +96,7 @@ enum DetectionTables {
         for kind in kinds {
           let tally = Experiment(noise, Replay(kind.1), factor: 1 + shift / 100).tally()
           row += [
-            figure(tally.percent(.regression), places: 2), figure(tally.percent(.inconclusive)), figure(tally.meanRuns),
+            number(tally.percent(.regression), places: 2), number(tally.percent(.inconclusive)), number(tally.meanRuns),
           ]
         }
         table.add(row)

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// How often the gate errs where nothing changed.
+/// Verdicts on programs that did not change.
 package enum FalseAlarms {
   package static let plans: [(name: String, repetitions: Repetitions)] = [
     ("adaptive", Defaults.repetitions), ("5", .fixed(5)), ("10", .fixed(10)), ("3", .fixed(3)),
@@ -17,8 +17,8 @@ package enum FalseAlarms {
 
   private static func cells(_ tally: Tally) -> [String] {
     [
-      figure(tally.percent(.regression), places: 2), figure(tally.percent(.improved), places: 2),
-      figure(tally.percent(.pass)), figure(tally.percent(.inconclusive)), figure(tally.meanRuns),
+      number(tally.percent(.regression), places: 2), number(tally.percent(.improved), places: 2),
+      number(tally.percent(.pass)), number(tally.percent(.inconclusive)), number(tally.meanRuns),
     ]
   }
 
@@ -28,7 +28,7 @@ package enum FalseAlarms {
     var lines = [
       "## A. False alarms: equal against equal", "",
       "Each row is \(Defaults.trials) comparisons of one metric at the default tolerance, at 58.4 MB, where 3 % counts "
-        + "and not 512 KiB. A share of 1 % wanders by 0.22 % (one standard error) in so many comparisons. Three repetitions "
+        + "and not 512 KiB. The standard error of a share of 1 % is 0.22 %. Three repetitions "
         + "are too few for statistics except against 10 values and more.",
     ]
     for plan in plans {
@@ -45,14 +45,14 @@ package enum FalseAlarms {
       lines += ["", "### Repetitions: \(plan.name)", ""] + table.lines
       lines += [
         "",
-        "False alarms of all rows: \(figure(all.percent(.regression), places: 2)) %, of the worst row: "
-          + "\(figure(worst, places: 2)) %.",
+        "False alarms of all rows: \(number(all.percent(.regression), places: 2)) %, of the worst row: "
+          + "\(number(worst, places: 2)) %.",
       ]
     }
     return lines + levels() + scenarios()
   }
 
-  /// The same noise in a small tool and a large server: the larger part of the tolerance is another one.
+  /// The same noise in a small tool, where the absolute tolerance counts, and in a large server.
   private static func levels() -> [String] {
     var lines = [
       "", "### A tool of 2 MB and a server of 2 GB", "", "Adaptive repetitions, baseline of \(Defaults.baseline).",
@@ -67,7 +67,7 @@ package enum FalseAlarms {
     return lines
   }
 
-  /// Whole scenarios: peak and steady state, whose noise is their own.
+  /// Scenarios of two metrics with independent noise.
   private static func scenarios() -> [String] {
     var table = MarkdownTable(["noise of both", "baseline"] + columns)
     for noise in Noise.all {
@@ -84,8 +84,8 @@ package enum FalseAlarms {
     }
     return [
       "", "### Whole scenarios", "",
-      "`peak_rss` and `steady_rss` with independent noise, adaptive repetitions: the promise is one verdict's, two have "
-        + "twice the chance.", "",
+      "`peak_rss` and `steady_rss` with independent noise, adaptive repetitions: the promise is about one metric, and "
+        + "two have twice the chance.", "",
     ] + table.lines
   }
 }

@@ -1,10 +1,10 @@
 package import GateCore
 import Glibc
 
-/// How resident memory goes over one run, without a leak or with one.
-package struct Course: Sendable {
+/// The resident memory of a simulated run, with or without a leak.
+package struct SimulatedRun: Sendable {
   package let name: String
-  /// The level in bytes at each of so many equal steps.
+  /// Resident memory in bytes at equal steps of time.
   private let make: @Sendable (_ steps: Int, _ chance: inout Chance) -> [Double]
 
   package init(_ name: String, make: @escaping @Sendable (_ steps: Int, _ chance: inout Chance) -> [Double]) {
@@ -13,12 +13,12 @@ package struct Course: Sendable {
 
   private static let mebibyte = 1_048_576.0
 
-  /// Pages that come and go in any process, and whole pages only.
+  /// Adds the noise of a page or two that every process has, in whole pages.
   private func levels(_ steps: Int, _ chance: inout Chance) -> [Double] {
     make(steps, &chance).map { (($0 / 4096) + chance.normal()).rounded() * 4096 }
   }
 
-  /// 200 iterations, each told by a mark.
+  /// A run of 200 iterations, each with a mark.
   package func perIteration(_ chance: inout Chance) -> RepetitionResult {
     let levels = levels(200, &chance)
     let marks = levels.enumerated().map { index, level in
@@ -27,7 +27,7 @@ package struct Course: Sendable {
     return Self.recording(levels, marks: marks).result()
   }
 
-  /// Four seconds, read each 10 ms.
+  /// A run of four seconds, read every 10 ms.
   package func perSecond(_ chance: inout Chance) -> RepetitionResult {
     Self.recording(levels(400, &chance), marks: []).result()
   }
@@ -50,41 +50,41 @@ package struct Course: Sendable {
   }
 }
 
-extension Course {
+extension SimulatedRun {
   /// Programs that do not leak.
-  package static let sound: [Course] = [
-    Course("plateau of 60 MiB") { steps, _ in [Double](repeating: 60 * mebibyte, count: steps) },
-    Course("exponential warm-up, 30 to 60 MiB") { steps, chance in
+  package static let withoutLeak: [SimulatedRun] = [
+    SimulatedRun("plateau of 60 MiB") { steps, _ in [Double](repeating: 60 * mebibyte, count: steps) },
+    SimulatedRun("exponential warm-up, 30 to 60 MiB") { steps, chance in
       let pace = 0.02 + 0.06 * chance.uniform()
       return share(steps) { (60 - 30 * exp(-$0 / pace)) * mebibyte }
     },
-    Course("warm-up by 2 to 6 stairs, to 60 MiB") { steps, chance in
+    SimulatedRun("warm-up by 2 to 6 stairs, to 60 MiB") { steps, chance in
       let (count, end) = (2 + Int(5 * chance.uniform()), 0.1 + 0.3 * chance.uniform())
       return share(steps) { (30 + 30 * min(1, Double(Int($0 / end * Double(count))) / Double(count))) * mebibyte }
     },
-    Course("collector's sawtooth of 30 MiB") { steps, chance in
+    SimulatedRun("collector's sawtooth of 30 MiB") { steps, chance in
       let (turns, phase) = (4 + 36 * chance.uniform(), chance.uniform())
       return share(steps) { at in
         let place = at * turns + phase
         return (45 + 30 * (place - place.rounded(.down))) * mebibyte
       }
     },
-    Course("wandering (AR(1) 0.95, 1 MiB)") { steps, chance in
+    SimulatedRun("wandering (AR(1) 0.95, 1 MiB)") { steps, chance in
       var value = chance.normal()
       return (0..<steps).map { _ in
         defer { value = 0.95 * value + (1 - 0.95 * 0.95).squareRoot() * chance.normal() }
         return (60 + value) * mebibyte
       }
     },
-    Course("cache that fills (logarithm), 30 to 60 MiB") { steps, chance in
+    SimulatedRun("cache that fills (logarithm), 30 to 60 MiB") { steps, chance in
       let pace = 20 + 180 * chance.uniform()
       return share(steps) { (30 + 30 * log(1 + pace * $0) / log(1 + pace)) * mebibyte }
     },
   ]
 
-  /// A process of 30 MiB that keeps so many bytes of each step; `piece` is what its allocator takes at once.
-  package static func leak(_ bytes: Double, piece: Double = 4096) -> Course {
-    Course(Bytes(Int64(bytes)).description) { steps, _ in
+  /// A process of 30 MiB that keeps so many bytes of each step; its allocator takes `piece` bytes at once.
+  package static func leak(_ bytes: Double, piece: Double = 4096) -> SimulatedRun {
+    SimulatedRun(Bytes(Int64(bytes)).description) { steps, _ in
       (0..<steps).map { 30 * mebibyte + (bytes * Double($0) / piece).rounded(.down) * piece }
     }
   }
@@ -94,37 +94,37 @@ extension Course {
   }
 }
 
-/// Leaks called and missed.
+/// Leaks found and missed.
 package enum LeakTables {
   package static let trials = 200
 
-  /// What came of many checks of one course.
+  /// The results of many checks of one kind of run.
   package struct Count: Equatable {
-    /// How many first repetitions went each way; `none` where there was no figure of growth.
-    package var courses: [String: Int] = [:]
-    /// How many checks tell of a leak though no rule looks at growth.
+    /// The first repetitions by the kind of their growth; `none` where growth was not measured.
+    package var kinds: [String: Int] = [:]
+    /// How many checks report a leak though no rule is about growth.
     package var reported = 0
-    /// What the gates of ``limits`` said.
+    /// The verdicts at each of ``limits``.
     package var tallies = [Tally](repeating: Tally(), count: limits.count)
     package var slopes: [Double] = []
   }
 
   package static let limits: [Bytes] = [.kibibytes(1), Bytes(32)]
 
-  /// Checks a course this often.
-  package static func count(_ course: Course, perIteration: Bool, trials: Int = trials) -> Count {
+  /// Checks a kind of run so many times.
+  package static func count(_ run: SimulatedRun, perIteration: Bool, trials: Int = trials) -> Count {
     var count = Count()
     for (index, limit) in limits.enumerated() {
       let gate = Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: .size(limit))])
       let replay = Replay(gate: gate, repetitions: Defaults.repetitions)
-      var chance = Chance(for: "\(course.name), \(perIteration), \(limit)")
+      var chance = Chance(for: "\(run.name), \(perIteration), \(limit)")
       for _ in 0..<trials {
         let result = replay.result([:]) {
-          perIteration ? course.perIteration(&chance) : course.perSecond(&chance)
+          perIteration ? run.perIteration(&chance) : run.perSecond(&chance)
         }
         count.tallies[index].add(result)
         guard index == 0 else { continue }
-        count.courses[result.repetitions[0].growth?.kind.rawValue ?? "none", default: 0] += 1
+        count.kinds[result.repetitions[0].growth?.kind.rawValue ?? "none", default: 0] += 1
         if Replay.reportsLeak(Array(result.repetitions.prefix(replay.repetitions.plan.min))) { count.reported += 1 }
         if let slope = result.repetitions[0].metrics[.growth] { count.slopes.append(slope) }
       }
@@ -132,38 +132,38 @@ package enum LeakTables {
     return count
   }
 
-  private static let courses = ["leaking", "settling", "level", "none"]
+  private static let kinds = ["leaking", "settling", "level", "none"]
 
   private static func cells(_ count: Count) -> [String] {
-    courses.map { "\(count.courses[$0] ?? 0)" } + ["\(count.reported)"]
+    kinds.map { "\(count.kinds[$0] ?? 0)" } + ["\(count.reported)"]
       + count.tallies.flatMap { tally in
-        ["\(tally.count(of: .regression))", "\(tally.count(of: .inconclusive))", figure(tally.meanRuns)]
+        ["\(tally.count(of: .regression))", "\(tally.count(of: .inconclusive))", number(tally.meanRuns)]
       }
   }
 
   private static let columns =
-    courses + ["leak told"] + limits.flatMap { limit in ["limit \(limit): alarms", "inconclusive", "mean runs"] }
+    kinds + ["reported"] + limits.flatMap { limit in ["limit \(limit): alarms", "inconclusive", "mean runs"] }
 
   static func section() -> [String] {
     [
       "", "## D. Leaks", "",
       "Each row is \(trials) checks with adaptive repetitions: how many were a leak, settling or level by their first "
-        + "repetition, or had no figure of growth; in how many the standard gate told of a leak; and what a gate of "
-        + "`growth: {limit: …}` said. Per iteration: 200 iterations, per second: 4 s read each 10 ms; whole pages, one "
-        + "or two of which come and go.", "",
-    ] + sound() + [
+        + "repetition, or had no measured growth; how many reported a leak with the standard gate; and the verdicts of a "
+        + "gate with `growth: {limit: …}`. Per iteration: 200 iterations; per second: 4 s read every 10 ms; in whole "
+        + "pages, with a noise of one or two.", "",
+    ] + withoutLeak() + [
       "",
       "A process of 30 MiB over 200 iterations; allocators take memory by the page, or in pieces of 132 KiB "
-        + "(brk(2) by glibc). What stays below 1 MiB in all is no leak by its course: a limit finds it.", "",
+        + "(brk(2) by glibc). A leak below 1 MiB in all is not recognized by itself: a limit finds it.", "",
     ] + leaks()
   }
 
-  private static func sound() -> [String] {
-    var table = MarkdownTable(["sound program", "growth per"] + columns)
-    for course in Course.sound {
+  private static func withoutLeak() -> [String] {
+    var table = MarkdownTable(["no leak", "growth per"] + columns)
+    for run in SimulatedRun.withoutLeak {
       for perIteration in [true, false] {
-        let count = count(course, perIteration: perIteration)
-        table.add([course.name, perIteration ? "iteration" : "second"] + cells(count))
+        let count = count(run, perIteration: perIteration)
+        table.add([run.name, perIteration ? "iteration" : "second"] + cells(count))
       }
     }
     return table.lines
@@ -175,7 +175,7 @@ package enum LeakTables {
       for piece in [4096.0, 135_168] {
         let count = count(.leak(bytes, piece: piece), perIteration: true)
         let slope = count.slopes.sorted().dropFirst(count.slopes.count / 2).first ?? 0
-        table.add([Bytes(Int64(bytes)).description, Bytes(Int64(piece)).description] + cells(count) + [figure(slope)])
+        table.add([Bytes(Int64(bytes)).description, Bytes(Int64(piece)).description] + cells(count) + [number(slope)])
       }
     }
     return table.lines

@@ -1,6 +1,6 @@
 import GateCore
 
-/// A table as Markdown, its columns as wide as their widest cell, so that it can be read as plain text too.
+/// A Markdown table with padded columns, so that it can be read as plain text.
 package struct MarkdownTable {
   private var rows: [[String]]
 
@@ -23,7 +23,7 @@ package struct MarkdownTable {
     return ([rows[0], rule] + rows.dropFirst()).map { Self.line($0, widths) }
   }
 
-  /// One row as it stands in a table whose columns are this wide.
+  /// A row whose columns have these widths.
   private static func line(_ cells: [String], _ widths: [Int]) -> String {
     let padded = zip(cells, widths).enumerated().map { column, cell in
       let space = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
@@ -33,7 +33,7 @@ package struct MarkdownTable {
   }
 }
 
-/// A share in percent, or a mean, as it stands in a table.
-func figure(_ value: Double, places: Int = 1) -> String {
+/// A number for a table cell.
+func number(_ value: Double, places: Int = 1) -> String {
   Decimals.text(value, places: places)
 }

@@ -1,4 +1,4 @@
-/// How the figures of one and the same program differ from repetition to repetition.
+/// How the measurements of one program differ from repetition to repetition.
 package struct Noise: Sendable {
   package let name: String
   /// Values around 1 in the order of measurement, for a baseline of so many values and so many after it.

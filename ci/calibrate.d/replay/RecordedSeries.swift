@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import GateCore
 
-/// The figures of many repetitions of one real program.
+/// The measurements of many repetitions of one real program.
 package struct RecordedSeries: Decodable {
   package let program: String
   package let version: String
@@ -65,9 +65,9 @@ package enum RecordedTables {
       let counts = [Verdict.regression, .improved, .pass, .inconclusive].map { "\(tally.count(of: $0))" }
       let risen = [5.0, 10].flatMap { percent in
         let tally = Self.tally(of: series, risen: percent)
-        return [tally.percent(.regression), tally.percent(.inconclusive)].map { figure($0, places: 0) }
+        return [tally.percent(.regression), tally.percent(.inconclusive)].map { number($0, places: 0) }
       }
-      table.add([series.program, series.version] + shape(series) + counts + [figure(tally.meanRuns)] + risen)
+      table.add([series.program, series.version] + shape(series) + counts + [number(tally.meanRuns)] + risen)
     }
     return [
       "", "## G. Real programs, recorded", "",
@@ -75,9 +75,9 @@ package enum RecordedTables {
         + "\(first.startedAt)): level, coefficient of variation, range and tolerance of `peak_rss`, and how many repetitions had a "
         + "steady state. Then the whole standard gate over each stretch of \(Defaults.baseline) values as the baseline and "
         + "those right after it as the check. Stretches of one series overlap: \(sum.count) comparisons in all, "
-        + "\(sum.count(of: .regression)) regressions (\(figure(sum.percent(.regression), places: 2)) %), "
-        + "\(sum.count(of: .inconclusive)) inconclusive (\(figure(sum.percent(.inconclusive), places: 2)) %), "
-        + "\(figure(sum.meanRuns)) repetitions in the mean. At the end: shares in % with all later values raised.", "",
+        + "\(sum.count(of: .regression)) regressions (\(number(sum.percent(.regression), places: 2)) %), "
+        + "\(sum.count(of: .inconclusive)) inconclusive (\(number(sum.percent(.inconclusive), places: 2)) %), "
+        + "\(number(sum.meanRuns)) repetitions in the mean. At the end: shares in % with all later values raised.", "",
     ] + table.lines
   }
 
@@ -89,8 +89,8 @@ package enum RecordedTables {
     let allowed = Tolerance.standard.allowed(above: peaks)
     let range = (peaks.max() ?? 0) - (peaks.min() ?? 0)
     return [
-      figure(mean / 1_048_576), figure(100 * variance.squareRoot() / mean, places: 2),
-      figure(100 * range / mean, places: 2), figure(100 * allowed / mean),
+      number(mean / 1_048_576), number(100 * variance.squareRoot() / mean, places: 2),
+      number(100 * range / mean, places: 2), number(100 * allowed / mean),
       "\(repetitions.count { $0.metrics[.steadyRSS] != nil })",
     ]
   }

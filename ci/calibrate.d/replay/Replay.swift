@@ -1,7 +1,7 @@
 package import GateCore
 import FoundationEssentials
 
-/// The gate's own rules, applied to given values.
+/// Highwater's own rules, applied to given values.
 package struct Replay: Sendable {
   package let gate: Gate
   package let repetitions: Repetitions

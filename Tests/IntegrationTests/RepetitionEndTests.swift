@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One way in which a repetition ends, and what the gate makes of it.
+/// One way in which a repetition ends, and its result.
 struct EndCase: Sendable, CustomTestStringConvertible {
   let testDescription: String
   /// The scenario's keys, in YAML.
@@ -9,7 +9,7 @@ struct EndCase: Sendable, CustomTestStringConvertible {
   let code: Int32
   /// The end's kind in the result file, with its exit code or signal.
   let end: String
-  /// What a person must be told.
+  /// A part of the report.
   let message: String
 
   init(_ condition: String, _ scenario: String, _ code: Int32, _ end: String, says message: String = "highwater: pass")
@@ -30,14 +30,16 @@ struct EndCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("How targets end, and what the gate says of it", .timeLimit(.minutes(10)))
-struct EndConditionTests {
-  static let up = "ready: {file: up, within: 30s}\nsetup: [[rm, -f, up]]\n"
+@Suite("Ends of repetitions, and their exit codes", .endsHangs)
+struct RepetitionEndTests {
+  static let up = "ready: {file: up, within: 30s}\nsetup: [[rm, -f, up, go]]\n"
 
-  /// Long enough to be measured.
+  /// Lets a target wait for a step that makes the file `go`, so that it ends neither before nor long after that.
+  static let untilGo = "touch up; while [ ! -e go ]; do sleep 0.02; done"
+
   static let briefly = "steps: [{wait: 100ms}]\n"
 
-  static let daemon = "ready: {file: d.pid, within: 30s}\nsetup: [[rm, -f, d.pid]]\n"
+  static let daemon = "ready: {file: d.pid, within: 30s}\nsetup: [[rm, -f, d.pid, go]]\n"
 
   static let exits: [EndCase] = [
     EndCase("exit code 0", "target: {shell: sleep 0.2; exit 0}", 0, "exited 0"),
@@ -145,30 +147,30 @@ struct EndConditionTests {
       "stopped TERM", says: "did not end within 300 ms and was killed"),
     EndCase(
       "ends before the last step",
-      up + "target: {shell: 'touch up; sleep 1; exit 0'}\nsteps: [{wait: 60s}, {run: 'true'}]", 3, "exited 0",
-      says: "step 1 of 2 `wait: 1 min`: the target ended (exited with code 0) during the step"),
+      up + "target: {shell: '\(untilGo); exit 0'}\nsteps: [{run: touch go}, {wait: 60s}, {run: 'true'}]", 3,
+      "exited 0", says: "step 2 of 3 `wait: 1 min`: the target ended (exited with code 0) during the step"),
     EndCase(
-      "killed by an unknown hand during a step",
-      up + "target: {shell: 'touch up; sleep 1; kill -KILL $$'}\nsteps: [{wait: 60s}, {run: 'true'}]", 4,
+      "killed by an unknown sender during a step",
+      up + "target: {shell: '\(untilGo); kill -KILL $$'}\nsteps: [{run: touch go}, {wait: 60s}, {run: 'true'}]", 4,
       "killed KILL", says: "killed by an unknown hand"),
     EndCase(
       "crashes during the last step, whose client hangs",
-      up + "target: {shell: 'ulimit -c 0; touch up; sleep 1; kill -SEGV $$'}\nsteps: [{run: sleep 1000}]",
+      up + "target: {shell: 'ulimit -c 0; \(untilGo); kill -SEGV $$'}\nsteps: [{run: touch go; sleep 1000}]",
       3, "crash SEGV", says: "the target ended (was ended by SIGSEGV) during the step"),
     EndCase(
       "ends during the last step, whose client hangs",
-      up + "target: {shell: 'touch up; sleep 1'}\nsteps: [{run: {command: sleep 1000, within: 3s}}]",
+      up + "target: {shell: '\(untilGo)'}\nsteps: [{run: {command: touch go; sleep 1000, within: 3s}}]",
       3, "exited 0", says: "did not end within 3.0 s and was killed"),
     EndCase(
       "ends during the last step, whose client outlives the timeout",
-      up + "target: {shell: 'touch up; sleep 1'}\nsteps: [{run: sleep 1000}]\ntimeout: 3s",
+      up + "target: {shell: '\(untilGo)'}\nsteps: [{run: touch go; sleep 1000}]\ntimeout: 3s",
       3, "exited 0", says: "was under way when the scenario's timeout of 3.0 s passed"),
     EndCase(
       "the teardown fails", "target: {command: [\"true\"]}\nteardown: ['echo still there; exit 4', 'touch torn']", 3,
       "exited 0", says: "teardown `echo still there; exit 4`: exited with code 4 (expected 0)"),
   ]
 
-  static let families: [EndCase] = [
+  static let trees: [EndCase] = [
     EndCase(
       "children outlive it", "target: {shell: 'sleep 1000 & sleep 1000 & sleep 0.2'}", 0, "exited 0",
       says: "2 processes outlived the target and were killed: sleep (pid"),
@@ -182,42 +184,44 @@ struct EndConditionTests {
       0, "stopped TERM"),
     EndCase(
       "a daemon that crashes",
-      daemon + "steps: [{wait: 60s}]\nuntil: exit\n"
-        + "target: {shell: \"setsid sh -c 'ulimit -c 0; echo $$ > d.pid; sleep 1; kill -SEGV $$' &\", "
+      daemon + "steps: [{run: touch go}, {wait: 60s}]\nuntil: exit\n"
+        + "target: {shell: \"setsid sh -c 'ulimit -c 0; echo $$ > d.pid; \(untilGo); kill -SEGV $$' &\", "
         + "main: {pidfile: d.pid}}",
       3, "crash SEGV", says: "crash (SIGSEGV)"),
     EndCase(
       "a worker by its name, its parent waiting for it, nobody tracing it",
-      "target: {shell: 'sleep 1; exit 3', main: {name: sleep}}\nuntil: exit\nisolation: {tracer: off}", 3, "exited 3",
+      "target: {shell: './worker; exit 3', main: {name: worker}}\nuntil: exit\nisolation: {tracer: off}\n"
+        + "setup: [\"printf '#!/bin/sh\\\\n\(untilGo)\\\\n' > worker; chmod +x worker\", [rm, -f, go]]\n"
+        + "steps: [{run: touch go}]", 3, "exited 3",
       says: "exited with code 3"),
   ]
 
   @Test(
-    "Every end has its exit code, its kind and its words, and leaves nothing behind",
-    arguments: exits + signals + starts + times + scripts + families
+    "Every end is reported with its exit code, its kind and its cause, and leaves nothing behind",
+    arguments: exits + signals + starts + times + scripts + trees
   )
   func end(_ end: EndCase) throws {
-    let scene = try Scene(end.scenario)
-    let outcome = try scene.check()
+    let harness = try ScenarioHarness(end.scenario)
+    let outcome = try harness.check()
     #expect(outcome.code == end.code, "\(outcome.output)\(outcome.errors)")
-    #expect(try scene.end() == end.end)
+    #expect(try harness.end() == end.end)
     #expect(outcome.words.contains(end.message), "\(outcome.output)")
-    #expect(try scene.leftovers() == [])
-    #expect(!scene.has("started"), "the target must not have been started")
+    #expect(try harness.leftovers() == [])
+    #expect(!harness.has("started"), "the target must not have been started")
   }
 
   @Test(
-    "A port that somebody else holds is told before the target is started",
+    "A port that another process uses is reported before the target is started",
     arguments: ["tcp: PORT", "http: \"http://127.0.0.1:PORT/\""])
   func portTaken(condition: String) throws {
     let port = try TakenPort()
     let ready = condition.replacingOccurrences(of: "PORT", with: "\(port.number)")
-    let scene = try Scene("target: {shell: touch started; sleep 1000}\nready: {\(ready)}")
-    let outcome = try scene.check()
+    let harness = try ScenarioHarness("target: {shell: touch started; sleep 1000}\nready: {\(ready)}")
+    let outcome = try harness.check()
     #expect(outcome.code == 3)
-    #expect(try scene.end() == "start-failed")
+    #expect(try harness.end() == "start-failed")
     #expect(outcome.words.contains("port \(port.number) is already taken by another process"), "\(outcome.output)")
-    #expect(!scene.has("started"))
-    #expect(try scene.leftovers() == [])
+    #expect(!harness.has("started"))
+    #expect(try harness.leftovers() == [])
   }
 }

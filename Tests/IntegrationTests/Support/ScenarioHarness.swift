@@ -1,25 +1,24 @@
 import Foundation
 import Testing
 
-/// A project with one scenario named `it`, whose every process is found by a marker in its environment.
-struct Scene {
+/// A project with one scenario, `it`, whose processes are found by a marker in their environment.
+struct ScenarioHarness {
   let project: TemporaryProject
 
-  /// Words before those of the gate, see ``Confinement``.
+  /// A command that becomes Highwater, see ``Confinement``.
   var launcher: [String] = []
 
-  /// Programs of targets and helpers get the runner's `TMPDIR`, and with it the marker.
+  /// Targets and their helpers inherit `TMPDIR`, and with it the marker.
   private var temporaryFolder: String { "\(project.path)/tmp/\(project.marker)" }
 
-  /// Writes a project file with the scenario's keys in YAML, but for its name; it is played once unless they say
-  /// otherwise.
+  /// Writes a project file with the scenario's keys in YAML, without its name; it runs once unless they say otherwise.
   init(_ scenario: String = "target: {command: [\"true\"]}", repetitions: Int = 1, warmup: Int = 0) throws {
     project = try TemporaryProject()
     try write(scenario, repetitions: repetitions, warmup: warmup)
     try FileManager.default.createDirectory(atPath: temporaryFolder, withIntermediateDirectories: true)
   }
 
-  /// Puts another scenario in the place of the one before.
+  /// Replaces the scenario.
   func write(_ scenario: String, repetitions: Int = 1, warmup: Int = 0) throws {
     let body = scenario.split(separator: "\n").map { "    \($0)\n" }.joined()
     try project.write(
@@ -34,19 +33,19 @@ struct Scene {
     )
   }
 
-  func start(_ arguments: String...) throws -> Gate.Running {
+  func start(_ arguments: String...) throws -> Highwater.Running {
     try start(arguments)
   }
 
-  private func start(_ arguments: [String]) throws -> Gate.Running {
-    try Gate.start(arguments, in: project, variables: ["TMPDIR": temporaryFolder], launcher: launcher)
+  private func start(_ arguments: [String]) throws -> Highwater.Running {
+    try Highwater.start(arguments, in: project, variables: ["TMPDIR": temporaryFolder], launcher: launcher)
   }
 
-  func run(_ arguments: [String]) throws -> Gate.Outcome {
+  func run(_ arguments: [String]) throws -> Highwater.Outcome {
     try start(arguments).wait()
   }
 
-  /// Gives all that is in the project to the user of ``Confinement``, and has the gate run without what is named.
+  /// Makes Highwater run without some rights; without privileges the project belongs to ``Confinement/user``.
   mutating func confine(without lost: Set<Confinement>) throws {
     launcher = try Confinement.launcher(without: lost)
     guard lost.contains(.privileges) else { return }
@@ -55,22 +54,24 @@ struct Scene {
   }
 
   /// Checks without a baseline.
-  func check(_ arguments: String...) throws -> Gate.Outcome {
+  func check(_ arguments: String...) throws -> Highwater.Outcome {
     try run(["check", "--allow-missing-baseline"] + arguments)
   }
 
-  /// Checks, and makes the baseline of it.
+  /// Checks, and approves the result.
   func approve() throws {
     try #require(try check().code == 0)
     try #require(try run(["approve"]).code == 0)
   }
 
-  /// Waits until the file is there; fails where the run ends before, or after a minute.
-  func wait(for file: String, in running: Gate.Running) throws {
+  /// Waits until the file exists; fails if the run ends before.
+  ///
+  /// The limit of a minute only ends a hang.
+  func wait(for file: String, in running: Highwater.Running) throws {
     let deadline = Date(timeIntervalSinceNow: 60)
     while !has(file) {
-      try #require(running.process.isRunning || has(file), "the run ended before `\(file)` was there")
-      try #require(Date() < deadline, "`\(file)` did not come")
+      try #require(running.process.isRunning || has(file), "the run ended before `\(file)` existed")
+      try #require(Date() < deadline, "`\(file)` does not exist after a minute")
       usleep(5000)
     }
   }
@@ -96,7 +97,7 @@ struct Scene {
     return "\(end["kind"] ?? "")\(detail)"
   }
 
-  /// What is left of runs: living processes, cgroups, and files that are temporary or half-written.
+  /// What runs left: live processes, cgroups, and temporary files.
   func leftovers() throws -> [String] {
     try project.survivors() + project.cgroups() + temporaryFiles()
   }
@@ -106,7 +107,7 @@ struct Scene {
     return all.filter { $0.hasSuffix(".tmp") || ($0.hasPrefix("tmp/") && $0.split(separator: "/").count > 2) }
   }
 
-  /// The bytes of everything that a run must leave alone or replace whole.
+  /// The content of the files that an aborted run must not change: baselines and the last result.
   func keptFiles() throws -> [String: Data] {
     var files = try project.baselines().mapValues { Data($0.utf8) }
     files["result.json"] = try? Data(contentsOf: project.url(".highwater/result.json"))
@@ -114,13 +115,25 @@ struct Scene {
   }
 }
 
-extension Gate.Running {
+extension Highwater.Running {
   func send(_ signal: Int32) {
     kill(process.processIdentifier, signal)
   }
+
+  /// Sends a signal that the program handles, and returns when it is no longer pending (`ShdPnd`, proc_pid_status(5)).
+  func sendAndAwaitDelivery(_ signal: Int32) {
+    let id = process.processIdentifier
+    kill(id, signal)
+    func isPending() -> Bool {
+      let status = (try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)) ?? ""
+      let pending = status.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }?.split(separator: "\t").last
+      return (pending.flatMap { UInt64($0, radix: 16) } ?? 0) & 1 << UInt64(signal - 1) != 0
+    }
+    while isPending() { usleep(1000) }
+  }
 }
 
-/// A socket of the loopback interface that listens on a free port while the value lives.
+/// A free port of the loopback interface on which a socket listens while the value exists.
 final class TakenPort {
   let number: Int
   private let descriptor: Int32

@@ -1,21 +1,21 @@
 import Foundation
 import Testing
 
-/// A way to end that the gate must tell, with the evidence for it.
+/// A way in which a target ends, and what the gate must report about it.
 struct KnownEnd: Sendable, CustomTestStringConvertible {
   let testDescription: String
-  /// The scenario's keys in YAML; `ENDER` stands for the program of that name.
+  /// The scenario's keys in YAML; `PROGRAM` stands for the path of ``EndingProgram``.
   let scenario: String
   let code: Int32
   /// The end's kind in the result file, with its exit code or signal.
   let end: String
-  /// How many processes of the tree were killed for want of memory, as the result file has it.
+  /// How many processes of the tree the OOM killer killed, in the result file.
   var kills = 0
-  /// Each is part of the end's `detail`.
+  /// Parts of the end's `detail`.
   var detail: [String] = []
-  /// One of them is part of the end's `proof`; there must be none where there is none here.
+  /// One of them is part of the end's `proof`; empty where there must be no proof.
   var proof: [String] = []
-  /// What a person must be told.
+  /// Parts of the report.
   var says: [String] = []
 
   init(
@@ -28,17 +28,17 @@ struct KnownEnd: Sendable, CustomTestStringConvertible {
     (self.detail, self.proof, self.says) = (detail, proof, says)
   }
 
-  /// A target that the program `ender` is.
-  static func ender(
+  /// A target that is ``EndingProgram``.
+  static func endingProgram(
     _ condition: String, _ words: String, more: String = "", _ code: Int32, _ end: String, kills: Int = 0,
     detail: [String] = [], proof: [String] = [], says: [String] = []
   ) -> KnownEnd {
-    let command = (["ENDER"] + words.split(separator: " ").map { "\"\($0)\"" }).joined(separator: ", ")
+    let command = (["PROGRAM"] + words.split(separator: " ").map { "\"\($0)\"" }).joined(separator: ", ")
     let scenario = "target: {command: [\(command)]}\n\(more)"
     return KnownEnd(condition, scenario, code, end, kills: kills, detail: detail, proof: proof, says: says)
   }
 
-  /// A target that gets a signal from a client of the scenario, which knows nothing of the gate.
+  /// A target that gets a signal from a step of the scenario.
   static func signaledFromOutside(_ signal: String, _ code: Int32, _ end: String) -> KnownEnd {
     KnownEnd(
       "SIG\(signal) from outside",
@@ -48,8 +48,15 @@ struct KnownEnd: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("Known ends, with their evidence", .timeLimit(.minutes(10)))
-struct EndTableTests {
+@Suite("Ends of targets, with their evidence", .endsHangs)
+struct KnownEndTests {
+  /// Ready once a target that wrote its process id to `pid` is stopped.
+  ///
+  /// A tracer stops its targets for an instant at other times, too, so that one look is not enough.
+  private static let untilStopped =
+    "ready: {command: \"for look in 1 2 3; do grep -q '^State:.[Tt]' /proc/$(cat pid)/status || exit 1; "
+    + "sleep 0.1; done\", within: 60s}\nsetup: [[rm, -f, pid]]\n"
+
   private static let waitsForReady = "ready: {log: ready, within: 60s}\nsteps: [{wait: 100ms}]\n"
 
   /// What `__builtin_trap` raises.
@@ -72,20 +79,20 @@ struct EndTableTests {
     KnownEnd(
       "a shell that finds no program", "target: {shell: no-such-program}", 3, "exited 127", says: ["not found"]),
     KnownEnd(
-      "programs that become others, three times",
+      "three calls of exec in one process",
       "target: {shell: \"exec sh -c 'exec sh -c \\\"sleep 0.1; exit 4\\\"'\"}", 3, "exited 4"),
     KnownEnd(
       "a child that crashes while its parent exits with 0",
       "target: {shell: \"ulimit -c 0; sh -c 'kill -SEGV $$'; sleep 0.1; exit 0\"}", 0, "exited 0"),
     KnownEnd(
-      "a child that somebody kills while its parent exits with 0",
+      "a child that is killed while its parent exits with 0",
       "target: {shell: \"sh -c 'kill -KILL $$'; sleep 0.1; exit 0\"}", 0, "exited 0"),
     KnownEnd(
       "stopped children outlive it", "target: {shell: \"sh -c 'kill -STOP $$' & sleep 0.3\"}", 0, "exited 0",
       says: ["1 process outlived the target and was killed: sh (pid"]),
-    .ender("the first thread ends before the others", "leader-ends", 3, "exited 7"),
-    .ender("another thread becomes another program", "thread-execs", 3, "exited 6"),
-    .ender("a shell that was made by vfork", "vforks", 3, "exited 5"),
+    .endingProgram("the first thread ends before the others", "leader-ends", 3, "exited 7"),
+    .endingProgram("a thread other than the first calls exec", "thread-execs", 3, "exited 6"),
+    .endingProgram("a shell that was made by vfork", "vforks", 3, "exited 5"),
   ]
 
   static let signals: [KnownEnd] = [
@@ -101,66 +108,68 @@ struct EndTableTests {
     KnownEnd(
       "a real-time signal", "target: {shell: 'sleep 0.1; kill -37 $$; sleep 1000'}", 3, "signaled RTMIN+3",
       says: ["(SIGRTMIN+3)"]),
-    .ender(
-      "it kills its own parent, which watches over it", "kills-its-parent", 4, "killed KILL",
+    .endingProgram(
+      "it kills its parent, which supervises it", "kills-its-parent", 4, "killed KILL",
       detail: ["killed by an unknown hand"]),
-    .ender(
-      "too much CPU time, softly", "computes", 3, "signaled XCPU", says: ["(SIGXCPU)"]),
-    .ender(
-      "too much CPU time", "computes hard", 4, "killed KILL", detail: ["killed by an unknown hand"]),
-    .ender("too large a file", "writes-too-much", 3, "signaled XFSZ", says: ["(SIGXFSZ)"]),
+    .endingProgram(
+      "the soft limit of CPU time", "computes", 3, "signaled XCPU", says: ["(SIGXCPU)"]),
+    .endingProgram(
+      "the hard limit of CPU time", "computes hard", 4, "killed KILL", detail: ["killed by an unknown hand"]),
+    .endingProgram("the limit of file size", "writes-too-much", 3, "signaled XFSZ", says: ["(SIGXFSZ)"]),
   ]
 
   static let faults: [KnownEnd] = [
-    .ender("a stack that overflows", "overflows", 3, "crash SEGV"),
-    .ender("a division by zero", "divides", 3, "crash FPE"),
-    .ender("a read beyond the end of a mapped file", "reads-beyond-file", 3, "crash BUS"),
-    .ender("a forbidden call", "calls-forbidden", 3, "crash SYS"),
-    .ender(
+    .endingProgram("a stack that overflows", "overflows", 3, "crash SEGV"),
+    .endingProgram("a division by zero", "divides", 3, "crash FPE"),
+    .endingProgram("a read beyond the end of a mapped file", "reads-beyond-file", 3, "crash BUS"),
+    .endingProgram("a forbidden call", "calls-forbidden", 3, "crash SYS"),
+    .endingProgram(
       "a check of the Swift runtime that fails", "traps", 3, trap, detail: ["Fatal error: Index out of range"]),
-    .ender("a breakpoint", "breaks", 3, "trap TRAP"),
-    .ender(
+    .endingProgram("a breakpoint", "breaks", 3, "trap TRAP"),
+    .endingProgram(
       "an allocation that the Swift runtime is refused", "allocation-fails", 3, "allocation-failure ABRT",
       proof: ["failed to allocate 10485792 bytes of memory with alignment 16"],
       says: ["evidence: main.swift: Fatal error: failed to allocate 10485792 bytes"]),
   ]
 
   static let times: [KnownEnd] = [
-    .ender(
+    .endingProgram(
       "it stops itself", "stops-itself", more: "timeout: 500ms", 3, "timeout", detail: ["did not end within 500 ms"]),
     KnownEnd(
       "children that ignore SIGTERM when the time is over",
       "target: {shell: \"(trap '' TERM HUP INT; setsid sleep 1000 & sleep 1000) & sleep 1000\"}\ntimeout: 500ms",
       3, "timeout", detail: ["did not end within 500 ms"]),
-    .ender(
+    KnownEnd(
       "SIGTERM while it is stopped",
-      "stops-itself", more: "ready: {delay: 300ms}\nstop: {within: 300ms}\nuntil: steps", 0, "stopped KILL",
+      "target: {shell: 'echo $$ > pid; exec PROGRAM stops-itself'}\n\(untilStopped)stop: {within: 300ms}\nuntil: steps",
+      0, "stopped KILL",
       says: ["did not end within 300 ms of SIGTERM and was killed"]),
   ]
 
-  @Test("Every end has its exit code, its kind and its words", arguments: exits + signals + faults + times)
+  @Test("Every end is reported with its exit code, its kind and its cause", arguments: exits + signals + faults + times)
   func end(_ known: KnownEnd) throws {
     try check(known)
   }
 
   private func check(_ known: KnownEnd) throws {
-    let scene = try Scene(known.scenario.replacingOccurrences(of: "ENDER", with: try Ender.program))
-    let outcome = try scene.check()
+    let harness = try ScenarioHarness(
+      known.scenario.replacingOccurrences(of: "PROGRAM", with: try EndingProgram.program))
+    let outcome = try harness.check()
     #expect(outcome.code == known.code, "\(outcome.output)\(outcome.errors)")
-    #expect(try scene.end() == known.end)
-    let (detail, proof, kills) = try scene.endWords()
+    #expect(try harness.end() == known.end)
+    let (detail, proof, kills) = try harness.endWords()
     #expect(kills == known.kills)
     #expect(known.detail.allSatisfy(detail.contains), "\(detail)")
     #expect(proof.isEmpty == known.proof.isEmpty, "\(proof)")
     #expect(proof.isEmpty || known.proof.contains(where: proof.contains), "\(proof)")
     #expect(known.says.allSatisfy(outcome.words.contains), "\(outcome.output)")
-    #expect(try scene.leftovers() == [])
+    #expect(try harness.leftovers() == [])
   }
 }
 
-// MARK: - At a limit of memory
+// MARK: - At a memory limit
 
-extension EndTableTests {
+extension KnownEndTests {
   private static let limit = "memory-limit: 64MiB\n"
 
   /// The kernel's log, where it may be read, or the cgroup's counter.
@@ -171,61 +180,64 @@ extension EndTableTests {
   private static let oneOfTree = ["1 process of the tree was killed for want of memory"]
 
   static let limited: [KnownEnd] = [
-    .ender("enough memory", "takes 32", more: limit + "timeout: 60s", 0, "exited 0"),
-    .ender(
+    .endingProgram("enough memory", "takes 32", more: limit + "timeout: 60s", 0, "exited 0"),
+    .endingProgram(
       "too little memory", "takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit, proof: proofs,
       says: ["oom (SIGKILL): at its memory-limit of 64.0 MiB", "evidence: "]),
-    .ender(
+    .endingProgram(
       "too little memory for a thread", "thread-takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
       proof: proofs),
-    .ender(
+    .endingProgram(
       "too little memory for a file in memory", "shares 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
       proof: proofs),
-    .ender(
+    .endingProgram(
       "too little memory for a child, while its parent exits with 0", "child-takes 200", more: limit, 3, "exited 0",
       kills: 1, detail: oneOfTree, proof: proofs, says: oneOfTree),
-    .ender(
-      "too little memory for a child, of which its parent tells", "child-takes 200 137", more: limit, 3, "exited 137",
+    .endingProgram(
+      "too little memory for a child, which its parent reports", "child-takes 200 137", more: limit, 3, "exited 137",
       kills: 1, detail: oneOfTree + ["a child was ended by SIGKILL"], proof: proofs),
-    .ender(
+    .endingProgram(
       "too little memory for a child, which the scenario expects to fail", "child-takes 200 9",
       more: limit + "expect: {exit: 9}", 3, "exited 9", kills: 1, detail: oneOfTree, proof: proofs),
-    .ender(
+    .endingProgram(
       "too little memory for each of two children", "children-take 200", more: limit, 3, "exited 0", kills: 2,
       detail: ["2 processes of the tree were killed for want of memory"],
       proof: proofs + ["memory cgroup oom_kill 0 → 2"]),
-    .ender(
-      "too little memory for a daemon, while its maker exits with 0", "daemon-takes 200", more: limit, 3, "exited 0",
+    .endingProgram(
+      "too little memory for a daemon, while the process that started it exits with 0", "daemon-takes 200", more: limit,
+      3, "exited 0",
       kills: 1, detail: oneOfTree, proof: proofs),
     KnownEnd(
       "too little memory for a daemon that is the main process",
       limit + "ready: {file: d.pid, within: 60s}\nsetup: [[rm, -f, d.pid]]\nsteps: [{wait: 60s}]\nuntil: exit\n"
-        + "target: {shell: \"setsid sh -c 'echo $$ > d.pid; sleep 0.5; exec ENDER takes 200' &\", "
+        + "target: {shell: \"setsid sh -c 'echo $$ > d.pid; sleep 0.5; exec PROGRAM takes 200' &\", "
         + "main: {pidfile: d.pid}}",
       3, "oom KILL", kills: 1, detail: byLimit, proof: proofs),
-    .ender(
+    .endingProgram(
       "too little memory while it is being stopped", "takes-on-term 200", more: limit + waitsForReady, 3, "oom KILL",
       kills: 1, detail: byLimit, proof: proofs),
-    .ender(
-      "killed by the gate near its limit", "keeps-on-term 60", more: limit + waitsForReady + "stop: {within: 300ms}", 0,
+    .endingProgram(
+      "killed by Highwater near its limit", "keeps-on-term 60", more: limit + waitsForReady + "stop: {within: 300ms}",
+      0,
       "stopped KILL", says: ["did not end within 300 ms of SIGTERM and was killed"]),
-    .ender(
-      "killed by somebody near its limit", "holds-and-is-killed 62", more: limit, 4, "killed KILL",
+    .endingProgram(
+      "killed from outside near its limit", "holds-and-is-killed 62", more: limit, 4, "killed KILL",
       detail: [
         "killed by an unknown hand (SIGKILL), with ", "of the limit of 64.0 MiB at the last reading",
         "the kernel tells of no kill for want of memory",
       ]),
-    .ender("a child killed by somebody near its limit", "holds-and-child-is-killed 60", more: limit, 0, "exited 0"),
-    .ender(
+    .endingProgram(
+      "a child killed from outside near its limit", "holds-and-child-is-killed 60", more: limit, 0, "exited 0"),
+    .endingProgram(
       "no end, at the limit", "presses", more: "memory-limit: 16MiB\ntimeout: 3s", 3, "timeout",
       detail: ["did not end within 3.0 s; at the memory limit of 16.0 MiB, which it hit "]),
-    .ender(
+    .endingProgram(
       "an allocation that is refused under a limit", "allocation-fails", more: limit, 3,
       "allocation-failure ABRT", proof: ["failed to allocate 10485792 bytes"]),
   ]
 
   @Test(
-    "Every end at a limit of memory is told apart from all others",
+    "Every end at a memory limit is distinguished from all others",
     .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be made here, so memory cannot be limited"),
     arguments: limited
   )
@@ -234,8 +246,8 @@ extension EndTableTests {
   }
 }
 
-extension Scene {
-  /// What the result file tells of the last repetition's end, besides its kind; empty where there is nothing.
+extension ScenarioHarness {
+  /// What the result file says about the end of the last repetition, besides its kind; empty where it says nothing.
   func endWords() throws -> (detail: String, proof: String, kills: Int) {
     let end = try #require(try repetitions().last?["end"] as? [String: Any])
     return (end["detail"] as? String ?? "", end["proof"] as? String ?? "", end["oomKills"] as? Int ?? 0)

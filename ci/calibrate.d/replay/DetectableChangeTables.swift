@@ -1,8 +1,8 @@
 import GateCore
 import Statistics
 
-/// Whether the smallest detectable change, which each report names, is what is found in nine of ten cases.
-enum SightTables {
+/// How often the smallest detectable change of the reports is found: nine of ten times is promised.
+enum DetectableChangeTables {
   private static let percent = 1.0
   private static let level = 58.4e6
 
@@ -12,22 +12,22 @@ enum SightTables {
       "as the reports name it (median, %)",
     ])
     for (baseline, count) in [(5, 5), (10, 5), (10, 10), (10, 20), (20, 20)] {
-      let none = sight(baseline, count, .bounds(relative: Percent(0), absolute: nil))
-      let standard = sight(baseline, count, .standard)
+      let none = smallest(baseline, count, .bounds(relative: Percent(0), absolute: nil))
+      let standard = smallest(baseline, count, .standard)
       table.add([
-        "\(baseline)", "\(count)", figure(none.smallest / percent, places: 2), figure(none.found),
-        figure(standard.smallest, places: 2), figure(standard.found), figure(standard.named, places: 2),
+        "\(baseline)", "\(count)", number(none.smallest / percent, places: 2), number(none.found),
+        number(standard.smallest, places: 2), number(standard.found), number(standard.named, places: 2),
       ])
     }
     return [
       "", "## F. The smallest detectable change", "",
       "Normal noise of CV \(text(percent)) %, fixed repetitions. `smallest` is the gate's formula at the true deviation, and "
-        + "`found` how often a rise of just that is called a regression: nine of ten is promised. The reports know the "
-        + "deviation only from the values.", "",
+        + "`found` is how often a rise of that size is a regression: nine of ten is promised. The reports estimate the "
+        + "deviation from the values.", "",
     ] + table.lines
   }
 
-  private static func sight(
+  private static func smallest(
     _ baseline: Int,
     _ count: Int,
     _ tolerance: Tolerance
@@ -36,6 +36,7 @@ enum SightTables {
     let deviation = percent / 100 * level
     let smallest = Detection.smallestShift(deviation: deviation, baseline, count, allowed: allowed)
     let replay = Replay(.fixed(count), tolerance: tolerance)
+    // The label is the seed: another one changes the table.
     var chance = Chance(for: "sight, \(baseline), \(count), \(allowed)")
     var (tally, named) = (Tally(), [Double]())
     for _ in 0..<Defaults.trials {
@@ -48,32 +49,31 @@ enum SightTables {
   }
 }
 
-/// What the gate says of baselines that rise a little with each approval.
+/// Creep reports on baselines that rise a little with each approval.
 enum CreepTables {
   private static let histories = 500
   private static let approvals = 40
 
   static func section() -> [String] {
     var table = MarkdownTable([
-      "CV %", "+0 %: histories in which it was said", "+0.1 %: said of", "after", "+0.3 %: said of", "after",
-      "+1 %: said of", "after",
+      "CV %", "+0 %: reported", "+0.1 %: reported", "after", "+0.3 %: reported", "after", "+1 %: reported", "after",
     ])
     for percent in [0.2, 0.5, 1, 2, 4] {
       let quiet = warnings(.normal(percent), rise: 0)
       let rows = [0.1, 0.3, 1].flatMap { rise in
         let first = warnings(.normal(percent), rise: rise)
-        return ["\(first.count)", Spread.median(first.map(Double.init)).map { figure($0, places: 0) } ?? "-"]
+        return ["\(first.count)", Spread.median(first.map(Double.init)).map { number($0, places: 0) } ?? "-"]
       }
       table.add(["\(text(percent))", "\(quiet.count)"] + rows)
     }
     return [
       "", "## H. Creep", "",
-      "\(histories) histories of \(approvals) approvals, \(Defaults.baseline) values each, with so much more each time: in "
+      "\(histories) histories of \(approvals) approvals, \(Defaults.baseline) values each, that rise by so much each time: in "
         + "how many histories creep was reported, and after how many approvals (median).", "",
     ] + table.lines
   }
 
-  /// At which approval each history in which creep was reported had it first.
+  /// The first approval with creep of each history that has it.
   private static func warnings(_ noise: Noise, rise: Double) -> [Int] {
     var chance = Chance(for: "creep, \(noise.name), \(rise)")
     return (0..<histories).compactMap { _ in

@@ -1,12 +1,12 @@
 import Testing
 
-/// What a target reports itself, as a person reads it on the page.
+/// Values that a target reports, on the page.
 extension TrendPageTests {
   @Test(
-    "A target's own figures are told in its unit on the axis, under the pointer, in the panel and in the table",
+    "A reported value has its unit on the axis, under the pointer, in the panel and in the table",
     arguments: [("value.cache.entries", "\u{a0}items", "\u{a0}items"), ("value.queue.wait", "\u{a0}ms", "\u{a0}ms")]
   )
-  func ownFigures(metric: String, axis: String, figure: String) async throws {
+  func reportedValue(metric: String, axis: String, value: String) async throws {
     try await visit("scenario=redis-expire&metric=\(metric)") { (browser: Browser) async throws -> Void in
       let chart = ".course:not(.closed) figure[data-metric='\(metric)']"
       try await browser.hover(browser.place(in: "\(chart) .plot", x: 0.5))
@@ -31,12 +31,12 @@ extension TrendPageTests {
       try await browser.wait(for: "return document.querySelectorAll(\"\(chart) details tbody tr\").length === 60")
       let values: String = try await browser.evaluate(row, .text("\(chart) details tbody tr"))
       let picture: String = try await browser.evaluate(row, .text("\(chart) .picture svg"))
-      #expect(reported.contains(figure) && cells.first?.hasSuffix(figure) == true, "\(reported) \(cells)")
+      #expect(reported.contains(value) && cells.first?.hasSuffix(value) == true, "\(reported) \(cells)")
       #expect(reported.contains("\(metric) \(cells.first ?? "?"), "))
       for text in [reported, values, picture] + cells {
         #expect(!text.contains(/[0-9]\u{a0}([KMG]i)?B/), "\(text)")
       }
-      #expect(values.contains(figure) && picture.contains(axis))
+      #expect(values.contains(value) && picture.contains(axis))
     }
   }
 }

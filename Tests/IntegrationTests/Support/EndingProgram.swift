@@ -1,11 +1,11 @@
-/// A program that ends in the way that its first word names; it leaves no core.
-enum Ender {
+/// A program that ends in the way that its first argument names, without a core dump.
+enum EndingProgram {
   static var program: String {
     get throws { try compiled.words[0] }
   }
 
   private static let compiled = CompiledProgram(
-    "ender",
+    "ending-program",
     """
     #define _GNU_SOURCE
     #include <linux/filter.h>
@@ -81,7 +81,7 @@ enum Ender {
       return status;
     }
 
-    /// A daemon that takes the memory; whoever reads from the result sees its end.
+    /// Starts a daemon that takes the memory; the descriptor that is returned reads as ended when the daemon ends.
     static int daemon_takes(void) {
       int ends[2];
       if (pipe(ends) != 0) exit(1);
@@ -95,7 +95,7 @@ enum Ender {
       return ends[0];
     }
 
-    /// Makes any further call of personality(2) the end.
+    /// Makes the kernel kill the process at a call of personality(2).
     static void forbid(void) {
       struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -112,7 +112,7 @@ enum Ender {
       setrlimit(which, &(struct rlimit){soft, hard});
     }
 
-    /// Pages that may be taken back at any time keep the tree at its limit without a kill.
+    /// Keeps the tree at its limit without a kill, by pages that the kernel may take back at any time.
     static void press(void) {
       size_t size = 1 << 20;
       for (;;) {
@@ -134,7 +134,7 @@ enum Ender {
       if (count > 2) mebibytes = atoi(words[2]);
       if (IS("takes")) take();
       if (IS("thread-takes")) { start(take_in_thread); for (;;) pause(); }
-      if (IS("shares")) fill_file(memfd_create("ender", 0));
+      if (IS("shares")) fill_file(memfd_create("ending-program", 0));
       if (IS("child-takes")) return child_takes() == 9 && words[3] != NULL ? atoi(words[3]) : 0;
       if (IS("children-take")) { child_takes(); child_takes(); }
       if (IS("daemon-takes")) { while (read(daemon_takes(), &byte, 1) > 0) continue; usleep(100000); }
@@ -158,7 +158,7 @@ enum Ender {
       if (IS("overflows")) return overflow(&byte);
       if (IS("divides")) { volatile int zero = 0; zero = 1 / zero; raise(SIGFPE); }
       if (IS("reads-beyond-file")) {
-        int file = memfd_create("ender", 0);
+        int file = memfd_create("ending-program", 0);
         return *(volatile char *)mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
       }
       if (IS("calls-forbidden")) { forbid(); syscall(SYS_personality, 0xffffffff); }
@@ -168,7 +168,7 @@ enum Ender {
         puts("main.swift: Fatal error: failed to allocate 10485792 bytes of memory with alignment 16");
         abort();
       }
-      if (IS("writes-too-much")) { limit(RLIMIT_FSIZE, 1 << 20, 1 << 20); mebibytes = 2; fill_file(memfd_create("ender", 0)); }
+      if (IS("writes-too-much")) { limit(RLIMIT_FSIZE, 1 << 20, 1 << 20); mebibytes = 2; fill_file(memfd_create("ending-program", 0)); }
       if (IS("computes")) { limit(RLIMIT_CPU, 1, count > 2 ? 1 : 100); for (;;) byte++; }
       if (IS("stops-itself")) { raise(SIGSTOP); for (;;) pause(); }
       if (IS("kills-its-parent")) { kill(getppid(), SIGKILL); for (;;) pause(); }

@@ -1,53 +1,68 @@
 import Foundation
+import GateCore
+import GateRunner
 import Testing
 
-/// A project file with one fault.
-struct Faulty: Sendable, CustomTestStringConvertible {
+/// A project file with one error.
+struct InvalidProjectFile: Sendable, CustomTestStringConvertible {
   let yaml: String
-  /// Where the first fault is, as `line:column`.
+  /// Where the first error is, as `line:column`.
   let place: String
-  /// A part of what is said of it.
+  /// A part of the message.
   let words: String
 
   init(_ yaml: String, at place: String, _ words: String) {
     (self.yaml, self.place, self.words) = (yaml, place, words)
   }
 
-  /// A fault in the line after a scenario's target.
-  static func scenario(_ line: String, at column: Int = 3, _ words: String) -> Faulty {
-    Faulty("version: 1\nscenarios:\n- name: a\n  target: {command: [x]}\n  \(line)\n", at: "5:\(column)", words)
+  /// An error in the line after a scenario's target.
+  static func scenario(_ line: String, at column: Int = 3, _ words: String) -> InvalidProjectFile {
+    InvalidProjectFile(
+      "version: 1\nscenarios:\n- name: a\n  target: {command: [x]}\n  \(line)\n", at: "5:\(column)", words)
   }
 
-  /// A fault in the only line of the target.
-  static func target(_ line: String, at column: Int = 5, _ words: String) -> Faulty {
-    Faulty("version: 1\nscenarios:\n- name: a\n  target:\n    \(line)\n", at: "5:\(column)", words)
+  /// An error in the only line of the target.
+  static func target(_ line: String, at column: Int = 5, _ words: String) -> InvalidProjectFile {
+    InvalidProjectFile("version: 1\nscenarios:\n- name: a\n  target:\n    \(line)\n", at: "5:\(column)", words)
   }
 
-  /// A fault in the file's third line.
-  static func top(_ line: String, at column: Int = 1, _ words: String) -> Faulty {
-    Faulty("version: 1\nscenarios: [{name: a, target: {command: [x]}}]\n\(line)\n", at: "3:\(column)", words)
+  /// An error in the third line of the file.
+  static func top(_ line: String, at column: Int = 1, _ words: String) -> InvalidProjectFile {
+    InvalidProjectFile(
+      "version: 1\nscenarios: [{name: a, target: {command: [x]}}]\n\(line)\n", at: "3:\(column)", words)
   }
 
   var testDescription: String { words }
 }
 
-@Suite("Project files, through `highwater validate`")
-struct ProjectFileTests {
-  static let faults: [Faulty] = [
-    Faulty("scenarios: [{name: a, target: {command: [x]}}]", at: "1:1", "does not say its version"),
-    Faulty("version: 2\nscenarios: [{name: a, target: {command: [x]}}]", at: "1:10", "must be 1"),
-    Faulty("version: '1'\nscenarios: [{name: a, target: {command: [x]}}]", at: "1:10", "must be 1"),
-    Faulty("version: 1", at: "1:1", "no scenarios"),
-    Faulty("version: 1\nscenarios: {}", at: "2:12", "`scenarios`"),
-    Faulty("- a", at: "1:1", "a project file"),
-    Faulty("version: 1\nscenarios: [", at: "3:1", "this is not YAML"),
-    Faulty("version: 1\n\tx: 1", at: "2:", "this is not YAML"),
-    Faulty("version: 1\nversion: 1", at: "1:1", "the key `version` stands twice"),
-    Faulty("version: 1\nscenarios:\n- target: {command: [x]}", at: "3:3", "no `name`"),
-    Faulty("version: 1\nscenarios:\n- name: a", at: "3:3", "needs a `target`"),
-    Faulty("version: 1\nscenarios:\n- {name: ../a, target: {command: [x]}}", at: "3:10", "is not a name"),
-    Faulty("version: 1\nscenarios:\n- {name: \"a\\e[31m\", target: {command: [x]}}", at: "3:10", "control characters"),
-    Faulty(
+@Suite("Validating project files")
+struct ValidateTests {
+  private func validate(
+    _ yaml: String,
+    variables: [String: String] = [:],
+    include: [String: String] = [:]
+  ) throws -> UseCaseProject.Outcome {
+    let project = try UseCaseProject(yaml, holding: 8)
+    for (name, text) in include { try project.write(text, to: name) }
+    return try project.run(variables: variables) { try Validate().run(in: $0) }
+  }
+
+  static let errors: [InvalidProjectFile] = [
+    InvalidProjectFile("scenarios: [{name: a, target: {command: [x]}}]", at: "1:1", "does not say its version"),
+    InvalidProjectFile("version: 2\nscenarios: [{name: a, target: {command: [x]}}]", at: "1:10", "must be 1"),
+    InvalidProjectFile("version: '1'\nscenarios: [{name: a, target: {command: [x]}}]", at: "1:10", "must be 1"),
+    InvalidProjectFile("version: 1", at: "1:1", "no scenarios"),
+    InvalidProjectFile("version: 1\nscenarios: {}", at: "2:12", "`scenarios`"),
+    InvalidProjectFile("- a", at: "1:1", "a project file"),
+    InvalidProjectFile("version: 1\nscenarios: [", at: "3:1", "this is not YAML"),
+    InvalidProjectFile("version: 1\n\tx: 1", at: "2:", "this is not YAML"),
+    InvalidProjectFile("version: 1\nversion: 1", at: "1:1", "the key `version` stands twice"),
+    InvalidProjectFile("version: 1\nscenarios:\n- target: {command: [x]}", at: "3:3", "no `name`"),
+    InvalidProjectFile("version: 1\nscenarios:\n- name: a", at: "3:3", "needs a `target`"),
+    InvalidProjectFile("version: 1\nscenarios:\n- {name: ../a, target: {command: [x]}}", at: "3:10", "is not a name"),
+    InvalidProjectFile(
+      "version: 1\nscenarios:\n- {name: \"a\\e[31m\", target: {command: [x]}}", at: "3:10", "control characters"),
+    InvalidProjectFile(
       "version: 1\nscenarios:\n- {name: a, target: {command: [x]}}\n- {name: a, target: {command: [x]}}", at: "4:3",
       "exists twice"),
     .top("webhook: []", "webhooks"),
@@ -100,63 +115,33 @@ struct ProjectFileTests {
   ]
 
   @Test(
-    "Every fault ends with 2, its place and its words on standard error, and nothing on standard output",
-    arguments: faults)
-  func fault(_ faulty: Faulty) throws {
-    let outcome = try Gate.run("validate", in: TemporaryProject(faulty.yaml))
-    #expect(outcome.code == 2)
+    "Every error ends with 2 and a message with its place, and prints nothing on standard output",
+    arguments: errors)
+  func error(_ file: InvalidProjectFile) throws {
+    let outcome = try validate(file.yaml)
+    #expect(outcome.code == .usage)
     #expect(outcome.output.isEmpty)
     let first = outcome.errors.split(separator: "\n").first.map(String.init) ?? ""
     #expect(first.range(of: "^highwater\\.yml:[0-9]+:[0-9]+: error: ", options: .regularExpression) != nil, "\(first)")
-    let column = faulty.place.hasSuffix(":") ? faulty.place : faulty.place + ":"
+    let column = file.place.hasSuffix(":") ? file.place : file.place + ":"
     #expect(first.hasPrefix("highwater.yml:\(column)"), "\(outcome.errors)")
-    #expect(outcome.errors.contains(faulty.words), "\(outcome.errors)")
+    #expect(outcome.errors.contains(file.words), "\(outcome.errors)")
     #expect(!outcome.errors.contains("\u{1b}"))
   }
 
-  @Test("Every fault of a file is told, not just the first")
-  func allFaults() throws {
-    let outcome = try Gate.run(
-      "validate",
-      in: TemporaryProject(
-        """
-        version: 1
-        scenarios:
-          - {name: a, target: {command: [x]}, timout: 5m}
-          - {name: b, target: {command: [x]}, warmup: -1}
-          - {name: c, target: {command: 7}, gate: {rss: 1%}}
-        """))
-    #expect(outcome.code == 2)
+  @Test("All errors of a file are reported, not only the first")
+  func allErrors() throws {
+    let outcome = try validate(
+      """
+      version: 1
+      scenarios:
+        - {name: a, target: {command: [x]}, timout: 5m}
+        - {name: b, target: {command: [x]}, warmup: -1}
+        - {name: c, target: {command: 7}, gate: {rss: 1%}}
+      """)
+    #expect(outcome.code == .usage)
     for line in [3, 4, 5] { #expect(outcome.errors.contains("highwater.yml:\(line):"), "\(outcome.errors)") }
     #expect(outcome.errors.components(separatedBy: " error: ").count == 5, "\(outcome.errors)")
-  }
-
-  @Test("A few lines that stand for thousands of millions of values are refused")
-  func aliasBomb() throws {
-    var yaml = "version: 1\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
-    for level in 1...12 {
-      yaml += "a\(level): &a\(level) [\((0..<10).map { _ in "*a\(level - 1)" }.joined(separator: ", "))]\n"
-    }
-    let outcome = try Gate.run("validate", in: TemporaryProject(yaml + "scenarios: *a12\n"))
-    #expect(outcome.code == 2)
-    #expect(outcome.errors.hasPrefix("highwater.yml"), "\(outcome.errors.prefix(300))")
-  }
-
-  @Test("Files of ten million bytes are refused", arguments: ["x", "[", "- ", "a: &b\n", "# \n"])
-  func huge(unit: String) throws {
-    let text = "version: 1\n" + String(repeating: unit, count: 10_000_000 / unit.utf8.count)
-    let outcome = try Gate.run("validate", in: TemporaryProject(text))
-    #expect(outcome.code == 2)
-    #expect(outcome.errors.hasPrefix("highwater.yml"), "\(outcome.errors.prefix(300))")
-    #expect(outcome.errors.utf8.count < 2000)
-  }
-
-  @Test("Nesting without end is refused", arguments: ["[", "{a: ", "- "])
-  func deep(unit: String) throws {
-    let text = "version: 1\nscenarios: \(unit == "- " ? "\n" : "")" + String(repeating: unit, count: 50_000)
-    let outcome = try Gate.run("validate", in: TemporaryProject(text))
-    #expect(outcome.code == 2)
-    #expect(outcome.errors.hasPrefix("highwater.yml"), "\(outcome.errors.prefix(300))")
   }
 
   @Test("An unset variable is named, and the values of those that are set are not")
@@ -169,16 +154,16 @@ struct ProjectFileTests {
       scenarios: [{name: a, target: {command: [x]}}]
       """
     let variables = ["HOOK_PASSWORD": "swordfish", "HOOK_SECRET": "s3cret-value"]
-    for command in ["validate", "check"] {
-      let outcome = try Gate.run(command, in: TemporaryProject(yaml), variables: variables)
-      #expect(outcome.code == 2)
+    let check = try UseCaseProject(yaml, holding: 8).check(variables: variables)
+    for outcome in [try validate(yaml, variables: variables), check] {
+      #expect(outcome.code == .usage)
       #expect(outcome.errors.contains("HOOK_PATH_UNSET"))
       #expect(!outcome.errors.contains("swordfish") && !outcome.errors.contains("s3cret-value"), "\(outcome.errors)")
     }
   }
 
   @Test(
-    "Faults of an included file have its name, and what cannot be included is told",
+    "Errors of an included file have its name, and so do files that cannot be included",
     arguments: [
       ("part.yml", "scenarios: [{name: b, target: {command: [x]}, timout: 1s}]", "part.yml:1:47: error:"),
       ("part.yml", "scenarios: [{name: a, target: {command: [x]}}]", "exists twice"),
@@ -188,51 +173,49 @@ struct ProjectFileTests {
       ("other.yml", "scenarios: []", "highwater.yml:2:11: error:"),
     ])
   func includes(name: String, text: String, expected: String) throws {
-    let project = try TemporaryProject(
-      """
+    let yaml = """
       version: 1
       include: [part.yml]
       scenarios: [{name: a, target: {command: [x]}}]
-      """)
-    try project.write(text, to: name)
-    let outcome = try Gate.run("validate", in: project)
-    #expect(outcome.code == 2)
+      """
+    let outcome = try validate(yaml, include: [name: text])
+    #expect(outcome.code == .usage)
     #expect(outcome.errors.contains(expected), "\(outcome.errors)")
     #expect(outcome.output.isEmpty)
   }
 }
 
-@Suite("The example that the contract gives, through `highwater validate`")
+@Suite("Validating the example of the contract")
 struct ContractExampleTests {
   private static let variables = [
     "HIGHWATER_WEBHOOK_URL": "https://hooks.example.com/services/T0?token=x", "HIGHWATER_WEBHOOK_SECRET": "s3cret",
   ]
 
-  /// The example, as the tests of the project file keep it.
+  /// The example in the golden files of GateFiles.
   private func example() throws -> String {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     return try String(contentsOf: folder.appendingPathComponent("GateFilesTests/Golden/contract.yml"), encoding: .utf8)
   }
 
-  private func validate(_ text: String) throws -> Gate.Outcome {
-    let project = try TemporaryProject(text)
+  private func validate(_ text: String) throws -> UseCaseProject.Outcome {
+    let project = try UseCaseProject(text, holding: 8)
     try project.write("scenarios:\n  - name: idle\n    target: {command: [sleep, 1]}\n", to: "scenarios/idle.yml")
-    return try Gate.run("validate", in: project, variables: Self.variables)
+    return try project.run(variables: Self.variables) { try Validate().run(in: $0) }
   }
 
-  @Test("It is sound, and its scenarios are listed")
-  func sound() throws {
+  @Test("It is valid, and its scenarios are listed")
+  func valid() throws {
     let outcome = try validate(example())
-    #expect(outcome.code == 0, "\(outcome.errors)")
+    #expect(outcome.code == .pass, "\(outcome.errors)")
     #expect(outcome.errors.isEmpty)
     for name in ["redis-load[clients=1]", "redis-load[clients=50]", "idle"] { #expect(outcome.output.contains(name)) }
     #expect(!outcome.output.contains("s3cret") && !outcome.output.contains("token=x"))
   }
 
-  @Test("None of its keys is passed over: misspelt, each is an error that names it")
+  @Test("Each of its keys is read: misspelt, it is an error that names it")
   func everyKey() throws {
     let lines = try example().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    // The names that a project gives to its own things.
+    // Names that the project chooses.
     let free: Set<String> = ["LC_ALL", "A", "clients"]
     var keys = 0
     for (number, line) in lines.enumerated() {
@@ -245,7 +228,7 @@ struct ContractExampleTests {
         var changed = lines
         changed[number] = String(code[..<match.range.lowerBound]) + "x\(key)" + code[match.1.endIndex...]
         let outcome = try validate(changed.joined(separator: "\n"))
-        #expect(outcome.code == 2, "\(key) in line \(number + 1)")
+        #expect(outcome.code == .usage, "\(key) in line \(number + 1)")
         #expect(outcome.errors.contains("x\(key)"), "\(key) in line \(number + 1): \(outcome.errors)")
         keys += 1
       }

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 extension TemporaryProject {
-  /// A target that holds as many mebibytes as a file says, long enough to be sampled.
+  /// A target that holds as many MiB as a file says.
   private static let program = """
     open my $file, '<', $ARGV[0] or die "no $ARGV[0]: $!";
     my $text = 'x' x (1048576 * <$file>);
     select undef, undef, undef, 0.08;
     """
 
-  /// A project with the scenario `load`, whose target holds what ``hold(_:)`` says; `started` grows with each start.
+  /// A project with the scenario `load`, whose target holds what ``hold(_:)`` sets; `started` grows with each start.
   ///
   /// `keys` are further lines of the project file, and `scenarioKeys` of the scenario, without indentation.
   static func holding(_ mebibytes: Int, repetitions: Int = 2, keys: String = "", scenarioKeys: String = "") throws
@@ -34,7 +34,7 @@ extension TemporaryProject {
     return project
   }
 
-  /// Sets what the targets hold from now on.
+  /// Sets how many MiB the targets hold from now on.
   func hold(_ mebibytes: Int) throws {
     try write("\(mebibytes)", to: "size")
   }
@@ -44,21 +44,21 @@ extension TemporaryProject {
     (try? read("started").utf8.count) ?? 0
   }
 
-  /// The one file of the one scenario's baseline.
+  /// The only baseline of a scenario.
   func baselineFile(of scenario: String = "load") throws -> URL {
     let folder = url("baselines/\(scenario)")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     return folder.appendingPathComponent(try #require(names.first, "there is no baseline"))
   }
 
-  /// Makes a baseline of what is measured now.
-  func approveOnce() throws {
-    _ = try Gate.run("check", in: self)
-    let outcome = try Gate.run("approve", in: self)
+  /// Makes baselines of what a check measures now.
+  func checkAndApprove() throws {
+    _ = try Highwater.run("check", in: self)
+    let outcome = try Highwater.run("approve", in: self)
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
   }
 
-  /// Edits a file that holds a JSON object.
+  /// Changes a JSON file.
   func edit(_ file: URL, _ change: (inout [String: Any]) throws -> Void) throws {
     let data = try Data(contentsOf: file)
     var object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -66,7 +66,7 @@ extension TemporaryProject {
     try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys]).write(to: file)
   }
 
-  /// Edits the fingerprint of the scenario's baseline.
+  /// Changes the fingerprint of the scenario's baseline.
   func editFingerprint(_ field: String, _ value: Any) throws {
     try edit(baselineFile()) { baseline in
       var fingerprint = try #require(baseline["fingerprint"] as? [String: Any])
@@ -76,18 +76,18 @@ extension TemporaryProject {
   }
 }
 
-extension Gate {
+extension Highwater {
   /// Runs a script of bash(1), in which `$HIGHWATER` is the program.
   static func shell(_ script: String, in project: TemporaryProject) throws -> Outcome {
     let variables = ["HIGHWATER": URL(fileURLWithPath: binary).path, "NO_COLOR": "1"]
     return try Running(["-c", script], in: project, variables: variables, program: "/bin/bash").wait()
   }
 
-  /// Whether the machine lets these tests be root.
+  /// Whether the tests run as root.
   static let isRoot = getuid() == 0
 }
 
-/// A JSON object out of a text.
+/// The JSON object in a text.
 func object(in text: String) throws -> [String: Any] {
   try #require(
     JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "no JSON object: \(text.prefix(200))")

@@ -1,0 +1,268 @@
+import Foundation
+import GateCore
+import GateRunner
+import Testing
+
+@Suite("Baselines, from the first check to the next approval")
+struct BaselineUseTests {
+  @Test("The first check has no baseline, an approval makes one, and from then on a rise is a regression")
+  func cycle() throws {
+    let project = try UseCaseProject(holding: 8)
+    let first = try project.check()
+    #expect(first.code == .noBaseline && first.verdict == "no-baseline")
+    #expect(first.output.contains("highwater approve"))
+    #expect(try project.baselines().isEmpty, "a check approves nothing")
+    #expect(try project.approve(variables: ["HIGHWATER_APPROVER": "ada"]) { $0.reason = "agreed in #7" }.code == .pass)
+    let approved = try #require(project.object(project.baseline())["approved"] as? [String: Any])
+    #expect(approved["reason"] as? String == "agreed in #7" && approved["by"] as? String == "ada")
+    #expect(try project.check().verdict == "pass")
+
+    project.measurer.hold(12)
+    let risen = try project.check()
+    #expect(risen.code == .regression && risen.verdict == "regression")
+    #expect(risen.output.contains("peak_rss"))
+    #expect(try project.approve().code == .pass)
+    #expect(try project.check().code == .pass)
+
+    project.measurer.hold(4)
+    let improved = try project.check()
+    #expect(improved.code == .pass && improved.output.contains("improved"))
+  }
+
+  @Test("Approving the same result again changes neither a byte nor the time of the file")
+  func idempotent() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.checkAndApprove()
+    let file = try project.url(project.baseline())
+    let before = try Data(contentsOf: file)
+    let old = Date(timeIntervalSince1970: 1_000_000_000)
+    try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: file.path)
+    let again = try project.approve { $0.reason = "another one" }
+    #expect(again.code == .pass && again.output.contains("unchanged"), "\(again.words)")
+    #expect(try Data(contentsOf: file) == before)
+    #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date == old)
+    #expect(before.last == 0x0a)
+  }
+
+  @Test("`approve --from` takes a result of another machine, also under another name of its environment")
+  func fromElsewhere() throws {
+    let elsewhere = try UseCaseProject(holding: 8)
+    _ = try elsewhere.check { $0.options.json = "out.json" }
+    let project = try UseCaseProject(holding: 8)
+    try project.write(elsewhere.read("out.json"), to: "artifact.json")
+    #expect(try project.approve { $0.from = "artifact.json" }.code == .pass)
+    #expect(try project.check().code == .pass)
+
+    #expect(try project.approve { ($0.from, $0.options.environment) = ("artifact.json", "runner") }.code == .pass)
+    #expect(try project.baselines().keys.contains("load/runner.json"))
+    #expect(try project.check { $0.options.environment = "runner" }.code == .pass)
+    let other = try project.check { $0.options.environment = "unheard-of" }
+    #expect(other.code == .noBaseline)
+    #expect(other.words.contains("the nearest baseline is of the environment"))
+  }
+
+  @Test(
+    "A baseline of other hard fields is not compared with, and the field that differs is named",
+    arguments: [
+      ("cpus", 64 as any Sendable, "cpus 64 → 2"), ("architecture", "s390x", "architecture s390x → x86_64"),
+      ("pageSize", 65536, "pageSize 65536 → 4096"), ("aslr", "on", "aslr on → off"),
+      ("measurement", "guessed", "measurement guessed → traced"),
+      ("memoryLimit", 1_048_576, "memoryLimit 1048576 → none"),
+    ])
+  func hardField(field: String, value: any Sendable, expected: String) throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.checkAndApprove()
+    try project.editFingerprint(field, value)
+    let check = try project.check()
+    #expect(check.code == .noBaseline)
+    #expect(check.words.contains(expected), "\(check.output)")
+  }
+
+  @Test(
+    "Other soft fields are compared across, with a note",
+    arguments: [("kernel", "5.4.0-x"), ("libc", "musl 1.2"), ("swap", "elsewhere")])
+  func softField(field: String, value: String) throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.checkAndApprove()
+    try project.editFingerprint(field, value)
+    let same = try project.check(.verbose)
+    #expect(same.code == .pass)
+    #expect(same.words.contains("\(field) \(value) → "), "\(same.output)")
+    project.measurer.hold(12)
+    let risen = try project.check()
+    #expect(risen.code == .regression)
+    #expect(risen.words.contains("\(field) \(value) → "), "\(risen.output)")
+  }
+
+  @Test("A team can call its machines one class, and ignore the number of their CPUs")
+  func environmentRule() throws {
+    let project = try UseCaseProject(holding: 8, keys: "environment: {name: ci, ignore: [cpus]}\nhistory: off")
+    try project.checkAndApprove()
+    #expect(try project.baselines().keys.sorted() == ["load/ci.json"])
+    project.measurer.fingerprint.cpus = 64
+    let check = try project.check(.verbose)
+    #expect(check.code == .pass, "\(check.output)")
+    #expect(check.words.contains("cpus 2 → 64"))
+    project.measurer.fingerprint.pageSize = 65536
+    #expect(try project.check().code == .noBaseline)
+  }
+
+  @Test("A scenario that failed is not approved: 3, and the baseline stays as it is")
+  func failedScenario() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.checkAndApprove()
+    let before = try project.baselines()
+    project.measurer.follow { _, _ in .holding(8, end: End(.exited, code: 2)) }
+    #expect(try project.check().code == .failed)
+    let approval = try project.approve()
+    #expect(approval.code == .failed)
+    #expect(approval.output.contains("it failed"), "\(approval.output)")
+    #expect(try project.baselines() == before)
+  }
+
+  @Test("`approve NAME` takes these scenarios only, and a name that the result does not have is an error")
+  func names() throws {
+    let project = try UseCaseProject(
+      """
+      version: 1
+      history: off
+      defaults: {repetitions: 1, warmup: 0, gate: {peak_rss: 50%}}
+      scenarios:
+        - {name: one, tags: [x], target: {command: [a]}}
+        - {name: two, target: {command: [a]}, matrix: {n: [1, 2]}}
+      """, holding: 8)
+    #expect(try project.check().code == .noBaseline)
+    #expect(try project.approve { $0.selection = ["tag:x"] }.code == .pass)
+    #expect(try project.baselines().count == 1)
+    let unknown = try project.approve { $0.selection = ["one", "three"] }
+    #expect(unknown.code == .usage)
+    #expect(unknown.errors.contains("the result has no scenario `three`"))
+    #expect(unknown.errors.contains("one, two[n=1], two[n=2]"))
+    #expect(try project.baselines().count == 1)
+    #expect(try project.approve { $0.selection = ["two"] }.code == .pass)
+    #expect(try project.baselines().count == 3)
+    #expect(try project.check().code == .pass)
+    #expect(try project.check { $0.selection = ["two"] }.code == .pass)
+  }
+
+  @Test("Without a result there is nothing to approve")
+  func nothingToApprove() throws {
+    let approval = try UseCaseProject(holding: 8).approve()
+    #expect(approval.code == .usage)
+    #expect(approval.errors.contains("there is no result to approve") && approval.errors.contains("highwater check"))
+  }
+
+  @Test("A limit is judged without a baseline", arguments: [("6MiB", ExitCode.regression), ("60MiB", .pass)])
+  func limit(limit: String, code: ExitCode) throws {
+    let check = try UseCaseProject(holding: 8, scenarioKeys: "gate: {peak_rss: {limit: \(limit)}}").check()
+    #expect(check.code == code, "\(check.output)")
+  }
+
+  @Test(
+    "The rule decides what a rise does: it is tolerated, a warning, ignored, or a regression",
+    arguments: [
+      ("{peak_rss: [90%, 1KiB]}", ExitCode.pass), ("{peak_rss: {tolerance: 3%, on: warn}}", .pass),
+      ("{peak_rss: {tolerance: 3%, on: off}, tree_peak: 99%}", .pass),
+      ("{peak_rss: {tolerance: 3%, on: fail}}", .regression), ("{peak_rss: 8MiB}", .pass),
+      ("{peak_rss: 1MiB}", .regression), ("{peak_rss: auto}", .regression),
+    ])
+  func severities(gate: String, code: ExitCode) throws {
+    let project = try UseCaseProject(holding: 8, scenarioKeys: "gate: \(gate)")
+    try project.checkAndApprove()
+    project.measurer.hold(10)
+    let check = try project.check()
+    #expect(check.code == code, "\(check.output)")
+    #expect(check.output.contains("rose") == (gate.contains("warn") || code == .regression), "\(check.output)")
+  }
+
+  @Test("`--allow-missing-baseline` lets new scenarios pass, and only them")
+  func allowMissing() throws {
+    let project = try UseCaseProject(holding: 8)
+    #expect(try project.check { $0.allowsMissingBaseline = true }.code == .pass)
+    #expect(try project.result()["verdict"] as? String == "skipped")
+    try project.checkAndApprove()
+    project.measurer.hold(12)
+    #expect(try project.check { $0.allowsMissingBaseline = true }.code == .regression)
+  }
+
+  @Test("A scenario that the project file no longer has is approved by its name only")
+  func removedFromProject() throws {
+    let project = try UseCaseProject(holding: 8)
+    try #require(try project.check().code == .noBaseline)
+    try project.write(project.read("highwater.yml").replacing("name: load", with: "name: other"), to: "highwater.yml")
+    let unnamed = try project.approve()
+    #expect(unnamed.code == .usage)
+    #expect(unnamed.errors.contains("left out: load, which the project file does not have"))
+    #expect(try project.baselines().isEmpty)
+    #expect(try project.approve { $0.selection = ["load"] }.code == .pass)
+    #expect(try project.baselines().count == 1)
+  }
+
+  @Test("The broken baseline of a scenario that the project no longer has does not matter")
+  func removedScenario() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.checkAndApprove()
+    try project.write("{", to: "baselines/gone/linux.json")
+    #expect(try project.check().code == .pass)
+    #expect(try project.baselines().keys.contains("gone/linux.json"))
+  }
+
+  @Test("`approve --ratchet` takes improvements only")
+  func ratchet() throws {
+    let project = try UseCaseProject(holding: 24, repetitions: "5")
+    try project.checkAndApprove()
+    let before = try project.baselines()
+    project.measurer.hold(26)
+    #expect(try project.check().code == .regression)
+    #expect(try project.approve { $0.ratchets = true }.output.contains("unchanged"))
+    #expect(try project.baselines() == before)
+    project.measurer.hold(20)
+    #expect(try project.check().code == .pass)
+    #expect(try project.approve { $0.ratchets = true }.output.contains("replaced"))
+    #expect(try project.check().verdict == "pass")
+  }
+
+  @Test("Approvals in small steps are reported as creep, with the level that they began at")
+  func creep() throws {
+    let project = try UseCaseProject(holding: 40, repetitions: "5")
+    try project.checkAndApprove()
+    for mebibytes in [40.9, 41.8] {
+      project.measurer.hold(mebibytes)
+      #expect(try project.check().code == .pass)
+      let approval = try project.approve()
+      #expect(approval.words.contains("peak_rss has crept up by") == (mebibytes > 41), "\(approval.output)")
+    }
+    #expect(try project.check().words.contains("peak_rss has crept up by"))
+  }
+
+  @Test("The summary says how many days and commits ago the baselines were approved")
+  func age() throws {
+    let project = try UseCaseProject(holding: 24, repetitions: "5")
+    func commit() throws {
+      let script =
+        "([ -d .git ] || git init -q .) && git add -A"
+        + " && git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qm x --allow-empty"
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", script]
+      process.currentDirectoryURL = URL(fileURLWithPath: project.path)
+      try process.run()
+      process.waitUntilExit()
+      try #require(process.terminationStatus == 0)
+    }
+    try commit()
+    try project.checkAndApprove()
+    try commit()
+    try commit()
+    #expect(try project.check().words.contains("baselines approved today, 2 commits since"))
+    try project.edit(project.baseline()) { baseline in
+      var approved = try #require(baseline["approved"] as? [String: Any])
+      approved["at"] = "2020-01-01T00:00:00.000Z"
+      approved["commit"] = "--output=pwned"
+      baseline["approved"] = approved
+    }
+    let old = try project.check().words
+    #expect(old.contains("days ago; approve anew what is current"), "\(old)")
+    #expect(!project.exists("pwned"))
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import GateCore
+import GateRunner
+import Testing
+
+@Suite("The history that checks write")
+struct HistoryOfChecksTests {
+  private let database = ".highwater/history.sqlite"
+
+  private func project(
+    holding mebibytes: Double = 8,
+    keys: String = "",
+    scenarioKeys: String = "gate: {peak_rss: [3%, 512KiB]}"
+  ) throws -> UseCaseProject {
+    try UseCaseProject(holding: mebibytes, repetitions: "1", keys: keys, scenarioKeys: scenarioKeys)
+  }
+
+  private func history(_ task: HistoryUse.Task, in project: UseCaseProject) throws -> UseCaseProject.Outcome {
+    try project.run { try HistoryUse(task, SharedOptions()).run(in: $0) }
+  }
+
+  private func rows(in project: UseCaseProject) throws -> [Substring] {
+    try history(.list(names: [], limit: 20), in: project).output.split(separator: "\n")
+  }
+
+  private func importing(_ file: String, into project: UseCaseProject) throws -> UseCaseProject.Outcome {
+    try project.run { try HistoryImport(files: [file]).run(in: $0) }
+  }
+
+  @Test("A check adds its run, which is listed and exported; importing its result file again adds nothing")
+  func added() throws {
+    let project = try project()
+    try project.checkAndApprove()
+    #expect(try project.check().code == .pass)
+    let listed = try rows(in: project)
+    #expect(listed.count == 3)
+    #expect(listed[0].hasPrefix("date (UTC)") && listed[1].contains("no-baseline") && listed[2].contains("pass"))
+    #expect(listed.allSatisfy { $0.count <= 80 })
+
+    let export = try history(.export, in: project).output
+    #expect(export.split(separator: "\n").allSatisfy { $0.contains("\"highwater.run/1\"") })
+    let again = try importing(".highwater/result.json", into: project)
+    #expect(again.code == .pass && again.errors == "added 0 runs, 1 known already\n", "\(again.errors)")
+    #expect(try history(.export, in: project).output == export)
+
+    let metrics = try history(.exportOpenMetrics, in: project).output
+    #expect(metrics.contains("highwater_verdict{scenario=\"load\"") && metrics.hasSuffix("# EOF\n"))
+    #expect(try history(.keep(1), in: project).errors == "removed 1 run\n")
+    #expect(try rows(in: project).count == 2)
+  }
+
+  @Test("`history: off` and `--history off` write none, and a comparison of two builds is no part of it")
+  func off() throws {
+    let project = try project(keys: "history: off")
+    _ = try project.check()
+    #expect(!project.exists(database))
+    let list = try history(.list(names: [], limit: 20), in: project)
+    #expect(list.errors.contains("keeps no history"))
+
+    let other = try self.project()
+    _ = try other.check { $0.options.history = "off" }
+    _ = try other.check { $0.against = "A=1" }
+    #expect(!other.exists(database))
+  }
+
+  @Test(
+    "A history that cannot be written is reported and changes no verdict",
+    arguments: [("folder/x.sqlite", "folder"), ("there.sqlite", "there.sqlite/in-the-way")])
+  func unwritable(history: String, blocked: String) throws {
+    let project = try project(keys: "history: \(history)")
+    // A file where a folder should be, or a folder where a file should be.
+    try project.write("", to: blocked)
+    let check = try project.check { $0.allowsMissingBaseline = true }
+    #expect(check.code == .pass)
+    #expect(check.errors.contains("warning: this run is not in the history: "), "\(check.errors)")
+  }
+
+  @Test("A file that is no history is renamed with a message, and the check goes on")
+  func noDatabase() throws {
+    let project = try project()
+    try project.write("not a database", to: database)
+    let check = try project.check { $0.allowsMissingBaseline = true }
+    #expect(check.code == .pass)
+    #expect(check.errors.contains("warning: .highwater/history.sqlite was damaged or another program's: it is "))
+    let names = try FileManager.default.contentsOfDirectory(atPath: project.url(".highwater").path)
+    let renamed = try #require(names.first { $0.hasPrefix("history.sqlite.set-aside-") })
+    #expect(try project.read(".highwater/\(renamed)") == "not a database")
+    #expect(try rows(in: project).count == 2)
+  }
+
+  @Test("A check says that memory has crept up over the runs of its branch")
+  func creep() throws {
+    let project = try project(scenarioKeys: "gate: {peak_rss: {tolerance: [50%, 1MiB]}}")
+    try project.checkAndApprove()
+    _ = try project.check()
+    // Earlier runs of the same environment, which rose little by little to about what is held now.
+    try project.write(
+      String(try #require(history(.export, in: project).output.split(separator: "\n").last)), to: "last.json")
+    var run = try project.object("last.json")
+    var lines = ""
+    for number in 1...40 {
+      var info = try #require(run["run"] as? [String: Any])
+      info["id"] = "old-\(number)"
+      info["startedAt"] = "2025-01-01T00:00:\(number + 10).000Z"
+      run["run"] = info
+      var scenarios = try #require(run["scenarios"] as? [[String: Any]])
+      var metrics = try #require(scenarios[0]["metrics"] as? [[String: Any]])
+      for index in metrics.indices where metrics[index]["name"] as? String == "peak_rss" {
+        metrics[index]["median"] = 2_000_000 + max(0, number - 10) * 200_000
+      }
+      scenarios[0]["metrics"] = metrics
+      run["scenarios"] = scenarios
+      lines += String(decoding: try JSONSerialization.data(withJSONObject: run), as: UTF8.self) + "\n"
+    }
+    try project.write(lines, to: "old.jsonl")
+    #expect(try importing("old.jsonl", into: project).code == .pass)
+    let checks = try (0..<4).map { _ in try project.check() }
+    let check = try #require(checks.last)
+    #expect(check.code == .pass)
+    #expect(check.words.contains("peak_rss has crept up by ") && check.words.contains("(2025-01-01"), "\(check.words)")
+  }
+
+  // MARK: The trend page
+
+  /// The runs that the page's scripts work on.
+  private func runs(in page: String) throws -> NSObject {
+    let start = try #require(page.range(of: "id=\"data\">"))
+    let end = try #require(page.range(of: "</script>", range: start.upperBound..<page.endIndex))
+    let data = try JSONSerialization.jsonObject(with: Data(page[start.upperBound..<end.lowerBound].utf8))
+    return try #require((data as? [String: Any])?["runs"] as? NSObject)
+  }
+
+  private func trend(
+    in project: UseCaseProject,
+    output: String? = nil,
+    history: String? = nil
+  ) throws -> UseCaseProject.Outcome {
+    var trend = TrendReport()
+    (trend.output, trend.options.history) = (output, history)
+    return try project.run { try trend.run(in: $0) }
+  }
+
+  @Test("Each check writes the trend page, and `trend` writes the same runs where it is asked to")
+  func page() throws {
+    let project = try project(
+      keys: "links: {commit: \"https://git.example/c/{commit}\"}\nhistory: kept/h.sqlite")
+    let variables = ["HIGHWATER_COMMIT": "c1", "HIGHWATER_SUBJECT": "Hold <b>eight</b> mebibytes"]
+    _ = try project.check(variables: variables)
+    #expect(try project.approve().code == .pass)
+    let check = try project.check(variables: variables)
+    #expect(check.code == .pass && check.output.contains("trend        .highwater/trend.html\n"), "\(check.output)")
+    let page = try project.read(".highwater/trend.html")
+    #expect(page.contains("load") && page.contains("Content-Security-Policy"))
+    #expect(page.contains("Hold \\u003cb>eight\\u003c/b> mebibytes") && !page.contains("<b>eight"))
+
+    let written = try trend(in: project, output: "pages/t.html")
+    #expect(written.code == .pass && written.errors == "2 runs of 1 scenario: pages/t.html\n", "\(written.errors)")
+    let printed = try trend(in: project, output: "-")
+    #expect(printed.code == .pass && printed.output.hasPrefix("<!doctype html>"))
+    // The instant at which a page was made is all that differs.
+    #expect(try runs(in: printed.output) == runs(in: page))
+    #expect(try runs(in: project.read("pages/t.html")) == runs(in: page))
+  }
+
+  @Test("A page that cannot be written changes no verdict and is reported")
+  func unwritablePage() throws {
+    let project = try project()
+    try project.write("", to: ".highwater/trend.html/in-the-way/file")
+    let check = try project.check { $0.allowsMissingBaseline = true }
+    #expect(check.code == .pass, "\(check.errors)")
+    #expect(check.errors.contains("there is no new trend page: .highwater/trend.html"), "\(check.errors)")
+    let trend = try trend(in: project)
+    #expect(trend.code == .usage && trend.errors.contains("trend.html"), "\(trend.errors)")
+  }
+
+  @Test("Without a history, or with a damaged one, no page is written, and what was there stays")
+  func noHistory() throws {
+    let project = try project()
+    let missing = try trend(in: project)
+    #expect(missing.code == .usage && missing.errors.contains("there is no history yet"))
+    let damaged = String(repeating: "no database ", count: 100)
+    try project.write(damaged, to: "h.sqlite")
+    try project.write("kept", to: "t.html")
+    let outcome = try trend(in: project, output: "t.html", history: "h.sqlite")
+    #expect(outcome.code == .usage && outcome.errors.contains("h.sqlite: error: is damaged"), "\(outcome.errors)")
+    #expect(try project.read("t.html") == "kept")
+    #expect(try project.read("h.sqlite") == damaged)
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import GateCore
+import GateRunner
+import Testing
+
+@Suite("Values, loops and launches that targets report, in a check")
+struct ReportedValuesTests {
+  private func project(
+    _ events: Mark.Event...,
+    gate: String = "{peak_rss: 3%, value.cache.entries: {tolerance: 3%, limit: 1000}}",
+    keys: String = "history: off"
+  ) throws -> UseCaseProject {
+    let project = try UseCaseProject(holding: 8, repetitions: "5", keys: keys, scenarioKeys: "gate: \(gate)")
+    report(events, in: project)
+    return project
+  }
+
+  /// Lets the target report something else from now on.
+  private func report(_ events: [Mark.Event], in project: UseCaseProject) {
+    let marks = events.enumerated().map { Mark(time: .milliseconds(10 * ($0.offset + 1)), event: $0.element) }
+    project.measurer.follow { _, _ in .holding(8, marks: marks) }
+  }
+
+  private func entries(_ number: Double, _ unit: String = "items") -> Mark.Event {
+    .value(name: "cache.entries", number: number, unit: unit)
+  }
+
+  private func repetition(of project: UseCaseProject) throws -> [String: Any] {
+    try #require((project.scenario()["repetitions"] as? [[String: Any]])?.first)
+  }
+
+  @Test("A value is approved, passes, regresses, and exceeds its limit; the history stores it with its unit")
+  func values() throws {
+    let project = try project(
+      entries(17), entries(500), .value(name: "cache.bytes", number: 1.5, unit: "MiB"), keys: "")
+    try project.checkAndApprove()
+    let repetition = try repetition(of: project)
+    let metrics = try #require(repetition["metrics"] as? [String: Any])
+    #expect(metrics["value.cache.entries"] as? Int == 500 && metrics["value.cache.bytes"] as? Int == 1_572_864)
+    #expect(repetition["units"] as? [String: String] == ["value.cache.entries": "items", "value.cache.bytes": "bytes"])
+    #expect(try project.check().code == .pass)
+
+    report([entries(700)], in: project)
+    let worse = try project.check()
+    #expect(worse.code == .regression)
+    #expect(worse.output.contains("value.cache.entries rose by 200 items (+40.0 %), and 15 items is allowed"))
+
+    report([entries(1200)], in: project)
+    let above = try project.check()
+    #expect(above.code == .regression)
+    #expect(above.output.contains("value.cache.entries is 1200 items, 200 items above its limit of 1000 items"))
+
+    let exported = try project.run { try HistoryUse(.export, SharedOptions()).run(in: $0) }.output
+    #expect(exported.split(separator: "\n").count == 4)
+    try project.write(String(try #require(exported.split(separator: "\n").last)), to: "last.json")
+    let stored = try #require(project.scenario(of: "last.json")["metrics"] as? [[String: Any]])
+    let value = try #require(stored.first { $0["name"] as? String == "value.cache.entries" })
+    #expect(value["unit"] as? String == "items" && value["median"] as? Int == 1200 && value["limit"] as? Int == 1000)
+  }
+
+  @Test("A value in another unit than the baseline's is inconclusive until it is approved")
+  func changedUnit() throws {
+    let project = try project(entries(500))
+    try project.checkAndApprove()
+    report([entries(500, "pages")], in: project)
+    let check = try project.check()
+    #expect(check.code == .inconclusive)
+    #expect(
+      check.words.contains("the baseline has it in items, and the target reports it in pages now; approve again"))
+    #expect(try project.approve().code == .pass)
+    #expect(try project.check().code == .pass)
+  }
+
+  @Test("A loop fails the scenario at once, with its type, name and count, though the target ended well")
+  func loop() throws {
+    let loop = Mark.Event.value(name: "loop.Catalog.didChange", number: 100, unit: "calls")
+    let project = try project(.phase("serve"), loop, loop, keys: "")
+    let check = try project.check { $0.options.html = "run.html" }
+    #expect(check.code == .failed)
+    let problem = "the target was caught in a loop: `Catalog.didChange` was called 100 times in one turn of its work"
+    #expect(check.words.contains("repetition 1 of 5: \(problem), and in 1 more"), "\(check.output)")
+    #expect(try project.read("run.html").contains("`Catalog.didChange` was called 100 times"))
+    #expect(try project.read(".highwater/trend.html").contains("caught in a loop: `Catalog.didChange`"))
+    let events = try #require(try repetition(of: project)["events"] as? [[String: Any]])
+    #expect(events.count == 1)
+    #expect(events[0]["kind"] as? String == "loop" && events[0]["name"] as? String == "Catalog.didChange")
+    #expect(events[0]["calls"] as? Int == 100 && events[0]["turns"] as? Int == 2)
+  }
+
+  @Test("A launch after a crash or kill is reported, a usual one only with `--verbose`")
+  func launch() throws {
+    let project = try project(
+      .mark("launch.out-of-memory.active.cgroup-counter"), .value(name: "launch.failures", number: 2, unit: "launches"),
+      gate: "{peak_rss: 3%}")
+    try project.checkAndApprove()
+    let check = try project.check()
+    #expect(check.code == .pass)
+    #expect(check.output.contains("launch") && check.output.contains("out-of-memory.active.cgroup-counter"))
+    let events = try #require(try repetition(of: project)["events"] as? [[String: Any]])
+    #expect(events.map { $0["kind"] as? String } == ["launch", "launch-failures"])
+    #expect(
+      events[0]["reason"] as? String == "out-of-memory.active.cgroup-counter" && events[1]["launches"] as? Int == 2)
+
+    report([.mark("launch.requested")], in: project)
+    #expect(try !project.check().output.contains("requested"))
+    let verbose = try project.check(.verbose) { $0.options.html = "run.html" }
+    #expect(verbose.output.contains("event: by its own account the target was started because: requested"))
+    #expect(try project.read("run.html").contains("What the target told of itself"))
+  }
+
+  @Test("A gate's amount of another kind than the value is inconclusive, and amounts of two kinds are refused")
+  func wrongAmounts() throws {
+    let project = try project(entries(500), gate: "{value.cache.entries: {limit: 64KiB}}")
+    let check = try project.check()
+    #expect(check.code == .inconclusive)
+    #expect(check.output.contains("the gate names `64KiB`"))
+    let mixed = try self.project(gate: "{value.cache.entries: {tolerance: 10, limit: 64KiB}}")
+    let refused = try mixed.run { try Validate().run(in: $0) }
+    #expect(refused.code == .usage)
+    #expect(refused.errors.contains("the limit and the tolerance of `value.cache.entries` are in different units"))
+  }
+
+  @Test("A child that holds most of the memory is named, unless the gate looks at the tree")
+  func child() throws {
+    for (gate, isNamed) in [("{peak_rss: 3%}", true), ("{peak_rss: 3%, tree_peak: 3%}", false)] {
+      let project = try UseCaseProject(holding: 4, scenarioKeys: "gate: \(gate)")
+      project.measurer.follow { _, _ in
+        var recording = Recording.holding(4)
+        recording.processes.append(
+          ProcessRecord(
+            id: 101, parent: 100, command: "tail", isMain: false, peak: .mebibytes(30), firstSeen: .zero,
+            lastSeen: .seconds(1)))
+        return recording
+      }
+      let check = try project.check { $0.allowsMissingBaseline = true }
+      #expect(check.code == .pass)
+      let words = "a child (`tail`) holds more memory than the main process (`target`), which alone is judged"
+      #expect(check.words.contains(words) == isNamed, "\(check.words)")
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import GateCore
+import GateRunner
+import Testing
+
+@Suite("A check with files that are broken or cannot be written")
+struct UnusableFilesTests {
+  /// What stands in the place of a baseline, and what is said of it.
+  struct BrokenBaseline: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let expected: String
+    let text: @Sendable (_ sound: String) -> String
+
+    init(_ description: String, says expected: String = "error:", _ text: @escaping @Sendable (String) -> String) {
+      testDescription = description
+      self.expected = expected
+      self.text = text
+    }
+
+    /// Another value in the place of the first measured one.
+    static func value(_ value: String, says expected: String) -> BrokenBaseline {
+      BrokenBaseline("with the value \(value)", says: expected) { sound in
+        sound.replacingOccurrences(
+          of: #"("peak_rss" : \[\s*)[0-9]+"#, with: "$1\(value)", options: .regularExpression)
+      }
+    }
+  }
+
+  private static let brokenBaselines = [
+    BrokenBaseline("empty") { _ in "" },
+    BrokenBaseline("truncated") { String($0.prefix($0.count / 2)) },
+    BrokenBaseline("with a merge conflict") { _ in "<<<<<<< HEAD\n{}\n=======\n" },
+    BrokenBaseline("of a later version", says: "highwater.baseline/2") {
+      $0.replacingOccurrences(of: "baseline/1", with: "baseline/2")
+    },
+    BrokenBaseline("a result file", says: "highwater.result/1") {
+      $0.replacingOccurrences(of: "baseline/1", with: "result/1")
+    },
+    BrokenBaseline("nested deeply") { _ in String(repeating: "[", count: 500_000) },
+    BrokenBaseline("ten million bytes of nesting", says: "larger than") { _ in
+      String(repeating: "{\"a\":", count: 2_000_000)
+    },
+    BrokenBaseline("of another scenario", says: "`scenario` is `save`") {
+      $0.replacingOccurrences(of: "\"load\"", with: "\"save\"")
+    },
+    BrokenBaseline("of another environment", says: "`environment` is `minix-") {
+      $0.replacingOccurrences(of: "\"linux-", with: "\"minix-")
+    },
+    .value("1e400", says: "error:"), .value("1e30", says: "peak_rss"), .value("-5", says: "peak_rss"),
+    .value("NaN", says: "error:"), .value("\"12\"", says: "peak_rss"), .value("null", says: "peak_rss"),
+  ]
+
+  @Test(
+    "A broken baseline ends with 2, its path and a hint, before any target starts; an approval replaces it",
+    arguments: brokenBaselines)
+  func brokenBaseline(_ broken: BrokenBaseline) throws {
+    let project = try UseCaseProject(holding: 2)
+    try project.checkAndApprove()
+    let file = try project.baseline()
+    let sound = try project.read(file)
+    let text = broken.text(sound)
+    #expect(text != sound)
+    try project.write(text, to: file)
+    project.measurer.hold(2)
+    let check = try project.check()
+    #expect(check.code == .usage && check.output.isEmpty)
+    #expect(check.errors.contains(file) && check.errors.contains(broken.expected), "\(check.errors.prefix(500))")
+    #expect(check.errors.contains("hint:"), "\(check.errors.prefix(500))")
+    #expect(project.measurer.measured.isEmpty, "a target was started")
+    #expect(try project.read(file) == text)
+    #expect(try project.approve().code == .pass)
+    #expect(try project.check().code == .pass)
+  }
+
+  @Test(
+    "A baseline that is no regular file is an error, and is not waited for",
+    arguments: ["pipe", "folder", "loop", "device"])
+  func noRegularFile(kind: String) throws {
+    let project = try UseCaseProject(holding: 2)
+    try project.checkAndApprove()
+    let file = try project.url(project.baseline())
+    try FileManager.default.removeItem(at: file)
+    switch kind {
+    case "pipe": #expect(mkfifo(file.path, 0o600) == 0)
+    case "folder": try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    case "loop": try FileManager.default.createSymbolicLink(at: file, withDestinationURL: file)
+    default: try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/dev/zero")
+    }
+    project.measurer.hold(2)
+    let check = try project.check()
+    #expect(check.code == .usage)
+    #expect(check.errors.contains(file.lastPathComponent))
+    #expect(project.measurer.measured.isEmpty)
+  }
+
+  @Test("All broken baselines are reported at once")
+  func allBroken() throws {
+    let project = try UseCaseProject(
+      """
+      version: 1
+      history: off
+      defaults: {repetitions: 1, warmup: 0}
+      scenarios: [{name: one, target: {command: [a]}}, {name: two, target: {command: [a]}}]
+      """, holding: 8)
+    try project.checkAndApprove()
+    for name in ["one", "two"] { try project.write("{", to: project.baseline(of: name)) }
+    let check = try project.check()
+    #expect(check.code == .usage)
+    #expect(check.errors.contains("/one/") && check.errors.contains("/two/"), "\(check.errors)")
+  }
+
+  @Test(
+    "A broken last result stops no check, and an approval says what is wrong with it",
+    arguments: ["", "{", "null", "[]", #"{"schema": "highwater.result/2"}"#])
+  func brokenResult(text: String) throws {
+    let project = try UseCaseProject(holding: 2)
+    try project.checkAndApprove()
+    try project.write(text, to: ".highwater/result.json")
+    let before = try project.baselines()
+    let approval = try project.approve()
+    #expect(approval.code == .usage)
+    #expect(approval.errors.contains("result.json") && approval.errors.contains("hint:"), "\(approval.errors)")
+    #expect(try project.baselines() == before)
+    #expect(try project.check().code == .pass)
+    #expect(try project.approve().code == .pass)
+  }
+
+  @Test(
+    "A folder for artifacts that cannot be made is an error before a target starts",
+    arguments: ["file", "file/below", "/proc/highwater", "/dev/null"])
+  func artifacts(path: String) throws {
+    let project = try UseCaseProject(holding: 2)
+    try project.write("2", to: "file")
+    let check = try project.check { $0.options.artifacts = path }
+    #expect(check.code == .usage)
+    #expect(check.errors.contains("error:") && check.errors.contains("hint:"), "\(check.errors)")
+    #expect(check.output.isEmpty && project.measurer.measured.isEmpty)
+    #expect(try project.read("file") == "2")
+  }
+
+  @Test(
+    "Where the result or the page cannot be written, the verdict is reported all the same, and a pass becomes 3",
+    arguments: [(2.0, ExitCode.failed, "pass"), (12, .regression, "regression")])
+  func unwritableReport(mebibytes: Double, code: ExitCode, verdict: String) throws {
+    let project = try UseCaseProject(holding: 2)
+    try project.checkAndApprove()
+    try project.write("", to: "file")
+    project.measurer.hold(mebibytes)
+    for place in ["file/out", ".", "/proc/out"] {
+      let json = try project.check { $0.options.json = place }
+      let page = try project.check { $0.options.html = place }
+      for check in [json, page] {
+        #expect(check.code == code, "\(check.errors)")
+        #expect(check.output.contains("load") && check.errors.contains("error:"), "\(check.words)")
+      }
+      #expect(try project.result()["verdict"] as? String == verdict)
+    }
+  }
+
+  @Test("Without a baseline a report that cannot be written leaves the exit code at 5")
+  func unwritableWithoutBaseline() throws {
+    let project = try UseCaseProject(holding: 2)
+    try project.write("", to: "file")
+    let check = try project.check { $0.options.html = "file/run.html" }
+    #expect(check.code == .noBaseline && check.errors.contains("file/run.html"))
+  }
+
+  @Test("`--quiet` prints less, and the last word is the verdict")
+  func quiet() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.checkAndApprove()
+    let (quiet, normal) = (try project.check(.quiet), try project.check())
+    #expect(quiet.verdict == "pass" && quiet.errors.isEmpty)
+    #expect(quiet.output.utf8.count <= normal.output.utf8.count)
+    project.measurer.hold(12)
+    let worse = try project.check(.quiet)
+    #expect(worse.code == .regression && worse.verdict == "regression")
+    #expect(worse.output.contains("load"))
+  }
+
+  @Test("The same JSON goes to the artifacts, to a file and to standard output, where it stands alone")
+  func json() throws {
+    let project = try UseCaseProject(holding: 8)
+    let printed = try project.check { $0.options.json = "-" }
+    #expect(try printed.output == project.read(".highwater/result.json"))
+    #expect(printed.errors.contains("no-baseline"))
+    _ = try project.check { $0.options.json = "reports/out.json" }
+    #expect(try project.read("reports/out.json") == project.read(".highwater/result.json"))
+  }
+}

@@ -1,0 +1,114 @@
+import GateCore
+import GateFiles
+import GateRunner
+import Synchronization
+
+/// Returns recordings from a script instead of starting targets.
+final class ScriptedMeasurer: Measurer {
+  /// The recording of one start of a target; nil ends the run as an interruption does.
+  ///
+  /// Starts are counted from 0, warm-ups and other settings included.
+  typealias Script = @Sendable (_ scenario: Scenario, _ start: Int) -> Recording?
+
+  private struct State {
+    var script: Script
+    var fingerprint: Fingerprint
+    var measured: [Scenario] = []
+  }
+
+  private let state: Mutex<State>
+  let counters: CounterCheck? = nil
+  let usableCPUs = [0, 1]
+
+  init(_ script: @escaping Script) {
+    let fingerprint = Fingerprint(
+      architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "traced",
+      kernel: "6.1", libc: "glibc 2.36"
+    )
+    state = Mutex(State(script: script, fingerprint: fingerprint))
+  }
+
+  /// Follows another script from now on, and counts starts from 0 again.
+  func follow(_ script: @escaping Script) {
+    state.withLock { state in
+      state.script = script
+      state.measured = []
+    }
+  }
+
+  /// The machine that measurements seem to come from; isolation and memory limit of a scenario are added.
+  var fingerprint: Fingerprint {
+    get { state.withLock { $0.fingerprint } }
+    set { state.withLock { $0.fingerprint = newValue } }
+  }
+
+  /// What was measured since the script began, in order.
+  var measured: [Scenario] { state.withLock { $0.measured } }
+
+  func measure(_ scenario: Scenario, output: String?) -> Recording? {
+    let (script, start) = state.withLock { state in
+      state.measured.append(scenario)
+      return (state.script, state.measured.count - 1)
+    }
+    let recording = script(scenario, start)
+    if let output, let text = recording?.outputTail, !text.isEmpty {
+      try? SafeFile.write(Array(text.utf8), to: output)
+    }
+    return recording
+  }
+
+  func fingerprint(for scenario: Scenario) -> Fingerprint {
+    var fingerprint = fingerprint
+    if scenario.isolation.randomAddresses { fingerprint.aslr = "on" }
+    if scenario.isolation.hugePages == .off { fingerprint.thp = "off" }
+    if let cpus = scenario.isolation.cpus { fingerprint.cpus = cpus.count }
+    fingerprint.memoryLimit = scenario.memoryLimit
+    return fingerprint
+  }
+
+  func remarks(on scenario: Scenario) -> [String] { [] }
+}
+
+extension ScriptedMeasurer {
+  /// Targets that hold the next of some sizes in MiB with each start, and begin again after the last one.
+  convenience init(holding mebibytes: [Double]) {
+    self.init(Self.script(holding: mebibytes))
+  }
+
+  /// Lets the targets hold other sizes from now on.
+  func hold(_ mebibytes: Double...) {
+    follow(Self.script(holding: mebibytes))
+  }
+
+  private static func script(holding mebibytes: [Double]) -> Script {
+    { _, start in .holding(mebibytes[start % mebibytes.count]) }
+  }
+}
+
+extension Recording {
+  /// One process that holds the same amount for a second, so that peak and steady level are that amount exactly.
+  static func holding(
+    _ mebibytes: Double,
+    marks: [Mark] = [],
+    end: End = End(.exited, code: 0),
+    output: String = ""
+  ) -> Recording {
+    let bytes = Bytes(Int64(mebibytes * 1_048_576))
+    let reading = MemoryReading(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
+    let process = ProcessRecord(
+      id: 100, parent: 1, command: "target", isMain: true, peak: bytes, firstSeen: .zero, lastSeen: .seconds(1),
+      isExact: true
+    )
+    return Recording(
+      method: .traced,
+      samples: (0..<100).map { Sample(time: .milliseconds($0 * 10), main: reading, tree: bytes, processes: 1) },
+      marks: marks,
+      processes: [process],
+      composition: Composition(anonymous: bytes, file: .zero, shared: .zero),
+      end: end,
+      duration: .seconds(1),
+      widestGap: .milliseconds(10),
+      outputTail: output
+    )
+  }
+}

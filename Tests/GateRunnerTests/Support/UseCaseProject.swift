@@ -1,0 +1,192 @@
+import Foundation
+import GateCore
+import GateRunner
+import Testing
+
+/// A project in a folder of its own, whose use cases run within the test process on scripted recordings.
+///
+/// The folder is removed with the value.
+final class UseCaseProject {
+  /// What a use case returned and wrote; paths below the project's folder are relative to it.
+  struct Outcome {
+    let code: ExitCode
+    let output: String
+    let errors: String
+
+    /// All text as one line, since reports break their lines to fit a terminal.
+    var words: String {
+      (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// The name of the exit code, from the last line of the summary.
+    var verdict: String? {
+      output.split(separator: "\n").last?.split(separator: " ").last.map(String.init)
+    }
+  }
+
+  private let folder: URL
+  let path: String
+  let measurer: ScriptedMeasurer
+
+  /// Writes the project file; the targets hold so many MiB, one after the other.
+  init(_ yaml: String, holding mebibytes: Double...) throws {
+    folder = FileManager.default.temporaryDirectory.appending(component: "highwater-use-case-\(UUID().uuidString)")
+    path = folder.appending(component: "project").path
+    measurer = ScriptedMeasurer(holding: mebibytes)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try write(yaml, to: "highwater.yml")
+  }
+
+  /// A project with the one scenario `load`.
+  ///
+  /// `keys` are further lines of the project file, and `scenarioKeys` of the scenario, without indentation. By default
+  /// no history is written.
+  convenience init(
+    holding mebibytes: Double,
+    repetitions: String = "2",
+    keys: String = "history: off",
+    scenarioKeys: String = "gate: {peak_rss: [3%, 512KiB]}"
+  ) throws {
+    let lines = scenarioKeys.split(separator: "\n").map { "    \($0)\n" }.joined()
+    try self.init(
+      """
+      version: 1
+      \(keys)
+      scenarios:
+        - name: load
+          target: {command: [server, --port, "7"]}
+          repetitions: \(repetitions)
+          warmup: 0
+      \(lines)
+      """, holding: mebibytes)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  // MARK: Use cases
+
+  /// Runs a use case as the program does, which turns an error into a message and an exit code.
+  func run(
+    _ volume: Console.Volume = .normal,
+    variables: [String: String] = [:],
+    _ useCase: (Invocation) throws -> ExitCode
+  ) throws -> Outcome {
+    let streams = (output: folder.appending(component: "stdout"), errors: folder.appending(component: "stderr"))
+    for stream in [streams.output, streams.errors] { try Data().write(to: stream) }
+    let output = try FileHandle(forWritingTo: streams.output)
+    let errors = try FileHandle(forWritingTo: streams.errors)
+    let console = Console(
+      volume: volume, variables: variables, output: output.fileDescriptor, errors: errors.fileDescriptor)
+    let invocation = Invocation(workingDirectory: path, variables: variables, console: console, measurer: measurer)
+    var code = ExitCode.usage
+    do {
+      code = try useCase(invocation)
+    } catch let error as any DiagnosticError {
+      console.printError(error)
+    }
+    try output.close()
+    try errors.close()
+    let texts = try [streams.output, streams.errors].map { try text(of: $0).replacing("\(path)/", with: "") }
+    return Outcome(code: code, output: texts[0], errors: texts[1])
+  }
+
+  func check(
+    _ volume: Console.Volume = .normal,
+    variables: [String: String] = [:],
+    _ configure: (inout Check) -> Void = { _ in }
+  ) throws -> Outcome {
+    var check = Check()
+    configure(&check)
+    return try run(volume, variables: variables) { try check.run(in: $0) }
+  }
+
+  func approve(variables: [String: String] = [:], _ configure: (inout Approve) -> Void = { _ in }) throws -> Outcome {
+    var approve = Approve()
+    configure(&approve)
+    return try run(variables: variables) { try approve.run(in: $0) }
+  }
+
+  func compare(_ base: String, _ current: String, _ configure: (inout Compare) -> Void = { _ in }) throws -> Outcome {
+    var compare = Compare(base: base, current: current)
+    configure(&compare)
+    return try run { try compare.run(in: $0) }
+  }
+
+  func noise(_ configure: (inout Noise) -> Void = { _ in }) throws -> Outcome {
+    var noise = Noise()
+    configure(&noise)
+    return try run { try noise.run(in: $0) }
+  }
+
+  /// Makes baselines of what a check measures now.
+  func checkAndApprove() throws {
+    _ = try check()
+    let approval = try approve()
+    try #require(approval.code == .pass, "\(approval.words)")
+  }
+
+  // MARK: Files
+
+  func url(_ name: String) -> URL {
+    name.hasPrefix("/") ? URL(fileURLWithPath: name) : URL(fileURLWithPath: path).appending(path: name)
+  }
+
+  func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: url(name).path)
+  }
+
+  func write(_ text: String, to name: String) throws {
+    let url = url(name)
+    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: url)
+  }
+
+  func read(_ name: String) throws -> String { try text(of: url(name)) }
+
+  private func text(of url: URL) throws -> String {
+    String(decoding: try Data(contentsOf: url), as: UTF8.self)
+  }
+
+  /// A JSON file.
+  func object(_ name: String) throws -> [String: Any] {
+    try #require(JSONSerialization.jsonObject(with: Data(read(name).utf8)) as? [String: Any])
+  }
+
+  /// The result of the last check.
+  func result() throws -> [String: Any] { try object(".highwater/result.json") }
+
+  /// The only scenario of a result file.
+  func scenario(of name: String = ".highwater/result.json") throws -> [String: Any] {
+    try #require((object(name)["scenarios"] as? [[String: Any]])?.first)
+  }
+
+  /// The text of each baseline, by its path below `baselines`.
+  func baselines() throws -> [String: String] {
+    let paths = FileManager.default.enumerator(atPath: url("baselines").path)?.compactMap { $0 as? String } ?? []
+    return try paths.filter { $0.hasSuffix(".json") }.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
+  }
+
+  /// The path of the only baseline of a scenario.
+  func baseline(of scenario: String = "load") throws -> String {
+    let names = try FileManager.default.contentsOfDirectory(atPath: url("baselines/\(scenario)").path)
+    return "baselines/\(scenario)/\(try #require(names.first, "there is no baseline"))"
+  }
+
+  /// Changes a JSON file.
+  func edit(_ name: String, _ change: (inout [String: Any]) throws -> Void) throws {
+    var object = try object(name)
+    try change(&object)
+    try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys]).write(to: url(name))
+  }
+
+  /// Changes the fingerprint of the scenario's baseline.
+  func editFingerprint(_ field: String, _ value: Any) throws {
+    try edit(baseline()) { baseline in
+      var fingerprint = try #require(baseline["fingerprint"] as? [String: Any])
+      fingerprint[field] = value
+      baseline["fingerprint"] = fingerprint
+    }
+  }
+}

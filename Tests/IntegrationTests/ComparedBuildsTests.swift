@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// The decisions of such a check are tested on scripted recordings; here the other build is a program that starts.
+@Suite("A check of two builds, as processes", .endsHangs)
+struct ComparedBuildsTests {
+  /// A project whose target holds 24 MiB, and `EXTRA` more, until its end.
+  private func project() throws -> TemporaryProject {
+    let project = try TemporaryProject(
+      """
+      version: 1
+      scenarios:
+        - name: load
+          target: {command: [perl, hold.pl]}
+          repetitions: 2
+          warmup: 0
+          gate: {peak_rss: [3%, 512KiB]}
+      """)
+    try project.write(
+      """
+      open my $order, '>>', 'order' or die; print $order ($ENV{EXTRA} // '-'), "\\n";
+      my $text = 'x' x int(1048576 * (24 + ($ENV{EXTRA} // 0)));
+      select undef, undef, undef, 0.08;
+      """, to: "hold.pl")
+    return project
+  }
+
+  @Test("The other build is started in turn with the scenario's own, and a program that held less shows a regression")
+  func otherVariables() throws {
+    let project = try project()
+    let outcome = try Highwater.run("check", "--against", "EXTRA=-4", in: project)
+    #expect(outcome.code == 1, "\(outcome.output)")
+    #expect(outcome.words.contains("compared with another build, run in turn with this one: EXTRA=-4"))
+    #expect(try project.read("order").split(separator: "\n") == ["-4", "-", "-", "-4"])
+    #expect(try project.baselines().isEmpty)
+  }
+
+  @Test("Another build that cannot be started fails the check with its name")
+  func missingProgram() throws {
+    let outcome = try Highwater.run("check", "--against", "no-such-program", in: try project())
+    #expect(outcome.code == 3)
+    #expect(outcome.words.contains("cannot execute `no-such-program`"), "\(outcome.output)")
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@Suite("The memory of a process tree of known size", .endsHangs)
+struct TreeMemoryTests {
+  private static let needsCgroup: Comment = "no memory cgroup can be made here, so pages are not counted once"
+
+  /// The measured peak of the tree in its own cgroup, and what its processes really held.
+  private func inCgroup(_ words: String) throws -> (peak: Double, truth: Double) {
+    let outcome = try Ballast.record(words)
+    let (repetition, report) = try outcome.only()
+    #expect(outcome.method.hasSuffix("+cgroup"))
+    #expect(repetition.treeMethod == "cgroup")
+    return (try repetition.metric("tree_peak"), report.touched)
+  }
+
+  @Test("Children that hold memory at the same time are added up, whatever the method")
+  func sum() throws {
+    let (repetition, report) = try Ballast.record("children count=8 mib=20 ms=1000").only()
+    let peak = try repetition.metric("tree_peak")
+    // Whether the program files count depends on the method.
+    #expect(peak >= 0.99 * report.touched && peak <= 1.01 * (report.touched + 9 * report.base), "\(peak)")
+    #expect(repetition.processes == 9)
+  }
+
+  @Test(
+    "In a cgroup, private memory of children is exact within 1 %",
+    .enabled(if: Ballast.hasMemoryCgroup, needsCgroup)
+  )
+  func children() throws {
+    let (peak, truth) = try inCgroup("children count=8 mib=20 ms=1000")
+    #expect(abs(peak - truth) <= 0.01 * truth, "\(peak) recorded, \(truth) held")
+  }
+
+  @Test(
+    "In a cgroup, a segment that four processes share counts once, within 2 %",
+    .enabled(if: Ballast.hasMemoryCgroup, needsCgroup), arguments: ["memfd", "sysv", "shm"]
+  )
+  func sharedSegment(kind: String) throws {
+    let (peak, truth) = try inCgroup("shared count=4 mib=50 ms=1000 kind=\(kind)")
+    #expect(abs(peak - truth) <= 0.02 * truth, "\(peak) recorded, \(truth) held")
+  }
+
+  @Test(
+    "In a cgroup, pages shared by forked processes count once, and pages that they wrote count each, within 2 %",
+    .enabled(if: Ballast.hasMemoryCgroup, needsCgroup), arguments: [0, 10]
+  )
+  func copies(rewrittenPercent: Int) throws {
+    let (peak, truth) = try inCgroup("forked count=30 mib=50 share=\(rewrittenPercent) ms=1000")
+    // Each process has a few private pages: its stack, and data of the allocator.
+    let own = Double(31 * 25 * sysconf(Int32(_SC_PAGESIZE)))
+    #expect(peak >= 0.98 * truth && peak <= 1.02 * truth + own, "\(peak) recorded, \(truth) held")
+  }
+}
