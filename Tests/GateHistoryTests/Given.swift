@@ -103,9 +103,11 @@ enum Given {
       ScenarioSummary(
         name: ScenarioName("crasher[size=1]"), verdict: .failed, environment: elsewhere, repetitionCount: 3,
         failedRepetitions: [
-          .init(number: 2, end: End(.oom, signal: Signal(number: 9), proof: "cgroup", oomKills: 2)),
           .init(
-            number: 3, end: End(.exited, code: -1, detail: "`it` said: ünfair \"quote\""),
+            number: 2,
+            end: End(.oom, signal: Signal(number: 9), proof: .kernelLog(line: "Killed process 7"), oomKills: 2)),
+          .init(
+            number: 3, end: End(.exited, code: -1, cause: .fatalError(line: "`it` said: ünfair \"quote\"")),
             loop: .loop(name: "Store.update", calls: 120, turns: 2)),
         ]))
     return run
