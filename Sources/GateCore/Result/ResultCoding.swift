@@ -148,10 +148,6 @@ extension MetricResult: Codable {
     case baseline, current, change, tolerance, detectable, resolution, method, chance
   }
 
-  private enum ToleranceKeys: CodingKey {
-    case allowed
-  }
-
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func number(_ key: CodingKeys) throws -> Double? {
@@ -175,10 +171,7 @@ extension MetricResult: Codable {
       chance: try number(.chance),
       reason: try fields.decodeIfPresent(Known<VerdictReason>.self, forKey: .reason)?.value
     )
-    if bounds != nil {
-      allowed = try fields.nestedContainer(keyedBy: ToleranceKeys.self, forKey: .tolerance)
-        .decodeIfPresent(Double.self, forKey: .allowed)
-    }
+    allowed = bounds?.allowed
     isUndecided = try fields.decode(Bool.self, forKey: .isUndecided)
     if metric.isValue, !unit.isEmpty, !MetricUnit.isValid(unit) {
       throw fields.corrupted(.unit, "is not a unit: `\(unit.prefix(80))`")
@@ -203,9 +196,7 @@ extension MetricResult: Codable {
     // To a millionth, far below what any decision depends on.
     try fields.encodeIfPresent(chance.map { ($0 * 1e6).rounded() / 1e6 }, forKey: .chance)
     guard isGated || rule.tolerance != nil || rule.limit != nil else { return }
-    try RuleBounds(rule).encode(to: fields.superEncoder(forKey: .tolerance))
-    var tolerance = fields.nestedContainer(keyedBy: ToleranceKeys.self, forKey: .tolerance)
-    try tolerance.encodeIfPresent(allowed?.finite.map(rounded), forKey: .allowed)
+    try RuleBounds(rule, allowed: allowed?.finite.map(rounded)).encode(to: fields.superEncoder(forKey: .tolerance))
   }
 }
 
@@ -247,7 +238,7 @@ extension ScenarioSummary: Codable {
     try fields.encode(name, forKey: .name)
     if !tags.isEmpty { try fields.encode(tags, forKey: .tags) }
     try fields.encode(verdict, forKey: .verdict)
-    try fields.encode(environment, forKey: .environment)
+    if environment != .ofRun { try fields.encode(environment, forKey: .environment) }
     try fields.encode(repetitionCount, forKey: .repetitionCount)
     if growthIsPerIteration { try fields.encode(true, forKey: .growthIsPerIteration) }
     try fields.encode(metrics, forKey: .metrics)
@@ -269,12 +260,9 @@ extension EnvironmentInfo {
 }
 
 extension KeyedDecodingContainer {
-  /// nil also where the object has none of the three kinds of memory.
+  /// nil also for an object without any amount.
   package func decodeComposition(forKey key: Key) throws -> Composition? {
-    guard try contains(key) && !decodeNil(forKey: key) else { return nil }
-    let isEmpty = try decode([String: Ignored].self, forKey: key).isEmpty
-    return isEmpty ? nil : try decode(Composition.self, forKey: key)
+    let composition = try decodeIfPresent(Composition.self, forKey: key)
+    return composition == Composition(anonymous: .zero, file: .zero, shared: .zero) ? nil : composition
   }
 }
-
-private struct Ignored: Decodable {}

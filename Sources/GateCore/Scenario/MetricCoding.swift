@@ -122,7 +122,7 @@ package struct RuleBounds: Decodable {
   }
 
   private enum CodingKeys: CodingKey {
-    case percent, absolute, limit, amounts, automatic
+    case percent, absolute, limit, amounts, automatic, allowed
   }
 
   private var percent: Double?
@@ -131,8 +131,11 @@ package struct RuleBounds: Decodable {
   /// Those of one rule are alike, or its values fit none.
   private var amounts: Amounts?
   private var automatic: Bool
+  /// What the rule has come to, where it was applied.
+  package var allowed: Double?
 
-  package init(_ rule: GateRule) {
+  package init(_ rule: GateRule, allowed: Double? = nil) {
+    self.allowed = allowed
     automatic = rule.tolerance == .automatic
     limit = rule.limit?.value
     var amount = rule.limit
@@ -175,6 +178,7 @@ package struct RuleBounds: Decodable {
     }
     amounts = try fields.decodeIfPresent(Amounts.self, forKey: .amounts)
     automatic = try fields.decode(Bool.self, forKey: .automatic)
+    allowed = try number(.allowed)
     percent = try number(.percent, atMost: 10_000)
     absolute = amounts == .seconds ? try number(.absolute, atMost: 1e9) : try number(.absolute)
     limit = amounts == .seconds ? try number(.limit, atMost: 1e9) : try number(.limit)
@@ -188,6 +192,7 @@ package struct RuleBounds: Decodable {
     try fields.encode(limit, forKey: .limit)
     try fields.encodeIfPresent(amounts, forKey: .amounts)
     if automatic { try fields.encode(true, forKey: .automatic) }
+    try fields.encodeIfPresent(allowed, forKey: .allowed)
   }
 }
 

@@ -102,11 +102,20 @@ enum Timestamp {
   /// Reads a time with or without a fraction, in UTC or with an offset; nil where the text is something else.
   static func date(from text: String) -> Date? {
     // The style alone is more lenient, and takes a day beyond the month's last for one of the next month.
-    let form = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)/
-    guard text.utf8.count <= 40, text.wholeMatch(of: form) != nil, let date = try? style.parse(text),
+    guard isWellFormed(text), let date = try? style.parse(text),
       date.timeIntervalSince1970 >= 0, !text.hasSuffix("Z") || style.format(date).prefix(10) == text.prefix(10)
     else { return nil }
     return Date(timeIntervalSince1970: milliseconds(of: date) / 1000)
+  }
+
+  /// A regular expression for it takes 200 times as long as the parser.
+  private static func isWellFormed(_ text: String) -> Bool {
+    guard text.utf8.count <= 40 else { return false }
+    let shape = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
+    let zone = shape.dropFirst(19).drop { $0 == "." || $0 == "0" }
+    let fraction = shape.dropFirst(19).dropLast(zone.count)
+    return shape.hasPrefix("0000-00-00T00:00:00") && ["Z", "+00:00", "-00:00"].contains(zone)
+      && (fraction.isEmpty || (2...10).contains(fraction.count) && fraction.lastIndex(of: ".") == fraction.startIndex)
   }
 
   private static func milliseconds(of date: Date) -> Double {

@@ -14,7 +14,7 @@ struct JSONScan {
 
   /// Objects and lists within one another; a result file has eight.
   private static let mostLevels = 32
-  private static let mostEntries = 20_000
+  private static let mostEntries = 100_000
   private static let longestText = 1 << 20
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -151,7 +151,11 @@ struct JSONScan {
   }
 
   private mutating func skipSpace() {
-    while index < bytes.count, [0x20, 0x0a, 0x0d, 0x09].contains(bytes[index]) { index += 1 }
+    while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
   }
 
   private var invalid: Fault { fault("is not valid JSON") }

@@ -3,7 +3,8 @@ import Glibc
 
 /// Runs of the history as JSON lines (`highwater.run/2`): one object a line.
 ///
-/// A line has the run, its environment, and of each scenario the summary, in the same form as the result file.
+/// A line has the run, its environment, and of each scenario the summary, in the same form as the result file. A scenario
+/// without an environment has that of the run.
 package enum RunLine {
   /// The most bytes of a line that are read.
   package static let largest = 32 << 20
@@ -34,6 +35,9 @@ private struct RunDocument: Codable {
 
   init(_ summary: RunSummary) {
     (run, environment, scenarios) = (summary.run, summary.environment, summary.scenarios)
+    for index in scenarios.indices where scenarios[index].environment == environment {
+      scenarios[index].environment = .ofRun
+    }
   }
 }
 

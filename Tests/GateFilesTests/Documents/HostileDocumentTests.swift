@@ -372,7 +372,7 @@ private let spoiledResults: [SpoiledDocument] = [
   ),
   SpoiledDocument(
     "too many scenarios",
-    soundResult.replacing("\"scenarios\": [", with: "\"scenarios\": [" + String(repeating: "{},", count: 20_000)),
-    "r.json:3:60048: error: has more than 20000 entries in one list\(resultHint)"
+    soundResult.replacing("\"scenarios\": [", with: "\"scenarios\": [" + String(repeating: "{},", count: 100_000)),
+    "r.json:3:300048: error: has more than 100000 entries in one list\(resultHint)"
   ),
 ]

@@ -148,6 +148,7 @@ struct ResultFileTests {
     let scenario = try #require(read.scenarios.first)
     #expect(scenario.environment == read.environment && scenario.gate == .standard)
     #expect(scenario.repetitions[0].metrics == [.peakRSS: 4096] && scenario.repetitions[0].end == End(.unknown))
+    #expect(scenario.repetitionCount == 1 && scenario.ungated.map(\.metric) == [.peakRSS])
   }
 
   @Test("The example of the contract is read")
