@@ -66,7 +66,7 @@ final class ScriptedMeasurer: Measurer {
     return fingerprint
   }
 
-  func remarks(on scenario: Scenario) -> [String] { [] }
+  func notes(on scenario: Scenario) -> [MachineNote] { [] }
 }
 
 extension ScriptedMeasurer {
