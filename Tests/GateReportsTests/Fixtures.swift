@@ -143,7 +143,8 @@ enum Fixture {
     return scenario(
       "api-server", .failed,
       repetitions: repetitions(peak: 8_000_000, count: 2)
-        + repetitions(peak: 9_000_000, count: 1, end: End(.crash, signal: .segv, proof: .verbatim("the kernel reported SIGSEGV"))),
+        + repetitions(
+          peak: 9_000_000, count: 1, end: End(.crash, signal: .segv, proof: .verbatim("the kernel reported SIGSEGV"))),
       failure: Failure(
         subject: "the target", problem: "it ended before the last step", place: nil, output: output
       ),

@@ -73,7 +73,7 @@ extension Fixture {
       repetitions: repetitions(
         peak: 80_000_000, count: 1, end: End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))),
       failure: Failure(
-        subject: "repetition 1 of 10", problem: loop.displayText,
+        attempt: .init(number: 1, of: 10), problem: .loop(loop, other: nil),
         place: SourcePlace(file: "highwater.yml", line: 4, column: 5), output: "laying out\n"))
     scenario.repetitions[0].events = events + [loop]
     return scenario

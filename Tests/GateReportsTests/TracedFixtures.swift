@@ -81,14 +81,14 @@ extension Fixture {
 
   static var outOfMemory: ScenarioResult {
     let end = End(
-      .oom, signal: .kill, proof: .verbatim("memory cgroup oom_kill 0 → 1, limit 100.0 MiB"), cause: .verbatim("at its own memory limit"),
-      oomKills: 1
+      .oom, signal: .kill, proof: .ownCgroup(kills: .init(before: 0, after: 1), limit: .mebibytes(100)),
+      cause: .memoryLimit(.own(.mebibytes(100))), oomKills: 1
     )
     return traced(
       scenario(
         "import", .failed, repetitions: repetitions(peak: 104_000_000, count: 1, end: end),
         failure: Failure(
-          subject: "repetition 1 of 10", problem: "the target ended: \(end.displayText) (expected exit code 0)",
+          attempt: .init(number: 1, of: 10), problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: end,
           output: "reading rows\n"
         )
       ))

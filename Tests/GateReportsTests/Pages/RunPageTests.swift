@@ -140,7 +140,7 @@ struct RunPageTests {
       scenario.repetitions[index].curve?.phases = [.init(evil, at: .zero)]
       scenario.repetitions[index].curve?.marks = [.init(evil, at: .milliseconds(10))]
       scenario.repetitions[index].end = End(.crash, signal: .segv, proof: .verbatim(evil), cause: .verbatim(evil))
-      scenario.repetitions[index].notes = [evil]
+      scenario.repetitions[index].notes = [.verbatim(evil)]
       scenario.repetitions[index].largestProcesses[0].command = evil
       scenario.repetitions[index].spike?.phase = evil
     }
