@@ -11,7 +11,7 @@ import Testing
 struct LastCountersTests {
   private let testProcesses = TestProcesses()
 
-  @Test("It is there until its counters were read, though a wish to kill comes when all has ended by itself")
+  @Test("It is there until its counters were read, though a request to kill comes when all has ended by itself")
   func untilReleased() throws {
     let cgroup = try #require(Cgroup(at: .here))
     var request = testProcesses.request(["/bin/true"])
