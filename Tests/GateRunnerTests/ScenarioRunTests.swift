@@ -26,7 +26,9 @@ struct ScenarioRunTests {
     return run.run(to: repetitions, of: repetitions, by: measuring) ? run.measurements : nil
   }
 
-  private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [RecordingNote] = []) -> Recording {
+  private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [RecordingNote] = [])
+    -> Recording
+  {
     let bytes = Bytes.mebibytes(mebibytes)
     let figures = MemoryReading(resident: bytes, peak: bytes, anonymous: bytes, file: .zero, shared: .zero)
     let samples = (0..<100).map { Sample(time: .milliseconds($0 * 10), main: figures, tree: bytes, processes: 1) }
@@ -90,7 +92,8 @@ struct ScenarioRunTests {
   @Test("What repetitions had to say alike is said once, with their number unless all of them did")
   func notes() throws {
     let measured = measure(warmup: 0) { _, number in
-      recording(notes: [["always", "often", "once"], ["always", "often"], ["always"]][number - 1].map { .verbatim($0) })
+      recording(
+        notes: [["always", "often", "once"], ["always", "often"], ["always"]][number - 1].map { .verbatim($0) })
     }
     #expect(measured?.notes == ["always", "often (in 2 of 3 repetitions)", "once (in 1 of 3 repetitions)"])
   }

@@ -119,8 +119,8 @@ extension LinuxCalls {
     send(HW_REQUEST_RELEASE, to: supervisor)
   }
 
-  private static func send(_ wish: hw_request, to supervisor: Supervisor) {
-    var byte = UInt8(wish.rawValue)
+  private static func send(_ request: hw_request, to supervisor: Supervisor) {
+    var byte = UInt8(request.rawValue)
     // The pipe is never full: this is written at most a few times. A supervisor that has gone gives EPIPE.
     SignalMask.withoutPipeSignal { _ = write(supervisor.control, &byte, 1) }
     kill(supervisor.pid, SIGCONT)

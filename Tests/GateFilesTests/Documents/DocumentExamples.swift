@@ -116,7 +116,8 @@ enum DocumentExamples {
     gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(64))]),
     repetitions: [
       RepetitionResult(
-        end: End(.crash, signal: .segv, proof: .verbatim("wait status 139"), cause: .verbatim("in step 2"), oomKills: 3),
+        end: End(
+          .crash, signal: .segv, proof: .verbatim("wait status 139"), cause: .verbatim("in step 2"), oomKills: 3),
         duration: .zero, processes: 2, metrics: [:], steadiness: .tooShort,
         spike: .init(height: .mebibytes(1), after: .zero, before: .milliseconds(1)), treeMethod: .proportional
       ),

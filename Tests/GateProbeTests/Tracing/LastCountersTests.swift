@@ -11,14 +11,14 @@ import Testing
 struct LastCountersTests {
   private let testProcesses = TestProcesses()
 
-  @Test("It is there until its counters were read, though a wish to kill comes when all has ended by itself")
+  @Test("It is there until its counters were read, though a request to kill comes when all has ended by itself")
   func untilReleased() throws {
     let cgroup = try #require(Cgroup(at: .here))
     var request = testProcesses.request(["/bin/true"])
     request.containment = cgroup.containment
-    let supervisor = try LinuxCalls.startSupervisor(for: request, path: "/bin/true")
+    let supervisor = try LinuxCalls.startSupervisor(request.plan(executing: "/bin/true"))
     defer { supervisor.close() }
-    #expect(eventually { LinuxCalls.news(from: supervisor.report)?.contains(.done) == true })
+    #expect(eventually { LinuxCalls.events(from: supervisor.report)?.contains(.done) == true })
     LinuxCalls.requestKillAll(supervisor)
     usleep(50_000)
     #expect(cgroup.memory?.kills == 0)
