@@ -76,9 +76,10 @@ struct SummaryReportTests {
     scenario.verdict = .inconclusive
     scenario.repetitions[2].end = End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))
     let text = SummaryReport.text(
-      Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .inconclusive))
+      Fixture.result([scenario]), style: TerminalStyle(width: 200),
+      context: SummaryContext(exitCode: .inconclusive))
     #expect(text.contains("the target ended (was ended by SIGSEGV) during the step"))
-    #expect(text.contains("the target ended: killed by SIGKILL; sender unknown (not the OOM killer, not"))
+    #expect(text.contains("the target ended: killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"))
     #expect(text.contains("│ Segmentation fault"))
   }
 
