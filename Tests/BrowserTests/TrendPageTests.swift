@@ -6,7 +6,7 @@ import Testing
 /// The trend page in a real browser; each test also expects no request and an empty console.
 @Suite("The trend page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
 struct TrendPageTests {
-  static let page = TrendPage.text(TrendExample.trend(courses: 10, length: 60))
+  static let page = TrendPage.text(TrendExample.trend(scenarios: 10, length: 60))
 
   func visit(_ fragment: String = "", as view: Browser.View = .desk, _ work: (Browser) async throws -> Void)
     async throws
@@ -14,7 +14,7 @@ struct TrendPageTests {
     try await Browser.current.visit(Self.page, at: fragment, as: view, work)
   }
 
-  static let visibleRows = "[...document.querySelectorAll('#courses tbody tr')].filter(row => row.offsetParent)"
+  static let visibleRows = "[...document.querySelectorAll('#scenarios tbody tr')].filter(row => row.offsetParent)"
 
   /// The scenarios that the overview shows, in its order.
   func names(_ browser: Browser) async throws -> [String] {
@@ -26,7 +26,7 @@ struct TrendPageTests {
   }
 
   func readout(_ browser: Browser) async throws -> String {
-    try await browser.text(".course:not(.closed) .readout") ?? ""
+    try await browser.text(".series:not(.closed) .readout") ?? ""
   }
 
   func focusChart(_ browser: Browser) async throws {
@@ -34,7 +34,7 @@ struct TrendPageTests {
       "document.querySelector(arguments[0]).focus(); return true", .text(Self.chart))
   }
 
-  static let chart = ".course:not(.closed) figure[data-metric=peak_rss] .plot"
+  static let chart = ".series:not(.closed) figure[data-metric=peak_rss] .plot"
 
   // MARK: Overview
 
@@ -43,8 +43,8 @@ struct TrendPageTests {
     try await visit { (browser: Browser) async throws -> Void in
       let states: [String] = try await browser.evaluate(
         "return \(Self.visibleRows).map(row => row.querySelector('.state').textContent.trim())")
-      #expect(states.prefix(3) == ["✗ regression", "▲ open step", "↗ creep"])
-      #expect(states.last == "✓ fine")
+      #expect(states.prefix(3) == ["✗ regression", "▲ unexplained rise", "↗ creep"])
+      #expect(states.last == "✓ pass")
     }
   }
 
@@ -135,9 +135,9 @@ struct TrendPageTests {
   @Test("A row opens the scenario, and the browser's Back returns")
   func openAndBack() async throws {
     try await visit { (browser: Browser) async throws -> Void in
-      try await browser.click("#courses tbody tr:first-child a")
+      try await browser.click("#scenarios tbody tr:first-child a")
       try await browser.wait(for: "return location.hash.includes('scenario=')")
-      try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+      try await browser.wait(for: "return document.querySelectorAll('.series:not(.closed) canvas').length > 0")
       try await browser.back()
       try await browser.wait(for: "return document.querySelector('#overview').offsetParent !== null")
       #expect(try await names(browser).count == 13)
@@ -168,7 +168,7 @@ struct TrendPageTests {
       #expect(try await readout(browser).contains("Run 2 of 60"))
       let reported: String = try await browser.evaluate(
         "return document.querySelector(arguments[0]).ariaValueText", .text(Self.chart))
-      #expect(reported.contains("peak_rss 8.0\u{a0}MiB") && reported.contains("since the run before"))
+      #expect(reported.contains("peak_rss 8.0\u{a0}MiB") && reported.contains("vs. the run before"))
       try await browser.press(.end)
       #expect(try await readout(browser).contains("Run 60 of 60"))
     }
@@ -195,12 +195,12 @@ struct TrendPageTests {
       try await browser.press(.right, .right, .right)
       #expect(try await readout(browser).contains("From the pinned run to this one"))
       let command: String = try await browser.evaluate(
-        "return document.querySelector('.course:not(.closed) .command').textContent")
+        "return document.querySelector('.series:not(.closed) .command').textContent")
       #expect(command.wholeMatch(of: /git log --oneline [0-9a-f]{12}\.\.[0-9a-f]{12}/) != nil)
-      try await browser.click(".course:not(.closed) .copy button")
+      try await browser.click(".series:not(.closed) .copy button")
       try await browser.wait(
-        for: "return document.querySelector('.course:not(.closed) .copy button').textContent !== 'Copy'")
-      #expect(try await browser.text(".course:not(.closed) .copy button") == "Copied")
+        for: "return document.querySelector('.series:not(.closed) .copy button').textContent !== 'Copy'")
+      #expect(try await browser.text(".series:not(.closed) .copy button") == "Copied")
       try await browser.press(.escape)
       try await browser.press(.escape)
       try await browser.wait(for: "return document.querySelector('#overview').offsetParent !== null")
@@ -215,14 +215,14 @@ struct TrendPageTests {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
       let _: Bool = try await browser.evaluate(
         "Object.defineProperty(navigator, 'clipboard', {value: undefined}); return true")
-      try await browser.click(".course:not(.closed) .copy button")
+      try await browser.click(".series:not(.closed) .copy button")
       try await browser.wait(for: "return getSelection().toString().startsWith('git log')")
     }
   }
 
   @Test("A drag zooms all charts, the link restores it, and Escape or a double click shows the whole range")
   func zoom() async throws {
-    let seen = "return document.querySelectorAll('.course:not(.closed) .tools button:not([hidden])').length === 1"
+    let seen = "return document.querySelectorAll('.series:not(.closed) .tools button:not([hidden])').length === 1"
     try await visit("scenario=redis-load") { (browser: Browser) async throws -> Void in
       try await browser.drag(
         from: browser.place(in: Self.chart, x: 0.4, y: 0.5), to: browser.place(in: Self.chart, x: 0.7, y: 0.5))
@@ -254,7 +254,7 @@ struct TrendPageTests {
   )
   func deepLinks(fragment: String, name: String, place: String, charts: Int) async throws {
     try await visit(fragment) { (browser: Browser) async throws -> Void in
-      let shown = ".course:not(.closed)"
+      let shown = ".series:not(.closed)"
       #expect(try await browser.text("\(shown) h2")?.hasPrefix(name) == true)
       #expect(try await browser.text("\(shown) h2 + p")?.contains(place) == true)
       #expect(
@@ -278,9 +278,9 @@ struct TrendPageTests {
   @Test("The table behind a chart has each run")
   func table() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
-      try await browser.click(".course:not(.closed) figure[data-metric=peak_rss] summary")
+      try await browser.click(".series:not(.closed) figure[data-metric=peak_rss] summary")
       let rows =
-        "document.querySelectorAll('.course:not(.closed) figure[data-metric=peak_rss] details tbody tr').length"
+        "document.querySelectorAll('.series:not(.closed) figure[data-metric=peak_rss] details tbody tr').length"
       try await browser.wait(for: "return \(rows) === 60")
     }
   }

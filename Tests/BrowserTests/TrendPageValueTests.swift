@@ -8,7 +8,7 @@ extension TrendPageTests {
   )
   func reportedValue(metric: String, axis: String, value: String) async throws {
     try await visit("scenario=redis-expire&metric=\(metric)") { (browser: Browser) async throws -> Void in
-      let chart = ".course:not(.closed) figure[data-metric='\(metric)']"
+      let chart = ".series:not(.closed) figure[data-metric='\(metric)']"
       try await browser.hover(browser.place(in: "\(chart) .plot", x: 0.5))
       try await browser.settle()
       let labels: [String] = try await browser.evaluate(
@@ -22,7 +22,7 @@ extension TrendPageTests {
         "return document.querySelector(arguments[0]).ariaValueText", .text("\(chart) .plot"))
       let cells: [String] = try await browser.evaluate(
         """
-        const row = [...document.querySelectorAll(".course:not(.closed) .readout tr")]
+        const row = [...document.querySelectorAll(".series:not(.closed) .readout tr")]
           .find(row => row.querySelector("th").textContent === arguments[0]);
         return [...row.querySelectorAll("td")].map(cell => cell.textContent);
         """, .text(metric))

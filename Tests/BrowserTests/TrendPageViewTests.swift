@@ -11,9 +11,9 @@ extension TrendPageTests {
     let library = try #require(scripts.firstIndex { $0.contains("danvk/dygraphs") })
     let page = scripts.enumerated().filter { $0.offset != library }.map(\.element).joined(separator: "<script>")
     try await Browser.current.visit(page, at: "scenario=redis-load") { (browser: Browser) async throws -> Void in
-      let pictures = "[...document.querySelectorAll('.course:not(.closed) .picture svg')]"
+      let pictures = "[...document.querySelectorAll('.series:not(.closed) .picture svg')]"
       #expect(try await browser.evaluate("return \(pictures).filter(svg => svg.clientHeight > 50).length") == 6)
-      try await browser.click(".course:not(.closed) .readout [aria-label='the run before']")
+      try await browser.click(".series:not(.closed) .readout [aria-label='the run before']")
       #expect(try await readout(browser).contains("Run 59 of 60"))
       try await browser.press(.escape)
       try await browser.type("/parser")
@@ -31,7 +31,7 @@ extension TrendPageTests {
       #expect(
         try await browser.evaluate("return [...document.querySelectorAll('.needs-script')].every(e => !e.offsetParent)")
       )
-      #expect(try await browser.text("#course-0 .events")?.contains("open step") == true)
+      #expect(try await browser.text("#series-0 .events")?.contains("unexplained rise") == true)
     }
   }
 
@@ -99,12 +99,12 @@ extension TrendPageTests {
         let links: [String] = try await browser.evaluate(
           "return [...document.querySelectorAll('a')].map(a => a.protocol)")
         #expect(Set(links).isSubset(of: ["file:", "https:"]))
-        let shown = try await browser.text("#courses") ?? ""
+        let shown = try await browser.text("#scenarios") ?? ""
         if text.allSatisfy(\.isASCII), text.count < 200 { #expect(shown.contains(text)) }
         #expect(!shown.contains("\u{202e}"))
         guard view.runsScripts else { return }
-        try await browser.click("#courses tbody tr:first-child a")
-        try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+        try await browser.click("#scenarios tbody tr:first-child a")
+        try await browser.wait(for: "return document.querySelectorAll('.series:not(.closed) canvas').length > 0")
         try await browser.hover(browser.place(in: Self.firstChart, x: 0.3))
         try await browser.settle()
         #expect(try await browser.evaluate("return document.querySelectorAll('.readout .command').length") == 0)
@@ -114,18 +114,18 @@ extension TrendPageTests {
     }
   }
 
-  static let firstChart = ".course:not(.closed) .plot"
+  static let firstChart = ".series:not(.closed) .plot"
 
   // MARK: Speed
 
   @Test("A large history is shown without blocking the browser")
   func speed() async throws {
-    let page = TrendPage.text(TrendExample.trend(courses: 20, length: 500))
+    let page = TrendPage.text(TrendExample.trend(scenarios: 20, length: 500))
     try await Browser.current.visit(page) { (browser: Browser) async throws -> Void in
       let paint: Double = try await browser.evaluate(
         "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1")
-      try await browser.click("#courses tbody tr:first-child a")
-      try await browser.wait(for: "return document.querySelectorAll('.course:not(.closed) canvas').length > 0")
+      try await browser.click("#scenarios tbody tr:first-child a")
+      try await browser.wait(for: "return document.querySelectorAll('.series:not(.closed) canvas').length > 0")
       let hover: Double = try await browser.evaluate(
         """
         const plot = document.querySelector(arguments[0]), box = plot.getBoundingClientRect();

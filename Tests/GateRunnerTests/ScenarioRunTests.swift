@@ -1,32 +1,31 @@
 import GateCore
+import GateFiles
 import Testing
 
 @testable import GateRunner
 
-@Suite("The repetitions of a scenario, by a scripted probe")
+@Suite("The repetitions of a scenario, from scripted recordings")
 struct ScenarioRunTests {
   private func measure(
     repetitions: Int = 3,
     warmup: Int = 1,
     edit: (inout Scenario) -> Void = { _ in },
-    by measuring: Measuring
-  ) -> ScenarioMeasurements? {
+    by script: @escaping @Sendable (_ number: Int) -> Recording?
+  ) -> ScenarioResult? {
     var scenario = Scenario(
       name: ScenarioName("load"), target: Target(command: .shell("true"), workingDirectory: "/")
     )
     scenario.warmup = warmup
     edit(&scenario)
-    let fingerprint = Fingerprint(
-      architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "sampled",
-      kernel: "6.1", libc: "glibc 2.36"
-    )
+    let measurer = ScriptedMeasurer { _, start in script(start + 1 - warmup) }
     var run = ScenarioRun(
-      scenario: scenario, environment: EnvironmentInfo(name: "here", fingerprint: fingerprint), show: { _ in }
-    )
-    return run.run(to: repetitions, of: repetitions, by: measuring) ? run.measurements : nil
+      scenario, in: EnvironmentInfo(name: "here", fingerprint: measurer.fingerprint(for: scenario)), by: measurer,
+      into: ArtifactsFolder(path: "/nowhere"), showProgress: { _ in })
+    run.storesRecordings = false
+    return run.run(to: repetitions, of: repetitions) ? run.result : nil
   }
 
-  private func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [RecordingNote] = [])
+  private static func recording(_ end: End = End(.exited, code: 0), mebibytes: Int64 = 20, notes: [RecordingNote] = [])
     -> Recording
   {
     let bytes = Bytes.mebibytes(mebibytes)
@@ -40,61 +39,56 @@ struct ScenarioRunTests {
 
   @Test("Warm-ups run first, with numbers up to 0, and are not counted")
   func warmups() throws {
-    var numbers: [Int] = []
-    let measured = measure(warmup: 2) { _, number in
-      numbers.append(number)
-      return recording(mebibytes: number < 1 ? 99 : 20)
-    }
-    #expect(numbers == [-1, 0, 1, 2, 3])
+    let measured = measure(warmup: 2) { Self.recording(mebibytes: $0 < 1 ? 99 : 20) }
     #expect(measured?.repetitions.map { $0.metrics[.peakRSS] } == Array(repeating: 20 * 1_048_576, count: 3))
   }
 
   @Test("The first repetition that cannot count ends the scenario, and says which it was, and with what output")
   func failing() throws {
-    var played = 0
-    let measured = measure { _, number in
-      played += 1
-      return number == 2 ? recording(End(.crash, signal: .segv)) : recording()
-    }
-    #expect(played == 3)
+    let measured = measure { $0 == 2 ? Self.recording(End(.crash, signal: .segv)) : Self.recording() }
     #expect(measured?.failure?.attempt == .init(number: 2, of: 3))
     #expect(measured?.failure?.problem == .unexpectedEnd(expected: ExpectedEnd(exits: [0])))
     #expect(measured?.failure?.output == "last words")
     #expect(measured?.repetitions.count == 2)
-    #expect(measured?.wasKilled == false)
+    #expect(measured?.failure?.isInconclusive == false)
   }
 
   @Test("A warm-up that fails is a failure, too")
   func failingWarmup() throws {
-    let measured = measure { _, _ in recording(End(.exited, code: 3)) }
+    let measured = measure { _ in Self.recording(End(.exited, code: 3)) }
     #expect(measured?.failure?.attempt == .init(number: 1, of: 1, isWarmup: true))
     #expect(measured?.repetitions.count == 1)
   }
 
   @Test("A target killed by an unknown sender leaves the scenario undecided")
   func killed() throws {
-    let measured = measure { _, _ in recording(End(.killed, signal: .kill)) }
-    #expect(measured?.wasKilled == true)
+    let measured = measure { _ in Self.recording(End(.killed, signal: .kill)) }
+    #expect(measured?.failure?.isInconclusive == true)
   }
 
   @Test("An interruption yields nothing")
   func interrupted() throws {
-    let measured = measure { _, number in number == 2 ? nil : recording() }
+    let measured = measure { $0 == 2 ? nil : Self.recording() }
     #expect(measured == nil)
   }
 
   @Test("The composition is that of the repetition with the middle peak")
   func composition() throws {
-    let measured = measure(warmup: 0) { _, number in recording(mebibytes: [30, 10, 20][number - 1]) }
+    let measured = measure(warmup: 0) { Self.recording(mebibytes: [30, 10, 20][$0 - 1]) }
     #expect(measured?.composition?.anonymous == .mebibytes(20))
   }
 
-  @Test("What repetitions had to say alike is said once, with their number unless all of them did")
+  @Test("What several repetitions have alike is one note with their number")
   func notes() throws {
-    let measured = measure(warmup: 0) { _, number in
-      recording(
-        notes: [["always", "often", "once"], ["always", "often"], ["always"]][number - 1].map { .verbatim($0) })
-    }
-    #expect(measured?.notes == ["always", "often (in 2 of 3 repetitions)", "once (in 1 of 3 repetitions)"])
+    let notes: [[RecordingNote]] = [[.brief, .numbersTooLarge, .unkillable([1])], [.brief, .numbersTooLarge], [.brief]]
+    let measured = measure(warmup: 0) { Self.recording(notes: notes[$0 - 1]) }
+    let shared = measured?.notes.filter { if case .recording = $0 { true } else { false } }
+    // The recording's own remarks on how it was read come with each repetition, too.
+    let own = shared?.filter { if case .recording(.brief, _, _) = $0 { false } else { true } }
+    #expect(
+      own == [
+        .recording(.numbersTooLarge, count: 2, total: 3), .recording(.unkillable([1]), count: 1, total: 3),
+      ])
+    #expect(shared?.contains(.recording(.brief, count: 3, total: 3)) == true)
   }
 }

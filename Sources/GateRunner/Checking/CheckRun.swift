@@ -47,7 +47,8 @@ struct CheckRun {
     for (index, plan) in plans.enumerated() {
       showProgress(.scenarioStarted(plan.scenario.name, index: index + 1, of: plans.count))
       guard var result = result(of: plan) else { return nil }
-      result.reference?.commitsSinceApproval = result.approval?.commit.flatMap { commitsSince($0) }
+      let commits = result.approval?.commit.flatMap { commitsSince($0) }
+      result.reference?.commitsSinceApproval = commits
       showProgress(.scenarioFinished(result))
       results.append(result)
     }

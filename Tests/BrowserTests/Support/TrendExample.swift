@@ -1,5 +1,6 @@
 import Foundation
-import GateCore
+
+@testable import GateCore
 
 /// A history of some months, the same in each run.
 ///
@@ -24,56 +25,60 @@ struct TrendExample {
   ]
 
   /// Scenarios on the main branch with their runs; some are on another branch or machine, too.
-  static func trend(courses: Int = 20, length: Int = 200) -> Trend {
+  static func trend(scenarios: Int = 20, length: Int = 200) -> Trend {
     var example = TrendExample()
     example.runs =
       (0..<length).map { example.run($0, branch: "main") }
       + (0..<12).map { example.run(length - 12 + $0, branch: "lru-cache") }
-    var all: [ScenarioCourse] = []
-    for index in 0..<courses {
+    var all: [ScenarioSeries] = []
+    for index in 0..<scenarios {
       let name = index < names.count ? names[index] : "scenario-\(index)"
-      all.append(example.course(index, name, runs: Array(0..<length)))
-      if index.isMultiple(of: 5) { all.append(example.branchCourse(index, name, from: length)) }
+      all.append(example.series(index, name, runs: Array(0..<length)))
+      if index.isMultiple(of: 5) { all.append(example.branchSeries(index, name, from: length)) }
       if index == 1 {
-        var other = example.course(12, name, runs: Array(stride(from: 0, to: length, by: 4)))
+        var other = example.series(12, name, runs: Array(stride(from: 0, to: length, by: 4)))
         other.environment = "linux-aarch64-4cpu-traced"
         all.append(other)
       }
     }
     return Trend(
-      madeAt: Date(timeIntervalSince1970: 1_795_000_000),
+      createdAt: Date(timeIntervalSince1970: 1_795_000_000),
       links: BuildLinks(commit: "https://git.example/highwater/commit/{commit}"),
-      runs: example.runs, runCount: length * 2 + 31, courses: all, hiddenBranches: 3)
+      runs: example.runs, runCount: length * 2 + 31, series: all, hiddenBranches: 3)
   }
 
   /// A trend with this text in each field that comes from users or targets.
   static func hostile(_ text: String) -> Trend {
-    var trend = trend(courses: 2, length: 20)
+    var trend = trend(scenarios: 2, length: 20)
     trend.links.commit = text
     trend.runs = trend.runs.map { run in
       RunInfo(
         id: run.id, startedAt: run.startedAt, commit: text, subject: text, branch: text, buildURL: text)
     }
-    let approval = Baseline.Approval(at: start, by: text, commit: text, reason: text, run: text)
+    let approval = Approval(at: start, by: text, commit: text, reason: text, run: text)
     let change = Fingerprint.Difference(field: .kernel, baseline: text, current: text)
-    for index in trend.courses.indices {
-      var course = trend.courses[index]
-      course.name = ScenarioName(text)
-      course.tags = [text]
-      course.environment = text
-      course.branch = text
-      course.approvals = [.init(entry: 3, approval: approval)]
-      course.environmentChanges = [.init(entry: 2, differences: [change])]
-      course.entries[3].troubles = [.init(repetition: 1, end: End(.crash, proof: .verbatim(text), cause: .verbatim(text)))]
-      for place in course.metrics.indices {
-        course.metrics[place].steps = [
-          .init(entry: 2, before: 1e6, after: 2e6, chance: 0.02, cause: .environment([change]), stands: true),
-          .init(entry: 4, before: 1e6, after: 2e6, chance: 0.2, cause: .approval(approval), stands: true),
+    for index in trend.series.indices {
+      var series = trend.series[index]
+      series.name = ScenarioName(text)
+      series.tags = [text]
+      series.environment = text
+      series.branch = text
+      series.approvals = [.init(index: 3, approval: approval)]
+      series.environmentChanges = [.init(index: 2, differences: [change])]
+      series.runs[3].failedRepetitions = [
+        .init(number: 1, end: End(.crash, proof: .kernelLog(line: text), cause: .fatalError(line: text)))
+      ]
+      for place in series.metrics.indices {
+        series.metrics[place].shifts = [
+          .init(
+            index: 2, before: 1e6, after: 2e6, chance: 0.02, explanation: .environment([change]), persists: true),
+          .init(
+            index: 4, before: 1e6, after: 2e6, chance: 0.2, explanation: .approval(approval), persists: true),
         ]
       }
-      course.metrics.append(
-        MetricCourse(metric: .phase(text, .peakRSS), unit: "bytes", points: course.metrics[0].points))
-      trend.courses[index] = course
+      series.metrics.append(
+        MetricSeries(metric: .phase(text, .peakRSS), unit: "bytes", points: series.metrics[0].points))
+      trend.series[index] = series
     }
     return trend
   }
@@ -95,13 +100,13 @@ struct TrendExample {
       branch: branch, buildURL: "https://ci.example/builds/\(4000 + index)")
   }
 
-  private func approval(_ entry: Int, by: String, _ reason: String?) -> Baseline.Approval {
-    Baseline.Approval(
+  private func approval(_ entry: Int, by: String, _ reason: String?) -> Approval {
+    Approval(
       at: runs[entry].startedAt, by: by, commit: runs[entry].commit, reason: reason, run: runs[entry].id)
   }
 
-  /// A course whose shape depends on its index.
-  private mutating func course(_ index: Int, _ name: String, runs places: [Int]) -> ScenarioCourse {
+  /// A series whose shape depends on its index.
+  private mutating func series(_ index: Int, _ name: String, runs places: [Int]) -> ScenarioSeries {
     let count = places.count
     let level = [23.0, 8, 11, 190, 12, 340, 64, 71, 48, 92][index % 10] * 1_048_576
     let shape = Shape(rawValue: index % 10) ?? .flat
@@ -119,31 +124,31 @@ struct TrendExample {
       let peak = metrics[0].points[entry]
       let hasCrashed = shape == .crash && (entry == count - 2 || entry == count / 3)
       let oom = hasCrashed && entry != count / 3
-      return ScenarioCourse.Entry(
-        run: places[entry],
+      return ScenarioSeries.Run(
+        index: places[entry],
         verdict: hasCrashed ? .failed : peak?.judgement?.verdict ?? .pass,
-        troubles: hasCrashed
+        failedRepetitions: hasCrashed
           ? [
             .init(
-              repetition: 2,
-              end: oom ? End(.oom, proof: .verbatim("memory.events"), oomKills: 1) : End(.crash, signal: Signal(number: 11)))
+              number: 2,
+              end: oom ? End(.oom, proof: .kernelLog(line: "memory.events"), oomKills: 1) : End(.crash, signal: Signal(number: 11)))
           ]
           : [],
         composition: Self.composition(peak?.median ?? 0))
     }
     let change = Fingerprint.Difference(field: .libc, baseline: "glibc 2.36", current: "glibc 2.41")
-    return ScenarioCourse(
+    return ScenarioSeries(
       name: ScenarioName(name), tags: index % 3 == 0 ? ["server", "nightly"] : index % 3 == 1 ? ["server"] : ["batch"],
       environment: "linux-x86_64-2cpu-traced", branch: "main", growthIsPerIteration: true, runCount: count * 2,
-      entries: entries, metrics: metrics,
-      approvals: approvals.enumerated().map { .init(entry: $0 == 0 ? 0 : approved, approval: $1) },
-      environmentChanges: [.init(entry: count / 4, differences: [change])])
+      runs: entries, metrics: metrics,
+      approvals: approvals.enumerated().map { .init(index: $0 == 0 ? 0 : approved, approval: $1) },
+      environmentChanges: [.init(index: count / 4, differences: [change])])
   }
 
-  private mutating func branchCourse(_ index: Int, _ name: String, from first: Int) -> ScenarioCourse {
-    var course = course(index + 1, name, runs: Array(first..<first + 12))
-    course.branch = "lru-cache"
-    return course
+  private mutating func branchSeries(_ index: Int, _ name: String, from first: Int) -> ScenarioSeries {
+    var series = series(index + 1, name, runs: Array(first..<first + 12))
+    series.branch = "lru-cache"
+    return series
   }
 
   private enum Shape: Int {
@@ -175,10 +180,10 @@ struct TrendExample {
 
   private mutating func metric(
     _ name: MetricName, share: Double, levels: [Double], base: [Double], shape: Shape, step: Int,
-    approval: Baseline.Approval?
-  ) -> MetricCourse {
+    approval: Approval?
+  ) -> MetricSeries {
     let noise = shape == .noisy ? 0.02 : 0.0012
-    let points = levels.indices.map { entry -> MetricCourse.Point? in
+    let points = levels.indices.map { entry -> MetricSeries.Point? in
       if name == .steadyRSS, shape == .noisy, entry % 9 == 4 { return nil }
       let middle =
         name == .growth
@@ -190,56 +195,60 @@ struct TrendExample {
     }
     let size = points.count
     let isWhole = name.isWholeBytes && share > 0.5
-    return MetricCourse(
+    return MetricSeries(
       metric: name, unit: name.unit(perIteration: true, reported: share > 1e-6 ? "items" : "seconds"), points: points,
-      steps: isWhole ? steps(shape, size, step, points: points, approval: approval) : [],
+      shifts: isWhole ? shifts(shape, size, step, points: points, approval: approval) : [],
       creep: shape == .creep && isWhole ? creep(name, points) : nil)
   }
 
-  private func judgement(_ name: MetricName, _ value: Double, _ base: Double) -> MetricRecord.Judgement? {
+  private func judgement(_ name: MetricName, _ value: Double, _ base: Double) -> MetricSeries.Judgement? {
     switch name {
     case .peakRSS, .steadyRSS:
       let allowed = max(base * 0.03, 524_288)
       let verdict: Verdict = value > base + allowed ? .regression : value < base - allowed ? .improved : .pass
       return .init(
-        verdict: verdict, baseline: base, change: value - base, allowed: allowed,
+        verdict: verdict, baseline: base, allowed: allowed,
         limit: base < 2e7 ? 32 * 1_048_576 : nil)
     case .growth: return .init(verdict: .pass, limit: 1024)
     case .value("cache.entries"):
-      return .init(verdict: .pass, baseline: base, change: value - base, allowed: base * 0.03, limit: 1200)
+      return .init(verdict: .pass, baseline: base, allowed: base * 0.03, limit: 1200)
     default: return nil
     }
   }
 
-  private func steps(
-    _ shape: Shape, _ count: Int, _ step: Int, points: [MetricCourse.Point?], approval: Baseline.Approval?
-  ) -> [MetricCourse.Step] {
-    func made(_ entry: Int, _ cause: MetricCourse.Step.Cause?, stands: Bool = true) -> [MetricCourse.Step] {
+  private func shifts(
+    _ shape: Shape, _ count: Int, _ step: Int, points: [MetricSeries.Point?], approval: Approval?
+  ) -> [LevelShift] {
+    func made(_ entry: Int, _ explanation: LevelShift.Explanation?, persists: Bool = true) -> [LevelShift] {
       guard let before = points[entry - 1]?.median, let after = points[entry]?.median else { return [] }
-      return [.init(entry: entry, before: before, after: after, chance: 0.00003, cause: cause, stands: stands)]
+      return [
+        .init(
+          index: entry, before: before, after: after, chance: 0.00003, explanation: explanation, persists: persists)
+      ]
     }
     let libc = Fingerprint.Difference(field: .libc, baseline: "glibc 2.36", current: "glibc 2.41")
     return switch shape {
     case .openStep: made(count * 4 / 5, nil)
     case .approvedStep: made(step, approval.map { .approval($0) })
-    case .fall: made(step, nil, stands: false)
+    case .fall: made(step, nil, persists: false)
     case .environmentStep: made(count / 4, .environment([libc]))
     case .regression: made(count - 3, nil)
-    case .gone: made(count / 2, nil, stands: false) + made(step, nil, stands: false)
+    case .gone: made(count / 2, nil, persists: false) + made(step, nil, persists: false)
     case .flat, .creep, .crash, .noisy: []
     }
   }
 
-  private func creep(_ name: MetricName, _ points: [MetricCourse.Point?]) -> CreepOfRuns? {
+  private func creep(_ name: MetricName, _ points: [MetricSeries.Point?]) -> Creep? {
     let series = points.indices.compactMap { entry in
       points[entry].map { point in
         SeriesPoint(
           run: runs[entry], verdict: .pass,
-          record: MetricRecord(
-            metric: name, figures: .init(median: point.median, low: point.low, high: point.high, count: 5)))
+          metric: MetricResult(
+            rule: GateRule(metric: name, tolerance: nil), unit: "bytes", verdict: .pass,
+            current: ValueSummary(median: point.median, count: 5), allowed: point.median * 0.01))
       }
     }
-    return CreepOfRuns(series, tolerance: .bounds(relative: Percent(1), absolute: nil))
+    return Creep(over: series)
   }
 
   /// Rounds to whole pages, whole items, and microseconds.

@@ -75,7 +75,7 @@ enum DocumentExamples {
           .init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136], peakIsExact: true),
           .init(name: "serve", metrics: [.peakRSS: 23_003_136]),
         ],
-        widestGap: .nanoseconds(10_400_321), notes: [.verbatim("the target was stopped")],
+        widestGap: .nanoseconds(10_400_321), notes: [.killedAfterStop(.term, grace: .seconds(10))],
         spike: .init(
           height: .mebibytes(30), after: .milliseconds(120), before: .milliseconds(130), phase: "load", isBusy: true
         ),
@@ -100,7 +100,7 @@ enum DocumentExamples {
     compositionAtPeak: Composition(anonymous: .mebibytes(18), file: .mebibytes(4), shared: .kibibytes(4)),
     notes: [
       .environmentChanged([.init(field: .kernel, baseline: "6.17", current: "6.18.2")]), .nothingJudged,
-      .recording("the target was stopped", count: 1, total: 1),
+      .recording(.killedAfterStop(.term, grace: .seconds(10)), count: 1, total: 1),
       .creep(
         Creep(
           metric: .peakRSS, unit: "bytes", rise: 207_360,
@@ -117,14 +117,16 @@ enum DocumentExamples {
     repetitions: [
       RepetitionResult(
         end: End(
-          .crash, signal: .segv, proof: .verbatim("wait status 139"), cause: .verbatim("in step 2"), oomKills: 3),
+          .crash, signal: .segv, proof: .kernelLog(line: "wait status 139"), cause: .fatalError(line: "in step 2"),
+          oomKills: 3),
         duration: .zero, processes: 2, metrics: [:], steadiness: .tooShort,
         spike: .init(height: .mebibytes(1), after: .zero, before: .milliseconds(1)), treeMethod: .proportional
       ),
       RepetitionResult(end: End(.killed, signal: Signal(number: 37)), duration: .zero, processes: 1, metrics: [:]),
     ],
     failure: Failure(
-      subject: "step 2 `run: client`", problem: "exited with code 3",
+      part: .init(.step, at: [.step(2, of: 3)], text: "run: client"),
+      problem: .commandEnded(.exited(3), expected: [0]),
       place: SourcePlace(file: "/srv/app: two/highwater.yml", line: 7, column: 5),
       output: "first\n\ttab \"quoted\" \\ / \u{1b}[31mred\u{1b}[0m\u{2028}ä€🎈\n"
     )
@@ -252,16 +254,16 @@ enum DocumentExamples {
     composition: Composition(
       anonymous: .mebibytes(4), file: .mebibytes(3), shared: .kibibytes(8), stack: .kibibytes(132), heap: .mebibytes(2)
     ),
-    end: End(.stopped, signal: .term, proof: .verbatim("wait status 15"), cause: .verbatim("as asked")),
+    end: End(.stopped, signal: .term, cause: .coreDumped),
     failure: Failure(
-      subject: "teardown 1", problem: "exited with code 1", place: SourcePlace(file: "x.yml", line: 3, column: 1),
-      output: "rm: ä\n"
+      part: .init(.teardown, text: "rm ä"), problem: .commandEnded(.exited(1), expected: [0]),
+      place: SourcePlace(file: "x.yml", line: 3, column: 1), output: "rm: ä\n"
     ),
     duration: .nanoseconds(1_999_999_999),
     stopRequested: .milliseconds(1980),
     widestGap: .microseconds(12_345),
     unknownMarks: 3,
     outputTail: "Ready to accept\n",
-    notes: [.verbatim("one"), .verbatim("")]
+    notes: [.brief, .unknownMarks(lines: 3)]
   )
 }

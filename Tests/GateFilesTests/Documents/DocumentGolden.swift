@@ -49,8 +49,8 @@ extension FileWords {
   static let examples = FileWords(
     reason: { "the reason of \($0.metric)" },
     note: { "a note on \($1.name)" },
-    recordingNote: { $0 },
-    failure: { "failed: \($0.subject)" },
-    end: { "ended by \($0.kind)" }
+    recordingNote: { "a note on the repetition: \($0)" },
+    failure: { "failed: \($0.part?.text ?? "")" },
+    end: { FileWords.EndTexts(text: "ended by \($0.kind)", proof: $0.proof.map { "proof: \($0)" }, detail: nil) }
   )
 }

@@ -25,7 +25,7 @@ struct NoiseFileTests {
   private static let result: NoiseResult = {
     let jumping = (0..<10).map { 20_971_520 + Double($0 % 2) * 8_388_608 }
     var failed = measurements([1])
-    failed.failure = Failure(subject: "repetition 1 of 5", problem: "it ended", place: nil)
+    failed.failure = Failure(part: .init(.stop, text: "repetition 1 of 5"), problem: .interrupted, place: nil)
     let study = NoiseStudy(
       of: measurements(jumping), warmup: 1,
       variants: [(.onlyCPU(3), measurements(Array(repeating: 33_554_432, count: 5))), (.noHugePages, failed)]
