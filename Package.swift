@@ -147,7 +147,8 @@ let package = Package(
       with: ["GateCore", "MarkerProtocol", "LaunchRecords", "launch-fixture", "marks-fixture", "marks-in-c"]
     ),
     tests(of: "LeakAssertions"),
-    .testTarget(name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: languageSettings()),
+    .testTarget(
+      name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: languageSettings()),
     // What tests start
     .executableTarget(name: "supervisor-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/supervisor-fixture"),
     program("launch-fixture", at: "Tests/Fixtures/launch-fixture", over: ["MemoryMarkers"]),

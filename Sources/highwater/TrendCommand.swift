@@ -16,7 +16,8 @@ struct TrendCommand: UseCaseCommand {
   )
 
   @Option(
-    help: ArgumentHelp("Where to write the page; - is standard output (default: ARTIFACTS/trend.html).", valueName: "file"),
+    help: ArgumentHelp(
+      "Where to write the page; - is standard output (default: ARTIFACTS/trend.html).", valueName: "file"),
     completion: .file(extensions: ["html"]))
   var output: String?
 

@@ -80,7 +80,9 @@ struct ScenarioRunTests {
 
   @Test("What several repetitions have alike is one note with their number")
   func notes() throws {
-    let notes: [[RecordingNote]] = [[.brief, .numbersTooLarge, .unkillable([1])], [.brief, .numbersTooLarge], [.brief]]
+    let notes: [[RecordingNote]] = [
+      [.brief, .numbersTooLarge, .unkillable([1])], [.brief, .numbersTooLarge], [.brief],
+    ]
     let measured = measure(warmup: 0) { Self.recording(notes: notes[$0 - 1]) }
     let shared = measured?.notes.filter { if case .recording = $0 { true } else { false } }
     // The recording's own remarks on how it was read come with each repetition, too.

@@ -47,7 +47,7 @@ extension Amount: CustomStringConvertible {
 }
 
 extension Amount {
-  /// Reads a size as in `512KiB`, a span of time as in `200ms`, or a bare number up to 2^60.
+  /// Reads a size as in `512KiB`, a duration as in `200ms`, or a bare number up to 2^60.
   ///
   /// - Throws: what is wrong with the text, and what is valid.
   package init(parsing text: String) throws(UnitError) {
@@ -61,7 +61,7 @@ extension Amount {
     } else {
       let (sizes, times) = (Bytes.units.map(\.name), Duration.unitSizes.map(\.name))
       throw UnitError(
-        problem: "`\(text.prefix(40))` is not a number up to 2^60, a size or a span of time",
+        problem: "`\(text.prefix(40))` is not a number up to 2^60, a size or a duration",
         hint: "write an amount in a unit that the target reports as a bare number, such as `1000`; the other units are "
           + (sizes + times).joined(separator: ", ")
       )

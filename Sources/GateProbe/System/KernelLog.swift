@@ -74,6 +74,7 @@ struct KillReader {
       kills.append(
         KernelKill(
           pid: pid,
+          // text from outside: the kernel
           isOfCgroup: choice?.hasPrefix("oom-kill:constraint=CONSTRAINT_MEMCG") ?? line.hasPrefix("Memory cgroup"),
           cgroup: choice.flatMap(Self.cgroup),
           line: String(line)
@@ -84,9 +85,11 @@ struct KillReader {
   /// The process of `Out of memory: Killed process 7 (x) …`, or `Memory cgroup out of memory: Killed process 7 (x) …`;
   /// before Linux 5.1 the line began with `Killed`.
   private static func killed(in line: Substring) -> Int32? {
+    // text from outside: the kernel
     guard ["Out of memory", "Memory cgroup out of memory", "Killed process "].contains(where: line.hasPrefix) else {
       return nil
     }
+    // text from outside: the kernel
     return line.firstRange(of: "Killed process ").flatMap { Self.number(in: line[$0.upperBound...]) }
   }
 

@@ -21,6 +21,7 @@ struct CheckReport {
   /// Writes and sends everything; a report that cannot be written never turns a bad verdict into a good one.
   ///
   /// - Parameter failures: What could not be written while the targets ran.
+  /// - Returns: the exit code.
   mutating func finish(after failures: [FileError]) -> ExitCode {
     // A comparison with another build is not part of the project's history.
     var history = isComparison ? nil : CheckHistory(of: project, in: invocation)

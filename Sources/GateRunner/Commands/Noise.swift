@@ -45,7 +45,8 @@ package struct Noise {
     return code == .pass ? .failed : code
   }
 
-  private func report(_ result: NoiseResult, _ artifacts: ArtifactsFolder, _ invocation: Invocation) throws -> ExitCode {
+  private func report(_ result: NoiseResult, _ artifacts: ArtifactsFolder, _ invocation: Invocation) throws -> ExitCode
+  {
     invocation.console.clearProgress()
     var context = SummaryContext(exitCode: result.verdict.exitCode)
     context.detail = invocation.console.detail

@@ -14,7 +14,7 @@ package struct Invocation: Sendable {
   package var measurer: any Measurer
   package var now: @Sendable () -> Date
 
-  /// - Parameter measurer: What plays the scenarios; nil is this machine.
+  /// Without a measurer this machine plays the scenarios.
   package init(
     workingDirectory: String,
     variables: [String: String],

@@ -131,7 +131,9 @@ struct TrendExample {
           ? [
             .init(
               number: 2,
-              end: oom ? End(.oom, proof: .kernelLog(line: "memory.events"), oomKills: 1) : End(.crash, signal: Signal(number: 11)))
+              end: oom
+                ? End(.oom, proof: .kernelLog(line: "memory.events"), oomKills: 1)
+                : End(.crash, signal: Signal(number: 11)))
           ]
           : [],
         composition: Self.composition(peak?.median ?? 0))

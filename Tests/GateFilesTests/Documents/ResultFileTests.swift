@@ -23,18 +23,6 @@ struct ResultFileTests {
     try DocumentGolden.expect(encoded, toBe: "result.json")
   }
 
-  @Test("A result of the first format is read, without what it does not tell")
-  func firstFormat() throws {
-    let read = try ResultFile.decode(Array(DocumentGolden.text("result-first.json").utf8), path: "result.json")
-    let repetition = read.scenarios[0].repetitions[0]
-    #expect(repetition.metrics[.peakRSS] == 24_207_360 && repetition.processes == 1)
-    #expect(repetition.spike == nil && repetition.largestProcesses.isEmpty && repetition.treeMethod == .upperBound)
-    #expect(repetition.phases.map(\.peakIsExact) == [false])
-    #expect(read.environment.counters == nil && read.scenarios[0].compositionAtPeak == nil)
-    #expect(read.scenarios[0].composition?.libraries == [])
-    #expect(read.scenarios[1].repetitions[0].end.oomKills == 0)
-  }
-
   @Test("Libraries of one name are told together, and no more than there can be are read")
   func libraries() throws {
     var result = DocumentExamples.result
@@ -101,7 +89,7 @@ struct ResultFileTests {
     #expect(
       text.contains(#""text" : "the reason of peak_rss""#) && text.contains(#""text" : "a note on crasher""#) == false)
     #expect(text.ranges(of: #""text" : "a note on redis-load[clients=50]""#).count == 4)
-    #expect(text.contains(#""text" : "ended by crash""#) && text.contains(#""text" : "failed: step 2 `run: client`""#))
+    #expect(text.contains(#""text" : "ended by crash""#) && text.contains(#""text" : "failed: run: client""#))
   }
 
   @Test("Notes and reasons of a later version, or of one that had texts only, are left out")
