@@ -49,8 +49,8 @@ struct NoiseUseTests {
     #expect(try project.noise { $0.repetitions = 5 }.code == .pass)
     #expect(try files.map(project.read) == before)
     #expect(try project.read(".highwater/noise/output/it/5.log") == "said\n")
-    #expect(project.exists(".highwater/noise/recordings/it/5.hwrec"))
-    #expect(project.exists(".highwater/noise/aslr=on/recordings/it/5.hwrec"))
+    #expect(project.exists(".highwater/noise/recordings/it/5.jsonl"))
+    #expect(project.exists(".highwater/noise/aslr=on/recordings/it/5.jsonl"))
   }
 
   @Test("`--json -` prints the study alone, and the report goes to standard error; a file gets the same")
@@ -92,7 +92,7 @@ struct NoiseUseTests {
     }
     let noise = try project.noise { $0.repetitions = 5 }
     #expect(noise.code == .pass, "\(noise.output)")
-    #expect(noise.words.contains("with `isolation: {aslr: on}` it fails: "), "\(noise.output)")
+    #expect(noise.words.contains("fails with `isolation: {aslr: on}`: "), "\(noise.output)")
   }
 
   @Test("A target that no reading saw is inconclusive")
@@ -100,7 +100,7 @@ struct NoiseUseTests {
     let project = try project { _, _ in Recording(end: End(.exited, code: 0)) }
     let noise = try project.noise { ($0.triesVariants, $0.repetitions) = (false, 5) }
     #expect(noise.code == .inconclusive)
-    #expect(noise.output.contains("no figures"), "\(noise.output)")
+    #expect(noise.output.contains("no values"), "\(noise.output)")
   }
 
   @Test("An interruption ends the study without a report")

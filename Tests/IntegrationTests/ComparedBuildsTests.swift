@@ -25,12 +25,12 @@ struct ComparedBuildsTests {
     return project
   }
 
-  @Test("The other build is started in turn with the scenario's own, and a program that held less shows a regression")
+  @Test("The other build is run alternately with the scenario's own, and a program that held less shows a regression")
   func otherVariables() throws {
     let project = try project()
     let outcome = try Highwater.run("check", "--against", "EXTRA=-4", in: project)
     #expect(outcome.code == 1, "\(outcome.output)")
-    #expect(outcome.words.contains("compared with another build, run in turn with this one: EXTRA=-4"))
+    #expect(outcome.words.contains("compared with the build `EXTRA=-4`"))
     #expect(try project.read("order").split(separator: "\n") == ["-4", "-", "-", "-4"])
     #expect(try project.baselines().isEmpty)
   }

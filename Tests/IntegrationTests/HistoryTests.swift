@@ -116,7 +116,7 @@ struct HistoryTests {
       "mkdir tiny && unshare -m bash -c 'mount -t tmpfs -o size=64k tmpfs tiny && \(check)'", in: project)
     #expect(outcome.code == 0)
     #expect(
-      outcome.errors.contains("this run is not in the history: ") && outcome.errors.contains("the disk is full"),
+      outcome.errors.contains("this run was not added to the history: ") && outcome.errors.contains("the disk is full"),
       "\(outcome.errors)")
   }
 
@@ -135,7 +135,7 @@ struct HistoryTests {
     #expect(outcome.code == 0)
     #expect(outcome.errors.contains(" and a new history has begun"), "\(outcome.errors)")
     #expect(try Highwater.run("history", "list", in: project).output.split(separator: "\n").count == 2)
-    #expect(try Highwater.shell("ls .highwater/history.sqlite.set-aside-*", in: project).code == 0)
+    #expect(try Highwater.shell("ls .highwater/history.sqlite.unusable-*", in: project).code == 0)
   }
 
   @Test("Whether a failure is new depends on earlier runs of the branch, not on the last result of the machine")

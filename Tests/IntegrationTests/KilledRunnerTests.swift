@@ -73,7 +73,7 @@ struct KilledRunnerTests {
     let outcome = try running.wait()
     #expect(outcome.code == 4, "\(outcome.output)")
     #expect(try harness.end() == "killed KILL")
-    #expect(outcome.words.contains("killed by an unknown hand"), "\(outcome.output)")
+    #expect(outcome.words.contains("sender unknown"), "\(outcome.output)")
     #expect(harness.has("torn"))
     #expect(try harness.leftovers() == [])
   }

@@ -69,7 +69,7 @@ struct KnownEndTests {
   static let exits: [KnownEnd] = [
     KnownEnd(
       "exit code 137", "target: {shell: exit 137}", 3, "exited 137",
-      detail: ["by a shell's custom this means that a child was ended by SIGKILL"]),
+      detail: ["a child was ended by SIGKILL"]),
     KnownEnd(
       "exit code 143", "target: {shell: exit 143}", 3, "exited 143", detail: ["a child was ended by SIGTERM"]),
     KnownEnd(
@@ -110,11 +110,11 @@ struct KnownEndTests {
       says: ["(SIGRTMIN+3)"]),
     .endingProgram(
       "it kills its parent, which supervises it", "kills-its-parent", 4, "killed KILL",
-      detail: ["killed by an unknown hand"]),
+      detail: ["killed by SIGKILL; sender unknown"]),
     .endingProgram(
       "the soft limit of CPU time", "computes", 3, "signaled XCPU", says: ["(SIGXCPU)"]),
     .endingProgram(
-      "the hard limit of CPU time", "computes hard", 4, "killed KILL", detail: ["killed by an unknown hand"]),
+      "the hard limit of CPU time", "computes hard", 4, "killed KILL", detail: ["killed by SIGKILL; sender unknown"]),
     .endingProgram("the limit of file size", "writes-too-much", 3, "signaled XFSZ", says: ["(SIGXFSZ)"]),
   ]
 
@@ -177,13 +177,13 @@ extension KnownEndTests {
     "Memory cgroup out of memory: Killed process ", "memory cgroup oom_kill 0 → 1, limit 64.0 MiB",
   ]
   private static let byLimit = ["at its memory-limit of 64.0 MiB"]
-  private static let oneOfTree = ["1 process of the tree was killed for want of memory"]
+  private static let oneOfTree = ["1 process of the tree was killed by the OOM killer"]
 
   static let limited: [KnownEnd] = [
     .endingProgram("enough memory", "takes 32", more: limit + "timeout: 60s", 0, "exited 0"),
     .endingProgram(
       "too little memory", "takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit, proof: proofs,
-      says: ["oom (SIGKILL): at its memory-limit of 64.0 MiB", "evidence: "]),
+      says: ["killed by the OOM killer: at its memory-limit of 64.0 MiB", "evidence: "]),
     .endingProgram(
       "too little memory for a thread", "thread-takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
       proof: proofs),
@@ -201,7 +201,7 @@ extension KnownEndTests {
       more: limit + "expect: {exit: 9}", 3, "exited 9", kills: 1, detail: oneOfTree, proof: proofs),
     .endingProgram(
       "too little memory for each of two children", "children-take 200", more: limit, 3, "exited 0", kills: 2,
-      detail: ["2 processes of the tree were killed for want of memory"],
+      detail: ["2 processes of the tree were killed by the OOM killer"],
       proof: proofs + ["memory cgroup oom_kill 0 → 2"]),
     .endingProgram(
       "too little memory for a daemon, while the process that started it exits with 0", "daemon-takes 200", more: limit,
@@ -223,8 +223,8 @@ extension KnownEndTests {
     .endingProgram(
       "killed from outside near its limit", "holds-and-is-killed 62", more: limit, 4, "killed KILL",
       detail: [
-        "killed by an unknown hand (SIGKILL), with ", "of the limit of 64.0 MiB at the last reading",
-        "the kernel tells of no kill for want of memory",
+        "killed by SIGKILL; sender unknown (not Highwater): ", "of the limit of 64.0 MiB",
+        "but the kernel counted no OOM kill",
       ]),
     .endingProgram(
       "a child killed from outside near its limit", "holds-and-child-is-killed 60", more: limit, 0, "exited 0"),

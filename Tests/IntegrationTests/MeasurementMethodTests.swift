@@ -119,7 +119,7 @@ extension MeasurementMethodTests {
     let outcome = try harness.check()
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
-    #expect(outcome.words.contains("`tracer: on` cannot be had: ptrace is not permitted here"), "\(outcome.output)")
+    #expect(outcome.words.contains("`tracer: on` is unavailable: ptrace is not permitted here"), "\(outcome.output)")
     #expect(outcome.words.contains("or write `tracer: auto`"))
     #expect(!harness.has("started") && !harness.has("prepared"))
   }

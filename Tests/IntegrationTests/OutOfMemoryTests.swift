@@ -62,13 +62,14 @@ struct OutOfMemoryTests {
     #expect(outcome.code == 3)
     #expect(outcome.words.contains("step 3"), "\(outcome.output)")
     #expect(outcome.words.contains("at its memory-limit of 64.0 MiB"), "\(outcome.output)")
-    #expect(outcome.words.contains("by its own account it was \(activity)"), "\(outcome.output)")
+    #expect(outcome.words.contains("the target reported that it was \(activity)"), "\(outcome.output)")
     let repetition = try #require(harness.repetitions().first)
     let peak = try #require((repetition["metrics"] as? [String: Double])?["peak_rss"])
     // The limit also counts kernel memory of the cgroup, and not all file pages of the program.
     #expect((0.95...1.06).contains(peak / Double(64 << 20)), "\(peak)")
-    let events = try #require(repetition["events"] as? [[String: Any]])
-    #expect(events.map { $0["activity"] as? String } == [activity])
+    let events = try #require(repetition["targetEvents"] as? [[String: Any]])
+    let kinds = events.compactMap { ($0["kind"] as? [String: Any])?["activity"] as? [String: Any] }
+    #expect(kinds.map { $0["_0"] as? String } == [activity])
   }
 
   private func harness(of words: [String], _ round: Int) throws -> ScenarioHarness {
@@ -79,7 +80,7 @@ struct OutOfMemoryTests {
   /// Whether the end says that the OOM killer killed a process of the tree.
   private func reportsOutOfMemory(_ harness: ScenarioHarness) throws -> Bool {
     let (end, words) = (try harness.end(), try harness.endWords())
-    let expected = end == "oom KILL" ? "memory-limit of 64.0 MiB" : "killed for want of memory"
+    let expected = end == "oom KILL" ? "memory-limit of 64.0 MiB" : "killed by the OOM killer"
     #expect(words.detail.contains(expected) == (words.kills > 0), "\(end): \(words)")
     return end == "oom KILL" || words.kills > 0
   }

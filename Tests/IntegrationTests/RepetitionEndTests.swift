@@ -152,7 +152,7 @@ struct RepetitionEndTests {
     EndCase(
       "killed by an unknown sender during a step",
       up + "target: {shell: '\(untilGo); kill -KILL $$'}\nsteps: [{run: touch go}, {wait: 60s}, {run: 'true'}]", 4,
-      "killed KILL", says: "killed by an unknown hand"),
+      "killed KILL", says: "killed by SIGKILL; sender unknown"),
     EndCase(
       "crashes during the last step, whose client hangs",
       up + "target: {shell: 'ulimit -c 0; \(untilGo); kill -SEGV $$'}\nsteps: [{run: touch go; sleep 1000}]",
@@ -220,7 +220,7 @@ struct RepetitionEndTests {
     let outcome = try harness.check()
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
-    #expect(outcome.words.contains("port \(port.number) is already taken by another process"), "\(outcome.output)")
+    #expect(outcome.words.contains("port \(port.number) is already in use by another process"), "\(outcome.output)")
     #expect(!harness.has("started"))
     #expect(try harness.leftovers() == [])
   }

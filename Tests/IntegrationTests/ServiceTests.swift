@@ -58,10 +58,11 @@ struct ServiceTests {
     let outcome = try service.check()
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     for repetition in try service.repetitions() {
-      let events = try #require(repetition["events"] as? [[String: Any]])
-      #expect(events.map { $0["kind"] as? String } == ["launch", "activity"])
-      #expect(events.first?["reason"] as? String == "requested")
-      #expect(events.last?["activity"] as? String == "stopping")
+      let events = try #require(repetition["targetEvents"] as? [[String: Any]])
+      let kinds = events.compactMap { $0["kind"] as? [String: [String: Any]] }
+      #expect(kinds.map { $0.keys.first } == ["launch", "activity"])
+      #expect(kinds.first?["launch"]?["reason"] as? String == "requested")
+      #expect(kinds.last?["activity"]?["_0"] as? String == "stopping")
     }
   }
 
@@ -71,8 +72,8 @@ struct ServiceTests {
     let outcome = try service.check(fault: "loop")
     #expect(outcome.code == 3, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.words.contains("caught in a loop: `DocumentStore.put` was called 100 times"))
-    let events = try #require(service.repetitions().last?["events"] as? [[String: Any]])
-    let loops = events.filter { $0["kind"] as? String == "loop" }
+    let events = try #require(service.repetitions().last?["targetEvents"] as? [[String: Any]])
+    let loops = events.compactMap { ($0["kind"] as? [String: Any])?["loop"] as? [String: Any] }
     #expect(loops.compactMap { $0["name"] as? String } == ["DocumentStore.put"])
     #expect(loops.compactMap { $0["calls"] as? Int } == [100])
     #expect(outcome.words.contains("loop: DocumentStore.put was called 100 times for one request"), "its own output")

@@ -31,7 +31,7 @@ struct ComparedBuildsTests {
     let project = try project()
     let larger = try project.check { $0.against = "BUILD=main EXTRA=-2" }
     #expect(larger.code == .regression, "\(larger.words)")
-    #expect(larger.words.contains("compared with another build, run in turn with this one: BUILD=main EXTRA=-2"))
+    #expect(larger.words.contains("compared with the build `BUILD=main EXTRA=-2`"))
     #expect(!larger.output.contains("highwater approve"))
   }
 
@@ -54,7 +54,7 @@ struct ComparedBuildsTests {
     }
     let check = try project.check { $0.against = "BUILD=broken" }
     #expect(check.code == .failed)
-    #expect(check.words.contains("the other build, repetition 1 of 5: the target ended: exited with code 9"))
+    #expect(check.words.contains("the comparison build, repetition 1 of 5: the target ended: exited with code 9"))
     #expect(check.output.contains(".highwater/against/output/load/1.log"), "\(check.output)")
   }
 

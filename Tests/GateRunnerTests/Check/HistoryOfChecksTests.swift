@@ -38,9 +38,9 @@ struct HistoryOfChecksTests {
     #expect(listed.allSatisfy { $0.count <= 80 })
 
     let export = try history(.export, in: project).output
-    #expect(export.split(separator: "\n").allSatisfy { $0.contains("\"highwater.run/1\"") })
+    #expect(export.split(separator: "\n").allSatisfy { $0.contains("\"highwater.run/2\"") })
     let again = try importing(".highwater/result.json", into: project)
-    #expect(again.code == .pass && again.errors == "added 0 runs, 1 known already\n", "\(again.errors)")
+    #expect(again.code == .pass && again.errors == "added 0 runs, 1 already there\n", "\(again.errors)")
     #expect(try history(.export, in: project).output == export)
 
     let metrics = try history(.exportOpenMetrics, in: project).output
@@ -55,7 +55,7 @@ struct HistoryOfChecksTests {
     _ = try project.check()
     #expect(!project.exists(database))
     let list = try history(.list(names: [], limit: 20), in: project)
-    #expect(list.errors.contains("keeps no history"))
+    #expect(list.errors.contains("the history is switched off"))
 
     let other = try self.project()
     _ = try other.check { $0.options.history = "off" }
@@ -72,7 +72,7 @@ struct HistoryOfChecksTests {
     try project.write("", to: blocked)
     let check = try project.check { $0.allowsMissingBaseline = true }
     #expect(check.code == .pass)
-    #expect(check.errors.contains("warning: this run is not in the history: "), "\(check.errors)")
+    #expect(check.errors.contains("warning: this run was not added to the history: "), "\(check.errors)")
   }
 
   @Test("A file that is no history is renamed with a message, and the check goes on")
@@ -81,9 +81,9 @@ struct HistoryOfChecksTests {
     try project.write("not a database", to: database)
     let check = try project.check { $0.allowsMissingBaseline = true }
     #expect(check.code == .pass)
-    #expect(check.errors.contains("warning: .highwater/history.sqlite was damaged or another program's: it is "))
+    #expect(check.errors.contains("warning: .highwater/history.sqlite was damaged or not a history: renamed to "))
     let names = try FileManager.default.contentsOfDirectory(atPath: project.url(".highwater").path)
-    let renamed = try #require(names.first { $0.hasPrefix("history.sqlite.set-aside-") })
+    let renamed = try #require(names.first { $0.hasPrefix("history.sqlite.unusable-") })
     #expect(try project.read(".highwater/\(renamed)") == "not a database")
     #expect(try rows(in: project).count == 2)
   }
@@ -106,7 +106,7 @@ struct HistoryOfChecksTests {
       var scenarios = try #require(run["scenarios"] as? [[String: Any]])
       var metrics = try #require(scenarios[0]["metrics"] as? [[String: Any]])
       for index in metrics.indices where metrics[index]["name"] as? String == "peak_rss" {
-        metrics[index]["median"] = 2_000_000 + max(0, number - 10) * 200_000
+        metrics[index]["current"] = ["median": 2_000_000 + max(0, number - 10) * 200_000, "count": 5]
       }
       scenarios[0]["metrics"] = metrics
       run["scenarios"] = scenarios
@@ -168,7 +168,7 @@ struct HistoryOfChecksTests {
     try project.write("", to: ".highwater/trend.html/in-the-way/file")
     let check = try project.check { $0.allowsMissingBaseline = true }
     #expect(check.code == .pass, "\(check.errors)")
-    #expect(check.errors.contains("there is no new trend page: .highwater/trend.html"), "\(check.errors)")
+    #expect(check.errors.contains("the trend page was not written: .highwater/trend.html"), "\(check.errors)")
     let trend = try trend(in: project)
     #expect(trend.code == .usage && trend.errors.contains("trend.html"), "\(trend.errors)")
   }
@@ -177,7 +177,7 @@ struct HistoryOfChecksTests {
   func noHistory() throws {
     let project = try project()
     let missing = try trend(in: project)
-    #expect(missing.code == .usage && missing.errors.contains("there is no history yet"))
+    #expect(missing.code == .usage && missing.errors.contains("there is no history"))
     let damaged = String(repeating: "no database ", count: 100)
     try project.write(damaged, to: "h.sqlite")
     try project.write("kept", to: "t.html")
