@@ -108,8 +108,8 @@ struct ReportedValuesTests {
     report([.mark("launch.requested")], in: project)
     #expect(try !project.check().output.contains("requested"))
     let verbose = try project.check(.verbose) { $0.options.html = "run.html" }
-    #expect(verbose.output.contains("event: by its own account the target was started because: requested"))
-    #expect(try project.read("run.html").contains("What the target told of itself"))
+    #expect(verbose.output.contains("event: the target reported why it was started: requested"))
+    #expect(try project.read("run.html").contains("What the target reported"))
   }
 
   @Test("A gate's amount of another kind than the value is inconclusive, and amounts of two kinds are refused")
