@@ -63,7 +63,7 @@ struct TrendPageTests {
     arguments: [
       ("branch=lru-cache", ["api-gateway-boot", "parser-large-file"]),
       ("env=linux-aarch64-4cpu-traced", ["redis-load"]),
-      ("state=creep", ["postgres-bulk-insert"]), ("tag=nightly&state=open+step", ["api-gateway-boot"]),
+      ("state=creep", ["postgres-bulk-insert"]), ("tag=nightly&state=unexplained+rise", ["api-gateway-boot"]),
       ("q=nothing-like-it", []),
     ]
   )
@@ -182,7 +182,7 @@ struct TrendPageTests {
       for _ in 0..<36 { try await browser.press(.right) }
       let text = try await readout(browser)
       #expect(text.contains("Run 37 of 60") && text.contains("+3.0\u{a0}MiB"))
-      #expect(text.contains("by chance once in 33333; approved by Grace Hopper"))
+      #expect(text.contains("p = 0.000030; approved by Grace Hopper"))
     }
   }
 
@@ -271,7 +271,7 @@ struct TrendPageTests {
   func goneScenario() async throws {
     try await visit("scenario=long-gone") { (browser: Browser) async throws -> Void in
       #expect(try await names(browser).count == 13)
-      #expect(try await browser.text("#announcer") == "no scenario is called long-gone")
+      #expect(try await browser.text("#announcer") == "no scenario has the name long-gone")
     }
   }
 

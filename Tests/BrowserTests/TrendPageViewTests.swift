@@ -24,7 +24,7 @@ extension TrendPageTests {
   @Test("Without scripts all scenarios are on the page, with pictures and tables")
   func withoutScripts() async throws {
     try await visit(as: .withoutScripts) { (browser: Browser) async throws -> Void in
-      let shown = "[...document.querySelectorAll('.course')].filter(section => section.offsetParent)"
+      let shown = "[...document.querySelectorAll('.series')].filter(section => section.offsetParent)"
       #expect(try await browser.evaluate("return \(shown).length") == 13)
       #expect(
         try await browser.evaluate("return \(shown).every(section => section.querySelector('svg.chart path.blue'))"))

@@ -41,7 +41,8 @@ struct RecordTests {
     arguments: [
       (["sh", "-c", "sleep 0.1; echo because >&2; exit 3"], 3, "because"), (["no-such-program"], 3, "cannot execute"),
       (["sh", "-c", "sleep 0.1; ulimit -c 0; kill -SEGV $$"], 3, "SIGSEGV"),
-      (["sh", "-c", "sleep 0.1; kill -KILL $$"], 4, "killed by SIGKILL; sender unknown"), (["./highwater.yml"], 3, "chmod +x"),
+      (["sh", "-c", "sleep 0.1; kill -KILL $$"], 4, "killed by SIGKILL; sender unknown"),
+      (["./highwater.yml"], 3, "chmod +x"),
     ] as [([String], Int32, String)]
   )
   func ends(command: [String], code: Int32, message: String) throws {

@@ -68,7 +68,8 @@ struct ReportedValuesTests {
     let check = try project.check()
     #expect(check.code == .inconclusive)
     #expect(
-      check.words.contains("value.cache.entries is in items in the baseline, but the target now reports it in pages; approve again"))
+      check.words.contains(
+        "value.cache.entries is in items in the baseline, but the target now reports it in pages; approve again"))
     #expect(try project.approve().code == .pass)
     #expect(try project.check().code == .pass)
   }
@@ -138,7 +139,8 @@ struct ReportedValuesTests {
       }
       let check = try project.check { $0.allowsMissingBaseline = true }
       #expect(check.code == .pass)
-      let words = "the child `tail` uses more memory than the main process `target`, but only the main process is judged"
+      let words =
+        "the child `tail` uses more memory than the main process `target`, but only the main process is judged"
       #expect(check.words.contains(words) == isNamed, "\(check.words)")
     }
   }
