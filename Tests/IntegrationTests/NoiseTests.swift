@@ -17,7 +17,7 @@ struct NoiseTests {
     let harness = try ScenarioHarness(scenario, warmup: 1)
     let outcome = try harness.run(["noise", "--repetitions", "10"])
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    for part in ["  it", "10 repetitions", "peak_rss", "deviation", "judged by the first 5", "aslr: on", "to copy"] {
+    for part in ["  it", "10 repetitions", "peak_rss", "deviation", "compared with the first 5", "aslr: on", "tightest tolerances"] {
       #expect(outcome.output.contains(part), "no `\(part)` in:\n\(outcome.output)")
     }
     #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
@@ -35,9 +35,9 @@ struct NoiseTests {
     "A wrong command line ends with 2 and names the reason",
     arguments: [
       (["--repetitions", "4"], "from 5 to 1000"), (["--repetitions", "1001"], "from 5 to 1000"),
-      (["--repetitions", "many"], "many"), (["--markdown", "x"], "markdown"), (["-q", "-v"], "exclude each other"),
+      (["--repetitions", "many"], "many"), (["--markdown", "x"], "markdown"), (["-q", "-v"], "mutually exclusive"),
       (["itt"], "no scenario matches `itt`"), (["tag:none"], "no scenario matches `tag:none`"),
-      (["--config", "none.yml"], "none.yml"), (["--environment", "../x"], "no name of an environment"),
+      (["--config", "none.yml"], "none.yml"), (["--environment", "../x"], "not a valid environment name"),
     ]
   )
   func usage(arguments: [String], expected: String) throws {

@@ -17,7 +17,7 @@ indirect enum Shape: Sendable {
   /// What is wrong with a value, each with its place; empty where nothing is.
   func faults(of value: Any?, at place: String = "$") -> [String] {
     switch (self, value) {
-    case (.missing, nil): []
+    case (.missing, nil), (.optional, nil): []
     case (.missing(let shape), let value?): shape.faults(of: value, at: place)
     case (_, nil): ["\(place) is missing"]
     case (.optional, is NSNull): []
@@ -79,10 +79,10 @@ extension Shape {
       "code": .missing(whole), "signal": .missing(text), "proof": .missing(text), "detail": .missing(text),
     ]),
     "durationSeconds": number, "processes": whole, "metrics": measurements,
-    "growth": .missing(object(["low": number, "high": number, "kind": word(["level", "leaking", "settling"])])),
+    "growthFit": .missing(object(["low": number, "high": number, "kind": word(["level", "leaking", "settling"])])),
     "steadiness": word(["steady", "unsteady", "drifting", "too-short"]),
     "phases": list(of: object(["name": text, "peak_rss": .missing(whole), "steady_rss": .missing(whole)])),
-    "notes": list(of: text),
+    "notes": list(of: object(["text": text])),
   ])
 
   private static let summary = optional(object(["median": number, "count": whole]))
