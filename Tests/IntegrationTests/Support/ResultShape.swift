@@ -111,7 +111,7 @@ extension Shape {
     "scenarios": list(
       of: object([
         "name": text, "verdict": verdict, "repetitions": list(of: repetition), "metrics": list(of: metric),
-        "composition": object(["baseline": composition, "current": composition]),
+        "composition": object(["baseline": .missing(composition), "current": .missing(composition)]),
       ])),
   ])
 }
