@@ -17,7 +17,9 @@ struct NoiseTests {
     let harness = try ScenarioHarness(scenario, warmup: 1)
     let outcome = try harness.run(["noise", "--repetitions", "10"])
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    for part in ["  it", "10 repetitions", "peak_rss", "deviation", "compared with the first 5", "aslr: on", "tightest tolerances"] {
+    for part in [
+      "  it", "10 repetitions", "peak_rss", "deviation", "compared with the first 5", "aslr: on", "tightest tolerances",
+    ] {
       #expect(outcome.output.contains(part), "no `\(part)` in:\n\(outcome.output)")
     }
     #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
