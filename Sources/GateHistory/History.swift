@@ -139,17 +139,14 @@ extension History {
 
   /// Adds runs in one transaction; a run that is already stored is not stored again.
   ///
-  /// - Parameters:
-  ///   - runs: In any order.
-  ///   - isPreferred: Of two runs of one id, whether the new one replaces the stored one. The result of several additions
-  ///     does not depend on their order if this is a strict order.
+  /// Of two runs with one id and different values the one whose values sort last stays, whichever came first, so that the
+  /// result of several additions does not depend on their order.
+  ///
+  /// - Parameter runs: In any order.
   /// - Returns: the outcome.
   /// - Throws: where none was added.
   @discardableResult
-  package func append(
-    _ runs: [RunSummary],
-    replacingWhere isPreferred: (_ new: RunSummary, _ stored: RunSummary) -> Bool = { _, _ in false }
-  ) throws(HistoryError) -> Additions {
+  package func append(_ runs: [RunSummary]) throws(HistoryError) -> Additions {
     try writing { db in
       var writer = try RunWriter(db)
       var reader = try RunReader(db)
@@ -162,10 +159,10 @@ extension History {
         }
         let stored = try reader.summary(of: known)
         additions.known += 1
-        if run == stored { continue }
-        let replaces = isPreferred(run, stored)
-        if replaces || isPreferred(stored, run) { additions.conflicts.append(run.run.id) }
-        if replaces {
+        let (text, storedText) = (run.comparedText, stored.comparedText)
+        if text == storedText { continue }
+        additions.conflicts.append(run.run.id)
+        if storedText < text {
           try writer.replace(stored, by: run)
           reader = try RunReader(db)
         }
@@ -303,5 +300,17 @@ extension Date {
 
   init(milliseconds: Int64) {
     self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+  }
+}
+
+extension RunSummary {
+  /// What is compared of two runs with one id: of what a history stores, which is not every field of a result file.
+  fileprivate var comparedText: String {
+    let head = [run.commit, run.branch, run.subject, run.buildURL].map { $0 ?? "" }
+    let scenarios = scenarios.map { scenario in
+      let metrics = scenario.allMetrics.map { "\($0.metric) \($0.verdict.rawValue) \($0.current?.median ?? 0)" }
+      return "\(scenario.name) \(scenario.verdict.rawValue) \(metrics.joined(separator: " "))"
+    }
+    return (head + scenarios).joined(separator: "\n")
   }
 }

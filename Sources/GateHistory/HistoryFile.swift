@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 import Glibc
+import LinuxSystem
 
 /// The file of a history, which is checked before anything in it is changed.
 struct HistoryFile {
@@ -16,17 +17,14 @@ struct HistoryFile {
   ///
   /// - Throws: where it is damaged, another program's, or of another version.
   func state() throws(HistoryError) -> State {
-    var facts = stat()
-    guard stat(path, &facts) == 0 else {
-      if errno == ENOENT { return .missing }
-      throw notOpened
-    }
-    guard facts.st_mode & S_IFMT == S_IFREG else {
+    let kind = try opening { () throws(ErrorNumber) in try Descriptor.kind(of: path, followingLinks: true) }
+    guard let kind else { return .missing }
+    guard case .regular(let size) = kind else {
       throw HistoryError(code: .unavailable, path: path, problem: "is not a file", hint: "name a file as `history`")
     }
-    if facts.st_size == 0 { return .usable }
+    if size == 0 { return .usable }
     // SQLite treats a file that is shorter than any page as an empty one, and would overwrite it.
-    if facts.st_size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
+    if size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(History.lockTimeout)
@@ -42,8 +40,8 @@ struct HistoryFile {
 
   /// Whether the whole history is in the file itself, and nothing in a write-ahead log beside it.
   var isComplete: Bool {
-    var facts = stat()
-    return stat(path + "-wal", &facts) != 0 || facts.st_size == 0
+    let log = try? Descriptor.kind(of: path + "-wal", followingLinks: true)
+    return log == nil || log == .regular(size: 0)
   }
 
   /// Copies the history without writing anything beside it, which is safe only while no other process writes it.
@@ -71,8 +69,12 @@ struct HistoryFile {
     if version != 0 || tables != 0 { throw HistoryError.foreign(path) }
   }
 
-  private var notOpened: HistoryError {
-    HistoryError(code: .unavailable, path: path, problem: "cannot be opened: \(String(cString: strerror(errno)))")
+  private func opening<Value>(_ call: () throws(ErrorNumber) -> Value) throws(HistoryError) -> Value {
+    do throws(ErrorNumber) {
+      return try call()
+    } catch {
+      throw HistoryError(code: .unavailable, path: path, problem: "cannot be opened: \(error.text)")
+    }
   }
 
   /// Renames the file and those that SQLite keeps beside it, so that a new history can take its place.
@@ -92,7 +94,7 @@ struct HistoryFile {
     }
     throw HistoryError(
       code: .unavailable, path: path,
-      problem: "is unusable and cannot be renamed: \(String(cString: strerror(errno)))",
+      problem: "is unusable and cannot be renamed: \(ErrorNumber.last.text)",
       hint: "remove it, or name another file as `history`"
     )
   }
@@ -103,16 +105,10 @@ struct HistoryFile {
   /// process could rename a file in which another one has just created a history.
   func withLock<Value>(_ body: () throws(HistoryError) -> Value) throws(HistoryError) -> Value {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw notOpened
-    }
-    defer { close(descriptor) }
+    let descriptor = try opening { () throws(ErrorNumber) in try Descriptor.open(folder, O_RDONLY | O_DIRECTORY) }
     let end = ContinuousClock.now + .seconds(History.lockTimeout)
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
-        throw HistoryError.busy(path)
-      }
+    while !(try opening { () throws(ErrorNumber) in try descriptor.tryLock() }) {
+      guard ContinuousClock.now < end else { throw HistoryError.busy(path) }
       usleep(5000)
     }
     return try body()

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GateCore
+import LinuxSystem
 
 private import Glibc
 
@@ -28,19 +29,21 @@ final class Outbox {
   /// The largest file that is read or written, in bytes.
   static let maximumFileSize = 8 << 20
   private static let suffix = ".json"
-  private static let temporarySuffix = ".tmp"
   private static let reportedSuffix = ".unclaimed.json"
   /// The most names that are read, so that a folder with countless files does not exhaust the memory.
   private static let maximumNames = 10_000
 
-  private let folder: CInt
+  private let folder: Descriptor
 
   /// Opens the folder, which must exist and must not be a symbolic link, and makes it private to the user.
   init(folder path: String) throws(OutboxError) {
-    folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard folder >= 0 else { throw .cannotOpen(folder: path, errno: errno) }
+    do throws(ErrorNumber) {
+      folder = try Descriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    } catch {
+      throw .cannotOpen(folder: path, errno: error.code)
+    }
     // Fails if another user owns the folder; our files in it are still private.
-    _ = fchmod(folder, 0o700)
+    _ = fchmod(folder.number, 0o700)
   }
 
   /// Opens the folder, and creates it if it is missing.
@@ -54,13 +57,9 @@ final class Outbox {
     try self.init(folder: path)
   }
 
-  deinit {
-    close(folder)
-  }
-
   /// Locks the outbox for this process until this object is released; false if another process has locked it.
   func lock() -> Bool {
-    flock(folder, LOCK_EX | LOCK_NB) == 0
+    (try? folder.tryLock()) == true
   }
 
   /// Reads all messages, and renames files that are not messages to `NAME.broken`.
@@ -72,7 +71,7 @@ final class Outbox {
       case .message(let message): contents.entries.append(Entry(name: name, message: message))
       case .missing: break
       case .malformed:
-        if renameat(folder, name, folder, name + ".broken") == 0 { contents.malformed.append(name) }
+        if (try? folder.rename(name, to: name + ".broken")) != nil { contents.malformed.append(name) }
       }
     }
     return contents
@@ -87,18 +86,19 @@ final class Outbox {
     guard let bytes = try? message.encoded(), bytes.count <= Self.maximumFileSize else { throw .messageTooLarge }
     guard messageNames().count < Self.capacity else { throw .full(count: Self.capacity) }
     let name = "\(Int64(time.timeIntervalSince1970 * 1000))-\(message.deliveryID)\(Self.suffix)"
-    try write(bytes, to: name)
+    let failure = { (error: ErrorNumber) in OutboxError.cannotWrite(errno: error.code) }
+    try folder.replaceFile(name, mode: 0o600, orThrow: failure) { sink throws(OutboxError) in try sink(bytes) }
     return name
   }
 
   func remove(_ name: String) {
-    unlinkat(folder, name, 0)
+    try? folder.remove(name)
   }
 
   /// Records in the file name that a run has reported this message.
   func markReported(_ entry: Entry) {
     let name = entry.name.dropLast(Self.suffix.utf8.count) + Self.reportedSuffix
-    renameat(folder, entry.name, folder, String(name))
+    try? folder.rename(entry.name, to: String(name))
   }
 
   private func messageNames() -> [String] {
@@ -108,32 +108,18 @@ final class Outbox {
   /// Removes temporary files older than a day, which only runs that were killed while writing leave behind.
   private func removeOldTemporaryFiles() {
     let yesterday = Int(Date.now.timeIntervalSince1970) - 24 * 3600
-    for name in names(where: { $0.hasPrefix(".") && $0.hasSuffix(Self.temporarySuffix) }) {
+    let temporary = Descriptor.temporaryNames
+    for name in names(where: { $0.hasPrefix(temporary.prefix) && $0.hasSuffix(temporary.suffix) }) {
       var status = stat()
-      guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mtim.tv_sec < yesterday else {
+      guard fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mtim.tv_sec < yesterday else {
         continue
       }
-      unlinkat(folder, name, 0)
+      remove(name)
     }
   }
 
   private func names(where isIncluded: (String) -> Bool) -> [String] {
-    // Opened anew, because a duplicated descriptor would share its position.
-    let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return [] }
-    guard let stream = fdopendir(descriptor) else {
-      close(descriptor)
-      return []
-    }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while names.count < Self.maximumNames, let entry = readdir(stream) {
-      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
-      let start = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
-      let name = String(cString: start)
-      if isIncluded(name) { names.append(name) }
-    }
-    return names
+    (try? folder.names(atMost: Self.maximumNames, where: isIncluded)) ?? []
   }
 
   private enum Content {
@@ -143,44 +129,12 @@ final class Outbox {
   /// Reads a file that anybody may have created: a link is not followed, a pipe is not waited for, and no more than the
   /// maximum size is read.
   private func read(_ name: String) -> Content {
-    let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .malformed : .missing }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { return .missing }
-    guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.maximumFileSize else { return .malformed }
-    let size = Int(status.st_size)
-    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      while count < size {
-        let read = Glibc.read(file, buffer.baseAddress.map { $0 + count }, size - count)
-        if read < 0, errno == EINTR { continue }
-        guard read > 0 else { break }
-        count += read
-      }
+    do throws(ErrorNumber) {
+      let file = try folder.open(name, O_RDONLY | O_NONBLOCK)
+      guard case .regular(let size) = try file.kind(), size <= Self.maximumFileSize else { return .malformed }
+      return QueuedMessage(parsing: try file.read(atMost: size, expecting: size)).map(Content.message) ?? .malformed
+    } catch {
+      return [ELOOP, ENXIO].contains(error.code) ? .malformed : .missing
     }
-    return QueuedMessage(parsing: bytes).map(Content.message) ?? .malformed
-  }
-
-  /// Writes a temporary file, syncs it and renames it.
-  private func write(_ bytes: [UInt8], to name: String) throws(OutboxError) {
-    let temporary = ".\(name)\(Self.temporarySuffix)"
-    let file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw .cannotWrite(errno: errno) }
-    var written = 0
-    while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      written += count
-    }
-    let isSynced = written == bytes.count && fsync(file) == 0
-    let code = errno
-    close(file)
-    guard isSynced, renameat(folder, temporary, folder, name) == 0 else {
-      let error = OutboxError.cannotWrite(errno: isSynced ? errno : code)
-      unlinkat(folder, temporary, 0)
-      throw error
-    }
-    fsync(folder)
   }
 }

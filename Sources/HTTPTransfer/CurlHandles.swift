@@ -1,5 +1,6 @@
 private import CURL
 private import Glibc
+private import LinuxSystem
 
 /// libcurl's two handles: the transfer, and the event loop that drives it and keeps connections open.
 ///
@@ -259,7 +260,7 @@ extension HTTPFailure {
     let message = String(cString: received.errorMessage)
     let proxyStatus = CurlHandles.number(CURLINFO_HTTP_CONNECTCODE, of: easy)
     let systemError = CInt(CurlHandles.number(CURLINFO_OS_ERRNO, of: easy))
-    let reason = systemError == 0 ? "" : ": \(String(cString: strerror(systemError)))"
+    let reason = systemError == 0 ? "" : ": \(ErrorNumber(systemError).text)"
     // The error may be the proxy's.
     let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     let proxyNote = proxies.contains { getenv($0) != nil } ? " (the environment sets a proxy)" : ""

@@ -156,15 +156,10 @@ extension History {
     try forEachRun { runs.append($0) }
     return runs
   }
-
-  @discardableResult
-  func add(_ runs: [RunSummary]) throws -> Additions {
-    try append(runs) { new, stored in Given.weight(new) > Given.weight(stored) }
-  }
 }
 
 extension Given {
-  /// An order of runs of one id for tests: by their first value.
+  /// The first value of a run.
   static func weight(_ run: RunSummary) -> Double {
     run.scenarios.first?.metrics.first?.current?.median ?? 0
   }

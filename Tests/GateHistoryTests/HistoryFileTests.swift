@@ -11,7 +11,7 @@ struct HistoryFileTests {
   /// The bytes of an intact history with one run.
   private static func intact() throws -> [UInt8] {
     let folder = try ScratchFolder()
-    try folder.open().add([Given.run(1)])
+    try folder.open().append([Given.run(1)])
     return try folder.bytes()
   }
 
@@ -52,7 +52,7 @@ struct HistoryFileTests {
     let renamed = try #require(history.unusableFile, "\(Self.unusable[index].what) was taken for a history")
     #expect(renamed == "\(folder.file).unusable-2026-01-01T00-00-00Z")
     #expect(try [UInt8](Data(contentsOf: URL(filePath: renamed))) == bytes)
-    try history.add([Given.run(2)])
+    try history.append([Given.run(2)])
     #expect(try folder.open().allRuns() == [Given.run(2)])
     #expect(try folder.open().unusableFile == nil)
   }
@@ -85,7 +85,7 @@ struct HistoryFileTests {
     try folder.put([])
     let history = try folder.open()
     #expect(history.unusableFile == nil)
-    try history.add([Given.run(1)])
+    try history.append([Given.run(1)])
     #expect(try folder.open().allRuns().count == 1)
   }
 

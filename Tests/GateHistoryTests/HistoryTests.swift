@@ -11,7 +11,7 @@ struct HistoryTests {
   @Test("What is added comes back with every field, to a process that opens the file later, too")
   func roundTrip() throws {
     let folder = try ScratchFolder()
-    #expect(try folder.open().add([Given.richRun]).added == 1)
+    #expect(try folder.open().append([Given.richRun]).added == 1)
     #expect(try folder.open().allRuns() == [Given.richRun])
     #expect(try folder.open().runs(latest: 5) == [Given.richRun])
   }
@@ -60,8 +60,8 @@ struct HistoryTests {
     let folder = try ScratchFolder()
     let history = try folder.open()
     let runs = (1...5).map { Given.run($0) }
-    #expect(try history.add(runs).added == 5)
-    let again = try history.add(Array(runs.reversed()) + [Given.run(6)] + [Given.run(6)])
+    #expect(try history.append(runs).added == 5)
+    let again = try history.append(Array(runs.reversed()) + [Given.run(6)] + [Given.run(6)])
     #expect(again.added == 1 && again.known == 6 && again.conflicts.isEmpty)
     #expect(try history.allRuns() == runs + [Given.run(6)])
   }
@@ -81,7 +81,7 @@ struct HistoryTests {
         let batch = (0...numbers.next(below: 20)).compactMap { _ in
           rest.isEmpty ? nil : rest.remove(at: numbers.next(below: rest.count))
         }
-        try history.add(batch)
+        try history.append(batch)
       }
       seen.append(try history.allRuns())
     }
@@ -99,7 +99,7 @@ struct HistoryTests {
     DispatchQueue.concurrentPerform(iterations: writers) { writer in
       do {
         let history = try folder.open()
-        for number in 0..<runs { try history.add([Given.run(writer * 1000 + number)]) }
+        for number in 0..<runs { try history.append([Given.run(writer * 1000 + number)]) }
       } catch {
         errors.withLock { $0.append("\(error)") }
       }
@@ -115,7 +115,7 @@ struct HistoryTests {
   func series() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
-    try history.add([3, 1, 2].map { Given.run($0, peak: Double($0)) } + [Given.run(4, of: "other", peak: 4)])
+    try history.append([3, 1, 2].map { Given.run($0, peak: Double($0)) } + [Given.run(4, of: "other", peak: 4)])
     let points = try history.series(of: .peakRSS, unit: "bytes", in: .init(ScenarioName("load")))
     #expect(points.map(\.metric.current?.median) == [1, 2, 3])
     #expect(points.map(\.run.commit) == ["commit-1", "commit-2", "commit-3"])
@@ -133,7 +133,7 @@ struct HistoryTests {
     let history = try folder.open()
     var elsewhere = Given.environment
     elsewhere.name = "elsewhere"
-    try history.add([
+    try history.append([
       Given.run(1), Given.run(2, branch: nil), Given.run(3, branch: "topic"), Given.run(4, in: elsewhere),
     ])
     func runs(_ environment: String?, _ branch: History.Selection.Branch) throws -> [String] {
@@ -154,7 +154,7 @@ struct HistoryTests {
     let folder = try ScratchFolder()
     let history = try folder.open()
     let reported: [Verdict] = [.pass, .regression, .inconclusive, .improved]
-    try history.add(zip(1..., reported).map { Given.run($0, verdict: $1) })
+    try history.append(zip(1..., reported).map { Given.run($0, verdict: $1) })
     #expect(try history.verdicts(in: .init(ScenarioName("load"))) == reported)
     #expect(try history.verdicts(in: .init(ScenarioName("load"), latest: 2)) == [.inconclusive, .improved])
     #expect(try history.verdicts(in: .init(ScenarioName("unknown"))).isEmpty)
@@ -165,7 +165,7 @@ struct HistoryTests {
     let folder = try ScratchFolder()
     let history = try folder.open()
     #expect(try history.isEmpty())
-    try history.add((1...9).map { Given.run($0, of: $0.isMultiple(of: 4) ? "rare" : "load") })
+    try history.append((1...9).map { Given.run($0, of: $0.isMultiple(of: 4) ? "rare" : "load") })
     #expect(try !history.isEmpty())
     #expect(try history.runs(latest: 2).map(\.run.id) == [8, 9].map(Given.identifier))
     #expect(try history.runs(latest: 5, of: [ScenarioName("rare")]).map(\.run.id) == [4, 8].map(Given.identifier))
@@ -177,7 +177,7 @@ struct HistoryTests {
   func prune() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
-    try history.add((1...300).map { Given.run($0, branch: "branch-\($0)", of: "scenario-\($0)") })
+    try history.append((1...300).map { Given.run($0, branch: "branch-\($0)", of: "scenario-\($0)") })
     let before = try folder.bytes().count
     #expect(try history.prune(keeping: .latest(10)) == 290)
     #expect(try history.allRuns() == (291...300).map { Given.run($0, branch: "branch-\($0)", of: "scenario-\($0)") })
@@ -185,7 +185,7 @@ struct HistoryTests {
     #expect(try history.allRuns().count == 5)
     #expect(try history.prune(keeping: .latest(5)) == 0)
     // A pruned run can be added again.
-    #expect(try history.add([Given.run(1)]).added == 1)
+    #expect(try history.append([Given.run(1)]).added == 1)
     let after = try folder.open()
     #expect(try after.prune(keeping: .latest(1)) == 5)
     #expect(before > 0)
@@ -197,8 +197,8 @@ struct HistoryTests {
     let history = try folder.open()
     var runs = (1...30).map { Given.run($0, peak: 24_207_360 + Double($0 % 3) * 4096) }
     runs += (31...40).map { Given.run($0, branch: "topic", of: "other") }
-    try history.add(runs.reversed())
-    try history.add(
+    try history.append(runs.reversed())
+    try history.append(
       [Given.richRun].map { run in
         var run = run
         run.run.id = Given.identifier(99)

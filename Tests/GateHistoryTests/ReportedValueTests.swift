@@ -29,7 +29,7 @@ struct ReportedValueTests {
   @Test("Values come back with their units, fractions, limits and signs")
   func roundTrip() throws {
     let folder = try ScratchFolder()
-    try folder.open().add(Self.runs)
+    try folder.open().append(Self.runs)
     let kept = try folder.open().allRuns()
     #expect(kept == Self.runs)
     #expect(kept.map { $0.scenarios[0].metrics[1].unit } == ["items", "items", "seconds", "items", "seconds"])
@@ -39,11 +39,11 @@ struct ReportedValueTests {
   @Test("Runs of one history can be added to another, and are known the second time")
   func copied() throws {
     let (first, second) = (try ScratchFolder(), try ScratchFolder())
-    try first.open().add(Self.runs.reversed())
+    try first.open().append(Self.runs.reversed())
     let copies = try first.open().allRuns()
     let history = try second.open()
-    #expect(try history.add(copies).added == 5)
-    let again = try history.add(copies)
+    #expect(try history.append(copies).added == 5)
+    let again = try history.append(copies)
     #expect(again.added == 0 && again.known == 5 && again.conflicts.isEmpty)
     #expect(try history.allRuns() == Self.runs)
   }
@@ -52,7 +52,7 @@ struct ReportedValueTests {
   func series() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
-    try history.add(Self.runs + [Self.run(6, 7, "")])
+    try history.append(Self.runs + [Self.run(6, 7, "")])
     func medians(_ unit: String) throws -> [Double?] {
       try history.series(of: Self.entries, unit: unit, in: .init(Self.load)).map(\.metric.current?.median)
     }
@@ -76,7 +76,7 @@ struct ReportedValueTests {
   func trend(count: Int, unit: String, medians: [Double?], limits: [Double?]) throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
-    try history.add(Self.runs.prefix(count) + [])
+    try history.append(Self.runs.prefix(count) + [])
     let series = try #require(try history.trend(createdAt: Given.instant(9), links: BuildLinks()).series.first)
     #expect(series.metrics.map(\.metric) == [.peakRSS, Self.entries])
     let value = try #require(series.metrics.last)
@@ -90,7 +90,7 @@ struct ReportedValueTests {
   func missing() throws {
     let run = Self.run(1, nil, "items", limit: .number(10))
     let folder = try ScratchFolder()
-    try folder.open().add([run])
+    try folder.open().append([run])
     #expect(try folder.open().allRuns() == [run])
   }
 
@@ -101,7 +101,7 @@ struct ReportedValueTests {
     var run = Self.run(1, 5, "items")
     run.scenarios[0].ungated = [Given.metric(MetricName(name), 1, from: 0, to: 2)]
     let folder = try ScratchFolder()
-    try folder.open().add([run])
+    try folder.open().append([run])
     #expect(try folder.open().allRuns() == [run])
   }
 
@@ -131,7 +131,7 @@ struct ReportedValueTests {
   func prune() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
-    try history.add(Self.runs)
+    try history.append(Self.runs)
     #expect(try history.prune(keeping: .latest(1)) == 4)
     #expect(try history.allRuns() == [Self.runs[4]])
     #expect(try history.series(of: Self.entries, unit: "items", in: .init(Self.load)).isEmpty)

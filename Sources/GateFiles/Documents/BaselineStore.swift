@@ -1,5 +1,6 @@
 package import GateCore
 import Glibc
+import LinuxSystem
 
 /// The folder of approved baselines, one file for each scenario and environment.
 ///

@@ -30,6 +30,8 @@ package struct FileWords: Sendable {
   package var failure: @Sendable (Failure) -> String
   package var end: @Sendable (End) -> EndTexts
 
+  package typealias EndTexts = (text: String, proof: String?, detail: String?)
+
   package init(
     reason: @escaping @Sendable (MetricResult) -> String?,
     note: @escaping @Sendable (Note, ScenarioResult) -> String,
@@ -42,16 +44,6 @@ package struct FileWords: Sendable {
     self.recordingNote = recordingNote
     self.failure = failure
     self.end = end
-  }
-
-  package struct EndTexts: Sendable, Encodable {
-    package var text: String
-    package var proof: String?
-    package var detail: String?
-
-    package init(text: String, proof: String?, detail: String?) {
-      (self.text, self.proof, self.detail) = (text, proof, detail)
-    }
   }
 }
 
@@ -186,9 +178,16 @@ private struct EndDocument: Encodable {
   let end: End
   let texts: FileWords.EndTexts
 
+  private enum Key: CodingKey {
+    case text, proof, detail
+  }
+
   func encode(to encoder: any Encoder) throws {
     try end.encode(to: encoder)
-    try texts.encode(to: encoder)
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encode(texts.text, forKey: .text)
+    try fields.encodeIfPresent(texts.proof, forKey: .proof)
+    try fields.encodeIfPresent(texts.detail, forKey: .detail)
   }
 }
 

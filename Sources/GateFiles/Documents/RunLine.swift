@@ -1,5 +1,6 @@
 package import GateCore
 import Glibc
+import LinuxSystem
 
 /// Runs of the history as JSON lines (`highwater.run/2`): one object a line.
 ///
@@ -88,9 +89,9 @@ package struct RunLineReader: ~Copyable {
   }
 
   private static func open(_ path: String) throws(FileError) -> Descriptor {
-    do throws(SystemError) {
+    do throws(ErrorNumber) {
       let file = try Descriptor.open(path == "-" ? "/dev/stdin" : path, O_RDONLY)
-      if try file.kind() == .folder { throw SystemError(number: EISDIR) }
+      if try file.kind() == .folder { throw ErrorNumber(EISDIR) }
       return file
     } catch {
       throw error.whileReading(path)
@@ -103,7 +104,7 @@ package struct RunLineReader: ~Copyable {
     var length = 0
     while true {
       if position == chunk.count {
-        do throws(SystemError) { chunk = try file.readChunk(1 << 20) } catch { throw error.whileReading(path) }
+        do throws(ErrorNumber) { chunk = try file.readChunk(1 << 20) } catch { throw error.whileReading(path) }
         position = 0
         if chunk.isEmpty { return length == 0 ? nil : length > RunLine.largest ? .tooLong : .whole(line) }
       }

@@ -1,5 +1,6 @@
 package import GateCore
 import Glibc
+import LinuxSystem
 
 /// The folder in which a check leaves its result, recordings and outputs.
 package struct ArtifactsFolder: Sendable, Equatable {
@@ -31,11 +32,11 @@ package struct ArtifactsFolder: Sendable, Equatable {
   package func prepare() throws(FileError) {
     try SafeFile.makeFolder(path)
     let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
-    do throws(SystemError) {
+    do throws(ErrorNumber) {
       let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       defer { unlink(probe) }
       // On a full disk a file can be created, but not written.
-      try file.write([0])
+      try file.writeAll([0])
     } catch {
       throw error.whileWriting(path)
     }
@@ -45,7 +46,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   ///
   /// The lock is the kernel's (`flock(2)` on the file `lock`), so that it ends with the process, however that ends.
   package func lock() throws(FileError) -> FolderLock {
-    do throws(SystemError) {
+    do throws(ErrorNumber) {
       let descriptor = try Descriptor.open("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
       if try descriptor.tryLock() { return FolderLock(descriptor) }
     } catch {
@@ -72,15 +73,15 @@ package struct ArtifactsFolder: Sendable, Equatable {
   package func clear(_ scenario: ScenarioName) throws(FileError) {
     for kind in Kind.allCases {
       let folder = "\(path)/\(kind.rawValue)/\(scenario.pathComponent)"
-      do throws(SystemError) {
-        let kindFolder = try Descriptor.open(path, O_RDONLY | O_DIRECTORY).openFolder(kind.rawValue)
-        let scenarioFolder = try kindFolder.openFolder(scenario.pathComponent)
+      do throws(ErrorNumber) {
+        let kindFolder = try Descriptor.open(path, O_RDONLY | O_DIRECTORY).open(kind.rawValue, O_RDONLY | O_DIRECTORY)
+        let scenarioFolder = try kindFolder.open(scenario.pathComponent, O_RDONLY | O_DIRECTORY)
         for name in try scenarioFolder.names() where kind.owns(name) {
           try scenarioFolder.remove(name)
         }
-      } catch let error where error.number == ENOENT {
+      } catch let error where error.code == ENOENT {
         continue
-      } catch let error where [ELOOP, ENOTDIR].contains(error.number) {
+      } catch let error where [ELOOP, ENOTDIR].contains(error.code) {
         throw FileError(
           code: .notAFile, path: folder,
           problem: "is not a folder, or is a symbolic link that leads out of the artifacts folder",

@@ -1,5 +1,6 @@
 package import GateCore
 import Glibc
+import LinuxSystem
 
 /// Why a file could not be read, understood or written.
 package struct FileError: DiagnosticError, Sendable, Equatable {
@@ -29,10 +30,10 @@ package struct FileError: DiagnosticError, Sendable, Equatable {
   }
 }
 
-extension SystemError {
+extension ErrorNumber {
   /// The error of reading a file.
   func whileReading(_ path: String) -> FileError {
-    switch number {
+    switch code {
     case ENOENT:
       FileError(code: .notFound, path: path, problem: "no such file")
     case ENOTDIR:
@@ -48,21 +49,21 @@ extension SystemError {
       FileError(
         code: .notAFile, path: path, problem: "is not a regular file", hint: "name a file, not a pipe or a device")
     default:
-      FileError(code: .unreadable, path: path, problem: "cannot be read: \(message)")
+      FileError(code: .unreadable, path: path, problem: "cannot be read: \(text)")
     }
   }
 
   /// The error of writing a file or folder.
   func whileWriting(_ path: String) -> FileError {
-    switch number {
+    switch code {
     case ENOSPC, EDQUOT:
       FileError(
-        code: .noSpace, path: path, problem: "cannot be written: \(message)",
+        code: .noSpace, path: path, problem: "cannot be written: \(text)",
         hint: "free some space, or choose a folder on another disk"
       )
     case EROFS, EACCES, EPERM, ENOENT:
       FileError(
-        code: .notWritable, path: path, problem: "cannot be written: \(message)",
+        code: .notWritable, path: path, problem: "cannot be written: \(text)",
         hint: "choose a folder that this user may write to"
       )
     case ENOTDIR, EEXIST:
@@ -71,7 +72,7 @@ extension SystemError {
         hint: "move the file that is in its place, or choose another path"
       )
     default:
-      FileError(code: .notWritable, path: path, problem: "cannot be written: \(message)")
+      FileError(code: .notWritable, path: path, problem: "cannot be written: \(text)")
     }
   }
 }

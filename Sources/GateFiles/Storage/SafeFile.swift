@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 
 /// Reads files that anybody may have written, and writes files that are never left incomplete.
 package enum SafeFile {
@@ -9,11 +10,11 @@ package enum SafeFile {
   /// - Throws: also where the file has more than `most` bytes.
   package static func read(_ path: String, atMost most: Int) throws(FileError) -> [UInt8] {
     try checkSpelling(path)
-    do throws(SystemError) {
+    do throws(ErrorNumber) {
       let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
       let kind = try file.kind()
       // The kernel's own errors for what has no bytes to read.
-      guard case .regular(let size) = kind else { throw SystemError(number: kind == .folder ? EISDIR : ENXIO) }
+      guard case .regular(let size) = kind else { throw ErrorNumber(kind == .folder ? EISDIR : ENXIO) }
       let bytes = size > most ? nil : try file.read(atMost: most + 1, expecting: size)
       if let bytes, bytes.count <= most { return bytes }
     } catch {
@@ -42,26 +43,21 @@ package enum SafeFile {
   ) throws(FileError) {
     try checkSpelling(path)
     try refuseSpecialFile(path)
-    let folder = folder(of: path)
-    try makeFolder(folder)
-    let temporary = try writeTemporary(produce, in: folder, for: path)
-    do throws(SystemError) {
-      _ = try retrying { rename(temporary, path) }
-    } catch {
-      unlink(temporary)
-      throw error.whileWriting(path)
-    }
-    try synchronizeFolder(folder, for: path)
+    let parent = folder(of: path)
+    try makeFolder(parent)
+    let folder: Descriptor
+    do throws(ErrorNumber) { folder = try Descriptor.folder(parent) } catch { throw error.whileWriting(path) }
+    try folder.replaceFile(name(of: path), mode: 0o644, orThrow: { $0.whileWriting(path) }, produce)
   }
 
   /// Makes a folder and those above it, where they are missing.
   package static func makeFolder(_ path: String) throws(FileError) {
     try checkSpelling(path)
-    do throws(SystemError) {
+    do throws(ErrorNumber) {
       switch try Descriptor.kind(of: path, followingLinks: true) {
       case .folder?: return
       case nil: break
-      default: throw SystemError(number: ENOTDIR)
+      default: throw ErrorNumber(ENOTDIR)
       }
     } catch {
       throw error.whileWriting(path)
@@ -69,9 +65,9 @@ package enum SafeFile {
     let parent = folder(of: path)
     if parent != path { try makeFolder(parent) }
     guard mkdir(path, 0o777) != 0 else { return }
-    let error = SystemError.last
+    let error = ErrorNumber.last
     // Another process may have made it since; what is there instead of a folder shows in what follows.
-    if error.number != EEXIST { throw error.whileWriting(path) }
+    if error.code != EEXIST { throw error.whileWriting(path) }
   }
 
   /// The folder of a path by its text, as `dirname(3)` has it.
@@ -80,6 +76,13 @@ package enum SafeFile {
     let parent = trimmed.drop { $0 != "/" }.drop { $0 == "/" }
     guard parent.isEmpty else { return String(parent.reversed()) }
     return path.hasPrefix("/") ? "/" : "."
+  }
+
+  /// What a path has after its folder.
+  private static func name(of path: String) -> String {
+    let parent = folder(of: path)
+    guard path.hasPrefix(parent), parent != "." || path.hasPrefix("./") else { return path }
+    return String(path.dropFirst(parent.count).drop { $0 == "/" })
   }
 
   /// A C string ends at its first zero, so a path with one would name another file.
@@ -94,9 +97,9 @@ package enum SafeFile {
   /// A rename would put a plain file in the place of `/dev/null` or of a pipe.
   private static func refuseSpecialFile(_ path: String) throws(FileError) {
     let kind: Descriptor.Kind?
-    do throws(SystemError) {
+    do throws(ErrorNumber) {
       kind = try Descriptor.kind(of: path, followingLinks: true)
-    } catch let error where error.number == ELOOP {
+    } catch let error where error.code == ELOOP {
       return
     } catch {
       throw error.whileWriting(path)
@@ -110,43 +113,6 @@ package enum SafeFile {
         code: .notAFile, path: path, problem: "is a pipe or a device, not a file",
         hint: "name a file, or `-` for standard output"
       )
-    }
-  }
-
-  /// Writes a new file that nobody else can have prepared.
-  private static func writeTemporary(
-    _ produce: (_ sink: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void,
-    in folder: String,
-    for path: String
-  ) throws(FileError) -> String {
-    func attempt<Value: ~Copyable>(_ call: () throws(SystemError) -> Value) throws(FileError) -> Value {
-      do throws(SystemError) { return try call() } catch { throw error.whileWriting(path) }
-    }
-    var random = SystemRandomNumberGenerator()
-    let temporary = "\(folder)/.highwater-\(String(random.next(), radix: 16)).tmp"
-    let file = try attempt { () throws(SystemError) in
-      try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o644)
-    }
-    do throws(FileError) {
-      try produce { bytes throws(FileError) in
-        try attempt { () throws(SystemError) in try file.write(bytes) }
-      }
-      try attempt { () throws(SystemError) in try file.synchronize() }
-    } catch {
-      unlink(temporary)
-      throw error
-    }
-    return temporary
-  }
-
-  /// Makes the rename last; file systems that cannot sync a folder are left alone.
-  private static func synchronizeFolder(_ folder: String, for path: String) throws(FileError) {
-    do throws(SystemError) {
-      try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize()
-    } catch let error where [EINVAL, ENOTSUP, EACCES].contains(error.number) {
-      return
-    } catch {
-      throw error.whileWriting(path)
     }
   }
 

@@ -12,14 +12,15 @@ struct PrivateFolder {
 
   /// Makes the folder in an existing one, as in `TMPDIR`.
   init(in parent: String) throws(SystemFailure) {
-    do throws(ErrorNumber) {
-      path = try makeTemporaryFolder(in: parent)
-    } catch {
-      throw SystemFailure(.mkdtemp, path: parent, code: error.code)
+    let folder = try SystemFailure.of(.mkdtemp, path: parent) { () throws(ErrorNumber) in
+      try makeTemporaryFolder(in: parent)
     }
+    path = folder
     do throws(SystemFailure) {
-      _ = try SystemFailure.check(mkfifo(path + "/marks", 0o600), .mkfifo, path: path)
-      marks = try Descriptor.open(path + "/marks", O_RDWR | O_NONBLOCK)
+      try SystemFailure.of(.mkfifo, path: folder) { () throws(ErrorNumber) in
+        try retrying { mkfifo(folder + "/marks", 0o600) }
+      }
+      marks = try Descriptor.file(folder + "/marks", O_RDWR | O_NONBLOCK)
     } catch {
       unlink(path + "/marks")
       rmdir(path)

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 
 /// Brings files to one state in the kernel's page cache.
 ///

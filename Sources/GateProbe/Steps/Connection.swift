@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// Whether a program accepts connections at an address.
 enum Connection {

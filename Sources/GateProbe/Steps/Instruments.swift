@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 
 /// What a repetition is measured with, besides readings of `/proc`.
 struct Instruments {

@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 import Synchronization
 
 /// The thread that reads whatever programs print and mark, so that none of them ever blocks on a full pipe.

@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// The file that a target's output is kept in: bounded, and never a reason to fail a run.
 struct OutputFile: Sendable {
@@ -15,7 +16,7 @@ struct OutputFile: Sendable {
   init(path: String) {
     self.path = path
     do throws(SystemFailure) {
-      descriptor = try Descriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+      descriptor = try Descriptor.file(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     } catch {
       failure = error
     }

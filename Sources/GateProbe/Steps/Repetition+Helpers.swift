@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 
 /// How a helper ended: a program of setup, steps, readiness or teardown.
 enum HelperEnd: Equatable {

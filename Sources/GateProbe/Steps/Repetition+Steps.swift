@@ -1,5 +1,6 @@
 import GateCore
 import HTTPTransfer
+import LinuxSystem
 
 extension Repetition {
   /// Plays the script.

@@ -143,7 +143,7 @@ extension Repetition {
   private func openInput() throws(SystemFailure) -> Input {
     switch scenario.target.input {
     case .null: return (nil, nil)
-    case .file(let path): return (try Descriptor.open(path, O_RDONLY), nil)
+    case .file(let path): return (try Descriptor.file(path, O_RDONLY), nil)
     case .pipe, .text:
       let pipe = try Descriptor.pipe(writerBlocks: false)
       return (pipe.reader, pipe.writer)

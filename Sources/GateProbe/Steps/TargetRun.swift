@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 
 /// A target that was started, from its exec to its end; belongs to the thread that plays the scenario.
 final class TargetRun {

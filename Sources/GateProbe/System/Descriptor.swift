@@ -1,8 +1,9 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
-/// An open file descriptor, closed with its last owner.
-final class Descriptor: Sendable {
+/// Reading and writing what may not be ready: pipes, sockets, FIFOs.
+extension Descriptor {
   enum Reading: Equatable {
     case bytes(Int)
     case nothingYet
@@ -14,16 +15,6 @@ final class Descriptor: Sendable {
     case bytes(Int)
     case full
     case failed(Int32)
-  }
-
-  let number: Int32
-
-  init(owning number: Int32) {
-    self.number = number
-  }
-
-  deinit {
-    close(number)
   }
 
   /// Reads once what is there; a signal in between does not count as a failure.
@@ -65,12 +56,15 @@ extension Descriptor {
     return pair
   }
 
-  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) -> Descriptor {
-    Descriptor(owning: try SystemFailure.check(Glibc.open(path, flags | O_CLOEXEC, mode), .open, path: path))
+  /// Opens a path (`open(2)`), as the error of a repetition where that fails.
+  static func file(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) -> Descriptor {
+    try SystemFailure.of(.open, path: path) { () throws(ErrorNumber) in try open(path, flags, mode: mode) }
   }
 
   private func stopBlocking() throws(SystemFailure) {
-    _ = try SystemFailure.check(fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK), .pipe)
+    try SystemFailure.of(.pipe) { () throws(ErrorNumber) in
+      try retrying { fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK) }
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 
 /// What the kernel's log says from an instant on (`/dev/kmsg`, `Documentation/ABI/testing/dev-kmsg`).
 final class KernelLog {

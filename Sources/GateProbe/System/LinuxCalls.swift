@@ -1,6 +1,7 @@
 import CLinux
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// The calls of Linux: the only file that imports the C module; no C type leaves it.
 enum LinuxCalls {

@@ -1,24 +1,12 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// Small files under `/proc` and `/sys`, read whole.
 enum SmallFile {
   /// The first bytes of a file; nil where it cannot be read.
   static func bytes(at path: String, atMost limit: Int = 65_536) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { LinuxCalls.close(descriptor) }
-    var isReadable = true
-    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
-      while filled < limit {
-        let count = read(descriptor, buffer.baseAddress?.advanced(by: filled), limit - filled)
-        if count < 0 && errno == EINTR { continue }
-        if count < 0 { isReadable = false }
-        guard count > 0 else { break }
-        filled += count
-      }
-    }
-    return isReadable ? bytes : nil
+    try? Descriptor.open(path, O_RDONLY).read(atMost: limit)
   }
 
   static func text(at path: String, atMost limit: Int = 65_536) -> String? {
@@ -27,7 +15,7 @@ enum SmallFile {
 
   /// Writes all of a short text to a file that is there.
   static func write(_ text: String, to path: String) throws(SystemFailure) {
-    let file = try Descriptor.open(path, O_WRONLY)
+    let file = try Descriptor.file(path, O_WRONLY)
     guard case .failed(let code) = file.write(text.utf8) else { return }
     throw SystemFailure(.write, path: path, code: code)
   }

@@ -2,9 +2,13 @@ import GateCore
 import LinuxSystem
 
 extension SystemFailure {
-  /// Turns the −1 of a call into an error.
-  static func check(_ result: Int32, _ call: Call, path: String? = nil) throws(SystemFailure) -> Int32 {
-    guard result >= 0 else { throw SystemFailure(call, path: path, code: ErrorNumber.last.code) }
-    return result
+  /// Names the call that failed, and what it was about.
+  @discardableResult
+  static func of<Value>(
+    _ call: Call,
+    path: String? = nil,
+    _ body: () throws(ErrorNumber) -> Value
+  ) throws(SystemFailure) -> Value {
+    do throws(ErrorNumber) { return try body() } catch { throw SystemFailure(call, path: path, code: error.code) }
   }
 }

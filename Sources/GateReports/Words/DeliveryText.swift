@@ -1,7 +1,6 @@
 import FoundationEssentials
 package import GateCore
-
-private import Glibc
+import LinuxSystem
 
 extension DeliveryReport {
   /// What to warn about; nil for a message that was delivered.
@@ -64,9 +63,9 @@ extension DeliveryError {
 extension OutboxError {
   fileprivate var displayText: String {
     switch self {
-    case .cannotCreate(let folder, let code): "cannot create `\(folder)`: \(String(cString: strerror(code)))"
-    case .cannotOpen(let folder, let code): "cannot open `\(folder)`: \(String(cString: strerror(code)))"
-    case .cannotWrite(let code): "cannot write to the outbox: \(String(cString: strerror(code)))"
+    case .cannotCreate(let folder, let code): "cannot create `\(folder)`: \(ErrorNumber(code).text)"
+    case .cannotOpen(let folder, let code): "cannot open `\(folder)`: \(ErrorNumber(code).text)"
+    case .cannotWrite(let code): "cannot write to the outbox: \(ErrorNumber(code).text)"
     case .full(let count): "the outbox is full (\(count) messages)"
     case .messageTooLarge: "the message is larger than 8 MiB"
     case .invalidName: "its event or id is not a plain name"

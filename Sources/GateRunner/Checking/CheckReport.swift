@@ -78,13 +78,7 @@ struct CheckReport {
     context.detail = invocation.console.detail
     context.options = options.repeated
     if isComparison { context.approval = .unavailable }
-    for scenario in result.scenarios where scenario.failure != nil {
-      let isOther = comparisons.contains { $0.name == scenario.name && $0.failure != nil }
-      let folder = isOther ? artifacts.comparison : artifacts
-      let output = folder.output(of: scenario.name, repetition: scenario.repetitions.count)
-      guard FileManager.default.fileExists(atPath: output) else { continue }
-      context.outputs[scenario.name] = invocation.shown(output)
-    }
+    context.outputs = artifacts.outputs(ofFailed: result.scenarios).mapValues(invocation.shown)
     return context
   }
 

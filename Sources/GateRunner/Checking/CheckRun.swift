@@ -90,8 +90,3 @@ struct CheckRun {
     return count
   }
 }
-
-extension ArtifactsFolder {
-  /// Where the other build's result, recordings and outputs go: `highwater compare` judges both results alike.
-  var comparison: ArtifactsFolder { ArtifactsFolder(path: "\(path)/against") }
-}

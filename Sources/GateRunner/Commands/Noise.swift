@@ -51,11 +51,7 @@ package struct Noise {
     var context = SummaryContext(exitCode: result.verdict.exitCode)
     context.detail = invocation.console.detail
     context.options = options.repeated
-    for study in result.studies where study.result.failure != nil {
-      let output = artifacts.noise.output(of: study.name, repetition: study.repetitions)
-      guard FileManager.default.fileExists(atPath: output) else { continue }
-      context.outputs[study.name] = invocation.shown(output)
-    }
+    context.outputs = artifacts.noise.outputs(ofFailed: result.studies.map(\.result)).mapValues(invocation.shown)
     invocation.console.report(besides: options) { NoiseReport.text(result, style: $0, context: context) }
     try options.write(NoiseFile.encode(result, words: .reports), in: invocation)
     return context.exitCode

@@ -94,13 +94,9 @@ private struct ImportBatches {
   }
 
   /// Adds the runs that wait.
-  ///
-  /// Of two runs with one id and different values the one whose values sort last is kept, whichever came first.
   mutating func flush() throws(HistoryError) {
     guard !runs.isEmpty else { return }
-    let added = try history.append(runs) { new, kept in
-      kept.comparedText < new.comparedText
-    }
+    let added = try history.append(runs)
     for id in added.conflicts {
       console.warn("run \(id) was there with different values: the one whose values sort last is kept")
     }
@@ -119,18 +115,5 @@ private struct ImportBatches {
     if additions.known > 0 { parts.append("\(additions.known) already there") }
     if rejected > 0 { parts.append("\(rejected) rejected") }
     return parts.joined(separator: ", ")
-  }
-}
-
-extension RunSummary {
-  /// What is compared of two runs with one id: the history does not store every field of a result file.
-  fileprivate var comparedText: String {
-    let head = [run.commit, run.branch, run.subject, run.buildURL].map { $0 ?? "" }
-    return
-      (head
-      + scenarios.map { scenario in
-        let metrics = scenario.allMetrics.map { "\($0.metric) \($0.verdict.rawValue) \($0.current?.median ?? 0)" }
-        return "\(scenario.name) \(scenario.verdict.rawValue) \(metrics.joined(separator: " "))"
-      }).joined(separator: "\n")
   }
 }

@@ -1,6 +1,7 @@
 package import GateCore
 import GateReports
 import Glibc
+import LinuxSystem
 import Synchronization
 
 /// The terminal, or the files in its place: data goes to standard output, messages go to standard error.
@@ -155,7 +156,7 @@ package final class Console: Sendable {
   package var outputFailure: RunnerError? {
     state.withLock { $0.outputError }.map { code in
       RunnerError(
-        problem: "cannot write output: \(String(cString: strerror(code)))",
+        problem: "cannot write output: \(ErrorNumber(code).text)",
         hint: "check where standard output and standard error are redirected to"
       )
     }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+import LinuxSystem
 
 /// A temporary folder under `TMPDIR`, removed with the value.
 struct ScratchFolder: ~Copyable {
@@ -10,14 +10,14 @@ struct ScratchFolder: ~Copyable {
   /// - Throws: `RunnerError` with the parent folder and the cause.
   init(variables: [String: String]) throws(RunnerError) {
     let parent = variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    var template = Array("\(parent)/highwater-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
+    do throws(ErrorNumber) {
+      path = try makeTemporaryFolder(in: parent)
+    } catch {
       throw RunnerError(
-        problem: "cannot create a temporary folder: \(String(cString: strerror(errno)))", place: parent,
+        problem: "cannot create a temporary folder: \(error.text)", place: parent,
         hint: "set TMPDIR to a writable folder"
       )
     }
-    path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? parent }
   }
 
   deinit {

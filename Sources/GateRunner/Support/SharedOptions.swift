@@ -68,9 +68,5 @@ extension FileWords {
   /// The texts of the reports, which result files carry beside the values.
   static let reports = FileWords(
     reason: ResultText.reason(of:), note: ResultText.note(_:in:), recordingNote: ResultText.recordingNote,
-    failure: ResultText.failure,
-    end: { end in
-      let texts = ResultText.end(end)
-      return FileWords.EndTexts(text: texts.text, proof: texts.proof, detail: texts.detail)
-    })
+    failure: ResultText.failure, end: ResultText.end)
 }

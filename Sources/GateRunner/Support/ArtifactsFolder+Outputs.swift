@@ -1,0 +1,23 @@
+import FoundationEssentials
+import GateCore
+import GateFiles
+
+extension ArtifactsFolder {
+  /// Where the other build's result, recordings and outputs go: `highwater compare` judges both results alike.
+  var comparison: ArtifactsFolder { ArtifactsFolder(path: "\(path)/against") }
+
+  /// What the target printed in the repetition that failed, of each scenario where there is such a file.
+  func outputs(ofFailed scenarios: [ScenarioResult]) -> [ScenarioName: String] {
+    scenarios.reduce(into: [:]) { outputs, scenario in
+      guard let attempt = scenario.failure?.attempt else { return }
+      let folder = attempt.isComparison ? comparison : self
+      let output = folder.output(of: scenario.name, repetition: attempt.outputNumber)
+      if FileManager.default.fileExists(atPath: output) { outputs[scenario.name] = output }
+    }
+  }
+}
+
+extension Failure.Attempt {
+  /// Warm-ups share one file: only the last one that ran can have failed.
+  var outputNumber: Int { isWarmup ? 0 : number }
+}
