@@ -22,7 +22,12 @@ extension Descriptor {
   /// The bytes that `produce` passes to its argument go to a new file in the same folder, are synced, and take the place of
   /// the old file at once. Where it throws, the old file stays. A symbolic link in its place is replaced, not followed.
   ///
-  /// - Parameter failure: The error to throw for that of a system call.
+  /// - Parameters:
+  ///   - name: The file's name, without a folder.
+  ///   - mode: Its mode, less the umask.
+  ///   - failure: The error to throw for that of a system call.
+  ///   - produce: Passes the content to its argument, in pieces.
+  /// - Throws: what `produce` throws, or `failure`.
   package func replaceFile<Failure: Error>(
     _ name: String,
     mode: mode_t,

@@ -40,9 +40,9 @@ struct DeliveryTextTests {
   @Test(
     "A lost message names both causes",
     arguments: [
-      (.cannotCreate(folder: "/x", errno: 20), "cannot create `/x`: Not a directory"),
-      (.cannotOpen(folder: "/x", errno: 40), "cannot open `/x`: Too many levels of symbolic links"),
-      (.cannotWrite(errno: 28), "cannot write to the outbox: No space left on device"),
+      (.cannotCreate(folder: "/x", errno: 20), "cannot create `/x`: not a directory"),
+      (.cannotOpen(folder: "/x", errno: 40), "cannot open `/x`: too many levels of symbolic links"),
+      (.cannotWrite(errno: 28), "cannot write to the outbox: no space left on device"),
       (.messageTooLarge, "the message is larger than 8 MiB"),
       (.invalidName, "its event or id is not a plain name"),
       (

@@ -189,12 +189,12 @@ struct OutboxTests {
   @Test("A temporary file that a killed run left is removed after a day")
   func temporaryFiles() throws {
     let fixtures = try WebhookFixtures()
-    try fixtures.write("{", to: ".1-old.json.tmp")
-    try fixtures.write("{", to: ".2-new.json.tmp")
+    try fixtures.write("{", to: ".highwater-1.tmp")
+    try fixtures.write("{", to: ".highwater-2.tmp")
     let old = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -25 * 3600)]
-    try FileManager.default.setAttributes(old, ofItemAtPath: "\(fixtures.outbox)/.1-old.json.tmp")
+    try FileManager.default.setAttributes(old, ofItemAtPath: "\(fixtures.outbox)/.highwater-1.tmp")
     #expect(fixtures.deliver([], to: []).isEmpty)
-    #expect(try fixtures.files() == [".2-new.json.tmp"])
+    #expect(try fixtures.files() == [".highwater-2.tmp"])
   }
 
   @Test("A full outbox keeps its messages and takes no new one")

@@ -54,7 +54,7 @@ struct HTTPFailureTests {
     let failure = try #require(
       self.failure(HTTPRequest(url: "http://user:secret@127.0.0.1:\(server.port)/path?token=t")))
     #expect(failure.code == .refused)
-    #expect(failure.problem == "cannot connect to 127.0.0.1:\(server.port): Connection refused")
+    #expect(failure.problem == "cannot connect to 127.0.0.1:\(server.port): connection refused")
   }
 
   @Test("A host that cannot be resolved is named")
