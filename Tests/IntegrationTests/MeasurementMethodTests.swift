@@ -67,7 +67,7 @@ struct MeasurementMethodTests {
     #expect(try harness.method() == method(traced: false, cgroup: true))
     #expect(try harness.mainIsExact() == false)
     #expect(outcome.words.contains("\(Self.aboutPtrace) (a seccomp filter is in force)"), "\(outcome.output)")
-    #expect(outcome.words.contains("grant CAP_SYS_PTRACE (`--cap-add SYS_PTRACE`), or a profile that allows ptrace"))
+    #expect(outcome.words.contains("grant CAP_SYS_PTRACE (`--cap-add SYS_PTRACE`), or use a profile that allows ptrace"))
     #expect(try harness.leftovers() == [])
   }
 
@@ -99,7 +99,7 @@ struct MeasurementMethodTests {
     let outcome = try harness.check()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.fingerprint()["aslr"] as? String == "on")
-    #expect(outcome.words.contains("addresses cannot be made fixed here"), "\(outcome.output)")
+    #expect(outcome.words.contains("addresses cannot be fixed here"), "\(outcome.output)")
     #expect(outcome.words.contains("allow it in the container's profile, or write `isolation: {aslr: on}`"))
     #expect(try harness.method() == method(traced: true, cgroup: true))
   }
@@ -146,7 +146,7 @@ extension MeasurementMethodTests {
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
     #expect(
-      outcome.words.contains("`memory-limit` needs a memory cgroup, which cannot be made here: no permission"),
+      outcome.words.contains("`memory-limit` is unavailable: no memory cgroup can be made here: no permission"),
       "\(outcome.output)")
     #expect(outcome.words.contains("write `gate: {peak_rss: {limit: …}}` instead"))
     #expect(!harness.has("started") && !harness.has("prepared"))
@@ -222,12 +222,12 @@ extension MeasurementMethodTests {
     let harness = try ScenarioHarness(target)
     let traced = try harness.check()
     #expect(traced.code == 3, "\(traced.output)")
-    #expect(traced.words.contains("could not use ptrace, since the gate itself traces its targets"), "\(traced.output)")
+    #expect(traced.words.contains("it cannot use ptrace while Highwater traces it"), "\(traced.output)")
     #expect(try harness.leftovers() == [])
     try harness.write(target + "isolation: {tracer: off}")
     let sampled = try harness.check()
     #expect(sampled.code == 0, "\(sampled.output)")
-    #expect(!sampled.words.contains("could not use ptrace"))
+    #expect(!sampled.words.contains("cannot use ptrace"))
     #expect(try harness.leftovers() == [])
   }
 

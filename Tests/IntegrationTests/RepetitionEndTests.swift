@@ -25,7 +25,7 @@ struct EndCase: Sendable, CustomTestStringConvertible {
   static func killsItself(_ signal: String, as kind: String, _ code: Int32 = 3) -> EndCase {
     EndCase(
       "ended by its own SIG\(signal)", "target: {shell: 'ulimit -c 0; kill -s \(signal) $$; sleep 1000'}",
-      code, "\(kind) \(signal)", says: "(SIG\(signal))"
+      code, "\(kind) \(signal)", says: "SIG\(signal)"
     )
   }
 }
@@ -148,7 +148,7 @@ struct RepetitionEndTests {
     EndCase(
       "ends before the last step",
       up + "target: {shell: '\(untilGo); exit 0'}\nsteps: [{run: touch go}, {wait: 60s}, {run: 'true'}]", 3,
-      "exited 0", says: "step 2 of 3 `wait: 1 min`: the target ended (exited with code 0) during the step"),
+      "exited 0", says: "step 2 of 3 `wait: 1 min`: the target ended (exited with code 0)"),
     EndCase(
       "killed by an unknown sender during a step",
       up + "target: {shell: '\(untilGo); kill -KILL $$'}\nsteps: [{run: touch go}, {wait: 60s}, {run: 'true'}]", 4,

@@ -23,7 +23,7 @@ struct ShellTargetTests {
 
   @Test("A note names the child that holds the memory and is not judged")
   func note() throws {
-    let words = "a child (`tail`) holds more memory than the main process (`sh`), which alone is judged"
+    let words = "the child `tail` uses more memory than the main process `sh`, but only the main process is judged"
     #expect(try output(gate: "").contains(words))
   }
 }

@@ -64,7 +64,7 @@ struct SystemFaultTests {
     try project.hold(mebibytes)
     let outcome = try Highwater.shell("\"$HIGHWATER\" check > /dev/full", in: project)
     #expect(outcome.code == code)
-    #expect(outcome.errors.contains("No space left"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("no space left"), "\(outcome.errors)")
   }
 }
 
