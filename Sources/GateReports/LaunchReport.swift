@@ -28,7 +28,7 @@ extension LaunchSummary {
   fileprivate var lines: [(label: String, text: String)] {
     let lines: [(String, String?)] = [
       ("latest run", ending.displayText),
-      ("was", isStopped ? "\(activity); it had stopped the library" : activity),
+      ("was", isStopped ? "\(activity); launch recording was stopped" : activity),
       ("hung for", hungFor.map { Format.time($0) }),
       ("version", appVersion.isEmpty ? nil : appVersion),
       ("process", "\(process)" + (kernel.isEmpty ? "" : ", Linux \(kernel)")),

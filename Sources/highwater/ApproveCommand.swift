@@ -12,7 +12,7 @@ struct ApproveCommand: UseCaseCommand {
 
         highwater approve redis-load --reason "larger cache, agreed in #123"
         highwater approve --from result.json
-        highwater approve --ratchet --reason "hold what fell"
+        highwater approve --ratchet --reason "keep the lower level"
       """
   )
 

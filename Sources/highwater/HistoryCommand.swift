@@ -35,7 +35,7 @@ struct HistoryListCommand: UseCaseCommand {
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
-    guard limit >= 1 else { throw ValidationError("--limit takes a number from 1 on") }
+    guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
@@ -69,7 +69,7 @@ struct HistoryExportCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Writes all runs as JSON lines, or the latest one as OpenMetrics.",
-    discussion: "Lines (schema highwater.run/1) are ordered by time; equal histories give equal bytes."
+    discussion: "Lines (schema highwater.run/2) are ordered by time; equal histories give equal bytes."
   )
 
   @Flag(help: "Write the latest run as OpenMetrics text, as Prometheus reads it.")
@@ -101,7 +101,7 @@ struct HistoryPruneCommand: UseCaseCommand {
       throw ValidationError("--keep N or --keep-days DAYS is required")
     }
     guard (1...1_000_000_000).contains(keep ?? keepDays ?? 0) else {
-      throw ValidationError("--keep and --keep-days take a number from 1 on; to remove all runs, delete the file")
+      throw ValidationError("--keep and --keep-days must be at least 1; to remove all runs, delete the file")
     }
   }
 

@@ -31,7 +31,7 @@ struct LaunchReportTests {
       text(full) == """
         server.launch
           latest run  stopped by SIGTERM from process 1
-          was         active; it had stopped the library
+          was         active; launch recording was stopped
           hung for    30 s
           version     1.4.2
           process     4711, Linux 6.18.2

@@ -38,7 +38,7 @@ struct ReportedValueTests {
   @Test("A loop is the failure, with its type, name and count, whatever ended the program then")
   func loop() throws {
     let words =
-      "the target was caught in a loop: `Layout.pass` was called 6000 times in one turn of its work, and in 2 more"
+      "the target reported a loop: `Layout.pass` was called 6000 times in one turn, and in 2 more"
     for detail in SummaryContext.Detail.allCases {
       #expect(summary(Fixture.looping, .failed, detail: detail).contains("repetition 1 of 10: \(words)"))
     }

@@ -78,7 +78,7 @@ struct SummaryReportTests {
     let text = SummaryReport.text(
       Fixture.result([scenario]), style: TerminalStyle(width: 200),
       context: SummaryContext(exitCode: .inconclusive))
-    #expect(text.contains("the target ended (was ended by SIGSEGV) during the step"))
+    #expect(text.contains("the target ended (killed by SIGSEGV) during the step"))
     #expect(text.contains("the target ended: killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"))
     #expect(text.contains("│ Segmentation fault"))
   }

@@ -105,7 +105,7 @@ struct CompareUseTests {
     _ = try project.check { ($0.selection, $0.options.json) = (["one"], "one.json") }
     let vanished = try project.compare("both.json", "one.json")
     #expect(vanished.code == .pass)
-    #expect(vanished.output.contains("only the base has: two"), "\(vanished.output)")
+    #expect(vanished.output.contains("only in the base: two"), "\(vanished.output)")
     #expect(try project.compare("one.json", "both.json").code == .noBaseline)
     #expect(try project.compare("one.json", "both.json") { $0.allowsMissingBaseline = true }.code == .pass)
   }

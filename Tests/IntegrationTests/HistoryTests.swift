@@ -6,7 +6,7 @@ import Testing
 struct HistoryTests {
   // MARK: Lines
 
-  /// A line of `highwater.run/1` with two scenarios; equal arguments give equal lines.
+  /// A line of `highwater.run/2` with two scenarios; equal arguments give equal lines.
   private static func line(_ number: Int, peak: Int? = nil, branch: String = "main") -> String {
     let digits = String(format: "%012d", number)
     let second = String(format: "%02d:%02d:%02d", number / 3600 % 24, number / 60 % 60, number % 60)
@@ -75,8 +75,8 @@ struct HistoryTests {
       let project = try TemporaryProject()
       try project.write(lines.joined(separator: "\n"), to: "x.jsonl")
       let outcome = try history("import", "x.jsonl", in: project)
-      #expect(
-        outcome.errors.contains("warning: run 019b7c9e-5a2e-7000-8000-000000000001 was there with different values"))
+      let id = "019b7c9e-5a2e-7000-8000-000000000001"
+      #expect(outcome.errors.contains("warning: run \(id) is already stored with different values"))
       return try history("export", in: project).output
     }
     #expect(exports[0] == exports[1])

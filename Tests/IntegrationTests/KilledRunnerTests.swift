@@ -87,7 +87,7 @@ struct KilledRunnerTests {
 
   @Test(
     "After SIGKILL at the moment that a cgroup appears nothing is left; the first one only tests whether one can be made",
-    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be made here")
+    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be created here")
   )
   func killAtCgroup() throws {
     let harness = try ScenarioHarness("target: {command: [sleep, \"1000\"]}")

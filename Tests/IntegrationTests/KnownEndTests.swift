@@ -44,7 +44,7 @@ struct KnownEnd: Sendable, CustomTestStringConvertible {
       "SIG\(signal) from outside",
       "target: {shell: 'echo $$ > pid; touch up; exec sleep 1000'}\nsetup: [[rm, -f, up]]\n"
         + "ready: {file: up, within: 60s}\nsteps: [{run: 'kill -s \(signal) $(cat pid)'}, {wait: 60s}, {run: 'true'}]",
-      code, end, says: ["the target ended (was ended by SIG\(signal)) "])
+      code, end, says: ["the target ended (killed by SIG\(signal)) "])
   }
 }
 
@@ -69,12 +69,12 @@ struct KnownEndTests {
   static let exits: [KnownEnd] = [
     KnownEnd(
       "exit code 137", "target: {shell: exit 137}", 3, "exited 137",
-      detail: ["a child was ended by SIGKILL"]),
+      detail: ["a child was killed by SIGKILL"]),
     KnownEnd(
-      "exit code 143", "target: {shell: exit 143}", 3, "exited 143", detail: ["a child was ended by SIGTERM"]),
+      "exit code 143", "target: {shell: exit 143}", 3, "exited 143", detail: ["a child was killed by SIGTERM"]),
     KnownEnd(
       "exit code 139 of a wrapper", "target: {shell: \"ulimit -c 0; sh -c 'kill -SEGV $$'; exit $?\"}", 3,
-      "exited 139", detail: ["a child was ended by SIGSEGV"]),
+      "exited 139", detail: ["a child was killed by SIGSEGV"]),
     KnownEnd("exit code 255", "target: {shell: exit 255}", 3, "exited 255"),
     KnownEnd(
       "a shell that finds no program", "target: {shell: no-such-program}", 3, "exited 127", says: ["not found"]),
@@ -195,7 +195,7 @@ extension KnownEndTests {
       kills: 1, detail: oneOfTree, proof: proofs, says: oneOfTree),
     .endingProgram(
       "too little memory for a child, which its parent reports", "child-takes 200 137", more: limit, 3, "exited 137",
-      kills: 1, detail: oneOfTree + ["a child was ended by SIGKILL"], proof: proofs),
+      kills: 1, detail: oneOfTree + ["a child was killed by SIGKILL"], proof: proofs),
     .endingProgram(
       "too little memory for a child, which the scenario expects to fail", "child-takes 200 9",
       more: limit + "expect: {exit: 9}", 3, "exited 9", kills: 1, detail: oneOfTree, proof: proofs),
@@ -238,7 +238,7 @@ extension KnownEndTests {
 
   @Test(
     "Every end at a memory limit is distinguished from all others",
-    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be made here, so memory cannot be limited"),
+    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be created here, so memory cannot be limited"),
     arguments: limited
   )
   func limitedEnd(_ known: KnownEnd) throws {

@@ -7,7 +7,7 @@ struct MeasurementMethodTests {
   private static let needsPrivileges: Comment = "needs root, to drop privileges"
 
   private static let aboutPtrace = "ptrace is not permitted here"
-  private static let aboutCgroup = "no memory cgroup can be made here"
+  private static let aboutCgroup = "no memory cgroup can be created here"
 
   /// Long enough for a steady state.
   private static let target = "target: {shell: 'sleep 0.2; exit 0'}\n"
@@ -147,7 +147,7 @@ extension MeasurementMethodTests {
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
     #expect(
-      outcome.words.contains("`memory-limit` is unavailable: no memory cgroup can be made here: no permission"),
+      outcome.words.contains("`memory-limit` is unavailable: no memory cgroup can be created here: no permission"),
       "\(outcome.output)")
     #expect(outcome.words.contains("write `gate: {peak_rss: {limit: …}}` instead"))
     #expect(!harness.has("started") && !harness.has("prepared"))

@@ -6,7 +6,7 @@ private let kills = ProcessInfo.processInfo.environment["HIGHWATER_OOM_KILLS"].f
 
 @Suite(
   "Kills by the OOM killer, and other kills",
-  .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be made here, so memory cannot be limited"),
+  .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be created here, so memory cannot be limited"),
   .endsHangs
 )
 struct OutOfMemoryTests {

@@ -52,7 +52,7 @@ struct RepetitionEndTests {
       says: "the target ended: exited with code 0 (expected exit code 3)"),
     EndCase(
       "exit code 137 of a shell", "target: {shell: \"sh -c 'kill -KILL $$'; exit $?\"}", 3, "exited 137",
-      says: "a child was ended by SIGKILL"),
+      says: "a child was killed by SIGKILL"),
     EndCase(
       "ended by USR1, as expected", "target: {shell: 'sleep 0.2; kill -USR1 $$; sleep 1000'}\nexpect: {signal: USR1}",
       0, "signaled USR1"),
@@ -156,7 +156,7 @@ struct RepetitionEndTests {
     EndCase(
       "crashes during the last step, whose client hangs",
       up + "target: {shell: 'ulimit -c 0; \(untilGo); kill -SEGV $$'}\nsteps: [{run: touch go; sleep 1000}]",
-      3, "crash SEGV", says: "the target ended (was ended by SIGSEGV) during the step"),
+      3, "crash SEGV", says: "the target ended (killed by SIGSEGV) during the step"),
     EndCase(
       "ends during the last step, whose client hangs",
       up + "target: {shell: '\(untilGo)'}\nsteps: [{run: {command: touch go; sleep 1000, within: 3s}}]",

@@ -28,7 +28,7 @@ struct ScenarioTests {
         1, 0, "step 1 of 1, turn 2 of 3, step 2 of 2, turn 3 of 4, step 1 of 1 `run: "
       ),
       ("steps: [{run: {command: [sh, -c, 'exit 5'], exit: [1, 2]}}]", 1, 0, "exited with code 5 (expected 1 or 2)"),
-      ("steps: [{run: {command: 'kill -SEGV $$', within: 60s}}]", 1, 0, "was ended by SIGSEGV (expected 0)"),
+      ("steps: [{run: {command: 'kill -SEGV $$', within: 60s}}]", 1, 0, "killed by SIGSEGV (expected 0)"),
       ("steps: [{expect: {output: hello, within: 300ms}}]", 1, 0, "no such output within 300 ms"),
       ("steps: [{settle: {within: 100ms}}]", 1, 0, "too few samples within 100 ms to see resident memory settle"),
     ] as [(String, Int, Int, String)]

@@ -71,7 +71,7 @@ struct ServiceTests {
     let service = try ServiceExample()
     let outcome = try service.check(fault: "loop")
     #expect(outcome.code == 3, "\(outcome.output)\(outcome.errors)")
-    #expect(outcome.words.contains("caught in a loop: `DocumentStore.put` was called 100 times"))
+    #expect(outcome.words.contains("reported a loop: `DocumentStore.put` was called 100 times"))
     let events = try #require(service.repetitions().last?["targetEvents"] as? [[String: Any]])
     let loops = events.compactMap { ($0["kind"] as? [String: Any])?["loop"] as? [String: Any] }
     #expect(loops.compactMap { $0["name"] as? String } == ["DocumentStore.put"])

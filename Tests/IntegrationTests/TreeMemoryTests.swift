@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The memory of a process tree of known size", .endsHangs)
 struct TreeMemoryTests {
-  private static let needsCgroup: Comment = "no memory cgroup can be made here, so pages are not counted once"
+  private static let needsCgroup: Comment = "no memory cgroup can be created here, so pages are not counted once"
 
   /// The measured peak of the tree in its own cgroup, and what its processes really held.
   private func inCgroup(_ words: String) throws -> (peak: Double, truth: Double) {

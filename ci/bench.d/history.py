@@ -39,7 +39,7 @@ def lines():
     for run in range(runs):
         day = run * 330 // runs
         yield json.dumps({
-            "schema": "highwater.run/1",
+            "schema": "highwater.run/2",
             "run": {"id": f"019b7c9e-5a2e-7000-8000-{run:012}", "durationSeconds": 12.5,
                     "startedAt": f"2025-{day // 28 + 1:02}-{day % 28 + 1:02}T{run // 60 % 24:02}:{run % 60:02}:00.000Z",
                     "commit": f"{chance.getrandbits(160):040x}", "subject": f"Change number {run} of this and that",

@@ -84,7 +84,7 @@ package struct ScenarioSummary: Sendable, Equatable {
   package var ungated: [MetricResult]
   /// The repetitions that did not end as expected.
   package var failedRepetitions: [FailedRepetition]
-  /// What memory consisted of at the end of the repetition in the middle.
+  /// Memory composition at the end of the repetition in the middle.
   package var composition: Composition?
   /// The approval of the baseline; nil where the values were not compared with an approved baseline.
   package var approval: Approval?

@@ -24,7 +24,7 @@ package enum BaselineFile {
 
   /// Reads a baseline; the path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Baseline {
-    let hint = "take the file from version control, or make it again with `highwater approve`"
+    let hint = "restore the file from version control, or recreate it with `highwater approve`"
     return try JSON.decode(DecodedBaseline.self, from: bytes, path: path, hint: hint).baseline
   }
 }

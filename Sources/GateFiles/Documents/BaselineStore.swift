@@ -83,7 +83,7 @@ package struct BaselineStore: Sendable, Equatable {
       code: .malformed,
       path: path,
       problem: "`\(key)` is `\(found.printable)`, expected `\(asked)` by the file's path",
-      hint: "move the file, or make it again with `highwater approve`"
+      hint: "move the file, or recreate it with `highwater approve`"
     )
   }
 }

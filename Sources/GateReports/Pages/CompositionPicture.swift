@@ -1,6 +1,6 @@
 import GateCore
 
-/// What memory consisted of, as bars one above the other, and as a table.
+/// Memory composition, as bars one above the other, and as a table.
 struct CompositionPicture {
   let before: Composition?
   let now: Composition
@@ -37,7 +37,7 @@ struct CompositionPicture {
     let words = bars.map { "\($0.name) \(Format.amount($0.composition.resident))" }.joined(separator: ", ")
     return """
       <svg class="parts" viewBox="0 0 880 \(bars.count * Self.rowHeight)" role="img">\
-      <title>What memory consisted of</title><desc>\(SVGText.safe(words))</desc>\(rows.joined())</svg>
+      <title>Memory composition</title><desc>\(SVGText.safe(words))</desc>\(rows.joined())</svg>
       """
   }
 

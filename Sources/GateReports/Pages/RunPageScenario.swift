@@ -150,7 +150,7 @@ struct RunPageScenario {
       before: scenario.reference?.composition, now: now, atPeak: scenario.compositionAtPeak
     )
     var values: [String: Any] = [
-      "title": "What memory consisted of at the end", "picture": picture.text,
+      "title": "Memory composition at the end", "picture": picture.text,
       "table": HTMLTable(table: picture.table(Self.style)).text,
     ]
     values["change"] = picture.change

@@ -40,7 +40,7 @@ extension End.Cause {
     case .memoryLimit(let limit): limit.displayText
     case .timeout(let timeout, let hits):
       [timeout.displayText, hits?.displayText].compactMap(\.self).joined(separator: "; ")
-    case .signalOfChild(let signal): "shells exit so when a child was ended by SIG\(signal.name)"
+    case .signalOfChild(let signal): "shells exit with this code when a child was killed by SIG\(signal.name)"
     case .statusTakenByParent: "its own parent took its exit status"
     case .statusUnknown: "its exit status is unknown"
     case .senderUnknown(nil): "killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"
@@ -116,11 +116,11 @@ extension End.MainProcessRule {
 }
 
 extension EndEvidence.Status {
-  /// How a process ended, as in `exited with code 3` or `was ended by SIGKILL`.
+  /// How a process ended, as in `exited with code 3` or `killed by SIGKILL`.
   var displayText: String {
     switch self {
     case .exited(let code): "exited with code \(code)"
-    case .signaled(let signal, _): "was ended by SIG\(signal.name)"
+    case .signaled(let signal, _): "killed by SIG\(signal.name)"
     }
   }
 }

@@ -89,7 +89,7 @@ extension Failure.Problem {
     case .tracerUnavailable(let barrier):
       "`tracer: on` is unavailable: ptrace is not permitted here (\(barrier.causeText))"
     case .memoryLimitUnavailable(let error):
-      "`memory-limit` is unavailable: no memory cgroup can be made here: \(error.causeText)"
+      "`memory-limit` is unavailable: no memory cgroup can be created here: \(error.causeText)"
     case .interrupted: "was interrupted"
     }
   }

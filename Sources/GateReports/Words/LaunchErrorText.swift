@@ -29,7 +29,7 @@ extension LaunchError {
     switch (reason, hint) {
     case (.notInPath(let path), _): "PATH is `\(path)`"
     case (.notExecutable(let path), _): "`\(path)` is not a file with the permission to execute (chmod +x)"
-    case (_, .unknownFormat): "is there no #! line, or is it made for another machine?"
+    case (_, .unknownFormat): "it may lack a #! line, or be built for another architecture"
     case (_, .missingInterpreter): "the file exists: what its #! line names, or its dynamic loader, does not"
     case (_, .noPermission): "is it a file with the permission to execute (chmod +x)?"
     case (_, .tooLong): "arguments and environment are too long together"
@@ -46,7 +46,7 @@ extension LaunchError.Reason {
     case .system(let code): ErrorNumber(code).text
     case .emptyCommand: "the command is empty"
     case .invalidVariable(let name): "`\(name)` is not a valid name of a variable"
-    case .zeroByte: "an argument or variable holds a zero byte"
+    case .zeroByte: "an argument or a variable contains a zero byte"
     case .notInPath: "no such program in PATH"
     case .notExecutable: "permission denied"
     }

@@ -9,7 +9,7 @@ extension MachineNote {
       "ptrace is not permitted here (\(barrier.causeText)): peaks are sampled, and what comes after the last reading is "
         + "missed; \(barrier.remedyText)"
     case .noMemoryCgroup(let error):
-      "no memory cgroup can be made here (\(error.causeText)): the values of the tree are summed up from its "
+      "no memory cgroup can be created here (\(error.causeText)): the values of the tree are summed up from its "
         + "processes; \(error.remedyText)"
     case .hugePagesAlways:
       "transparent huge pages are on for every program (`always`): one touched page may make 2 MiB resident; "
@@ -61,7 +61,7 @@ extension CgroupError {
     case .noMemoryController(let folder): "`\(folder)` has no memory controller"
     case .noFile(let file, let folder): "`\(folder)` has no `\(file)`"
     case .readOnly(let folder): "`\(folder)` is mounted read-only"
-    case .notPermitted(let folder): "no permission to make a cgroup in `\(folder)`"
+    case .notPermitted(let folder): "no permission to create a cgroup in `\(folder)`"
     case .internalProcesses(let folder):
       "`\(folder)` has processes, so that it cannot enable the memory controller for cgroups below it"
     case .failed(let folder, let code): "no cgroup can be used in `\(folder)`: \(ErrorNumber(code).text)"
@@ -73,7 +73,7 @@ extension CgroupError {
     switch self {
     case .notMounted: "mount /sys/fs/cgroup into the container"
     case .noMemoryController: "enable the memory controller for this cgroup (cgroup.subtree_control of the one above)"
-    case .noFile: "use a kernel from 5.2 on"
+    case .noFile: "use kernel 5.2 or later"
     case .readOnly: "mount it writable, as a privileged container does"
     case .notPermitted: "run as root, or in a delegated cgroup, as in `systemd-run --user --scope -p Delegate=yes`"
     case .internalProcesses: "run in a cgroup below a writable one that has memory in its cgroup.subtree_control"

@@ -28,7 +28,7 @@ extension Note {
       "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so that the size of a change "
         + "alone decides; 5 of each are enough"
     case .creep(let creep): creep.displayText
-    case .onlyInBase(let names): "only the base has: \(names.map(\.text).joined(separator: ", "))"
+    case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
   }
 

@@ -10,7 +10,7 @@ extension RecordingNote {
     case .thinned(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
     case .notSampled(let failure): "there were no readings but the first and the last: \(failure.displayText)"
     case .threadsNotFollowed(let command, let count):
-      "\(command.map { "`\($0)`" } ?? "a process") made more than \(count) threads: the later ones were not followed, "
+      "\(command.map { "`\($0)`" } ?? "a process") created more than \(count) threads: the later ones were not followed, "
         + "so that a program started by one of them was found by search and its peak sampled"
     case .unknownMarks(1): "1 line written to HIGHWATER_MARKS is not a valid message"
     case .unknownMarks(let lines): "\(lines) lines written to HIGHWATER_MARKS are not valid messages"

@@ -10,7 +10,7 @@ extension TargetEvent.Kind {
   var displayText: String {
     switch self {
     case .loop(let name, let calls, let turns):
-      "the target was caught in a loop: `\(name)` was called \(calls) times in one turn of its work"
+      "the target reported a loop: `\(name)` was called \(calls) times in one turn"
         + (turns > 1 ? ", and in \(turns - 1) more" : "")
     case .launch(let reason): "the target reported why it was started: \(reason)"
     case .launchFailures(let count):

@@ -40,7 +40,7 @@ package struct Record {
     for number in (1 - scenario.warmup)...repetitions {
       guard scenarioRun.run(to: number, of: repetitions) else {
         invocation.console.clearProgress()
-        invocation.console.say("interrupted: the target is stopped")
+        invocation.console.say("interrupted: the target was stopped")
         return invocation.interruptedCode ?? .interrupted
       }
       if showsOutput { show(outputs.output(of: scenario.name, repetition: max(0, number)), on: invocation.console) }

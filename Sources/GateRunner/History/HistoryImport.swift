@@ -98,7 +98,7 @@ private struct ImportBatches {
     guard !runs.isEmpty else { return }
     let added = try history.append(runs)
     for id in added.conflicts {
-      console.warn("run \(id) was there with different values: the one whose values sort last is kept")
+      console.warn("run \(id) is already stored with different values: kept the one whose values sort last")
     }
     additions.added += added.added
     additions.known += added.known

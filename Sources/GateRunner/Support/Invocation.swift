@@ -51,7 +51,7 @@ package struct Invocation: Sendable {
 
   /// Reports that a signal ended the run, and returns its exit code.
   func interruptedExit() -> ExitCode {
-    console.say("interrupted: targets are stopped; baselines and the last result are unchanged")
+    console.say("interrupted: targets were stopped; baselines and the last result are unchanged")
     return interruptedCode ?? .interrupted
   }
 }

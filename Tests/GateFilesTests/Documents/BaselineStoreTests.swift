@@ -88,7 +88,7 @@ struct BaselineStoreTests {
       error.diagnostics.map(\.description) == [
         """
         \(misplaced): error: `scenario` is `redis-load[clients=50]`, expected `redis-save` by the file's path
-          hint: move the file, or make it again with `highwater approve`
+          hint: move the file, or recreate it with `highwater approve`
         """
       ]
     )

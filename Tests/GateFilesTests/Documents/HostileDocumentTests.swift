@@ -107,7 +107,7 @@ private let sound = """
    "approved": {"at": "2026-01-02T03:04:05.678Z", "by": "ada", "run": "r1"}}
   """
 
-private let baselineHint = "\n  hint: take the file from version control, or make it again with `highwater approve`"
+private let baselineHint = "\n  hint: restore the file from version control, or recreate it with `highwater approve`"
 
 private func baseline(_ what: String, _ old: String, _ new: String, _ problem: String) -> SpoiledDocument {
   SpoiledDocument(what, sound.replacing(old, with: new), "b.json: error: \(problem)\(baselineHint)")

@@ -40,7 +40,7 @@ struct FailureTextTests {
     #expect(Failure(part: Self.step, problem: problem).problemText == "the target ended (exited with code 5) \(text)")
     let early = Failure(
       part: .init(.ready), problem: .targetEnded(.signaled(.term, coreDumped: false), isBefore: false))
-    #expect(early.problemText == "the target ended (was ended by SIGTERM) before it was ready")
+    #expect(early.problemText == "the target ended (killed by SIGTERM) before it was ready")
   }
 
   @Test(
@@ -93,7 +93,7 @@ struct FailureTextTests {
       ),
       (
         .memoryLimitUnavailable(.readOnly(folder: "/x")),
-        "`memory-limit` is unavailable: no memory cgroup can be made here: `/x` is mounted read-only "
+        "`memory-limit` is unavailable: no memory cgroup can be created here: `/x` is mounted read-only "
           + "(mount it writable, as a privileged container does, or write `gate: {peak_rss: {limit: …}}` instead)"
       ),
       (.interrupted, "was interrupted"),
@@ -107,7 +107,7 @@ struct FailureTextTests {
   func loop() {
     let loop = TargetEvent(.loop(name: "Model.update", calls: 130, turns: 2), at: .zero)
     let text =
-      "the target was caught in a loop: `Model.update` was called 130 times in one turn of its work, and in 1 more"
+      "the target reported a loop: `Model.update` was called 130 times in one turn, and in 1 more"
     #expect(Failure(problem: .loop(loop, other: nil)).problemText == text)
     let other = Failure(part: .init(.stop), problem: .interrupted)
     #expect(Failure(problem: .loop(loop, other: other)).problemText == "\(text); and stop: was interrupted")

@@ -15,7 +15,7 @@ struct RecordingTextTests {
       (End(.stopped, signal: .term), "stopped (SIGTERM)"),
       (
         End(.exited, code: 137, cause: .signalOfChild(.kill)),
-        "exited with code 137: shells exit so when a child was ended by SIGKILL"
+        "exited with code 137: shells exit with this code when a child was killed by SIGKILL"
       ),
       (
         End(.exited, code: 0, oomKills: 2),
@@ -23,7 +23,7 @@ struct RecordingTextTests {
       ),
       (
         End(.exited, code: 137, cause: .signalOfChild(.kill), oomKills: 1),
-        "exited with code 137: shells exit so when a child was ended by SIGKILL; "
+        "exited with code 137: shells exit with this code when a child was killed by SIGKILL; "
           + "1 process of the tree was killed by the OOM killer"
       ),
       (
@@ -114,8 +114,8 @@ struct RecordingTextTests {
         .notSampled(SystemFailure(.thread, code: 11)),
         "there were no readings but the first and the last: cannot start a thread: resource temporarily unavailable"
       ),
-      (.threadsNotFollowed(command: "java", count: 64), "`java` made more than 64 threads: "),
-      (.threadsNotFollowed(command: nil, count: 64), "a process made more than 64 threads: "),
+      (.threadsNotFollowed(command: "java", count: 64), "`java` created more than 64 threads: "),
+      (.threadsNotFollowed(command: nil, count: 64), "a process created more than 64 threads: "),
       (.unknownMarks(lines: 1), "1 line written to HIGHWATER_MARKS is not a valid message"),
       (.unknownMarks(lines: 2), "2 lines written to HIGHWATER_MARKS are not valid messages"),
       (.marksDropped(count: 5, most: 9), "5 marks were dropped: at most 9 are stored"),
@@ -163,7 +163,7 @@ struct RecordingTextTests {
       (.noTracing(.yama(scope: 3)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 3): ", "set it lower"),
       (.noTracing(.seccomp), "ptrace is not permitted here (a seccomp filter is in force): ", "--cap-add"),
       (
-        .noMemoryCgroup(.readOnly(folder: "/x")), "no memory cgroup can be made here (`/x` is mounted read-only): ",
+        .noMemoryCgroup(.readOnly(folder: "/x")), "no memory cgroup can be created here (`/x` is mounted read-only): ",
         "mount"
       ),
       (.hugePagesAlways, "transparent huge pages are on for every program", "thp: off"),

@@ -80,10 +80,10 @@ struct ReportedValuesTests {
     let project = try project(.phase("serve"), loop, loop, keys: "")
     let check = try project.check { $0.options.html = "run.html" }
     #expect(check.code == .failed)
-    let problem = "the target was caught in a loop: `Catalog.didChange` was called 100 times in one turn of its work"
+    let problem = "the target reported a loop: `Catalog.didChange` was called 100 times in one turn"
     #expect(check.words.contains("repetition 1 of 5: \(problem), and in 1 more"), "\(check.output)")
     #expect(try project.read("run.html").contains("`Catalog.didChange` was called 100 times"))
-    #expect(try project.read(".highwater/trend.html").contains("caught in a loop: `Catalog.didChange`"))
+    #expect(try project.read(".highwater/trend.html").contains("reported a loop: `Catalog.didChange`"))
     let events = try #require(try repetition(of: project)["targetEvents"] as? [[String: Any]])
     #expect(events.count == 1)
     let caught = try #require((events[0]["kind"] as? [String: Any])?["loop"] as? [String: Any])
