@@ -10,10 +10,10 @@ final class MadeCgroup: Sendable {
   let cgroup: Cgroup
 
   /// What this machine lets us make.
-  static let canCount = (try? CgroupSite.here.memory.get()) != nil
-  static let canFreeze = (try? CgroupSite.here.freezer.get()) != nil
+  static let canCount = (try? CgroupSite.current.memory.get()) != nil
+  static let canFreeze = (try? CgroupSite.current.freezer.get()) != nil
 
-  init?(at site: CgroupSite = .here, limit: Bytes? = nil) {
+  init?(at site: CgroupSite = .current, limit: Bytes? = nil) {
     guard let cgroup = Cgroup(at: site, limit: limit) else { return nil }
     self.cgroup = cgroup
     for folder in cgroup.containment.folders where mkdir(folder, 0o755) != 0 { return nil }

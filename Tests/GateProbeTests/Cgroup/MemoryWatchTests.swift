@@ -53,7 +53,7 @@ struct MemoryWatchTests {
   @Test(
     "Where the target has no cgroup of its own, the kernel's log is the proof",
     .enabled(if: MadeCgroup.canCount && logIsReadable, "no kill can be caused here, or the log may not be read"),
-    .enabled(if: LinuxCalls.isInFirstProcessNamespace, "the log numbers processes in another way")
+    .enabled(if: LinuxCalls.isInInitialPIDNamespace, "the log numbers processes in another way")
   )
   func byLog() throws {
     let decided = try end(limit: .mebibytes(64), tellingCgroup: false, Self.greed)
@@ -103,6 +103,6 @@ struct MemoryWatchTests {
   func namespace() throws {
     let processTree = try testProcesses.shell("readlink /proc/self/ns/pid")
     #expect(processTree.leaderEnding() == .exited(0))
-    #expect((testProcesses.output == "pid:[4026531836]\n") == LinuxCalls.isInFirstProcessNamespace)
+    #expect((testProcesses.output == "pid:[4026531836]\n") == LinuxCalls.isInInitialPIDNamespace)
   }
 }

@@ -36,8 +36,8 @@ struct CapabilitiesTests {
   @Test(
     "Each lower method that the machine imposes has its note, and none that the scenario chose",
     arguments: [
-      (true, true, .auto, []), (false, true, .auto, [.noTracing(.here)]), (true, false, .auto, [Self.noCgroup]),
-      (false, false, .auto, [.noTracing(.here), Self.noCgroup]), (false, true, .off, []),
+      (true, true, .auto, []), (false, true, .auto, [.noTracing(.current)]), (true, false, .auto, [Self.noCgroup]),
+      (false, false, .auto, [.noTracing(.current), Self.noCgroup]), (false, true, .off, []),
       (false, false, .off, [Self.noCgroup]),
     ] as [(Bool, Bool, Isolation.Tracer, [MachineNote])]
   )
@@ -50,10 +50,10 @@ struct CapabilitiesTests {
     let poor = capabilities(canTrace: false, hasMemory: false)
     let rich = capabilities(canTrace: true, hasMemory: true)
     let demanding = [scenario(.on), scenario(.auto, limit: .mebibytes(1))]
-    #expect(demanding.allSatisfy { rich.refusal(of: $0) == nil })
-    #expect(poor.refusal(of: demanding[0]) == .tracerUnavailable(.here))
-    #expect(poor.refusal(of: demanding[1]) == .memoryLimitUnavailable(.readOnly(folder: "/x")))
-    #expect(poor.refusal(of: scenario(.auto)) == nil && poor.refusal(of: scenario(.off)) == nil)
+    #expect(demanding.allSatisfy { rich.unmetRequirement(of: $0) == nil })
+    #expect(poor.unmetRequirement(of: demanding[0]) == .tracerUnavailable(.current))
+    #expect(poor.unmetRequirement(of: demanding[1]) == .memoryLimitUnavailable(.readOnly(folder: "/x")))
+    #expect(poor.unmetRequirement(of: scenario(.auto)) == nil && poor.unmetRequirement(of: scenario(.off)) == nil)
   }
 
   @Test(
@@ -70,8 +70,8 @@ struct CapabilitiesTests {
 
   @Test("This machine's method has a cgroup exactly where one can be made")
   func real() {
-    #expect(Capabilities.here.method(for: scenario(.off)).isInCgroup == MadeCgroup.canCount)
-    #expect(Machine.method(for: scenario(.auto)) == Capabilities.here.method(for: scenario(.auto)))
-    #expect((Capabilities.here.refusal(of: scenario(.auto, limit: .mebibytes(1))) == nil) == MadeCgroup.canCount)
+    #expect(Capabilities.current.method(for: scenario(.off)).isInCgroup == MadeCgroup.canCount)
+    #expect(Machine.method(for: scenario(.auto)) == Capabilities.current.method(for: scenario(.auto)))
+    #expect((Capabilities.current.unmetRequirement(of: scenario(.auto, limit: .mebibytes(1))) == nil) == MadeCgroup.canCount)
   }
 }

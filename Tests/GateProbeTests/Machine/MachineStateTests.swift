@@ -103,7 +103,7 @@ struct CounterCheckTests {
   func helper() throws {
     var helper: Int32 = 0
     let held = try #require(
-      LinuxCalls.lookingAtStillChild(holding: .mebibytes(32)) { pid -> Bytes? in
+      LinuxCalls.withIdleChild(holding: .mebibytes(32)) { pid -> Bytes? in
         helper = pid
         return SmallFile.bytes(at: "/proc/\(pid)/status")?.withUnsafeBytes { ProcText.memory(inStatus: $0)?.anonymous }
       })

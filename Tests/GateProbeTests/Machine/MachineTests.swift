@@ -28,7 +28,7 @@ struct MachineTests {
         fingerprint.architecture, fingerprint.kernel, "\(fingerprint.pageSize)", "\(fingerprint.cpus)",
         fingerprint.libc,
       ] == lines)
-    #expect(fingerprint.measurement == Capabilities.here.method(for: scenario()).rawValue)
+    #expect(fingerprint.measurement == Capabilities.current.method(for: scenario()).rawValue)
     #expect(["always", "madvise", "never"].contains(fingerprint.thp))
     #expect(["on", "off"].contains(fingerprint.swap))
     #expect(fingerprint.memoryLimit == nil && fingerprint.allocator == "")

@@ -43,9 +43,9 @@ struct SamplerClockTests {
   func compositions() {
     var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
     #expect(clock.nextComposition == 200 * Self.millisecond)
-    clock.composed(at: 0, took: Self.millisecond)
+    clock.didReadComposition(at: 0, took: Self.millisecond)
     #expect(clock.nextComposition == 1000 * Self.millisecond)
-    clock.composed(at: 0, took: 50 * Self.millisecond)
+    clock.didReadComposition(at: 0, took: 50 * Self.millisecond)
     #expect(clock.nextComposition == 5000 * Self.millisecond)
   }
 }

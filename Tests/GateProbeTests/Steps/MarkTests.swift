@@ -66,7 +66,7 @@ struct MarkTests {
     let list = MarkList { _ in (.seconds(1), .mebibytes(20), nil) }
     list.read(Array("mark a\n".utf8)[...])
     let turn = Array("mark activity.active\nmark activity.idle\n".utf8)
-    for _ in 0..<MarkList.most { list.read(turn[...]) }
+    for _ in 0..<MarkList.maxMarks { list.read(turn[...]) }
     list.read(Array("mark b\n".utf8)[...])
     let (marks, unknownLines, note) = list.finish(at: .seconds(2))
     #expect(marks.map(\.event) == [.mark("a"), .mark("b"), .mark("activity.idle")])

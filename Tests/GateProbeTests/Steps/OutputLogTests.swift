@@ -13,7 +13,7 @@ struct OutputLogTests {
     var search = OutputSearch(for: try Pattern(parsing: pattern), from: start)
     for (index, piece) in pieces.enumerated() {
       log.append(piece.utf8)
-      if let place = search.look(in: log.rest(from: search.position)) { return (index, place) }
+      if let place = search.find(in: log.rest(from: search.position)) { return (index, place) }
     }
     return nil
   }
@@ -46,7 +46,7 @@ struct OutputLogTests {
 
   @Test("Only the first 8 KiB of a line are looked at")
   func longLine() throws {
-    let padding = String(repeating: "x", count: OutputLog.longestLine)
+    let padding = String(repeating: "x", count: OutputLog.maxLineLength)
     #expect(try find("needle", in: [padding + "needle\n"]) == nil)
     #expect(try find("needle", in: [padding + "needle\n", "needle\n"])?.piece == 1)
     #expect(try find("needle", in: [padding.dropLast(6) + "needle\n"])?.piece == 0)
@@ -60,7 +60,7 @@ struct OutputLogTests {
     for _ in 0..<200 { log.append(line) }
     #expect(log.hasDropped)
     let rest = log.rest(from: .init())
-    #expect((OutputLog.mostBytes...2 * OutputLog.mostBytes).contains(rest.bytes.count))
+    #expect((OutputLog.maxBytes...2 * OutputLog.maxBytes).contains(rest.bytes.count))
     #expect(rest.position.offset + rest.bytes.count == 6 + 200 * 65_536)
   }
 
@@ -69,6 +69,6 @@ struct OutputLogTests {
     var log = OutputLog()
     log.append([0xff, 0xfe] + Array("ok\nnext\n".utf8))
     var search = OutputSearch(for: try Pattern(parsing: "ok"), from: .init())
-    #expect(search.look(in: log.rest(from: search.position))?.offset == 5)
+    #expect(search.find(in: log.rest(from: search.position))?.offset == 5)
   }
 }

@@ -13,7 +13,7 @@ struct LastCountersTests {
 
   @Test("It is there until its counters were read, though a request to kill comes when all has ended by itself")
   func untilReleased() throws {
-    let cgroup = try #require(Cgroup(at: .here))
+    let cgroup = try #require(Cgroup(at: .current))
     var request = testProcesses.request(["/bin/true"])
     request.containment = cgroup.containment
     let supervisor = try LinuxCalls.startSupervisor(request.plan(executing: "/bin/true"))
