@@ -5,11 +5,11 @@ import Glibc
 
 let ownProcess = getpid()
 
-/// A cgroup whose folders stand, as a supervisor would have made them; removed with its last user.
-final class MadeCgroup: Sendable {
+/// A cgroup with the folders that a supervisor would create; removed when it is deinitialized.
+final class TestCgroup: Sendable {
   let cgroup: Cgroup
 
-  /// What this machine lets us make.
+  /// Whether this machine permits memory cgroups.
   static let canCount = (try? CgroupSite.current.memory.get()) != nil
   static let canFreeze = (try? CgroupSite.current.freezer.get()) != nil
 
@@ -27,7 +27,7 @@ final class MadeCgroup: Sendable {
     cgroup.containment.remove()
   }
 
-  /// A line of Python by which a process joins the cgroup.
+  /// A line of Python that joins the cgroup.
   var joining: String {
     let files = cgroup.containment.folders.map { "'\($0)/cgroup.procs'" }.joined(separator: ", ")
     return "for name in [\(files)]: open(name, 'w').write('0')\n"
