@@ -273,7 +273,7 @@ static void reset_signals(void) {
   for (int signal = 1; signal <= 64; signal++) syscall(SYS_rt_sigaction, signal, standard, NULL, sizeof(uint64_t));
 }
 
-/// Starts a session of its own, and becomes the child subreaper of its descendants.
+/// Starts its own session, and becomes the child subreaper of its descendants.
 static int become_subreaper(struct supervisor *supervisor) {
   prctl(PR_SET_NAME, "hw-supervisor");
   if (setsid() < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return -1;

@@ -6,7 +6,7 @@ package struct Probe: Sendable {
   private let interruption: Interruption
   private let environment: [String: String]
 
-  /// Makes a probe.
+  /// Creates a probe.
   ///
   /// - Parameters:
   ///   - interruption: what ends a repetition early.

@@ -119,7 +119,7 @@ enum hw_request {
 /// The runner's ends of a supervisor's pipes; all are close-on-exec.
 struct hw_supervisor {
   pid_t pid;
-  /// Takes `hw_request`es.
+  /// Accepts `hw_request`s.
   int control;
   /// Delivers `hw_record`s; non-blocking.
   int report;

@@ -9,7 +9,7 @@ struct CgroupMap: Sendable, Equatable {
     let folders: [String]
   }
 
-  /// In the order of the mounts.
+  /// In mount order.
   let hierarchies: [Hierarchy]
 
   /// Parses the text of `/proc/self/cgroup` and of `/proc/self/mountinfo`.

@@ -8,7 +8,7 @@ package struct TargetEnvironment: Sendable, Equatable {
   /// The variables by name.
   package let variables: [String: String]
 
-  /// Makes the environment of a target.
+  /// Creates the environment of a target.
   ///
   /// Later entries win: `PATH`, `HOME` and `TMPDIR` of the runner or their defaults and `LANG=C.UTF-8`, then the
   /// variables that the target inherits, then those that its scenario sets.

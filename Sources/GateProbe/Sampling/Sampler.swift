@@ -2,7 +2,7 @@ import GateCore
 import Glibc
 import Synchronization
 
-/// Reads the memory of a tree at intervals, on a thread of its own.
+/// Reads the memory of a tree at intervals, on its own thread.
 ///
 /// The memory of a tree with a cgroup is the anonymous and shared memory that the kernel counts for the cgroup, each
 /// page once. Otherwise it is the resident memory of all living descendants of the supervisor, minus the shared part

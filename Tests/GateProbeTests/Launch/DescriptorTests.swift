@@ -30,7 +30,7 @@ struct DescriptorTests {
     #expect(eventually { count < before + 100 }, "\(before) before, \(count) after")
   }
 
-  @Test("No supervisor is left as a zombie")
+  @Test("Supervisors are reaped")
   func noZombies() throws {
     let testProcesses = TestProcesses()
     let supervisors = try (0..<20).map { _ in

@@ -29,7 +29,7 @@ struct SteadyLoopTests {
     return (after.samples.count - before.samples, after.allocations - before.allocations)
   }
 
-  @Test("Readings allocate nothing", .enabled(if: allocations != nil, "needs the counting library"))
+  @Test("Readings allocate nothing", .enabled(if: allocations != nil, "requires the preloaded counter"))
   func allocatesNothing() throws {
     let measured = try #require((0..<10).lazy.compactMap { _ in try? self.measured() }.first)
     #expect(measured.readings > 20)
@@ -67,7 +67,7 @@ struct AllocationTests {
     """
 
   /// Runs the test binary again with the library preloaded; disabled in that second run.
-  @Test("The loop allocates nothing while no process comes or goes", .enabled(if: allocations == nil))
+  @Test("The loop does not allocate unless a process starts or ends", .enabled(if: allocations == nil))
   func steadyLoop() throws {
     let testProcesses = TestProcesses()
     let source = testProcesses.file("counter.c", Self.counter)

@@ -208,7 +208,7 @@ struct StepTests {
     var scenario = harness.scenario("exec < /dev/null; echo closed; \(sleeper)")
     scenario.target.input = .pipe
     scenario.ready = Readiness(.log(try Pattern(parsing: "closed")))
-    // A process that another test forks at this time holds all files open until its exec.
+    // A process that another test forks at this time inherits all open files until its exec.
     let steps = (0..<40).flatMap { _ in [Step.Action.send("a"), .wait(.milliseconds(250))] }
     #expect(try run(scenario, steps).failure?.problem == .stdinClosed)
   }

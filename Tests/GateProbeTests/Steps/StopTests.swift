@@ -96,7 +96,7 @@ struct StopTests {
     #expect(recording.end == End(.exited, code: 5))
   }
 
-  @Test("A target that its last step ends has ended by itself", arguments: [Ending.steps, .exit])
+  @Test("A target that exits during the last step has ended by itself", arguments: [Ending.steps, .exit])
   func lastStep(ending: Ending) throws {
     var scenario = harness.scenario("echo $$ > pid; trap 'exit 0' USR1; echo up; while :; do sleep 0.02; done")
     scenario.ready = Readiness(.log(try Pattern(parsing: "up")))

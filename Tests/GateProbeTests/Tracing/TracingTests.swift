@@ -97,7 +97,7 @@ struct TracingTests {
     let base = try #require(trace(python: "import os, signal").lastMemory.last?.program.memory)
     let spike = try trace(python: "import os, signal; a = bytearray(64 << 20); del a\(end)")
     let memory = try #require(spike.lastMemory.last?.program.memory)
-    // The kernel's counters may be off by 31 pages per CPU each, about 0.4 MiB, see `Recording`.
+    // 0.4 MiB of tolerance: each of the kernel's counters may be off by 31 pages per CPU, see `Recording`.
     #expect(abs(memory.peak.count - base.peak.count - 64 << 20) < 1 << 20)
     #expect(memory.resident < .mebibytes(40))
   }
