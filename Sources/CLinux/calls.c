@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The numbers are the same on every architecture (pidfd_open since Linux 5.3); old headers lack them.
+// The same numbers on every architecture (pidfd_open since Linux 5.3); old headers lack them.
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
@@ -77,7 +77,7 @@ void hw_reap(pid_t pid) {
 
 // MARK: - Forking
 
-/// Blocks all signals, so that no handler of the runner can run in a child that is being forked.
+/// Blocks all signals, so that no handler of the runner can run in the forked child.
 static void block_signals(sigset_t *before) {
   sigset_t all;
   sigfillset(&all);
@@ -88,7 +88,7 @@ pid_t hw_fork_blocking_signals(void) {
   sigset_t before;
   block_signals(&before);
 #if HW_THREAD_SANITIZER
-  // It has locks of its own, which it resets in the child only of a function of this name.
+  // ThreadSanitizer resets its own locks in the child only after a call of this name.
   pid_t pid = fork();
 #else
   pid_t pid = _Fork();
@@ -106,14 +106,14 @@ static void close_ends(int one, int other) {
 
 // MARK: - Cgroups and counters
 
-/// The exit code of a child, which is an `errno`; EIO where it was killed.
+/// The exit code of a child, which is an `errno`; EIO if it was killed.
 static int exit_code_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-/// Has a process of its own join the cgroup: 0, or an errno. `0` stands for the writer itself.
+/// Forks a process that joins the cgroup: 0, or an errno. Writing `0` moves the writer itself.
 static int try_joining(const char *procs) {
   pid_t pid = hw_fork_blocking_signals();
   if (pid < 0) return errno;
@@ -121,10 +121,9 @@ static int try_joining(const char *procs) {
   return exit_code_of(pid);
 }
 
-/// What the child of `hw_try_cgroup` does. A process that has just been reaped may still be in the cgroup for an
-/// instant.
+/// The child of `hw_try_cgroup`. A process may remain in the cgroup for a moment after it is reaped.
 static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs) {
-  // Out of reach of a signal to the runner's process group.
+  // Not reached by signals to the runner's process group.
   setsid();
   if (mkdir(folder, 0755) != 0) _exit(errno);
   int code = access(needed, F_OK) == 0 ? try_joining(procs) : HW_FILE_MISSING;
@@ -141,12 +140,11 @@ int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
   return exit_code_of(pid);
 }
 
-/// What the child of `hw_still_child` does: it reports that it is ready, and waits until the other end of `wait` is
-/// closed.
-static _Noreturn void hold_still(size_t size, int ready, int wait) {
+/// The child of `hw_still_child`: reports that it is ready, and waits until the other end of `wait` is closed.
+static _Noreturn void touch_and_wait(size_t size, int ready, int wait) {
   char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) _exit(1);
-  // Every page there is: none is smaller than 4 KiB.
+  // Touches every page: none is smaller than 4 KiB.
   for (size_t at = 0; at < size; at += 4096) *(volatile char *)(memory + at) = 1;
   char byte = 1;
   if (write(ready, &byte, 1) == 1) {
@@ -165,7 +163,7 @@ pid_t hw_still_child(size_t size, int *release) {
   pid_t pid = hw_fork_blocking_signals();
   if (pid == 0) {
     close_ends(ready[0], wait[1]);
-    hold_still(size, ready[1], wait[0]);
+    touch_and_wait(size, ready[1], wait[0]);
   }
   close_ends(ready[1], wait[0]);
   char byte;

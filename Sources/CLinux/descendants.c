@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// The layout of getdents64(2), which no header of libc declares.
+/// The layout of getdents64(2) entries, which libc headers do not declare.
 struct hw_directory_entry {
   uint64_t inode;
   int64_t offset;
@@ -16,12 +16,12 @@ struct hw_directory_entry {
   char name[];
 };
 
-/// Gets a number found as the name of an entry; a result of 0 ends the reading.
+/// Receives the name of an entry as a number; returns 0 to stop.
 typedef int (*hw_visit)(long number, void *context);
 
-/// Calls `visit` for each entry of a folder whose name is a number; -1 and errno where it cannot be opened.
+/// Calls `visit` for each folder entry whose name is a number; -1 and errno if the folder cannot be opened.
 ///
-/// `opendir` allocates, so getdents64 is called by itself.
+/// Calls getdents64 directly, because `opendir` allocates.
 static int visit_numbers(const char *path, hw_visit visit, void *context) {
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return -1;
@@ -50,7 +50,7 @@ pid_t hw_parent(pid_t pid) {
   if (file < 0) return -1;
   ssize_t size = read(file, text, sizeof text);
   close(file);
-  // The name stands in parentheses and may hold any byte, `)` too: the last one is the end of it.
+  // The name is in parentheses and may contain any byte, including `)`: the last one ends it.
   ssize_t at = size - 1;
   while (at >= 0 && text[at] != ')') at--;
   if (at < 0 || at + 4 >= size) return -1;
@@ -60,14 +60,14 @@ pid_t hw_parent(pid_t pid) {
   return parent;
 }
 
-/// The growing list of a walk.
+/// The state of a walk.
 struct walk {
   struct hw_process *found;
   int count;
   int capacity;
   /// The process whose threads are visited.
   pid_t parent;
-  /// Whether a `children` file could be opened at all.
+  /// Whether any `children` file could be opened.
   int readable;
 };
 
@@ -75,7 +75,7 @@ static void add(struct walk *walk, pid_t pid) {
   if (walk->count < walk->capacity) walk->found[walk->count++] = (struct hw_process){pid, walk->parent};
 }
 
-/// Adds the children that one thread has started or inherited.
+/// Adds the children that a thread has forked or adopted.
 static int add_children_of_thread(long thread, void *context) {
   struct walk *walk = context;
   char path[80], text[1024];
@@ -128,7 +128,7 @@ static int add_any_process(long number, void *context) {
 int hw_descendants_by_scan(pid_t root, struct hw_process *found, int capacity) {
   struct walk walk = {.found = found, .capacity = capacity};
   visit_numbers("/proc", add_any_process, &walk);
-  // The descendants move to the front of the list, until a pass finds no more of them.
+  // Move descendants to the front of the list until a pass finds no more.
   int kept = 0;
   for (int before = -1; before != kept;) {
     before = kept;

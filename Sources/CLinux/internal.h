@@ -1,4 +1,4 @@
-/// Declarations that the files of this module share and do not export.
+/// Declarations shared by the files of this module, not exported.
 
 #ifndef HW_INTERNAL_H
 #define HW_INTERNAL_H
@@ -13,59 +13,59 @@
 #endif
 #endif
 
-/// For functions of a child that shares its parent's memory: what a sanitizer records of the child's calls and stack
-/// would end up in the records of the parent.
+/// For functions of a child that shares its parent's memory: a sanitizer would record the child's calls and stack as
+/// the parent's.
 #define HW_NO_SANITIZER __attribute__((disable_sanitizer_instrumentation))
 
-/// Forks; all signals are blocked meanwhile and stay so in the child, so that no handler of the runner can run in it.
+/// Forks with all signals blocked. They stay blocked in the child, so that no handler of the runner can run there.
 pid_t hw_fork_blocking_signals(void);
 
 // MARK: - The program
 
-/// A start and its result; the child writes to it in the memory that it shares with the supervisor until exec.
+/// A start and its result; the child writes to it, since it shares the supervisor's memory until its exec.
 struct hw_start {
   const struct hw_plan *plan;
-  /// The process that starts.
+  /// The process that starts the program.
   pid_t supervisor;
-  /// The child does nothing until it can read from this.
+  /// The child waits until this is readable.
   int gate;
-  /// 0 where the program was executed; else what was being done, and the errno.
+  /// 0 if the program was executed; else the stage that failed, and the errno.
   volatile int stage;
   volatile int code;
   pid_t pid;
-  /// Of a traced program: the status of its stop at the exec, or that of its end if it died before.
+  /// For a traced program: the wait status of its exec stop, or of its exit if it died before that.
   int status;
 };
 
-/// Starts the program of `plan`, and returns when it was executed or could not be.
+/// Starts the program of `plan`; returns after its exec, or after a failure.
 ///
-/// The child shares the supervisor's memory until its exec, since a fork would copy the runner's page tables once more;
-/// unlike after vfork(2), the supervisor continues meanwhile, and can begin to trace it.
+/// The child shares the supervisor's memory until its exec, since a fork would copy the runner's page tables again.
+/// Unlike with vfork(2), the supervisor continues to run, and can attach to the child.
 void hw_start_program(struct hw_start *start);
 
 // MARK: - The cgroup
 
-/// Writes a short text to a file that is there; 0, or -1 and errno.
+/// Writes a short text to an existing file; 0, or -1 and errno.
 int hw_write_text(const char *path, const char *text);
 
-/// Makes the cgroup and sets it up; 0, or -1 and errno.
+/// Creates the cgroup and writes its settings; 0, or -1 and errno.
 int hw_make_cgroup(const struct hw_cgroup *cgroup);
 
-/// Puts the calling process into the cgroup; 0, or -1 and errno.
+/// Moves the calling process into the cgroup; 0, or -1 and errno.
 int hw_join_cgroup(const struct hw_cgroup *cgroup);
 
-/// Removes the cgroup. A process that has just been reaped may still be in it for an instant.
+/// Removes the cgroup; retries, because a process may remain in it for a moment after it is reaped.
 void hw_remove_cgroup(const struct hw_cgroup *cgroup);
 
 // MARK: - Texts
 
-/// Appends a text without its end; returns where the next one goes.
+/// Appends a text without its terminator; returns the position after it.
 static inline char *hw_put_text(char *to, const char *text) {
   while (*text != '\0') *to++ = *text++;
   return to;
 }
 
-/// Appends a number that is not negative; returns where the next text goes.
+/// Appends a non-negative number; returns the position after it.
 static inline char *hw_put_number(char *to, long number) {
   char digits[24];
   int count = 0;

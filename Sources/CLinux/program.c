@@ -12,20 +12,20 @@
 #include <unistd.h>
 
 #if HW_THREAD_SANITIZER
-/// ThreadSanitizer takes each clone for a fork, and would release its own locks twice, in the parent and in the child
-/// that shares them (LLVM, tsan_interceptors_posix.cpp); it does not know this name of the same function.
+/// ThreadSanitizer treats each clone as a fork, and would release its own locks twice, in the parent and in the child
+/// that shares them (LLVM, tsan_interceptors_posix.cpp); it does not intercept this alias.
 int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 #define clone __clone
 #endif
 
-/// Ends the child of a failed start.
+/// Exits the child after a failed start.
 HW_NO_SANITIZER static _Noreturn void fail(struct hw_start *start, int stage) {
   start->code = errno;
   start->stage = stage;
   _exit(127);
 }
 
-/// Puts the standard descriptors in place; what they are made from may itself have one of their numbers.
+/// Sets up descriptors 0 to 2. Duplicates the sources above them first, since a source may have one of these numbers.
 HW_NO_SANITIZER static void connect_streams(const struct hw_plan *plan, struct hw_start *start) {
   int input = plan->input >= 0 ? fcntl(plan->input, F_DUPFD_CLOEXEC, 3) : -1;
   if (plan->input < 0) {
@@ -39,14 +39,14 @@ HW_NO_SANITIZER static void connect_streams(const struct hw_plan *plan, struct h
   if (dup2(output, 1) < 0 || dup2(output, 2) < 0) fail(start, HW_STAGE_OUTPUT);
 }
 
-/// Becomes the program. It runs in the memory of the supervisor, so that it may only make system calls.
+/// Executes the program. Runs in the memory of the supervisor, so it may make system calls only.
 HW_NO_SANITIZER static int become_program(void *argument) {
   struct hw_start *start = argument;
   const struct hw_plan *plan = start->plan;
-  char opened;
-  while (read(start->gate, &opened, 1) < 0 && errno == EINTR) continue;
-  // It dies with its supervisor, should that be killed. The supervisor has one thread, so "the parent thread" of
-  // prctl(2) is the supervisor itself.
+  char byte;
+  while (read(start->gate, &byte, 1) < 0 && errno == EINTR) continue;
+  // Die with the supervisor if it is killed. The supervisor has one thread, so "the parent thread" of prctl(2) is the
+  // supervisor itself.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != start->supervisor) _exit(127);
   if (setpgid(0, 0) != 0) fail(start, HW_STAGE_GROUP);
@@ -69,17 +69,17 @@ HW_NO_SANITIZER static int become_program(void *argument) {
 /// The stack on which a child runs until its exec.
 static char program_stack[65536] __attribute__((aligned(16)));
 
-/// Waits until an untraced child has executed the program, or has ended: both close its end of the pipe.
+/// Waits for the exec or exit of an untraced child: both close its end of the pipe.
 static void await_exec(int executed) {
-  char nothing;
-  while (read(executed, &nothing, 1) < 0 && errno == EINTR) continue;
+  char byte;
+  while (read(executed, &byte, 1) < 0 && errno == EINTR) continue;
 }
 
-static void ignore_record(void *nobody, struct hw_record record) {
-  (void)nobody, (void)record;
+static void ignore_record(void *context, struct hw_record record) {
+  (void)context, (void)record;
 }
 
-/// Continues a traced child until it is stopped at its exec, or has ended before; returns that status.
+/// Continues a traced child until its exec stop, or its exit before that; returns that status.
 static int await_traced_exec(pid_t pid) {
   for (;;) {
     int status = 0;

@@ -20,22 +20,22 @@
 #define SYS_close_range 436
 #endif
 
-/// How long a supervisor tries to kill what is below it.
-#define PATIENCE_NANOSECONDS INT64_C(5000000000)
+/// How long a supervisor tries to kill its descendants.
+#define KILL_TIMEOUT_NANOSECONDS INT64_C(5000000000)
 
-/// How many processes one round of killing reaches; what is beyond is reached by the next round.
+/// How many processes one round of kills covers; the next round covers the rest.
 #define ROUND_CAPACITY 8192
 
-/// How often a supervisor looks for another event after one; a look and a yield take about 1 µs.
-#define LOOKS 30
+/// How often a supervisor polls for the next event before it sleeps; a poll and a yield take about 1 µs.
+#define POLLS 30
 
-/// After so many events a supervisor reads its control pipe, so that a program that forks endlessly cannot prevent that.
-#define MOST_EVENTS 256
+/// After this many events a supervisor reads its control pipe, so that a program that forks endlessly cannot starve it.
+#define MAX_EVENTS 256
 
-/// The size of the pipe of events: some ten thousand of them (pipe(7): 1 MiB is the limit for unprivileged users).
+/// The size of the events pipe: room for some ten thousand (pipe(7): 1 MiB is the limit for unprivileged users).
 #define EVENTS_PIPE_SIZE 1048576
 
-/// A supervisor's state; it lives in the forked process only.
+/// The state of a supervisor; used in the forked process only.
 struct supervisor {
   const struct hw_plan *plan;
   pid_t self;
@@ -45,15 +45,15 @@ struct supervisor {
   int events;
   /// Readable when a child has ended.
   int children;
-  /// Whether there may be events that were not yet taken in.
-  int is_behind;
-  /// Whether the runner has ended.
-  int abandoned;
-  /// 0 until all is to be killed; then the instant at which to give up.
+  /// Whether unread events may remain.
+  int has_backlog;
+  /// Whether the runner has exited.
+  int runner_gone;
+  /// 0 until the kill begins; then the time at which to give up.
   int64_t deadline;
 };
 
-/// The list for a round of killing; in the zeroed part of the image, so that it costs nothing until it is used.
+/// The list for a round of kills; in .bss, so that it costs nothing until it is used.
 static struct hw_process processes[ROUND_CAPACITY];
 
 static int64_t now(void) {
@@ -66,8 +66,8 @@ static int64_t now(void) {
 
 /// Kills a process that is not the supervisor's own child.
 ///
-/// Its parent may reap it at any time, and its number may be given to another process. So it is pinned first, and then
-/// looked at: a pinned process that still lives is the one that was looked at.
+/// Its parent may reap it at any time, and the kernel may reuse its pid. So open a pidfd first and check the parent
+/// afterwards: the signal then reaches the process that was checked, or none.
 static void kill_pinned(struct hw_process process, pid_t self) {
   int pin = hw_pidfd_open(process.pid);
   if (pin < 0) return;
@@ -76,13 +76,13 @@ static void kill_pinned(struct hw_process process, pid_t self) {
   close(pin);
 }
 
-/// Sends SIGKILL to everything below the supervisor; orphans become its children and are found by the next round.
+/// Sends SIGKILL to all descendants; orphans become children of the supervisor, and the next round finds them.
 static void kill_round(const struct supervisor *supervisor) {
   char *const *setting = supervisor->plan->cgroup.before_killing;
   for (; *setting != NULL; setting += 2) hw_write_text(setting[0], setting[1]);
   int count = hw_descendants(supervisor->self, processes, ROUND_CAPACITY);
   for (int at = 0; at < count; at++) {
-    // Only the supervisor reaps its children, so their numbers cannot have been given to others.
+    // Only the supervisor reaps its children, so their pids cannot have been reused.
     if (processes[at].parent == supervisor->self) {
       kill(processes[at].pid, SIGKILL);
     } else {
@@ -91,29 +91,28 @@ static void kill_round(const struct supervisor *supervisor) {
   }
 }
 
-/// Reads the control pipe, in which a byte is a request of the runner, and the end of the file is the end of the runner:
-/// from now on all is killed, round by round.
+/// Reads the control pipe: a byte is a request, end of file means that the runner has exited. Both start the kill.
 static void read_control(struct supervisor *supervisor) {
   char request;
-  if (read(supervisor->control, &request, 1) == 0) supervisor->abandoned = 1;
-  supervisor->deadline = now() + PATIENCE_NANOSECONDS;
+  if (read(supervisor->control, &request, 1) == 0) supervisor->runner_gone = 1;
+  supervisor->deadline = now() + KILL_TIMEOUT_NANOSECONDS;
 }
 
 // MARK: - Reporting
 
-/// Whether the record can wait until the runner looks by itself.
+/// Whether the record can wait until the runner polls for it.
 static int is_trace_event(const struct supervisor *supervisor, const struct hw_record *record) {
   if (record->event == HW_EVENT_ENDED) return supervisor->plan->traced && record->pid != supervisor->program;
   return record->event > HW_EVENT_DONE;
 }
 
-/// Writes a record. Where the pipe is full it waits for the runner, and still reads the control pipe.
+/// Writes a record. If the pipe is full, waits for the runner and still serves the control pipe.
 static void send_record(struct supervisor *supervisor, struct hw_record record) {
   int pipe = is_trace_event(supervisor, &record) ? supervisor->events : supervisor->report;
   record.time = now();
   while (write(pipe, &record, sizeof record) < 0) {
     if (errno == EINTR) continue;
-    if (errno != EAGAIN) return;  // the runner has ended
+    if (errno != EAGAIN) return;  // the runner has exited
     struct pollfd wanted[2] = {
       {.fd = pipe, .events = POLLOUT},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
@@ -126,7 +125,7 @@ static void send_record(struct supervisor *supervisor, struct hw_record record) 
   }
 }
 
-/// Copies what the program's memory consists of, while it is still there.
+/// Copies the program's mappings while its memory still exists.
 static void copy_mappings(const struct supervisor *supervisor) {
   char path[32], text[16384];
   snprintf(path, sizeof path, "/proc/%d/smaps", (int)supervisor->program);
@@ -134,7 +133,7 @@ static void copy_mappings(const struct supervisor *supervisor) {
   if (from < 0) return;
   int to = supervisor->plan->mappings;
   ssize_t length = read(from, text, sizeof text);
-  // This is called at the end of each thread. Once the first thread has ended, the file is empty, and the copy stays.
+  // Called at the end of each thread. After the first thread has ended, the file is empty; keep the previous copy.
   if (length > 0) {
     if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) length = -1;
     while (length > 0) length = write(to, text, (size_t)length) == length ? read(from, text, sizeof text) : -1;
@@ -143,7 +142,7 @@ static void copy_mappings(const struct supervisor *supervisor) {
   close(from);
 }
 
-/// Sends what the tracer has seen; the process concerned is stopped meanwhile.
+/// Sends a record of the tracer; the traced process is stopped meanwhile.
 static void send_trace_record(void *context, struct hw_record record) {
   struct supervisor *supervisor = context;
   int is_end = record.event == HW_EVENT_EXITING && record.pid == supervisor->program;
@@ -151,15 +150,15 @@ static void send_trace_record(void *context, struct hw_record record) {
   send_record(supervisor, record);
 }
 
-/// Takes in what has happened to children and traced processes; 0 when none are left.
+/// Handles the pending events of children and traced processes; 0 when none are left.
 ///
-/// After an event it looks for the next one several times before it stops: a fork makes five within some 100 µs, and a
-/// process that stops while its tracer sleeps has to wake it, mostly on another CPU. The yield is for where both have
-/// the same one. Medians of 25 interleaved runs of 500 children that only fork and end: 1.22 × the CPU time
-/// that they take alone, 1.30 with one look (2 CPUs, both under load, 2026-11).
+/// After an event it polls several times before it sleeps: a fork causes five events within some 100 µs, and a process
+/// that stops while its tracer sleeps has to wake it, mostly on another CPU. The yield helps when both share a CPU.
+/// Medians of 25 interleaved runs of 500 children that only fork and exit: 1.22 × the CPU time of an untraced run,
+/// 1.30 with a single poll (2 CPUs, both under load, 2026-11).
 static int reap(struct supervisor *supervisor) {
   int events = 0;
-  for (int looks = 1; looks > 0 && events < MOST_EVENTS; looks--) {
+  for (int polls = 1; polls > 0 && events < MAX_EVENTS; polls--) {
     int status = 0;
     pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
     if (pid < 0) return errno != ECHILD;
@@ -167,7 +166,7 @@ static int reap(struct supervisor *supervisor) {
       sched_yield();
       continue;
     }
-    looks = LOOKS;
+    polls = POLLS;
     events++;
     if (WIFSTOPPED(status)) {
       hw_trace_stop(pid, status, send_trace_record, supervisor);
@@ -176,19 +175,19 @@ static int reap(struct supervisor *supervisor) {
     if (hw_trace_end(pid)) continue;
     send_record(supervisor, (struct hw_record){.event = HW_EVENT_ENDED, .pid = pid, .value = status});
   }
-  supervisor->is_behind = events == MOST_EVENTS;
+  supervisor->has_backlog = events == MAX_EVENTS;
   return 1;
 }
 
-/// Waits until the runner has read the cgroup's counters, or has ended.
+/// Waits until the runner has read the cgroup's counters, or has exited.
 ///
-/// A request to kill may still be in the pipe, if it came when all had just ended.
+/// The pipe may still hold a kill request that arrived after the last process had ended.
 static void await_release(struct supervisor *supervisor) {
   for (;;) {
     char request = 0;
     ssize_t length = read(supervisor->control, &request, 1);
     if (length > 0 && request == HW_REQUEST_RELEASE) return;
-    if (length == 0) supervisor->abandoned = 1;
+    if (length == 0) supervisor->runner_gone = 1;
     if (length == 0 || (length < 0 && errno != EINTR)) return;
   }
 }
@@ -196,32 +195,32 @@ static void await_release(struct supervisor *supervisor) {
 static _Noreturn void finish(struct supervisor *supervisor) {
   const struct hw_plan *plan = supervisor->plan;
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_DONE});
-  if (!supervisor->abandoned && *plan->cgroup.folders != NULL) await_release(supervisor);
+  if (!supervisor->runner_gone && *plan->cgroup.folders != NULL) await_release(supervisor);
   hw_remove_cgroup(&plan->cgroup);
-  if (supervisor->abandoned && plan->scratch_file != NULL) {
+  if (supervisor->runner_gone && plan->scratch_file != NULL) {
     unlink(plan->scratch_file);
     rmdir(plan->scratch_folder);
   }
   _exit(0);
 }
 
-/// Takes the pending SIGCHLD; one reading takes all, since standard signals do not queue.
-static void forget_signal(int descriptor) {
+/// Consumes the pending SIGCHLD; one read is enough, since standard signals do not queue.
+static void consume_signal(int descriptor) {
   struct signalfd_siginfo ended;
   while (read(descriptor, &ended, sizeof ended) < 0 && errno == EINTR) continue;
 }
 
-/// Waits until nothing is left, or only processes that could not be killed.
+/// Waits until no process is left, or only ones that could not be killed.
 static _Noreturn void watch(struct supervisor *supervisor) {
   while (reap(supervisor)) {
     struct pollfd wanted[2] = {
       {.fd = supervisor->children, .events = POLLIN},
       {.fd = supervisor->deadline == 0 ? supervisor->control : -1, .events = POLLIN},
     };
-    // No signal announces an orphan that becomes a child of the supervisor: look again soon while killing. Nor does one
-    // announce the events that were not yet taken in.
-    poll(wanted, 2, supervisor->is_behind ? 0 : supervisor->deadline == 0 ? -1 : 2);
-    if (wanted[0].revents != 0) forget_signal(supervisor->children);
+    // No signal announces that an orphan was reparented to the supervisor, so poll often while killing; nor that events
+    // remain after MAX_EVENTS.
+    poll(wanted, 2, supervisor->has_backlog ? 0 : supervisor->deadline == 0 ? -1 : 2);
+    if (wanted[0].revents != 0) consume_signal(supervisor->children);
     if (wanted[1].revents != 0) read_control(supervisor);
     if (supervisor->deadline == 0) continue;
     if (!reap(supervisor)) break;
@@ -238,7 +237,7 @@ static _Noreturn void watch(struct supervisor *supervisor) {
 
 // MARK: - Setting up a supervisor
 
-/// Closes the descriptors from `first` to `last`.
+/// Closes the descriptors from `first` to `last`; kernels before 5.9 have no close_range(2).
 static void close_between(unsigned first, unsigned last) {
   if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
   struct rlimit limit;
@@ -247,7 +246,7 @@ static void close_between(unsigned first, unsigned last) {
   for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++) close((int)descriptor);
 }
 
-/// Closes every descriptor but these; this supervisor must not hold the pipes of others open.
+/// Closes all descriptors except these; a supervisor must not hold the pipes of others open.
 static void close_all_but(int *kept, int count) {
   for (int at = 1; at < count; at++) {
     for (int left = at; left > 0 && kept[left - 1] > kept[left]; left--) {
@@ -265,16 +264,16 @@ static void close_all_but(int *kept, int count) {
   close_between(next, ~0u);
 }
 
-/// Gives every signal its default effect; all stay blocked, so that only SIGKILL can end a supervisor.
+/// Resets all signals to their default action; they stay blocked, so that only SIGKILL can end a supervisor.
 ///
-/// It uses the system call: libc's function refuses the signals 32 and 33, which it uses itself, though an ignored one
-/// would be inherited by the program. All zero is SIG_DFL without flags, whatever the order of the kernel's fields.
+/// Uses the system call, because libc's wrapper rejects its own signals 32 and 33, and the program would inherit them
+/// if ignored. All zero is SIG_DFL without flags, whatever the order of the kernel's fields.
 static void reset_signals(void) {
   static const uint64_t standard[8];
   for (int signal = 1; signal <= 64; signal++) syscall(SYS_rt_sigaction, signal, standard, NULL, sizeof(uint64_t));
 }
 
-/// Leaves the runner's session, and becomes the parent of orphans below it.
+/// Starts its own session, and becomes the child subreaper of its descendants.
 static int become_subreaper(struct supervisor *supervisor) {
   prctl(PR_SET_NAME, "hw-supervisor");
   if (setsid() < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return -1;
@@ -285,14 +284,14 @@ static int become_subreaper(struct supervisor *supervisor) {
   return supervisor->children < 0 ? -1 : 0;
 }
 
-/// Ends a supervisor whose program was not started.
+/// Exits after a failed start.
 static _Noreturn void fail_start(struct supervisor *supervisor, int stage, int code) {
   hw_remove_cgroup(&supervisor->plan->cgroup);
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_FAILED, .value = code, .stage = stage});
   _exit(0);
 }
 
-/// Reports that the program was executed, and continues it where it is traced, since it is stopped at its exec then.
+/// Reports that the program was executed, and continues a traced one, which is stopped at its exec.
 static void send_start(struct supervisor *supervisor, const struct hw_start *start) {
   supervisor->program = start->pid;
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_STARTED, .pid = start->pid});
@@ -311,7 +310,7 @@ static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   if (hw_make_cgroup(&plan->cgroup) != 0) fail_start(supervisor, HW_STAGE_CGROUP, errno);
   struct hw_start start = {.plan = plan};
   hw_start_program(&start);
-  // The reader of the program's output must see its end, and the writer of its input must see that nobody reads.
+  // Otherwise the reader of the program's output gets no end of file, and the writer of its input no EPIPE.
   if (plan->input >= 0) close(plan->input);
   close(plan->output);
   if (start.stage != 0) fail_start(supervisor, start.stage, start.code);
@@ -334,7 +333,7 @@ static int open_pipes(struct pipes *pipes, const struct hw_plan *plan) {
   return 0;
 }
 
-/// Closes one end of each pipe, where it is open.
+/// Closes one end of each pipe, if open.
 static void close_ends(int control, int report, int events) {
   if (control >= 0) close(control);
   if (report >= 0) close(report);

@@ -13,65 +13,65 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// What every traced thread stops for. EXITKILL: the kernel kills them all when the supervisor ends.
+/// The events that stop a traced thread. EXITKILL: the kernel kills all tracees when the supervisor exits.
 #define OPTIONS                                                                                                   \
   (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |       \
    PTRACE_O_TRACECLONE)
 
-/// After this many threads a process's next ones are not followed any more.
+/// Threads that a process creates after this many are not traced.
 ///
-/// Following one costs four stops, some 40 µs: nothing for the threads that a program keeps, but a program that makes
-/// and ends them by the thousand would run several times as long. What an unfollowed thread forks is found by search.
-#define MOST_THREADS 256
+/// Tracing one costs four stops, some 40 µs: nothing for long-lived threads, but a program that creates and joins
+/// thousands would take several times as long. The sampler's search finds the forks of untraced threads.
+#define MAX_THREADS 256
 
-// MARK: - The threads that are traced
+// MARK: - The table of traced threads
 
-/// A traced thread; the entry of a process's first thread is that of the process.
+/// A traced thread; the entry of its first thread represents the process.
 struct tracee {
   pid_t thread;
   /// The process that it belongs to; 0 until the stop of its creator has been handled.
   pid_t process;
-  /// Of a process: how many of its other threads live.
+  /// For a process: how many of its other threads are alive.
   int others;
-  /// Of a process: how many threads it has made.
-  int made;
-  /// Of a process: whether its first thread has ended before the others.
-  int headless;
+  /// For a process: how many threads it has created.
+  int created;
+  /// For a process: whether its first thread ended before the others.
+  int leader_ended;
 };
 
-/// A power of two. In the zeroed part of the image, so that it costs only what is used.
+/// A power of two. The table is in .bss, so that only its used pages cost memory.
 #define CAPACITY 65536
 
 static struct tracee table[CAPACITY];
 static int count;
 
-static unsigned place_of(pid_t thread) {
+static unsigned slot_of(pid_t thread) {
   return (unsigned)thread & (CAPACITY - 1);
 }
 
 static struct tracee *find(pid_t thread) {
-  for (unsigned at = place_of(thread); table[at].thread != 0; at = (at + 1) & (CAPACITY - 1)) {
+  for (unsigned at = slot_of(thread); table[at].thread != 0; at = (at + 1) & (CAPACITY - 1)) {
     if (table[at].thread == thread) return &table[at];
   }
   return NULL;
 }
 
-/// Finds the thread's entry or makes one; NULL where the table is full: the thread is followed all the same.
-static struct tracee *enter(pid_t thread) {
+/// Finds or inserts the thread's entry; NULL if the table is full: the thread is traced all the same.
+static struct tracee *find_or_insert(pid_t thread) {
   struct tracee *found = find(thread);
   if (found != NULL || count >= CAPACITY / 2) return found;
-  unsigned at = place_of(thread);
+  unsigned at = slot_of(thread);
   while (table[at].thread != 0) at = (at + 1) & (CAPACITY - 1);
   table[at] = (struct tracee){.thread = thread};
   count++;
   return &table[at];
 }
 
-/// Removes an entry, and moves up those behind it that it had displaced (Knuth, TAOCP 3, 6.4, algorithm R).
-static void leave_table(struct tracee *entry) {
+/// Removes an entry, and moves up the ones that it had displaced (Knuth, TAOCP 3, 6.4, algorithm R).
+static void remove_entry(struct tracee *entry) {
   unsigned hole = (unsigned)(entry - table);
   for (unsigned at = (hole + 1) & (CAPACITY - 1); table[at].thread != 0; at = (at + 1) & (CAPACITY - 1)) {
-    unsigned home = place_of(table[at].thread);
+    unsigned home = slot_of(table[at].thread);
     if (((at - home) & (CAPACITY - 1)) < ((at - hole) & (CAPACITY - 1))) continue;
     table[hole] = table[at];
     hole = at;
@@ -86,7 +86,7 @@ static int is_thread_of(pid_t thread, pid_t process) {
 
 // MARK: - Reading memory
 
-/// Reads `/proc/<thread>/status`, a text of some 1.5 KB; an empty one where there is no such thread.
+/// Reads `/proc/<thread>/status`, some 1.5 KB; empty if there is no such thread.
 static void read_status(pid_t thread, char *text, size_t size) {
   char path[32];
   text[0] = 0;
@@ -98,7 +98,7 @@ static void read_status(pid_t thread, char *text, size_t size) {
   text[length > 0 ? length : 0] = 0;
 }
 
-/// The number behind a key at the start of a line; -1 where the line has another key.
+/// The number after a key at the start of a line; -1 if the line has another key.
 static int64_t number_at(const char *line, const char *key) {
   size_t length = strlen(key);
   if (strncmp(line, key, length) != 0) return -1;
@@ -113,7 +113,7 @@ static const char *next_line(const char *line) {
   return line == NULL ? "" : line + 1;
 }
 
-/// The process that a thread belongs to, by its status; the thread itself where that is unknown.
+/// The process of a thread, from its status file; the thread itself if unknown.
 static pid_t process_by_status(pid_t thread) {
   char text[512];
   read_status(thread, text, sizeof text);
@@ -124,7 +124,7 @@ static pid_t process_by_status(pid_t thread) {
   return thread;
 }
 
-/// The process that a thread belongs to.
+/// The process of a thread.
 static pid_t process_of(pid_t thread) {
   struct tracee *entry = find(thread);
   if (entry == NULL) return process_by_status(thread);
@@ -140,7 +140,7 @@ static void read_line(const char *line, struct hw_record *record) {
   }
 }
 
-/// Reads the name and the memory of a thread's process; without memory all values stay zero.
+/// Reads the name and memory of a thread's process; the values stay zero if it has no memory.
 static void read_memory(pid_t thread, struct hw_record *record) {
   char text[4096];
   read_status(thread, text, sizeof text);
@@ -160,67 +160,67 @@ static void continue_thread(pid_t thread, int signal) {
   ptrace(PTRACE_CONT, thread, NULL, (void *)(intptr_t)signal);
 }
 
-static pid_t message(pid_t thread) {
+static pid_t event_message(pid_t thread) {
   unsigned long number = 0;
   ptrace(PTRACE_GETEVENTMSG, thread, NULL, &number);
   return (pid_t)number;
 }
 
-/// Handles that a thread has made another thread, or a process.
+/// Handles the creation of a thread or a process.
 static void note_child(pid_t creator, int event, hw_record_handler handler, void *context) {
-  pid_t child = message(creator), parent = process_of(creator);
+  pid_t child = event_message(creator), parent = process_of(creator);
   if (child == 0) return;
-  struct tracee *entry = enter(child);
+  struct tracee *entry = find_or_insert(child);
   if (event == PTRACE_EVENT_CLONE && is_thread_of(child, parent)) {
     if (entry != NULL) entry->process = parent;
     struct tracee *process = find(parent);
     if (process == NULL) return;
     process->others++;
-    if (++process->made < MOST_THREADS) return;
+    if (++process->created < MAX_THREADS) return;
     ptrace(PTRACE_SETOPTIONS, creator, NULL, (void *)(intptr_t)(OPTIONS & ~PTRACE_O_TRACECLONE));
-    if (process->made > MOST_THREADS) return;
-    handler(context, (struct hw_record){.event = HW_EVENT_MANY_THREADS, .pid = parent, .value = MOST_THREADS});
+    if (process->created > MAX_THREADS) return;
+    handler(context, (struct hw_record){.event = HW_EVENT_MANY_THREADS, .pid = parent, .value = MAX_THREADS});
     return;
   }
   if (entry != NULL) entry->process = child;
-  int borrows = event == PTRACE_EVENT_VFORK;
-  handler(context, (struct hw_record){.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = borrows});
+  int shares = event == PTRACE_EVENT_VFORK;
+  handler(context, (struct hw_record){.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = shares});
 }
 
-/// Handles that a process has a new program. Of its threads one is left, with the process's own number.
+/// Handles an exec. Only the calling thread survives it, and takes over the pid of the process.
 static void note_exec(pid_t process, hw_record_handler handler, void *context) {
-  pid_t former = message(process);
+  pid_t former = event_message(process);
   struct tracee *entry = former != process ? find(former) : NULL;
-  if (entry != NULL) leave_table(entry);
-  entry = enter(process);
+  if (entry != NULL) remove_entry(entry);
+  entry = find_or_insert(process);
   if (entry != NULL) *entry = (struct tracee){.thread = process, .process = process};
   struct hw_record record = {.event = HW_EVENT_EXECUTED, .pid = process};
   read_memory(process, &record);
   handler(context, record);
 }
 
-/// Handles that a thread is about to end, while its memory is still there: by exit, or by any signal, SIGKILL too.
+/// Handles a thread that is about to exit, by itself or by a signal, even SIGKILL; its memory still exists.
 ///
-/// The memory of a process is freed with its last thread, which need not be the first one. So it is read at the end of
-/// the first, and, where others live on, at the end of each of those.
+/// The last thread of a process frees its memory, and need not be the first one. So read it at the exit of the first
+/// and, if others are still alive, at the exit of each of those.
 static void note_exit(pid_t thread, hw_record_handler handler, void *context) {
   pid_t pid = process_of(thread);
   struct tracee *process = find(pid);
-  if (process != NULL && pid == thread) process->headless = process->others > 0;
-  if (process != NULL && pid != thread && !process->headless) return;
+  if (process != NULL && pid == thread) process->leader_ended = process->others > 0;
+  if (process != NULL && pid != thread && !process->leader_ended) return;
   struct hw_record record = {.event = HW_EVENT_EXITING, .pid = pid};
   read_memory(thread, &record);
   handler(context, record);
 }
 
-/// A stop of a whole process by job control, in which it has to stay until somebody continues it.
+/// Whether a stop is a group stop by job control, which lasts until SIGCONT.
 static int is_group_stop(int signal) {
   return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
 int hw_trace_begin(pid_t pid) {
   if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)(intptr_t)OPTIONS) != 0) return errno;
-  struct tracee *entry = enter(pid);
+  struct tracee *entry = find_or_insert(pid);
   if (entry != NULL) entry->process = pid;
   return 0;
 }
@@ -238,12 +238,12 @@ void hw_trace_stop(pid_t thread, int status, hw_record_handler handler, void *co
         ptrace(PTRACE_LISTEN, thread, NULL, NULL);
         return;
       }
-      // The first stop of a new thread, which may come before that of its creator; or the end of a group stop.
-      enter(thread);
+      // The first stop of a new thread, which may precede that of its creator; or the end of a group stop.
+      find_or_insert(thread);
       break;
     default: break;
   }
-  // A stop without an event is that of a signal on its way to the thread.
+  // A stop without an event is a signal-delivery stop: pass the signal on.
   continue_thread(thread, event == 0 ? WSTOPSIG(status) : 0);
 }
 
@@ -251,10 +251,10 @@ int hw_trace_end(pid_t thread) {
   struct tracee *entry = find(thread);
   if (entry == NULL) return 0;
   pid_t process = entry->process;
-  leave_table(entry);
+  remove_entry(entry);
   if (process == thread || process == 0) return 0;
-  struct tracee *of = find(process);
-  if (of != NULL && of->others > 0) of->others--;
+  struct tracee *leader = find(process);
+  if (leader != NULL && leader->others > 0) leader->others--;
   return 1;
 }
 
@@ -262,9 +262,9 @@ int hw_trace_is_exec(int status) {
   return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC;
 }
 
-// MARK: - Whether it is permitted
+// MARK: - Checking the permission
 
-/// Waits for the next status of a traced child; -1 where there is none.
+/// Waits for the next status of a traced child; -1 if there is none.
 static int next_status(pid_t child) {
   int status = 0;
   pid_t found;
@@ -279,13 +279,13 @@ int hw_can_trace(void) {
   if (child < 0) return errno;
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // A parent that was killed before that call sends no signal.
+    // No signal comes if the parent was killed before that call.
     while (getppid() == self) pause();
     _exit(0);
   }
   int code = ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)OPTIONS) == 0 ? 0 : errno;
   kill(child, SIGKILL);
-  // An emulated kernel may accept the call and then not report the end.
+  // An emulated kernel may accept the call and then not report the exit.
   int status = next_status(child);
   if (code == 0 && !(status >= 0 && WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT)) code = ENOSYS;
   while (status >= 0 && WIFSTOPPED(status)) {

@@ -1,41 +1,41 @@
 package import GateCore
 package import LinuxSystem
 
-/// Runs scenarios on this machine, and measures the memory of their targets.
+/// Runs scenarios on this machine and measures the memory of their targets.
 package struct Probe: Sendable {
   private let interruption: Interruption
   private let environment: [String: String]
 
-  /// Makes a probe.
+  /// Creates a probe.
   ///
   /// - Parameters:
   ///   - interruption: what ends a repetition early.
-  ///   - environment: the runner's own, for `PATH`, `HOME`, `TMPDIR` and what targets inherit by name.
+  ///   - environment: the runner's own: the source of `PATH`, `HOME`, `TMPDIR` and of variables that targets inherit.
   package init(interruption: Interruption, environment: [String: String]) {
     self.interruption = interruption
     self.environment = environment
   }
 
-  /// How exact the machine's counters are; nil where that cannot be seen.
+  /// The accuracy of the machine's counters; nil if it cannot be determined.
   package var counters: CounterCheck? { Machine.counters }
 
-  /// The CPUs that targets may use here, in order.
+  /// The CPUs that targets may use, in ascending order.
   package var usableCPUs: [Int] { LinuxCalls.usableCPUs() }
 
-  /// How a scenario is measured on this machine, where that is not the best way, and what may distort its values.
+  /// Notes on a less exact method, if this machine imposes one, and on conditions that may distort a scenario's values.
   package func notes(on scenario: Scenario) -> [MachineNote] {
-    Capabilities.here.notes(for: scenario) + MachineState.now().notes(for: scenario)
+    Capabilities.current.notes(for: scenario) + MachineState.now().notes(for: scenario)
   }
 
-  /// What the values of a scenario's target depend on, on this machine.
+  /// The properties of this machine that a scenario's values depend on.
   package func fingerprint(for scenario: Scenario) -> Fingerprint {
     Machine.fingerprint(for: scenario, environment: environment)
   }
 
-  /// Runs a scenario once, on the caller's thread, and returns what was seen; a target that fails is a result, too.
+  /// Runs a scenario once, on the caller's thread; a failing target also yields a recording.
   ///
-  /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. The result is nil where
-  /// the runner was asked to end: everything was stopped then, and the teardown was run.
+  /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. Returns nil after an
+  /// interruption: all processes are stopped then, and the teardown has run.
   package func measure(_ scenario: Scenario, output outputFile: String?) -> Recording? {
     let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
     let settings = Repetition.Settings(
@@ -53,7 +53,7 @@ package struct Probe: Sendable {
         interruption: interruption,
         interrupted: interrupted
       )
-      recording = interruption.whileWatching(with: { interrupted.raise() }, body: { repetition.play() })
+      recording = interruption.whileWatching(with: { interrupted.raise() }, body: { repetition.run() })
     } catch {
       let failure = Failure(part: Failure.Part(.start), problem: .system(error), place: scenario.place)
       recording = Recording(end: End(.startFailed, cause: .startFailed(.system(error))), failure: failure)

@@ -1,19 +1,19 @@
 import GateCore
 import Glibc
 
-/// The cgroup of one repetition's target, in which nothing else runs.
+/// The cgroup of a repetition's target, which contains no other processes.
 ///
-/// It is a plan until a supervisor has made its folders, and invalid once they are removed.
+/// Valid after a supervisor has created its folders, and until they are removed.
 struct Cgroup: Sendable {
-  /// The last part of its path, which no other cgroup has.
+  /// The last component of its path, which is unique.
   let name: String
-  /// Where its memory is counted; nil where that is not possible.
+  /// The folder of the memory controller; nil if that is unavailable.
   let memory: MemoryFolder?
   /// The scenario's `memory-limit`.
   let limit: Bytes?
   private let freezer: Freezer?
 
-  /// Nil where the site has neither place, or no memory controller for the limit that is wanted.
+  /// Returns nil if the site has neither place, or no memory controller although a limit is set.
   init?(at site: CgroupSite, limit: Bytes? = nil) {
     name = CgroupName.new()
     let memoryPlace = try? site.memory.get()
@@ -24,7 +24,7 @@ struct Cgroup: Sendable {
     self.limit = limit
   }
 
-  /// What the supervisor is to make, to set and to write before it kills.
+  /// The folders and settings for the supervisor.
   var containment: Containment {
     let folders = [memory?.path, freezer?.path == memory?.path ? nil : freezer?.path].compactMap(\.self)
     return Containment(folders: folders, settings: limitSettings, beforeKilling: freezer?.beforeKilling ?? [])
@@ -34,11 +34,11 @@ struct Cgroup: Sendable {
 // MARK: - The limit
 
 extension Cgroup {
-  /// Limits memory such that swap does not hide it.
+  /// Limits memory without letting the target swap instead.
   ///
-  /// v1 limits the sum of memory and swap to one page more: with equal limits that one is met first, which
-  /// `memory.failcnt` does not count (seen on Linux 6.18). Where swap is not accounted for, `memory.swappiness` keeps
-  /// the cgroup's own reclaim from swapping.
+  /// v1 limits the sum of memory and swap to one page more: with equal limits the kernel hits the sum's first, which
+  /// `memory.failcnt` does not count (seen on Linux 6.18). Without swap accounting, `memory.swappiness` keeps the
+  /// cgroup's own reclaim from swapping.
   private var limitSettings: [Containment.Setting] {
     guard let limit, let memory else { return [] }
     let parent = String(memory.path.dropLast(name.utf8.count + 1))
@@ -60,35 +60,36 @@ extension Cgroup {
   }
 }
 
-// MARK: - Standing still
+// MARK: - Freezing
 
 extension Cgroup {
-  /// How long a tree may take to stand still: it does once each process was given a CPU.
+  /// How long a tree may take to freeze: each process must be scheduled once.
   ///
-  /// Of 60 times on 2 CPUs the longest took 2 ms, beside 4 busy processes 16 ms, beside 16 of them 58 ms (Linux 6.18).
-  static let freezingTime = Duration.milliseconds(250)
+  /// The longest of 60 freezes on 2 CPUs took 2 ms, with 4 other busy processes 16 ms, with 16 of them 58 ms (Linux
+  /// 6.18).
+  static let freezeTimeout = Duration.milliseconds(250)
 
-  /// Runs the body while every process of the cgroup stands still.
+  /// Runs the body while all processes of the cgroup are frozen.
   ///
-  /// - Returns: What the body returned; nil, without running it, where they did not all stand still in time.
-  func whileFrozen<Value>(within limit: Duration = freezingTime, _ body: () -> Value) -> Value? {
+  /// - Returns: The result of the body; nil, without running it, if the freeze failed or timed out.
+  func whileFrozen<Value>(within limit: Duration = freezeTimeout, _ body: () -> Value) -> Value? {
     guard freeze(within: limit) else { return nil }
     defer { thaw() }
     return body()
   }
 
-  /// Stops all processes; false where they did not all stop in time, or cannot be stopped: they all continue then.
-  func freeze(within limit: Duration = freezingTime) -> Bool {
+  /// Freezes all processes; thaws them and returns false if that fails or times out.
+  func freeze(within limit: Duration = freezeTimeout) -> Bool {
     freezer?.freeze(within: limit) ?? false
   }
 
-  /// Continues all processes; nothing happens to those that were not stopped.
+  /// Thaws all processes; has no effect if they are not frozen.
   func thaw() {
     freezer?.thaw()
   }
 }
 
-/// The folder of a cgroup by which its processes can be frozen.
+/// The cgroup folder whose files freeze its processes.
 private struct Freezer: Sendable {
   let path: String
   let version: CgroupVersion
@@ -102,7 +103,7 @@ private struct Freezer: Sendable {
       : Containment.Setting(file: "\(path)/cgroup.freeze", text: v2)
   }
 
-  /// What is frozen by v1 does not even die before it is thawed; v2 kills it, and all at once since Linux 5.14.
+  /// A process frozen by v1 does not die before it is thawed; v2 kills frozen processes, all at once since Linux 5.14.
   var beforeKilling: [Containment.Setting] {
     version == .v1 ? [thawed] : [Containment.Setting(file: "\(path)/cgroup.kill", text: "1"), thawed]
   }

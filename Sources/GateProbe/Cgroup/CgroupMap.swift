@@ -1,20 +1,20 @@
-/// Where the runner stands in the cgroup hierarchies that it can see (cgroups(7)).
+/// The runner's position in the mounted cgroup hierarchies (cgroups(7)).
 struct CgroupMap: Sendable, Equatable {
-  /// A mounted hierarchy that has a folder for the runner's own cgroup.
+  /// A mounted hierarchy that contains the runner's own cgroup.
   struct Hierarchy: Sendable, Equatable {
     let version: CgroupVersion
-    /// The controllers of a v1 hierarchy; empty for v2, whose folders list theirs themselves.
+    /// The controllers of a v1 hierarchy; empty for v2, which lists them in each folder.
     let controllers: Set<String>
-    /// The runner's own cgroup, then the ones around it, up to the highest that is mounted.
+    /// The runner's own cgroup, then its ancestors, up to the root of the mount.
     let folders: [String]
   }
 
-  /// In the order of the mounts.
+  /// In mount order.
   let hierarchies: [Hierarchy]
 
-  /// Reads the map from the text of `/proc/self/cgroup` and of `/proc/self/mountinfo`.
+  /// Parses the text of `/proc/self/cgroup` and of `/proc/self/mountinfo`.
   ///
-  /// A hierarchy is left out where the runner's cgroup is not beneath what is mounted of it, as in some containers.
+  /// Skips a hierarchy if the runner's cgroup is not below its mounted root, as in some containers.
   init(membership: String, mounts: String) {
     let memberships = membership.split(separator: "\n").compactMap(Membership.init)
     hierarchies = mounts.split(separator: "\n").compactMap(Mount.init).compactMap { mount in
@@ -37,26 +37,26 @@ struct CgroupMap: Sendable, Equatable {
     hierarchies.first { $0.version == .v2 }
   }
 
-  /// The hierarchy in which the memory controller may be: a controller of v1 is not there for v2.
+  /// The hierarchy that may have the memory controller: v2 cannot use a controller that v1 has mounted.
   var memory: Hierarchy? {
     legacy("memory") ?? unified
   }
 
-  /// The runner's own memory cgroup, then the ones around it.
+  /// The runner's own memory cgroup, then its ancestors.
   var memoryFolders: [MemoryFolder] {
     memory.map { hierarchy in hierarchy.folders.map { MemoryFolder(path: $0, version: hierarchy.version) } } ?? []
   }
 }
 
-/// The two interfaces of cgroups; their files differ in names and in what they hold.
+/// The two cgroup interfaces, with different files and formats.
 enum CgroupVersion: Sendable {
   case v1, v2
 }
 
-/// A line of `/proc/self/cgroup`, as in `4:memory:/jobs/7`, or `0::/jobs/7` for v2.
+/// A line of `/proc/self/cgroup`, such as `4:memory:/jobs/7`, or `0::/jobs/7` for v2.
 private struct Membership {
   let controllers: Set<String>
-  /// The names of the cgroups from the root of the hierarchy to the runner's own.
+  /// The path components from the root of the hierarchy to the runner's own cgroup.
   let path: [String]
 
   init?(_ line: Substring) {
@@ -71,13 +71,13 @@ private struct Membership {
   }
 }
 
-/// A mount of cgroups, from a line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+/// A cgroup mount, from a line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 private struct Mount {
   let version: CgroupVersion
-  /// The names from the hierarchy's root to the cgroup that is mounted; mostly none.
+  /// The path components from the root of the hierarchy to the mounted cgroup; usually none.
   let root: [String]
   let point: String
-  /// Those of the hierarchy; the controllers of v1 are among them.
+  /// The super options, which include the controllers of v1.
   let options: Set<String>
 
   init?(_ line: Substring) {
@@ -98,7 +98,7 @@ private struct Mount {
     options = Set(kind[2].split(separator: ",").map(String.init))
   }
 
-  /// Space, tab, line feed and backslash stand as three octal digits behind a backslash.
+  /// Decodes space, tab, line feed and backslash, which the kernel escapes as a backslash and three octal digits.
   private static func unescaped(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8
@@ -129,10 +129,10 @@ extension CgroupMap.Hierarchy {
   }
 }
 
-/// Absolute paths that lead only downward.
+/// Absolute paths without `..`.
 private enum PlainPath {
-  /// The names in a path; nil where it is not absolute, or has a `..`, by which the kernel names what lies outside of
-  /// a cgroup namespace (cgroup_namespaces(7)).
+  /// The components of a path; nil if it is relative or contains `..`, which the kernel shows for cgroups outside of
+  /// the cgroup namespace (cgroup_namespaces(7)).
   static func components(of path: Substring) -> [String]? {
     guard path.hasPrefix("/") else { return nil }
     let names = path.split(separator: "/").map(String.init)

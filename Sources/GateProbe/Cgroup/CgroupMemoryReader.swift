@@ -1,12 +1,12 @@
 import GateCore
 import Glibc
 
-/// Reads the memory of all processes of a cgroup, each page once.
+/// Reads the memory of all processes of a cgroup, counting each page once.
 ///
-/// It counts anonymous memory (with huge pages, without what is swapped out) and shared memory (tmpfs files too, mapped
-/// or not), of the cgroup and all below it; file pages are not counted. A reading costs one `pread` and allocates
-/// nothing. It may lag by some 64 pages of changes on each CPU, since the kernel gathers what its CPUs have counted only
-/// once so much is waiting (`MEMCG_CHARGE_BATCH`, mm/memcontrol.c; seen were up to 41 pages with 2 CPUs, Linux 6.18).
+/// Counts anonymous memory (including huge pages, excluding swap) and shared memory (including tmpfs files, mapped or
+/// not) of the cgroup and its descendants, but no file pages. A reading costs one `pread` and allocates nothing. It may
+/// lag by some 64 pages per CPU, since the kernel flushes per-CPU counts in batches of that size (`MEMCG_CHARGE_BATCH`,
+/// mm/memcontrol.c; up to 41 pages seen with 2 CPUs, Linux 6.18).
 struct CgroupMemoryReader: ~Copyable {
   private let file: ProcFile
   private let buffer: UnsafeMutableRawBufferPointer
@@ -15,7 +15,7 @@ struct CgroupMemoryReader: ~Copyable {
   /// `memory.stat` has some 60 lines, and grows by a few with each release.
   private static let capacity = 16_384
 
-  /// Nil where the cgroup is not there, or its memory is not counted.
+  /// Returns nil if the cgroup does not exist, or its memory is not counted.
   init?(of folder: MemoryFolder) {
     guard let file = ProcFile(path: "\(folder.path)/memory.stat") else { return nil }
     self.file = file
@@ -27,7 +27,7 @@ struct CgroupMemoryReader: ~Copyable {
     buffer.deallocate()
   }
 
-  /// The memory now; nil where the cgroup was removed.
+  /// The current memory; nil if the cgroup was removed.
   borrowing func read() -> Bytes? {
     guard let text = file.read(into: buffer) else { return nil }
     switch version {
@@ -36,7 +36,7 @@ struct CgroupMemoryReader: ~Copyable {
     }
   }
 
-  /// Nil where one of the keys is missing.
+  /// Returns nil if one of the keys is missing.
   private static func sum(of one: StaticString, and other: StaticString, in text: UnsafeRawBufferPointer) -> Bytes? {
     var (first, second): (Int64?, Int64?) = (nil, nil)
     var start = 0

@@ -1,8 +1,8 @@
 import GateCore
 
-/// The places where cgroups of our own can be made, found by trying.
+/// The folders in which the runner can create cgroups, found by trying.
 struct CgroupSite: Sendable {
-  /// A folder in which we may make others.
+  /// A folder in which the runner may create cgroups.
   struct Place: Sendable, Equatable {
     let parent: String
     let version: CgroupVersion
@@ -10,24 +10,24 @@ struct CgroupSite: Sendable {
 
   typealias Finding = Result<Place, CgroupError>
 
-  /// Where the memory of a tree can be counted and limited.
+  /// The place to count and limit the memory of a tree.
   let memory: Finding
-  /// Where a tree can be frozen, and with v2 also killed at once; the same as ``memory`` where both are v2.
+  /// The place to freeze a tree, and with v2 also to kill it at once; equals ``memory`` if both are v2.
   let freezer: Finding
 
-  /// The site of this process, looked for once.
-  static let here = CgroupSite(in: .ofThisProcess, trying: CgroupTrial.attempt)
+  /// The site of this process, determined once.
+  static let current = CgroupSite(in: .ofThisProcess, trying: CgroupTrial.attempt)
 
   init(memory: Finding, freezer: Finding) {
     self.memory = memory
     self.freezer = freezer
   }
 
-  /// Looks for the places.
+  /// Searches for the places.
   ///
   /// - Parameters:
-  ///   - map: where the runner stands.
-  ///   - attempt: makes a cgroup in the folder and uses it, whose file of that name must be there; see ``CgroupTrial``.
+  ///   - map: the runner's position in the hierarchies.
+  ///   - attempt: creates and uses a cgroup in the folder, and requires a file of that name in it; see ``CgroupTrial``.
   init(in map: CgroupMap, trying attempt: (_ folder: String, _ file: String) -> CgroupError?) {
     memory = Self.memoryPlace(in: map, trying: attempt)
     if case .success(let place) = memory, place.version == .v2 {
@@ -39,11 +39,11 @@ struct CgroupSite: Sendable {
 
   private static func memoryPlace(in map: CgroupMap, trying attempt: (String, String) -> CgroupError?) -> Finding {
     place(in: map.memory) { folder in
-      handOnMemory(in: folder) ?? attempt(folder.path, "memory.stat")
+      enableMemoryController(in: folder) ?? attempt(folder.path, "memory.stat")
     }
   }
 
-  /// v2 first: it kills what is frozen, and all at once.
+  /// Tries v2 first: it can kill frozen processes, all at once.
   private static func freezerPlace(in map: CgroupMap, trying attempt: (String, String) -> CgroupError?) -> Finding {
     let unified = place(in: map.unified) { attempt($0.path, "cgroup.freeze") }
     if case .success = unified { return unified }
@@ -52,28 +52,28 @@ struct CgroupSite: Sendable {
     return map.unified == nil ? legacy : unified
   }
 
-  /// The first folder without objection, from the runner's own cgroup upward; else the first objection.
+  /// The first usable folder, from the runner's own cgroup upward; else the error of the first one.
   ///
-  /// It goes no further up than to a limit: beyond it the target would escape that.
+  /// Stops at a folder with a memory limit: a cgroup above it would let the target escape the limit.
   private static func place(
     in hierarchy: CgroupMap.Hierarchy?,
-    objection: (MemoryFolder) -> CgroupError?
+    check: (MemoryFolder) -> CgroupError?
   ) -> Finding {
     guard let hierarchy else { return .failure(.notMounted) }
     var first: CgroupError?
     for path in hierarchy.folders {
       let folder = MemoryFolder(path: path, version: hierarchy.version)
-      guard let refusal = objection(folder) else {
+      guard let error = check(folder) else {
         return .success(Place(parent: path, version: hierarchy.version))
       }
-      first = first ?? refusal
+      first = first ?? error
       if folder.limit != nil { break }
     }
     return .failure(first ?? .notMounted)
   }
 
-  /// Enables the memory controller for cgroups below the folder's; what prevents that, if anything.
-  private static func handOnMemory(in folder: MemoryFolder) -> CgroupError? {
+  /// Enables the memory controller for child cgroups of the folder; returns the error, if any.
+  private static func enableMemoryController(in folder: MemoryFolder) -> CgroupError? {
     guard folder.version == .v2 else { return nil }
     func has(_ file: String) -> Bool {
       let controllers = SmallFile.text(at: "\(folder.path)/\(file)") ?? ""

@@ -1,9 +1,9 @@
 import GateCore
 import Glibc
 
-/// Makes a cgroup, has a process join it, and removes it again: the only sure way to know whether that is allowed.
+/// Creates a cgroup, has a process join it, and removes it: the only reliable test of the permission.
 enum CgroupTrial {
-  /// What prevents cgroups in the folder, if anything.
+  /// Why the folder cannot be used; nil if it can.
   static func attempt(in folder: String, needing file: String) -> CgroupError? {
     switch LinuxCalls.tryCgroup(at: "\(folder)/\(CgroupName.new())", needing: file) {
     case 0: nil
@@ -13,7 +13,7 @@ enum CgroupTrial {
   }
 }
 
-/// Names of our cgroups, as in `highwater-4711-9c1e…`: the runner's process, and a number that no other one has.
+/// Names for cgroups, such as `highwater-4711-9c1e…`: the runner's pid and a random number.
 enum CgroupName {
   static func new() -> String {
     "highwater-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))"

@@ -1,22 +1,22 @@
 import GateCore
 
-/// A cgroup's folder under the memory controller, and what its files say.
+/// A cgroup's folder under the memory controller.
 ///
 /// v1: `cgroup-v1/memory.rst`, v2: `cgroup-v2.rst`, both in the kernel's `Documentation/admin-guide`.
 struct MemoryFolder: Sendable, Equatable {
   let path: String
   let version: CgroupVersion
 
-  /// Nil where there is none, or no such file, as in the root of v2.
+  /// Nil if there is no limit, or no such file, as in the root of v2.
   var limit: Bytes? {
     guard let value = number(in: version == .v1 ? "memory.limit_in_bytes" : "memory.max") else { return nil }
     return value < Self.unlimited ? Bytes(value) : nil
   }
 
-  /// What v1 shows where there is no limit is the largest whole number of pages; a real limit is far below it.
+  /// Without a limit, v1 shows the largest whole number of pages; a real limit is far below this.
   private static let unlimited: Int64 = 1 << 62
 
-  /// The memory charged to it and all below, without file pages that are easily given back.
+  /// The memory charged to the cgroup and its descendants, without inactive file pages, which are easily reclaimed.
   var workingSet: Bytes? {
     let (usageFile, inactive) =
       version == .v1
@@ -25,20 +25,19 @@ struct MemoryFolder: Sendable, Equatable {
     return Bytes(max(0, usage - inactive))
   }
 
-  /// How many of its processes the kernel has killed with its OOM killer, at whatever limit; with v2 also of those in
-  /// cgroups below.
+  /// The number of its processes that the OOM killer has killed, at any limit; v2 includes its descendants.
   ///
-  /// Nil for kernels before 4.13.
+  /// Nil on kernels before 4.13.
   var kills: Int64? {
     value(of: "oom_kill", in: version == .v1 ? "memory.oom_control" : "memory.events")
   }
 
-  /// The same without the cgroups below; v2 has both counters since Linux 5.2.
+  /// The same without descendants; v2 has both counters since Linux 5.2.
   var ownKills: Int64? {
     version == .v1 ? kills : value(of: "oom_kill", in: "memory.events.local")
   }
 
-  /// How often it ran into its limit.
+  /// How often it hit its limit.
   var limitHits: Int64? {
     version == .v1 ? number(in: "memory.failcnt") : value(of: "max", in: "memory.events")
   }
@@ -51,13 +50,13 @@ struct MemoryFolder: Sendable, Equatable {
     text(of: file).flatMap { Int64($0.prefix { $0 != "\n" }) }
   }
 
-  /// The number behind a key, in a file with one key on each line.
+  /// The number after a key, in a file with one key per line.
   private func value(of key: String, in file: String) -> Int64? {
     text(of: file).flatMap { FlatKeys.value(of: key, in: $0) }
   }
 }
 
-/// Texts of the kernel with one key and number on each line, as in `oom_kill 3`.
+/// Flat keyed files of the kernel, with lines such as `oom_kill 3`.
 enum FlatKeys {
   static func value(of key: String, in text: String) -> Int64? {
     let line = text.split(separator: "\n").first { $0.hasPrefix("\(key) ") }

@@ -1,39 +1,39 @@
 import GateCore
 import Glibc
 
-/// Watches what the kernel counts and logs of its OOM killer, from before a start until after the end.
+/// Watches the kernel's OOM kill counters and log, from before the target's start until after its end.
 final class MemoryWatch {
   private let cgroup: Cgroup?
-  /// The runner's own memory cgroup and those around it.
-  private let around: [MemoryFolder]
-  /// The nearest of them that counts kills: the one that processes without a memory cgroup of their own belong to.
+  /// The runner's own memory cgroup and its ancestors.
+  private let enclosing: [MemoryFolder]
+  /// The nearest of them that counts kills; it covers processes without a memory cgroup of their own.
   private let shared: MemoryFolder?
   private let sharedBefore: Int64?
   private let machineBefore: Int64?
   private let log: KernelLog?
 
-  /// How long a counter or the log may take to show a kill (systemd/systemd#39342).
-  private static let patience = Duration.milliseconds(200)
+  /// How long a kill may take to appear in a counter or the log (systemd/systemd#39342).
+  private static let killReportDelay = Duration.milliseconds(200)
 
-  /// Begins to watch; to be called before the target is started.
+  /// Starts watching; call it before the target starts.
   init(cgroup: Cgroup?, map: CgroupMap = .ofThisProcess) {
     self.cgroup = cgroup
-    around = map.memoryFolders
-    shared = around.first { $0.ownKills != nil }
+    enclosing = map.memoryFolders
+    shared = enclosing.first { $0.ownKills != nil }
     sharedBefore = shared?.ownKills
     machineBefore = Self.machineKills()
     log = KernelLog()
   }
 
-  /// Adds what was seen to the evidence of an end; to be called before the cgroup is removed.
+  /// Adds the counters and log entries to the evidence of an end; call it before the cgroup is removed.
   ///
-  /// The evidence has the status, the signals that were sent, the main process, the processes of the tree and their
-  /// last resident memory. Where they leave a SIGKILL unexplained, and nothing shows a kill, it waits a while for it.
+  /// The evidence must already have the status, the sent signals, the main process, the processes of the tree and their
+  /// last resident memory. If a SIGKILL is unexplained and no OOM kill is visible yet, waits briefly for one to appear.
   func complete(_ evidence: inout EndEvidence) {
     readLimits(into: &evidence.memory)
     readCounters(into: &evidence.memory)
     guard case .signaled(.kill, _) = evidence.status, !evidence.sentSignals.contains(.kill) else { return }
-    let deadline = MonotonicTime.after(Self.patience)
+    let deadline = MonotonicTime.after(Self.killReportDelay)
     while !showsKill(evidence.memory), !deadline.hasPassed {
       usleep(10_000)
       readCounters(into: &evidence.memory)
@@ -50,7 +50,7 @@ final class MemoryWatch {
       guard let before, let after else { return nil }
       return MemoryEvidence.Count(before: before, after: after)
     }
-    // The cgroup is new, so that it has counted nothing before.
+    // A new cgroup starts at 0.
     memory.ownKills = count(0, cgroup?.memory?.kills)
     memory.limitHits = count(0, cgroup?.memory?.limitHits)
     memory.sharedKills = count(sharedBefore, shared?.ownKills)
@@ -67,32 +67,32 @@ final class MemoryWatch {
 
 extension MemoryWatch {
   private func readLimits(into memory: inout MemoryEvidence) {
-    let folders = [cgroup?.memory].compactMap(\.self) + around
+    let folders = [cgroup?.memory].compactMap(\.self) + enclosing
     memory.limit = folders.compactMap(\.limit).min()
     memory.limitIsOwn = cgroup?.limit != nil && cgroup?.memory?.limit == memory.limit
   }
 }
 
-// MARK: - Whose kill it was
+// MARK: - Attribution of kills
 
 extension MemoryWatch {
-  /// The kill, where it was certainly one of the tree.
+  /// The kill, if it certainly hit the tree; else nil.
   ///
-  /// Where the log names the cgroup of the process, and the target has one of its own, that decides: no other cgroup has
-  /// its name. Else the number of the process does, where the log numbers processes as we do.
+  /// If the log names the cgroup of the process, and the target has its own, the cgroup's unique name decides.
+  /// Otherwise the pid decides, provided that the runner is in the pid namespace of the log.
   private func loggedKill(_ kill: KernelKill, in memory: MemoryEvidence) -> MemoryEvidence.LoggedKill? {
-    let numbersAreOurs = LinuxCalls.isInFirstProcessNamespace
+    let pidsMatchLog = LinuxCalls.isInInitialPIDNamespace
     if let path = kill.cgroup, let cgroup, cgroup.memory != nil {
       guard path.split(separator: "/").contains(cgroup.name[...]) else { return nil }
     } else {
       let isOfTree = memory.processes.contains(kill.pid) || memory.mainProcess == kill.pid
-      guard numbersAreOurs, isOfTree else { return nil }
+      guard pidsMatchLog, isOfTree else { return nil }
     }
-    let pid = numbersAreOurs ? kill.pid : nil
+    let pid = pidsMatchLog ? kill.pid : nil
     return MemoryEvidence.LoggedKill(pid: pid, isOfCgroup: kill.isOfCgroup, line: kill.line)
   }
 
-  /// Counts the living processes that are larger than the main one was; costs a look at every process.
+  /// Counts the living processes that are larger than the main process was; reads `statm` of every process.
   private func rankMainProcess(in memory: inout MemoryEvidence) {
     guard let last = memory.lastResident, memory.machineKills?.rise ?? 0 > 0 else { return }
     let others = LinuxCalls.descendantsByScan(of: 1).map(\.pid).filter { !memory.processes.contains($0) }

@@ -1,7 +1,7 @@
 import GateCore
 
 extension LaunchError {
-  /// The failure of a call at a stage of the request's start.
+  /// Describes a call that failed at a stage of the request's start.
   init(_ stage: Stage, code: Int32, request: LaunchRequest) {
     self.init(
       stage, .system(code), program: request.program, folder: request.workingDirectory,
@@ -21,7 +21,7 @@ extension LaunchError {
     }
   }
 
-  /// `ENOENT` means the program, or what is needed to run it: the interpreter of its `#!` line or the dynamic loader.
+  /// `ENOENT` may refer to the program, or to the interpreter of its `#!` line or the dynamic loader.
   private static func isThere(_ request: LaunchRequest) -> Bool {
     let path = request.program.hasPrefix("/") ? request.program : "\(request.workingDirectory)/\(request.program)"
     return LinuxCalls.executability(of: path) != LinuxCalls.Code.noSuchFile

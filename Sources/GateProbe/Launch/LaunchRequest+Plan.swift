@@ -1,7 +1,7 @@
 import GateCore
 
 extension LaunchRequest {
-  /// The request as a supervisor takes it; the program is the file at `path`.
+  /// Converts the request to a plan for a supervisor; the program is the file at `path`.
   func plan(executing path: String) throws(LaunchError) -> SupervisorPlan {
     SupervisorPlan(
       program: path,
@@ -23,7 +23,7 @@ extension LaunchRequest {
     )
   }
 
-  /// The environment as the kernel takes it, checked together with the words.
+  /// The environment as `NAME=VALUE` strings; rejects names and words that execve(2) cannot represent.
   private func checkedEnvironment() throws(LaunchError) -> [String] {
     if let name = environment.keys.first(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) {
       throw LaunchError(.arguments, .invalidVariable(name), program: program)

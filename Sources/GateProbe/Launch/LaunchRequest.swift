@@ -1,26 +1,26 @@
 import GateCore
 
-/// A program to start, and all that it starts with.
+/// A program to start, with its arguments, environment and descriptors.
 struct LaunchRequest: Sendable {
   /// The program and its arguments.
   ///
-  /// A program without a slash is looked for in the `PATH` of `environment`.
+  /// A program without a slash is searched for in the `PATH` of `environment`.
   var words: [String]
   var program: String { words.first ?? "" }
-  /// All of the program's environment; nothing is added to it.
+  /// The complete environment of the program.
   var environment: [String: String]
   var workingDirectory: String
-  /// The descriptor for standard input, which stays the caller's; nil is `/dev/null`.
+  /// The descriptor for standard input, still owned by the caller; nil for `/dev/null`.
   var input: Int32?
-  /// The descriptor for standard output and error, which stays the caller's.
+  /// The descriptor for standard output and error, still owned by the caller.
   var output: Int32
   var isolation: Isolation
-  /// What goes with the runner, should it die before it can remove it.
+  /// The folder that the supervisor removes if the runner dies first.
   var scratch: PrivateFolder?
-  /// Whether the program and all that it starts is traced, so that each one's last values are read at its end.
+  /// Whether to trace the program and its descendants, to read the last values of each when it exits.
   var isTraced = false
   var containment: Containment?
-  /// The descriptor of a file that takes a copy of the program's mappings (`smaps`) at its end, where it is traced.
+  /// The descriptor of a file that receives a copy of `smaps` when a traced program exits.
   var mappings: Int32?
 
   init(

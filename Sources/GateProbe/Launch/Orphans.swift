@@ -1,10 +1,10 @@
 import Glibc
 
-/// What a supervisor that was killed has left behind.
+/// The processes that a killed supervisor left behind.
 ///
-/// A process is taken for one of the tree if its session is still the supervisor's (the number of a session is not
-/// given away while a process is in it), if it is one that was seen as a member (same number, same start), or if its
-/// environment names the FIFO of the tree's target: so a daemon is found that was never seen before.
+/// A process belongs to the tree if its session is still the supervisor's (the kernel does not reuse a session id while
+/// a process is in the session), if it was seen as a member (same pid, same start time), or if its environment contains
+/// the FIFO of the tree's target. The last rule also finds daemons that were never seen.
 struct Orphans {
   let session: Int32
   let known: [Int32: UInt64]
@@ -16,13 +16,13 @@ struct Orphans {
     entry = marksPath.map { Array("HIGHWATER_MARKS=\($0)".utf8) }
   }
 
-  /// What is read of an environment.
-  private static let largestEnvironment = 1 << 20
+  /// How many bytes of an environment are read.
+  private static let maxEnvironmentSize = 1 << 20
 
-  /// How often the machine's processes are gone through; each pass finds what the one before has missed.
+  /// How often to scan all processes; each pass finds those that the previous one missed.
   private static let passes = 100
 
-  /// Kills them, and waits until they are gone, 1 s at most.
+  /// Kills them, and waits at most 1 s until they are gone.
   func kill() {
     for _ in 0..<Self.passes {
       let left = remaining()
@@ -37,9 +37,9 @@ struct Orphans {
     return process.session == session || known[pid] == process.startTick || hasEntry(pid)
   }
 
-  /// Whether the process was started with the entry in its environment (proc_pid_environ(5)).
+  /// Whether the process's initial environment contains the entry (proc_pid_environ(5)).
   private func hasEntry(_ pid: Int32) -> Bool {
-    guard let entry, let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: Self.largestEnvironment)
+    guard let entry, let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: Self.maxEnvironmentSize)
     else {
       return false
     }

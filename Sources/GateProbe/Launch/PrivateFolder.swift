@@ -2,15 +2,15 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// A temporary folder of one repetition, readable by this user only, with the FIFO for marks in it.
+/// The temporary folder of a repetition, accessible to this user only; contains the FIFO for marks.
 struct PrivateFolder {
   let path: String
   /// The FIFO's path, for the target.
   var marksPath: String { path + "/marks" }
-  /// The FIFO, open for reading and writing, so that it never comes to an end when a writer closes.
+  /// The FIFO, opened for reading and writing, so that reads never hit end of file when a writer closes.
   let marks: Descriptor
 
-  /// Makes the folder in an existing one, as in `TMPDIR`.
+  /// Creates the folder in an existing one, such as `TMPDIR`.
   init(in parent: String) throws(SystemFailure) {
     let folder = try SystemFailure.of(.mkdtemp, path: parent) { () throws(ErrorNumber) in
       try makeTemporaryFolder(in: parent)
@@ -28,7 +28,7 @@ struct PrivateFolder {
     }
   }
 
-  /// Removes the folder; what the target itself put there stays, with the folder.
+  /// Removes the folder, unless the target created files in it.
   func remove() {
     unlink(marksPath)
     rmdir(path)

@@ -1,15 +1,15 @@
 import GateCore
 import Synchronization
 
-/// A program that was started, with everything that it starts in turn.
+/// A started program and all its descendants.
 ///
-/// The program's parent is a *supervisor*, a process that inherits whatever is orphaned below it. It kills the
-/// tree when it is asked to, and when the runner is gone for whatever reason, so that nothing outlives the runner.
-/// Should the supervisor itself be killed, the program dies with it (`PR_SET_PDEATHSIG`), and the runner kills what
-/// it finds of the rest: the processes of the supervisor's session, those that it has seen as members, and those that
-/// carry the target's own FIFO for marks in their environment.
+/// The program's parent is a *supervisor*, a child subreaper that adopts all orphans below it. It kills the tree on
+/// request, and when the runner exits for any reason, so that no process outlives the runner. If the supervisor itself
+/// is killed, the program dies with it (`PR_SET_PDEATHSIG`), and the runner kills the other processes that it can find:
+/// those in the supervisor's session, known members, and processes with the target's FIFO for marks in their
+/// environment.
 ///
-/// Every method may be called from any thread.
+/// All methods are thread-safe.
 final class ProcessTree: Sendable {
   /// A living process of the tree.
   struct Member: Sendable, Equatable {
@@ -29,38 +29,38 @@ final class ProcessTree: Sendable {
     var survivors: [Int32] = []
     var isDone = false
     var isOver = false
-    /// By pid, the start tick of each process that was seen as a member.
+    /// The start ticks of known members, by pid.
     var seen: [Int32: UInt64] = [:]
-    /// What was reported of traced processes since ``takeTraceEvents()``.
+    /// Events of traced processes since the last ``takeTraceEvents()``.
     var traceEvents: [TraceEvent] = []
     var hasReaped = false
   }
 
-  /// The most endings that are kept, so that a program that leaves orphans for ever costs no memory for ever.
-  private static let mostEndings = 16_384
+  /// Bounds the memory for endings, for programs that create orphans forever.
+  private static let maxEndings = 16_384
 
-  /// How long the supervisor may take to kill everything: its own 5 s, and some for a machine under load.
-  private static let patience = Duration.seconds(8)
+  /// How long the supervisor may take to kill the tree: its own 5 s, plus a margin for a machine under load.
+  private static let killTimeout = Duration.seconds(8)
 
-  /// The process of the program; its number may be another's once its ending was reported.
+  /// The pid of the program; the kernel may reuse it once its ending was reported.
   let leader: Int32
   /// The program's parent.
   var supervisor: Int32 { handle.pid }
-  /// The instant after the program was executed.
+  /// The time right after the exec of the program.
   let startedAt: MonotonicTime
-  /// Becomes readable when there are events for ``collect()``, and stays so once the tree is empty.
+  /// Readable when there are events for ``collect()``, and always once the tree is empty.
   var reportDescriptor: Int32 { handle.report }
 
-  /// The path of the FIFO for marks, which no other tree has in its environment; nil for other programs than targets.
+  /// The path of the FIFO for marks, unique to this tree; nil for programs other than targets.
   private let marksPath: String?
   let isTraced: Bool
   private let containment: Containment?
   private let handle: LinuxCalls.Supervisor
   private let state = Mutex(State())
 
-  /// Starts the program, and returns when it was executed.
+  /// Starts the program, and returns after its exec.
   ///
-  /// - Throws: what could not be done; no process is left then.
+  /// - Throws: The stage and cause of a failed start, which leaves no process behind.
   init(starting request: LaunchRequest) throws(LaunchError) {
     let path = try ProgramSearch.path(of: request)
     marksPath = request.scratch?.marksPath
@@ -79,10 +79,10 @@ final class ProcessTree: Sendable {
       leader = pid
       startedAt = time
     case .failed(let stage, let code)?:
-      Self.dismiss(handle)
+      Self.discard(handle)
       throw LaunchError(stage, code: code, request: request)
     default:
-      Self.dismiss(handle)
+      Self.discard(handle)
       throw LaunchError(.supervisor, code: LinuxCalls.Code.inputOutput, request: request)
     }
   }
@@ -93,9 +93,9 @@ final class ProcessTree: Sendable {
     handle.close()
   }
 
-  /// The record of the start; nil where the supervisor ended without one.
+  /// The record of the start; nil if the supervisor exited without one.
   ///
-  /// What follows it must not be lost, so the descriptor is read record by record.
+  /// Reads one record at a time, so that the following ones are not lost.
   private static func firstEvent(from handle: LinuxCalls.Supervisor) -> SupervisorEvent? {
     while true {
       Polling.wait(toRead: [handle.report], atMost: .seconds(3600))
@@ -104,16 +104,16 @@ final class ProcessTree: Sendable {
     }
   }
 
-  private static func dismiss(_ handle: LinuxCalls.Supervisor) {
+  private static func discard(_ handle: LinuxCalls.Supervisor) {
     handle.close()
     LinuxCalls.reap(handle.pid)
   }
 }
 
-// MARK: - What has ended
+// MARK: - Events
 
 extension ProcessTree {
-  /// Takes in the events that have come, without waiting.
+  /// Processes the pending events, without waiting.
   func collect() {
     let orphans = state.withLock { state -> [Int32: UInt64]? in
       drain(&state) ? state.seen : nil
@@ -123,9 +123,9 @@ extension ProcessTree {
     Orphans(session: supervisor, known: orphans, marksPath: marksPath).kill()
   }
 
-  /// What was reported of traced processes since the last call, in the order of time.
+  /// The events of traced processes since the last call, in order of time.
   ///
-  /// It leaves alone what ``reportDescriptor`` yields, since another thread may wait for that.
+  /// Does not read ``reportDescriptor``, since another thread may wait for it.
   func takeTraceEvents() -> [TraceEvent] {
     state.withLock { state in
       drainEvents(&state)
@@ -136,19 +136,19 @@ extension ProcessTree {
     }
   }
 
-  /// How a process ended; nil while it lives, and for one that another process of the tree waited for.
+  /// How a process ended, as of the last ``collect()``; nil while it is alive.
   ///
-  /// It is known of the leader, and of orphans (daemons), as of the last ``collect()``.
+  /// Known for the leader and for orphans (daemons); nil for a process that another one of the tree has reaped.
   func ending(of pid: Int32) -> WaitStatus? {
     state.withLock { $0.endings[pid]?.status }
   }
 
-  /// When a process was found to have ended, where ``ending(of:)`` is known.
+  /// When the end of a process was seen; nil if ``ending(of:)`` is nil.
   func endTime(of pid: Int32) -> MonotonicTime? {
     state.withLock { $0.endings[pid]?.time }
   }
 
-  /// Whether nothing is left of the tree, as of the last ``collect()``.
+  /// Whether no process of the tree is left, as of the last ``collect()``.
   var isEmpty: Bool {
     state.withLock { $0.isOver }
   }
@@ -158,17 +158,17 @@ extension ProcessTree {
     state.withLock { $0.isOver && !$0.isDone }
   }
 
-  /// Waits for events, at most for `limit`, and takes them in.
+  /// Waits for events for at most `limit`, and processes them.
   func collect(waitingAtMost limit: Duration) {
     Polling.wait(toRead: [reportDescriptor], atMost: limit)
     collect()
   }
 
-  /// Reads all that has come; whether the supervisor was found to be lost just now.
+  /// Reads all pending events; returns whether this call found that the supervisor has died.
   private func drain(_ state: inout State) -> Bool {
     while !state.isOver {
       let events = LinuxCalls.events(from: handle.report)
-      // What stands in the other pipe by now was written before, the last values before the end.
+      // Records in the other pipe are older than these: the last values of a process precede its end.
       drainEvents(&state)
       guard let events else {
         state.isOver = true
@@ -192,10 +192,10 @@ extension ProcessTree {
   private func note(_ event: SupervisorEvent, in state: inout State) {
     switch event {
     case .ended(let pid, let status, let time):
-      if state.endings.count >= Self.mostEndings {
+      if state.endings.count >= Self.maxEndings {
         state.endings = state.endings.filter { $0.key == leader }
       }
-      // The first ending of the leader's number is the leader's; a later one is that of another process with the same number.
+      // Keep the first ending with the leader's pid: a later one is of another process that reused the pid.
       if pid != leader || state.endings[pid] == nil { state.endings[pid] = Ending(status: status, time: time) }
       state.seen[pid] = nil
       if isTraced { state.traceEvents.append(TraceEvent(pid: pid, kind: .ended(status), time: time)) }
@@ -207,12 +207,12 @@ extension ProcessTree {
   }
 }
 
-// MARK: - What lives
+// MARK: - Living processes
 
 extension ProcessTree {
   /// The living processes of the tree, without the supervisor.
   ///
-  /// One that is born or gets a new parent meanwhile may be missing.
+  /// A process that is forked or reparented during the walk may be missing.
   func members() -> [Member] {
     guard !isEmpty else { return [] }
     var pids: Set<Int32> = []
@@ -224,14 +224,14 @@ extension ProcessTree {
     return alive.map { Member(pid: $0.pid, parent: $0.parent, command: $0.command) }
   }
 
-  /// Whether a living or dead, not yet reaped process is of the tree.
+  /// Whether a process belongs to the tree; zombies count.
   func isMember(_ pid: Int32) -> Bool {
     guard pid > 1, pid != supervisor, !isEmpty else { return false }
-    // A parent that ends between two steps leaves the walk outside; the orphan is the supervisor's child by then.
-    return (0..<3).contains { _ in leadsToSupervisor(pid) }
+    // A parent that exits during the walk breaks it; a retry finds the orphan as a child of the supervisor.
+    return (0..<3).contains { _ in descendsFromSupervisor(pid) }
   }
 
-  private func leadsToSupervisor(_ pid: Int32) -> Bool {
+  private func descendsFromSupervisor(_ pid: Int32) -> Bool {
     var ancestor = pid
     while let parent = LinuxCalls.parent(of: ancestor), parent > 1 {
       if parent == supervisor { return true }
@@ -240,26 +240,26 @@ extension ProcessTree {
     return false
   }
 
-  /// Sends a signal to a process of the tree; false where it is none, or has gone.
+  /// Sends a signal to a process of the tree; false if it is not a member or has been reaped.
   ///
-  /// It cannot reach another process that was given the number of one that has ended.
+  /// Never signals another process that reused the pid.
   @discardableResult
   func send(_ signal: Signal, to pid: Int32) -> Bool {
     LinuxCalls.send(signal.number, to: pid, where: isMember)
   }
 
-  /// Kills all that is left of the tree, and waits until it is gone.
+  /// Kills all processes of the tree, and waits until they are gone.
   ///
-  /// - Returns: The processes that could not be killed, for example since they belong to another user; normally none.
+  /// - Returns: The processes that could not be killed, for example those of another user; normally none.
   @discardableResult
   func killAll() -> [Int32] {
     collect()
-    let deadline = MonotonicTime.now() + Self.patience
+    let deadline = MonotonicTime.now() + Self.killTimeout
     if !isEmpty { LinuxCalls.requestKillAll(handle) }
     while !isEmpty, MonotonicTime.now() < deadline {
       collect(waitingAtMost: deadline - MonotonicTime.now())
     }
-    // A supervisor that does not answer: its death takes the program along, and makes the rest orphans to be killed.
+    // The supervisor does not respond: killing it also kills the program, and `collect` kills the orphans.
     if !isEmpty {
       LinuxCalls.killChild(supervisor)
       while !isEmpty { collect(waitingAtMost: .milliseconds(100)) }
@@ -267,7 +267,7 @@ extension ProcessTree {
     return state.withLock { $0.survivors }
   }
 
-  /// Has the supervisor of a empty tree remove its cgroup and end; to be called once the counters were read.
+  /// Makes the supervisor of an empty tree remove its cgroup and exit; call it after reading the counters.
   func release() {
     let mustReap = state.withLock { state in
       guard state.isOver, !state.hasReaped else { return false }

@@ -1,11 +1,11 @@
 import GateCore
 
-/// Finds programs as a shell does, before the fork, since a forked child must not allocate memory.
+/// Searches `PATH` as a shell does, before the fork, since a forked child must not allocate memory.
 enum ProgramSearch {
   /// The path to execute.
   ///
-  /// A program with a slash is taken as it is, relative to the working directory. An empty entry of `PATH` is the
-  /// working directory. As execvp(3) does, it goes on behind a file that may not be executed, and remembers it.
+  /// A program with a slash is relative to the working directory. An empty entry of `PATH` means the working directory.
+  /// Like execvp(3), the search continues after a file that is not executable; the error then names that file.
   static func path(of request: LaunchRequest) throws(LaunchError) -> String {
     let program = request.program
     guard !program.isEmpty else { throw LaunchError(.arguments, .emptyCommand, program: "") }

@@ -1,17 +1,17 @@
 package import GateCore
 
-/// The small fixed environment in which targets and their helpers run.
+/// The minimal fixed environment of targets and their helpers.
 package struct TargetEnvironment: Sendable, Equatable {
-  /// Where programs are looked for when the runner itself has no `PATH`.
+  /// The search path if the runner itself has no `PATH`.
   static let standardPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
   /// The variables by name.
   package let variables: [String: String]
 
-  /// Makes the environment of a target.
+  /// Creates the environment of a target.
   ///
-  /// Later ones win: `PATH`, `HOME` and `TMPDIR` of the runner or their defaults and `LANG=C.UTF-8`, then what the
-  /// target inherits by name, then what its scenario sets.
+  /// Later entries win: `PATH`, `HOME` and `TMPDIR` of the runner or their defaults and `LANG=C.UTF-8`, then the
+  /// variables that the target inherits, then those that its scenario sets.
   package init(for target: Target, runner: [String: String]) {
     var variables = [
       "PATH": runner["PATH"] ?? Self.standardPath,

@@ -1,45 +1,45 @@
 package import GateCore
 
-/// The ways of measurement that a machine allows, found by trying.
+/// The measurement methods that a machine permits, found by trying.
 struct Capabilities: Sendable {
   let canTrace: Bool
   let site: CgroupSite
 
-  /// Those of this machine, tried once.
-  static let here = Capabilities(canTrace: LinuxCalls.canTrace, site: .here)
+  /// The capabilities of this machine, determined once.
+  static let current = Capabilities(canTrace: LinuxCalls.canTrace, site: .current)
 
-  /// The best method for the scenario.
+  /// The best available method for the scenario.
   func method(for scenario: Scenario) -> MeasurementMethod {
     MeasurementMethod(
       isTraced: canTrace && scenario.isolation.tracer != .off, inCgroup: (try? site.memory.get()) != nil)
   }
 
-  /// What the scenario demands and this machine does not allow; nil where all is allowed.
-  func refusal(of scenario: Scenario) -> Failure.Problem? {
-    if scenario.isolation.tracer == .on, !canTrace { return .tracerUnavailable(.here) }
+  /// Why this machine cannot meet a requirement of the scenario; nil if it can meet all.
+  func unmetRequirement(of scenario: Scenario) -> Failure.Problem? {
+    if scenario.isolation.tracer == .on, !canTrace { return .tracerUnavailable(.current) }
     if scenario.memoryLimit != nil, case .failure(let error) = site.memory { return .memoryLimitUnavailable(error) }
     return nil
   }
 
-  /// What the scenario's values lack here; what the scenario chose is not noted.
+  /// Notes on methods that this machine lacks, except those that the scenario has disabled.
   func notes(for scenario: Scenario) -> [MachineNote] {
     var notes: [MachineNote] = []
-    if !canTrace, scenario.isolation.tracer == .auto { notes.append(.noTracing(.here)) }
+    if !canTrace, scenario.isolation.tracer == .auto { notes.append(.noTracing(.current)) }
     if case .failure(let error) = site.memory { notes.append(.noMemoryCgroup(error)) }
     return notes
   }
 }
 
 extension Machine {
-  /// The best method that this machine allows for the scenario.
+  /// The best method that this machine permits for the scenario.
   package static func method(for scenario: Scenario) -> MeasurementMethod {
-    Capabilities.here.method(for: scenario)
+    Capabilities.current.method(for: scenario)
   }
 }
 
 extension TracingBarrier {
   /// The likely cause on this machine.
-  static var here: TracingBarrier {
+  static var current: TracingBarrier {
     TracingBarrier(
       scope: SmallFile.text(at: "/proc/sys/kernel/yama/ptrace_scope"),
       status: SmallFile.text(at: "/proc/self/status") ?? ""
@@ -49,9 +49,9 @@ extension TracingBarrier {
   /// Finds the likely cause.
   ///
   /// - Parameters:
-  ///   - scope: the text of `kernel.yama.ptrace_scope`, nil without that module; up to 1 it does not prevent tracing
-  ///     one's own children (`Documentation/admin-guide/LSM/Yama.rst`).
-  ///   - status: the text of `/proc/self/status`, whose `Seccomp` is 2 under a filter.
+  ///   - scope: the text of `kernel.yama.ptrace_scope`, nil without that module; values up to 1 permit tracing one's
+  ///     own children (`Documentation/admin-guide/LSM/Yama.rst`).
+  ///   - status: the text of `/proc/self/status`; its `Seccomp` is 2 under a filter.
   init(scope: String?, status: String) {
     let level = scope.flatMap { Int($0.prefix { $0 != "\n" }) } ?? 0
     let isFiltered = status.split(separator: "\n").contains("Seccomp:\t2")

@@ -2,17 +2,17 @@ package import GateCore
 import Glibc
 
 extension Machine {
-  /// How exact the kernel's memory counters are here, read once; nil where that is unknown.
+  /// The accuracy of the kernel's memory counters, determined once; nil if unknown.
   ///
-  /// The helper touches 256 pages, more than what CPUs hold back on a machine with up to eight of them.
+  /// The helper touches 256 pages, more than the unflushed counts of up to eight CPUs.
   package static let counters: CounterCheck? = {
-    guard let difference = LinuxCalls.lookingAtStillChild(holding: .mebibytes(1), counterDifference) else { return nil }
+    guard let difference = LinuxCalls.withIdleChild(holding: .mebibytes(1), counterDifference) else { return nil }
     let cpus = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let bound = counterBound(cpus: cpus, pageSize: PageSize.bytes, release: systemNames().release)
     return CounterCheck(bound: bound, difference: difference)
   }()
 
-  /// `VmRSS` of `status`, which is counted, less `Rss` of `smaps_rollup`, which is added up from the page tables.
+  /// `VmRSS` of `status`, a counter, minus `Rss` of `smaps_rollup`, the sum over the page tables.
   private static func counterDifference(of pid: Int32) -> Bytes? {
     guard let status = SmallFile.bytes(at: "/proc/\(pid)/status", atMost: 8192),
       let counted = status.withUnsafeBytes({ ProcText.memory(inStatus: $0) }),
@@ -23,11 +23,11 @@ extension Machine {
     return counted.resident - .kibibytes(added)
   }
 
-  /// How far a stored high-water mark may be off, for each kind of memory.
+  /// The maximum error of a stored high-water mark, for each kind of memory.
   ///
-  /// Since Linux 6.2 (commit f1a7941243c1) each CPU may hold back one less than a batch of pages, and a batch is 32, or
-  /// twice the CPUs (lib/percpu_counter.c); before, each thread held back up to 64 pages (mm/memory.c,
-  /// `TASK_RSS_EVENTS_THRESH`), for which the bound is that of one thread.
+  /// Since Linux 6.2 (commit f1a7941243c1) each CPU may hold back one page less than a batch, which is 32 or twice the
+  /// number of CPUs (lib/percpu_counter.c). Earlier kernels hold back up to 64 pages per thread (mm/memory.c,
+  /// `TASK_RSS_EVENTS_THRESH`); the bound is that of one thread.
   static func counterBound(cpus: Int, pageSize: Int, release: String) -> Bytes {
     let numbers = release.split { !$0.isASCII || !$0.isNumber }.prefix(2).compactMap { Int($0) }
     let isPerCPU = !numbers.lexicographicallyPrecedes([6, 2])

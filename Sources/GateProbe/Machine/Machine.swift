@@ -1,9 +1,9 @@
 package import GateCore
 import Glibc
 
-/// What is known of the machine and of how targets run on it.
+/// Properties of the machine, and of the way that targets run on it.
 package enum Machine {
-  /// The environment that a scenario's values are measured in; `environment` is the runner's own.
+  /// The environment in which a scenario's values are measured; `environment` is the runner's own.
   package static func fingerprint(for scenario: Scenario, environment: [String: String]) -> Fingerprint {
     let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
     let system = systemNames()
@@ -40,20 +40,19 @@ package enum Machine {
     return usable.intersection(wanted).count
   }
 
-  /// Random where the scenario wants it, and where the machine does not let us switch it off; never where the machine
-  /// has it off.
+  /// ASLR is on if the scenario wants it or it cannot be disabled, but never if the machine disables it for all.
   private static func addressesAreRandom(for isolation: Isolation) -> Bool {
     randomizesAddresses && (isolation.randomAddresses || !LinuxCalls.canFixAddresses)
   }
 
-  /// The mode in brackets, as in `always [madvise] never`; `never` for kernels without huge pages.
+  /// The mode in brackets, as in `always [madvise] never`; `never` on kernels without huge pages.
   static func hugePages() -> String {
     guard let modes = SmallFile.text(at: "/sys/kernel/mm/transparent_hugepage/enabled") else { return "never" }
     return modes.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("[") }
       .map { String($0.dropFirst().dropLast()) } ?? "never"
   }
 
-  /// As in `glibc 2.36`, asked of the C library that is loaded (confstr(3)).
+  /// The loaded C library, such as `glibc 2.36` (confstr(3)).
   private static func libc() -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
       let size = buffer.withMemoryRebound(to: CChar.self) {
@@ -64,7 +63,7 @@ package enum Machine {
     return bytes.isEmpty ? "unknown" : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// How much of the swap is used (`/proc/swaps`, in KiB behind a line of heads); nil where there is none.
+  /// The used swap space (`/proc/swaps`: KiB, after a header line); nil without swap.
   static func swapInUse() -> Bytes? {
     let areas = (SmallFile.text(at: "/proc/swaps") ?? "").split(separator: "\n").dropFirst()
     guard !areas.isEmpty else { return nil }
@@ -72,7 +71,7 @@ package enum Machine {
     return .kibibytes(used.reduce(0, +))
   }
 
-  /// Whether the machine itself makes addresses random (`kernel.randomize_va_space`, proc_sys_kernel(5)).
+  /// Whether ASLR is enabled on the machine (`kernel.randomize_va_space`, proc_sys_kernel(5)).
   static var randomizesAddresses: Bool {
     SmallFile.text(at: "/proc/sys/kernel/randomize_va_space")?.first != "0"
   }
@@ -81,12 +80,12 @@ package enum Machine {
 // MARK: - The target's variables
 
 extension Machine {
-  /// Names of variables that allocators obey (mallopt(3), ld.so(8)).
+  /// Whether a variable affects the allocator (mallopt(3), ld.so(8)).
   private static func isAllocatorSetting(_ name: String) -> Bool {
     name.hasPrefix("MALLOC_") || name == "GLIBC_TUNABLES" || name == "LD_PRELOAD"
   }
 
-  /// As in `GLIBC_TUNABLES=… MALLOC_ARENA_MAX=1`, sorted; a long value stands as its hash.
+  /// The allocator variables, such as `GLIBC_TUNABLES=… MALLOC_ARENA_MAX=1`, sorted; long values are hashed.
   static func allocatorSettings(in variables: [String: String]) -> String {
     variables.filter { isAllocatorSetting($0.key) }.sorted { $0.key < $1.key }
       .map { name, value in
@@ -96,10 +95,10 @@ extension Machine {
       .joined(separator: " ")
   }
 
-  /// Names that differ between machines or runs without telling anything about memory.
+  /// Variables that differ between machines or runs but do not affect memory.
   private static let unhashedNames: Set = ["HIGHWATER_MARKS", "PATH", "HOME", "TMPDIR"]
 
-  /// One hash over all variables, so that a difference shows without their values.
+  /// A hash of all variables, which shows a difference without revealing their values.
   static func environmentHash(of variables: [String: String]) -> String {
     let lines = variables.filter { !unhashedNames.contains($0.key) }.map { "\($0.key)=\($0.value)" }.sorted()
     return StableHash.hexadecimal(of: lines.joined(separator: "\n"))

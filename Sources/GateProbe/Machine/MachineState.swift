@@ -1,19 +1,19 @@
 import GateCore
 import Glibc
 
-/// The state of a machine, as far as it may distort values.
+/// The state of a machine that may distort values.
 struct MachineState: Sendable, Equatable {
   /// The mode of transparent huge pages.
   var hugePages = "madvise"
-  /// Zero also where there is no swap.
+  /// Zero also without swap.
   var swapInUse = Bytes.zero
-  /// The lowest limit of a cgroup around the runner.
+  /// The lowest limit of the runner's cgroup and its ancestors.
   var limit: Bytes?
-  /// The memory that is charged to that cgroup, without file pages that are easily given back.
+  /// The memory charged to the cgroup with that limit, without file pages that are easily reclaimed.
   var workingSet: Bytes?
   var usableCPUs = 1
   var onlineCPUs = 1
-  /// Whether addresses are fixed, or can be made so.
+  /// Whether ASLR is off, or can be disabled.
   var canFixAddresses = true
 
   static func now() -> MachineState {
@@ -34,17 +34,17 @@ struct MachineState: Sendable, Equatable {
 }
 
 extension MachineState {
-  /// Below this a limit is taken for near to what targets need.
+  /// A lower limit may be too small for targets.
   private static let smallLimit = Bytes.mebibytes(512)
 
-  /// The share of a limit from which on little is left, in percent.
-  private static let fullness: Int64 = 80
+  /// The used share of a limit, in percent, from which it counts as nearly full.
+  private static let nearlyFull: Int64 = 80
 
-  /// What on this machine may distort the scenario's values.
+  /// Notes on conditions of this machine that may distort the scenario's values.
   ///
-  /// Huge pages: 64 touched pages of one huge area were measured as 66,656 KiB, and as 1,404 KiB without huge pages.
-  /// Addresses: equal runs of ten programs differed by 2.4 % (median of the ranges) with random ones, by 0.8 % with
-  /// fixed ones (both Linux 6.18).
+  /// Huge pages: 64 touched pages of one huge area measured 66,656 KiB, and 1,404 KiB without huge pages. Addresses:
+  /// identical runs of ten programs differed by 2.4 % (median of the ranges) with ASLR, by 0.8 % without (both Linux
+  /// 6.18).
   func notes(for scenario: Scenario) -> [MachineNote] {
     let isolation = scenario.isolation
     var notes: [MachineNote] = []
@@ -52,7 +52,7 @@ extension MachineState {
     if swapInUse > .zero { notes.append(.swapInUse(swapInUse)) }
     if let limit {
       let used = workingSet ?? .zero
-      let isFull = used.count / max(1, limit.count / 100) >= Self.fullness
+      let isFull = used.count / max(1, limit.count / 100) >= Self.nearlyFull
       if limit < Self.smallLimit || isFull { notes.append(.smallLimit(limit, used: used)) }
       if let wanted = scenario.memoryLimit, wanted > limit { notes.append(.hiddenLimit(limit, wanted: wanted)) }
     }

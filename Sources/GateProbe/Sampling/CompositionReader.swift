@@ -1,13 +1,13 @@
 import GateCore
 
-/// Reads what the memory of a process consists of.
+/// Reads the composition of a process's memory.
 ///
-/// The totals are those of `status`: exact, cheap, and they distinguish the pages of any tmpfs from those of other files,
-/// which names of mappings do not. `smaps` adds the heap (the `brk` area, where small allocations of the main thread
-/// lie), the stack of the first thread, what is lazily freed and what is in huge pages (all four are parts of the
-/// anonymous memory), and which file the file pages are of.
+/// The totals come from `status`, which is exact and cheap, and distinguishes tmpfs pages from those of other files, as
+/// mapping names do not. `smaps` adds the heap (the `brk` area with the main thread's small allocations), the stack of
+/// the first thread, lazily freed memory and huge pages (all four are parts of the anonymous memory), and the files of
+/// the file pages.
 enum CompositionReader {
-  /// nil where the process has ended, or its mappings may not be read.
+  /// Returns nil if the process has ended, or its mappings may not be read.
   static func composition(of pid: Int32) -> Composition? {
     let status = SmallFile.bytes(at: "/proc/\(pid)/status")
     guard let memory = status?.withUnsafeBytes(ProcText.memory(inStatus:)),
@@ -16,7 +16,7 @@ enum CompositionReader {
     return composition(in: file, with: memory)
   }
 
-  /// The same from a copy of the mappings, and the values that were read together with them.
+  /// The same from a copy of the mappings, and the values read at the same time.
   static func composition(in file: borrowing ProcFile, with memory: MemoryReading) -> Composition? {
     guard let mappings = mappings(in: file), mappings.count > 0 else { return nil }
     var composition = Composition(
@@ -29,7 +29,7 @@ enum CompositionReader {
     return composition
   }
 
-  /// Goes through the file piece by piece; nil where its end was not reached.
+  /// Reads the file in pieces; nil if a read failed before its end.
   private static func mappings(in file: borrowing ProcFile) -> MappingSums? {
     var mappings = MappingSums()
     let isWhole = withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 16) { buffer in
@@ -53,7 +53,7 @@ enum CompositionReader {
   }
 }
 
-/// Sums the resident memory of mappings by their kind, from the text of `smaps` in pieces.
+/// Sums the resident memory of mappings by kind, from the text of `smaps` in pieces.
 ///
 /// All sums are in KiB.
 struct MappingSums {
@@ -69,18 +69,18 @@ struct MappingSums {
   private(set) var count = 0
   /// By the last part of the path.
   private var files: [String: Int64] = [:]
-  /// The paths of what is mapped to be executed; at most ``mostCodeFiles``.
+  /// The paths of executable mappings; at most ``maxCodeFiles``.
   private(set) var codeFiles: Set<String> = []
 
-  private static let mostCodeFiles = 1000
+  private static let maxCodeFiles = 1000
 
   private var kind = Kind.other
-  /// The start of a line whose end has not come yet; what is beyond is not needed.
+  /// The incomplete last line, cut at ``maxLineLength``.
   private var line: [UInt8] = []
-  /// An address, and a path of at most 4096 bytes (PATH_MAX).
-  private static let longestLine = 4200
+  /// Enough for an address and a path of at most 4096 bytes (PATH_MAX).
+  private static let maxLineLength = 4200
 
-  /// Pages of these are no file's, though they look so: they count as shared memory.
+  /// Prefixes of paths whose pages count as shared memory, not as file pages.
   private static let sharedMemory = ["/dev/shm/", "/memfd:", "/SYSV", "/dev/zero", "/i915", "/[aio]"]
 
   init() {
@@ -93,13 +93,13 @@ struct MappingSums {
       if byte == UInt8(ascii: "\n") {
         endLine()
         line.removeAll(keepingCapacity: true)
-      } else if line.count < Self.longestLine {
+      } else if line.count < Self.maxLineLength {
         line.append(byte)
       }
     }
   }
 
-  /// The largest first; of equal ones by name.
+  /// The mapped files by descending size, then by name.
   var libraries: [Composition.Library] {
     files.filter { $0.value > 0 }
       .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -109,9 +109,9 @@ struct MappingSums {
 
   private mutating func endLine() {
     guard !line.isEmpty else { return }
-    // By its place: `first` allocates in a build without optimisation, and this is asked for each of many lines.
+    // Not `line.first`, which allocates without optimisation: this runs for each of many lines.
     let first = line[0]
-    // A mapping begins with its address in lower case; its values begin with upper case.
+    // A mapping line starts with a lower-case address, a value line with an upper-case letter.
     if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
       || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(first)
     {
@@ -119,17 +119,17 @@ struct MappingSums {
       kind = kindOfMapping()
       noteCode()
     } else {
-      takeFigure()
+      takeValue()
     }
   }
 
-  private mutating func takeFigure() {
+  private mutating func takeValue() {
     switch line[0] {
     case UInt8(ascii: "R"): value(of: "Rss:").map { addResident($0) }
     case UInt8(ascii: "L"): value(of: "LazyFree:").map { lazilyFreed += $0 }
     case UInt8(ascii: "A"):
       value(of: "AnonHugePages:").map { hugePages += $0 }
-      // Pages of a private mapping that were written to are no longer the file's.
+      // Written pages of a private mapping no longer belong to the file.
       if case .file(let name) = kind { value(of: "Anonymous:").map { files[name, default: 0] -= $0 } }
     default: break
     }
@@ -148,7 +148,7 @@ struct MappingSums {
     line.withUnsafeBytes { ProcText.value(of: key, in: $0, at: 0) }
   }
 
-  /// The kind by the name behind address, permissions, offset, device and inode; a file's name is its path.
+  /// The kind, from the name after address, permissions, offset, device and inode; the name of a file is its path.
   private func kindOfMapping() -> Kind {
     guard let slash = line.firstIndex(of: UInt8(ascii: "/")) else {
       return ends("[heap]") ? .heap : ends("[stack]") ? .stack : .other
@@ -158,11 +158,11 @@ struct MappingSums {
     return .file(name: String(path.split(separator: "/").last ?? ""))
   }
 
-  /// The permissions, such as `r-xp`, stand behind the addresses.
+  /// Stores the path of an executable mapping; the permissions, such as `r-xp`, follow the addresses.
   private mutating func noteCode() {
     guard case .file = kind, let space = line.firstIndex(of: UInt8(ascii: " ")), line.count > space + 3,
       line[space + 3] == UInt8(ascii: "x"), let slash = line.firstIndex(of: UInt8(ascii: "/")),
-      codeFiles.count < Self.mostCodeFiles
+      codeFiles.count < Self.maxCodeFiles
     else { return }
     codeFiles.insert(String(decoding: line[slash...], as: UTF8.self))
   }

@@ -1,6 +1,6 @@
 import GateCore
 
-/// Finds the process that a scenario calls the main one, where it is not the one that was started.
+/// Finds the main process of a scenario if it is not the one that the runner started.
 struct MainProcessFinder {
   private let processTree: ProcessTree
   private let rule: Target.MainProcess
@@ -16,12 +16,12 @@ struct MainProcessFinder {
     }
   }
 
-  /// The main process; nil as long as there is none.
+  /// The main process; nil if there is none yet.
   ///
-  /// A pidfile counts once it names a member of the tree, so that one left by an earlier run does no harm. Of the
-  /// processes whose name matches, the one with the lowest number is taken. The leader's own command line does not
-  /// count: that of `sh -c 'server --port 7001; …'` names the server before there is one. Nor does the same line of
-  /// another process: each child of that shell has it between its fork and its exec.
+  /// A pidfile counts only if it names a member of the tree, so a stale one does no harm. If several names match, the
+  /// lowest pid wins. The leader's own command line is ignored: `sh -c 'server --port 7001; …'` contains the server's
+  /// name before the server exists. So is the same command line of another process: each child of that shell has it
+  /// between its fork and its exec.
   func find() -> Int32? {
     switch rule {
     case .pidfile(let path):
@@ -45,7 +45,7 @@ struct MainProcessFinder {
     return line.firstMatch(of: pattern) != nil
   }
 
-  /// The command line as the kernel shows it; nil where there is no such process.
+  /// The command line as the kernel shows it; nil if there is no such process.
   private static func words(of pid: Int32) -> [UInt8]? {
     SmallFile.bytes(at: "/proc/\(pid)/cmdline")
   }

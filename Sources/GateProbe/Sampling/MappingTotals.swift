@@ -2,18 +2,18 @@ import GateCore
 
 /// The sums over all mappings of a process, from `/proc/<pid>/smaps_rollup`.
 ///
-/// The kernel goes through all pages for it: about 10 µs a resident MiB, and no mapping can change meanwhile.
+/// The kernel walks all pages for it, about 10 µs per resident MiB, and locks the mappings meanwhile.
 struct MappingTotals {
   /// `Rss`.
   private(set) var resident: Bytes = .zero
-  /// `Pss`: a page that n processes have counts 1/n.
+  /// `Pss`: a page that n processes share counts 1/n.
   private(set) var proportional: Bytes = .zero
   /// `LazyFree`.
   private(set) var lazilyFreed: Bytes = .zero
   /// `AnonHugePages`.
   private(set) var hugePages: Bytes = .zero
 
-  /// nil where the process has ended, or its mappings may not be read.
+  /// Returns nil if the process has ended, or its mappings may not be read.
   init?(of pid: Int32) {
     guard let file = ProcFile(path: "/proc/\(pid)/smaps_rollup") else { return nil }
     let totals = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
@@ -23,7 +23,7 @@ struct MappingTotals {
     self = totals
   }
 
-  /// nil where the text has no such sums.
+  /// Returns nil if the text has no such sums.
   init?(inRollup text: UnsafeRawBufferPointer) {
     var start = 0
     while start < text.count {

@@ -1,19 +1,19 @@
 import GateCore
 
-/// The records of processes that have ended: of very many those with the highest peaks.
+/// The records of ended processes; if there are too many, only those with the highest peaks.
 struct ProcessArchive {
-  /// A target may start processes for ever; 4096 records take half a MiB.
-  private static let most = 4096
+  /// Bounds the memory for targets that start processes forever; 4096 records take half a MiB.
+  private static let maxRecords = 4096
 
   private(set) var records: [ProcessRecord] = []
-  /// How many are not among the records.
+  /// The number of discarded records.
   private(set) var dropped = 0
 
   mutating func add(_ record: ProcessRecord) {
     records.append(record)
-    guard records.count >= 2 * Self.most else { return }
+    guard records.count >= 2 * Self.maxRecords else { return }
     records.sort { ($0.isMain ? 1 : 0, $0.peak) > ($1.isMain ? 1 : 0, $1.peak) }
-    dropped += records.count - Self.most
-    records.removeLast(records.count - Self.most)
+    dropped += records.count - Self.maxRecords
+    records.removeLast(records.count - Self.maxRecords)
   }
 }

@@ -1,16 +1,16 @@
 import GateCore
 import Glibc
 
-/// The samples of a repetition, in a buffer of a fixed size.
+/// The samples of a repetition, in a buffer of fixed size.
 ///
-/// When it is full it keeps one of each two, the one in which the main process was larger, and from then on stores
-/// one of twice as many readings. So a repetition of any length fills between half of the buffer and all of it, and every
-/// maximum stays.
+/// When the buffer is full, it keeps one sample of each pair, the one with the larger main process, and from then on
+/// merges twice as many readings into a sample. So a long repetition fills at least half of the buffer, and all maxima
+/// are preserved.
 struct SampleStore: ~Copyable {
-  /// A sample without indirection: 88 bytes, so that the standard buffer is 5 MiB at most.
+  /// A flat sample of 88 bytes, so that the standard buffer takes at most 5 MiB.
   struct Reading {
     var time: Int64
-    /// Negative where the main process could not be read.
+    /// Negative if the main process could not be read.
     var resident: Int64
     var peak: Int64
     var anonymous: Int64
@@ -18,25 +18,24 @@ struct SampleStore: ~Copyable {
     var shared: Int64
     var tree: Int64
     var processes: Int64
-    /// Negative where it was not read.
+    /// Negative if it was not read.
     var minorFaults: Int64 = -1
     var cpuTime: Int64 = 0
-    /// How often the main process's high-water mark had been set back by then.
+    /// How often the main process's high-water mark has been reset so far.
     var epoch: Int64 = 0
   }
 
-  /// How many samples the standard buffer holds.
   static let standardCapacity = 65_536
 
   private let buffer: UnsafeMutableBufferPointer<Reading>
   private(set) var count = 0
-  /// How many readings make one sample.
+  /// The number of readings per sample.
   private(set) var stride = 1
   private var pending: Reading?
   private var pendingCount = 0
   private var epoch: Int64 = 0
 
-  /// Makes the buffer; the system gives it memory only as far as it is used, since new pages are mapped untouched.
+  /// Allocates the buffer; untouched pages of it take no memory.
   init(capacity: Int = standardCapacity) {
     buffer = .allocate(capacity: capacity)
   }
@@ -45,7 +44,7 @@ struct SampleStore: ~Copyable {
     buffer.deallocate()
   }
 
-  /// Takes in that the main process's high-water mark counts from now on.
+  /// Notes that the main process's high-water mark was reset.
   mutating func beginEpoch() {
     epoch += 1
   }
@@ -58,17 +57,17 @@ struct SampleStore: ~Copyable {
     if pendingCount >= stride { flush() }
   }
 
-  /// Stores what was taken in since the last sample.
+  /// Stores the pending readings as a sample.
   mutating func flush() {
     guard let reading = pending else { return }
-    if count == buffer.count { thin() }
+    if count == buffer.count { downsample() }
     buffer[count] = reading
     count += 1
     pending = nil
     pendingCount = 0
   }
 
-  private mutating func thin() {
+  private mutating func downsample() {
     var kept = 0
     for first in Swift.stride(from: 0, to: count, by: 2) {
       buffer[kept] = first + 1 < count ? Self.higher(buffer[first], buffer[first + 1]) : buffer[first]
@@ -78,9 +77,9 @@ struct SampleStore: ~Copyable {
     stride *= 2
   }
 
-  /// The one in which the main process was larger, with the larger tree and the higher mark of the two.
+  /// The reading with the larger main process, with the larger tree and the higher peak of the two.
   ///
-  /// A mark from before it was set back must not stand behind that: then each keeps its own.
+  /// A peak from before a reset must not appear after it, so readings of different epochs keep their own.
   private static func higher(_ one: Reading, _ other: Reading) -> Reading {
     var kept = other.resident > one.resident ? other : one
     if one.epoch == other.epoch { kept.peak = max(one.peak, other.peak) }
@@ -91,7 +90,7 @@ struct SampleStore: ~Copyable {
     return kept
   }
 
-  /// The last `limit` samples, in the order of time.
+  /// The last `limit` samples, in order of time.
   func last(_ limit: Int) -> [Sample] {
     (max(0, count - limit)..<count).map { Sample(buffer[$0]) }
   }

@@ -2,18 +2,17 @@ import GateCore
 import Glibc
 import Synchronization
 
-/// Reads the memory of a tree at intervals, on a thread of its own.
+/// Reads the memory of a tree at intervals, on its own thread.
 ///
-/// What counts as the tree: where the tree has a cgroup, the anonymous and shared memory that the kernel counts for
-/// that, each page once. Else every living descendant of the supervisor with its resident memory, less what a reading of
-/// `smaps_rollup` has shown to be shared: an upper bound, as long as not every process was read. A forked child counts
-/// before its exec too, since its pages are real; a child that borrows its parent's memory (between vfork and exec)
-/// does not.
+/// The memory of a tree with a cgroup is the anonymous and shared memory that the kernel counts for the cgroup, each
+/// page once. Otherwise it is the resident memory of all living descendants of the supervisor, minus the shared part
+/// that `smaps_rollup` has shown: an upper bound until every process was read. A forked child counts before its exec,
+/// too, since its pages are real; a child that shares its parent's memory (between vfork and exec) does not.
 ///
-/// The first readings are made in `init`, so that even the shortest program has some. Every method may be called from
-/// any thread; ``start()``, ``stop()`` and ``report()`` once each.
+/// `init` makes the first reading, so that even the shortest program has one. All methods are thread-safe; call
+/// ``start()``, ``stop()`` and ``report()`` once each.
 final class Sampler: Sendable {
-  private struct Life {
+  private struct Worker {
     var thread: PosixThread
     var wake: Wakeup
   }
@@ -21,9 +20,9 @@ final class Sampler: Sendable {
   private let processTree: ProcessTree
   private let interval: Duration
   private let state: Mutex<SamplerState>
-  private let life = Mutex<Life?>(nil)
+  private let worker = Mutex<Worker?>(nil)
 
-  /// Makes the first reading; `main` says which process is the main one, nil being the leader.
+  /// Makes the first reading; `main` is the rule for the main process, nil for the leader.
   init(
     processTree: ProcessTree,
     interval: Duration,
@@ -43,27 +42,27 @@ final class Sampler: Sendable {
     LinuxCalls.monotonicNanoseconds() - processTree.startedAt.nanoseconds
   }
 
-  /// Starts the thread; where none can be made, the report says so in a note.
+  /// Starts the thread; if that fails, the report has a note.
   func start() {
     do throws(SystemFailure) {
       let wake = try Wakeup()
       let thread = try PosixThread(named: "hw-sampler") { self.loop(wakingOn: wake.descriptor) }
-      life.withLock { $0 = Life(thread: thread, wake: wake) }
+      worker.withLock { $0 = Worker(thread: thread, wake: wake) }
     } catch {
       state.withLock { $0.add(.notSampled(error)) }
     }
   }
 
-  /// Makes a last reading, and ends the thread.
+  /// Stops the thread, and makes a last reading.
   func stop() {
-    if let life = life.withLock({ $0.take() }) {
-      life.wake.raise()
-      life.thread.join()
+    if let worker = worker.withLock({ $0.take() }) {
+      worker.wake.raise()
+      worker.thread.join()
     }
     sweep()
   }
 
-  /// All that was seen; to be asked for when nothing is left of the tree, so that the ends of all are known.
+  /// The final report; call it when the tree is empty, so that it includes how every process ended.
   func report() -> SamplingReport {
     processTree.collect()
     return state.withLock { state in
@@ -72,29 +71,27 @@ final class Sampler: Sendable {
     }
   }
 
-  /// The process id of the main process; nil while it is unknown.
-  ///
-  /// It stays when the process has ended.
+  /// The pid of the main process, also after its end; nil while it is unknown.
   var mainProcess: Int32? {
     state.withLock { $0.main?.pid }
   }
 
-  /// The last samples, at most `count`, in the order of time.
+  /// The last samples, at most `count`, in order of time.
   func recent(_ count: Int) -> [Sample] {
     state.withLock { $0.store.last(count) }
   }
 }
 
-// MARK: - At an instant
+// MARK: - Readings on request
 
 extension Sampler {
   /// The main process's memory at a mark; see ``Mark``.
   typealias Level = (time: Duration, resident: Bytes?, peakBefore: Bytes?)
 
-  /// The main process's memory at a mark, with the time since exec.
+  /// Reads the main process's memory for a mark, with the time since exec.
   ///
-  /// Where a phase begins the high-water mark is set back, so that the phase gets one of its own. That is done only
-  /// while the tree stands still in its cgroup, for else a peak between reading and setting would be lost.
+  /// Resets the high-water mark at the beginning of a phase, so that each phase has its own, but only while the tree is
+  /// frozen in its cgroup: otherwise a peak between the reading and the reset would be lost.
   func level(beginningPhase: Bool) -> Level {
     state.withLock { state in
       let time = Self.age(of: processTree)
@@ -104,15 +101,15 @@ extension Sampler {
     }
   }
 
-  /// Reads what the main process's memory consists of, for the moment before the target is stopped.
+  /// Reads the composition of the main process's memory just before the target is stopped.
   ///
-  /// It goes through all mappings (about 12 ms per GiB), which holds up the target's own mmap calls meanwhile.
+  /// Reads all mappings (about 12 ms per GiB), which blocks the target's mmap calls meanwhile.
   func takeFinalComposition() {
     guard let composition = readComposition() else { return }
     state.withLock { $0.composition = composition }
   }
 
-  /// The same at a mark, where the last one is long enough ago: it takes at most a hundredth of the time.
+  /// The same at a mark, unless the last reading was too recent: readings take at most 1 % of the time.
   func takeComposition() {
     guard state.withLock({ $0.mayReadMappings(at: Self.age(of: processTree)) }) else { return }
     _ = readComposition()
@@ -135,7 +132,7 @@ extension Sampler {
     let seed =
       UInt64(bitPattern: Int64(processTree.startedAt.nanoseconds)) ^ UInt64(bitPattern: Int64(processTree.leader))
     var clock = SamplerClock(interval: interval, seed: seed)
-    // The wake-up is the larger part of what a reading costs.
+    // Includes the wake-up, which is the larger part of a reading's cost.
     var costsBegin = LinuxCalls.threadNanoseconds()
     while true {
       let searchCost = search(&clock)
@@ -148,7 +145,7 @@ extension Sampler {
     }
   }
 
-  /// Reads everything once; the time of that since exec.
+  /// Reads the tree once; returns the time of the reading since exec.
   @discardableResult
   func sweep() -> Duration {
     state.withLock { state in
@@ -159,7 +156,7 @@ extension Sampler {
     }
   }
 
-  /// Looks for new processes where that is due; what it took of the CPU.
+  /// Searches for new processes if that is due; returns the CPU time that it took.
   private func search(_ clock: inout SamplerClock) -> Int64 {
     let now = Self.age(of: processTree)
     guard now >= clock.nextSearch else { return 0 }
@@ -169,11 +166,11 @@ extension Sampler {
       return (state.isSearching, state.reportsAll)
     }
     let cost = LinuxCalls.threadNanoseconds() - before
-    clock.searched(at: now, cost: cost, isSearching: isSearching, isReported: isReported)
+    clock.didSearch(at: now, cost: cost, isSearching: isSearching, isReported: isReported)
     return cost
   }
 
-  /// Sums the mappings of the processes, one after the other.
+  /// Sums the mappings of the processes, one by one, if that is due.
   private func sumMappings(_ clock: inout SamplerClock) {
     let begin = Self.age(of: processTree)
     guard begin >= clock.nextComposition else { return }
@@ -184,6 +181,6 @@ extension Sampler {
       }
     }
     let end = Self.age(of: processTree)
-    clock.composed(at: end, took: end - begin)
+    clock.didReadComposition(at: end, took: end - begin)
   }
 }

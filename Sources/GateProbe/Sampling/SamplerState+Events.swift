@@ -1,7 +1,7 @@
 import GateCore
 
 extension SamplerState {
-  /// Takes in what a tracer has reported since the last turn.
+  /// Processes the trace events since the last call.
   mutating func takeTraceEvents() {
     guard processTree.isTraced else { return }
     for event in processTree.takeTraceEvents() {
@@ -9,7 +9,7 @@ extension SamplerState {
     }
   }
 
-  /// Events of one process may come before the one that names its parent.
+  /// Other events of a process may precede the one that names its parent.
   private mutating func take(_ event: TraceEvent, at time: Int64) {
     switch event.kind {
     case .forked(let parent, let borrowsMemory):

@@ -1,16 +1,16 @@
 import GateCore
 
-/// What a sampler has seen of a tree.
+/// The results of sampling a tree.
 struct SamplingReport: Sendable {
-  /// In the order of time.
+  /// In order of time.
   var samples: [Sample]
-  /// In the order in which they were first seen.
+  /// In order of first sight.
   var processes: [ProcessRecord]
-  /// What the main process consisted of before it was stopped; nil where it ended by itself.
+  /// The composition of the main process before it was stopped; nil if it ended by itself.
   var composition: Composition?
   var compositions: [CompositionReading]
   var treeMethod: TreeMethod
-  /// The longest time between two successive readings while something lived.
+  /// The longest time between two successive readings while a process was alive.
   var widestGap: Duration
   var notes: [RecordingNote]
 }

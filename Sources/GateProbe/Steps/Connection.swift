@@ -2,9 +2,9 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// Whether a program accepts connections at an address.
+/// Checks whether a program accepts connections at an address.
 enum Connection {
-  /// Tries every address that the host's name stands for, each for at most `time`.
+  /// Tries each address that the host name resolves to, for at most `time` each.
   static func isAccepted(host: String, port: Int, within time: Duration) -> Bool {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -23,7 +23,7 @@ enum Connection {
     }
   }
 
-  /// Tries a socket in the file system; false also where the path is too long for one (unix(7): 107 bytes).
+  /// Tries a Unix socket; false also if the path is too long for one (unix(7): 107 bytes).
   static func isAccepted(atSocket path: String, within time: Duration) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -65,13 +65,14 @@ enum Connection {
     return getsockopt(socket.number, SOL_SOCKET, SO_ERROR, &code, &size) == 0 && code == 0
   }
 
-  /// A socket that got the very port it connects to as its own is its own server (RFC 9293, simultaneous open):
-  /// where no program listens on a port of the ephemeral range, that would sometimes look like a listener.
+  /// Whether the kernel assigned the destination port as the socket's own (RFC 9293, simultaneous open).
+  ///
+  /// Without this check, an unused port in the ephemeral range would sometimes seem to accept connections.
   private static func isConnectedToItself(_ socket: Descriptor) -> Bool {
     name(of: socket, getsockname) == name(of: socket, getpeername)
   }
 
-  /// The bytes of an address without its unused part; for Unix sockets only the peer has a name.
+  /// The bytes of an address without its unused part; with Unix sockets only the peer has a name.
   private static func name(
     of socket: Descriptor,
     _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32

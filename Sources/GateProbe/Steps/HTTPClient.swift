@@ -1,13 +1,13 @@
 import GateCore
 import HTTPTransfer
 
-/// The runner's own requests to the target; connections are kept from one to the next.
+/// Sends the runner's own requests to the target, and reuses connections.
 final class HTTPClient {
   private let session = HTTPSession()
 
-  /// The status of the answer, or why none came, in words that hold no credentials.
+  /// The status of the response, or the reason for a failure, without credentials.
   ///
-  /// While the answer is awaited `isCancelled` is asked several times a second.
+  /// Polls `isCancelled` several times a second.
   func status(of request: HTTPRequest, isCancelled: @escaping () -> Bool) -> Result<Int, HTTPFailure> {
     do throws(HTTPFailure) {
       return .success(try session.send(request, isCancelled: isCancelled).status)

@@ -1,22 +1,21 @@
 import GateCore
 import LinuxSystem
 
-/// What a repetition is measured with, besides readings of `/proc`.
+/// The sources of a repetition's measurements besides `/proc`.
 struct Instruments {
-  /// The target's own cgroup; nil where the method has none.
+  /// The target's own cgroup; nil if the method uses none.
   let cgroup: Cgroup?
-  /// Watches for the OOM killer.
   let memoryWatch: MemoryWatch
-  /// Takes a copy of the target's mappings at its end, where it is traced; nil also where no file could be made.
+  /// Receives a copy of the mappings when a traced target exits; nil also if the file could not be created.
   let lastMappings: Descriptor?
 
   init(for scenario: Scenario, on method: MeasurementMethod) {
-    cgroup = method.isInCgroup ? Cgroup(at: .here, limit: scenario.memoryLimit) : nil
+    cgroup = method.isInCgroup ? Cgroup(at: .current, limit: scenario.memoryLimit) : nil
     memoryWatch = MemoryWatch(cgroup: cgroup)
     lastMappings = method.isTraced ? LinuxCalls.anonymousFile(named: "highwater-mappings") : nil
   }
 
-  /// What the target consisted of at its end, with the values that were read then; nil where there is no copy.
+  /// The composition of the target at its end, with the values read at that time; nil without a copy.
   func composition(with memory: MemoryReading) -> Composition? {
     guard let lastMappings, let copy = ProcFile(path: "/proc/self/fd/\(lastMappings.number)") else { return nil }
     return CompositionReader.composition(in: copy, with: memory)

@@ -3,35 +3,35 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// The thread that reads whatever programs print and mark, so that none of them ever blocks on a full pipe.
+/// The thread that reads the output and marks of programs, so that none of them blocks on a full pipe.
 final class Listener: Sendable {
-  /// Something that the thread serves.
+  /// A descriptor that the thread serves.
   enum Source: Sendable {
-    /// Output, until its end.
+    /// Reads until end of file.
     case reading(Descriptor, receive: @Sendable (ArraySlice<UInt8>) -> Void)
-    /// A text to write, until it is written or the reader has closed; then the writer is closed.
+    /// Writes the text, and closes the descriptor after the last byte or if no reader is left.
     case writing(Descriptor, ArraySlice<UInt8>)
   }
 
   private struct State {
     var added: [Source] = []
-    var catchUpsAsked = 0
+    var catchUpsRequested = 0
     var catchUpsDone = 0
     var isStopping = false
   }
 
   private let state = Mutex(State())
-  private let orders: Wakeup
+  private let requested: Wakeup
   private let caughtUp: Wakeup
   private let thread: Mutex<PosixThread?>
 
   init() throws(SystemFailure) {
-    orders = try Wakeup()
+    requested = try Wakeup()
     caughtUp = try Wakeup()
     thread = Mutex(nil)
   }
 
-  /// Starts the thread; it holds the listener until ``stop()``.
+  /// Starts the thread, which retains the listener until ``stop()``.
   func start() throws(SystemFailure) {
     let started = try PosixThread(named: "hw-listener") { self.run() }
     thread.withLock { $0 = started }
@@ -39,16 +39,16 @@ final class Listener: Sendable {
 
   func add(_ source: Source) {
     state.withLock { $0.added.append(source) }
-    orders.raise()
+    requested.raise()
   }
 
-  /// Returns once all that was written before the call has been received; gives up after 2 s.
+  /// Waits until all data written before the call has been received; gives up after 2 s.
   func catchUp() {
     let number = state.withLock { state in
-      state.catchUpsAsked += 1
-      return state.catchUpsAsked
+      state.catchUpsRequested += 1
+      return state.catchUpsRequested
     }
-    orders.raise()
+    requested.raise()
     let deadline = MonotonicTime.after(.seconds(2))
     while state.withLock({ $0.catchUpsDone }) < number, !deadline.hasPassed {
       Polling.wait(toRead: [caughtUp.descriptor], atMost: deadline.remaining)
@@ -56,10 +56,10 @@ final class Listener: Sendable {
     }
   }
 
-  /// Ends the thread and closes what it served.
+  /// Stops the thread, and closes its sources.
   func stop() {
     state.withLock { $0.isStopping = true }
-    orders.raise()
+    requested.raise()
     let running = thread.withLock { thread in
       defer { thread = nil }
       return thread
@@ -71,23 +71,23 @@ final class Listener: Sendable {
 // MARK: - The thread
 
 extension Listener {
-  /// More rounds of 64 KiB than a pipe holds (at most 1 MiB unprivileged, pipe(7)): then what had been written
-  /// before a catch-up is in.
+  /// More rounds of 64 KiB than a pipe can hold (at most 1 MiB unprivileged, pipe(7)), so that a catch-up reads all
+  /// data that was written before it.
   private static let catchUpRounds = 32
 
   private func run() {
     withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
       var sources: [Source] = []
-      while takeOrders(into: &sources) {
+      while takeRequests(into: &sources) {
         _ = serve(&sources, atMost: nil, buffer)
-        catchUpIfAsked(&sources, buffer)
+        catchUpIfRequested(&sources, buffer)
       }
     }
   }
 
-  /// - Returns: false when the thread is to end.
-  private func takeOrders(into sources: inout [Source]) -> Bool {
-    orders.lower()
+  /// - Returns: false if the thread should end.
+  private func takeRequests(into sources: inout [Source]) -> Bool {
+    requested.lower()
     return state.withLock { state in
       sources += state.added
       state.added = []
@@ -95,24 +95,24 @@ extension Listener {
     }
   }
 
-  private func catchUpIfAsked(_ sources: inout [Source], _ buffer: UnsafeMutableRawBufferPointer) {
-    let asked = state.withLock { $0.catchUpsAsked > $0.catchUpsDone ? $0.catchUpsAsked : nil }
-    guard let asked else { return }
-    _ = takeOrders(into: &sources)
+  private func catchUpIfRequested(_ sources: inout [Source], _ buffer: UnsafeMutableRawBufferPointer) {
+    let number = state.withLock { $0.catchUpsRequested > $0.catchUpsDone ? $0.catchUpsRequested : nil }
+    guard let number else { return }
+    _ = takeRequests(into: &sources)
     for _ in 0..<Self.catchUpRounds where !serve(&sources, atMost: .zero, buffer) { break }
-    state.withLock { $0.catchUpsDone = asked }
+    state.withLock { $0.catchUpsDone = number }
     caughtUp.raise()
   }
 
-  /// Waits for the sources and serves each that is ready once.
+  /// Waits for the sources, and serves each ready one once.
   ///
-  /// - Returns: whether one of them was ready to be read.
+  /// - Returns: Whether one of them was readable.
   private func serve(
     _ sources: inout [Source],
     atMost time: Duration?,
     _ buffer: UnsafeMutableRawBufferPointer
   ) -> Bool {
-    var list = sources.map(\.interest) + [pollfd(fd: orders.descriptor, events: Int16(POLLIN), revents: 0)]
+    var list = sources.map(\.interest) + [pollfd(fd: requested.descriptor, events: Int16(POLLIN), revents: 0)]
     Polling.wait(&list, atMost: time)
     var wasReady = false
     for index in sources.indices.reversed() where list[index].revents != 0 {
@@ -135,7 +135,7 @@ extension Listener.Source {
     }
   }
 
-  /// Reads or writes once; nil when the source is done with.
+  /// Reads or writes once; nil if the source is finished.
   fileprivate func served(with buffer: UnsafeMutableRawBufferPointer) -> Self? {
     switch self {
     case .reading(let reader, let receive):

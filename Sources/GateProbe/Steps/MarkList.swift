@@ -2,14 +2,14 @@ import GateCore
 import MarkerProtocol
 import Synchronization
 
-/// The marks of one repetition, from its steps and from the target itself, in the order of time.
+/// The marks of a repetition, from its steps and from the target itself, in order of time.
 final class MarkList: Sendable {
-  /// What bounds the memory that a target can make the runner use: 100 000 marks take about 10 MB.
-  static let most = 100_000
+  /// Bounds the memory that a target can make the runner use: 100 000 marks take about 10 MB.
+  static let maxMarks = 100_000
 
   private struct State {
     var marks: [Mark] = []
-    /// The latest word of what the target is doing; a server may say that twice a request, and those before are past.
+    /// The latest activity mark only: a server may send two per request, and earlier ones are obsolete.
     var activity: Mark?
     var reader = MarkerReader()
     var dropped = 0
@@ -18,22 +18,22 @@ final class MarkList: Sendable {
   private let state = Mutex(State())
   private let level: @Sendable (_ beginsPhase: Bool) -> Sampler.Level
 
-  /// - Parameter level: reads the main process's memory at once, for a phase that begins now or for another mark; the
-  ///   time is that of the reading, counted from the target's exec.
+  /// - Parameter level: reads the main process's memory, for the beginning of a phase or for another mark; returns the
+  ///   time of the reading since the target's exec.
   init(level: @escaping @Sendable (_ beginsPhase: Bool) -> Sampler.Level) {
     self.level = level
   }
 
-  /// Records a mark of the script.
+  /// Records a mark of a step.
   func add(_ event: Mark.Event) {
     let level = level(event.beginsPhase)
     state.withLock { Self.append(event, level, to: &$0) }
   }
 
-  /// Records the marks in what the target wrote.
+  /// Parses and records the marks that the target wrote.
   ///
-  /// Of iterations that were read at once only the last has a level: memory was read after all of them, and the same
-  /// level at each would make a fast loop that leaks look like one that does not.
+  /// Of several iterations in one read, only the last gets a memory level: memory was read after all of them, and equal
+  /// levels would hide a leak in a fast loop.
   func read(_ bytes: ArraySlice<UInt8>) {
     let events = state.withLock { state in
       var events: [Mark.Event] = []
@@ -52,19 +52,19 @@ final class MarkList: Sendable {
     }
   }
 
-  /// What was recorded; to be called once, when nothing comes any more.
+  /// Returns the recorded marks; call it once, after the last one.
   ///
-  /// A mark that was read a moment after the target's `end` is put there.
+  /// A mark that was read shortly after the target's `end` gets that time.
   func finish(at end: Duration) -> (marks: [Mark], unknownLines: Int, note: RecordingNote?) {
     state.withLock { state in
       state.reader.finish()
       var marks: [Mark] = []
       swap(&marks, &state.marks)
       if let activity = state.activity { marks.append(activity) }
-      // Those of the script and of the target come from two threads.
+      // The marks of steps and of the target come from two threads.
       marks.sort { $0.time < $1.time }
       for index in marks.indices where marks[index].time > end { marks[index].time = end }
-      let note: RecordingNote? = state.dropped > 0 ? .marksDropped(count: state.dropped, most: Self.most) : nil
+      let note: RecordingNote? = state.dropped > 0 ? .marksDropped(count: state.dropped, most: Self.maxMarks) : nil
       return (marks, state.reader.unknownLines, note)
     }
   }
@@ -76,7 +76,7 @@ final class MarkList: Sendable {
   ) {
     let mark = Mark(time: level.time, event: event, resident: level.resident, peakBefore: level.peakBefore)
     guard event.activity == nil else { return state.activity = mark }
-    guard state.marks.count < most else {
+    guard state.marks.count < maxMarks else {
       state.dropped += 1
       return
     }

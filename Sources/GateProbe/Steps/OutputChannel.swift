@@ -1,7 +1,7 @@
 import GateCore
 import Synchronization
 
-/// Where one program's output goes: its tail always, and a file and a log to search in where asked for.
+/// Receives a program's output: keeps its tail, and optionally a copy in a file and a searchable log.
 final class OutputChannel: Sendable {
   private struct State {
     var tail = OutputTail()
@@ -10,7 +10,7 @@ final class OutputChannel: Sendable {
   }
 
   private let state: Mutex<State>
-  /// Raised when there is something new to search in.
+  /// Raised when there is new output to search.
   private let arrived: Wakeup?
 
   /// The output of a helper: only its tail is kept.
@@ -22,8 +22,8 @@ final class OutputChannel: Sendable {
   /// The output of a target.
   ///
   /// - Parameters:
-  ///   - path: the file that it is copied to.
-  ///   - arrived: raised with each piece of output; nil where no pattern will be looked for.
+  ///   - path: the file for a copy.
+  ///   - arrived: raised for each piece of output; nil if no pattern will be searched for.
   init(copiedTo path: String?, arrived: Wakeup?) {
     state = Mutex(State(log: arrived.map { _ in OutputLog() }, file: path.map { OutputFile(path: $0) }))
     self.arrived = arrived
@@ -38,33 +38,32 @@ final class OutputChannel: Sendable {
     arrived?.raise()
   }
 
-  /// The last lines of what was read so far.
+  /// The last lines read so far.
   var tail: OutputTail {
     state.withLock { $0.tail }
   }
 
-  /// Why the file does not hold all of the output.
+  /// Why the file does not contain the complete output.
   var fileFailure: SystemFailure? {
     state.withLock { $0.file?.failure }
   }
 
-  /// Whether output was dropped before patterns were looked for in it.
+  /// Whether output was dropped before it was searched.
   var hasDropped: Bool {
     state.withLock { $0.log?.hasDropped ?? false }
   }
 
-  /// Searches in a copy of what is new, so that the reader is not held up meanwhile.
-  func look(with search: inout OutputSearch) -> OutputLog.Position? {
+  /// Searches a copy of the new output, so that the reader is not blocked meanwhile.
+  func find(with search: inout OutputSearch) -> OutputLog.Position? {
     let position = search.position
     let rest = state.withLock { state -> OutputLog.Rest? in
       guard let rest = state.log?.rest(from: position) else { return nil }
       return OutputLog.Rest(bytes: Array(rest.bytes)[...], position: rest.position)
     }
-    return rest.flatMap { search.look(in: $0) }
+    return rest.flatMap { search.find(in: $0) }
   }
 
-  /// Lets go of the output before a place.
-  func forget(before position: OutputLog.Position) {
-    state.withLock { $0.log?.forget(before: position.offset) }
+  func discard(before position: OutputLog.Position) {
+    state.withLock { $0.log?.discard(before: position.offset) }
   }
 }

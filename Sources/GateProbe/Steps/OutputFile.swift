@@ -2,16 +2,16 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// The file that a target's output is kept in: bounded, and never a reason to fail a run.
+/// The file for a target's output, of limited size; its errors never fail a run.
 struct OutputFile: Sendable {
-  /// Enough to find out what happened; a target in a loop must not fill the disk.
-  static let mostBytes = 16 << 20
+  /// Enough for debugging; a target in a loop must not fill the disk.
+  static let maxBytes = 16 << 20
 
-  /// Why the file does not hold the output, or not all of it.
+  /// Why the file does not contain the complete output.
   private(set) var failure: SystemFailure?
   private let path: String
   private var descriptor: Descriptor?
-  private var remaining = mostBytes
+  private var remaining = maxBytes
 
   init(path: String) {
     self.path = path

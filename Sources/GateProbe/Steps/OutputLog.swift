@@ -1,47 +1,47 @@
 import GateCore
 
-/// What a target printed, kept so that patterns can be looked for in it line by line.
+/// A target's output, stored for pattern searches line by line.
 ///
-/// Patterns see each line without its newline, cut at 8 KiB, and also the last line while it is not finished. At
-/// least the latest 4 MiB are kept.
+/// Patterns match each line without its newline, cut at 8 KiB, and also an incomplete last line. At least the latest
+/// 4 MiB are kept.
 struct OutputLog: Sendable {
-  /// A place in the output, counted from its start.
+  /// A position in the output, counted from its start.
   struct Position: Sendable, Equatable {
     var offset = 0
     /// Whether a match ended here, so that the rest of the line is not a line of its own.
     var isWithinLine = false
   }
 
-  static let longestLine = 8192
-  static let mostBytes = 4 << 20
+  static let maxLineLength = 8192
+  static let maxBytes = 4 << 20
 
   private var bytes: [UInt8] = []
-  /// The place of the first byte that is kept.
+  /// The offset of the first byte that is kept.
   private var start = 0
   /// Whether output was dropped before it was searched.
   private(set) var hasDropped = false
 
   mutating func append(_ new: some Collection<UInt8>) {
     bytes += new
-    guard bytes.count > 2 * Self.mostBytes else { return }
+    guard bytes.count > 2 * Self.maxBytes else { return }
     hasDropped = true
-    forget(before: start + bytes.count - Self.mostBytes)
+    discard(before: start + bytes.count - Self.maxBytes)
   }
 
-  /// Lets go of what no pattern will be looked for in any more.
-  mutating func forget(before offset: Int) {
+  /// Discards output that will not be searched any more.
+  mutating func discard(before offset: Int) {
     let count = min(max(offset - start, 0), bytes.count)
     bytes.removeFirst(count)
     start += count
   }
 
-  /// The output from a place on, and where it starts: later than asked where it was dropped.
+  /// The output from a position, and where it really starts, which is later if output was dropped.
   func rest(from position: Position) -> Rest {
     guard position.offset >= start else { return Rest(bytes: bytes[...], position: Position(offset: start)) }
     return Rest(bytes: bytes.dropFirst(position.offset - start), position: position)
   }
 
-  /// Output that is to be searched.
+  /// Output to search.
   struct Rest: Sendable {
     var bytes: ArraySlice<UInt8>
     var position: Position
@@ -51,7 +51,7 @@ struct OutputLog: Sendable {
 /// A search for one pattern in output that is still growing.
 struct OutputSearch {
   private let regex: Regex<AnyRegexOutput>
-  /// Nothing before this place matches.
+  /// Nothing before this position matches.
   private(set) var position: OutputLog.Position
 
   init(for pattern: Pattern, from position: OutputLog.Position) {
@@ -59,34 +59,34 @@ struct OutputSearch {
     self.position = position
   }
 
-  /// Looks at what has come since the last look: the log's rest from ``position`` on.
+  /// Searches the new output: the rest of the log from ``position``.
   ///
-  /// - Returns: the place behind the match, where the next search begins; nil while nothing matches.
-  mutating func look(in output: OutputLog.Rest) -> OutputLog.Position? {
-    var (rest, place) = (output.bytes, output.position)
+  /// - Returns: The position after the match, where the next search begins; nil if nothing matches.
+  mutating func find(in output: OutputLog.Rest) -> OutputLog.Position? {
+    var (rest, start) = (output.bytes, output.position)
     while let newline = rest.firstIndex(of: 0x0a) {
       let line = rest[..<newline]
-      let next = OutputLog.Position(offset: place.offset + line.count + 1)
-      if let end = matchEnd(in: line, isWithinLine: place.isWithinLine) {
-        return end == line.count ? next : .init(offset: place.offset + end, isWithinLine: true)
+      let next = OutputLog.Position(offset: start.offset + line.count + 1)
+      if let end = matchEnd(in: line, isWithinLine: start.isWithinLine) {
+        return end == line.count ? next : .init(offset: start.offset + end, isWithinLine: true)
       }
-      (rest, place) = (rest[(newline + 1)...], next)
+      (rest, start) = (rest[(newline + 1)...], next)
     }
-    position = place
+    position = start
     guard !rest.isEmpty, let end = matchEnd(in: rest, isWithinLine: true) else { return nil }
-    return .init(offset: place.offset + end, isWithinLine: true)
+    return .init(offset: start.offset + end, isWithinLine: true)
   }
 
-  /// The length of the line up to the end of the first match; nil where there is none.
+  /// The length of the line up to the end of the first match; nil without a match.
   ///
-  /// An empty rest of a line is no line. In a line that is not UTF-8 the match takes the whole line.
+  /// The empty rest of a line is not a line. In a line that is not UTF-8, a match extends to the end of the line.
   private func matchEnd(in line: ArraySlice<UInt8>, isWithinLine: Bool) -> Int? {
-    let seen = (line.last == 0x0d ? line.dropLast() : line).prefix(OutputLog.longestLine)
-    guard !(seen.isEmpty && isWithinLine) else { return nil }
-    let text = String(decoding: seen, as: UTF8.self)
+    let searched = (line.last == 0x0d ? line.dropLast() : line).prefix(OutputLog.maxLineLength)
+    guard !(searched.isEmpty && isWithinLine) else { return nil }
+    let text = String(decoding: searched, as: UTF8.self)
     guard let match = text.firstMatch(of: regex) else { return nil }
     let end = text.utf8.distance(from: text.startIndex, to: match.range.upperBound)
-    let isWholeLine = end == text.utf8.count || text.utf8.count != seen.count
+    let isWholeLine = end == text.utf8.count || text.utf8.count != searched.count
     return isWholeLine ? line.count : end
   }
 }

@@ -1,9 +1,9 @@
-/// The last lines that a program printed, made harmless for a terminal.
+/// The last lines that a program printed, safe to show in a terminal.
 ///
-/// At most 20 lines, each cut at 400 bytes: enough for a message and the top of a stack trace.
+/// At most 20 lines of 400 bytes: enough for a message and the top of a stack trace.
 struct OutputTail: Sendable {
-  static let mostLines = 20
-  static let longestLine = 400
+  static let maxLines = 20
+  static let maxLineLength = 400
 
   private var finished: [[UInt8]] = []
   private var unfinished: [UInt8] = []
@@ -16,13 +16,13 @@ struct OutputTail: Sendable {
         continue
       }
       hasUnfinished = true
-      if unfinished.count <= Self.longestLine { unfinished.append(byte) }
+      if unfinished.count <= Self.maxLineLength { unfinished.append(byte) }
     }
   }
 
-  /// The lines in their order; invalid UTF-8 is repaired, and control characters are spelled out.
+  /// The lines in order; invalid UTF-8 is repaired, and control characters are escaped.
   var lines: [String] {
-    (hasUnfinished ? finished + [unfinished] : finished).suffix(Self.mostLines).map(Self.harmless)
+    (hasUnfinished ? finished + [unfinished] : finished).suffix(Self.maxLines).map(Self.sanitized)
   }
 
   var text: String {
@@ -31,22 +31,22 @@ struct OutputTail: Sendable {
 
   private mutating func endLine() {
     finished.append(unfinished)
-    if finished.count > Self.mostLines { finished.removeFirst() }
+    if finished.count > Self.maxLines { finished.removeFirst() }
     unfinished = []
     hasUnfinished = false
   }
 
-  private static func harmless(_ bytes: [UInt8]) -> String {
-    let isCut = bytes.count > longestLine
-    let plain = bytes.last == 0x0d ? bytes.dropLast() : bytes.prefix(longestLine)
-    return String(decoding: plain, as: UTF8.self).spellingOutControls + (isCut ? "…" : "")
+  private static func sanitized(_ bytes: [UInt8]) -> String {
+    let isCut = bytes.count > maxLineLength
+    let plain = bytes.last == 0x0d ? bytes.dropLast() : bytes.prefix(maxLineLength)
+    return String(decoding: plain, as: UTF8.self).escapingControls + (isCut ? "…" : "")
   }
 }
 
 extension String {
-  /// The text with each character that could steer a terminal or turn the direction of writing spelled out, as in
-  /// `\u{1b}`; a tab becomes a space.
-  var spellingOutControls: String {
+  /// The text with escapes such as `\u{1b}` for control characters and characters that change the direction of writing;
+  /// a tab becomes a space.
+  var escapingControls: String {
     var result = ""
     for scalar in unicodeScalars {
       switch scalar.value {

@@ -1,16 +1,16 @@
 import GateCore
 import LinuxSystem
 
-/// How a helper ended: a program of setup, steps, readiness or teardown.
+/// How a helper ended: a program of the setup, a step, the readiness check or the teardown.
 enum HelperEnd: Equatable {
   case ended(EndEvidence.Status, output: String)
-  /// It was killed when its time was over.
-  case late(output: String)
+  /// It was killed after its timeout.
+  case timedOut(output: String)
 }
 
 extension Repetition {
-  /// What bounds each command of the teardown, unless the scenario's own timeout is shorter.
-  private static let teardownTime = Duration.seconds(60)
+  /// The timeout of each teardown command, unless the scenario's own is shorter.
+  private static let teardownTimeout = Duration.seconds(60)
 
   func runSetup() throws(StepAborted) {
     for command in scenario.setup {
@@ -19,9 +19,9 @@ extension Repetition {
     }
   }
 
-  /// Runs all commands, also after one of them failed.
+  /// Runs all commands, even if one of them fails.
   ///
-  /// - Returns: the first failure.
+  /// - Returns: The first failure.
   func runTeardown() -> Failure? {
     isCancellable = false
     cancellationDeadline = nil
@@ -29,7 +29,7 @@ extension Repetition {
     for command in scenario.teardown {
       begin(Failure.Part(.teardown, doing: "\(command)"))
       do throws(StepAborted) {
-        try require(command, exits: [0], within: min(Self.teardownTime, scenario.timeout))
+        try require(command, exits: [0], within: min(Self.teardownTimeout, scenario.timeout))
       } catch {
         first = first ?? failure(for: error, of: nil)
       }
@@ -37,7 +37,7 @@ extension Repetition {
     return first
   }
 
-  /// Runs a helper that has to end with one of the exit codes.
+  /// Runs a helper; throws unless it ends with one of the exit codes.
   func require(
     _ command: Command,
     exits: [Int],
@@ -49,12 +49,12 @@ extension Repetition {
     case .ended(.exited(let code), _) where exits.contains(code): return
     case .ended(let status, let output):
       throw .failed(.commandEnded(status, expected: exits), output: output)
-    case .late(let output):
+    case .timedOut(let output):
       throw .failed(.commandTimeout(after: time), output: output)
     }
   }
 
-  /// Runs a helper in the scenario's root; what it leaves running lives on until the repetition's end.
+  /// Runs a helper in the scenario's root; processes that it leaves running are killed at the end of the repetition.
   func runHelper(
     _ command: Command,
     until deadline: MonotonicTime,
@@ -83,8 +83,8 @@ extension Repetition {
   private func close(_ processTree: ProcessTree, status: WaitStatus?, _ channel: OutputChannel) -> HelperEnd {
     if status == nil { noteUnkillable(processTree.killAll()) }
     listener.catchUp()
-    guard let status else { return .late(output: channel.tail.text) }
-    if !processTree.isEmpty { lingering.append(processTree) }
+    guard let status else { return .timedOut(output: channel.tail.text) }
+    if !processTree.isEmpty { backgroundTrees.append(processTree) }
     return .ended(EndEvidence.Status(status), output: channel.tail.text)
   }
 

@@ -1,20 +1,20 @@
 import GateCore
 
 extension Repetition {
-  /// How long a target has, when the runner is interrupted, before it is killed.
+  /// How long a target may take to stop before it is killed, after an interruption of the runner.
   private static let interruptedGrace = Duration.seconds(2)
-  /// How long a killed process may take to be gone; one that the kernel holds up may never be.
-  private static let killTime = Duration.seconds(5)
-  /// How long processes that outlive the main one have to end by themselves.
+  /// How long to wait for a killed process, which may never exit if it is blocked in the kernel.
+  private static let killTimeout = Duration.seconds(5)
+  /// How long processes that outlive the main one may take to exit by themselves.
   private static let exitGracePeriod = Duration.milliseconds(200)
 
-  /// What the script resulted in.
+  /// The result of the script.
   private struct Outcome {
     var failure: Failure?
     var action = EndEvidence.RunnerAction.none
   }
 
-  /// Runs the script with a target that has just been started, until nothing is left of it.
+  /// Runs the script with a started target, until no process of it is left.
   func measure(_ run: TargetRun) -> Recording {
     let outcome = perform(run)
     let duration = (run.endedAt ?? .now()) - run.start
@@ -50,7 +50,7 @@ extension Repetition {
   private func perform(_ run: TargetRun) -> Outcome {
     do throws(StepAborted) {
       try awaitReadiness(of: run)
-      try playSteps(run)
+      try runSteps(of: run)
       begin(Failure.Part(.end))
       if scenario.ending == .exit {
         try awaitEnd(of: run)
@@ -64,7 +64,7 @@ extension Repetition {
     }
   }
 
-  /// Without a script that could still write to it, the target's standard input is closed: `cat` ends by that.
+  /// Closes the target's standard input, which no step can write to any more: `cat` then exits.
   private func awaitEnd(of run: TargetRun) throws(StepAborted) {
     run.input = nil
     while try watch(until: run.deadline, of: run, atTargetEnd: .proceed, { run.hasEnded ? () : nil }) == nil {}
@@ -74,7 +74,7 @@ extension Repetition {
   private func finish(_ run: TargetRun, after reason: StepAborted) -> Outcome {
     var outcome = Outcome(failure: failure(for: reason, of: run))
     if case .notReady(let timeout) = reason { outcome.action = .timeout(timeout) }
-    // A target that had ended by then ended as it did: it was a client that took too long.
+    // If the target had already ended, a client took too long: the target's own end counts.
     if reason == .outOfTime, !run.hasEnded {
       outcome.action = .timeout(.notEnded(within: scenario.timeout))
     }
@@ -99,13 +99,13 @@ extension Repetition {
     isCancellable = true
   }
 
-  /// Asks the target to end, and kills it when it does not.
+  /// Sends the stop signal to the target, and kills it if it does not exit in time.
   private func stop(_ run: TargetRun, within grace: Duration) throws(StepAborted) {
     run.refresh()
     guard !run.hasEnded else { return }
     run.sampler.takeFinalComposition()
     let signal = scenario.stop.signal
-    // With a reading just then, nothing of the last phase can hide between the last reading and its end.
+    // A last reading, so that the last phase is covered up to its end.
     let lastReading = run.sampler.sweep()
     if run.send(signal) {
       run.stopRequested = run.stopRequested ?? lastReading
@@ -117,33 +117,33 @@ extension Repetition {
     try kill(run)
   }
 
-  /// Kills the main process, or everything where there is none, and waits until it has gone.
+  /// Kills the main process, or the tree if there is none, and waits for its end.
   private func kill(_ run: TargetRun) throws(StepAborted) {
     run.refresh()
     guard !run.hasEnded else { return }
     if !run.send(.kill) { noteUnkillable(run.processTree.killAll()) }
-    _ = try watch(until: .after(Self.killTime), of: run, atTargetEnd: .proceed) {
+    _ = try watch(until: .after(Self.killTimeout), of: run, atTargetEnd: .proceed) {
       run.hasEnded || run.processTree.isEmpty ? () : nil
     }
   }
 
-  /// Notes processes that outlive the main one; they are killed then.
+  /// Notes the processes that outlive the main one; the caller kills them.
   private func noteSurvivors(of run: TargetRun) {
     let deadline = MonotonicTime.after(Self.exitGracePeriod)
-    var left: [ProcessTree.Member] = []
+    var survivors: [ProcessTree.Member] = []
     repeat {
       run.processTree.collect()
-      left = run.processTree.isEmpty ? [] : run.processTree.members()
-      if left.isEmpty { return }
-      Polling.wait(toRead: [run.processTree.reportDescriptor], atMost: min(Self.tick, deadline.remaining))
+      survivors = run.processTree.isEmpty ? [] : run.processTree.members()
+      if survivors.isEmpty { return }
+      Polling.wait(toRead: [run.processTree.reportDescriptor], atMost: min(Self.pollInterval, deadline.remaining))
     } while !deadline.hasPassed
-    let first = left.prefix(5).map { RecordingNote.Survivor(command: $0.command.spellingOutControls, pid: $0.pid) }
-    notes.append(.survivors(count: left.count, first: first))
+    let first = survivors.prefix(5).map { RecordingNote.Survivor(command: $0.command.escapingControls, pid: $0.pid) }
+    notes.append(.survivors(count: survivors.count, first: first))
   }
 }
 
 extension TargetRun {
-  /// What the main process consisted of at its end, as far as that is known.
+  /// The composition of the main process at its end, as far as known.
   fileprivate func lastComposition(in report: SamplingReport) -> Composition? {
     guard let memory = report.samples.last(where: { $0.main != nil })?.main else { return nil }
     let atEnd = main == processTree.leader ? instruments.composition(with: memory) : nil
@@ -155,9 +155,9 @@ extension TargetRun {
 // MARK: - Failures
 
 extension Repetition {
-  /// The failure of the part that was under way.
+  /// The failure of the current part.
   func failure(for reason: StepAborted, of run: TargetRun?) -> Failure {
-    let (part, place) = underWay
+    let (part, place) = current
     var output = run?.output.tail.text ?? ""
     let problem: Failure.Problem
     switch reason {

@@ -3,15 +3,15 @@ import Glibc
 import HTTPTransfer
 
 extension Repetition {
-  /// How long a daemon may take to show its main process where no `ready` says it.
-  private static let mainProcessTime = Duration.seconds(30)
-  private static let commandPause = Duration.milliseconds(100)
-  /// How long a single try to connect may take; servers on this machine answer at once.
-  private static let connectTime = Duration.milliseconds(500)
+  /// How long to wait for the main process of a daemon without `ready`.
+  private static let mainProcessTimeout = Duration.seconds(30)
+  private static let commandInterval = Duration.milliseconds(100)
+  /// The timeout of a connection attempt; local servers respond immediately.
+  private static let connectTimeout = Duration.milliseconds(500)
 
-  /// Waits until the target is up, and its main process known.
+  /// Waits until the target is ready and its main process is known.
   func awaitReadiness(of run: TargetRun) throws(StepAborted) {
-    let deadline = MonotonicTime.after(scenario.ready?.within ?? Self.mainProcessTime)
+    let deadline = MonotonicTime.after(scenario.ready?.within ?? Self.mainProcessTimeout)
     if let ready = scenario.ready {
       begin(Failure.Part(.ready, doing: ready.condition.displayText))
       guard try isReady(ready.condition, by: deadline, run) else {
@@ -24,9 +24,9 @@ extension Repetition {
   private func awaitMainProcess(of run: TargetRun, by deadline: MonotonicTime) throws(StepAborted) {
     guard let main = scenario.target.main else { return }
     beginStart()
-    let found = try watch(until: deadline, pause: Self.tick, of: run) { run.main }
+    let found = try watch(until: deadline, pause: Self.pollInterval, of: run) { run.main }
     guard found == nil else { return }
-    throw .notReady(.noMainProcess(main.asRule, within: scenario.ready?.within ?? Self.mainProcessTime))
+    throw .notReady(.noMainProcess(main.asRule, within: scenario.ready?.within ?? Self.mainProcessTimeout))
   }
 
   private func isReady(
@@ -39,29 +39,29 @@ extension Repetition {
       var search = OutputSearch(for: pattern, from: .init())
       return try watch(until: deadline, on: [outputArrived.descriptor], of: run) {
         outputArrived.lower()
-        return run.output.look(with: &search)
+        return run.output.find(with: &search)
       } != nil
     case .delay(let time):
       let end = min(.after(time), deadline)
       _ = try watch(until: end, of: run) { nil as Void? }
       return time <= (scenario.ready?.within ?? time)
     case .command(let command):
-      return try watch(until: deadline, pause: Self.commandPause, of: run) { () throws(StepAborted) -> Void? in
+      return try watch(until: deadline, pause: Self.commandInterval, of: run) { () throws(StepAborted) -> Void? in
         guard case .ended(.exited(0), _) = try runHelper(command, until: deadline, of: run, atTargetEnd: .abort) else {
           return nil
         }
         return ()
       } != nil
     case .tcp, .unix, .http, .file:
-      return try watch(until: deadline, pause: Self.tick, of: run) {
-        isAnswered(condition, by: deadline, run) ? () : nil
+      return try watch(until: deadline, pause: Self.pollInterval, of: run) {
+        isMet(condition, by: deadline, run) ? () : nil
       } != nil
     }
   }
 
-  /// Tries once whether the target answers.
-  private func isAnswered(_ condition: Readiness.Condition, by deadline: MonotonicTime, _ run: TargetRun?) -> Bool {
-    let time = min(Self.connectTime, deadline.remaining)
+  /// Checks a condition once.
+  private func isMet(_ condition: Readiness.Condition, by deadline: MonotonicTime, _ run: TargetRun?) -> Bool {
+    let time = min(Self.connectTimeout, deadline.remaining)
     switch condition {
     case .tcp(let host, let port): return Connection.isAccepted(host: host, port: port, within: time)
     case .unix(let path): return Connection.isAccepted(atSocket: path, within: time)
@@ -71,7 +71,7 @@ extension Repetition {
     }
   }
 
-  /// The status of an answer to a GET; nil where none comes.
+  /// The status of the response to a GET request; nil without a response.
   private func httpStatus(of url: String, by deadline: MonotonicTime, _ run: TargetRun?) -> Int? {
     let request = HTTPRequest(.init(url: url), within: deadline.remaining)
     return try? httpClient().status(of: request) { [self] in
@@ -90,23 +90,23 @@ extension Repetition {
 // MARK: - Before the start
 
 extension Repetition {
-  /// Fails where the sign of readiness is there before the target is started: it would be taken for the target's own.
+  /// Fails if the readiness condition is met before the target starts, since the target would wrongly seem ready.
   func checkNotReadyYet() throws(StepAborted) {
     guard let condition = scenario.ready?.condition else { return }
     begin(Failure.Part(.ready, doing: condition.displayText))
     let deadline = MonotonicTime.after(.seconds(1))
     switch condition {
-    case .tcp(_, let port) where isAnswered(condition, by: deadline, nil):
+    case .tcp(_, let port) where isMet(condition, by: deadline, nil):
       throw .failed(.alreadyInUse(.port(port)))
-    case .unix(let path) where isAnswered(condition, by: deadline, nil):
+    case .unix(let path) where isMet(condition, by: deadline, nil):
       throw .failed(.alreadyInUse(.socket(path)))
     case .http(let url):
-      // Whoever accepts connections there keeps the target from listening, whatever it answers.
+      // Any listener on that port keeps the target from listening, whatever it responds.
       guard let server = try? HTTPAddress(parsing: url) else { return }
       let host = String(server.host.drop { $0 == "[" }.prefix { $0 != "]" })
-      guard isAnswered(.tcp(host: host, port: server.port), by: deadline, nil) else { return }
+      guard isMet(.tcp(host: host, port: server.port), by: deadline, nil) else { return }
       throw .failed(.alreadyInUse(.port(server.port)))
-    case .file(let path) where isAnswered(condition, by: deadline, nil):
+    case .file(let path) where isMet(condition, by: deadline, nil):
       throw .failed(.alreadyInUse(.file(path)))
     default: return
     }
@@ -114,7 +114,7 @@ extension Repetition {
 }
 
 extension Readiness.Condition {
-  /// The condition as it stands in the file.
+  /// The condition as written in the project file.
   var displayText: String {
     switch self {
     case .log(let pattern): "log: \(pattern)"
@@ -130,7 +130,7 @@ extension Readiness.Condition {
 }
 
 extension Target.MainProcess {
-  /// The rule as a part of a failure.
+  /// The rule for use in a failure.
   var asRule: End.MainProcessRule {
     switch self {
     case .pidfile(let path): .pidfile(path)

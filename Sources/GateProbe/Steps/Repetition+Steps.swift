@@ -3,21 +3,30 @@ import HTTPTransfer
 import LinuxSystem
 
 extension Repetition {
-  /// Plays the script.
-  func playSteps(_ run: TargetRun) throws(StepAborted) {
-    try play(scenario.steps, in: [], isLast: true, run)
+  /// Runs the steps of the scenario.
+  func runSteps(of run: TargetRun) throws(StepAborted) {
+    try perform(scenario.steps, in: [], isLast: true, run)
   }
 
-  /// Plays a list of steps; `path` is that of the turn around them, and `isLast` says that they end the script.
-  private func play(_ steps: [Step], in path: [Failure.Part.Index], isLast: Bool, _ run: TargetRun) throws(StepAborted)
-  {
+  /// Runs a list of steps; `path` is the path of the enclosing turn, `isLast` whether these steps end the script.
+  private func perform(
+    _ steps: [Step],
+    in path: [Failure.Part.Index],
+    isLast: Bool,
+    _ run: TargetRun
+  ) throws(StepAborted) {
     for (index, step) in steps.enumerated() {
       let path = path + [.step(index + 1, of: steps.count)]
-      try play(step, at: path, isLast: isLast && index == steps.count - 1, run)
+      try perform(step, at: path, isLast: isLast && index == steps.count - 1, run)
     }
   }
 
-  private func play(_ step: Step, at path: [Failure.Part.Index], isLast: Bool, _ run: TargetRun) throws(StepAborted) {
+  private func perform(
+    _ step: Step,
+    at path: [Failure.Part.Index],
+    isLast: Bool,
+    _ run: TargetRun
+  ) throws(StepAborted) {
     begin(Failure.Part(.step, at: path, doing: step.description), at: step.place)
     run.refresh()
     if run.hasEnded {
@@ -25,21 +34,21 @@ extension Repetition {
         listener.catchUp()
         throw .failed(.targetEnded(run.status, isBefore: true), output: run.output.tail.text)
       }
-      return noteUnplayed()
+      return noteSkippedSteps()
     }
     if case .repeat(let times, let steps) = step.action {
-      try play(steps, times: times, in: path, isLast: isLast, run)
+      try perform(steps, times: times, in: path, isLast: isLast, run)
       return
     }
     do throws(StepAborted) {
       try perform(step.action, mayOutlive: isLast || scenario.ending == .exit, run)
     } catch .targetEnded where step.isPassive && (isLast || scenario.ending == .exit) {
-      if !isLast { noteUnplayed() }
+      if !isLast { noteSkippedSteps() }
     }
   }
 
-  /// A turn that holds another `repeat` is no iteration by itself: its own work would be counted twice.
-  private func play(
+  /// A turn that contains another `repeat` is not an iteration itself: its work would be counted twice.
+  private func perform(
     _ steps: [Step],
     times: Int,
     in path: [Failure.Part.Index],
@@ -48,9 +57,9 @@ extension Repetition {
   ) throws(StepAborted) {
     let isInnermost = !steps.contains { if case .repeat = $0.action { true } else { false } }
     for turn in stride(from: 1, through: times, by: 1) {
-      try play(steps, in: path + [.turn(turn, of: times)], isLast: isLast && turn == times, run)
+      try perform(steps, in: path + [.turn(turn, of: times)], isLast: isLast && turn == times, run)
       run.refresh()
-      if run.hasEnded, scenario.ending == .exit, steps.allSatisfy(\.isPassive) { return noteUnplayed() }
+      if run.hasEnded, scenario.ending == .exit, steps.allSatisfy(\.isPassive) { return noteSkippedSteps() }
       if isInnermost { run.marks.add(.iteration) }
     }
   }
@@ -60,12 +69,12 @@ extension Repetition {
     run.sampler.takeComposition()
   }
 
-  private func noteUnplayed() {
+  private func noteSkippedSteps() {
     let isNoted = notes.contains { if case .stepsNotPlayed = $0 { true } else { false } }
-    if !isNoted { notes.append(.stepsNotPlayed(from: underWay.part)) }
+    if !isNoted { notes.append(.stepsNotPlayed(from: current.part)) }
   }
 
-  /// Performs an action; `mayOutlive` says that it may finish although the target has ended.
+  /// Performs an action; `mayOutlive` says whether it may finish after the target's end.
   private func perform(_ action: Step.Action, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
     switch action {
     case .phase(let name): addMark(.phase(name), of: run)
@@ -86,7 +95,7 @@ extension Repetition {
 }
 
 extension Step {
-  /// Whether nothing is missed where the target has ended before it.
+  /// Whether it may be skipped after the target's end.
   fileprivate var isPassive: Bool {
     switch action {
     case .phase, .mark, .wait, .settle: true
@@ -103,24 +112,24 @@ extension Repetition {
     guard run.send(signal) else { throw .failed(.signalNotSent) }
   }
 
-  /// Looks for the pattern in what came after the last match of such a step, or from the start.
+  /// Searches for the pattern after the last match of an `expect` step, or from the start of the output.
   ///
-  /// So output counts that comes before the step begins. What `ready: {log: …}` found is not used up by it.
+  /// So earlier output counts, too, also output that `ready: {log: …}` has matched.
   private func expect(_ pattern: Pattern, within time: Duration, _ run: TargetRun) throws(StepAborted) {
     var search = OutputSearch(for: pattern, from: run.searchPosition)
     let match = try watch(until: .after(time), on: [outputArrived.descriptor], of: run) {
       outputArrived.lower()
-      return run.output.look(with: &search)
+      return run.output.find(with: &search)
     }
     guard let match else {
       let problem = Failure.Problem.outputMissing(within: time, onlyLatestSearched: run.output.hasDropped)
       throw .failed(problem, output: run.output.tail.text)
     }
     run.searchPosition = match
-    run.output.forget(before: match)
+    run.output.discard(before: match)
   }
 
-  /// Writes the text to the target's standard input, however long it takes the target to read it.
+  /// Writes the text to the target's standard input; waits until the target has read enough of it.
   private func send(_ text: String, to run: TargetRun) throws(StepAborted) {
     guard let input = run.input else { throw .failed(.stdinNotPiped) }
     var rest = Array(text.utf8)[...]
@@ -138,7 +147,7 @@ extension Repetition {
     let start = run.age
     var latest: Settling?
     let steady: Void? = try watch(until: .after(time), pause: .milliseconds(50), of: run) { () -> Void? in
-      latest = Settling(of: run.sampler.recent(Settling.mostSamples), since: start)
+      latest = Settling(of: run.sampler.recent(Settling.maxSamples), since: start)
       return latest?.isSteady == true ? () : nil
     }
     guard steady == nil else { return }
@@ -148,24 +157,24 @@ extension Repetition {
   private func send(_ call: Step.HTTPCall, mayOutlive: Bool, _ run: TargetRun) throws(StepAborted) {
     let url = ShownURL.withoutCredentials(call.url)
     for turn in stride(from: 1, through: call.times, by: 1) {
-      let answer = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [self] in
+      let response = httpClient().status(of: HTTPRequest(call, within: run.deadline.remaining)) { [self] in
         run.refresh()
         return isInterrupted || (run.hasEnded && !mayOutlive)
       }
       let problem: Failure.HTTPProblem
-      switch answer {
+      switch response {
       case .success(let status) where call.accepts(status): continue
       case .success(let status): problem = .status(status, expected: call.expectedStatus)
       case .failure(let failure): problem = .noAnswer(failure.problem)
       }
-      try checkGoingOn(run, mayOutlive: mayOutlive)
+      try checkStillRunning(run, mayOutlive: mayOutlive)
       throw .failed(
         .http(url: url, problem: problem, request: turn, of: call.times), output: run.output.tail.text)
     }
   }
 
-  /// Aborts where something other than the request itself made it fail.
-  private func checkGoingOn(_ run: TargetRun, mayOutlive: Bool) throws(StepAborted) {
+  /// Aborts if an interruption, the timeout or the target's end made the request fail.
+  private func checkStillRunning(_ run: TargetRun, mayOutlive: Bool) throws(StepAborted) {
     if isInterrupted { throw .interrupted }
     if run.deadline.hasPassed { throw .outOfTime }
     if run.hasEnded, !mayOutlive { throw .targetEnded }

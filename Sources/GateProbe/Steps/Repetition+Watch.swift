@@ -1,21 +1,21 @@
 import GateCore
 
 extension Repetition {
-  /// The pause between two looks where no descriptor signals a change.
-  static let tick = Duration.milliseconds(20)
+  /// The polling interval if no descriptor signals a change.
+  static let pollInterval = Duration.milliseconds(20)
 
   /// What a wait does when the target ends.
   enum AtTargetEnd {
-    /// Looks a last time, at all that the target has left behind, and aborts.
+    /// Checks a last time, with all of the target's output, and aborts.
     case abort
-    /// Continues, unless a signal of another sender ended it: what is waited for can come all the same.
+    /// Continues, unless a signal that the runner did not send ended the target: the awaited value may still come.
     case proceed
   }
 
-  /// Looks again and again until there is a value, and aborts at whatever ends the script.
+  /// Polls until there is a value; throws if the script has to be aborted.
   ///
-  /// It looks whenever one of the readers or writers is ready, when the supervisor has reported an event, and after each
-  /// `pause` at the latest. The result is nil when the deadline has passed.
+  /// Checks whenever one of the readers or writers is ready, or the supervisor has reported an event, and at least once
+  /// per `pause`. Returns nil after the deadline.
   func watch<Value>(
     until deadline: MonotonicTime,
     pause: Duration = .seconds(1),
@@ -23,14 +23,14 @@ extension Repetition {
     toWrite writers: [Int32] = [],
     of run: TargetRun?,
     atTargetEnd: AtTargetEnd = .abort,
-    _ look: () throws(StepAborted) -> Value?
+    _ check: () throws(StepAborted) -> Value?
   ) throws(StepAborted) -> Value? {
     while true {
-      let deadline = try shortened(deadline)
+      let deadline = try cancellationLimited(deadline)
       run?.refresh()
       let mustAbort = run?.hasEnded == true && (atTargetEnd == .abort || run?.wasKilledByOthers == true)
       if mustAbort { listener.catchUp() }
-      if let value = try look() { return value }
+      if let value = try check() { return value }
       if mustAbort { throw .targetEnded }
       if isCancellable, run?.deadline.hasPassed == true { throw .outOfTime }
       if deadline.hasPassed { return nil }
@@ -42,8 +42,8 @@ extension Repetition {
     }
   }
 
-  /// Aborts at an interruption; what cannot be cancelled gets 10 s more in all.
-  private func shortened(_ deadline: MonotonicTime) throws(StepAborted) -> MonotonicTime {
+  /// Aborts after an interruption; work that cannot be cancelled gets 10 s more in total.
+  private func cancellationLimited(_ deadline: MonotonicTime) throws(StepAborted) -> MonotonicTime {
     guard isInterrupted else { return deadline }
     if isCancellable { throw .interrupted }
     let last = cancellationDeadline ?? .after(.seconds(10))
@@ -58,7 +58,7 @@ extension Repetition {
     return list
   }
 
-  /// The end of a main process that is no child of the supervisor is not reported.
+  /// The supervisor does not report the end of a main process that is not its child, so that needs polling.
   private func pauseForTarget(_ run: TargetRun?) -> Duration {
     guard let run else { return .seconds(1) }
     let untilTimeout = isCancellable ? run.deadline.remaining : .seconds(1)

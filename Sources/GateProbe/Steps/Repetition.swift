@@ -2,40 +2,40 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// One repetition of a scenario, from its setup to its teardown; belongs to the thread that plays it.
+/// One repetition of a scenario, from setup to teardown; confined to the thread that runs it.
 final class Repetition {
   let scenario: Scenario
   let settings: Settings
   let interruption: Interruption
-  /// Raised when the runner is asked to end.
+  /// Raised when the runner is interrupted.
   let interrupted: Wakeup
-  /// Raised when the target printed something that patterns may be looked for in.
+  /// Raised when there is new output to search.
   let outputArrived: Wakeup
   let listener: Listener
-  /// The part that is being done, for the failure if it fails, and its place in the project file.
-  private(set) var underWay = (part: Failure.Part(.start), place: SourcePlace?.none)
-  /// Programs that setup and steps started and that left something running.
-  var lingering: [ProcessTree] = []
+  /// The current part, for the failure if it fails, and its place in the project file.
+  private(set) var current = (part: Failure.Part(.start), place: SourcePlace?.none)
+  /// Helpers that left processes running.
+  var backgroundTrees: [ProcessTree] = []
   var notes: [RecordingNote] = []
-  /// Made where the first request is sent.
+  /// Created for the first request.
   var client: HTTPClient?
-  /// False while what was started is being ended: an interruption then shortens the time for that.
+  /// False while processes are being stopped and in the teardown: an interruption then shortens their time.
   var isCancellable = true
-  /// When the target, and then the teardown, must have ended after an interruption.
+  /// The deadline for stopping the target and for the teardown after an interruption.
   var cancellationDeadline: MonotonicTime?
   private var folder: PrivateFolder?
 
-  /// Whether the runner was asked to end.
+  /// Whether the runner was interrupted.
   var isInterrupted: Bool { interruption.signal != nil }
 
-  /// What does not follow from the scenario alone.
+  /// The inputs besides the scenario.
   struct Settings {
-    /// The environment of every program that is started; the target's has the marks FIFO in addition.
+    /// The environment of all programs; the target's also has the marks FIFO.
     var environment: [String: String]
     var temporaryFolder: String
-    /// The file that the target's output is copied to.
+    /// The file for a copy of the target's output.
     var outputFile: String?
-    /// How the target is measured, as far as this machine and the scenario allow.
+    /// The measurement method that this machine and the scenario permit.
     var method = MeasurementMethod.sampled
   }
 
@@ -54,16 +54,16 @@ final class Repetition {
     begin(Failure.Part(.start))
   }
 
-  /// Notes the part that is done next; a step has a place of its own.
+  /// Sets the current part; a step has its own place in the project file.
   func begin(_ part: Failure.Part, at place: SourcePlace? = nil) {
-    underWay = (part, place ?? scenario.place)
+    current = (part, place ?? scenario.place)
   }
 
-  /// Plays the scenario once; whatever happens to the target is part of the recording.
-  func play() -> Recording {
+  /// Runs the scenario once; failures become part of the recording.
+  func run() -> Recording {
     var recording: Recording
     do throws(StepAborted) {
-      try refuseWhatCannotBeDone()
+      try checkRequirements()
       try startListening()
     } catch {
       return notStarted(because: error)
@@ -86,8 +86,8 @@ final class Repetition {
   private func tearDown(after recording: inout Recording) {
     let failure = runTeardown()
     if recording.failure == nil { recording.failure = failure }
-    for processTree in lingering { noteUnkillable(processTree.killAll()) }
-    lingering = []
+    for processTree in backgroundTrees { noteUnkillable(processTree.killAll()) }
+    backgroundTrees = []
     listener.stop()
     folder?.remove()
   }
@@ -95,11 +95,11 @@ final class Repetition {
   private func notStarted(because reason: StepAborted) -> Recording {
     let failure = failure(for: reason, of: nil)
     var cause = End.Cause.startFailed(failure.problem)
-    if case .failed = reason, underWay.part.kind == .setup { cause = .setupFailed }
+    if case .failed = reason, current.part.kind == .setup { cause = .setupFailed }
     return Recording(end: End(deciding: EndEvidence(startFailure: cause)), failure: failure)
   }
 
-  /// Notes processes that no SIGKILL has ended.
+  /// Notes processes that could not be killed.
   func noteUnkillable(_ pids: [Int32]) {
     if !pids.isEmpty { notes.append(.unkillable(pids)) }
   }
@@ -110,9 +110,9 @@ final class Repetition {
 extension Repetition {
   private typealias Input = (reader: Descriptor?, writer: Descriptor?)
 
-  private func refuseWhatCannotBeDone() throws(StepAborted) {
+  private func checkRequirements() throws(StepAborted) {
     beginStart()
-    if let problem = Capabilities.here.refusal(of: scenario) { throw .failed(problem) }
+    if let problem = Capabilities.current.unmetRequirement(of: scenario) { throw .failed(problem) }
   }
 
   func beginStart() {
@@ -139,7 +139,7 @@ extension Repetition {
     }
   }
 
-  /// The target's standard input, and the end that we write to; none of either where it is `/dev/null`.
+  /// The target's standard input, and the write end of its pipe; both nil for `/dev/null`.
   private func openInput() throws(SystemFailure) -> Input {
     switch scenario.target.input {
     case .null: return (nil, nil)
@@ -174,7 +174,7 @@ extension Repetition {
     do throws(LaunchError) { return try ProcessTree(starting: request) } catch { throw StepAborted(error) }
   }
 
-  /// Begins to sample and to listen.
+  /// Starts sampling, and reading output and marks.
   private func follow(
     _ processTree: ProcessTree,
     output: Descriptor,
@@ -187,7 +187,7 @@ extension Repetition {
     )
     sampler.start()
     let list = MarkList { beginsPhase in sampler.level(beginningPhase: beginsPhase) }
-    let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.looksAtOutput ? outputArrived : nil)
+    let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })
     let run = TargetRun(
@@ -203,18 +203,18 @@ extension Repetition {
 }
 
 extension Scenario {
-  /// Whether any part of the script looks for patterns in the target's output.
-  fileprivate var looksAtOutput: Bool {
+  /// Whether the scenario searches for patterns in the target's output.
+  fileprivate var searchesOutput: Bool {
     if case .log = ready?.condition { return true }
-    return steps.contains(where: \.looksAtOutput)
+    return steps.contains(where: \.searchesOutput)
   }
 }
 
 extension Step {
-  fileprivate var looksAtOutput: Bool {
+  fileprivate var searchesOutput: Bool {
     switch action {
     case .expectOutput: true
-    case .repeat(_, let steps): steps.contains(where: \.looksAtOutput)
+    case .repeat(_, let steps): steps.contains(where: \.searchesOutput)
     default: false
     }
   }

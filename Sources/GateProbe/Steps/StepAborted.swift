@@ -1,16 +1,16 @@
 import GateCore
 
-/// Why the script of a repetition was aborted; the repetition knows the part that was under way.
+/// Why the script of a repetition was aborted; the repetition knows the current part.
 enum StepAborted: Error, Equatable {
-  /// With the last output of the program that failed.
+  /// Includes the last output of the program that failed.
   case failed(Failure.Problem, output: String = "")
   /// The target ended before it should have.
   case targetEnded
-  /// The target was not up in time.
+  /// The target was not ready in time.
   case notReady(End.Timeout)
-  /// The scenario's timeout has passed.
+  /// The scenario's timeout has expired.
   case outOfTime
-  /// The runner was asked to end.
+  /// The runner was interrupted.
   case interrupted
 
   init(_ failure: SystemFailure) {
@@ -23,10 +23,10 @@ enum StepAborted: Error, Equatable {
 }
 
 extension Failure.Part {
-  /// A part with the first line of what is done, at most 200 characters of it.
+  /// A part with the first line of its description, cut at 200 characters.
   init(_ kind: Kind, at path: [Index] = [], doing text: String) {
     let line = text.prefix { !$0.isNewline }.prefix(200)
     let isCut = line.endIndex != text.endIndex
-    self.init(kind, at: path, text: String(line).spellingOutControls + (isCut ? " …" : ""))
+    self.init(kind, at: path, text: String(line).escapingControls + (isCut ? " …" : ""))
   }
 }

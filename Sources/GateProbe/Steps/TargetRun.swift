@@ -1,32 +1,32 @@
 import GateCore
 import LinuxSystem
 
-/// A target that was started, from its exec to its end; belongs to the thread that plays the scenario.
+/// A started target, from exec to end; confined to the thread that runs the scenario.
 final class TargetRun {
   let processTree: ProcessTree
   let sampler: Sampler
   let output: OutputChannel
   let marks: MarkList
   let instruments: Instruments
-  /// The instant of exec.
+  /// The time of the exec.
   let start: MonotonicTime
-  /// When the scenario's timeout passes.
+  /// When the scenario's timeout expires.
   let deadline: MonotonicTime
-  /// The writer of the target's standard input, where steps write to it.
+  /// The write end of the target's standard input, if steps write to it.
   var input: Descriptor?
-  /// Where the next `expect` begins to search.
+  /// Where the next `expect` starts its search.
   var searchPosition = OutputLog.Position()
   var stopRequested: Duration?
   private(set) var sentSignals: Set<Signal> = []
-  /// How the main process ended; nil while it lives, and where that is unknown.
+  /// How the main process ended; nil while it is alive, and if unknown.
   private(set) var status: EndEvidence.Status?
   /// When the end of the main process was seen.
   private(set) var endedAt: MonotonicTime?
   private let hasMainRule: Bool
-  /// When the main process was seen to be gone, its status unknown.
+  /// When the main process was found to have vanished, with an unknown status.
   private var goneSince: MonotonicTime?
-  /// Whether the leader lived when the main process was last seen.
-  private var leaderLivedWithMain = true
+  /// Whether the leader was alive when the main process was last seen.
+  private var leaderWasAlive = true
   private var nextMemberCheck = MonotonicTime(nanoseconds: 0)
 
   init(
@@ -49,13 +49,13 @@ final class TargetRun {
 
   var hasEnded: Bool { endedAt != nil }
 
-  /// Whether it was ended by a signal that the runner did not send.
+  /// Whether a signal that the runner did not send ended it.
   var wasKilledByOthers: Bool {
     guard case .signaled(let signal, _)? = status else { return false }
     return !sentSignals.contains(signal)
   }
 
-  /// The main process; nil while it is not known yet.
+  /// The main process; nil while unknown.
   var main: Int32? {
     hasMainRule ? sampler.mainProcess : processTree.leader
   }
@@ -63,7 +63,7 @@ final class TargetRun {
   /// Time since exec.
   var age: Duration { .now() - start }
 
-  /// Takes in what has become known of the processes.
+  /// Updates the state from the process tree and the sampler.
   func refresh() {
     guard !hasEnded else { return }
     processTree.collect()
@@ -80,14 +80,14 @@ final class TargetRun {
 
   /// Sends a signal to the main process.
   ///
-  /// - Returns: false where that process has ended.
+  /// - Returns: false if that process has ended.
   func send(_ signal: Signal) -> Bool {
     guard let main, !hasEnded, processTree.send(signal, to: main) else { return false }
     sentSignals.insert(signal)
     return true
   }
 
-  /// All that is known of the end; to be asked for while the cgroup is still there.
+  /// The evidence of the end; call it while the cgroup still exists.
   func evidence(_ action: EndEvidence.RunnerAction, _ report: SamplingReport) -> EndEvidence {
     var evidence = EndEvidence(
       status: status, runnerAction: action, sentSignals: sentSignals, lastLines: output.tail.lines
@@ -101,35 +101,34 @@ final class TargetRun {
 }
 
 extension TargetRun {
-  /// How long a status may take after the process has gone; its own parent may have taken it.
+  /// How long to wait for the status of a vanished process, which its own parent may have reaped.
   private static let statusGrace = Duration.seconds(1)
-  private static let memberCheckPause = Duration.milliseconds(50)
+  private static let memberCheckInterval = Duration.milliseconds(50)
 
-  /// Takes in the state of a main process that is not the leader.
+  /// Updates the state of a main process that is not the leader.
   ///
-  /// It is the supervisor's child only where its own parent ended before it: else that parent takes the status, and
-  /// all that is seen is that the process has gone. The leader's status, where the leader follows at once, stands
-  /// for it then, as with a shell that waits for its last command.
+  /// If its own parent outlives it, that parent reaps it, and its status is unknown. In that case use the leader's
+  /// status if the leader exits right after it, like a shell that waits for its last command.
   private func refreshDaemon(_ main: Int32, leader: WaitStatus?) {
     if let status = processTree.ending(of: main) {
       end(with: status, of: main)
     } else if let goneSince {
-      if let leader, leaderLivedWithMain {
+      if let leader, leaderWasAlive {
         end(with: leader, of: processTree.leader)
       } else if (goneSince + Self.statusGrace).hasPassed || processTree.isEmpty {
         endedAt = .now()
       }
     } else if nextMemberCheck.hasPassed {
-      nextMemberCheck = .after(Self.memberCheckPause)
+      nextMemberCheck = .after(Self.memberCheckInterval)
       if processTree.members().contains(where: { $0.pid == main }) {
-        leaderLivedWithMain = leader == nil
+        leaderWasAlive = leader == nil
       } else {
         goneSince = .now()
       }
     }
   }
 
-  /// Ends a tree whose supervisor was killed: the kernel and the runner have killed all of it, and no more is known.
+  /// Sets the end of a tree whose supervisor was killed: all its processes were killed, and no status is known.
   private func endWithSupervisor() {
     status = .signaled(.kill, coreDumped: false)
     endedAt = .now()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Texts, and lists of texts that end with a null pointer, as C takes them; they live as long as this object.
+/// C strings and null-terminated lists of them, valid for the lifetime of this object.
 final class CStrings {
   typealias List = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 

@@ -2,12 +2,12 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// Reading and writing what may not be ready: pipes, sockets, FIFOs.
+/// Reads and writes that may not be ready: pipes, sockets, FIFOs.
 extension Descriptor {
   enum Reading: Equatable {
     case bytes(Int)
     case nothingYet
-    /// All writers have closed, or the file cannot be read any more.
+    /// All writers have closed, or the read failed.
     case end
   }
 
@@ -17,7 +17,7 @@ extension Descriptor {
     case failed(Int32)
   }
 
-  /// Reads once what is there; a signal in between does not count as a failure.
+  /// Reads the available bytes once; retries after EINTR.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
     while true {
       let count = Glibc.read(number, buffer.baseAddress, buffer.count)
@@ -28,7 +28,7 @@ extension Descriptor {
     }
   }
 
-  /// Writes once as much as fits; a closed reader is `.failed(EPIPE)` and sends no signal.
+  /// Writes once as much as fits; returns `.failed(EPIPE)`, without a SIGPIPE, if no reader is left.
   func write(_ bytes: some Collection<UInt8>) -> Writing {
     SignalMask.withoutPipeSignal {
       while true {
@@ -44,7 +44,7 @@ extension Descriptor {
 extension Descriptor {
   typealias Pair = (reader: Descriptor, writer: Descriptor)
 
-  /// A pipe, closed on exec; its ends block unless asked otherwise.
+  /// Creates a close-on-exec pipe; its ends are blocking by default.
   static func pipe(
     readerBlocks: Bool = true,
     writerBlocks: Bool = true
@@ -56,7 +56,7 @@ extension Descriptor {
     return pair
   }
 
-  /// Opens a path (`open(2)`), as the error of a repetition where that fails.
+  /// Opens a path (`open(2)`); throws a `SystemFailure` with the path.
   static func file(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) -> Descriptor {
     try SystemFailure.of(.open, path: path) { () throws(ErrorNumber) in try open(path, flags, mode: mode) }
   }
@@ -68,9 +68,9 @@ extension Descriptor {
   }
 }
 
-/// A flag that a thread can wait for together with other descriptors.
+/// A flag that a thread can poll together with other descriptors.
 ///
-/// A pipe with at most a few bytes in it: an `eventfd` would do, but the Glibc module does not show it to Swift.
+/// Uses a pipe, because the Glibc module does not import `eventfd` into Swift.
 final class Wakeup: Sendable {
   private let reader: Descriptor
   private let writer: Descriptor
@@ -79,13 +79,13 @@ final class Wakeup: Sendable {
     (reader, writer) = try Descriptor.pipe(readerBlocks: false, writerBlocks: false)
   }
 
-  /// Readable while the flag is up.
+  /// Readable while the flag is raised.
   var descriptor: Int32 { reader.number }
 
-  /// Puts the flag up; never blocks, and may be called from any thread.
+  /// Raises the flag; never blocks, and is thread-safe.
   func raise() {
     var byte: UInt8 = 1
-    // Its reader belongs to this object and is open, so that there can be no SIGPIPE; where the pipe is full the flag is up already.
+    // No SIGPIPE: this object keeps the reader open. If the pipe is full, the flag is already raised.
     _ = Glibc.write(writer.number, &byte, 1)
   }
 

@@ -3,9 +3,9 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// The calls of Linux: the only file that imports the C module; no C type leaves it.
+/// Linux system calls: the only file that imports the C module; no C type leaves it.
 enum LinuxCalls {
-  /// The error numbers that are distinguished.
+  /// The error numbers that the module distinguishes.
   enum Code {
     static let noSuchFile = ENOENT
     static let accessDenied = EACCES
@@ -15,7 +15,7 @@ enum LinuxCalls {
     static let inputOutput = EIO
   }
 
-  /// The runner's side of a supervisor that was forked.
+  /// The runner's side of a forked supervisor.
   struct Supervisor: Sendable {
     let pid: Int32
     let control: Int32
@@ -33,7 +33,7 @@ enum LinuxCalls {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// 0 where the path names a file that may be executed, else the error number.
+  /// 0 if the path names an executable file, else the error number.
   static func executability(of path: String) -> Int32 {
     hw_executable(path)
   }
@@ -42,14 +42,13 @@ enum LinuxCalls {
     hw_can_fix_addresses() == 1
   }
 
-  /// Whether programs that we start can be traced (ptrace(2)); tried once.
+  /// Whether the runner may trace its programs (ptrace(2)); tried once.
   static let canTrace = hw_can_trace() == 0
 }
 
 // MARK: - Starting
 
 extension LinuxCalls {
-  /// Forks a supervisor that starts the program of the plan.
   static func startSupervisor(_ plan: SupervisorPlan) throws(SystemFailure) -> Supervisor {
     let memory = CStrings()
     var started = hw_supervisor()
@@ -83,7 +82,7 @@ extension LinuxCalls {
     return Supervisor(pid: started.pid, control: started.control, report: started.report, events: started.events)
   }
 
-  /// The CPUs that this thread may use, in order.
+  /// The CPUs that this thread may use, in ascending order.
   static func usableCPUs() -> [Int] {
     var mask = [UInt](repeating: 0, count: 8192 / UInt.bitWidth)
     let status = mask.withUnsafeMutableBytes { bytes in
@@ -94,12 +93,12 @@ extension LinuxCalls {
   }
 }
 
-// MARK: - Talking with a supervisor
+// MARK: - Communicating with a supervisor
 
 extension LinuxCalls {
-  /// Reads the records that have come, some at a time; nil at the end of the file.
+  /// Reads pending records, at most `limit`; nil at end of file.
   ///
-  /// So many of 80 bytes stand on the stack: beyond 1 KiB a temporary allocation is one of the heap.
+  /// The default, at 80 bytes each, fits on the stack: temporary allocations above 1 KiB use the heap.
   static func events(from report: Int32, atMost limit: Int = 12) -> [SupervisorEvent]? {
     withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
       let size = records.count * MemoryLayout<hw_record>.stride
@@ -110,30 +109,30 @@ extension LinuxCalls {
     }
   }
 
-  /// Asks a supervisor to kill everything below it; it is continued should it have been stopped.
+  /// Asks a supervisor to kill its descendants; continues it if it was stopped.
   static func requestKillAll(_ supervisor: Supervisor) {
     send(HW_REQUEST_KILL_ALL, to: supervisor)
   }
 
-  /// Has a supervisor below which nothing is left remove its cgroup and end.
+  /// Makes a supervisor without descendants remove its cgroup and exit.
   static func release(_ supervisor: Supervisor) {
     send(HW_REQUEST_RELEASE, to: supervisor)
   }
 
   private static func send(_ request: hw_request, to supervisor: Supervisor) {
     var byte = UInt8(request.rawValue)
-    // The pipe is never full: this is written at most a few times. A supervisor that has gone gives EPIPE.
+    // A few bytes never fill the pipe. If the supervisor has exited, the write fails with EPIPE.
     SignalMask.withoutPipeSignal { _ = write(supervisor.control, &byte, 1) }
     kill(supervisor.pid, SIGCONT)
   }
 
-  /// Takes one pending signal of a set without waiting; -1 where none is.
+  /// Accepts a pending signal of a set, without waiting; -1 if none is pending.
   static func takePending(_ signals: UnsafePointer<sigset_t>) -> Int32 {
     var atOnce = timespec(tv_sec: 0, tv_nsec: 0)
     return sigtimedwait(signals, nil, &atOnce)
   }
 
-  /// Waits for a child process to end.
+  /// Waits for a child process to exit.
   static func reap(_ pid: Int32) {
     hw_reap(pid)
   }
@@ -143,7 +142,7 @@ extension LinuxCalls {
     kill(pid, SIGKILL)
   }
 
-  /// A pipe whose ends no program inherits; nil where no descriptor is left.
+  /// A close-on-exec pipe; nil if no descriptor is left.
   static func pipe() -> (reading: Int32, writing: Int32)? {
     withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2) { ends in
       guard let base = ends.baseAddress, hw_pipe(base) == 0 else { return nil }
@@ -151,7 +150,7 @@ extension LinuxCalls {
     }
   }
 
-  /// A file without a name, in memory, that no program inherits; nil where none can be made (memfd_create(2)).
+  /// An anonymous close-on-exec file in memory; nil if it cannot be created (memfd_create(2)).
   static func anonymousFile(named name: String) -> Descriptor? {
     let number = hw_anonymous_file(name)
     return number < 0 ? nil : Descriptor(owning: number)
@@ -163,7 +162,7 @@ extension LinuxCalls {
 }
 
 extension SupervisorEvent {
-  /// nil for a record of a kind that is not known.
+  /// Returns nil for an unknown kind of record.
   init?(_ record: hw_record) {
     let time = MonotonicTime(nanoseconds: record.time)
     switch UInt32(bitPattern: record.event) {
@@ -180,7 +179,7 @@ extension SupervisorEvent {
 }
 
 extension TraceEvent.Kind {
-  /// nil for a record of another kind.
+  /// Returns nil for a record of another kind.
   fileprivate init?(_ record: hw_record) {
     switch UInt32(bitPattern: record.event) {
     case HW_EVENT_FORKED.rawValue: self = .forked(parent: record.value, borrowsMemory: record.stage != 0)
@@ -227,12 +226,12 @@ extension LaunchError.Stage {
 // MARK: - Threads
 
 extension LinuxCalls {
-  /// Sleeps until the instant, or until the descriptor can be read; whether it can.
+  /// Sleeps until the instant, or until the descriptor is readable; returns whether it is.
   static func sleep(until instant: MonotonicTime, wakingOn descriptor: Int32) -> Bool {
     hw_sleep_until(instant.nanoseconds, descriptor) == 1
   }
 
-  /// The time that the CPU has spent on this thread, in nanoseconds.
+  /// The CPU time of this thread, in nanoseconds.
   static func threadNanoseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -250,9 +249,9 @@ extension LinuxCalls {
 // MARK: - Other processes
 
 extension LinuxCalls {
-  /// The descendants of a process that are not yet reaped, each with the parent under which it was found.
+  /// The descendants of a process, including zombies, each with its parent at the time of the walk.
   ///
-  /// May miss some while processes end, see proc(5); may then also name one twice.
+  /// May miss some, or list one twice, if processes exit during the walk, see proc(5).
   static func descendants(of root: Int32, capacity: Int = 8192) -> [(pid: Int32, parent: Int32)] {
     withUnsafeTemporaryAllocation(of: hw_process.self, capacity: capacity) { found in
       guard let base = found.baseAddress else { return [] }
@@ -261,7 +260,7 @@ extension LinuxCalls {
     }
   }
 
-  /// The buffer of a walk, made once, so that a repeated walk allocates nothing.
+  /// The buffer of a walk, allocated once, so that a repeated walk allocates nothing.
   struct WalkBuffer: ~Copyable {
     private let found: UnsafeMutableBufferPointer<hw_process>
 
@@ -273,7 +272,7 @@ extension LinuxCalls {
       found.deallocate()
     }
 
-    /// Finds the descendants anew; how many there are.
+    /// Stores the current descendants; returns their number.
     ///
     /// See ``descendants(of:capacity:)``.
     func fill(from root: Int32) -> Int {
@@ -281,13 +280,13 @@ extension LinuxCalls {
       return Int(hw_descendants(root, base, Int32(found.count)))
     }
 
-    /// One of the descendants that were found last, and the parent under which it was.
+    /// A descendant of the last walk, and its parent.
     subscript(at: Int) -> (pid: Int32, parent: Int32) {
       (found[at].pid, found[at].parent)
     }
   }
 
-  /// The same by the parents that all processes of the machine name: slower, and for kernels without `children` files.
+  /// The same by scanning all processes for their parents: slower; for kernels without `children` files.
   static func descendantsByScan(of root: Int32, capacity: Int = 32_768) -> [(pid: Int32, parent: Int32)] {
     withUnsafeTemporaryAllocation(of: hw_process.self, capacity: capacity) { found in
       guard let base = found.baseAddress else { return [] }
@@ -296,22 +295,22 @@ extension LinuxCalls {
     }
   }
 
-  /// The parent of a process; nil where there is no such process.
+  /// The parent of a process; nil if there is no such process.
   static func parent(of pid: Int32) -> Int32? {
     let parent = hw_parent(pid)
     return parent < 0 ? nil : parent
   }
 
-  /// Whether two processes share one memory, as after vfork(2); nil where that is unknown.
+  /// Whether two processes share an address space, as after vfork(2); nil if unknown.
   static func sharesMemory(_ one: Int32, _ other: Int32) -> Bool? {
     let answer = hw_shares_memory(one, other)
     return answer < 0 ? nil : answer == 1
   }
 
-  /// Sends a signal to the process that `isWanted` was asked about, never to one that got its number meanwhile.
+  /// Sends a signal to the process that `isWanted` accepted, never to another one that reused its pid.
   ///
-  /// The process is pinned by a descriptor before the question. Kernels before 5.3, and filters that refuse
-  /// pidfd_open(2), leave a gap of microseconds between question and signal.
+  /// Opens a pidfd before the check. On kernels before 5.3, and with filters that block pidfd_open(2), there is a race
+  /// of microseconds between the check and the signal.
   static func send(_ signal: Int32, to pid: Int32, where isWanted: (Int32) -> Bool) -> Bool {
     guard pid > 0 else { return false }
     let pin = hw_pidfd_open(pid)
@@ -333,16 +332,16 @@ extension LinuxCalls.Code {
 }
 
 extension LinuxCalls {
-  /// Has a child make a cgroup, join it by another one, and remove it, even should this process be killed meanwhile.
+  /// Has a child create a cgroup, let another process join it, and remove it, even if this process is killed meanwhile.
   ///
-  /// - Returns: 0, or the error number; -1 where the file is not in it.
+  /// - Returns: 0, or the error number; -1 if the cgroup lacks the file.
   static func tryCgroup(at path: String, needing file: String) -> Int32 {
     let code = hw_try_cgroup(path, "\(path)/\(file)", "\(path)/cgroup.procs")
     return code == HW_FILE_MISSING ? -1 : code
   }
 
-  /// Looks at a child process that has touched as much new memory and stands still; nil where none can be made.
-  static func lookingAtStillChild<Value>(holding size: Bytes, _ look: (_ pid: Int32) -> Value?) -> Value? {
+  /// Runs the body with an idle child process that has touched `size` bytes of new memory; nil if the fork fails.
+  static func withIdleChild<Value>(holding size: Bytes, _ body: (_ pid: Int32) -> Value?) -> Value? {
     var release: Int32 = -1
     let pid = hw_still_child(Int(size.count), &release)
     guard pid > 0 else { return nil }
@@ -350,13 +349,13 @@ extension LinuxCalls {
       close(release)
       hw_reap(pid)
     }
-    return look(pid)
+    return body(pid)
   }
 
-  /// Whether our numbers of processes are the machine's, and not those of a container (pid_namespaces(7)).
+  /// Whether this process is in the initial pid namespace, not a container's (pid_namespaces(7)).
   ///
-  /// The first namespace has a fixed number (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
-  static let isInFirstProcessNamespace: Bool = {
+  /// The initial namespace has a fixed inode number (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
+  static let isInInitialPIDNamespace: Bool = {
     var status = stat()
     return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xEFFF_FFFC
   }()

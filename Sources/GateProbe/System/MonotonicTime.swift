@@ -1,6 +1,6 @@
 import GateCore
 
-/// An instant of the clock that never goes back (`CLOCK_MONOTONIC`), in nanoseconds since the machine's start.
+/// A time of the monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds since boot.
 struct MonotonicTime: Sendable, Hashable, Comparable {
   let nanoseconds: Int64
 

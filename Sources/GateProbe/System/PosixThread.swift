@@ -1,27 +1,27 @@
 import GateCore
 import Glibc
 
-/// A thread of our own: never a Swift task, since what runs here blocks in the kernel.
+/// A POSIX thread for code that blocks in the kernel, which a Swift task must not do.
 ///
-/// It gets no signals, so that they reach the thread that waits for them.
+/// All signals are blocked in it, so that they reach the thread that waits for them.
 final class PosixThread: Sendable {
   private let thread: pthread_t
 
-  /// Runs the body on a new thread; of the name the kernel keeps 15 bytes.
+  /// Runs the body on a new thread; the kernel stores at most 15 bytes of the name.
   init(named name: StaticString, running body: @escaping @Sendable () -> Void) throws(SystemFailure) {
     let created = Self.create(Unmanaged.passRetained(Body(name: name, run: body)))
     guard created.code == 0 else { throw SystemFailure(.thread, code: created.code) }
     thread = created.thread
   }
 
-  /// Waits until the thread has ended; to be called once.
+  /// Waits until the thread has ended; call it once.
   func join() {
     pthread_join(thread, nil)
   }
 
   private static func create(_ body: Unmanaged<Body>) -> (thread: pthread_t, code: Int32) {
     var thread = pthread_t()
-    let code = SignalMask.withoutAny { pthread_create(&thread, nil, runBody, body.toOpaque()) }
+    let code = SignalMask.withAllBlocked { pthread_create(&thread, nil, runBody, body.toOpaque()) }
     if code != 0 { body.release() }
     return (thread, code)
   }

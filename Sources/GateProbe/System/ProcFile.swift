@@ -1,13 +1,13 @@
 import Glibc
 
-/// One file under `/proc`, held open so that each reading costs one `pread`.
+/// A file under `/proc`, kept open so that each reading costs one `pread`.
 ///
-/// It keeps to the process it was opened for: through an exec it shows the new image, and once the process is reaped
-/// every reading fails, even if the number is given to another process (proc(5)).
+/// It stays bound to the process that it was opened for: after an exec it shows the new image, and once the process is
+/// reaped all reads fail, even if the pid is reused (proc(5)).
 struct ProcFile: ~Copyable {
   private let descriptor: Int32
 
-  /// nil where there is no such file, or no descriptor left.
+  /// Returns nil if there is no such file, or no descriptor is left.
   init?(path: String) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { return nil }
@@ -17,9 +17,9 @@ struct ProcFile: ~Copyable {
     close(descriptor)
   }
 
-  /// Reads the file from its start; empty for a file of a process that has ended without being reaped.
+  /// Reads the file from its start; empty for some files of a zombie.
   ///
-  /// - Returns: The bytes, within the buffer; nil where the process has ended.
+  /// - Returns: The bytes, within the buffer; nil if the process has ended.
   borrowing func read(into buffer: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer? {
     read(into: buffer, at: 0)
   }

@@ -1,7 +1,7 @@
 import GateCore
 import Glibc
 
-/// Reads the kernel's texts byte by byte, since the sampler's loop must not allocate.
+/// Parses the kernel's texts byte by byte, since the sampler's loop must not allocate.
 enum ProcText {
   /// The resident memory in `/proc/<pid>/statm`: the second number, in pages.
   ///
@@ -14,14 +14,14 @@ enum ProcText {
 
   /// The memory lines of `/proc/<pid>/status`.
   ///
-  /// - Returns: nil where the text has no `VmRSS`: the process is a zombie, or its first thread has ended.
+  /// - Returns: nil if the text has no `VmRSS`: the process is a zombie, or its first thread has ended.
   static func memory(inStatus text: UnsafeRawBufferPointer) -> MemoryReading? {
     var resident: Int64?
     var (peak, anonymous, file, shared): (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
     var start = 0
     while start < text.count {
       let first = text[start]
-      // Of some sixty lines only those that start with V or R are looked at.
+      // Skips most of the roughly sixty lines early.
       if first == UInt8(ascii: "V") || first == UInt8(ascii: "R") {
         if let value = value(of: "VmRSS:", in: text, at: start) { resident = value }
         if let value = value(of: "VmHWM:", in: text, at: start) { peak = value }
@@ -41,11 +41,11 @@ enum ProcText {
     )
   }
 
-  /// What `/proc/<pid>/stat` says of a process's work: the fields 10 (`minflt`), 14 (`utime`) and 15 (`stime`).
+  /// The activity in `/proc/<pid>/stat`: the fields 10 (`minflt`), 14 (`utime`) and 15 (`stime`).
   ///
-  /// - Returns: nil where the text is not such a line.
+  /// - Returns: nil if the text is not such a line.
   static func activity(inStat text: UnsafeRawBufferPointer) -> Activity? {
-    // The name, the second field, stands in parentheses and may hold any byte.
+    // The name, the second field, is in parentheses and may contain any byte.
     var at = text.count - 1
     while at >= 0, text[at] != UInt8(ascii: ")") { at -= 1 }
     guard at >= 0 else { return nil }
@@ -64,7 +64,7 @@ enum ProcText {
 
   private static let nanosecondsPerTick = 1_000_000_000 / Int64(max(1, sysconf(Int32(_SC_CLK_TCK))))
 
-  /// The number behind a key, where the line that starts at `start` has that key.
+  /// The number after the key of the line that starts at `start`; nil if the line has another key.
   static func value(of key: StaticString, in text: UnsafeRawBufferPointer, at start: Int) -> Int64? {
     let count = key.utf8CodeUnitCount
     guard start + count <= text.count else { return nil }
@@ -73,7 +73,7 @@ enum ProcText {
     return number(in: text, at: start + count)
   }
 
-  /// The number at a place, behind any spaces and tabs; zero where there is none.
+  /// The number at an offset, after any spaces and tabs; zero if there is none.
   static func number(in text: UnsafeRawBufferPointer, at start: Int) -> Int64 {
     var at = start
     while at < text.count, text[at] == UInt8(ascii: " ") || text[at] == UInt8(ascii: "\t") { at += 1 }
@@ -85,7 +85,7 @@ enum ProcText {
     return value
   }
 
-  /// Whether the text is one line with these words.
+  /// Whether the text is a single line with these words.
   static func isLine(_ text: UnsafeRawBufferPointer, _ words: String) -> Bool {
     guard let start = text.baseAddress, text.count == words.utf8.count + 1 else { return false }
     return words.utf8.withContiguousStorageIfAvailable { words in
@@ -93,7 +93,7 @@ enum ProcText {
     } ?? false
   }
 
-  /// Where the line ends: at its line feed, or at the end of the text.
+  /// The offset of the line feed, or of the end of the text.
   static func endOfLine(in text: UnsafeRawBufferPointer, at start: Int) -> Int {
     guard start < text.count, let base = text.baseAddress,
       let end = memchr(base + start, CInt(UInt8(ascii: "\n")), text.count - start)

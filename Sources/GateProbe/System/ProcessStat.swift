@@ -1,24 +1,24 @@
 import Glibc
 
-/// What `/proc/<pid>/stat` says of a process, as far as it is needed here.
+/// The fields of `/proc/<pid>/stat` that this module uses.
 struct ProcessStat: Sendable, Equatable {
   let pid: Int32
   let parent: Int32
   let session: Int32
-  /// The name of the program (`comm`), at most 15 bytes; what is not UTF-8 is repaired.
+  /// The name of the program (`comm`), at most 15 bytes; invalid UTF-8 is repaired.
   let command: String
   let state: UInt8
   let threads: Int
-  /// The start in clock ticks since the machine's start; together with the pid it names a process once and for all.
+  /// The start in clock ticks since boot; identifies a process uniquely, together with the pid.
   let startTick: UInt64
 
-  /// nil where there is no such process.
+  /// Returns nil if there is no such process.
   init?(of pid: Int32) {
     guard let text = SmallFile.bytes(at: "/proc/\(pid)/stat", atMost: 1024) else { return nil }
     self.init(parsing: text)
   }
 
-  /// The name stands in parentheses and may hold any byte, so that the last `)` is where it ends.
+  /// The name is in parentheses and may contain any byte; the last `)` ends it.
   init?(parsing text: [UInt8]) {
     guard let open = text.firstIndex(of: UInt8(ascii: "(")), let close = text.lastIndex(of: UInt8(ascii: ")")),
       open < close
@@ -40,9 +40,9 @@ struct ProcessStat: Sendable, Equatable {
     self.startTick = startTick
   }
 
-  /// Whether the process still runs.
+  /// Whether the process is still running.
   ///
-  /// One whose first thread has ended is shown as a zombie while others go on.
+  /// The kernel shows a process as a zombie if its first thread has ended, even while others are running.
   var isAlive: Bool {
     let isZombie = state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")
     return !isZombie || threads > 1

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Signals that the calling thread does not take for a while (pthread_sigmask(3)).
+/// Blocks signals temporarily in the calling thread (pthread_sigmask(3)).
 enum SignalMask {
-  /// Runs `body` with all signals kept from this thread; a thread that it creates inherits that.
-  static func withoutAny<Value>(_ body: () -> Value) -> Value {
+  /// Runs `body` with all signals blocked; threads that it creates inherit the mask.
+  static func withAllBlocked<Value>(_ body: () -> Value) -> Value {
     withSets { all, before, _ in
       sigfillset(all)
       pthread_sigmask(SIG_SETMASK, all, before)
@@ -12,26 +12,26 @@ enum SignalMask {
     }
   }
 
-  /// Runs `body`, which writes to a pipe, and swallows the SIGPIPE that the kernel sends to a thread whose pipe has
-  /// no readers (pipe(7)).
+  /// Runs `body`, which writes to a pipe, and discards the SIGPIPE that the thread gets if the pipe has no readers
+  /// (pipe(7)).
   ///
-  /// The process's own disposition stays as it is: `highwater … | head` has to end quietly by the signal. One that
-  /// waited before, for the whole process, is left alone.
+  /// Does not change the process's disposition: `highwater … | head` has to end quietly by the signal. A SIGPIPE that
+  /// was already pending for the process stays pending.
   static func withoutPipeSignal<Value>(_ body: () -> Value) -> Value {
     withSets { only, before, pending in
       sigemptyset(only)
       sigaddset(only, SIGPIPE)
       sigpending(pending)
-      let waited = sigismember(pending, SIGPIPE) == 1
+      let wasPending = sigismember(pending, SIGPIPE) == 1
       pthread_sigmask(SIG_BLOCK, only, before)
       let value = body()
-      if !waited { while LinuxCalls.takePending(only) == SIGPIPE {} }
+      if !wasPending { while LinuxCalls.takePending(only) == SIGPIPE {} }
       pthread_sigmask(SIG_SETMASK, before, nil)
       return value
     }
   }
 
-  /// Memory for three sets: the Glibc module does not show Swift how to make one.
+  /// Allocates three sets; the Glibc module offers Swift no initializer of `sigset_t`.
   private static func withSets<Value>(
     _ body: (UnsafeMutablePointer<sigset_t>, UnsafeMutablePointer<sigset_t>, UnsafeMutablePointer<sigset_t>) -> Value
   ) -> Value {

@@ -2,9 +2,9 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// Small files under `/proc` and `/sys`, read whole.
+/// Small files under `/proc` and `/sys`.
 enum SmallFile {
-  /// The first bytes of a file; nil where it cannot be read.
+  /// The first bytes of a file; nil if it cannot be read.
   static func bytes(at path: String, atMost limit: Int = 65_536) -> [UInt8]? {
     try? Descriptor.open(path, O_RDONLY).read(atMost: limit)
   }
@@ -13,7 +13,7 @@ enum SmallFile {
     bytes(at: path, atMost: limit).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Writes all of a short text to a file that is there.
+  /// Writes a short text to an existing file.
   static func write(_ text: String, to path: String) throws(SystemFailure) {
     let file = try Descriptor.file(path, O_WRONLY)
     guard case .failed(let code) = file.write(text.utf8) else { return }
@@ -23,7 +23,7 @@ enum SmallFile {
 
 /// Folders under `/proc` and `/sys`.
 enum SmallFolder {
-  /// The names in a folder, each with whether it is a folder itself; none where it cannot be read.
+  /// The entries of a folder; empty if it cannot be read.
   static func entries(of path: String) -> [(name: String, isFolder: Bool)] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }

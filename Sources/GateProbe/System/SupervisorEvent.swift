@@ -1,14 +1,14 @@
 import GateCore
 
-/// What a supervisor reports.
+/// An event that a supervisor reports.
 enum SupervisorEvent: Sendable, Equatable {
   case started(Int32, at: MonotonicTime)
-  /// The program was not started, for the `errno` of the stage.
+  /// The start failed at the stage, with this `errno`.
   case failed(LaunchError.Stage, code: Int32)
   case ended(Int32, WaitStatus, at: MonotonicTime)
   /// A process that could not be killed.
   case survivor(Int32)
-  /// Nothing is left but what was reported as a survivor.
+  /// No process is left except the reported survivors.
   case done
   case traced(TraceEvent)
 }

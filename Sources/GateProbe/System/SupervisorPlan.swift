@@ -1,27 +1,27 @@
-/// All that a supervisor needs to start its program, checked and ready before the fork.
+/// The input of a supervisor, validated before the fork.
 struct SupervisorPlan {
-  /// A path; nothing is searched.
+  /// A path; `PATH` is not searched.
   var program: String
   var arguments: [String]
-  /// As in `NAME=VALUE`.
+  /// Entries of the form `NAME=VALUE`.
   var environment: [String]
   var directory: String
-  /// nil is `/dev/null`.
+  /// nil for `/dev/null`.
   var input: Int32?
   var output: Int32
   var fixesAddresses: Bool
   var preventsHugePages: Bool
-  /// The bits that sched_setaffinity(2) takes; empty where every CPU may be used.
+  /// The mask for sched_setaffinity(2); empty if all CPUs may be used.
   var cpuMask: [UInt]
-  /// A file and its folder that the supervisor removes should the runner die before it can.
+  /// A file and its folder that the supervisor removes if the runner dies first.
   var scratchFile: String?
   var scratchFolder: String?
   var isTraced: Bool
   var cgroupFolders: [String]
-  /// Files and texts by turns, written once the folders are made.
+  /// Alternating files and texts, written after the folders are created.
   var cgroupSettings: [String]
-  /// Files and texts by turns, written before each round of killing.
+  /// Alternating files and texts, written before each round of kills.
   var beforeKilling: [String]
-  /// The descriptor of a file that takes a copy of the program's mappings at its end, where it is traced.
+  /// The descriptor of a file that receives a copy of the mappings when a traced program exits.
   var mappings: Int32?
 }

@@ -2,7 +2,7 @@ import GateCore
 import LinuxSystem
 
 extension SystemFailure {
-  /// Names the call that failed, and what it was about.
+  /// Runs the body, and adds the call and path to an error.
   @discardableResult
   static func of<Value>(
     _ call: Call,

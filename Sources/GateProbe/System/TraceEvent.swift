@@ -1,27 +1,26 @@
 import GateCore
 
-/// Something that a supervisor has seen of a traced process.
+/// An event of a traced process, reported by its supervisor.
 struct TraceEvent: Sendable, Equatable {
   enum Kind: Sendable, Equatable {
-    /// Another process made it; until its exec or end it uses that one's memory, if it `borrowsMemory` (vfork(2)).
+    /// `parent` forked it; if it `borrowsMemory`, it shares the parent's memory until its exec or exit (vfork(2)).
     case forked(parent: Int32, borrowsMemory: Bool)
-    /// It executes a new program, of which these are the name and the first values.
+    /// It executed a new program: the program's name and first values.
     case executed(Program)
-    /// It is about to end: the last values of the program.
+    /// It is about to exit: the last values of the program.
     ///
-    /// Of a process with several threads this may come more than once, and before an exec by one of them.
+    /// May occur more than once for a process with several threads, also before an exec by one of its threads.
     case exiting(Program)
-    /// It ended.
     case ended(WaitStatus)
-    /// It has made so many threads that its next ones are not followed, nor are processes that those start.
+    /// It has created this many threads; further ones, and their child processes, are not traced.
     case madeManyThreads(Int)
   }
 
-  /// A program at an instant of its life.
+  /// The name and memory of a process at the time of an event.
   struct Program: Sendable, Equatable {
-    /// The kernel's name of the process (`comm`), at most 15 bytes.
+    /// The kernel's name for the process (`comm`), at most 15 bytes.
     var command: String
-    /// nil where it has no memory any more.
+    /// nil if it has no memory any more.
     var memory: MemoryReading?
   }
 

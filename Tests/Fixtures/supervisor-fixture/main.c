@@ -1,7 +1,7 @@
-/// A small runner: starts four programs from four threads at once, two of them traced where that is permitted, and
-/// waits to be killed.
+/// A minimal runner: starts four programs from four threads at once, two of them traced if permitted, and waits to be
+/// killed.
 ///
-/// It is written in C and uses the C module only, so that it starts fast enough to be killed at each moment of a start.
+/// Written in C, with the C module only, so that it starts fast enough for kills at any point of a start.
 
 #include "CLinux.h"
 
@@ -10,7 +10,7 @@
 
 extern char **environ;
 
-static int traces;
+static int can_trace;
 
 static void *start(void *script, int is_traced) {
   char *words[] = {"sh", "-c", script, NULL}, *none[] = {NULL};
@@ -33,11 +33,11 @@ static void *start(void *script, int is_traced) {
 
 static void *start_plain(void *script) { return start(script, 0); }
 
-static void *start_traced(void *script) { return start(script, traces); }
+static void *start_traced(void *script) { return start(script, can_trace); }
 
 int main(int count, char **words) {
   pthread_t threads[4];
-  traces = hw_can_trace() == 0;
+  can_trace = hw_can_trace() == 0;
   for (int at = 0; at < 4; at++) {
     char *script = count > 1 ? words[1] : "sleep 1000";
     pthread_create(&threads[at], NULL, at % 2 == 0 ? start_plain : start_traced, script);

@@ -2,13 +2,13 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Where the runner stands in the cgroup hierarchies")
+@Suite("The runner's position in the cgroup hierarchies")
 struct CgroupMapTests {
   private func mount(_ root: String, _ point: String, _ kind: String) -> String {
     "35 31 0:32 \(root) \(point) rw,relatime shared:9 - \(kind)"
   }
 
-  @Test("A v1 hierarchy is found by its controller, with the cgroups around the runner's own")
+  @Test("A v1 hierarchy is found by its controller, with the ancestors of the runner's own cgroup")
   func legacy() throws {
     let map = CgroupMap(
       membership: "9:name=systemd:/x\n4:memory:/jobs/7\n2:cpu,cpuacct:/\n0::/\n",
@@ -29,7 +29,7 @@ struct CgroupMapTests {
     #expect(map.legacy("freezer") == nil)
   }
 
-  @Test("Without a v1 hierarchy for memory, v2 is the one to ask")
+  @Test("Without a v1 hierarchy for memory, v2 is used")
   func unified() {
     let map = CgroupMap(membership: "0::/user.slice/a:b\n", mounts: mount("/", "/sys/fs/cgroup", "cgroup2 cgroup rw"))
     let folders = ["/sys/fs/cgroup/user.slice/a:b", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"]
@@ -38,7 +38,7 @@ struct CgroupMapTests {
   }
 
   @Test(
-    "What a mount does not show from the root of the hierarchy on is counted from what it shows",
+    "Folders of a partial mount are relative to the mounted root",
     arguments: [
       ("/docker/1f", "/docker/1f", ["/m"]),
       ("/docker/1f/job", "/docker/1f", ["/m/job", "/m"]),
@@ -54,24 +54,24 @@ struct CgroupMapTests {
     #expect(map.memory?.folders == folders)
   }
 
-  @Test("Spaces in the place of a mount are read as the kernel writes them")
+  @Test("Octal escapes in mount paths are decoded")
   func escapes() {
     let mounts = mount(#"/a\040b"#, #"/my\040mounts\134x"#, "cgroup2 cgroup2 rw")
     #expect(CgroupMap(membership: "0::/a b/c", mounts: mounts).unified?.folders.first == #"/my mounts\x/c"#)
   }
 
-  @Test("Of several mounts of one hierarchy the first that holds the runner counts")
+  @Test("Of several mounts of a hierarchy, the first that contains the runner is used")
   func severalMounts() {
     let mounts = mount("/b", "/b", "cgroup2 cgroup2 rw") + "\n" + mount("/a", "/a", "cgroup2 cgroup2 rw")
     #expect(CgroupMap(membership: "0::/a", mounts: mounts).unified?.folders == ["/a"])
   }
 
-  @Test("Text that is none of the kernel's gives no hierarchy", arguments: ["", "x", "0:", "a - b", "- - -", "0::rel"])
-  func nonsense(text: String) {
+  @Test("Malformed text yields no hierarchy", arguments: ["", "x", "0:", "a - b", "- - -", "0::rel"])
+  func malformed(text: String) {
     #expect(CgroupMap(membership: text, mounts: text).hierarchies.isEmpty)
   }
 
-  @Test("This process is listed in the folders that are its own")
+  @Test("The first folder of each hierarchy lists this process")
   func real() {
     for hierarchy in CgroupMap.ofThisProcess.hierarchies {
       let own = hierarchy.folders.first ?? ""

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Finding a place for cgroups")
 struct CgroupSiteTests {
-  /// A folder that looks like a v2 hierarchy, with the cgroups `/job/own`; the runner is in the innermost.
-  private struct MadeUpTree {
+  /// A folder that imitates a v2 hierarchy; the runner is in the cgroup `/job/own`.
+  private struct FakeHierarchy {
     let testProcesses = TestProcesses()
     var root: String { testProcesses.folder }
     var folders: [String] { ["\(root)/job/own", "\(root)/job", root] }
@@ -19,7 +19,7 @@ struct CgroupSiteTests {
       try? FileManager.default.createDirectory(atPath: "\(root)/job/own", withIntermediateDirectories: true)
     }
 
-    func put(_ text: String, _ file: String) {
+    func write(_ text: String, _ file: String) {
       _ = testProcesses.file(file, text)
     }
 
@@ -28,10 +28,10 @@ struct CgroupSiteTests {
     }
   }
 
-  @Test("Where the memory controller is handed on, the runner's own cgroup is the place for both")
+  @Test("If the memory controller is enabled for children, the runner's own cgroup is the place for both")
   func own() throws {
-    let tree = MadeUpTree()
-    tree.put("cpu memory\n", "job/own/cgroup.subtree_control")
+    let tree = FakeHierarchy()
+    tree.write("cpu memory\n", "job/own/cgroup.subtree_control")
     let site = CgroupSite(in: tree.map) { _, _ in nil }
     #expect(try site.memory.get() == CgroupSite.Place(parent: "\(tree.root)/job/own", version: .v2))
     #expect(site.freezer == site.memory)
@@ -39,34 +39,34 @@ struct CgroupSiteTests {
     let folder = "\(tree.root)/job/own/\(cgroup.name)"
     #expect(cgroup.containment.folders == [folder])
     #expect(cgroup.containment.settings == [.init(file: "\(folder)/memory.max", text: "67108864")])
-    let killing = [("cgroup.kill", "1"), ("cgroup.freeze", "0")]
-    #expect(cgroup.containment.beforeKilling == killing.map { .init(file: "\(folder)/\($0)", text: $1) })
+    let settings = [("cgroup.kill", "1"), ("cgroup.freeze", "0")]
+    #expect(cgroup.containment.beforeKilling == settings.map { .init(file: "\(folder)/\($0)", text: $1) })
   }
 
-  @Test("Where swap is accounted for, a limit leaves none")
+  @Test("With swap accounting, a limit disables swap")
   func swap() throws {
-    let tree = MadeUpTree()
-    tree.put("memory\n", "job/own/cgroup.subtree_control")
-    tree.put("max\n", "job/own/memory.swap.max")
+    let tree = FakeHierarchy()
+    tree.write("memory\n", "job/own/cgroup.subtree_control")
+    tree.write("max\n", "job/own/memory.swap.max")
     let cgroup = try #require(Cgroup(at: CgroupSite(in: tree.map) { _, _ in nil }, limit: .mebibytes(1)))
     #expect(cgroup.containment.settings.map(\.text) == ["1048576", "0"])
     #expect(cgroup.containment.settings.last?.file.hasSuffix("/memory.swap.max") == true)
   }
 
-  @Test("A memory controller that is there is handed on")
-  func handsOn() throws {
-    let tree = MadeUpTree()
-    tree.put("memory pids\n", "job/own/cgroup.controllers")
-    tree.put("", "job/own/cgroup.subtree_control")
+  @Test("An available memory controller is enabled for children")
+  func enablesController() throws {
+    let tree = FakeHierarchy()
+    tree.write("memory pids\n", "job/own/cgroup.controllers")
+    tree.write("", "job/own/cgroup.subtree_control")
     let site = CgroupSite(in: tree.map) { _, _ in nil }
     #expect(try site.memory.get().parent == tree.folders[0])
     #expect(tree.text("job/own/cgroup.subtree_control") == "+memory")
   }
 
-  @Test("Where the own cgroup will not do, the next one around it is tried, and the first objection is told")
-  func upward() throws {
-    let tree = MadeUpTree()
-    for folder in ["job/own", "job", "."] { tree.put("memory\n", "\(folder)/cgroup.subtree_control") }
+  @Test("If the own cgroup is unusable, its ancestors are tried, and the first error is reported")
+  func ancestors() throws {
+    let tree = FakeHierarchy()
+    for folder in ["job/own", "job", "."] { tree.write("memory\n", "\(folder)/cgroup.subtree_control") }
     let denied = CgroupSite(in: tree.map) { folder, _ in
       folder == tree.root ? nil : .notPermitted(folder: folder)
     }
@@ -77,22 +77,22 @@ struct CgroupSiteTests {
     #expect(Cgroup(at: nowhere) == nil)
   }
 
-  @Test("A limit is not escaped: beyond the cgroup that sets one no place is looked for")
+  @Test("The search stops at a cgroup with a limit, so that the target cannot escape the limit")
   func limits() {
-    let tree = MadeUpTree()
-    for folder in ["job/own", "job", "."] { tree.put("memory\n", "\(folder)/cgroup.subtree_control") }
-    tree.put("1073741824\n", "job/memory.max")
-    tree.put("max\n", "job/own/memory.max")
+    let tree = FakeHierarchy()
+    for folder in ["job/own", "job", "."] { tree.write("memory\n", "\(folder)/cgroup.subtree_control") }
+    tree.write("1073741824\n", "job/memory.max")
+    tree.write("max\n", "job/own/memory.max")
     let site = CgroupSite(in: tree.map) { folder, _ in
       folder == tree.root ? nil : .notPermitted(folder: folder)
     }
     #expect(site.memory == .failure(.notPermitted(folder: tree.folders[0])))
   }
 
-  @Test("Without a memory controller there is still a place to freeze and to kill, but none for a limit")
+  @Test("Without a memory controller, a cgroup can still freeze and kill, but not limit memory")
   func freezerOnly() throws {
-    let tree = MadeUpTree()
-    tree.put("cpu\n", "job/own/cgroup.controllers")
+    let tree = FakeHierarchy()
+    tree.write("cpu\n", "job/own/cgroup.controllers")
     let site = CgroupSite(in: tree.map) { _, file in file == "cgroup.freeze" ? nil : .noFile(file, folder: "") }
     #expect(site.memory == .failure(.noMemoryController(folder: tree.folders[0])))
     #expect(try site.freezer.get().parent == tree.folders[0])
@@ -100,7 +100,7 @@ struct CgroupSiteTests {
     #expect(Cgroup(at: site, limit: .mebibytes(1)) == nil)
   }
 
-  @Test("With the memory of v1 and the freezer of v2, a cgroup lies in both hierarchies")
+  @Test("With the memory controller of v1 and the freezer of v2, a cgroup spans both hierarchies")
   func hybrid() throws {
     let map = CgroupMap(
       membership: "4:memory:/a\n6:freezer:/\n0::/b",
@@ -118,15 +118,15 @@ struct CgroupSiteTests {
     #expect(cgroup.containment.beforeKilling == [.init(file: "/f/\(cgroup.name)/freezer.state", text: "THAWED")])
   }
 
-  @Test("Where nothing is mounted, that is told")
-  func nothing() {
+  @Test("Without mounts, the error is notMounted")
+  func notMounted() {
     let site = CgroupSite(in: CgroupMap(membership: "", mounts: "")) { _, _ in nil }
     #expect(site.memory == .failure(.notMounted) && site.freezer == .failure(.notMounted))
   }
 
-  @Test("A trial leaves nothing behind, and tells a folder that is no cgroup from one that is not there")
+  @Test("A trial leaves no folder behind, and distinguishes a plain folder from a missing one")
   func trial() {
-    let tree = MadeUpTree()
+    let tree = FakeHierarchy()
     let attempt = CgroupTrial.attempt(in: "\(tree.root)/job/own", needing: "memory.stat")
     #expect(attempt == .noFile("memory.stat", folder: "\(tree.root)/job/own"))
     #expect((try? FileManager.default.contentsOfDirectory(atPath: "\(tree.root)/job/own")) == [])
@@ -135,11 +135,11 @@ struct CgroupSiteTests {
     #expect(missing == .failed(folder: "\(tree.root)/none", code: 2))
   }
 
-  @Test("The kernel's error numbers are told apart")
+  @Test("Error numbers map to errors")
   func codes() {
-    let refusals = [30, 13, 1, 95].map { CgroupError(code: $0, folder: "/x") }
+    let errors = [30, 13, 1, 95].map { CgroupError(code: $0, folder: "/x") }
     #expect(
-      refusals == [
+      errors == [
         .readOnly(folder: "/x"), .notPermitted(folder: "/x"), .notPermitted(folder: "/x"),
         .failed(folder: "/x", code: 95),
       ])

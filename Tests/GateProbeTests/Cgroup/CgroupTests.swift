@@ -4,22 +4,22 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The cgroup of a repetition", .timeLimit(.minutes(5)))
+@Suite("Cgroups", .timeLimit(.minutes(5)))
 struct CgroupTests {
   let testProcesses = TestProcesses()
 
   @Test(
-    "Its memory is what its processes have touched, shared pages once, within 2 %",
-    .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here")
+    "The memory is what the processes have touched, within 2 %; shared pages count once",
+    .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups")
   )
   func memory() throws {
-    let made = try #require(MadeCgroup())
-    guard let reader = CgroupMemoryReader(of: try #require(made.cgroup.memory)) else {
+    let testCgroup = try #require(TestCgroup())
+    guard let reader = CgroupMemoryReader(of: try #require(testCgroup.cgroup.memory)) else {
       Issue.record("the cgroup has no memory.stat")
       return
     }
     let processTree = try testProcesses.python(
-      made.joining + """
+      testCgroup.joining + """
         import mmap, os, time
         def touch(size, flags):
           area = mmap.mmap(-1, size, flags=flags | mmap.MAP_ANONYMOUS)
@@ -35,85 +35,85 @@ struct CgroupTests {
         """)
     #expect(eventually { testProcesses.output == "up\nup\nup\nup\n" })
     let reading = reader.read()
-    let seen = try #require(reading)
+    let measured = try #require(reading)
     let expected = Bytes.mebibytes(300)
-    #expect(abs(seen.count - expected.count) * 50 <= expected.count, "seen \(seen)")
+    #expect(abs(measured.count - expected.count) * 50 <= expected.count, "measured \(measured)")
     #expect(processTree.killAll() == [])
-    let left = reader.read() ?? .zero
-    #expect(left < .mebibytes(2), "left \(left)")
+    let remaining = reader.read() ?? .zero
+    #expect(remaining < .mebibytes(2), "remaining \(remaining)")
   }
 
   @Test(
-    "A program that needs more than the limit is killed, and the cgroup counts that and the hits of its limit",
-    .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here")
+    "A program that exceeds the limit is killed, and the cgroup counts the kill and the limit hits",
+    .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups")
   )
   func limit() throws {
     let limit = Bytes.mebibytes(64)
-    let made = try #require(MadeCgroup(limit: limit))
-    let folder = try #require(made.cgroup.memory)
+    let testCgroup = try #require(TestCgroup(limit: limit))
+    let folder = try #require(testCgroup.cgroup.memory)
     #expect(folder.limit == limit)
     #expect([folder.kills, folder.ownKills, folder.limitHits] == [0, 0, 0])
-    let processTree = try testProcesses.python(made.joining + "kept = bytearray(200 << 20)")
+    let processTree = try testProcesses.python(testCgroup.joining + "kept = bytearray(200 << 20)")
     #expect(processTree.leaderEnding() == .signaled(SIGKILL, coreDumped: false))
     #expect(folder.kills == 1 && folder.ownKills == 1)
     #expect((folder.limitHits ?? 0) > 0)
   }
 
   @Test(
-    "Under the limit nothing is killed",
-    .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here")
+    "A program below the limit is not killed",
+    .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups")
   )
   func underLimit() throws {
-    let made = try #require(MadeCgroup(limit: .mebibytes(64)))
-    let processTree = try testProcesses.python(made.joining + "kept = bytearray(30 << 20)")
+    let testCgroup = try #require(TestCgroup(limit: .mebibytes(64)))
+    let processTree = try testProcesses.python(testCgroup.joining + "kept = bytearray(30 << 20)")
     #expect(processTree.leaderEnding() == .exited(0))
-    #expect(made.cgroup.memory?.kills == 0)
+    #expect(testCgroup.cgroup.memory?.kills == 0)
   }
 
   @Test(
-    "Frozen processes stand still, and run on afterwards",
-    .enabled(if: !CgroupTests.freezers.isEmpty, "no process can be frozen here"),
+    "Frozen processes use no CPU time, and continue after the thaw",
+    .enabled(if: !CgroupTests.freezers.isEmpty, "requires permission to freeze processes"),
     arguments: freezers
   )
   func freezing(place: CgroupSite.Place) throws {
     let site = CgroupSite(memory: .failure(.notMounted), freezer: .success(place))
-    let made = try #require(MadeCgroup(at: site))
-    #expect(made.cgroup.memory == nil)
+    let testCgroup = try #require(TestCgroup(at: site))
+    #expect(testCgroup.cgroup.memory == nil)
     let processTree = try testProcesses.python(
-      made.joining + """
+      testCgroup.joining + """
         import os
         for n in range(3): os.fork()
         print('up', flush=True)
         while True: pass
         """)
     #expect(eventually { testProcesses.output.split(separator: "\n").count == 8 })
-    let spent = made.cgroup.whileFrozen(within: .seconds(30)) { () -> [Int] in
+    let ticks = testCgroup.cgroup.whileFrozen(within: .seconds(30)) { () -> [Int] in
       let before = cpuTicks(of: processTree)
       usleep(200_000)
       return [before, cpuTicks(of: processTree)]
     }
-    #expect(spent?.first == spent?.last && spent != nil)
+    #expect(ticks?.first == ticks?.last && ticks != nil)
     let before = cpuTicks(of: processTree)
     #expect(eventually { cpuTicks(of: processTree) > before })
   }
 
-  /// Frozen for good where nobody thaws it: what the supervisor writes before it kills must be enough.
+  /// Nothing else thaws the cgroup: the supervisor's writes before a kill must be enough.
   @Test(
-    "What is frozen can be killed",
-    .enabled(if: !CgroupTests.freezers.isEmpty, "no process can be frozen here"),
+    "Frozen processes can be killed",
+    .enabled(if: !CgroupTests.freezers.isEmpty, "requires permission to freeze processes"),
     arguments: freezers
   )
   func killing(place: CgroupSite.Place) throws {
-    let made = try #require(MadeCgroup(at: CgroupSite(memory: .failure(.notMounted), freezer: .success(place))))
-    let processTree = try testProcesses.python(made.joining + "print('up', flush=True)\nwhile True: pass")
+    let testCgroup = try #require(TestCgroup(at: CgroupSite(memory: .failure(.notMounted), freezer: .success(place))))
+    let processTree = try testProcesses.python(testCgroup.joining + "print('up', flush=True)\nwhile True: pass")
     #expect(eventually { testProcesses.output == "up\n" })
-    #expect(made.cgroup.freeze(within: .seconds(30)))
-    for setting in made.cgroup.containment.beforeKilling { try? SmallFile.write(setting.text, to: setting.file) }
+    #expect(testCgroup.cgroup.freeze(within: .seconds(30)))
+    for setting in testCgroup.cgroup.containment.beforeKilling { try? SmallFile.write(setting.text, to: setting.file) }
     processTree.send(.kill, to: processTree.leader)
     #expect(processTree.leaderEnding() == .signaled(SIGKILL, coreDumped: false))
   }
 
-  @Test("Where nothing can be frozen, the body does not run")
+  @Test("If freezing fails, the body does not run")
   func unfreezable() {
     let place = CgroupSite.Place(parent: testProcesses.folder, version: .v2)
     let site = CgroupSite(memory: .failure(.notMounted), freezer: .success(place))
@@ -123,19 +123,19 @@ struct CgroupTests {
   }
 
   @Test(
-    "What is made is removed, and of two cgroups no folder is the same",
-    .enabled(if: MadeCgroup.canCount || MadeCgroup.canFreeze, "no cgroup can be made here")
+    "Folders are removed, and two cgroups have no folder in common",
+    .enabled(if: TestCgroup.canCount || TestCgroup.canFreeze, "requires permission to create cgroups")
   )
   func folders() throws {
-    var made = MadeCgroup()
-    let folders = try #require(made?.cgroup.containment.folders)
+    var testCgroup = TestCgroup()
+    let folders = try #require(testCgroup?.cgroup.containment.folders)
     #expect(!folders.isEmpty && folders.allSatisfy { access($0, F_OK) == 0 })
-    #expect(Set(folders).isDisjoint(with: Cgroup(at: .here)?.containment.folders ?? []))
-    made = nil
+    #expect(Set(folders).isDisjoint(with: Cgroup(at: .current)?.containment.folders ?? []))
+    testCgroup = nil
     #expect(folders.allSatisfy { access($0, F_OK) != 0 })
   }
 
-  /// Both kinds of freezer, where the machine has them.
+  /// The freezers of the machine: v2, v1 or both.
   static let freezers: [CgroupSite.Place] = {
     let map = CgroupMap.ofThisProcess
     return [(map.unified, "cgroup.freeze"), (map.legacy("freezer"), "freezer.state")].compactMap { hierarchy, file in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("What a cgroup's memory files tell")
+@Suite("Reading a cgroup's memory files")
 struct MemoryFolderTests {
   let testProcesses = TestProcesses()
 
@@ -43,7 +43,7 @@ struct MemoryFolderTests {
   }
 
   @Test(
-    "No limit is no limit, in whatever way it is said",
+    "An unlimited cgroup has no limit",
     arguments: [(.v2, "memory.max", "max\n"), (.v1, "memory.limit_in_bytes", "9223372036854771712\n")]
       as [(CgroupVersion, String, String)]
   )
@@ -51,7 +51,7 @@ struct MemoryFolderTests {
     #expect(folder(version, [file: text]).limit == nil)
   }
 
-  @Test("What is not there is nil", arguments: [CgroupVersion.v1, .v2])
+  @Test("Missing values are nil", arguments: [CgroupVersion.v1, .v2])
   func missing(version: CgroupVersion) {
     let old = ["memory.oom_control": "oom_kill_disable 0\nunder_oom 0\n", "memory.events": "oom 1\n"]
     let folder = folder(version, old)
@@ -59,7 +59,7 @@ struct MemoryFolderTests {
   }
 
   @Test(
-    "The tree's memory is what is anonymous and what is shared, of the cgroup and all below",
+    "The tree's memory is the anonymous and shared memory of the cgroup and its descendants",
     arguments: [
       (.v1, "cache 1\nrss 2\nshmem 3\ntotal_cache 9\ntotal_rss 4096\ntotal_rss_huge 64\ntotal_shmem 8192\n", 12_288),
       (.v2, "anon 4096\nfile 9\nkernel 5\nshmem 8192\nanon_thp 0\nshmem_thp 0\n", 12_288),
@@ -69,7 +69,7 @@ struct MemoryFolderTests {
   )
   func treeMemory(version: CgroupVersion, text: String, expected: Int64?) {
     guard let reader = CgroupMemoryReader(of: folder(version, ["memory.stat": text])) else {
-      Issue.record("the file is there")
+      Issue.record("cannot open memory.stat")
       return
     }
     #expect(reader.read()?.count == expected)

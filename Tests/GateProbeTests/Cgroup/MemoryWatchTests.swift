@@ -4,27 +4,27 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Watching for kills for want of memory", .timeLimit(.minutes(5)))
+@Suite("Detecting OOM kills", .timeLimit(.minutes(5)))
 struct MemoryWatchTests {
   let testProcesses = TestProcesses()
   static let logIsReadable = KernelLog() != nil
 
-  /// Runs a Python script as the main process in a cgroup with the limit, and decides on its end.
+  /// Runs a Python script as the main process in a cgroup with the limit, and returns its end.
   private func end(
     limit: Bytes?,
-    tellingCgroup: Bool = true,
+    passingCgroup: Bool = true,
     _ script: String,
-    meanwhile: (ProcessTree) -> Void = { _ in }
+    whileRunning: (ProcessTree) -> Void = { _ in }
   ) throws -> End {
-    let made = try #require(MadeCgroup(limit: limit))
-    let watch = MemoryWatch(cgroup: tellingCgroup ? made.cgroup : nil)
-    let processTree = try testProcesses.python(made.joining + script)
-    meanwhile(processTree)
+    let testCgroup = try #require(TestCgroup(limit: limit))
+    let watch = MemoryWatch(cgroup: passingCgroup ? testCgroup.cgroup : nil)
+    let processTree = try testProcesses.python(testCgroup.joining + script)
+    whileRunning(processTree)
     var evidence = EndEvidence()
     switch processTree.leaderEnding() {
     case .exited(let code)?: evidence.status = .exited(Int(code))
     case .signaled(let signal, let dumped)?: evidence.status = .signaled(Signal(number: signal), coreDumped: dumped)
-    case nil: Issue.record("the end was not seen")
+    case nil: Issue.record("no end was reported")
     }
     evidence.memory.mainProcess = processTree.leader
     evidence.memory.processes = [processTree.leader]
@@ -33,14 +33,14 @@ struct MemoryWatchTests {
     return End(deciding: evidence)
   }
 
-  private static let greed = "kept = bytearray(200 << 20)"
+  private static let allocation = "kept = bytearray(200 << 20)"
 
   @Test(
-    "A program that needs more than its memory-limit was killed by the OOM killer, with the proof",
-    .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here")
+    "A program that exceeds its memory-limit was OOM-killed, with proof",
+    .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups")
   )
   func ownLimit() throws {
-    let decided = try end(limit: .mebibytes(64), Self.greed)
+    let decided = try end(limit: .mebibytes(64), Self.allocation)
     #expect(decided.kind == .oom && decided.signal == .kill && decided.oomKills == 1)
     #expect(decided.cause == .memoryLimit(.own(.mebibytes(64))))
     if case .kernelLog(let line)? = decided.proof {
@@ -51,30 +51,30 @@ struct MemoryWatchTests {
   }
 
   @Test(
-    "Where the target has no cgroup of its own, the kernel's log is the proof",
-    .enabled(if: MadeCgroup.canCount && logIsReadable, "no kill can be caused here, or the log may not be read"),
-    .enabled(if: LinuxCalls.isInFirstProcessNamespace, "the log numbers processes in another way")
+    "Without a cgroup of the target, the kernel log is the proof",
+    .enabled(if: TestCgroup.canCount && logIsReadable, "requires memory cgroups and a readable kernel log"),
+    .enabled(if: LinuxCalls.isInInitialPIDNamespace, "requires the initial pid namespace")
   )
   func byLog() throws {
-    let decided = try end(limit: .mebibytes(64), tellingCgroup: false, Self.greed)
+    let decided = try end(limit: .mebibytes(64), passingCgroup: false, Self.allocation)
     #expect(decided.kind == .oom)
     guard case .kernelLog(let line)? = decided.proof else {
-      Issue.record("the proof is no line of the log")
+      Issue.record("the proof is not a line of the log")
       return
     }
     #expect(line.hasPrefix("Memory cgroup out of memory: Killed process"))
     let later = try #require(KernelLog())
-    #expect(!later.kills().contains { $0.line == line }, "a log is read from its opening on")
+    #expect(!later.kills().contains { $0.line == line }, "a log starts at the time of opening it")
   }
 
   @Test(
-    "A program that somebody kills has an unknown end, with a cgroup of its own and without",
-    .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here"),
+    "A SIGKILL from an unknown sender is not an OOM kill, with or without a cgroup of the target",
+    .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups"),
     arguments: [true, false]
   )
-  func killed(tellingCgroup: Bool) throws {
+  func killed(passingCgroup: Bool) throws {
     let script = "kept = bytearray(60 << 20)\nprint('up', flush=True)\nwhile True: pass"
-    let decided = try end(limit: .mebibytes(64), tellingCgroup: tellingCgroup, script) { processTree in
+    let decided = try end(limit: .mebibytes(64), passingCgroup: passingCgroup, script) { processTree in
       #expect(eventually { testProcesses.output == "up\n" })
       kill(processTree.leader, SIGKILL)
     }
@@ -82,8 +82,8 @@ struct MemoryWatchTests {
   }
 
   @Test(
-    "A child that the OOM killer killed is counted, though its parent exits with 0",
-    .enabled(if: MadeCgroup.canCount, "no cgroup with the memory controller can be made here")
+    "The OOM kill of a child is counted, even if its parent exits with 0",
+    .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups")
   )
   func child() throws {
     let decided = try end(
@@ -99,10 +99,10 @@ struct MemoryWatchTests {
     #expect(decided.kind == .exited && decided.code == 0 && decided.oomKills == 2)
   }
 
-  @Test("The log's numbers of processes count as ours in the machine's first namespace only")
+  @Test("The initial pid namespace is recognized")
   func namespace() throws {
     let processTree = try testProcesses.shell("readlink /proc/self/ns/pid")
     #expect(processTree.leaderEnding() == .exited(0))
-    #expect((testProcesses.output == "pid:[4026531836]\n") == LinuxCalls.isInFirstProcessNamespace)
+    #expect((testProcesses.output == "pid:[4026531836]\n") == LinuxCalls.isInInitialPIDNamespace)
   }
 }

@@ -5,17 +5,15 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Descriptors and processes of the runner", .timeLimit(.minutes(5)))
+@Suite("Descriptor and process leaks of the runner", .timeLimit(.minutes(5)))
 struct DescriptorTests {
-  /// The descriptors of this process that are pipes or files under `/proc`, by what they point at.
-  ///
-  /// Other tests run beside this one, so what counts is that the number does not grow with the trees.
+  /// The number of open descriptors; other tests run in parallel, so only growth with the number of trees matters.
   private var count: Int {
     ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
   }
 
-  @Test("They do not grow with the number of trees and samplers")
-  func doNotGrow() throws {
+  @Test("The number of descriptors does not grow with the number of trees and samplers")
+  func noLeakedDescriptors() throws {
     let testProcesses = TestProcesses()
     let before = count
     for _ in 0..<200 {
@@ -28,11 +26,11 @@ struct DescriptorTests {
     for _ in 0..<200 {
       #expect(throws: LaunchError.self) { try testProcesses.processTree("/no/such/program") }
     }
-    // 400 starts would leave 800 descriptors and more; the tests that run beside hold some tens.
+    // Leaks of 400 starts would be 800 descriptors or more; tests that run in parallel have some tens open.
     #expect(eventually { count < before + 100 }, "\(before) before, \(count) after")
   }
 
-  @Test("No supervisor is left as a zombie")
+  @Test("Supervisors are reaped")
   func noZombies() throws {
     let testProcesses = TestProcesses()
     let supervisors = try (0..<20).map { _ in

@@ -13,19 +13,19 @@ struct IsolationTests {
     return testProcesses.output
   }
 
-  @Test("Addresses are fixed", .enabled(if: LinuxCalls.canFixAddresses))
+  @Test("ASLR is off by default", .enabled(if: LinuxCalls.canFixAddresses))
   func fixedAddresses() throws {
     #expect(try output("cat /proc/$$/personality", Isolation()) == "00040000\n")
   }
 
-  @Test("Addresses are random where that is asked for")
+  @Test("ASLR is on if requested")
   func randomAddresses() throws {
     var isolation = Isolation()
     isolation.randomAddresses = true
     #expect(try output("cat /proc/$$/personality", isolation) == "00000000\n")
   }
 
-  @Test("The CPUs are those asked for")
+  @Test("The program runs on the requested CPUs")
   func cpus() throws {
     let last = try #require(LinuxCalls.usableCPUs().last)
     var isolation = Isolation()
@@ -33,7 +33,7 @@ struct IsolationTests {
     #expect(try output("grep Cpus_allowed_list /proc/$$/status", isolation) == "Cpus_allowed_list:\t\(last)\n")
   }
 
-  @Test("Huge pages are switched off", arguments: [Isolation.HugePages.off, .inherit])
+  @Test("Huge pages are disabled or inherited", arguments: [Isolation.HugePages.off, .inherit])
   func hugePages(mode: Isolation.HugePages) throws {
     var isolation = Isolation()
     isolation.hugePages = mode

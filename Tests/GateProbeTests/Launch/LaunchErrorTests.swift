@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("A program that cannot be started", .timeLimit(.minutes(2)))
+@Suite("Launch errors", .timeLimit(.minutes(2)))
 struct LaunchErrorTests {
   let testProcesses = TestProcesses()
 
@@ -16,7 +16,7 @@ struct LaunchErrorTests {
     }
   }
 
-  @Test("A program that is nowhere in PATH has the PATH in its error")
+  @Test("The error for a program that is not in PATH contains the PATH")
   func missingInPath() throws {
     var request = testProcesses.request(["no-such-program-here"])
     request.environment["PATH"] = "/usr/bin:/bin"
@@ -25,14 +25,14 @@ struct LaunchErrorTests {
         == LaunchError(.search, .notInPath("/usr/bin:/bin"), program: "no-such-program-here"))
   }
 
-  @Test("A path that does not exist")
+  @Test("A missing path")
   func missingPath() throws {
     #expect(
       error(testProcesses.request(["./foo", "bar"]))
         == LaunchError(.execution, .system(2), program: "./foo", folder: testProcesses.folder))
   }
 
-  @Test("A script whose interpreter does not exist")
+  @Test("A script with a missing interpreter")
   func missingInterpreter() throws {
     _ = testProcesses.file("script", "#!/no/such/interpreter\n", mode: 0o755)
     #expect(
@@ -41,7 +41,7 @@ struct LaunchErrorTests {
           .execution, .system(2), program: "./script", folder: testProcesses.folder, hint: .missingInterpreter))
   }
 
-  @Test("A file without the permission to execute")
+  @Test("A file without execute permission")
   func notExecutable() throws {
     _ = testProcesses.file("plain", "#!/bin/sh\n")
     #expect(
@@ -49,7 +49,7 @@ struct LaunchErrorTests {
         == LaunchError(.execution, .system(13), program: "./plain", folder: testProcesses.folder, hint: .noPermission))
   }
 
-  @Test("A file in PATH without the permission to execute is named")
+  @Test("The error names a file in PATH without execute permission")
   func notExecutableInPath() throws {
     let path = testProcesses.file("plain", "#!/bin/sh\n")
     var request = testProcesses.request(["plain"])
@@ -59,7 +59,7 @@ struct LaunchErrorTests {
         == LaunchError(.search, .notExecutable(path), program: "plain"))
   }
 
-  @Test("A file that is no program")
+  @Test("A file that is not a program")
   func noFormat() throws {
     _ = testProcesses.file("text", "echo hello\n", mode: 0o755)
     #expect(
@@ -67,7 +67,7 @@ struct LaunchErrorTests {
         == LaunchError(.execution, .system(8), program: "./text", folder: testProcesses.folder, hint: .unknownFormat))
   }
 
-  @Test("A working directory that does not exist")
+  @Test("A missing working directory")
   func noFolder() throws {
     var request = testProcesses.request(["true"])
     request.workingDirectory = "/no/such/folder"
@@ -80,13 +80,13 @@ struct LaunchErrorTests {
   func noCPUs(cpus: [Int]) throws {
     var request = testProcesses.request(["true"])
     request.isolation.cpus = cpus
-    let refusal = try #require(error(request))
-    #expect(refusal.stage == .cpus)
-    #expect(refusal.cpus == cpus && refusal.reason == .system(22))
-    #expect(refusal.hint == .usableCPUs(LinuxCalls.usableCPUs()))
+    let launchError = try #require(error(request))
+    #expect(launchError.stage == .cpus)
+    #expect(launchError.cpus == cpus && launchError.reason == .system(22))
+    #expect(launchError.hint == .usableCPUs(LinuxCalls.usableCPUs()))
   }
 
-  @Test("An argument or a variable with a zero byte, and a command without words")
+  @Test("An argument with a zero byte, an empty command, and an invalid variable name")
   func unusableWords() throws {
     #expect(error(testProcesses.request(["true", "a\0b"]))?.stage == .arguments)
     #expect(error(testProcesses.request([]))?.reason == .emptyCommand)
@@ -97,25 +97,25 @@ struct LaunchErrorTests {
 
   @Test("Arguments that are too long")
   func tooLong() throws {
-    let refusal = try #require(error(testProcesses.request(["true", String(repeating: "x", count: 1 << 18)])))
-    #expect(refusal.hint == .tooLong)
+    let launchError = try #require(error(testProcesses.request(["true", String(repeating: "x", count: 1 << 18)])))
+    #expect(launchError.hint == .tooLong)
   }
 
-  @Test("An output that is no descriptor")
+  @Test("An invalid output descriptor")
   func noOutput() throws {
     var request = testProcesses.request(["true"])
     request.output = 987
     #expect(error(request)?.stage == .output)
   }
 
-  @Test("Nothing is left of a start that failed")
-  func nothingIsLeft() throws {
+  @Test("A failed start leaves no process behind")
+  func noLeftovers() throws {
     _ = error(testProcesses.request(["./foo"]))
     #expect(testProcesses.processes == [])
   }
 
   @Test(
-    "An entry of PATH that is empty or relative starts at the working directory", arguments: [":/none", ".", "sub"])
+    "An empty or relative entry of PATH is relative to the working directory", arguments: [":/none", ".", "sub"])
   func relativePath(path: String) throws {
     _ = testProcesses.file("prog", "#!/bin/sh\necho found\n", mode: 0o755)
     var request = testProcesses.request(["prog"])

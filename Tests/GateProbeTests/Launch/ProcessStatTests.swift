@@ -3,10 +3,10 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Reading the kernel's line about a process")
+@Suite("Parsing /proc/<pid>/stat")
 struct ProcessStatTests {
   @Test(
-    "A name may hold spaces and parentheses",
+    "A name may contain spaces and parentheses",
     arguments: ["sleep", "a b", "x) R 1 (y", "))) S 1", "(", ""]
   )
   func names(name: String) throws {
@@ -18,12 +18,12 @@ struct ProcessStatTests {
     #expect(stat.isAlive)
   }
 
-  @Test("What is cut off tells nothing", arguments: ["", "42", "42 (a", "42 (a) S 7 42 40", ") 42 ("])
+  @Test("Truncated text is rejected", arguments: ["", "42", "42 (a", "42 (a) S 7 42 40", ") 42 ("])
   func cutOff(text: String) {
     #expect(ProcessStat(parsing: Array(text.utf8)) == nil)
   }
 
-  @Test("The parent of this process is known by both readers")
+  @Test("Both parsers find the parent of this process")
   func ownParent() {
     #expect(ProcessStat(of: getpid())?.parent == getppid())
     #expect(LinuxCalls.parent(of: getpid()) == getppid())

@@ -4,18 +4,18 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("A tree of processes", .timeLimit(.minutes(5)))
+@Suite("Process trees", .timeLimit(.minutes(5)))
 struct ProcessTreeTests {
   let testProcesses = TestProcesses()
 
-  @Test("The leader's exit code arrives", arguments: [0, 1, 2, 77, 126, 127, 137, 255] as [Int32])
+  @Test("The leader's exit code is reported", arguments: [0, 1, 2, 77, 126, 127, 137, 255] as [Int32])
   func exitCode(code: Int32) throws {
     let processTree = try testProcesses.shell("exit \(code)")
     #expect(processTree.leaderEnding() == .exited(code))
   }
 
   @Test(
-    "Every signal that ends a process arrives",
+    "Every signal that terminates the leader is reported",
     arguments: ["HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE"]
       + ["ALRM", "TERM", "STKFLT", "XCPU", "XFSZ", "VTALRM", "PROF", "IO", "PWR", "SYS"]
   )
@@ -25,7 +25,7 @@ struct ProcessTreeTests {
     #expect(processTree.leaderEnding() == .signaled(signal.number, coreDumped: false))
   }
 
-  @Test("A signal that is sent to the leader ends it")
+  @Test("A signal sent to the leader terminates it")
   func send() throws {
     let processTree = try testProcesses.processTree("sleep", "1000")
     #expect(processTree.send(.term, to: processTree.leader))
@@ -34,21 +34,21 @@ struct ProcessTreeTests {
       eventually {
         processTree.collect(); return processTree.isEmpty
       })
-    #expect(!processTree.send(.term, to: processTree.leader), "it has gone")
+    #expect(!processTree.send(.term, to: processTree.leader), "it has ended")
   }
 
-  @Test("A signal goes to members only")
-  func sendToStrangers() throws {
-    let stranger = try testProcesses.processTree("sleep", "1000")
+  @Test("Signals are sent to members only")
+  func sendToNonMembers() throws {
+    let other = try testProcesses.processTree("sleep", "1000")
     let processTree = try testProcesses.processTree("sleep", "1000")
-    for pid in [stranger.leader, stranger.supervisor, processTree.supervisor, getpid(), 1, 0, -1, -processTree.leader] {
+    for pid in [other.leader, other.supervisor, processTree.supervisor, getpid(), 1, 0, -1, -processTree.leader] {
       #expect(!processTree.send(.kill, to: pid), "to \(pid)")
     }
-    #expect(stranger.members().map(\.pid) == [stranger.leader])
+    #expect(other.members().map(\.pid) == [other.leader])
     #expect(processTree.members().map(\.command) == ["sleep"])
   }
 
-  @Test("The leader starts with no signal blocked, none ignored, in a group of its own, with three descriptors")
+  @Test("The leader starts with no blocked or ignored signals, in its own process group, with three descriptors")
   func cleanStart() throws {
     let processTree = try testProcesses.shell(
       "grep -E '^Sig(Blk|Ign)' /proc/self/status; ls /proc/$$/fd; cut -d' ' -f5,6 /proc/$$/stat")
@@ -58,7 +58,7 @@ struct ProcessTreeTests {
     #expect(testProcesses.output == expected)
   }
 
-  @Test("A daemon is a member, its end is known, and it goes with the rest")
+  @Test("A daemon is a member, is killed with the tree, and its end is reported")
   func daemon() throws {
     let processTree = try testProcesses.shell("(setsid sh -c 'echo $$ > pid; exec sleep 1000' &) ; exit 3")
     #expect(processTree.leaderEnding() == .exited(3))
@@ -73,21 +73,21 @@ struct ProcessTreeTests {
   }
 
   @Test(
-    "All that is left is killed",
+    "killAll kills every process",
     arguments: [
-      // Deaf to the polite signals.
+      // Ignores termination signals.
       "trap '' TERM INT HUP; echo ready; while :; do sleep 1000; done",
       // A wide tree.
       "for n in $(seq 50); do sleep 1000 & done; echo ready; wait",
-      // A tree of three generations with sessions of their own.
+      // Three generations, with several sessions.
       "for n in 1 2 3 4 5 6 7; do setsid sh -c 'for m in 1 2 3 4 5 6; do sleep 1000 & done; wait' & done; echo ready; wait",
-      // Stopped, all of it.
+      // All stopped.
       "sleep 1000 & kill -STOP $!; echo ready; kill -STOP $$",
       // A chain.
       "f() { if [ $1 -gt 0 ]; then (f $(($1 - 1))); : ; else echo ready; sleep 1000; fi; }; f 30",
     ]
   )
-  func disperse(script: String) throws {
+  func killAll(script: String) throws {
     let processTree = try testProcesses.shell(script)
     #expect(eventually { testProcesses.output.contains("ready") })
     #expect(testProcesses.processes != [])
@@ -97,8 +97,8 @@ struct ProcessTreeTests {
     #expect(testProcesses.processes == [])
   }
 
-  @Test("A tree that forks without end is killed all the same")
-  func forkingWithoutEnd() throws {
+  @Test("A tree that forks endlessly is killed")
+  func forksEndlessly() throws {
     let processTree = try testProcesses.python(
       """
       import os, time
@@ -116,7 +116,7 @@ struct ProcessTreeTests {
     #expect(testProcesses.processes == [])
   }
 
-  @Test("More orphans than the report pipe holds are all reaped")
+  @Test("All orphans are reaped, even more than the report pipe can hold")
   func manyOrphans() throws {
     let processTree = try testProcesses.python(
       """
@@ -127,7 +127,7 @@ struct ProcessTreeTests {
           os._exit(0)
         os.wait()
       """)
-    // Nobody collects: the pipe fills up.
+    // Let the pipe fill up.
     usleep(500_000)
     #expect(processTree.leaderEnding() == .exited(0))
     #expect(
@@ -137,13 +137,13 @@ struct ProcessTreeTests {
     #expect(testProcesses.processes == [])
   }
 
-  @Test("A tree that is let go of is empty")
-  func letGo() throws {
+  @Test("Releasing the last reference kills the tree")
+  func deinitialization() throws {
     _ = try testProcesses.shell("setsid sleep 1000 & sleep 1000")
     #expect(eventually { testProcesses.processes == [] })
   }
 
-  @Test("A supervisor that somebody kills leaves nothing behind")
+  @Test("A killed supervisor leaves no process behind")
   func lostSupervisor() throws {
     let processTree = try testProcesses.shell("setsid sleep 1000 & sleep 1000 & echo ready; wait")
     #expect(eventually { testProcesses.output.contains("ready") && processTree.members().count == 3 })
@@ -156,7 +156,7 @@ struct ProcessTreeTests {
     #expect(eventually { testProcesses.processes == [] })
   }
 
-  @Test("A daemon that nobody has seen is found by the FIFO's path when somebody kills the supervisor")
+  @Test("After the supervisor is killed, an unseen daemon is found by the FIFO's path")
   func unseenDaemon() throws {
     var request = testProcesses.request(["/bin/sh", "-c", "(setsid sleep 1000 &); echo ready; sleep 1000"])
     let folder = try PrivateFolder(in: testProcesses.folder)
@@ -173,7 +173,7 @@ struct ProcessTreeTests {
     #expect(eventually { testProcesses.processes == [] })
   }
 
-  @Test("A supervisor that somebody stops still killsAll")
+  @Test("killAll works with a stopped supervisor")
   func stoppedSupervisor() throws {
     let processTree = try testProcesses.processTree("sleep", "1000")
     kill(processTree.supervisor, SIGSTOP)
@@ -182,7 +182,7 @@ struct ProcessTreeTests {
     #expect(testProcesses.processes == [])
   }
 
-  @Test("The output ends when the tree does, and the input has no reader then")
+  @Test("Output reaches end of file when the tree ends")
   func streamsEnd() throws {
     let output = try #require(LinuxCalls.pipe())
     let input = try #require(LinuxCalls.pipe())

@@ -5,26 +5,26 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The death of the runner", .timeLimit(.minutes(5)))
+@Suite("Killed runners", .timeLimit(.minutes(5)))
 struct RunnerDeathTests {
-  /// The program beside the one that runs the tests.
+  /// The fixture is in the same folder as the test binary.
   private static let fixture: String = {
     let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     return (own ?? "").split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/supervisor-fixture"
   }()
 
-  /// Two processes that stay, one of them in a session of its own, and one that nobody waits for.
+  /// Two long-running children, one of them in its own session, and an orphan in a third session.
   private static let script = "setsid sleep 1000 & (setsid sh -c 'sleep 1000; :' &) ; sleep 1000"
 
-  @Test("A runner that is killed at any moment leaves nothing behind", arguments: 0..<60)
-  func killedAtAnyMoment(turn: Int) throws {
+  @Test("A runner that is killed at a random time leaves no process behind", arguments: 0..<60)
+  func killedAtRandomTime(turn: Int) throws {
     let testProcesses = TestProcesses()
     let processTree = try testProcesses.processTree(Self.fixture, Self.script)
-    // Half of them while it starts its programs, which takes some 5 ms.
+    // Half of the kills hit the runner while it starts its programs, which takes some 5 ms.
     usleep(UInt32.random(in: 0...(turn % 2 == 0 ? 6000 : 30_000)))
     processTree.send(.kill, to: processTree.leader)
     #expect(processTree.leaderEnding() == .signaled(9, coreDumped: false))
-    // What is looked at here was not empty by this test's own tree.
+    // The fixture's own supervisors must kill these processes: this test's tree was not asked to.
     #expect(eventually { testProcesses.processes == [] }, "left: \(processTree.members())")
     #expect(
       eventually {
@@ -32,7 +32,7 @@ struct RunnerDeathTests {
       })
   }
 
-  @Test("As long as the runner lives, so do the programs that it has started")
+  @Test("The programs of a living runner keep running")
   func lives() throws {
     let testProcesses = TestProcesses()
     let processTree = try testProcesses.processTree(Self.fixture, Self.script)

@@ -5,17 +5,17 @@ import Synchronization
 
 @testable import GateProbe
 
-/// What tests of real processes share: a variable that marks every process they start, and a place for output.
+/// Starts processes for a test: marks them with an environment variable, and collects their output.
 final class TestProcesses: Sendable {
-  /// Stands in the environment of every process of this testProcesses.
+  /// A variable in the environment of every process.
   let marker = "HIGHWATER_TEST_MARK=\(UUID().uuidString)"
   let folder: String
   private let outputFile: Int32
 
   init() {
     var template = Array("/tmp/highwater-test-XXXXXX".utf8CString)
-    let made = template.withUnsafeMutableBufferPointer { buffer in buffer.baseAddress.flatMap { mkdtemp($0) } }
-    precondition(made != nil, "a temporary folder can be made")
+    let created = template.withUnsafeMutableBufferPointer { buffer in buffer.baseAddress.flatMap { mkdtemp($0) } }
+    precondition(created != nil, "cannot create a temporary folder")
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     outputFile = open("\(folder)/output", O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
   }
@@ -25,7 +25,7 @@ final class TestProcesses: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Everything that was written so far.
+  /// The output so far.
   var output: String {
     SmallFile.text(at: "\(folder)/output", atMost: 1 << 20) ?? ""
   }
@@ -52,7 +52,7 @@ final class TestProcesses: Sendable {
     try processTree("python3", "-c", script)
   }
 
-  /// Writes a file into the folder; its path.
+  /// Writes a file to the folder; returns its path.
   func file(_ name: String, _ text: String, mode: mode_t = 0o644) -> String {
     let path = "\(folder)/\(name)"
     _ = FileManager.default.createFile(atPath: path, contents: Data(text.utf8))
@@ -60,7 +60,7 @@ final class TestProcesses: Sendable {
     return path
   }
 
-  /// Compiles a program in C; its path.
+  /// Compiles a C program; returns its path.
   func compiled(_ source: String, flags: [String] = ["-O0", "-pthread"]) throws -> String {
     let source = file("program-\(UUID().uuidString).c", source)
     let program = String(source.dropLast(2))
@@ -74,12 +74,12 @@ final class TestProcesses: Sendable {
     let output: String
   }
 
-  /// The living processes that carry the marker.
+  /// The living processes with the marker in their environment.
   var processes: [Int32] {
-    Self.processes(carrying: marker)
+    Self.processes(with: marker)
   }
 
-  static func processes(carrying marker: String) -> [Int32] {
+  static func processes(with marker: String) -> [Int32] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int32($0) }.filter { pid in
       guard let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: 1 << 17) else { return false }
@@ -88,14 +88,14 @@ final class TestProcesses: Sendable {
   }
 }
 
-/// Waits until something is so; false if it is not within a time that only a hang exceeds.
-func eventually(within limit: Duration = .seconds(30), _ isSo: () -> Bool) -> Bool {
+/// Waits for a condition; false after a timeout that only a hang exceeds.
+func eventually(within limit: Duration = .seconds(30), _ condition: () -> Bool) -> Bool {
   let deadline = MonotonicTime.now() + limit
   while MonotonicTime.now() < deadline {
-    if isSo() { return true }
+    if condition() { return true }
     usleep(2000)
   }
-  return isSo()
+  return condition()
 }
 
 extension ProcessTree {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The ways of measurement that a machine allows")
+@Suite("Measurement methods that a machine permits")
 struct CapabilitiesTests {
   private func scenario(_ tracer: Isolation.Tracer, limit: Bytes? = nil) -> Scenario {
     let target = Target(command: .arguments(["true"]), workingDirectory: "/")
@@ -22,7 +22,7 @@ struct CapabilitiesTests {
   }
 
   @Test(
-    "The best method that the machine allows is taken, unless the scenario wants no tracer",
+    "The best available method is used, without a tracer if the scenario disables it",
     arguments: [
       (true, true, .auto, .tracedInCgroup), (true, false, .auto, .traced), (false, true, .auto, .sampledInCgroup),
       (false, false, .auto, .sampled), (true, true, .on, .tracedInCgroup), (true, true, .off, .sampledInCgroup),
@@ -34,10 +34,10 @@ struct CapabilitiesTests {
   }
 
   @Test(
-    "Each lower method that the machine imposes has its note, and none that the scenario chose",
+    "A method that the machine lacks causes a note, one that the scenario disables does not",
     arguments: [
-      (true, true, .auto, []), (false, true, .auto, [.noTracing(.here)]), (true, false, .auto, [Self.noCgroup]),
-      (false, false, .auto, [.noTracing(.here), Self.noCgroup]), (false, true, .off, []),
+      (true, true, .auto, []), (false, true, .auto, [.noTracing(.current)]), (true, false, .auto, [Self.noCgroup]),
+      (false, false, .auto, [.noTracing(.current), Self.noCgroup]), (false, true, .off, []),
       (false, false, .off, [Self.noCgroup]),
     ] as [(Bool, Bool, Isolation.Tracer, [MachineNote])]
   )
@@ -45,19 +45,19 @@ struct CapabilitiesTests {
     #expect(capabilities(canTrace: canTrace, hasMemory: hasMemory).notes(for: scenario(tracer)) == notes)
   }
 
-  @Test("What is demanded and not allowed is refused, and nothing else is")
-  func demands() {
-    let poor = capabilities(canTrace: false, hasMemory: false)
-    let rich = capabilities(canTrace: true, hasMemory: true)
-    let demanding = [scenario(.on), scenario(.auto, limit: .mebibytes(1))]
-    #expect(demanding.allSatisfy { rich.refusal(of: $0) == nil })
-    #expect(poor.refusal(of: demanding[0]) == .tracerUnavailable(.here))
-    #expect(poor.refusal(of: demanding[1]) == .memoryLimitUnavailable(.readOnly(folder: "/x")))
-    #expect(poor.refusal(of: scenario(.auto)) == nil && poor.refusal(of: scenario(.off)) == nil)
+  @Test("Only requirements that the machine cannot meet are rejected")
+  func requirements() {
+    let none = capabilities(canTrace: false, hasMemory: false)
+    let all = capabilities(canTrace: true, hasMemory: true)
+    let scenarios = [scenario(.on), scenario(.auto, limit: .mebibytes(1))]
+    #expect(scenarios.allSatisfy { all.unmetRequirement(of: $0) == nil })
+    #expect(none.unmetRequirement(of: scenarios[0]) == .tracerUnavailable(.current))
+    #expect(none.unmetRequirement(of: scenarios[1]) == .memoryLimitUnavailable(.readOnly(folder: "/x")))
+    #expect(none.unmetRequirement(of: scenario(.auto)) == nil && none.unmetRequirement(of: scenario(.off)) == nil)
   }
 
   @Test(
-    "The likely barrier to tracing is named",
+    "The likely cause of denied tracing is found",
     arguments: [
       (nil, 0, .unknown), ("0\n", 0, .unknown), ("1\n", 2, .seccomp), ("2\n", 2, .yama(scope: 2)),
       ("3\n", 0, .yama(scope: 3)),
@@ -68,10 +68,11 @@ struct CapabilitiesTests {
     #expect(TracingBarrier(scope: scope, status: status) == barrier)
   }
 
-  @Test("This machine's method has a cgroup exactly where one can be made")
+  @Test("This machine's method uses a cgroup if and only if one can be created")
   func real() {
-    #expect(Capabilities.here.method(for: scenario(.off)).isInCgroup == MadeCgroup.canCount)
-    #expect(Machine.method(for: scenario(.auto)) == Capabilities.here.method(for: scenario(.auto)))
-    #expect((Capabilities.here.refusal(of: scenario(.auto, limit: .mebibytes(1))) == nil) == MadeCgroup.canCount)
+    #expect(Capabilities.current.method(for: scenario(.off)).isInCgroup == TestCgroup.canCount)
+    #expect(Machine.method(for: scenario(.auto)) == Capabilities.current.method(for: scenario(.auto)))
+    let unmet = Capabilities.current.unmetRequirement(of: scenario(.auto, limit: .mebibytes(1)))
+    #expect((unmet == nil) == TestCgroup.canCount)
   }
 }

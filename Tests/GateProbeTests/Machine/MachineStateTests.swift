@@ -12,15 +12,15 @@ struct MachineStateTests {
     return scenario
   }
 
-  @Test("A sound machine has none")
-  func sound() {
+  @Test("A machine without problems has no notes")
+  func noProblems() {
     #expect(MachineState().notes(for: scenario()) == [])
-    let roomy = MachineState(limit: .mebibytes(4096), workingSet: .mebibytes(1000), usableCPUs: 8, onlineCPUs: 8)
-    #expect(roomy.notes(for: scenario { $0.memoryLimit = .mebibytes(100) }) == [])
+    let large = MachineState(limit: .mebibytes(4096), workingSet: .mebibytes(1000), usableCPUs: 8, onlineCPUs: 8)
+    #expect(large.notes(for: scenario { $0.memoryLimit = .mebibytes(100) }) == [])
   }
 
   @Test(
-    "Each state that distorts values has one",
+    "Each condition that distorts values has a note",
     arguments: [
       (MachineState(hugePages: "always"), .hugePagesAlways),
       (MachineState(swapInUse: .mebibytes(12)), .swapInUse(.mebibytes(12))),
@@ -42,15 +42,15 @@ struct MachineStateTests {
   }
 
   @Test(
-    "A limit is near below 512 MiB, and from 80 % of it on",
+    "A limit has a note if it is below 512 MiB or at least 80 % full",
     arguments: [(512, 0, false), (511, 0, true), (1000, 790, false), (1000, 800, true)] as [(Int64, Int64, Bool)]
   )
-  func nearLimit(limit: Int64, used: Int64, isNear: Bool) {
+  func smallLimit(limit: Int64, used: Int64, hasNote: Bool) {
     let state = MachineState(limit: .mebibytes(limit), workingSet: .mebibytes(used))
-    #expect(state.notes(for: scenario()).isEmpty != isNear)
+    #expect(state.notes(for: scenario()).isEmpty != hasNote)
   }
 
-  @Test("A memory-limit above the runner's own has a note")
+  @Test("A memory-limit above the runner's own limit has a note")
   func hiddenLimit() {
     let state = MachineState(limit: .mebibytes(1024))
     let notes = state.notes(for: scenario { $0.memoryLimit = .mebibytes(1025) })
@@ -58,19 +58,19 @@ struct MachineStateTests {
     #expect(state.notes(for: scenario { $0.memoryLimit = .mebibytes(1024) }) == [])
   }
 
-  @Test("What the scenario settled itself needs none")
-  func settled() {
+  @Test("Conditions that the scenario controls have no notes")
+  func controlled() {
     let state = MachineState(hugePages: "always", usableCPUs: 2, onlineCPUs: 8, canFixAddresses: false)
-    let settled = scenario {
+    let controlled = scenario {
       $0.isolation.hugePages = .off
       $0.isolation.cpus = [0]
       $0.isolation.randomAddresses = true
     }
-    #expect(state.notes(for: settled) == [])
+    #expect(state.notes(for: controlled) == [])
     #expect(state.notes(for: scenario()).count == 3)
   }
 
-  @Test("What is read of this machine is what its files say")
+  @Test("The state of this machine is plausible")
   func real() {
     let state = MachineState.now()
     #expect(state.hugePages == Machine.hugePages() && state.usableCPUs <= state.onlineCPUs)
@@ -79,10 +79,10 @@ struct MachineStateTests {
   }
 }
 
-@Suite("How exact the counters are")
+@Suite("The accuracy of the counters")
 struct CounterCheckTests {
   @Test(
-    "The bound follows the kernel's own batches",
+    "The bound follows the kernel's batch sizes",
     arguments: [
       (2, "6.18.44-x", 2 * 31 * 4096), (1, "6.2", 31 * 4096), (16, "6.2.0", 16 * 31 * 4096),
       (64, "7.0", 64 * 127 * 4096), (64, "6.1.9", 64 * 4096), (64, "5.15.0-91", 64 * 4096),
@@ -92,22 +92,22 @@ struct CounterCheckTests {
     #expect(Machine.counterBound(cpus: cpus, pageSize: 4096, release: release) == Bytes(expected))
   }
 
-  @Test("On this machine counted and added memory differ by no more than three kinds of memory can be off")
+  @Test("On this machine, counter and page table sum differ by at most the bound of three kinds of memory")
   func real() throws {
     let check = try #require(Machine.counters)
     #expect(abs(check.difference.count) <= 3 * check.bound.count)
     #expect(check.bound > .zero)
   }
 
-  @Test("The helper that is looked at holds what it was to touch, and is gone afterwards")
+  @Test("The idle child has touched the requested memory, and is reaped afterwards")
   func helper() throws {
     var helper: Int32 = 0
-    let held = try #require(
-      LinuxCalls.lookingAtStillChild(holding: .mebibytes(32)) { pid -> Bytes? in
+    let touched = try #require(
+      LinuxCalls.withIdleChild(holding: .mebibytes(32)) { pid -> Bytes? in
         helper = pid
         return SmallFile.bytes(at: "/proc/\(pid)/status")?.withUnsafeBytes { ProcText.memory(inStatus: $0)?.anonymous }
       })
-    #expect(held >= .mebibytes(32))
+    #expect(touched >= .mebibytes(32))
     #expect(LinuxCalls.parent(of: helper) == nil)
   }
 }

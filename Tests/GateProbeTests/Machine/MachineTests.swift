@@ -16,7 +16,7 @@ struct MachineTests {
     Machine.fingerprint(for: scenario(change), environment: ["PATH": "/bin", "SHELL": "/bin/zsh"])
   }
 
-  @Test("It names what the machine's own tools name", .timeLimit(.minutes(5)))
+  @Test("The values match those of the system's tools", .timeLimit(.minutes(5)))
   func plausible() throws {
     let testProcesses = TestProcesses()
     let processTree = try testProcesses.shell("uname -m; uname -r; getconf PAGESIZE; nproc; getconf GNU_LIBC_VERSION")
@@ -28,13 +28,13 @@ struct MachineTests {
         fingerprint.architecture, fingerprint.kernel, "\(fingerprint.pageSize)", "\(fingerprint.cpus)",
         fingerprint.libc,
       ] == lines)
-    #expect(fingerprint.measurement == Capabilities.here.method(for: scenario()).rawValue)
+    #expect(fingerprint.measurement == Capabilities.current.method(for: scenario()).rawValue)
     #expect(["always", "madvise", "never"].contains(fingerprint.thp))
     #expect(["on", "off"].contains(fingerprint.swap))
     #expect(fingerprint.memoryLimit == nil && fingerprint.allocator == "")
   }
 
-  @Test("The isolation of the scenario is part of it")
+  @Test("It includes the isolation of the scenario")
   func isolation() {
     let last = LinuxCalls.usableCPUs().last ?? 0
     let changed = fingerprint {
@@ -50,12 +50,12 @@ struct MachineTests {
     #expect(changed.memoryLimit == .mebibytes(5))
   }
 
-  @Test("Addresses are off as a rule", .enabled(if: LinuxCalls.canFixAddresses))
+  @Test("ASLR is off by default", .enabled(if: LinuxCalls.canFixAddresses))
   func addresses() {
     #expect(fingerprint().aslr == "off")
   }
 
-  @Test("Settings of allocators stand in it by name; long values as a hash")
+  @Test("It includes allocator settings by name, and hashes long values")
   func allocator() {
     let long = String(repeating: "x", count: 61)
     let fingerprint = fingerprint {
@@ -66,7 +66,7 @@ struct MachineTests {
   }
 
   @Test(
-    "The hash of the environment is the same wherever the program lies and whoever runs it",
+    "The hash of the environment does not depend on folders or the user",
     arguments: [
       ("PATH", true), ("HOME", true), ("TMPDIR", true), ("HIGHWATER_MARKS", true), ("LANG", false), ("A", false),
     ]
@@ -76,7 +76,7 @@ struct MachineTests {
     #expect((changed.environmentHash == fingerprint().environmentHash) == isSame)
   }
 
-  @Test("A target's environment is small and fixed: what the runner has is not passed on unless it is named")
+  @Test("A target's environment is minimal: the runner's variables are passed on only by name")
   func environment() {
     var target = Target(command: .arguments(["true"]), workingDirectory: "/")
     let runner = ["PATH": "/x", "JAVA_HOME": "/java", "SECRET": "s", "TMPDIR": "/t"]

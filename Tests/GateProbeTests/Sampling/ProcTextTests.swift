@@ -3,20 +3,20 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Reading the kernel's values")
+@Suite("Parsing /proc files")
 struct ProcTextTests {
   private func withBytes<Value>(_ text: String, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
     Array(text.utf8).withUnsafeBytes(body)
   }
 
   @Test(
-    "The resident pages are the second number",
+    "The resident pages are the second number of statm",
     arguments: [("1234 567 89 1 0 2 0\n", 567), ("0 0 0 0 0 0 0\n", 0), ("12", 0), ("", 0)])
   func statm(text: String, pages: Int64) {
     #expect(withBytes(text, ProcText.residentPages(inStatm:)) == pages)
   }
 
-  @Test("The memory lines of a status")
+  @Test("The memory lines of status are parsed")
   func status() {
     let text = """
       Name:\tVmRSS:\t1 kB
@@ -59,7 +59,7 @@ struct ProcTextTests {
 
     """
 
-  @Test("Heap and stack are summed whatever the pieces in which the text comes", arguments: [1, 2, 7, 64, 4096])
+  @Test("Heap and stack are summed for any size of the pieces", arguments: [1, 2, 7, 64, 4096])
   func mappings(piece: Int) {
     var sums = MappingSums()
     let text = Array(Self.mappings.utf8)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The room for samples")
+@Suite("The sample buffer")
 struct SampleStoreTests {
   private func reading(_ time: Int64, resident: Int64, tree: Int64 = 0) -> SampleStore.Reading {
     SampleStore.Reading(
       time: time, resident: resident, peak: resident, anonymous: 0, file: 0, shared: 0, tree: tree, processes: 1)
   }
 
-  @Test("Up to its capacity it keeps every sample", arguments: [0, 1, 7, 8])
+  @Test("All samples are kept up to the capacity", arguments: [0, 1, 7, 8])
   func keepsAll(count: Int) {
     var store = SampleStore(capacity: 8)
     for at in 0..<count { store.append(reading(Int64(at), resident: Int64(at * 4096))) }
@@ -18,7 +18,7 @@ struct SampleStoreTests {
     #expect(store.stride == 1)
   }
 
-  @Test("However many come, the room is at least half used, times ascend, and each spike stays", arguments: 0..<50)
+  @Test("Beyond the capacity, the buffer is at least half full, times ascend, and spikes are kept", arguments: 0..<50)
   func keepsSpikes(spike: Int) {
     var store = SampleStore(capacity: 8)
     for at in 0..<50 {
@@ -34,7 +34,7 @@ struct SampleStoreTests {
     #expect(store.stride == 8)
   }
 
-  @Test("A sample without main values gives way to one that has them")
+  @Test("Samples with values of the main process are preferred")
   func prefersMain() {
     var store = SampleStore(capacity: 2)
     for resident in [-1, 5, 6] as [Int64] { store.append(reading(1, resident: resident)) }

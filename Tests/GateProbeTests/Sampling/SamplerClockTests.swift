@@ -2,12 +2,12 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("When readings are due")
+@Suite("The schedule of readings")
 struct SamplerClockTests {
   private static let millisecond: Int64 = 1_000_000
 
   @Test(
-    "A hundredth of the age, from 1 ms to the interval, and 0.1 ms in the first 10 ms, give or take a tenth",
+    "The delay is 1 % of the age, from 1 ms to the interval, and 0.1 ms in the first 10 ms, ± 10 %",
     arguments: [0, 5, 20, 50, 500, 5000, 50_000] as [Int64])
   func delay(age: Int64) {
     var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
@@ -20,7 +20,7 @@ struct SamplerClockTests {
   }
 
   @Test(
-    "A sweep that costs much is repeated after 125 times that, and after 20 times where more was asked for",
+    "An expensive sweep is followed by a pause of 125 times its cost, or 20 times for shorter intervals",
     arguments: [(10, 5000, 125), (10, 500, 20), (1, 5000, 20)] as [(interval: Int64, age: Int64, times: Int64)])
   func cost(interval: Int64, age: Int64, times: Int64) {
     var clock = SamplerClock(interval: .milliseconds(interval), seed: 7)
@@ -30,7 +30,7 @@ struct SamplerClockTests {
     #expect(abs((next - start) - wanted) <= wanted / 10 + 1)
   }
 
-  @Test("What was missed is not made up for")
+  @Test("Missed sweeps are not made up for")
   func late() {
     var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
     let first = clock.nextSweep(after: 5000 * Self.millisecond, cost: 0)
@@ -39,13 +39,13 @@ struct SamplerClockTests {
     #expect(clock.nextSweep(after: late, cost: 0) >= late + 9 * Self.millisecond)
   }
 
-  @Test("Mappings are read for a hundredth of the time at most, and once a second at most")
+  @Test("Readings of the mappings take at most 1 % of the time, and happen at most once per second")
   func compositions() {
     var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
     #expect(clock.nextComposition == 200 * Self.millisecond)
-    clock.composed(at: 0, took: Self.millisecond)
+    clock.didReadComposition(at: 0, took: Self.millisecond)
     #expect(clock.nextComposition == 1000 * Self.millisecond)
-    clock.composed(at: 0, took: 50 * Self.millisecond)
+    clock.didReadComposition(at: 0, took: 50 * Self.millisecond)
     #expect(clock.nextComposition == 5000 * Self.millisecond)
   }
 }

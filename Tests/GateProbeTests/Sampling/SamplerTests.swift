@@ -16,7 +16,7 @@ struct SamplerTests {
     return sampler.finish()
   }
 
-  @Test("The highest mark seen of a program is the one that it has itself, within 1 %")
+  @Test("The highest peak seen matches the program's own VmHWM within 1 %")
   func peak() throws {
     let processTree = try testProcesses.python(
       """
@@ -30,18 +30,18 @@ struct SamplerTests {
       """)
     let report = report(of: processTree)
     let own = try #require(Int64(testProcesses.output.split(separator: "\n").last ?? ""))
-    let seen = try #require(report.samples.compactMap(\.main?.peak).max())
-    #expect(abs(seen.count - own * 1024) * 100 <= own * 1024, "seen \(seen), own \(own) KiB")
-    #expect(seen > .mebibytes(50))
+    let measured = try #require(report.samples.compactMap(\.main?.peak).max())
+    #expect(abs(measured.count - own * 1024) * 100 <= own * 1024, "measured \(measured), own \(own) KiB")
+    #expect(measured > .mebibytes(50))
     let record = try #require(report.processes.first { $0.isMain })
-    #expect(record.id == processTree.leader && record.peak == seen && record.command.hasPrefix("python"))
-    // Once freed, the level falls while the mark stays.
+    #expect(record.id == processTree.leader && record.peak == measured && record.command.hasPrefix("python"))
+    // After the free, resident memory falls, but the peak does not.
     let last = try #require(report.samples.compactMap(\.main).last)
     #expect(last.resident < .mebibytes(40))
     #expect(last.anonymous + last.file + last.shared == last.resident)
   }
 
-  @Test("Samples come in the order of time, denser while the program is young")
+  @Test("Samples are in order of time, and the widest gap is reported")
   func times() throws {
     let processTree = try testProcesses.processTree("sleep", "0.5")
     let report = report(of: processTree)
@@ -53,17 +53,17 @@ struct SamplerTests {
     #expect((gaps.max() ?? .zero) <= report.widestGap)
   }
 
-  @Test("The first reading is made before the thread starts, so that a short program has one")
+  @Test("The first reading precedes the start of the thread, so that a short program has one")
   func firstReading() throws {
     let processTree = try testProcesses.processTree("sleep", "1000")
     let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: nil)
     let first = try #require(sampler.recent(10).first)
     #expect(sampler.recent(10).count == 1)
     #expect(first.main != nil && first.processes == 1)
-    #expect(sampler.finish().samples.count == 2, "and a last one when it stops, started or not")
+    #expect(sampler.finish().samples.count == 2, "a last one is made when it stops, started or not")
   }
 
-  @Test("Page faults and CPU time are read at first, and then less often than memory")
+  @Test("Page faults and CPU time are read with the first sample, then less often than memory")
   func activity() throws {
     let processTree = try testProcesses.processTree("sleep", "1000")
     let sampler = Sampler(processTree: processTree, interval: .milliseconds(1), main: nil)
@@ -77,7 +77,7 @@ struct SamplerTests {
     #expect(gaps.allSatisfy { gap, time in gap >= min(time / 32, .milliseconds(40)) })
   }
 
-  @Test("Children count in the tree, not in the main process")
+  @Test("Children count for the tree, not for the main process")
   func children() throws {
     let processTree = try testProcesses.python(
       """
@@ -101,11 +101,11 @@ struct SamplerTests {
     #expect(report.processes.filter { $0.parent == processTree.leader && $0.peak > .mebibytes(20) }.count == 3)
   }
 
-  @Test("A child between vfork and exec is not counted a second time")
+  @Test("The memory of a child between vfork and exec is not counted twice")
   func borrowedMemory() throws {
-    // The child of a vfork lives on its parent's memory until it executes; here it waits for a writer of a FIFO.
+    // The child of a vfork shares its parent's memory until its exec; this one waits for a writer of a FIFO.
     let source = testProcesses.file(
-      "borrower.c",
+      "vfork.c",
       """
       #define _GNU_SOURCE
       #include <fcntl.h>
@@ -120,7 +120,7 @@ struct SamplerTests {
         pause();
       }
       """)
-    let program = testProcesses.folder + "/borrower"
+    let program = testProcesses.folder + "/vfork"
     let compiler = try testProcesses.processTree("cc", "-w", "-O1", "-o", program, source)
     try #require(compiler.leaderEnding() == .exited(0), "\(testProcesses.output)")
     let fifo = testProcesses.folder + "/fifo"
@@ -140,19 +140,19 @@ struct SamplerTests {
     #expect(report.processes.last?.peak == .zero)
   }
 
-  @Test("The main process of a daemon is the one in its pidfile")
+  @Test("The pidfile identifies the main process of a daemon")
   func pidfile() throws {
     let path = testProcesses.file("daemon.pid", "1\n")
     let processTree = try testProcesses.shell("(setsid sh -c 'sleep 0.1; echo $$ > daemon.pid; exec sleep 1000' &)")
     let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: .pidfile(path))
     sampler.start()
-    #expect(sampler.residentNow() == nil, "what an earlier run left in the pidfile is no member")
+    #expect(sampler.residentNow() == nil, "the pid in a stale pidfile is not a member")
     #expect(eventually { sampler.mainProcess != nil })
     #expect(sampler.mainProcess == processTree.members().first?.pid)
     #expect(eventually { sampler.residentNow() != nil })
     #expect(eventually { sampler.recent(1).first?.main != nil })
     let report = sampler.finish()
-    #expect(report.samples.first?.main == nil, "as long as it is unknown there are no main memory")
+    #expect(report.samples.first?.main == nil, "no values while it is unknown")
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
 
@@ -167,11 +167,11 @@ struct SamplerTests {
     let report = sampler.finish()
     let found = try #require(report.processes.first { $0.isMain })
     #expect(found.id == main)
-    // A shell whose command line ends so would match, too; its lines end otherwise.
+    // The shells' command lines do not match: they end differently.
     #expect(found.command == "sleep")
   }
 
-  @Test("The shell that starts a program is not taken for it, though its command line has the name")
+  @Test("A shell is not the main process, even if its command line contains the name")
   func nameInLine() throws {
     let processTree = try testProcesses.shell("sleep 986; :")
     let name = try Pattern(parsing: "sleep 98[0-9]")
@@ -183,15 +183,15 @@ struct SamplerTests {
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
 
-  @Test("Nor is a child of that shell, as long as it is a copy of it")
+  @Test("A forked copy of that shell is not the main process either")
   func nameInCopiedLine() throws {
-    // The part in parentheses is a copy of the shell until a line comes through the FIFO.
+    // The subshell in parentheses waits for a line from the FIFO.
     let processTree = try testProcesses.shell("mkfifo gate; (echo copied; read line <gate); sleep 985; :")
     let name = try Pattern(parsing: "sleep 98[0-9]")
     let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: .name(name))
     #expect(eventually { testProcesses.output == "copied\n" })
     sampler.start()
-    // The first search comes before the first sample.
+    // The first search precedes the first sample.
     #expect(eventually { !sampler.recent(1).isEmpty })
     #expect(sampler.mainProcess == nil)
     let opener = try testProcesses.shell("echo >gate")
@@ -201,7 +201,7 @@ struct SamplerTests {
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
   }
 
-  @Test("A program that executes another keeps the higher of both marks")
+  @Test("After an exec, the process keeps the higher peak of both programs")
   func exec() throws {
     let processTree = try testProcesses.python(
       """
@@ -216,7 +216,7 @@ struct SamplerTests {
     #expect(try #require(report.samples.compactMap(\.main).last).peak < .mebibytes(20))
   }
 
-  @Test("A process whose first thread has ended is read through another thread")
+  @Test("A process whose first thread has ended is read via another thread")
   func firstThreadEnded() throws {
     let processTree = try testProcesses.python(
       """
@@ -240,7 +240,7 @@ struct SamplerTests {
     _ = sampler.finish()
   }
 
-  @Test("After the end of the main process its values are missing, and the tree goes on")
+  @Test("After the end of the main process, sampling continues with the tree only")
   func mainEnds() throws {
     let processTree = try testProcesses.shell("sleep 1000 & sleep 0.2")
     let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: nil)
@@ -254,7 +254,7 @@ struct SamplerTests {
     #expect(report.processes.count == 3)
   }
 
-  @Test("A program that forks much is followed, and what has ended is not kept")
+  @Test("A program that forks often is sampled, and ended processes are removed")
   func forkHeavy() throws {
     let processTree = try testProcesses.python(
       """
@@ -272,11 +272,11 @@ struct SamplerTests {
     sampler.start()
     #expect(eventually { sampler.recent(1).first?.processes == 21 })
     let report = sampler.finish()
-    #expect(report.processes.count > 21, "some of those that lived for 10 ms were seen, too")
+    #expect(report.processes.count > 21, "some of the processes that lived for 10 ms were seen, too")
     #expect(report.processes.filter(\.isMain).count == 1)
   }
 
-  @Test("What the memory consists of is known of a program that lived long enough")
+  @Test("The composition matches the kernel's own sum")
   func composition() throws {
     let processTree = try testProcesses.python(
       "import time; b = [bytes(1000) for n in range(30000)]; print('up', flush=True); time.sleep(1000)")
@@ -291,7 +291,7 @@ struct SamplerTests {
     #expect(heap > .zero && heap + stack <= composition.anonymous)
     #expect(composition.anonymous > .mebibytes(30))
     #expect(composition.file > .mebibytes(1))
-    // The same process, read by the kernel's own sum.
+    // The kernel's own sum for the same process.
     let rollup = SmallFile.text(at: "/proc/\(processTree.leader)/smaps_rollup") ?? ""
     let line = rollup.split(separator: "\n").first { $0.hasPrefix("Anonymous:") } ?? ""
     let anonymous = try #require(Int64(line.split(separator: " ").dropFirst().first ?? ""))
@@ -300,12 +300,12 @@ struct SamplerTests {
 }
 
 extension Sampler {
-  /// The main process's resident memory, read at once.
+  /// The main process's current resident memory.
   func residentNow() -> Bytes? {
     level(beginningPhase: false).resident
   }
 
-  /// Stops, and returns all that was seen.
+  /// Stops sampling, and returns the report.
   func finish() -> SamplingReport {
     stop()
     return report()

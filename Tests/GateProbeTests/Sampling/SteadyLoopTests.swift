@@ -5,16 +5,16 @@ import Testing
 
 @testable import GateProbe
 
-/// The counter of the library that ``AllocationTests`` preloads; nil where it is not loaded.
+/// The counter of the library that ``AllocationTests`` preloads; nil if it is not loaded.
 private var allocations: Int? {
   dlsym(nil, "hw_test_allocations").map { $0.load(as: Int.self) }
 }
 
-@Suite("The sampler's loop, counted from within")
+@Suite("Allocations in the sampler's loop")
 struct SteadyLoopTests {
-  /// Counts readings, and the allocations meanwhile, between two readings of the mappings.
+  /// Counts readings and allocations between two readings of the mappings, which allocate.
   ///
-  /// Those come at an age of 0.2 s and not before 1.2 s, and allocate. nil where this thread came too late.
+  /// The mappings are read at an age of 0.2 s and not before 1.2 s. Returns nil if this thread was too late.
   private func measured() throws -> (readings: Int, allocations: Int)? {
     let testProcesses = TestProcesses()
     let processTree = try testProcesses.shell("sleep 1000 & sleep 1000 & wait")
@@ -29,11 +29,11 @@ struct SteadyLoopTests {
     return (after.samples.count - before.samples, after.allocations - before.allocations)
   }
 
-  @Test("Readings allocate nothing", .enabled(if: allocations != nil, "needs the counting library"))
+  @Test("Readings allocate nothing", .enabled(if: allocations != nil, "requires the preloaded counter"))
   func allocatesNothing() throws {
     let measured = try #require((0..<10).lazy.compactMap { _ in try? self.measured() }.first)
     #expect(measured.readings > 20)
-    // Each 100 ms there is a search for new processes, too; one allocation in each reading would make hundreds.
+    // A search for new processes every 100 ms may allocate; an allocation per reading would make hundreds.
     #expect(measured.allocations * 5 < measured.readings, "\(measured)")
   }
 }
@@ -66,8 +66,8 @@ struct AllocationTests {
     }
     """
 
-  /// Never within itself: the library is loaded only where this test has started the tests once more.
-  @Test("The loop allocates nothing while no process comes or goes", .enabled(if: allocations == nil))
+  /// Runs the test binary again with the library preloaded; disabled in that second run.
+  @Test("The loop does not allocate unless a process starts or ends", .enabled(if: allocations == nil))
   func steadyLoop() throws {
     let testProcesses = TestProcesses()
     let source = testProcesses.file("counter.c", Self.counter)

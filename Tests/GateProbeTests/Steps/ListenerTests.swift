@@ -4,23 +4,23 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The listening thread", .timeLimit(.minutes(2)))
+@Suite("The listener thread", .timeLimit(.minutes(2)))
 struct ListenerTests {
   private final class Basket: Sendable {
     let bytes = Mutex<[UInt8]>([])
 
-    func take(_ piece: ArraySlice<UInt8>) { bytes.withLock { $0 += piece } }
+    func append(_ piece: ArraySlice<UInt8>) { bytes.withLock { $0 += piece } }
     var count: Int { bytes.withLock { $0.count } }
   }
 
-  @Test("After a catch-up all that was written before has been received")
+  @Test("A catch-up receives all data written before it")
   func catchUp() throws {
     let listener = try Listener()
     try listener.start()
     defer { listener.stop() }
     let pipes = try (0..<5).map { _ in try Descriptor.pipe(readerBlocks: false) }
     let baskets = pipes.map { _ in Basket() }
-    for (pipe, basket) in zip(pipes, baskets) { listener.add(.reading(pipe.reader) { basket.take($0) }) }
+    for (pipe, basket) in zip(pipes, baskets) { listener.add(.reading(pipe.reader) { basket.append($0) }) }
     for round in 1...50 {
       for pipe in pipes { _ = pipe.writer.write([UInt8](repeating: 1, count: 1000)) }
       listener.catchUp()
@@ -28,7 +28,7 @@ struct ListenerTests {
     }
   }
 
-  @Test("A text larger than the pipe is written as it is read, then the pipe is closed")
+  @Test("A text larger than the pipe is written completely, then the pipe is closed")
   func writing() throws {
     let listener = try Listener()
     try listener.start()
@@ -38,13 +38,13 @@ struct ListenerTests {
     do {
       let pipe = try Descriptor.pipe(readerBlocks: false, writerBlocks: false)
       listener.add(.writing(pipe.writer, text[...]))
-      listener.add(.reading(pipe.reader) { basket.take($0) })
+      listener.add(.reading(pipe.reader) { basket.append($0) })
     }
     #expect(eventually { basket.count == text.count })
     #expect(basket.bytes.withLock { $0 == text })
   }
 
-  @Test("A text that nobody reads stops nothing, and no SIGPIPE comes")
+  @Test("Writing to a pipe without readers causes no SIGPIPE, and does not block the listener")
   func noReader() throws {
     let listener = try Listener()
     try listener.start()

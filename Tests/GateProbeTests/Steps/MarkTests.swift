@@ -3,13 +3,13 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Marks from inside a target", .timeLimit(.minutes(5)))
+@Suite("Marks of a target", .timeLimit(.minutes(5)))
 struct MarkTests {
   let harness = ScenarioHarness()
 
-  @Test("A shell script marks with echo")
+  @Test("A shell script sends marks with echo")
   func shell() throws {
-    let recording = try harness.play(
+    let recording = try harness.run(
       harness.scenario(
         """
         echo "phase load" > "$HIGHWATER_MARKS"; sleep 0.05; echo "iteration" > "$HIGHWATER_MARKS"
@@ -28,19 +28,19 @@ struct MarkTests {
     #expect(recording.marks.first?.resident != nil)
   }
 
-  @Test("Marks of the target and of the script stand in one list")
+  @Test("Marks of the target and of the steps are in one list")
   func together() throws {
     var scenario = harness.scenario("echo 'phase inner' > $HIGHWATER_MARKS; echo up; exec sleep 1000")
     scenario.steps = [
       Step(.expectOutput(try Pattern(parsing: "up"), within: .seconds(30))), Step(.wait(.milliseconds(100))),
       Step(.phase("outer")),
     ]
-    #expect(try harness.play(scenario).events == [.phase("inner"), .phase("outer")])
+    #expect(try harness.run(scenario).events == [.phase("inner"), .phase("outer")])
   }
 
-  @Test("A writer that is torn, overlong or noisy is counted, never fatal")
+  @Test("Incomplete, overlong and malformed lines are counted, never fatal")
   func noise() throws {
-    let recording = try harness.play(
+    let recording = try harness.run(
       harness.python(
         """
         import os
@@ -51,7 +51,7 @@ struct MarkTests {
     #expect(recording.unknownMarks == 3)
   }
 
-  @Test("Of iterations that come at once only the last has a level; other marks keep theirs")
+  @Test("Of several iterations in one read, only the last has a memory level; other marks keep theirs")
   func burst() {
     let list = MarkList { (.seconds(1), .mebibytes(20), $0 ? .mebibytes(30) : nil) }
     list.read(Array("iteration\niteration\nmark a\niteration\nphase b\n".utf8)[...])
@@ -61,21 +61,21 @@ struct MarkTests {
     #expect(marks.map(\.peakBefore) == [nil, nil, nil, nil, .mebibytes(30)])
   }
 
-  @Test("Of what the target says that it is doing the last is kept, however often it changes")
+  @Test("Only the last activity mark is kept, however many there are")
   func activities() {
     let list = MarkList { _ in (.seconds(1), .mebibytes(20), nil) }
     list.read(Array("mark a\n".utf8)[...])
     let turn = Array("mark activity.active\nmark activity.idle\n".utf8)
-    for _ in 0..<MarkList.most { list.read(turn[...]) }
+    for _ in 0..<MarkList.maxMarks { list.read(turn[...]) }
     list.read(Array("mark b\n".utf8)[...])
     let (marks, unknownLines, note) = list.finish(at: .seconds(2))
     #expect(marks.map(\.event) == [.mark("a"), .mark("b"), .mark("activity.idle")])
     #expect(unknownLines == 0 && note == nil)
   }
 
-  @Test("More than 100 000 marks are dropped with a note")
+  @Test("Marks beyond 100 000 are dropped, with a note")
   func many() throws {
-    let recording = try harness.play(
+    let recording = try harness.run(
       harness.python(
         """
         import os
@@ -86,9 +86,9 @@ struct MarkTests {
     #expect(recording.notes == [.marksDropped(count: 5000, most: 100_000)])
   }
 
-  @Test("A target without marks knows of none")
+  @Test("A target without marks has none")
   func none() throws {
-    let recording = try harness.play(harness.scenario("test -p \"$HIGHWATER_MARKS\""))
+    let recording = try harness.run(harness.scenario("test -p \"$HIGHWATER_MARKS\""))
     #expect(recording.end == End(.exited, code: 0))
     #expect(recording.marks == [])
     #expect(recording.unknownMarks == 0)

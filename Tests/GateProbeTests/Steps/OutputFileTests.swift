@@ -3,11 +3,11 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The file of a target's output")
+@Suite("The output file")
 struct OutputFileTests {
   let harness = ScenarioHarness()
 
-  @Test("Output is cut at 16 MiB, and a line says so")
+  @Test("Output is cut at 16 MiB, with a line that says so")
   func cut() {
     var file = OutputFile(path: harness.path("out"))
     let piece = [UInt8](repeating: 0x79, count: 1 << 20)[...]
@@ -18,14 +18,14 @@ struct OutputFileTests {
     #expect(file.failure == nil)
   }
 
-  @Test("A file that cannot be created has a failure, and stops nothing")
+  @Test("A file that cannot be created is a failure, but does not trap")
   func unwritable() {
     var file = OutputFile(path: harness.path("no/such/folder"))
     file.append([1, 2, 3])
     #expect(file.failure == SystemFailure(.open, path: harness.path("no/such/folder"), code: 2))
   }
 
-  @Test("A full disk is a failure, and stops nothing")
+  @Test("A full disk is a failure, but does not trap")
   func full() {
     var file = OutputFile(path: "/dev/full")
     file.append([1, 2, 3])

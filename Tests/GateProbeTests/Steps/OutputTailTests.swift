@@ -14,7 +14,7 @@ struct OutputTailTests {
     return tail.lines
   }
 
-  @Test("The last 20 lines are kept, also one without its newline", arguments: [1, 3, 4096])
+  @Test("The last 20 lines are kept, including an incomplete one", arguments: [1, 3, 4096])
   func last(piece: Int) {
     let text = (1...50).map { "line \($0)\n" }.joined() + "rest"
     #expect(lines(text, piece: piece) == (32...50).map { "line \($0)" } + ["rest"])
@@ -29,17 +29,17 @@ struct OutputTailTests {
   }
 
   @Test(
-    "What would steer a terminal is spelled out",
+    "Control characters are escaped",
     arguments: [
       ("\u{1b}[2Jgone", "\\u{1b}[2Jgone"), ("a\tb\r\n", "a b"), ("10%\r20%", "10%\\r20%"), ("a\u{0}b", "a\\u{0}b"),
       ("\u{9b}31m", "\\u{9b}31m"), ("\u{202e}exe", "\\u{202e}exe"), ("naïve ✓", "naïve ✓"),
     ]
   )
-  func harmless(text: String, shown: String) {
+  func escaped(text: String, shown: String) {
     #expect(lines(text) == [shown])
   }
 
-  @Test("Bytes that are not UTF-8 are repaired")
+  @Test("Invalid UTF-8 is repaired")
   func repaired() {
     var tail = OutputTail()
     tail.append([0x61, 0xff, 0x62, 0x0a])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GateProbe
 
-/// A place to play scenarios with real programs: a folder, and a marker in the environment of all that is started.
+/// Runs scenarios with real programs in a temporary folder, with a marker in the environment of each process.
 final class ScenarioHarness: Sendable {
   let testProcesses = TestProcesses()
   let interruption = Interruption()
@@ -15,7 +15,7 @@ final class ScenarioHarness: Sendable {
 
   func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-  /// A scenario whose target is a line for the shell.
+  /// A scenario whose target is a shell command line.
   func scenario(_ line: String) -> Scenario {
     scenario(.shell(line))
   }
@@ -31,13 +31,13 @@ final class ScenarioHarness: Sendable {
     return scenario
   }
 
-  /// A scenario whose target is a program in Python.
+  /// A scenario whose target is a Python program.
   func python(_ program: String) -> Scenario {
     scenario(.arguments(["python3", "-u", "-c", program]))
   }
 
-  /// Plays a scenario once; fails the test where anything is left of it afterwards.
-  func play(_ scenario: Scenario, output: String? = nil, at location: SourceLocation = #_sourceLocation) throws
+  /// Runs a scenario once; fails the test if it leaves processes or files behind.
+  func run(_ scenario: Scenario, output: String? = nil, at location: SourceLocation = #_sourceLocation) throws
     -> Recording
   {
     try #require(measure(scenario, output: output, at: location), sourceLocation: location)
@@ -51,18 +51,18 @@ final class ScenarioHarness: Sendable {
     var environment = ProcessInfo.processInfo.environment
     environment["TMPDIR"] = temporary
     let recording = Probe(interruption: interruption, environment: environment).measure(scenario, output: output)
-    #expect(testProcesses.processes == [], "a process is left", sourceLocation: location)
+    #expect(testProcesses.processes == [], "leftover processes", sourceLocation: location)
     let files = try? FileManager.default.contentsOfDirectory(atPath: temporary)
-    #expect(files == [], "a temporary file is left", sourceLocation: location)
+    #expect(files == [], "leftover temporary files", sourceLocation: location)
     return recording
   }
 
-  /// The text of a file in the folder; empty where there is none.
+  /// The text of a file in the folder; empty if there is none.
   func text(_ name: String) -> String {
     SmallFile.text(at: path(name), atMost: 1 << 25) ?? ""
   }
 
-  /// A port of the loopback interface that nobody listens on.
+  /// An unused port of the loopback interface.
   static func freePort() throws -> Int {
     let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(number) }

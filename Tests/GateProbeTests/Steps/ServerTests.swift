@@ -3,11 +3,11 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Real servers", .timeLimit(.minutes(5)))
+@Suite("Servers and daemons", .timeLimit(.minutes(5)))
 struct ServerTests {
   let harness = ScenarioHarness()
 
-  @Test("A key-value server is filled by its client in phases, and stopped", .enabled(if: Tool.exists("redis-server")))
+  @Test("Redis is filled by its client in phases, and stopped", .enabled(if: Tool.exists("redis-server")))
   func redis() throws {
     let port = "\(try ScenarioHarness.freePort())"
     var scenario = harness.scenario(.arguments(["redis-server", "--port", port, "--save", "", "--appendonly", "no"]))
@@ -18,28 +18,28 @@ struct ServerTests {
       Step(.phase("load")), client("\(fill) 0 | grep done"),
       Step(.phase("use")), Step(.repeat(times: 5, steps: [client("get key:7")])), client("ping | grep PONG"),
     ]
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.failure == nil)
     #expect(recording.end == End(.stopped, code: 0))
     #expect(recording.events == [.phase("load"), .phase("use")] + Array(repeating: .iteration, count: 5))
     let resident = recording.marks.compactMap { $0.resident?.count }
     #expect(resident.count == 7)
-    #expect(resident[1] > resident[0] + 1_000_000, "20 000 keys take room")
+    #expect(resident[1] > resident[0] + 1_000_000, "20 000 keys take memory")
   }
 
-  @Test("A server that its last step shuts down has ended by itself", .enabled(if: Tool.exists("redis-server")))
+  @Test("A server that the last step shuts down has ended by itself", .enabled(if: Tool.exists("redis-server")))
   func shutdown() throws {
     let socket = harness.path("redis.sock")
     var scenario = harness.scenario(.arguments(["redis-server", "--port", "0", "--unixsocket", socket, "--save", ""]))
     scenario.ready = Readiness(.unix(socket))
     scenario.steps = [Step(.run(.init(command: .arguments(["redis-cli", "-s", socket, "shutdown", "nosave"]))))]
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.failure == nil)
     #expect(recording.end.code == 0)
   }
 
   @Test(
-    "A daemon is measured and stopped by its pidfile, and its workers go with it",
+    "A daemon is measured and stopped by its pidfile, with its workers",
     .enabled(if: Tool.exists("nginx"))
   )
   func nginx() throws {
@@ -59,85 +59,85 @@ struct ServerTests {
     call.times = 50
     scenario.steps = [Step(.http(call))]
     scenario.stop.signal = Signal(number: 3)
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.failure == nil, "\(recording.outputTail)")
     #expect(recording.end == End(.stopped, code: 0))
     #expect(recording.notes == [])
   }
 
-  @Test("A daemon's own end is its end, also with another's pidfile about")
+  @Test("The end of a daemon counts, even with a stale pidfile")
   func daemonEnds() throws {
     var scenario = harness.scenario("(setsid sh -c 'echo $$ > d.pid; sleep 0.5; exit 6' &); exit 0")
     scenario.target.main = .pidfile(harness.path("d.pid"))
     scenario.until = .exit
     scenario.setup = [.shell("echo 1 > d.pid")]
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: 6))
     #expect(recording.failure == nil)
   }
 
-  @Test("A daemon whose pidfile never comes fails the start")
+  @Test("A missing pidfile fails the start")
   func noPidfile() throws {
     var scenario = harness.scenario("(setsid sleep 1000 &); exit 0")
     scenario.target.main = .pidfile(harness.path("d.pid"))
     scenario.ready = Readiness(.delay(.milliseconds(10)), within: .milliseconds(500))
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     let timeout = End.Timeout.noMainProcess(.pidfile(harness.path("d.pid")), within: .milliseconds(500))
     #expect(recording.failure?.problem == .timeout(timeout))
     #expect(recording.end.kind == .timeout)
   }
 
-  @Test("A daemon's starter that leaves nothing behind fails the start")
+  @Test("A launcher that exits without a daemon fails the start")
   func noDaemon() throws {
     var scenario = harness.scenario("exit 0")
     scenario.target.main = .pidfile(harness.path("d.pid"))
-    #expect(try harness.play(scenario).failure?.problem == .noMainProcess(.pidfile(harness.path("d.pid"))))
+    #expect(try harness.run(scenario).failure?.problem == .noMainProcess(.pidfile(harness.path("d.pid"))))
   }
 
-  @Test("Where a wrapper waits for the main process, and nobody traces that, the wrapper's end stands for it")
+  @Test("Without a tracer, the end of a wrapper that waits for the main process counts as its end")
   func wrapperEnds() throws {
     var scenario = harness.scenario("sleep 1; exit 4")
     scenario.target.main = .name(try Pattern(parsing: "^sleep"))
     scenario.isolation.tracer = .off
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: 4))
     #expect(recording.failure == nil)
   }
 
   @Test(
-    "Where it is traced, the main process's own end counts, whoever waits for it",
-    .enabled(if: LinuxCalls.canTrace, "ptrace(2) is refused here")
+    "With a tracer, the main process's own end counts, even if a wrapper waits for it",
+    .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)")
   )
   func tracedMainEnds() throws {
     var scenario = harness.scenario("sleep 1; exit 4")
     scenario.target.main = .name(try Pattern(parsing: "^sleep"))
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: 0))
   }
 
-  @Test("A daemon's starter that fails is the end", arguments: [1, 3])
-  func starterFails(code: Int) throws {
+  @Test("The end of a failing launcher counts", arguments: [1, 3])
+  func launcherFails(code: Int) throws {
     var scenario = harness.scenario("echo no; exit \(code)")
     scenario.target.main = .pidfile(harness.path("d.pid"))
     scenario.ready = Readiness(.file(harness.path("up")))
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: code))
     #expect(recording.failure?.problem == .targetEnded(.exited(code), isBefore: false))
   }
 
-  @Test("The main process below a wrapper is found by its name and stopped")
+  @Test("The main process of a wrapper is found by its name and stopped")
   func wrapper() throws {
     var scenario = harness.scenario("sleep 1000; exit 0")
     scenario.target.main = .name(try Pattern(parsing: "^sleep"))
     scenario.ready = Readiness(.delay(.milliseconds(1)))
     scenario.steps = [Step(.mark("a"))]
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.failure == nil)
     #expect(recording.end.kind == .stopped)
   }
 }
 
-/// Whether a program that not every machine has is there.
+/// Optional programs.
 enum Tool {
   static func exists(_ name: String) -> Bool {
     let environment = ["PATH": TargetEnvironment.standardPath]

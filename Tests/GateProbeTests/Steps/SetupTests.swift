@@ -11,76 +11,76 @@ struct SetupTests {
 
   private func scenario(_ line: String) -> Scenario {
     var scenario = harness.scenario(line)
-    scenario.setup = [.shell("echo setup >> story")]
-    scenario.teardown = [.shell("echo teardown >> story")]
+    scenario.setup = [.shell("echo setup >> log")]
+    scenario.teardown = [.shell("echo teardown >> log")]
     return scenario
   }
 
-  private var story: [Substring] { harness.text("story").split(separator: "\n") }
+  private var log: [Substring] { harness.text("log").split(separator: "\n") }
 
-  @Test("Setup runs before, teardown after")
+  @Test("Setup runs before the target, teardown after it")
   func order() throws {
-    let recording = try harness.play(scenario("echo target >> story"))
-    #expect(story == ["setup", "target", "teardown"])
+    let recording = try harness.run(scenario("echo target >> log"))
+    #expect(log == ["setup", "target", "teardown"])
     #expect(recording.failure == nil)
   }
 
-  @Test("A failing setup keeps the target from being started, and teardown runs")
+  @Test("After a failing setup, the target does not start, and teardown runs")
   func failingSetup() throws {
-    var scenario = scenario("echo target >> story")
+    var scenario = scenario("echo target >> log")
     scenario.setup.append(.shell("echo because; exit 2"))
-    scenario.setup.append(.shell("echo never >> story"))
-    let recording = try harness.play(scenario)
+    scenario.setup.append(.shell("echo never >> log"))
+    let recording = try harness.run(scenario)
     #expect(recording.end == End(.startFailed, cause: .setupFailed))
     #expect(recording.failure?.part == .init(.setup, text: "echo because; exit 2"))
     #expect(recording.failure?.problem == .commandEnded(.exited(2), expected: [0]))
     #expect(recording.failure?.output == "because")
-    #expect(story == ["setup", "teardown"])
+    #expect(log == ["setup", "teardown"])
   }
 
-  @Test("A setup that takes too long is killed")
+  @Test("A setup command is killed after the timeout")
   func lateSetup() throws {
     var scenario = scenario("true")
     scenario.setup = [.shell("sleep 1000")]
     scenario.timeout = .milliseconds(300)
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.failure?.problem == .commandTimeout(after: .milliseconds(300)))
   }
 
-  @Test("A daemon of the setup lives through the repetition and its teardown, and not longer")
+  @Test("A daemon of the setup runs until the end of the teardown")
   func daemon() throws {
     var scenario = harness.scenario("kill -0 $(cat pid)")
     scenario.setup = [.shell("setsid sleep 1000 & echo $! > pid")]
     scenario.teardown = [.shell("kill -0 $(cat pid)")]
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: 0))
     #expect(recording.failure == nil)
   }
 
-  @Test("A failing teardown is a failure where nothing else failed, and the rest of it runs")
+  @Test("A failing teardown is reported if nothing else failed, and its other commands run")
   func failingTeardown() throws {
     var scenario = scenario("exit 0")
     scenario.teardown.insert(.shell("exit 9"), at: 0)
-    let recording = try harness.play(scenario)
+    let recording = try harness.run(scenario)
     #expect(recording.failure?.part == .init(.teardown, text: "exit 9"))
     #expect(recording.end == End(.exited, code: 0))
-    #expect(story == ["setup", "teardown"])
+    #expect(log == ["setup", "teardown"])
     scenario.steps = [Step(.run(.init(command: .shell("exit 1"))))]
     scenario.target.command = .shell("exec sleep 1000")
-    #expect(try harness.play(scenario).failure?.part == .init(.step, at: [.step(1, of: 1)], text: "run: exit 1"))
+    #expect(try harness.run(scenario).failure?.part == .init(.step, at: [.step(1, of: 1)], text: "run: exit 1"))
   }
 
-  @Test("Teardown runs after a timeout and after a start that failed", arguments: ["sleep 1000", "cd /nowhere"])
+  @Test("Teardown runs after a timeout and after a failed start", arguments: ["sleep 1000", "cd /nowhere"])
   func always(line: String) throws {
     var scenario = scenario(line)
     scenario.timeout = .milliseconds(400)
     if line.hasPrefix("cd") { scenario.target.command = .arguments(["no-such-program"]) }
-    _ = try harness.play(scenario)
-    #expect(story == ["setup", "teardown"])
+    _ = try harness.run(scenario)
+    #expect(log == ["setup", "teardown"])
   }
 
   @Test(
-    "An interruption stops everything, wherever it comes, and runs the teardown",
+    "An interruption at any point stops everything, and runs the teardown",
     arguments: ["setup", "ready", "step", "http", "client", "end", "stubborn", "teardown"]
   )
   func interrupted(place: String) throws {
@@ -109,17 +109,17 @@ struct SetupTests {
     }
     #expect(harness.measure(scenario) == nil)
     thread.join()
-    #expect(story == ["setup", "teardown"])
+    #expect(log == ["setup", "teardown"])
   }
 
-  @Test("An interruption before the start lets nothing start")
+  @Test("After an interruption before the start, the target does not start")
   func interruptedBefore() {
     harness.interruption.request(by: SIGTERM)
-    #expect(harness.measure(scenario("echo target >> story")) == nil)
-    #expect(story == ["setup", "teardown"] || story == ["teardown"])
+    #expect(harness.measure(scenario("echo target >> log")) == nil)
+    #expect(log == ["setup", "teardown"] || log == ["teardown"])
   }
 
-  /// A port that accepts connections and never answers.
+  /// A port that accepts connections but never responds.
   private final class Server {
     let port: Int
     private let number: Int32

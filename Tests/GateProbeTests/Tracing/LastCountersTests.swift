@@ -5,15 +5,15 @@ import Testing
 @testable import GateProbe
 
 @Suite(
-  "The cgroup of a processTree that has ended", .enabled(if: MadeCgroup.canCount, "no memory cgroup can be made here"),
-  .timeLimit(.minutes(5))
+  "The cgroup of an ended process tree", .timeLimit(.minutes(5)),
+  .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups")
 )
 struct LastCountersTests {
   private let testProcesses = TestProcesses()
 
-  @Test("It is there until its counters were read, though a request to kill comes when all has ended by itself")
+  @Test("It exists until its counters were read, even if a kill request arrives after the last process has ended")
   func untilReleased() throws {
-    let cgroup = try #require(Cgroup(at: .here))
+    let cgroup = try #require(Cgroup(at: .current))
     var request = testProcesses.request(["/bin/true"])
     request.containment = cgroup.containment
     let supervisor = try LinuxCalls.startSupervisor(request.plan(executing: "/bin/true"))

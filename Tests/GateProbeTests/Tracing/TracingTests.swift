@@ -5,20 +5,17 @@ import Testing
 
 @testable import GateProbe
 
-/// Whether this machine lets us trace; tried, not guessed.
-private let canTrace = LinuxCalls.canTrace
-
-@Suite("Traced programs", .enabled(if: canTrace, "ptrace(2) is refused here"), .timeLimit(.minutes(5)))
+@Suite("Traced programs", .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)"), .timeLimit(.minutes(5)))
 struct TracingTests {
   private let testProcesses = TestProcesses()
 
-  private struct Story {
+  private struct Trace {
     var events: [TraceEvent]
     var leader: Int32
 
     func events(of pid: Int32) -> [TraceEvent.Kind] { events.filter { $0.pid == pid }.map(\.kind) }
 
-    /// The last values of each process that ended.
+    /// The last values of each ended process.
     var lastMemory: [(pid: Int32, program: TraceEvent.Program)] {
       events.compactMap { event in
         guard case .exiting(let program) = event.kind else { return nil }
@@ -33,27 +30,26 @@ struct TracingTests {
     return request
   }
 
-  /// All that was told of a program, once nothing is left of it.
-  private func story(of words: [String], meanwhile: (ProcessTree) -> Void = { _ in }) throws -> Story {
+  /// Runs a program until its tree is empty, and returns the reported events.
+  private func trace(of words: [String]) throws -> Trace {
     let processTree = try ProcessTree(starting: request(words))
-    meanwhile(processTree)
     #expect(processTree.leaderEnding() != nil)
     #expect(
       eventually {
         processTree.collect(); return processTree.isEmpty
       })
-    return Story(events: processTree.takeTraceEvents(), leader: processTree.leader)
+    return Trace(events: processTree.takeTraceEvents(), leader: processTree.leader)
   }
 
-  private func story(python script: String) throws -> Story {
-    try story(of: [Self.python, "-c", script])
+  private func trace(python script: String) throws -> Trace {
+    try trace(of: [Self.python, "-c", script])
   }
 
-  /// The interpreter itself: what is called `python3` may be a script that starts it.
+  /// The interpreter itself: `python3` in `PATH` may be a wrapper script.
   private static let python = "/usr/bin/python3"
 
-  @Test("A program that forks without end keeps its supervisor from nothing: it is killed when that is asked")
-  func forksWithoutEnd() throws {
+  @Test("A program that forks endlessly does not keep its supervisor from killing it")
+  func forksEndlessly() throws {
     let program = try testProcesses.compiled(
       """
       #include <sys/wait.h>
@@ -74,11 +70,11 @@ struct TracingTests {
     #expect(testProcesses.processes == [])
   }
 
-  @Test("A program's exec, last values and end are told, in this order, however short it lives")
+  @Test("The exec, last values and end of even the shortest program are reported, in this order")
   func shortest() throws {
     for _ in 0..<20 {
-      let story = try story(of: ["true"])
-      let kinds = story.events(of: story.leader)
+      let trace = try trace(of: ["true"])
+      let kinds = trace.events(of: trace.leader)
       try #require(kinds.count == 3)
       guard case .executed(let first) = kinds[0], case .exiting(let last) = kinds[1] else {
         Issue.record("\(kinds)")
@@ -91,24 +87,24 @@ struct TracingTests {
   }
 
   @Test(
-    "The peak is what was held for an instant, however the program ends",
+    "The peak includes a short spike, however the program ends",
     arguments: [
       "", "; os._exit(7)", "; os.kill(os.getpid(), 9)", "; os.kill(os.getpid(), 11)", "; os.abort()",
       "; signal.alarm(1); signal.pause()",
     ]
   )
   func peak(end: String) throws {
-    let base = try #require(story(python: "import os, signal").lastMemory.last?.program.memory)
-    let spike = try story(python: "import os, signal; a = bytearray(64 << 20); del a\(end)")
+    let base = try #require(trace(python: "import os, signal").lastMemory.last?.program.memory)
+    let spike = try trace(python: "import os, signal; a = bytearray(64 << 20); del a\(end)")
     let memory = try #require(spike.lastMemory.last?.program.memory)
-    // 0.4 MiB: the kernel keeps the mark by counters that may be off by 31 pages a CPU each, see `Recording`.
+    // 0.4 MiB of tolerance: each of the kernel's counters may be off by 31 pages per CPU, see `Recording`.
     #expect(abs(memory.peak.count - base.peak.count - 64 << 20) < 1 << 20)
     #expect(memory.resident < .mebibytes(40))
   }
 
-  @Test("A child by fork, by vfork with exec, and by vfork that fails, is told with its maker")
+  @Test("Children by fork, by vfork with exec, and by vfork with a failed exec are reported with their parents")
   func children() throws {
-    let story = try story(
+    let trace = try trace(
       python: """
         import os, subprocess
         if os.fork() == 0: os._exit(3)
@@ -117,38 +113,38 @@ struct TracingTests {
         try: os.posix_spawn('/no/such/file', ['x'], {})
         except FileNotFoundError: pass
         """)
-    let made = story.events.filter { if case .forked = $0.kind { true } else { false } }
-    #expect(made.map(\.kind).contains(.forked(parent: story.leader, borrowsMemory: false)))
-    #expect(made.map(\.kind).contains(.forked(parent: story.leader, borrowsMemory: true)))
-    #expect(made.count == 3)
-    for child in made { #expect(story.events(of: child.pid).contains { if case .ended = $0 { true } else { false } }) }
-    let commands = Set(story.lastMemory.map(\.program.command))
+    let forks = trace.events.filter { if case .forked = $0.kind { true } else { false } }
+    #expect(forks.map(\.kind).contains(.forked(parent: trace.leader, borrowsMemory: false)))
+    #expect(forks.map(\.kind).contains(.forked(parent: trace.leader, borrowsMemory: true)))
+    #expect(forks.count == 3)
+    for child in forks { #expect(trace.events(of: child.pid).contains { if case .ended = $0 { true } else { false } }) }
+    let commands = Set(trace.lastMemory.map(\.program.command))
     #expect(commands.contains("true"))
   }
 
-  @Test("Grandchildren of a daemon are followed")
+  @Test("Descendants of a daemon are traced")
   func daemon() throws {
-    let story = try story(of: ["/bin/sh", "-c", "setsid sh -c 'sh -c \"sleep 0.1; true\" & true' &"])
-    #expect(story.lastMemory.filter { $0.program.command == "sleep" }.count == 1)
+    let trace = try trace(of: ["/bin/sh", "-c", "setsid sh -c 'sh -c \"sleep 0.1; true\" & true' &"])
+    #expect(trace.lastMemory.filter { $0.program.command == "sleep" }.count == 1)
   }
 
-  @Test("Each exec tells the new program's name, and the peak counts from there")
-  func images() throws {
-    let story = try story(of: [
+  @Test("Each exec reports the new program's name, and starts a new peak")
+  func execs() throws {
+    let trace = try trace(of: [
       "/bin/sh", "-c",
       "exec \(Self.python) -c 'import os; a = bytearray(50 << 20); os.execv(\"/bin/true\", [\"true\"])'",
     ])
-    let kinds = story.events(of: story.leader)
+    let kinds = trace.events(of: trace.leader)
     let programs = kinds.compactMap { if case .executed(let program) = $0 { program.command } else { nil } }
     #expect(programs.count == 3 && programs.first == "sh" && programs.last == "true")
-    #expect(try #require(story.lastMemory.last?.program.memory).peak < .mebibytes(10))
+    #expect(try #require(trace.lastMemory.last?.program.memory).peak < .mebibytes(10))
   }
 }
 
 // MARK: - Signals and job control
 
 extension TracingTests {
-  @Test("Signals reach the program as without a tracer", arguments: [SIGUSR1, SIGTERM, SIGINT, SIGALRM, SIGCHLD])
+  @Test("Signals reach a traced program", arguments: [SIGUSR1, SIGTERM, SIGINT, SIGALRM, SIGCHLD])
   func signals(number: Int32) throws {
     let script = """
       import signal, sys, time
@@ -164,7 +160,7 @@ extension TracingTests {
     #expect(processTree.leaderEnding() == .exited(40 + number))
   }
 
-  @Test("A stopped program stays stopped until it is continued")
+  @Test("A stopped program stays stopped until SIGCONT")
   func groupStop() throws {
     let script = "import os, time; print('up', flush=True); time.sleep(0.3); print('on', flush=True)"
     let processTree = try ProcessTree(starting: request([Self.python, "-c", script]))
@@ -177,9 +173,9 @@ extension TracingTests {
     #expect(testProcesses.output == "up\non\n")
   }
 
-  @Test("A shell's job control works: its child stops, is seen to stop, and goes on")
+  @Test("Job control works: the parent sees its child stop and continue")
   func jobControl() throws {
-    let story = try story(
+    let trace = try trace(
       python: """
         import os, signal, sys
         pid = os.fork()
@@ -193,10 +189,10 @@ extension TracingTests {
         if os.WIFCONTINUED(status): _, status = os.waitpid(pid, 0)
         sys.exit(os.WEXITSTATUS(status) + 20)
         """)
-    #expect(story.events(of: story.leader).last == .ended(.exited(25)))
+    #expect(trace.events(of: trace.leader).last == .ended(.exited(25)))
   }
 
-  @Test("A program that stops itself and is killed ends")
+  @Test("A stopped program can be killed")
   func killedWhileStopped() throws {
     let processTree = try ProcessTree(starting: request(["/bin/sh", "-c", "echo up; kill -STOP $$"]))
     #expect(eventually { testProcesses.output == "up\n" })
@@ -209,9 +205,9 @@ extension TracingTests {
 // MARK: - Threads
 
 extension TracingTests {
-  @Test("Memory that a second thread holds when the first has ended is in the peak")
-  func headless() throws {
-    let story = try story(of: [
+  @Test("The peak includes memory that another thread allocates after the first one has ended")
+  func firstThreadEnded() throws {
+    let trace = try trace(of: [
       try testProcesses.compiled(
         """
         #include <pthread.h>
@@ -231,14 +227,14 @@ extension TracingTests {
         }
         """)
     ])
-    #expect(story.events(of: story.leader).last == .ended(.exited(9)))
-    let peaks = story.lastMemory.filter { $0.pid == story.leader }.compactMap { $0.program.memory?.peak }
+    #expect(trace.events(of: trace.leader).last == .ended(.exited(9)))
+    let peaks = trace.lastMemory.filter { $0.pid == trace.leader }.compactMap { $0.program.memory?.peak }
     #expect(try #require(peaks.max()) >= .mebibytes(48))
   }
 
-  @Test("An exec by a second thread makes a new program of the whole process")
+  @Test("An exec by another thread replaces the program of the whole process")
   func execByThread() throws {
-    let story = try story(of: [
+    let trace = try trace(of: [
       try testProcesses.compiled(
         """
         #include <pthread.h>
@@ -255,15 +251,15 @@ extension TracingTests {
         }
         """)
     ])
-    let kinds = story.events(of: story.leader)
+    let kinds = trace.events(of: trace.leader)
     #expect(kinds.last == .ended(.exited(6)))
     #expect(kinds.contains { if case .executed(let program) = $0 { program.command == "sh" } else { false } })
-    #expect(Set(story.events.map(\.pid)) == [story.leader], "threads are no processes")
+    #expect(Set(trace.events.map(\.pid)) == [trace.leader], "threads are not processes")
   }
 
-  @Test("Threads that come and go by the thousand are no processes, and are told of once")
+  @Test("Thousands of short-lived threads are not processes, and are reported once")
   func manyThreads() throws {
-    let story = try story(of: [
+    let trace = try trace(of: [
       try testProcesses.compiled(
         """
         #include <pthread.h>
@@ -285,18 +281,18 @@ extension TracingTests {
         }
         """)
     ])
-    #expect(story.events(of: story.leader).last == .ended(.exited(4)))
-    let reported = story.events.filter { if case .madeManyThreads = $0.kind { true } else { false } }
+    #expect(trace.events(of: trace.leader).last == .ended(.exited(4)))
+    let reported = trace.events.filter { if case .madeManyThreads = $0.kind { true } else { false } }
     #expect(reported.count == 1)
-    #expect(try #require(story.lastMemory.last?.program.memory).peak >= .mebibytes(20))
-    #expect(story.events.contains { if case .forked = $0.kind { true } else { false } }, "the first thread is followed")
+    #expect(try #require(trace.lastMemory.last?.program.memory).peak >= .mebibytes(20))
+    #expect(trace.events.contains { if case .forked = $0.kind { true } else { false } }, "the first thread is traced")
   }
 }
 
-// MARK: - What is left
+// MARK: - Cleanup
 
 extension TracingTests {
-  @Test("Nothing outlives a supervisor that somebody kills, however deep it is")
+  @Test("No process outlives a killed supervisor, at any depth of the tree")
   func supervisorKilled() throws {
     let processTree = try ProcessTree(
       starting: request([
@@ -308,13 +304,13 @@ extension TracingTests {
   }
 
   @Test(
-    "A traced program can be executed though it fails at once, and its error is told", arguments: ["/no/such", "/"])
+    "A failed exec of a traced program throws an error", arguments: ["/no/such", "/"])
   func failedStart(path: String) {
     #expect(throws: LaunchError.self) { try ProcessTree(starting: request([path])) }
     #expect(testProcesses.processes == [])
   }
 
-  @Test("A program that is not traced has no events")
+  @Test("An untraced program has no events")
   func untraced() throws {
     let processTree = try testProcesses.processTree("true")
     #expect(processTree.leaderEnding() == .exited(0))

@@ -5,15 +5,15 @@ import Glibc
 
 let ownProcess = getpid()
 
-/// A cgroup whose folders stand, as a supervisor would have made them; removed with its last user.
-final class MadeCgroup: Sendable {
+/// A cgroup with the folders that a supervisor would create; removed when it is deinitialized.
+final class TestCgroup: Sendable {
   let cgroup: Cgroup
 
-  /// What this machine lets us make.
-  static let canCount = (try? CgroupSite.here.memory.get()) != nil
-  static let canFreeze = (try? CgroupSite.here.freezer.get()) != nil
+  /// Whether this machine permits memory cgroups.
+  static let canCount = (try? CgroupSite.current.memory.get()) != nil
+  static let canFreeze = (try? CgroupSite.current.freezer.get()) != nil
 
-  init?(at site: CgroupSite = .here, limit: Bytes? = nil) {
+  init?(at site: CgroupSite = .current, limit: Bytes? = nil) {
     guard let cgroup = Cgroup(at: site, limit: limit) else { return nil }
     self.cgroup = cgroup
     for folder in cgroup.containment.folders where mkdir(folder, 0o755) != 0 { return nil }
@@ -27,7 +27,7 @@ final class MadeCgroup: Sendable {
     cgroup.containment.remove()
   }
 
-  /// A line of Python by which a process joins the cgroup.
+  /// A line of Python that joins the cgroup.
   var joining: String {
     let files = cgroup.containment.folders.map { "'\($0)/cgroup.procs'" }.joined(separator: ", ")
     return "for name in [\(files)]: open(name, 'w').write('0')\n"
