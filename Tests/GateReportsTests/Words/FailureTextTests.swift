@@ -8,7 +8,7 @@ struct FailureTextTests {
   private static let step = Failure.Part(
     .step, at: [.step(3, of: 7), .turn(2, of: 5), .step(1, of: 2)], text: "run: redis-cli ping")
 
-  @Test("What failed is named by the attempt, the part and its text")
+  @Test("A failure is named by the attempt, the part and its text")
   func subject() {
     var failure = Failure(
       attempt: .init(number: 2, of: 5), part: Self.step, problem: .commandEnded(.exited(1), expected: [0, 2]))
@@ -23,7 +23,7 @@ struct FailureTextTests {
     #expect(failure.subjectText == "the repetition")
   }
 
-  @Test("What the target was doing comes last, and an end says what was expected")
+  @Test("A failure gives the expected end, then the target's activity")
   func end() {
     let failure = Failure(
       problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0, 3], signals: [.term])), end: End(.crash, signal: .segv),
@@ -34,7 +34,9 @@ struct FailureTextTests {
         + "the target reported that it was idle")
   }
 
-  @Test("An end of the target says when it was", arguments: [(true, "before the step"), (false, "during the step")])
+  @Test(
+    "A failure tells whether the target ended before or during the step",
+    arguments: [(true, "before the step"), (false, "during the step")])
   func when(isBefore: Bool, text: String) {
     let problem = Failure.Problem.targetEnded(.exited(5), isBefore: isBefore)
     #expect(Failure(part: Self.step, problem: problem).problemText == "the target ended (exited with code 5) \(text)")
@@ -44,7 +46,7 @@ struct FailureTextTests {
   }
 
   @Test(
-    "Problems",
+    "Texts of problems",
     arguments: [
       (.timeout(.notEnded(within: .seconds(5))), "the target did not end within the scenario's timeout of 5.0 s"),
       (.timeout(.notReady(within: .seconds(5))), "not ready within 5.0 s"),
@@ -103,7 +105,7 @@ struct FailureTextTests {
     #expect(Failure(problem: problem).problemText == text)
   }
 
-  @Test("A loop comes before what followed from it")
+  @Test("A loop is named before the failure that it caused")
   func loop() {
     let loop = TargetEvent(.loop(name: "Model.update", calls: 130, turns: 2), at: .zero)
     let text =
@@ -114,7 +116,7 @@ struct FailureTextTests {
   }
 
   @Test(
-    "Programs that could not be started",
+    "Texts of launch errors",
     arguments: [
       (LaunchError(.execution, .system(2), program: "./foo"), "cannot execute `./foo`: no such file or directory", nil),
       (

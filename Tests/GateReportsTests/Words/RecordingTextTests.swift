@@ -3,12 +3,12 @@ import Testing
 
 @testable import GateReports
 
-@Suite("Texts of a recording's values")
+@Suite("Texts of recordings")
 struct RecordingTextTests {
   private static let term = Signal.term
 
   @Test(
-    "Ends in a few words",
+    "Texts of ends",
     arguments: [
       (End(.exited, code: 3), "exited with code 3"),
       (End(.crash, signal: .segv, cause: .coreDumped), "crash (SIGSEGV): core dumped"),
@@ -59,7 +59,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Which memory was exhausted",
+    "Texts of memory limits",
     arguments: [
       (.machine, "the machine ran out of memory"),
       (.unknown, "at the limit of the machine, or of a cgroup that is not visible here"),
@@ -75,7 +75,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Proofs",
+    "Texts of evidence",
     arguments: [
       (.kernelLog(line: "Killed process 7"), "Killed process 7"),
       (
@@ -103,7 +103,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Notes on a repetition",
+    "Texts of notes on a repetition",
     arguments: [
       (.brief, "the target ran for less than 0.5 s"),
       (.treeMethod(.upperBound), "tree_peak and tree_steady are upper bounds"),
@@ -157,7 +157,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Notes on the machine say what was seen and what to do",
+    "Notes on the machine give the finding and a remedy",
     arguments: [
       (.noTracing(.yama(scope: 2)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): ", "CAP_SYS_PTRACE"),
       (.noTracing(.yama(scope: 3)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 3): ", "set it lower"),
@@ -180,7 +180,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Each reason why no cgroup can be made names its folder and what can be done",
+    "A cgroup error names its folder and a remedy",
     arguments: [
       .noMemoryController(folder: "/x"), .noFile("cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
       .notPermitted(folder: "/x"), .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),
