@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One way in which a repetition ends, and its result.
+/// A way for a repetition to end, and its result.
 struct EndCase: Sendable, CustomTestStringConvertible {
   let testDescription: String
   /// The scenario's keys, in YAML.
@@ -9,7 +9,7 @@ struct EndCase: Sendable, CustomTestStringConvertible {
   let code: Int32
   /// The end's kind in the result file, with its exit code or signal.
   let end: String
-  /// A part of the report.
+  /// A text that the report must contain.
   let message: String
 
   init(_ condition: String, _ scenario: String, _ code: Int32, _ end: String, says message: String = "highwater: pass")
@@ -21,7 +21,7 @@ struct EndCase: Sendable, CustomTestStringConvertible {
     self.message = message
   }
 
-  /// A target that ends itself by a signal.
+  /// A target that kills itself with a signal.
   static func killsItself(_ signal: String, as kind: String, _ code: Int32 = 3) -> EndCase {
     EndCase(
       "ended by its own SIG\(signal)", "target: {shell: 'ulimit -c 0; kill -s \(signal) $$; sleep 1000'}",
@@ -34,7 +34,7 @@ struct EndCase: Sendable, CustomTestStringConvertible {
 struct RepetitionEndTests {
   static let up = "ready: {file: up, within: 30s}\nsetup: [[rm, -f, up, go]]\n"
 
-  /// Lets a target wait for a step that makes the file `go`, so that it ends neither before nor long after that.
+  /// Makes a target wait for a step that creates the file `go`, so that it ends shortly after that.
   static let untilGo = "touch up; while [ ! -e go ]; do sleep 0.02; done"
 
   static let briefly = "steps: [{wait: 100ms}]\n"
@@ -189,7 +189,7 @@ struct RepetitionEndTests {
         + "main: {pidfile: d.pid}}",
       3, "crash SEGV", says: "crash (SIGSEGV)"),
     EndCase(
-      "a worker by its name, its parent waiting for it, nobody tracing it",
+      "a worker found by its name, whose untraced parent waits for it",
       "target: {shell: './worker; exit 3', main: {name: worker}}\nuntil: exit\nisolation: {tracer: off}\n"
         + "setup: [\"printf '#!/bin/sh\\\\n\(untilGo)\\\\n' > worker; chmod +x worker\", [rm, -f, go]]\n"
         + "steps: [{run: touch go}]", 3, "exited 3",
@@ -197,7 +197,7 @@ struct RepetitionEndTests {
   ]
 
   @Test(
-    "Every end is reported with its exit code, its kind and its cause, and leaves nothing behind",
+    "Every end is reported with its exit code, kind and cause, and leaves no process and no file",
     arguments: exits + signals + starts + times + scripts + trees
   )
   func end(_ end: EndCase) throws {
@@ -205,13 +205,13 @@ struct RepetitionEndTests {
     let outcome = try harness.check()
     #expect(outcome.code == end.code, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.end() == end.end)
-    #expect(outcome.words.contains(end.message), "\(outcome.output)")
+    #expect(outcome.text.contains(end.message), "\(outcome.output)")
     #expect(try harness.leftovers() == [])
     #expect(!harness.has("started"), "the target must not have been started")
   }
 
   @Test(
-    "A port that another process uses is reported before the target is started",
+    "A port in use is reported before the target is started",
     arguments: ["tcp: PORT", "http: \"http://127.0.0.1:PORT/\""])
   func portTaken(condition: String) throws {
     let port = try TakenPort()
@@ -220,7 +220,7 @@ struct RepetitionEndTests {
     let outcome = try harness.check()
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
-    #expect(outcome.words.contains("port \(port.number) is already in use by another process"), "\(outcome.output)")
+    #expect(outcome.text.contains("port \(port.number) is already in use by another process"), "\(outcome.output)")
     #expect(!harness.has("started"))
     #expect(try harness.leftovers() == [])
   }
