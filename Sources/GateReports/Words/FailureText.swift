@@ -10,7 +10,7 @@ extension Failure {
     return texts.isEmpty ? "the repetition" : texts.joined(separator: ", ")
   }
 
-  /// Why it failed, with what may help in parentheses.
+  /// Why it failed, with a hint in parentheses.
   package var problemText: String {
     let account = activity.map { "; the target reported that it was \($0)" } ?? ""
     return problem.text(in: self) + (problem.hintText.map { " (\($0))" } ?? "") + account
@@ -18,7 +18,7 @@ extension Failure {
 }
 
 extension Failure {
-  /// Whether its text says how the target ended.
+  /// Whether its text already says how the target ended.
   func names(_ end: End) -> Bool {
     switch problem {
     case .unexpectedEnd, .timeout: true
@@ -55,7 +55,7 @@ extension Failure.Part.Index {
 // MARK: - Problems
 
 extension Failure.Problem {
-  /// The problem without the failure around it, which says no more than when the target ended, and how.
+  /// The problem without the rest of the failure, which only adds when and how the target ended.
   var displayText: String { text(in: Failure(problem: self)) }
 
   fileprivate func text(in failure: Failure) -> String {
@@ -94,7 +94,7 @@ extension Failure.Problem {
     }
   }
 
-  /// What may help; nil where nothing is known.
+  /// A hint, if there is one.
   var hintText: String? {
     switch self {
     case .launch(let error): error.hintText

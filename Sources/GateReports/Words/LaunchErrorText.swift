@@ -24,7 +24,7 @@ extension LaunchError {
     }
   }
 
-  /// What may help; nil where nothing is known.
+  /// A hint, if there is one.
   package var hintText: String? {
     switch (reason, hint) {
     case (.notInPath(let path), _): "PATH is `\(path)`"

@@ -34,7 +34,7 @@ extension MachineNote {
 }
 
 extension TracingBarrier {
-  /// The likely cause, as a part of a sentence.
+  /// The likely cause, as a clause.
   package var causeText: String {
     switch self {
     case .yama(let scope): "kernel.yama.ptrace_scope is \(scope)"
@@ -54,7 +54,7 @@ extension TracingBarrier {
 }
 
 extension CgroupError {
-  /// The cause, as a part of a sentence.
+  /// The cause, as a clause.
   package var causeText: String {
     switch self {
     case .notMounted: "no cgroup hierarchy that holds the runner is mounted"
@@ -68,7 +68,7 @@ extension CgroupError {
     }
   }
 
-  /// What a person can do about it, as a part of a sentence.
+  /// The remedy, as a clause.
   package var remedyText: String {
     switch self {
     case .notMounted: "mount /sys/fs/cgroup into the container"

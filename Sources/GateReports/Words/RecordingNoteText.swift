@@ -1,7 +1,7 @@
 import GateCore
 
 extension RecordingNote {
-  /// The remark as one sentence.
+  /// The note as one sentence.
   package var displayText: String {
     switch self {
     case .brief:
