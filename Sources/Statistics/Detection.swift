@@ -20,7 +20,7 @@ package enum Detection {
     return max(hasStatistics ? factor(first, second) * error : 0, allowed + 1.28 * error)
   }
 
-  /// How many standard errors a shift needs to be detected by the exact rank test at 0.01 with a power of 0.9.
+  /// The number of standard errors of a shift that the exact rank test detects at 0.01 with a power of 0.9.
   ///
   /// For very many values it is z(.99) + z(.9) = 3.6, as in the normal test; for few values the rank test needs more:
   /// 4.9 for 5 against 5, 4.3 for 5 against 10, 4.0 for 10 against 10, 3.85 for 20 against 20 (simulated with normal
