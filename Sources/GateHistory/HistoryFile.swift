@@ -59,7 +59,7 @@ struct HistoryFile {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     if try Int32.fetchOne(db, sql: "PRAGMA application_id") == HistorySchema.applicationID {
       if version != HistorySchema.version { throw HistoryError.otherVersion(path, version: version) }
-      // Reads the first page of each table, which fails where the file was truncated or overwritten.
+      // Reads the first page of each table, which fails if it was truncated or overwritten.
       let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
       for table in tables { _ = try Row.fetchOne(db, sql: "SELECT 1 FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
       return

@@ -3,7 +3,7 @@ package enum Detection {
   /// The smallest shift that the rank test detects with a power of 0.9 at a significance of 0.01.
   ///
   /// max(f q, `allowed` + 1.28 q) with q = σ √(1/n + 1/m): the limit by noise, or the tolerance and the error of the
-  /// estimated shift (z = 1.28 for 0.9). See ``factor(_:_:)`` for f. Where `hasStatistics` is false only the tolerance
+  /// estimated shift (z = 1.28 for 0.9). See ``factor(_:_:)`` for f. If `hasStatistics` is false, only the tolerance
   /// counts.
   ///
   /// `deviation` is the standard deviation of the values (σ), `allowed` the tolerance in the same unit; `first` and

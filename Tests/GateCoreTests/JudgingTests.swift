@@ -98,7 +98,7 @@ struct JudgingTests {
   }
 
   @Test("A result has the change, its interval, the tolerance and the smallest detectable change")
-  func figures() throws {
+  func details() throws {
     let result = Given.measurements([.peakRSS: Given.values(110)])
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
     let metric = try #require(result.metrics.first)

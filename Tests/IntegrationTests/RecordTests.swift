@@ -63,7 +63,7 @@ struct RecordTests {
   }
 
   @Test("The command inherits variables and working directory, and gets its arguments unchanged")
-  func surroundings() throws {
+  func inherited() throws {
     let harness = try ScenarioHarness()
     let outcome = try harness.run(
       [

@@ -215,7 +215,7 @@ struct RepetitionEndTests {
     "A port in use is reported before the target is started",
     arguments: ["tcp: PORT", "http: \"http://127.0.0.1:PORT/\""])
   func portTaken(condition: String) throws {
-    let port = try TakenPort()
+    let port = try BoundPort()
     let ready = condition.replacingOccurrences(of: "PORT", with: "\(port.number)")
     let harness = try ScenarioHarness("target: {shell: touch started; sleep 1000}\nready: {\(ready)}")
     let outcome = try harness.check()

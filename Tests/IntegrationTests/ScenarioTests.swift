@@ -64,7 +64,7 @@ struct ScenarioTests {
       ("{url: \"http://127.0.0.1:PORT/\", method: DELETE}", "answered with status 501 (expected 200 to 299)"),
     ])
   func httpStatus(call: String, message: String) throws {
-    let port = try TakenPort().number
+    let port = try BoundPort().number
     let harness = try ScenarioHarness(
       """
       target: {command: [python3, -m, http.server, "PORT", --bind, 127.0.0.1]}

@@ -214,7 +214,7 @@ struct ChangePointTests {
       let values = Self.noise(40, seed: seed).enumerated().map { $1 + ($0 < 25 ? 0 : 1.5) }
       let exact = 2 * 40 * RankTest.pValue(ofRiseFrom: Array(values[..<25]), to: Array(values[25...]))
       let pValue = ChangePointCandidate.pValue(values[..<25], values[25...], among: values)
-      // It is 1 where it is clearly not significant.
+      // It is 1 if it is clearly not significant.
       #expect(pValue == 1 ? exact > 0.8 : abs(pValue - exact) < 1e-9 * exact + 1e-12)
     }
   }

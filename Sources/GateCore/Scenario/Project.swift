@@ -37,7 +37,7 @@ package struct Project: Sendable, Equatable {
   }
 }
 
-/// Where the result of a check is sent.
+/// A receiver of check results.
 package struct Webhook: Sendable, Equatable {
   package enum Format: String, Sendable, CaseIterable {
     case json, slack, teams, discord

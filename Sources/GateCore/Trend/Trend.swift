@@ -83,7 +83,7 @@ package struct MetricSeries: Sendable, Equatable {
       (self.median, self.low, self.high, self.judgement) = (median, low, high, judgement)
     }
 
-    /// Current less baseline; nil if there is no baseline.
+    /// The median minus the baseline's; nil without a baseline.
     package var change: Double? { judgement?.baseline.map { median - $0 } }
 
     /// The change in percent of the baseline; nil if the baseline is zero.

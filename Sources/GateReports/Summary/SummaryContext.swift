@@ -28,7 +28,7 @@ package struct SummaryContext: Sendable, Equatable {
   package var detail: Detail
   /// The exit code in the last line; it may differ from the verdict's, as for a missing baseline that is allowed.
   package var exitCode: ExitCode
-  /// Where the result file is.
+  /// The path of the result file.
   package var resultPath: String?
   /// The trend page; nil if it was not written.
   package var trendPath: String?

@@ -116,7 +116,7 @@ struct ReportedValueTests {
   }
 
   @Test("Any values and marks of a target give a readable result")
-  func wildTarget() throws {
+  func arbitraryReports() throws {
     let names = [
       "a", "loop.A.b", "loop.", "launch.failures", "marks.dropped", "launch.", "0", String(repeating: "n", count: 100),
     ]

@@ -49,7 +49,7 @@ struct ResultFileTests {
   }
 
   @Test("Non-finite values are omitted, and fractions of a byte are rounded away from zero")
-  func unusualFigures() throws {
+  func unusualValues() throws {
     var result = DocumentExamples.result
     result.scenarios[0].repetitions[0].growth = nil
     result.scenarios[0].repetitions[0].metrics = [.peakRSS: .nan, .steadyRSS: 10.5, .growth: .infinity, .spike: 0]

@@ -35,7 +35,7 @@ struct FailureTextTests {
   }
 
   @Test(
-    "A failure tells whether the target ended before or during the step",
+    "A failure states whether the target ended before or during the step",
     arguments: [(true, "before the step"), (false, "during the step")])
   func when(isBefore: Bool, text: String) {
     let problem = Failure.Problem.targetEnded(.exited(5), isBefore: isBefore)

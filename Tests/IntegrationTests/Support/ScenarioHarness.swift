@@ -134,7 +134,7 @@ extension Highwater.Running {
 }
 
 /// A loopback port on which a socket listens until `deinit`.
-final class TakenPort {
+final class BoundPort {
   let number: Int
   private let descriptor: Int32
 

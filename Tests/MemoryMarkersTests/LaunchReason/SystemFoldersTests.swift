@@ -94,7 +94,7 @@ struct SystemFoldersTests {
     #expect(reading.pressure == 3)
   }
 
-  @Test("A cgroup of version 1 in a container, also where version 2 is mounted for other controllers")
+  @Test("A v1 cgroup in a container, also with v2 mounted for other controllers")
   func legacy() throws {
     let root = folder.file("memory")
     try folder.write("4:cpu,memory:/box/1\n0::/box/1\n", to: "self/cgroup")
