@@ -2,28 +2,28 @@ package import FoundationEssentials
 package import GateCore
 import GRDB
 
-/// The runs of a project, in one SQLite file that several processes may use at once.
+/// The runs of a project in one SQLite file, which several processes may use at once.
 ///
-/// Each change is one transaction that is on the disk when the call returns (`synchronous = FULL`, write-ahead log): a
-/// process that is killed loses only what it was about to add.
+/// Each change is one transaction that is on disk when the call returns (`synchronous = FULL`, write-ahead log): a
+/// killed process loses only the transaction in progress.
 package struct History: Sendable {
   package let path: String
-  /// The new name of an unusable file that was in its place; nil where there was none.
+  /// The new name of an unusable file that was replaced, if any.
   package let unusableFile: String?
   private let queue: DatabaseQueue
 
-  /// How long one process waits for the others, in seconds; a large import releases the file after each batch.
+  /// How long a process waits for others, in seconds; a large import releases the file after each batch.
   static let lockTimeout = 60.0
 
-  /// Opens a history to add to it; creates one where there is none, or none that can be used.
+  /// Opens a history for writing; creates one if there is none, or only an unusable one.
   ///
-  /// A damaged file and one of another program are renamed (``unusableFile``) and never changed. The folder must exist.
+  /// A damaged file or one of another program is renamed (``unusableFile``) and never changed. The folder must exist.
   ///
   /// - Parameters:
   ///   - path: The file.
   ///   - now: The time stamp in the name of a file that is renamed.
   /// - Returns: the open history.
-  /// - Throws: also where the file is a history of another version, which is left as it is.
+  /// - Throws: also if the file is a history of another version, which is left unchanged.
   package static func open(_ path: String, at now: Date) throws(HistoryError) -> History {
     let file = HistoryFile(path: path)
     return try file.withLock { () throws(HistoryError) in
@@ -37,19 +37,19 @@ package struct History: Sendable {
     }
   }
 
-  /// Opens an existing history; nil where there is none.
+  /// Opens an existing history; nil if there is none.
   ///
-  /// An unusable file is left as it is.
+  /// An unusable file is left unchanged.
   package static func openExisting(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     guard try file.state() == .usable else { return nil }
     return try file.withLock { () throws(HistoryError) in try History(path: path, unusableFile: nil) }
   }
 
-  /// Opens an existing history only to read it; nil where there is none.
+  /// Opens an existing history for reading only; nil if there is none.
   ///
-  /// A file that cannot be written, such as an artifact on a read-only file system, is copied into memory: SQLite writes
-  /// beside a file in WAL mode even to read it.
+  /// A file that cannot be written, such as an artifact on a read-only file system, is copied into memory: in WAL mode
+  /// SQLite writes beside the file even to read it.
   package static func openToRead(_ path: String) throws(HistoryError) -> History? {
     let file = HistoryFile(path: path)
     do throws(HistoryError) {
@@ -59,9 +59,9 @@ package struct History: Sendable {
     }
   }
 
-  /// Renames the file, which turned out to be damaged while it was used, and creates a new one.
+  /// Renames the file, which turned out to be damaged, and creates a new one.
   ///
-  /// This value cannot be used any more: SQLite would take the files beside the new one for those of the old.
+  /// This value must not be used any more: SQLite would associate the files beside the new database with the old one.
   package func replacingDamagedFile(at now: Date) throws(HistoryError) -> History {
     try? queue.close()
     let file = HistoryFile(path: path)
@@ -131,7 +131,7 @@ extension History {
     package var added = 0
     /// How many runs were stored before.
     package var known = 0
-    /// Ids of runs that were stored with other values.
+    /// IDs of runs that were stored with other values.
     package var conflicts: [String] = []
 
     package init() {}
@@ -139,12 +139,12 @@ extension History {
 
   /// Adds runs in one transaction; a run that is already stored is not stored again.
   ///
-  /// Of two runs with one id and different values the one whose values sort last stays, whichever came first, so that the
-  /// result of several additions does not depend on their order.
+  /// If two runs have the same ID and different values, the one whose values sort last is kept, so that the result does
+  /// not depend on the order of additions.
   ///
   /// - Parameter runs: In any order.
   /// - Returns: the outcome.
-  /// - Throws: where none was added.
+  /// - Throws: if no run was added.
   @discardableResult
   package func append(_ runs: [RunSummary]) throws(HistoryError) -> Additions {
     try writing { db in
@@ -171,17 +171,17 @@ extension History {
     }
   }
 
-  /// Which runs stay.
+  /// The runs that are kept.
   package enum Retention: Sendable, Equatable {
-    /// The latest ones, as many as this.
+    /// This many latest runs.
     case latest(Int)
-    /// Those that started then or later.
+    /// Runs that started at this time or later.
     case since(Date)
   }
 
   /// Removes all other runs, and shrinks the file.
   ///
-  /// - Returns: how many were removed.
+  /// - Returns: the number of removed runs.
   package func prune(keeping retention: Retention) throws(HistoryError) -> Int {
     let removed = try writing { db in
       switch retention {
@@ -198,7 +198,7 @@ extension History {
       if removed > 0 { try RunWriter.deleteUnusedRows(from: db) }
       return removed
     }
-    // While another process uses the file it cannot shrink; the next pruning shrinks it.
+    // The file cannot shrink while another process uses it; the next pruning shrinks it.
     if removed > 0 { try? queue.vacuum() }
     return removed
   }
@@ -207,19 +207,19 @@ extension History {
 // MARK: - Queries
 
 extension History {
-  /// Which runs of a scenario a query returns.
+  /// The runs of a scenario that a query returns.
   package struct Selection: Sendable, Equatable {
     package enum Branch: Sendable, Equatable {
       case any
-      /// This one; nil is that of runs whose branch is not known.
+      /// This branch; nil for runs whose branch is unknown.
       case named(String?)
     }
 
     package var scenario: ScenarioName
-    /// The name of an environment; nil is all.
+    /// The name of an environment; nil for all.
     package var environment: String?
     package var branch: Branch
-    /// Only the latest ones, as many as this; nil is all.
+    /// Only this many latest runs; nil for all.
     package var latest: Int?
 
     package init(
@@ -239,7 +239,7 @@ extension History {
     try reading { db in try Int.fetchOne(db, sql: "SELECT id FROM run LIMIT 1") == nil }
   }
 
-  /// The latest runs in the order of time; with names, those of any of these scenarios.
+  /// The latest runs in order of time; with names, those of any of these scenarios.
   package func runs(latest: Int, of scenarios: [ScenarioName] = []) throws(HistoryError) -> [RunSummary] {
     try reading { db in
       var reader = try RunReader(db)
@@ -247,7 +247,7 @@ extension History {
     }
   }
 
-  /// Calls `body` with each run, in the order of time; runs that are added meanwhile are not among them.
+  /// Calls `body` with each run, in order of time; runs added in the meantime are not included.
   package func forEachRun(_ body: (RunSummary) -> Void) throws(HistoryError) {
     try reading { db in
       var reader = try RunReader(db)
@@ -255,9 +255,9 @@ extension History {
     }
   }
 
-  /// One metric of one scenario in the order of time, of the runs that have values of it.
+  /// One metric of one scenario in order of time, for the runs that have values of it.
   ///
-  /// The unit matters only for a value that the target reports, which is another series in another unit.
+  /// The unit matters only for a reported value, which is another series if it has another unit.
   package func series(
     of metric: MetricName,
     unit: String,
@@ -268,12 +268,12 @@ extension History {
     }
   }
 
-  /// A scenario's verdicts, the oldest first.
+  /// A scenario's verdicts, oldest first.
   package func verdicts(in selection: Selection) throws(HistoryError) -> [Verdict] {
     try reading { db in try SeriesReader(db, selection).verdicts() }
   }
 
-  /// The series of all scenarios; runs that are added meanwhile are not in them.
+  /// The series of all scenarios; runs added in the meantime are not included.
   package func trend(createdAt: Date, links: BuildLinks) throws(HistoryError) -> Trend {
     try reading { db in
       let index = try TrendIndex(db)
@@ -287,12 +287,12 @@ extension History {
     }
   }
 
-  /// How many runs of scenarios are in memory at a time, at some 200 bytes each; a larger history takes several passes.
+  /// The maximum number of scenario runs in memory, at about 200 bytes each; a larger history takes several passes.
   private static let mostRuns = 400_000
 }
 
 extension Date {
-  /// Milliseconds since 1970, as instants are stored.
+  /// Milliseconds since 1970, as stored.
   var inMilliseconds: Int64 {
     // A Double is exact to a microsecond for the next thousand years.
     Int64(max(-9e15, min(9e15, (timeIntervalSince1970 * 1000).rounded())))
@@ -304,7 +304,7 @@ extension Date {
 }
 
 extension RunSummary {
-  /// What is compared of two runs with one id: of what a history stores, which is not every field of a result file.
+  /// The text for comparing two runs with the same ID: the stored fields, which are fewer than those of a result file.
   fileprivate var comparedText: String {
     let head = [run.commit, run.branch, run.subject, run.buildURL].map { $0 ?? "" }
     let scenarios = scenarios.map { scenario in

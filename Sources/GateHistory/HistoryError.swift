@@ -8,7 +8,7 @@ package struct HistoryError: DiagnosticError, Equatable {
     case unavailable
     /// SQLite cannot write the file, or beside it.
     case notWritable
-    /// The file is no database, or its contents are inconsistent.
+    /// The file is not a database, or its contents are inconsistent.
     case damaged
     /// The file is the database of another program.
     case foreign

@@ -15,7 +15,7 @@ struct HistoryFile {
 
   /// Checks the file without changing it.
   ///
-  /// - Throws: where it is damaged, another program's, or of another version.
+  /// - Throws: if it is damaged, or belongs to another program or version.
   func state() throws(HistoryError) -> State {
     let kind = try opening { () throws(ErrorNumber) in try Descriptor.kind(of: path, followingLinks: true) }
     guard let kind else { return .missing }
@@ -23,7 +23,7 @@ struct HistoryFile {
       throw HistoryError(code: .unavailable, path: path, problem: "is not a file", hint: "name a file as `history`")
     }
     if size == 0 { return .usable }
-    // SQLite treats a file that is shorter than any page as an empty one, and would overwrite it.
+    // SQLite treats a file that is shorter than a page as empty, and would overwrite it.
     if size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
     var configuration = Configuration()
     configuration.readonly = true
@@ -38,7 +38,7 @@ struct HistoryFile {
     return .usable
   }
 
-  /// Whether the whole history is in the file itself, and nothing in a write-ahead log beside it.
+  /// Whether the file has the whole history, with nothing in a write-ahead log beside it.
   var isComplete: Bool {
     let log = try? Descriptor.kind(of: path + "-wal", followingLinks: true)
     return log == nil || log == .regular(size: 0)
@@ -48,7 +48,7 @@ struct HistoryFile {
   func copy(to copy: DatabaseQueue) throws {
     var configuration = Configuration()
     configuration.readonly = true
-    // An address instead of a path (sqlite.org/uri.html).
+    // A URI instead of a path (sqlite.org/uri.html).
     let address = URL(filePath: path).absoluteString + "?immutable=1"
     let source = try DatabaseQueue(path: address, configuration: configuration)
     try source.read(identify)
@@ -59,12 +59,12 @@ struct HistoryFile {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     if try Int32.fetchOne(db, sql: "PRAGMA application_id") == HistorySchema.applicationID {
       if version != HistorySchema.version { throw HistoryError.otherVersion(path, version: version) }
-      // Reads the first page of each table, which fails where the file was truncated or overwritten.
+      // Reads the first page of each table, which fails if it was truncated or overwritten.
       let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
       for table in tables { _ = try Row.fetchOne(db, sql: "SELECT 1 FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
       return
     }
-    // A process that was killed before it created the tables leaves an empty database.
+    // A process killed before it created the tables leaves an empty database.
     let tables = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_schema")
     if version != 0 || tables != 0 { throw HistoryError.foreign(path) }
   }
@@ -77,7 +77,7 @@ struct HistoryFile {
     }
   }
 
-  /// Renames the file and those that SQLite keeps beside it, so that a new history can take its place.
+  /// Renames the file and SQLite's files beside it, so that a new history can take its place.
   ///
   /// - Returns: the new name; no existing file is overwritten.
   func moveAside(at now: Date) throws(HistoryError) -> String {
@@ -99,10 +99,10 @@ struct HistoryFile {
     )
   }
 
-  /// Prevents other processes from opening, creating or renaming a history in the same folder until `body` is done.
+  /// Prevents other processes from opening, creating or renaming a history in the same folder until `body` returns.
   ///
   /// The lock is the kernel's (`flock(2)` on the folder): it leaves no file, and ends with the process. Without it a
-  /// process could rename a file in which another one has just created a history.
+  /// process could rename a file in which another has just created a history.
   func withLock<Value>(_ body: () throws(HistoryError) -> Value) throws(HistoryError) -> Value {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let descriptor = try opening { () throws(ErrorNumber) in try Descriptor.open(folder, O_RDONLY | O_DIRECTORY) }

@@ -21,11 +21,11 @@ enum HistorySchema {
   /// The statements that create the tables.
   ///
   /// Texts that many rows refer to (scenarios, metrics, branches, tags) are stored once, in `name`; so are environments
-  /// and approvals, as JSON. Instants are milliseconds since 1970, durations are nanoseconds, values are in their
+  /// and approvals, as JSON. Times are milliseconds since 1970, durations are nanoseconds, and values are in their
   /// metric's unit.
   ///
-  /// Rows of metrics are ordered by scenario and have no row ids. A value that the target reports has its unit behind its
-  /// name (`value.cache.entries items`). `verdict` is null for a metric that no gate asks for.
+  /// Rows of metrics are ordered by scenario and have no row IDs. A reported value has its unit after its name
+  /// (`value.cache.entries items`). `verdict` is null for an ungated metric.
   private static let tables = """
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);

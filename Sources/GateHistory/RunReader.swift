@@ -31,7 +31,7 @@ struct RunReader {
     try selectRuns(db, "ORDER BY run.started_at, run.identifier").rows { StoredRun($0) }
   }
 
-  /// The latest runs in the order of time; with names, those of any of these scenarios.
+  /// The latest runs in order of time; with names, those of any of these scenarios.
   static func latestRuns(_ db: Database, count: Int, of scenarios: [ScenarioName]) throws -> [StoredRun] {
     let marks = scenarios.map { _ in "?" }.joined(separator: ", ")
     let condition =
@@ -78,7 +78,7 @@ struct RunReader {
   }
 }
 
-/// Reads one scenario's runs in the order of time.
+/// Reads one scenario's runs in order of time.
 struct SeriesReader {
   private let db: Database
   private let condition: String
@@ -96,7 +96,7 @@ struct SeriesReader {
     }
     self.db = db
     self.condition = condition
-    // SQLite takes a negative limit for none.
+    // For SQLite, a negative limit means no limit.
     self.arguments = arguments + [.integer(selection.latest.map { Int64(max(0, $0)) } ?? -1)]
   }
 

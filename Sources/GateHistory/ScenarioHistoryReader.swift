@@ -1,12 +1,12 @@
 import GRDB
 import GateCore
 
-/// What the scenarios' histories refer to, with the ids of its rows.
+/// The values that the scenarios' histories refer to, with the IDs of their rows.
 struct TrendIndex {
   let source: TrendSource
   /// By name.
   let scenarios: [(id: Int64, name: ScenarioName)]
-  /// Indices into the source, by row id.
+  /// Indices into the source, by row ID.
   let runs: [Int64: Int]
   let environments: [Int64: Int]
   let approvals: [Int64: Int]
@@ -31,21 +31,21 @@ struct TrendIndex {
   }
 }
 
-/// Reads the histories of several scenarios in one pass over the tables: the rows of all scenarios are mixed, so that a
-/// pass for each scenario would read the whole file as often.
+/// Reads the histories of several scenarios in one pass over the tables: the rows of all scenarios are mixed, so a pass
+/// for each scenario would read the whole file every time.
 struct ScenarioHistoryReader {
   private let db: Database
   private let index: TrendIndex
   private var names: StoredNames
   private var histories: [ScenarioHistory] = []
-  /// By row id of `scenario`: the index of the history and of the run in it.
+  /// By row ID of `scenario`: the index of the history and of the run in it.
   private var places: [Int64: (history: Int, run: Int)] = [:]
 
   private init(_ db: Database, _ index: TrendIndex) {
     (self.db, self.index, names) = (db, index, StoredNames(db))
   }
 
-  /// Reads those of the index's scenarios that are in the range.
+  /// Reads the scenarios of the index in this range.
   static func read(_ scenarios: Range<Int>, of index: TrendIndex, from db: Database) throws -> [ScenarioHistory] {
     var reader = Self(db, index)
     try reader.readRuns(scenarios)
@@ -85,7 +85,7 @@ struct ScenarioHistoryReader {
   private mutating func readMetrics() throws {
     let statement = try RawStatement(
       db, "SELECT scenario_id, name_id, median, low, high, verdict, baseline, allowed, limit_value FROM metric")
-    /// By the id of the metric's name: its column in each history.
+    /// By the ID of the metric's name: its column in each history.
     var columns: [[Int64: Int]] = histories.map { _ in [:] }
     var (scenario, place): (Int64, (history: Int, run: Int)?) = (-1, nil)
     while try statement.step() {
@@ -105,7 +105,7 @@ struct ScenarioHistoryReader {
     }
   }
 
-  /// nil where the run has no values.
+  /// nil if the run has no values.
   private static func point(in row: RawStatement) -> MetricSeries.Point? {
     guard let median = row.optionalNumber(2) else { return nil }
     return MetricSeries.Point(

@@ -2,13 +2,13 @@ import FoundationEssentials
 import GRDB
 import GateCore
 
-/// Values that many rows refer to by id; each is stored once, as JSON.
+/// Values that many rows refer to by ID; each is stored once, as JSON.
 ///
-/// It remembers ids, so it must not be used after a transaction in which rows may be deleted.
+/// It caches IDs, so it must not be used after a transaction in which rows may be deleted.
 struct SharedValues<Value: Codable & Hashable> {
   private let db: Database
   private let table: String
-  /// A text by which few values are found.
+  /// A text that narrows the search to few values.
   private let name: (Value) -> String
   private var ids: [Value: Int64] = [:]
   private var values: [Int64: Value] = [:]
@@ -17,7 +17,7 @@ struct SharedValues<Value: Codable & Hashable> {
     (self.db, self.table, self.name) = (db, table, name)
   }
 
-  /// The value's id; a new one is stored.
+  /// The value's ID; a new value is stored.
   mutating func id(of value: Value) throws -> Int64 {
     if let id = ids[value] { return id }
     let json = try JSONColumn.encode(value)
@@ -29,7 +29,7 @@ struct SharedValues<Value: Codable & Hashable> {
   private func storedID(of value: Value, _ json: String) throws -> Int64? {
     let statement = try db.cachedStatement(sql: "SELECT id, json FROM \(table) WHERE name = ?")
     return try Row.fetchAll(statement, arguments: [name(value)]).first { row in
-      // Equal sets may be written in different orders.
+      // Equal sets may be encoded in different orders.
       try row["json"] == json || JSONColumn.decode(Value.self, from: row["json"]) == value
     }?["id"]
   }
@@ -60,7 +60,7 @@ extension SharedValues<Approval> {
   static func approvals(_ db: Database) -> Self { Self(db, table: "approval", name: \.run) }
 }
 
-/// Values as JSON texts; equal values are equal texts, except for the order of sets.
+/// Values as JSON texts; equal values have equal texts, except for the order of sets.
 enum JSONColumn {
   static func encode(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()

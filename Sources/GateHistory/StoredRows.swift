@@ -78,7 +78,7 @@ extension MetricResult {
   /// - Parameters:
   ///   - row: With ``columns`` from the column `first` on.
   ///   - first: The number of a column.
-  ///   - name: The metric's.
+  ///   - name: The metric's name.
   ///   - perIteration: Whether growth is per iteration.
   init(_ row: RawStatement, from first: Int32, name: StoredMetricName, perIteration: Bool) {
     let unit = name.metric.unit(perIteration: perIteration, reported: name.reportedUnit)
@@ -106,7 +106,7 @@ extension MetricResult {
 }
 
 extension Amount {
-  /// The amount that a number in this unit is.
+  /// The amount for a number in this unit.
   fileprivate init(_ value: Double, unit: String) {
     switch unit {
     case "seconds": self = .time(.seconds(value))
@@ -117,7 +117,7 @@ extension Amount {
 }
 
 extension Verdict {
-  /// A verdict that this version does not know counts as `skipped`.
+  /// An unknown verdict counts as `skipped`.
   init(stored text: String) {
     self = Verdict(rawValue: text) ?? .skipped
   }
@@ -148,7 +148,7 @@ struct StoredNames {
     return name
   }
 
-  /// The tags that are one name with commas.
+  /// The tags, which are stored as one name with commas.
   mutating func tags(_ id: Int64?) throws -> [String] {
     guard let id else { return [] }
     if let tags = tags[id] { return tags }
@@ -160,8 +160,8 @@ struct StoredNames {
 
 /// A metric's name in the table `name`.
 ///
-/// A value that the target reports has its unit behind a space, as in `value.cache.entries items`: in another unit it is
-/// another series.
+/// A reported value is followed by a space and its unit, as in `value.cache.entries items`: another unit is another
+/// series.
 struct StoredMetricName {
   let metric: MetricName
   /// nil for the metrics whose unit follows from their name.

@@ -3,13 +3,13 @@ package import GateCore
 
 /// The runs of a history, one per line.
 package enum HistoryReport {
-  /// The table, the latest run last.
+  /// The table, with the latest run last.
   ///
   /// - Parameters:
-  ///   - runs: In the order of time.
-  ///   - scenarios: If not empty, the verdict and the change are those of these scenarios instead of the whole run's.
-  ///   - style: What the terminal can show.
-  /// - Returns: the lines; empty where there are no runs.
+  ///   - runs: In order of time.
+  ///   - scenarios: If not empty, the verdict and the change refer to these scenarios instead of the whole run.
+  ///   - style: The capabilities of the terminal.
+  /// - Returns: the lines; empty if there are no runs.
   package static func text(_ runs: [RunSummary], of scenarios: [ScenarioName], style: TerminalStyle) -> String {
     guard !runs.isEmpty else { return "" }
     var page = TerminalPage(style)
@@ -22,7 +22,7 @@ package enum HistoryReport {
     return page.text
   }
 
-  /// The most columns that the rest of a line takes.
+  /// The maximum width of a line without the branch.
   private static let widthBesidesBranch = 64
 
   private static func row(_ run: RunSummary, of names: [ScenarioName], _ style: TerminalStyle) -> [Table.Cell] {
@@ -43,7 +43,7 @@ package enum HistoryReport {
 }
 
 extension ScenarioSummary {
-  /// The change of the peak in percent of its baseline; nil where nothing was compared.
+  /// The change of the peak in percent of its baseline; nil without a comparison.
   fileprivate var peakChange: Double? { self[.peakRSS]?.change?.percent }
 }
 

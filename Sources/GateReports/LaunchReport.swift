@@ -1,14 +1,14 @@
 import FoundationEssentials
 package import GateCore
 
-/// The report of `launches` on what programs stored about their latest run.
+/// The report of `launches` on the latest runs of programs.
 package enum LaunchReport {
-  /// Writes one program's record.
+  /// The report on one program's record.
   ///
   /// - Parameters:
-  ///   - summary: nil where the program has stored nothing.
+  ///   - summary: nil if the program has stored nothing.
   ///   - file: The path of the record.
-  ///   - style: What the terminal can show.
+  ///   - style: The capabilities of the terminal.
   /// - Returns: the lines.
   package static func text(_ summary: LaunchSummary?, of file: String, style: TerminalStyle) -> String {
     var page = TerminalPage(style)

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// The report of `validate` on a valid project: what would run, and how it would be judged.
+/// The report of `validate` on a valid project: the scenarios and how they would be judged.
 package enum ListingReport {
   package static func text(_ project: Project, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
@@ -10,7 +10,7 @@ package enum ListingReport {
     }
     if project.scenarios.isEmpty { page.paragraph("no scenarios", indent: 0, tone: .unsure) }
     if !project.webhooks.isEmpty {
-      // Not the addresses: in some services they are the credential.
+      // Without the addresses: for some services they are the credential.
       let kinds = project.webhooks.map { "\($0.format.rawValue)\(Format.space)(on \($0.occasion.rawValue))" }
       page.paragraph(kinds.joined(separator: ", "), indent: 0, label: "webhooks   ")
     }
@@ -58,7 +58,7 @@ package enum ListingReport {
     return TerminalText.safe((setup + ready + body + [ending]).joined(separator: ", "))
   }
 
-  /// How many steps there are; those of a `repeat` count once.
+  /// The number of steps; the steps of a `repeat` count once.
   private static func count(_ steps: [Step]) -> Int {
     steps.reduce(0) { total, step in
       guard case .repeat(_, let inner) = step.action else { return total + 1 }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 package import GateCore
 
-/// A run as OpenMetrics text 1.0 for monitoring systems (openmetrics.io).
+/// A run as OpenMetrics 1.0 text for monitoring systems (openmetrics.io).
 package enum OpenMetricsReport {
-  /// The metric families of the run; without a run only the end mark.
+  /// The metric families of the run; without a run only `# EOF`.
   ///
   /// Each metric is a gauge named after itself and its unit, as in `highwater_peak_rss_bytes`, with the scenario, the
-  /// environment and a phase as labels. Values that targets report are `highwater_value`, with their name and unit as
-  /// labels. `…_baseline_bytes` is what a metric was compared with.
+  /// environment and a phase as labels. Reported values are `highwater_value`, with their name and unit as labels.
+  /// `…_baseline_bytes` is the reference of the comparison.
   package static func text(_ summary: RunSummary?) -> String {
     guard let summary else { return "# EOF\n" }
     var families: [Family] = []
@@ -21,7 +21,7 @@ package enum OpenMetricsReport {
     }
     let run = summary.run
     add(
-      "highwater_run_started_timestamp_seconds", "When the latest run began", unit: "seconds",
+      "highwater_run_started_timestamp_seconds", "Start time of the latest run", unit: "seconds",
       [("commit", run.commit ?? ""), ("branch", run.branch ?? "")],
       Decimals.text(run.startedAt.timeIntervalSince1970, places: 3)
     )
@@ -34,7 +34,7 @@ package enum OpenMetricsReport {
       }
       for metric in scenario.allMetrics {
         let (name, part) = metric.metric.parts
-        // A family has one unit, and targets report values in many.
+        // A family has one unit, but targets report values in many.
         let unit = metric.metric.isValue ? "" : metric.unit.replacing("/", with: "_per_")
         let all = labels + part + (metric.metric.isValue && !metric.unit.isEmpty ? [("unit", metric.unit)] : [])
         let ending = unit.isEmpty ? "" : "_\(unit)"
@@ -65,7 +65,7 @@ package enum OpenMetricsReport {
     "{" + labels.map { "\($0.0)=\"\(escaped($0.1))\"" }.joined(separator: ",") + "}"
   }
 
-  /// The three characters that the format escapes; other control characters are replaced.
+  /// Escapes the three characters that the format requires; replaces other control characters.
   private static func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { escaped, scalar in
       switch scalar {
@@ -79,7 +79,7 @@ package enum OpenMetricsReport {
 }
 
 extension MetricName {
-  /// The metric's name as OpenMetrics allows it, and as a label its phase or the name that the target reports.
+  /// The metric's name in OpenMetrics form, with its phase or reported name as a label.
   fileprivate var parts: (name: String, label: [(String, String)]) {
     if isValue { return ("value", [("name", reportedName)]) }
     for metric in Self.perPhase {

@@ -1,10 +1,10 @@
 package import GateCore
 
-/// The progress of a run, in one line.
+/// The progress of a run in one line.
 package enum ProgressReport {
-  /// One line without a newline, at most as wide as the terminal less one column, so that the cursor does not wrap.
+  /// One line without a newline, narrower than the terminal by a column, so that the cursor does not wrap.
   ///
-  /// On a terminal each line replaces the one before; elsewhere only lines of lasting progress are worth printing.
+  /// On a terminal each line replaces the previous one; elsewhere only lasting progress is worth printing.
   package static func line(_ progress: Progress, style: TerminalStyle) -> String {
     if case .scenarioFinished(let scenario) = progress { return finished(scenario, style: style) }
     let (name, rest) = parts(of: progress)
@@ -34,7 +34,7 @@ package enum ProgressReport {
     let head = scenario.verdict.heading(style)
     let free = style.width - 3 - TerminalText.columns(head)
     let wholeValue = mainValue(of: scenario).map { "  \($0)" } ?? ""
-    // On a narrow line the name matters more.
+    // On a narrow line the name is more important.
     let value = TerminalText.columns(wholeValue) + leastName <= free ? wholeValue : ""
     let room = free - TerminalText.columns(value)
     let name = TerminalText.cut(TerminalText.safe(scenario.name.text), to: room, at: .middle, mark: style.ellipsis)
@@ -43,7 +43,7 @@ package enum ProgressReport {
 
   private static let leastName = 10
 
-  /// The metric that made the verdict, or how the target ended.
+  /// The metric that decided the verdict, or how the target ended.
   private static func mainValue(of scenario: ScenarioResult) -> String? {
     if scenario.verdict == .failed {
       return scenario.repetitions.last?.end.kind.rawValue

@@ -110,7 +110,7 @@ struct DeliveryRun: ~Copyable {
     }
   }
 
-  /// Keeps a message that has no webhook; reports it in the first run that finds it, and when it is deleted.
+  /// Keeps a message without a webhook; reports it in the first run that finds it, and when it is deleted.
   private mutating func keepWithoutWebhook(_ entry: Outbox.Entry, in outbox: Outbox) {
     if Date.now.timeIntervalSince(entry.message.createdAt) > Self.retention {
       outbox.remove(entry.name)

@@ -6,8 +6,8 @@ private import Glibc
 
 /// The folder in which messages wait for a later run, one file each.
 ///
-/// All files are accessed relative to the folder's descriptor, so that nobody can replace the folder in between. A full
-/// outbox takes no new message, because those in it were promised to be delivered.
+/// All files are accessed relative to the folder's descriptor, so that the folder cannot be replaced in between. A full
+/// outbox accepts no new message rather than dropping an old one.
 final class Outbox {
   /// A file of the outbox that contains a message.
   struct Entry: Equatable {
@@ -126,8 +126,8 @@ final class Outbox {
     case message(QueuedMessage), malformed, missing
   }
 
-  /// Reads a file that anybody may have created: a link is not followed, a pipe is not waited for, and no more than the
-  /// maximum size is read.
+  /// Reads a file that anyone may have created: does not follow a link, does not block on a pipe, and reads no more
+  /// than the maximum size.
   private func read(_ name: String) -> Content {
     do throws(ErrorNumber) {
       let file = try folder.open(name, O_RDONLY | O_NONBLOCK)

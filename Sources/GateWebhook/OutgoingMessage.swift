@@ -6,11 +6,11 @@ package struct OutgoingMessage: Sendable {
   package var webhook: Webhook
   /// The `X-Highwater-Event` header: `check`.
   package var event: String
-  /// The same for every attempt, so that a receiver recognises a message that it already has.
+  /// The same for every attempt, so that a receiver recognises duplicates.
   package var deliveryID: String
   package var body: [UInt8]
 
-  /// Creates a message; event and id consist of letters, digits, `.`, `_` and `-`.
+  /// Creates a message; event and ID consist of letters, digits, `.`, `_` and `-`.
   package init(
     webhook: Webhook,
     event: String = "check",

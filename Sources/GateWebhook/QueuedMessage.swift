@@ -9,7 +9,7 @@ struct QueuedMessage: Codable, Equatable {
   let deliveryID: String
   let event: String
   let createdAt: Date
-  /// The key of the webhook that it is for.
+  /// The key of its webhook.
   let webhook: String
   /// Base64 in the file, since a signature covers the exact bytes.
   let body: Data
@@ -33,7 +33,7 @@ struct QueuedMessage: Codable, Equatable {
     self = message
   }
 
-  /// Whether id and event may be part of a header and of a file name.
+  /// Whether ID and event may be part of a header and of a file name.
   var hasValidNames: Bool {
     PlainName.isValid(deliveryID) && PlainName.isValid(event)
   }
@@ -52,8 +52,8 @@ struct QueuedMessage: Codable, Equatable {
 }
 
 extension Webhook {
-  /// Identifies the webhook of a queued message: a hash of the URL as the project file spells it, so that no secret of
-  /// the environment is in it.
+  /// Identifies the webhook of a queued message: a hash of the URL as in the project file, so that it contains no
+  /// secret of the environment.
   var key: String {
     StableHash.hexadecimal(of: reference)
   }

@@ -8,10 +8,10 @@ package import HTTPTransfer
 /// Each new message is written to the outbox before its first attempt and removed after its delivery, so that it
 /// survives if the run is killed in between.
 ///
-/// The time is shared so that a webhook that does not answer cannot use up the time of the others: queued messages get
-/// at most `queuedShare` of it while there are new ones, divided equally among their webhooks; new messages divide the
-/// rest equally, and time that one does not use goes to the next. After an error that would also stop the other
-/// messages of a webhook, its remaining queued messages are not tried, and its new ones get one attempt each.
+/// The time is shared so that a webhook that does not answer cannot use up the others' time: queued messages get at
+/// most `queuedShare` of it while there are new ones, divided equally among their webhooks; new messages divide the
+/// rest equally, and pass on unused time to the next. After an error that would also affect the other messages of a
+/// webhook, its remaining queued messages are not tried, and its new ones get one attempt each.
 package struct WebhookSender: Sendable {
   private let folder: String
   private let policy: DeliveryPolicy
@@ -33,12 +33,12 @@ package struct WebhookSender: Sendable {
 
   /// Delivers the messages in the outbox, oldest first, and then the new ones.
   ///
-  /// Takes at most about as long as the policy allows; after an interruption it only stores the messages. While
-  /// another process delivers from the same outbox, only the new messages are sent.
+  /// Takes about as long as the policy allows at most; after an interruption it only stores the messages. While another
+  /// process delivers from the same outbox, only the new messages are sent.
   ///
   /// - Parameters:
   ///   - messages: The new messages.
-  ///   - webhooks: Those of the project file, in its order.
+  ///   - webhooks: The webhooks of the project file, in file order.
   /// - Returns: One report for each message, queued ones first; the queued messages of one webhook that were not tried
   ///   share a report.
   package func deliver(_ messages: [OutgoingMessage], webhooks: [Webhook]) -> [DeliveryReport] {

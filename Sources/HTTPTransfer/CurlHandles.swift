@@ -104,7 +104,7 @@ struct CurlHandles: ~Copyable {
     return hw_curl_get_long(easy, info, &value) == CURLE_OK ? value : 0
   }
 
-  /// Parses a URL with libcurl's own parser, so that the host that is shown is the host that is contacted.
+  /// Parses a URL with libcurl's own parser, so that the printed host is the host that is contacted.
   static func parts(ofURL url: String) -> (scheme: String, host: String, port: Int?)? {
     guard let parser = curl_url() else { return nil }
     defer { curl_url_cleanup(parser) }

@@ -1,4 +1,4 @@
-/// The host and port of a URL: the part that may be shown.
+/// The host and port of a URL, which may be printed.
 package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
   /// A name or an address; an IPv6 address is in brackets.
   package let host: String

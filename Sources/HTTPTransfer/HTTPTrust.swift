@@ -1,9 +1,9 @@
 private import Glibc
 
-/// The certificate authorities that a server's certificate must lead to.
+/// The certificate authorities for server certificates.
 ///
-/// A nil value means the system's default. Setting the file does not disable the system's folder, nor the other way
-/// round, as in OpenSSL and curl(1).
+/// nil selects the system's default. Setting the file does not disable the system's folder, nor vice versa, as in
+/// OpenSSL and curl(1).
 package struct HTTPTrust: Sendable, Equatable {
   /// A PEM file of certificates.
   package var file: String?

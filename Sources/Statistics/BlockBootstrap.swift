@@ -20,7 +20,7 @@ enum BlockBootstrap {
     } ?? residuals.count / 2
   }
 
-  /// As many residuals as there are, drawn in blocks of `length`.
+  /// As many residuals as given, drawn in blocks of `length`.
   static func resample(_ residuals: [Double], length: Int, using numbers: inout SeededNumbers) -> [Double] {
     var drawn: [Double] = []
     drawn.reserveCapacity(residuals.count + length)

@@ -1,6 +1,6 @@
 /// A possible step in a series, tested against its neighbours.
 struct ChangePointCandidate {
-  /// Why a candidate is not a step; the greatest is removed first.
+  /// Why a candidate is not a step; the candidate with the greatest is removed first.
   enum Rejection: Comparable {
     case none
     /// A ramp fits the values better, by this many variances.

@@ -74,7 +74,7 @@ package enum ChangePoints {
     return points.filter { $0.rise > 0 && last > $0.before && last - $0.before >= least($0.before) }
   }
 
-  /// The values with all steps removed, at the last level: a rise that is left is drift.
+  /// The values with all steps removed, at the last level: any remaining rise is drift.
   package static func withoutSteps(_ values: [Double], _ points: [ChangePoint]) -> [Double] {
     var level = values
     for point in points {

@@ -3,7 +3,7 @@ package enum Detection {
   /// The smallest shift that the rank test detects with a power of 0.9 at a significance of 0.01.
   ///
   /// max(f q, `allowed` + 1.28 q) with q = σ √(1/n + 1/m): the limit by noise, or the tolerance and the error of the
-  /// estimated shift (z = 1.28 for 0.9). See ``factor(_:_:)`` for f. Where `hasStatistics` is false only the tolerance
+  /// estimated shift (z = 1.28 for 0.9). See ``factor(_:_:)`` for f. If `hasStatistics` is false, only the tolerance
   /// counts.
   ///
   /// `deviation` is the standard deviation of the values (σ), `allowed` the tolerance in the same unit; `first` and
@@ -20,7 +20,7 @@ package enum Detection {
     return max(hasStatistics ? factor(first, second) * error : 0, allowed + 1.28 * error)
   }
 
-  /// How many standard errors a shift needs to be detected by the exact rank test at 0.01 with a power of 0.9.
+  /// The number of standard errors of a shift that the exact rank test detects at 0.01 with a power of 0.9.
   ///
   /// For very many values it is z(.99) + z(.9) = 3.6, as in the normal test; for few values the rank test needs more:
   /// 4.9 for 5 against 5, 4.3 for 5 against 10, 4.0 for 10 against 10, 3.85 for 20 against 20 (simulated with normal

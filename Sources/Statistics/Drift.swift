@@ -1,6 +1,6 @@
 /// A slow rise over many runs, each step of which was too small to be significant.
 package struct Drift: Sendable, Equatable {
-  /// The lowest median of ``anchorCount`` consecutive values: a lower value was held by a few runs only.
+  /// The lowest median of ``anchorCount`` consecutive values; only a few runs were lower.
   package let anchor: Double
   /// The middle of the values of the anchor.
   package let anchorIndex: Int
@@ -9,7 +9,7 @@ package struct Drift: Sendable, Equatable {
 
   package var rise: Double { level - anchor }
 
-  /// How many consecutive values make an anchor, and how many the present level.
+  /// The number of consecutive values for an anchor, and for the present level.
   ///
   /// With 5 and 3 instead, 35 % of level series were flagged at a deviation of 2 % (our simulation, 2026-11).
   package static let anchorCount = 10

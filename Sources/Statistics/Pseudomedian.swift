@@ -1,6 +1,6 @@
 /// The pseudomedian of values: the median of the means of all pairs, their Walsh averages (Hodges and Lehmann 1963).
 package enum Pseudomedian {
-  /// One-sided confidence bounds of the pseudomedian, each exceeded with a probability of at most `perSide`; nil where
+  /// One-sided confidence bounds of the pseudomedian, each exceeded with a probability of at most `perSide`; nil if
   /// there are too few values.
   ///
   /// From the exact distribution of the signed-rank sum (Wilcoxon 1945, Tukey 1949). 5 values suffice for a `perSide` of

@@ -1,6 +1,6 @@
 /// Fits a ramp, a line from one level to another, to a series by least squares, to tell drift from a step.
 ///
-/// A step is a ramp of no length. Where a step stands within drift, both together fit better than the ramp alone.
+/// A step is a ramp of no length. If a step lies within drift, both together fit better than the ramp alone.
 enum RampFit {
   /// The fewest runs of a ramp.
   ///

@@ -22,9 +22,9 @@ package enum RankTest {
     return share(of: base.count, from: ranks) { $0 <= rest }
   }
 
-  /// The smallest p-value that the test can yield: one divided by the number of ways to choose one side's values.
+  /// The smallest p-value of the test: one divided by the number of ways to choose one side's values.
   ///
-  /// At a significance level below it the test has no power.
+  /// At a lower significance level the test has no power.
   package static func smallestPValue(_ first: Int, _ second: Int) -> Double {
     let (first, second) = (min(first, Subsample.limit), min(second, Subsample.limit))
     guard first > 0, second > 0 else { return 1 }

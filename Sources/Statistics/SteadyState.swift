@@ -1,4 +1,4 @@
-/// Where a curve becomes steady.
+/// Finds where a curve becomes steady.
 package enum SteadyState {
   /// The index of the first value that belongs to the steady state, by a backward scan; nil if there is none.
   ///

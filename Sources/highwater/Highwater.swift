@@ -2,7 +2,7 @@ import ArgumentParser
 import GateCore
 import GateRunner
 
-/// The command line: every word of it is parsed here, and no other place ends the process.
+/// The command line: the only place that parses arguments and ends the process.
 struct Highwater: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "highwater",
@@ -37,7 +37,7 @@ struct Highwater: ParsableCommand {
   )
 }
 
-/// A command that carries out a use case.
+/// A command that runs a use case.
 protocol UseCaseCommand: ParsableCommand {
   var console: ConsoleOptions { get }
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode

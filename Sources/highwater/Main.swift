@@ -14,10 +14,10 @@ enum Main {
     exit(run(Array(CommandLine.arguments.dropFirst()), interruption).rawValue)
   }
 
-  /// Opens `/dev/null` where a standard stream is closed; else the next file that is opened would get our words.
+  /// Opens `/dev/null` for closed standard streams; otherwise the next file that is opened would receive our output.
   private static func occupyStandardStreams() {
     for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
-      // The lowest free number is this one, since those below it are open.
+      // This is the lowest free number, since those below it are open.
       _ = open("/dev/null", O_RDWR)
     }
   }
@@ -50,7 +50,8 @@ enum Main {
     return invocation.interruptedCode ?? .usage
   }
 
-  /// What is no use case asks for help: the program's name alone, and `help`; running it throws the text.
+  /// Arguments without a use case are a request for help: the program's name alone, and `help`; running it throws the
+  /// text.
   private static func help(from command: any ParsableCommand, _ variables: [String: String]) -> GateCore.ExitCode {
     var command = command
     do {
@@ -61,7 +62,7 @@ enum Main {
     }
   }
 
-  /// Help and version are data; everything else that the parser says is talk about a wrong command line.
+  /// Help and version are data; any other message of the parser is a usage error.
   private static func report(_ error: any Error, _ variables: [String: String]) -> GateCore.ExitCode {
     let message = Highwater.fullMessage(for: error)
     let console = Console(variables: variables)

@@ -4,7 +4,7 @@ import GateRunner
 
 extension Console.Colour: ExpressibleByArgument {}
 
-/// How much is printed, and in which colours.
+/// The amount and the colour of output.
 struct ConsoleOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print only failures and the verdict.")
   var quiet = false
@@ -24,7 +24,7 @@ struct ConsoleOptions: ParsableArguments {
   }
 }
 
-/// Where the project's files are.
+/// The locations of the project's files.
 struct ProjectOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -55,7 +55,7 @@ struct ProjectOptions: ParsableArguments {
   }
 }
 
-/// Which class of machines this one belongs to.
+/// The class of machines of this machine.
 struct EnvironmentOption: ParsableArguments {
   @Option(
     name: .customLong("environment"),
@@ -71,7 +71,7 @@ struct EnvironmentOption: ParsableArguments {
   }
 }
 
-/// Where the reports of a run go.
+/// The paths of a run's reports.
 struct ReportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Also write the result file here; - is standard output.", valueName: "file"), completion: .file()
@@ -90,14 +90,14 @@ struct ReportOptions: ParsableArguments {
     }
   }
 
-  /// Adds where they go to the options of a use case.
+  /// Adds the paths to the options of a use case.
   func add(to options: inout SharedOptions) {
     options.json = json
     options.html = html
   }
 }
 
-/// A count of repetitions that a run may be asked for.
+/// A number of repetitions.
 struct RepetitionsOption: ParsableArguments {
   @Option(
     name: .customLong("repetitions"),
@@ -115,7 +115,7 @@ struct RepetitionsOption: ParsableArguments {
   }
 }
 
-/// A span of time, as in the project file.
+/// A duration, as in the project file.
 struct TimeArgument: ExpressibleByArgument {
   let duration: Duration
 

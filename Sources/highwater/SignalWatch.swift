@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// Turns the signals that ask a run to end into an interruption.
+/// Turns signals that request the end of a run into an interruption.
 enum SignalWatch {
   fileprivate static func watchedSet() -> sigset_t {
     var set = sigset_t()
@@ -10,9 +10,10 @@ enum SignalWatch {
     return set
   }
 
-  /// Blocks the signals in every thread and hands them to a thread of its own; called before any other thread starts.
+  /// Blocks the signals in every thread and waits for them in one thread; must be called before any other thread
+  /// starts.
   ///
-  /// A second signal ends the process at once: what it started is killed by its supervisors then.
+  /// A second signal ends the process at once; the supervisors then kill its targets.
   static func start(for interruption: Interruption) {
     signal(SIGPIPE, SIG_IGN)
     var set = watchedSet()
@@ -22,7 +23,7 @@ enum SignalWatch {
   }
 }
 
-/// The watching thread; it ends with the process.
+/// The waiting thread; it ends with the process.
 private func waitForSignals(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context else { return nil }
   let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()

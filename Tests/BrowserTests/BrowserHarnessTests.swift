@@ -1,6 +1,6 @@
 import Testing
 
-/// The harness finds the faults that other suites rely on it to find.
+/// Tests that the harness detects the errors that other suites rely on it to detect.
 @Suite("The browser harness", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
 struct BrowserHarnessTests {
   private let page = """
@@ -9,9 +9,9 @@ struct BrowserHarnessTests {
     <p>text</p><input id="i"><button id="b">press</button>
     <script>
     document.querySelector("p").textContent = "written";
-    const seen = [];
+    const found = [];
     for (const kind of ["click", "dblclick", "mousemove", "mouseup"])
-      document.querySelector("#b").addEventListener(kind, () => seen.push(kind));
+      document.querySelector("#b").addEventListener(kind, () => found.push(kind));
     </script>
     """
 
@@ -30,14 +30,14 @@ struct BrowserHarnessTests {
       try await browser.press(.tab)
       #expect(try await browser.evaluate("return document.activeElement.id") == "b")
       try await browser.doubleClick(browser.place(in: "#b"))
-      #expect(try await browser.evaluate("return seen.slice(-1)[0]") == "dblclick")
+      #expect(try await browser.evaluate("return found.slice(-1)[0]") == "dblclick")
     }
   }
 
   @Test(
-    "A page is seen as on paper, in the dark, on a phone and without scripts",
+    "A page can be viewed in print, in dark mode, on a phone and without scripts",
     arguments: [
-      (Browser.View.desk, "rgb(0, 0, 0)", "written", 1280), (.dark, "rgb(255, 255, 255)", "written", 1280),
+      (Browser.View.desktop, "rgb(0, 0, 0)", "written", 1280), (.dark, "rgb(255, 255, 255)", "written", 1280),
       (.print, "rgb(255, 0, 0)", "written", 760), (.phone, "rgb(0, 0, 0)", "written", 390),
       (.withoutScripts, "rgb(0, 0, 0)", "text", 1280),
     ]
@@ -45,15 +45,15 @@ struct BrowserHarnessTests {
   func views(view: Browser.View, color: String, text: String, width: Int) async throws {
     let viewport = "<meta name=\"viewport\" content=\"width=device-width\">"
     try await Browser.current.visit(viewport + page, as: view) { browser in
-      let seen: String = try await browser.evaluate("return getComputedStyle(document.querySelector('p')).color")
-      #expect(seen == color)
+      let found: String = try await browser.evaluate("return getComputedStyle(document.querySelector('p')).color")
+      #expect(found == color)
       #expect(try await browser.text("p") == text)
       #expect(try await browser.evaluate("return innerWidth") == width)
     }
   }
 
   @Test(
-    "Requests and diagnostics are noticed",
+    "Requests and console messages are detected",
     arguments: [
       "<img src=\"http://127.0.0.1:9/x.png\">", "<script>fetch('http://127.0.0.1:9/').catch(() => {})</script>",
       "<link rel=\"stylesheet\" href=\"missing.css\">", "<script>throw new Error('no')</script>",
@@ -61,7 +61,7 @@ struct BrowserHarnessTests {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"img-src 'none'\"><img src=\"x.png\">",
     ]
   )
-  func notices(html: String) async throws {
+  func detects(html: String) async throws {
     await withKnownIssue {
       try await Browser.current.visit(html) { _ in }
     }

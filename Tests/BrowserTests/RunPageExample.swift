@@ -7,7 +7,7 @@ struct RunPageExample {
   /// A text that is dangerous in HTML and scripts.
   static let hostileText = "</script><img src=x onerror=\"document.title='ran'\"><svg onload=alert(1)>'\"{{a}}&amp;"
 
-  /// A text for each field that comes from users or targets; nil for plausible texts.
+  /// The text for each field that comes from users or targets; nil for plausible texts.
   var userText: String?
 
   var html: String {

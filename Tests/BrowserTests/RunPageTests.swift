@@ -6,7 +6,7 @@ import Testing
 struct RunPageTests {
   private let page = RunPageExample().html
 
-  /// The first curve of the page, that of the regression.
+  /// The page's first curve, which belongs to the regression.
   private let plot = "#scenario-1 .plot"
 
   private func reading(_ browser: Browser) async throws -> String {
@@ -20,10 +20,10 @@ struct RunPageTests {
   }
 
   @Test(
-    "It shows the bad ones open with their curves, and the pass closed",
-    arguments: [("desk", Browser.View.desk), ("dark", .dark), ("phone", .phone)]
+    "Failures are open with their curves, and the pass is closed",
+    arguments: [("desk", Browser.View.desktop), ("dark", .dark), ("phone", .phone)]
   )
-  func opensBadOnes(name: String, view: Browser.View) async throws {
+  func opensFailures(name: String, view: Browser.View) async throws {
     try await Browser.current.visit(page, as: view) { browser in
       #expect(
         try await browser.evaluate("return [...document.querySelectorAll('details.scenario')].map(d => d.open)") == [
@@ -39,7 +39,7 @@ struct RunPageTests {
   }
 
   @Test(
-    "Without scripts and on paper there are the static pictures, and nothing that cannot be used",
+    "Without scripts and in print there are static pictures and no controls",
     arguments: [
       ("print", Browser.View.print), ("noscript", .withoutScripts),
     ])
@@ -88,17 +88,17 @@ struct RunPageTests {
     }
   }
 
-  @Test("The pointer shows the reading under it, a drag zooms, and Show all restores the range")
+  @Test("The pointer shows the reading below it, a drag zooms, and `Show all` restores the range")
   func pointer() async throws {
     try await Browser.current.visit(page) { browser in
       try await browser.hover(browser.place(in: plot, x: 0.8))
       #expect(try await reading(browser).contains("phase serve"))
-      let whole = try await ticks(browser)
+      let fullRange = try await ticks(browser)
       try await browser.drag(from: browser.place(in: plot, x: 0.3), to: browser.place(in: plot, x: 0.5))
-      #expect(try await ticks(browser) != whole)
+      #expect(try await ticks(browser) != fullRange)
       let all = try await browser.place(in: "#scenario-1 .whole")
       try await browser.click(all)
-      #expect(try await ticks(browser) == whole)
+      #expect(try await ticks(browser) == fullRange)
     }
   }
 
@@ -108,7 +108,7 @@ struct RunPageTests {
       .text(plot))
   }
 
-  @Test("Another repetition is chosen by click and by arrow keys")
+  @Test("Another repetition can be selected by click and by arrow keys")
   func repetitions() async throws {
     try await Browser.current.visit(page) { browser in
       try await browser.click("#scenario-1 .choices label:nth-of-type(1)")
@@ -136,7 +136,7 @@ struct RunPageTests {
     }
   }
 
-  @Test("A link into the page opens the section it leads to")
+  @Test("A link into the page opens its section")
   func deepLink() async throws {
     try await Browser.current.visit(page, at: "scenario-3") { browser in
       try await browser.settle()
@@ -145,7 +145,7 @@ struct RunPageTests {
     }
   }
 
-  @Test("Markup in any field is shown as text", arguments: [Browser.View.desk, .withoutScripts])
+  @Test("Markup in any field is shown as text", arguments: [Browser.View.desktop, .withoutScripts])
   func hostileText(view: Browser.View) async throws {
     let hostile = RunPageExample(userText: RunPageExample.hostileText).html
     try await Browser.current.visit(hostile, as: view) { browser in

@@ -7,22 +7,22 @@ private let screenshotFolder = ProcessInfo.processInfo.environment["HIGHWATER_SC
 /// Screenshots of the pages: `HIGHWATER_SCREENSHOTS=FOLDER swift test --filter Screenshots`.
 @Suite(
   "Screenshots", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)),
-  .enabled(if: screenshotFolder != nil, "HIGHWATER_SCREENSHOTS names no folder")
+  .enabled(if: screenshotFolder != nil, "HIGHWATER_SCREENSHOTS is not set")
 )
 struct Screenshots {
   @Test(
     "The trend page",
     arguments: [
-      ("overview", "", Browser.View.desk), ("overview-dark", "", .dark), ("overview-phone", "", .phone),
-      ("step", "scenario=api-gateway-boot", .desk),
-      ("approved", "scenario=redis-load&metric=peak_rss", .desk), ("approved-dark", "scenario=redis-load", .dark),
-      ("date", "scenario=indexer-cold&x=date&scale=relative", .desk),
-      ("creep", "scenario=postgres-bulk-insert&metric=peak_rss", .desk),
+      ("overview", "", Browser.View.desktop), ("overview-dark", "", .dark), ("overview-phone", "", .phone),
+      ("step", "scenario=api-gateway-boot", .desktop),
+      ("approved", "scenario=redis-load&metric=peak_rss", .desktop), ("approved-dark", "scenario=redis-load", .dark),
+      ("date", "scenario=indexer-cold&x=date&scale=relative", .desktop),
+      ("creep", "scenario=postgres-bulk-insert&metric=peak_rss", .desktop),
       ("crash-phone", "scenario=parser-large-file", .phone),
-      ("crash", "scenario=parser-large-file", .desk),
-      ("composition", "scenario=redis-load&metric=composition&zero=1", .desk),
-      ("values", "scenario=redis-expire", .desk), ("values-dark", "scenario=redis-expire", .dark),
-      ("values-one", "scenario=redis-expire&metric=value.cache.entries", .desk),
+      ("crash", "scenario=parser-large-file", .desktop),
+      ("composition", "scenario=redis-load&metric=composition&zero=1", .desktop),
+      ("values", "scenario=redis-expire", .desktop), ("values-dark", "scenario=redis-expire", .dark),
+      ("values-one", "scenario=redis-expire&metric=value.cache.entries", .desktop),
       ("values-relative", "scenario=redis-expire&metric=value.cache.entries&scale=relative", .dark),
       ("print-scenario", "scenario=redis-load", .print), ("print", "", .print), ("no-scripts", "", .withoutScripts),
     ]

@@ -3,12 +3,12 @@ import GateCore
 import GateReports
 import Testing
 
-/// The trend page in a real browser; each test also expects no request and an empty console.
+/// Each test also expects no other request and an empty console.
 @Suite("The trend page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
 struct TrendPageTests {
   static let page = TrendPage.text(TrendExample.trend(scenarios: 10, length: 60))
 
-  func visit(_ fragment: String = "", as view: Browser.View = .desk, _ work: (Browser) async throws -> Void)
+  func visit(_ fragment: String = "", as view: Browser.View = .desktop, _ work: (Browser) async throws -> Void)
     async throws
   {
     try await Browser.current.visit(Self.page, at: fragment, as: view, work)
@@ -16,7 +16,7 @@ struct TrendPageTests {
 
   static let visibleRows = "[...document.querySelectorAll('#scenarios tbody tr')].filter(row => row.offsetParent)"
 
-  /// The scenarios that the overview shows, in its order.
+  /// The scenarios in the overview, in order.
   func names(_ browser: Browser) async throws -> [String] {
     try await browser.evaluate("return \(Self.visibleRows).map(row => row.querySelector('a').textContent)")
   }
@@ -59,7 +59,7 @@ struct TrendPageTests {
   }
 
   @Test(
-    "Each list filters alone",
+    "Each list filters independently",
     arguments: [
       ("branch=lru-cache", ["api-gateway-boot", "parser-large-file"]),
       ("env=linux-aarch64-4cpu-traced", ["redis-load"]),
@@ -74,7 +74,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("A changed list filters at once")
+  @Test("Changing a list applies the filter")
   func changedList() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.click("#branch")
@@ -85,7 +85,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("Headings sort, numbers in descending order, and show the order")
+  @Test("Headings sort, numbers first in descending order, and show the direction")
   func sort() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.click("th[data-sort=peak] button")
@@ -101,7 +101,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("j and k move along the rows, Enter opens one, and Escape returns to it")
+  @Test("j and k select rows, Enter opens a row, and Escape returns to it")
   func keyboardWalk() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       try await browser.type("jjjk")
@@ -117,7 +117,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("Tab reaches each heading, row and list")
+  @Test("Tab reaches every heading, row and list")
   func tab() async throws {
     try await visit { (browser: Browser) async throws -> Void in
       var seen: Set<String> = []
@@ -186,7 +186,7 @@ struct TrendPageTests {
     }
   }
 
-  @Test("Enter pins a run, a second one gives the commit range to copy, and the link contains it")
+  @Test("Enter pins a run, a second Enter gives the commit range to copy, and the link contains it")
   func pinAndCopy() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
       try await browser.click(browser.place(in: Self.chart, x: 0.4))
@@ -268,14 +268,14 @@ struct TrendPageTests {
   }
 
   @Test("A link to a removed scenario shows the overview and a message")
-  func goneScenario() async throws {
+  func removedScenario() async throws {
     try await visit("scenario=long-gone") { (browser: Browser) async throws -> Void in
       #expect(try await names(browser).count == 13)
       #expect(try await browser.text("#announcer") == "no scenario has the name long-gone")
     }
   }
 
-  @Test("The table behind a chart has each run")
+  @Test("The table of a chart has every run")
   func table() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in
       try await browser.click(".series:not(.closed) figure[data-metric=peak_rss] summary")

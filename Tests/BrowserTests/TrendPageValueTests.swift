@@ -1,6 +1,6 @@
 import Testing
 
-/// Values that a target reports, on the page.
+/// Reported values.
 extension TrendPageTests {
   @Test(
     "A reported value has its unit on the axis, under the pointer, in the panel and in the table",

@@ -3,7 +3,7 @@ import GateCore
 import GateReports
 import Testing
 
-/// The page without scripts, on paper, on a phone and in dark mode, with hostile texts, and its speed.
+/// The page without scripts, in print, on a phone and in dark mode, with hostile text, and its speed.
 extension TrendPageTests {
   @Test("Without the chart library the static pictures stay, and everything else works")
   func withoutLibrary() async throws {
@@ -54,14 +54,14 @@ extension TrendPageTests {
   @Test(
     "No width makes the page scroll sideways", arguments: ["", "scenario=redis-load", "scenario=parser-large-file"])
   func widths(fragment: String) async throws {
-    for view in [Browser.View.phone, .print, .init(width: 600), .init(width: 800), .init(width: 1024), .desk] {
+    for view in [Browser.View.phone, .print, .init(width: 600), .init(width: 800), .init(width: 1024), .desktop] {
       try await visit(fragment, as: view) { (browser: Browser) async throws -> Void in
         #expect(try await browser.evaluate("return document.documentElement.scrollWidth") == view.width)
       }
     }
   }
 
-  @Test("Text has enough contrast, in light and dark mode", arguments: [Browser.View.desk, .dark])
+  @Test("Text has enough contrast, in light and dark mode", arguments: [Browser.View.desktop, .dark])
   func contrast(view: Browser.View) async throws {
     try await visit(as: view) { (browser: Browser) async throws -> Void in
       let least: Double = try await browser.evaluate(
@@ -83,7 +83,7 @@ extension TrendPageTests {
   // MARK: Hostile texts
 
   @Test(
-    "Hostile texts in each field stay text",
+    "Hostile text in any field is shown as text",
     arguments: [
       "</script><img src=x onerror=alert(1)>", "\"><svg onload=document.title='owned'>", "{{x}}{{{data}}}",
       "javascript:document.title='owned'", "\u{202e}gnp.exe\u{2066}", String(repeating: "long ", count: 2000),
@@ -92,7 +92,7 @@ extension TrendPageTests {
   )
   func hostile(text: String) async throws {
     let page = TrendPage.text(TrendExample.hostile(text))
-    for view in [Browser.View.desk, .withoutScripts] {
+    for view in [Browser.View.desktop, .withoutScripts] {
       try await Browser.current.visit(page, as: view) { (browser: Browser) async throws -> Void in
         #expect(try await browser.evaluate("return document.title") == "Memory trend")
         #expect(try await browser.evaluate("return document.querySelectorAll('img, iframe, object').length") == 0)
@@ -118,7 +118,7 @@ extension TrendPageTests {
 
   // MARK: Speed
 
-  @Test("A large history is shown without blocking the browser")
+  @Test("A large history does not block the browser")
   func speed() async throws {
     let page = TrendPage.text(TrendExample.trend(scenarios: 20, length: 500))
     try await Browser.current.visit(page) { (browser: Browser) async throws -> Void in

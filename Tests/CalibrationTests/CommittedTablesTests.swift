@@ -13,7 +13,7 @@ private struct CommittedTables {
     lines = try String(contentsOfFile: "\(Self.folder)/RESULTS.md", encoding: .utf8).components(separatedBy: "\n")
   }
 
-  /// The rows of the first table under a heading, cell by cell.
+  /// The cells of the first table under a heading, by row.
   func rows(under heading: String) -> [[String]] {
     lines.drop { $0 != heading }.drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }.map { line in
       line.components(separatedBy: "|").dropFirst().dropLast().map { $0.trimmingCharacters(in: .whitespaces) }
@@ -23,14 +23,14 @@ private struct CommittedTables {
 
 @Suite("The committed calibration")
 struct CommittedTablesTests {
-  @Test("The tables were made with the current defaults; if not, run `ci/calibrate`")
+  @Test("The tables were made with the current defaults (otherwise run `ci/calibrate`)")
   func defaults() throws {
     let text = try CommittedTables().lines.joined(separator: "\n")
     #expect(text.contains(Defaults.lines.joined(separator: "\n")))
   }
 
   @Test(
-    "The rows equal what the current rules yield; if not, run `ci/calibrate`",
+    "The rows match the current rules (otherwise run `ci/calibrate`)",
     arguments: [
       (Noise.normal(3), 5, "adaptive"), (.normal(5), 10, "5"), (.bimodal(0.5), 10, "5"), (.outliers, 5, "3"),
     ]
@@ -43,7 +43,7 @@ struct CommittedTablesTests {
   }
 
   @Test(
-    "The steps in histories equal what is found now; if not, run `ci/calibrate`",
+    "The steps in histories match the current rules (otherwise run `ci/calibrate`)",
     arguments: [SyntheticHistory.level(.normal(1)), .level(.bimodal(0.2)), .step(5, age: 3, .normal(1))]
   )
   func steps(history: SyntheticHistory) throws {
@@ -52,7 +52,7 @@ struct CommittedTablesTests {
   }
 
   @Test(
-    "Of histories without steps at most 2 % show one, and at most 1 % with the gate's tolerance")
+    "At most 2 % of histories without steps show one, and at most 1 % with the gate's tolerance")
   func falseSteps() throws {
     let rows = try CommittedTables().rows(under: "## I. Steps in a history")
     let level = rows.filter { $0[0].hasPrefix("one level: ") && !$0[0].contains("wandering") }
@@ -67,7 +67,7 @@ struct CommittedTablesTests {
   }
 
   @Test("Every row has at most 1 % of false alarms with the defaults")
-  func promise() throws {
+  func falseAlarmRate() throws {
     let rows = try CommittedTables().rows(under: "### Repetitions: adaptive").dropFirst(2)
     #expect(rows.count == 3 * Noise.all.count)
     for row in rows {
@@ -76,7 +76,7 @@ struct CommittedTablesTests {
     }
   }
 
-  @Test("At least sixteen real programs are recorded, and at most 1 % of comparisons with themselves are regressions")
+  @Test("At least sixteen real programs are recorded, with regressions in at most 1 % of self-comparisons")
   func recorded() throws {
     let all = try RecordedSeries.all(in: "\(CommittedTables.folder)/recorded")
     #expect(all.count >= 16)

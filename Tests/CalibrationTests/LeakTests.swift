@@ -3,11 +3,11 @@ import Testing
 import calibrate
 
 /// A small part of the table of leaks.
-@Suite("Reports of leaks")
+@Suite("Leak detection")
 struct LeakTests {
   private static let checks = 2
 
-  /// How many of the checks, of five repetitions each, report a leak.
+  /// The number of checks, of five repetitions each, that report a leak.
   private func reports(of run: SimulatedRun, perIteration: Bool) -> Int {
     var chance = Chance(for: "leak test, \(run.name)")
     return (0..<Self.checks).count { _ in
@@ -16,7 +16,7 @@ struct LeakTests {
   }
 
   @Test(
-    "No plateau, warm-up, sawtooth, wandering level or filling cache is reported as a leak",
+    "A plateau, warm-up, sawtooth, wandering level or filling cache is not reported as a leak",
     arguments: SimulatedRun.withoutLeak, [true, false]
   )
   func withoutLeak(run: SimulatedRun, perIteration: Bool) {
@@ -24,14 +24,15 @@ struct LeakTests {
   }
 
   @Test(
-    "A leak of 16 KiB in each of 200 iterations is found, whatever the size of the allocator's pieces",
+    "A leak of 16 KiB in each of 200 iterations is found, whatever the allocator's chunk size",
     arguments: [16_384.0, 65_536], [4096.0, 135_168]
   )
   func leaks(bytes: Double, piece: Double) {
     #expect(reports(of: .leak(bytes, piece: piece), perIteration: true) == Self.checks)
   }
 
-  @Test("A limit finds a leak of four times its size, and a leak of a quarter of it passes", arguments: [256.0, 4096])
+  @Test(
+    "A limit finds a leak of four times its size, and a leak of a quarter of its size passes", arguments: [256.0, 4096])
   func limits(bytes: Double) {
     let gate = Gate(rules: [GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1))])
     var chance = Chance(for: "limit test, \(bytes)")

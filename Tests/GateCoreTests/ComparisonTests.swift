@@ -3,10 +3,10 @@ import Testing
 
 @testable import GateCore
 
-@Suite("Looks at a growing number of repetitions")
+@Suite("Adaptive repetition counts")
 struct RepetitionPlanTests {
   @Test(
-    "They double from the least to the most",
+    "The counts double from minimum to maximum",
     arguments: [
       (5, 20, [5, 10, 20]), (5, 5, [5]), (3, 10, [3, 6, 10]), (5, 7, [5, 7]), (1, 40, [1, 2, 4, 8, 16, 32, 40]),
       (8, 2, [8]),
@@ -16,7 +16,7 @@ struct RepetitionPlanTests {
     #expect(RepetitionPlan(min: min, max: max).looks == expected)
   }
 
-  @Test("All looks together use 0.01, and the first one enough for 5 values against 5")
+  @Test("The looks share a significance level of 0.01; the first can already decide 5 values against 5")
   func alphas() {
     let plan = RepetitionPlan(min: 5, max: 20)
     let alphas = plan.looks.map { plan.alpha(at: $0, against: 5) }
@@ -25,7 +25,7 @@ struct RepetitionPlanTests {
     #expect(RepetitionPlan(min: 10, max: 10).alpha(at: 10, against: 5) == 0.01)
   }
 
-  @Test("The part that too few values cannot use goes to the next look")
+  @Test("A share of the level that too few values cannot use goes to the next look")
   func carried() {
     let plan = RepetitionPlan(min: 3, max: 12)
     #expect(RankTest.smallestPValue(3, 5) > plan.alpha(at: 3, against: 5))
@@ -48,7 +48,7 @@ struct RepetitionPlanTests {
     return result
   }
 
-  @Test("More are run only while noise alone leaves something undecided, and never beyond the most")
+  @Test("More repetitions are run only while noise leaves a metric undecided, up to the maximum")
   func next() throws {
     let plan = RepetitionPlan(min: 5, max: 20)
     #expect(plan.nextLook(after: result([.pass, .inconclusive], count: 5)) == 10)
@@ -60,7 +60,7 @@ struct RepetitionPlanTests {
   }
 
   @Test(
-    "A first baseline has 10 values, and the most that are allowed where 10 are too noisy for the tolerance",
+    "A first baseline has 10 values, or the maximum if 10 are too noisy for the tolerance",
     arguments: [(0.1, Tolerance.standard, nil), (2, .standard, 20), (2, .automatic, nil)]
       as [(Double, Tolerance, Int?)]
   )
@@ -74,7 +74,7 @@ struct RepetitionPlanTests {
     #expect(Repetitions.fixed(10).countForBaseline(after: result) == nil)
   }
 
-  @Test("Why it stopped is known")
+  @Test("The reason for stopping is known")
   func reasons() {
     #expect(result([.pass], count: 5).stop == .decided)
     #expect(result([.regression, .inconclusive], count: 10).stop == .decided)
@@ -88,7 +88,7 @@ struct RepetitionPlanTests {
   }
 }
 
-@Suite("Comparing values with a baseline's")
+@Suite("Comparing values with a baseline")
 struct ComparisonTests {
   private func outcome(
     _ base: [Double],
@@ -102,7 +102,7 @@ struct ComparisonTests {
 
   private let quiet = [100.0, 100.1, 100, 99.9, 100]
 
-  @Test("A rise must be above what is allowed and unlikely by chance; its mirror is a fall")
+  @Test("A rise must exceed the allowed change and be significant; a fall is the mirror image")
   func rises() {
     #expect(outcome(quiet, quiet.map { $0 + 4 }) == .rise)
     #expect(outcome(quiet, quiet.map { $0 - 4 }) == .fall)
@@ -114,8 +114,8 @@ struct ComparisonTests {
     #expect(outcome(wide, wide.map { $0 + 40 }) == .rise)
   }
 
-  @Test("Too few values for a test are compared by size alone, but not before the last look")
-  func fewness() throws {
+  @Test("Too few values for a test are compared by size, but only at the last look")
+  func tooFewValues() throws {
     let few = [100.0, 100, 101]
     #expect(outcome(few, [104.1, 104.2, 104.3]) == .rise)
     #expect(outcome(few, [102, 103, 90]) == .level)
@@ -125,10 +125,10 @@ struct ComparisonTests {
     #expect(outcome(few, [104.1, 104.2, 104.3], isLast: false) == .undecided)
   }
 
-  /// Eight values of 58.4 and 66.4 MB, as an allocator was seen to give.
+  /// Values at 58.4 and 66.4 MB, as measured with a real allocator.
   private let levels = [58.4, 66.4, 58.4, 66.3, 58.5, 58.4, 66.4, 66.5, 58.4, 66.4]
 
-  @Test("A program that jumps between two levels is compared level with level")
+  @Test("A bimodal program is compared level by level")
   func modes() throws {
     let mixed = [58.5, 66.4, 66.4, 58.4, 66.3]
     let same = try #require(Comparison(from: levels, to: mixed, allowed: 1.8, alpha: 0.01, isLast: true))
@@ -137,11 +137,11 @@ struct ComparisonTests {
     #expect(same.levels?.countBefore == 10 && same.levels?.countNow == 5)
     #expect(outcome(levels, mixed.map { $0 + 2.5 }, allowed: 1.8) == .rise)
     #expect(outcome(levels, mixed.map { $0 - 2.5 }, allowed: 1.8) == .fall)
-    // By ranks alone the same values are undecided.
+    // A rank test alone leaves these values undecided.
     #expect(outcome(Array(levels.prefix(9)), mixed, allowed: 1.8) == .undecided)
   }
 
-  @Test("To be at the higher level more often than before is a rise, and doubtful while the values are few")
+  @Test("Reaching the higher level more often is a rise, or undecided for few values")
   func share() {
     let rare = Array(repeating: 58.4, count: 8) + [66.4, 66.4]
     #expect(outcome(rare, Array(repeating: 66.4, count: 10), allowed: 1.8) == .rise)
@@ -151,7 +151,7 @@ struct ComparisonTests {
     #expect(outcome(often, Array(repeating: 58.4, count: 10), allowed: 1.8) == .fall)
   }
 
-  @Test("The reason distinguishes a rise of the levels, a larger share of the higher one, and doubt")
+  @Test("The reason distinguishes a rise of the levels, a larger share of the higher level, and doubt")
   func levelReasons() throws {
     let allowed = Tolerance.bounds(relative: nil, absolute: .number(1.8))
     let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: allowed)])
@@ -164,7 +164,7 @@ struct ComparisonTests {
     let often = TwoLevels(low: 58.4, high: 66.4, highBefore: 2, highNow: 10, countBefore: 10, countNow: 10)
     #expect(try metric(rare, Array(repeating: 66.4, count: 10)).reason == .levels(often, .rise))
     guard case .levels(let rises, .rise)? = try metric(levels, levels.map { $0 + 2.5 }).reason else {
-      Issue.record("no rise of the levels")
+      Issue.record("the levels did not rise")
       return
     }
     #expect(rises.highBefore == 5 && rises.highNow == 5)
@@ -176,7 +176,7 @@ struct ComparisonTests {
     #expect(doubtful.verdict == .inconclusive && few.highNow == 4 && bound > 1.8)
   }
 
-  @Test("A comparison by size alone has a note, and an undecided one an upper bound")
+  @Test("A comparison by size has a note, and an undecided comparison an upper bound")
   func otherReasons() throws {
     func judged(_ base: [Double], _ current: [Double]) throws -> ScenarioResult {
       let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .bounds(relative: nil, absolute: .number(3)))])
@@ -197,9 +197,9 @@ struct ComparisonTests {
   }
 }
 
-@Suite("Programs whose memory is awkward to compare")
-struct AwkwardProgramTests {
-  /// In MiB: a baseline, what is measured now, and the verdict of the standard gate.
+@Suite("Programs with memory that is hard to compare")
+struct HardProgramTests {
+  /// In MiB: a baseline, the current values, and the verdict of the standard gate.
   struct Program: CustomTestStringConvertible {
     let testDescription: String
     let baseline: [Double]
@@ -244,7 +244,7 @@ struct AwkwardProgramTests {
       current: Array(repeating: 2.6, count: 5), verdict: .regression),
   ]
 
-  @Test("Each has a stated verdict", arguments: programs)
+  @Test("Each program has the expected verdict", arguments: programs)
   func verdict(program: Program) {
     func bytes(_ mebibytes: [Double]) -> [Double] { mebibytes.map { ($0 * 1_048_576).rounded() } }
     var measurements = Given.measurements(

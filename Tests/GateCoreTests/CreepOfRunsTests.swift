@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Creep over runs")
 struct CreepOfRunsTests {
-  /// Runs a day apart with these peaks in MiB, under the approvals by their numbers.
+  /// Runs a day apart with these peaks in MiB, compared with numbered approvals.
   private func points(
     _ peaks: [Double],
     baseline: (Int) -> (mebibytes: Double, approval: Int) = { _ in (100, 0) },
@@ -28,10 +28,10 @@ struct CreepOfRunsTests {
 
   private let rising = Array(repeating: 100.0, count: 10) + (1...20).map { 100 + Double($0) * 0.4 }
 
-  @Test("Small rises of many runs add up, from where they began")
+  @Test("Small rises over many runs add up from their start")
   func reported() throws {
     var rising = points(rising)
-    // Approvals differ by their instants; here one holds for all.
+    // Approvals differ in their time; all runs share one here.
     let approval = rising[0].approval
     for index in rising.indices { rising[index].approval = approval }
     let creep = try #require(Creep(over: rising))
@@ -39,7 +39,7 @@ struct CreepOfRunsTests {
     #expect(creep.anchor == Anchor(level: 104_857_600, at: Date(timeIntervalSince1970: 5 * 86_400), commit: "c5"))
   }
 
-  @Test("What the latest judgement allowed is the tolerance")
+  @Test("The tolerance is the latest allowed change")
   func tolerance() {
     var points = points(rising)
     points[25].metric.allowed = 8 * 1_048_576
@@ -48,35 +48,35 @@ struct CreepOfRunsTests {
     #expect(Creep(over: points) != nil)
   }
 
-  @Test("Of more runs the latest two hundred count")
+  @Test("Only the latest two hundred runs count")
   func latestRuns() {
     let values = rising + Array(repeating: 108, count: 200)
     #expect(Creep(over: points(Array(values.dropLast(20)))) != nil)
     #expect(Creep(over: points(values)) == nil)
   }
 
-  @Test("Runs before an approved rise of more than the tolerance do not count")
+  @Test("Runs before an approved rise above the tolerance do not count")
   func approvedRise() {
     let values = rising + Array(repeating: 108, count: 20)
     #expect(Creep(over: points(values)) != nil)
     #expect(Creep(over: points(values) { $0 < 30 ? (100, 0) : (108, 1) }) == nil)
-    // One within the tolerance was not.
+    // An approved rise within the tolerance does not reset the start.
     #expect(Creep(over: points(rising) { $0 < 15 ? (100, 0) : (102, 1) }) != nil)
   }
 
-  @Test("Runs that failed do not count")
+  @Test("Failed runs do not count")
   func failedRuns() {
     #expect(Creep(over: points(rising)) != nil)
     #expect(Creep(over: points(rising, verdict: { $0 < 15 ? .pass : .failed })) == nil)
   }
 
-  @Test("A level shift is no creep")
+  @Test("A level shift is not creep")
   func levelShift() {
     let values = Array(repeating: 100.0, count: 15) + Array(repeating: 110, count: 20)
     #expect(Creep(over: points(values)) == nil)
   }
 
-  @Test("No runs and rates have no creep")
+  @Test("An empty series and a rate have no creep")
   func noLevel() {
     #expect(Creep(over: []) == nil)
     var growth = points(rising)

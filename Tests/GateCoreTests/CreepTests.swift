@@ -11,7 +11,7 @@ struct CreepTests {
     return baseline
   }
 
-  /// Approves levels one after the other, a day apart.
+  /// Approves these levels in turn, a day apart.
   private func approved(_ levels: [Double]) -> Baseline {
     levels.enumerated().dropFirst().reduce(baseline(levels[0], day: 0)) { previous, next in
       var baseline = baseline(next.element, day: Double(next.offset))
@@ -29,17 +29,17 @@ struct CreepTests {
     #expect(approved([104, 100, 102, 104, 106]).creep(under: .standard).first?.anchor.commit == "c1")
   }
 
-  @Test("Little, a fall, and a rise that was larger than the tolerance and approved all the same are no creep")
+  @Test("A small rise, a fall, and an approved rise above the tolerance are not creep")
   func noCreep() {
     #expect(approved([100, 102]).creep(under: .standard).isEmpty)
     #expect(approved([100, 102, 104, 99]).anchors.isEmpty)
     #expect(approved([100, 150, 151]).creep(under: .standard).isEmpty)
-    // What crept before the wanted rise is not forgotten by it.
+    // Creep before the intended rise still counts.
     let crept = approved([100, 102, 104, 154, 156]).creep(under: .standard).first
     #expect(crept?.rise.rounded() == 6_291_456.0)
   }
 
-  @Test("A check against a baseline that has crept has a note")
+  @Test("A check against a baseline that crept has a note")
   func noted() throws {
     let crept = approved([100, 103, 106])
     let result = Given.measurements([.peakRSS: Given.values(106)]).judged(against: .baseline(crept))
@@ -48,7 +48,7 @@ struct CreepTests {
     #expect(result.notes.contains(.creep(creep)) && creep.rise == 6_291_456.0)
   }
 
-  @Test("Approving equal values again changes nothing")
+  @Test("Approving equal values again does not change the anchors")
   func again() {
     var again = baseline(104, day: 2)
     again.continueAnchors(of: approved([100, 102, 104]), gate: .standard)

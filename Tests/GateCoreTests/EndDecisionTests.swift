@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("How a target ended")
+@Suite("Ends of targets")
 struct EndDecisionTests {
   private func end(
     _ status: EndEvidence.Status?,
@@ -12,26 +12,26 @@ struct EndDecisionTests {
     End(deciding: EndEvidence(status: status, runnerAction: action, sentSignals: sent, lastLines: lines))
   }
 
-  @Test("A target that never started says why, whatever else is known")
+  @Test("A target that did not start gives the reason, whatever other evidence there is")
   func startFailed() {
     let evidence = EndEvidence(startFailure: .setupFailed, status: .exited(0), runnerAction: .stop)
     #expect(End(deciding: evidence) == End(.startFailed, cause: .setupFailed))
   }
 
-  @Test("An exit code stays what it is", arguments: [0, 1, 3, 126, 127, 128, 200, 255])
+  @Test("An exit code is reported unchanged", arguments: [0, 1, 3, 126, 127, 128, 200, 255])
   func exited(code: Int) {
     #expect(end(.exited(code)) == End(.exited, code: code))
   }
 
   @Test(
-    "An exit code by which a shell reports a signal comes with that signal", arguments: [(137, "KILL"), (143, "TERM")])
+    "A shell's exit code for a signal is reported with the signal", arguments: [(137, "KILL"), (143, "TERM")])
   func fromShell(code: Int, name: String) throws {
     let signal = try #require(Signal(name: name))
     #expect(end(.exited(code)) == End(.exited, code: code, cause: .signalOfChild(signal)))
   }
 
   @Test(
-    "A signal that the runner did not send has its own kind",
+    "The kind of an unrequested signal depends on the signal",
     arguments: [
       ("HUP", .signaled), ("INT", .signaled), ("QUIT", .signaled), ("ILL", .trap), ("TRAP", .trap), ("ABRT", .abort),
       ("BUS", .crash), ("FPE", .crash), ("KILL", .killed), ("USR1", .signaled), ("SEGV", .crash), ("USR2", .signaled),
@@ -47,16 +47,16 @@ struct EndDecisionTests {
     #expect(decided.code == nil)
   }
 
-  @Test("A SIGKILL of an unknown sender is a kill, and one of the runner is a stop")
+  @Test("SIGKILL by an unknown sender is a kill, and by the runner a stop")
   func killed() {
     let unknown = End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))
     #expect(end(.signaled(.kill, coreDumped: false)) == unknown)
-    let ours = end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term, .kill])
-    #expect(ours == End(.stopped, signal: .kill))
+    let byRunner = end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term, .kill])
+    #expect(byRunner == End(.stopped, signal: .kill))
     #expect(end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term]).kind == .killed)
   }
 
-  @Test("A stopped target keeps its exit code or the signal that stopped it")
+  @Test("A stopped target has its exit code or the signal that stopped it")
   func stopped() {
     #expect(end(.exited(7), action: .stop, sent: [.term]) == End(.stopped, code: 7))
     #expect(end(.exited(143), action: .stop, sent: [.term]) == End(.stopped, code: 143))
@@ -64,26 +64,26 @@ struct EndDecisionTests {
     #expect(end(nil, action: .stop, sent: [.term]).kind == .stopped)
   }
 
-  @Test("A crash while being stopped is a crash")
+  @Test("A crash during the stop is a crash")
   func crashWhileStopping() {
     #expect(end(.signaled(.segv, coreDumped: false), action: .stop, sent: [.term]) == End(.crash, signal: .segv))
   }
 
-  @Test("A signal that a step sent ends the target as a stop, and its exit code as its own end")
+  @Test("A signal sent by a step is a stop; an exit code after it is a normal exit")
   func stepSignal() {
     let usr1 = Signal(number: 10)
     #expect(end(.signaled(usr1, coreDumped: false), sent: [usr1]) == End(.stopped, signal: usr1))
     #expect(end(.exited(0), sent: [usr1]) == End(.exited, code: 0))
   }
 
-  @Test("A timeout counts more than how the target ended by it")
+  @Test("A timeout takes precedence over the end that it causes")
   func timeout() {
     let timeout = End.Timeout.notReady(within: .seconds(10))
     let decided = end(.signaled(.kill, coreDumped: false), action: .timeout(timeout), sent: [.kill])
     #expect(decided == End(.timeout, cause: .timeout(timeout, limitHits: nil)))
   }
 
-  @Test("An abort is an allocation failure only where the output says how much could not be allocated")
+  @Test("An abort is an allocation failure only if the output has the size of the allocation")
   func allocation() {
     let line = "x/x.swift:1: Fatal error: failed to allocate 10485792 bytes of memory with alignment 8"
     let decided = end(.signaled(.abrt, coreDumped: true), lines: ["before", line, "after"])

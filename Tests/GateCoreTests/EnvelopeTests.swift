@@ -1,9 +1,9 @@
 import GateCore
 import Testing
 
-/// Recordings of readings that are given one by one, in MiB and at times in milliseconds.
+/// Builds recordings from samples in MiB and milliseconds.
 enum Readings {
-  /// A sample whose main process holds `resident` and shows the high-water mark `mark`.
+  /// A sample whose main process has this resident memory and high-water mark.
   static func sample(_ time: Int, _ resident: Double, mark: Double, activity: Activity? = nil) -> Sample {
     let held = Bytes(Int64(resident * Curves.mebibyte))
     return Sample(
@@ -17,7 +17,7 @@ enum Readings {
     )
   }
 
-  /// One reading each 10 ms; the mark is the highest level so far, or more where `mark` says so.
+  /// A sample each 10 ms; the high-water mark is the level, or `mark` if that is higher.
   static func plateau(
     _ level: Double = 20,
     count: Int = 400,
@@ -40,7 +40,7 @@ enum Readings {
     )
   }
 
-  /// The peaks of the phases in MiB, and whether they are exact.
+  /// The peaks of the phases in MiB, marked `or more` if not exact.
   static func peaks(_ samples: [Sample], _ marks: [Mark], readAtEnd: Bool = false) -> [String] {
     let recording = Recording(
       samples: samples, marks: marks, processes: readAtEnd ? [main(peak: 0)] : [], end: End(.exited, code: 0),
@@ -53,12 +53,12 @@ enum Readings {
   }
 }
 
-@Suite("What high-water marks show between readings")
+@Suite("Peaks between samples")
 struct EnvelopeTests {
   private let mebibyte = Curves.mebibyte
 
   @Test(
-    "A spike that no reading saw is exact, and lies between the two readings between which the mark rose",
+    "A spike between two samples is exact, and lies where the high-water mark rose",
     arguments: [1, 2, 30, 198, 199, 200, 201, 398, 399]
   )
   func betweenReadings(index: Int) throws {
@@ -71,7 +71,7 @@ struct EnvelopeTests {
     #expect(spike.after == .milliseconds(index * 10 - 10) && spike.before == .milliseconds(index * 10))
   }
 
-  @Test("A spike of 20 ms is found wherever it is, in the middle of a run too", arguments: [50, 100, 400])
+  @Test("A spike of 20 ms is found anywhere in the run", arguments: [50, 100, 400])
   func anywhere(count: Int) {
     for start in 1..<count - 2 {
       var recording = Readings.plateau(count: count) { $0 >= start ? 50 : 0 }
@@ -82,7 +82,7 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("A spike of several readings is no warm-up, where it is shorter than a fourteenth of the run")
+  @Test("A spike of several samples is not warm-up if it is shorter than 1/14 of the run")
   func shortAndLong() {
     for (count, length) in [(50, 2), (100, 6), (395, 25), (4000, 300)] {
       for start in Swift.stride(from: 1, to: count - length, by: max(1, count / 100)) {
@@ -95,7 +95,7 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("The end of a warm-up is no spike, wherever in a bin it is", arguments: 60...75)
+  @Test("The end of a warm-up is not a spike, wherever it is in a bin", arguments: 60...75)
   func warmUpFromAbove(end: Int) {
     var recording = Readings.plateau { _ in 50 }
     for index in 0..<end { recording.samples[index].main?.resident = .mebibytes(50) }
@@ -103,7 +103,7 @@ struct EnvelopeTests {
     #expect(recording.result().metrics[.steadyRSS] == 20 * mebibyte)
   }
 
-  @Test("A spike between the last reading and the end is read at the exit")
+  @Test("A spike after the last sample is found by the reading at exit")
   func atTheEnd() {
     var recording = Readings.plateau(count: 100)
     recording.samples.append(Readings.sample(1003, 20, mark: 50))
@@ -112,7 +112,7 @@ struct EnvelopeTests {
     #expect(recording.result().spike?.before == .milliseconds(1003))
   }
 
-  @Test("Memory after the request to stop counts for the peak and not for a spike, also between two readings")
+  @Test("Memory after the stop request counts for the peak but not as a spike, also between two samples")
   func afterStop() {
     var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
     recording.stopRequested = .milliseconds(2995)
@@ -121,7 +121,7 @@ struct EnvelopeTests {
     #expect(recording.result().metrics[.peakRSS] == 50 * mebibyte)
   }
 
-  @Test("A rise within 256 KiB has a height, and is no spike")
+  @Test("A rise within 256 KiB has a height but is not a spike")
   func quiet() {
     let result = Readings.plateau { $0 >= 300 ? 20.25 : 0 }.result()
     #expect(result.metrics[.spike] == 0.25 * mebibyte)
@@ -129,7 +129,7 @@ struct EnvelopeTests {
   }
 
   @Test(
-    "A mark that falls by the error of the counters makes no spike and loses no peak",
+    "A high-water mark that falls by the counters' error makes no spike and loses no peak",
     arguments: [4, 16, 128, 368]
   )
   func counterError(kibibytes: Double) {
@@ -142,7 +142,7 @@ struct EnvelopeTests {
     #expect(result.spike == nil)
   }
 
-  @Test("A mark that falls since another program was executed counts anew: its rises are spikes, the old peak stays")
+  @Test("After an exec the lower high-water mark can show new spikes, and the old peak stays")
   func exec() throws {
     let marks = { index in index < 50 ? 80.0 : index < 300 ? 20 : 45 }
     var recording = Readings.plateau(mark: marks)
@@ -153,7 +153,7 @@ struct EnvelopeTests {
     #expect(result.spike?.before == .milliseconds(3000))
   }
 
-  @Test("The phase of a spike is the one that was on before it, also where the spike was read as that phase ended")
+  @Test("A spike belongs to the phase before it, even if it was read as that phase ended")
   func phaseOfSpike() {
     var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
     #expect(recording.result().spike?.phase == nil)
@@ -166,7 +166,7 @@ struct EnvelopeTests {
   }
 
   @Test(
-    "A spike counts as busy where the main process had 0.8 of a CPU and more, over at least 100 ms",
+    "A spike is busy if the main process used 0.8 CPUs or more over at least 100 ms",
     arguments: [(1.0, true), (0.8, true), (0.7, false), (0, false)]
   )
   func busy(share: Double, isBusy: Bool) {
@@ -178,7 +178,7 @@ struct EnvelopeTests {
     #expect(recording.result().spike?.isBusy == isBusy)
   }
 
-  @Test("Whether a spike was busy follows from the time around it, which must be at least 100 ms")
+  @Test("Only the time around a spike decides whether it was busy; it must span at least 100 ms")
   func busyThen() {
     var recording = Readings.plateau { $0 >= 300 ? 50 : 0 }
     for index in recording.samples.indices {

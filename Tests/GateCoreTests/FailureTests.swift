@@ -2,7 +2,7 @@ import FoundationEssentials
 import GateCore
 import Testing
 
-@Suite("Why a repetition cannot count")
+@Suite("Failures of repetitions")
 struct FailureTests {
   private let loop = TargetEvent(.loop(name: "Model.update", calls: 100, turns: 1), at: .seconds(1))
 
@@ -19,12 +19,12 @@ struct FailureTests {
     return Recording(marks: marks, end: end, failure: step, outputTail: "last words").failure(in: scenario, loop: loop)
   }
 
-  @Test("An accepted end is none")
+  @Test("An accepted end is not a failure")
   func accepted() {
     #expect(failure(end: End(.exited, code: 0)) == nil)
   }
 
-  @Test("Another end is one, with what was expected, what the target was doing and its output")
+  @Test("An unexpected end has the expected end, the target's activity and its output")
   func unexpected() {
     let end = End(.crash, signal: .segv)
     let expected = Failure(
@@ -34,7 +34,7 @@ struct FailureTests {
     #expect(stopped?.problem == .unexpectedEnd(expected: ExpectedEnd(exits: [0], signals: [.term])))
   }
 
-  @Test("A failed step keeps its problem, and has the end only where that is not accepted")
+  @Test("A failed step keeps its problem, and has the end only if that is unexpected")
   func step() {
     let step = Failure(part: .init(.step, at: [.step(1, of: 2)]), problem: .stdinClosed, output: "of the step")
     #expect(failure(end: End(.exited, code: 0), step: step)?.end == nil)
@@ -42,7 +42,7 @@ struct FailureTests {
     #expect(failed?.problem == .stdinClosed && failed?.end?.code == 3 && failed?.output == "of the step")
   }
 
-  @Test("Only a SIGKILL of an unknown sender is inconclusive, and not where a loop explains it")
+  @Test("Only SIGKILL by an unknown sender is inconclusive, unless a loop explains it")
   func inconclusive() {
     let killed = End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))
     #expect(failure(end: killed)?.isInconclusive == true)
@@ -53,16 +53,16 @@ struct FailureTests {
     #expect(failure(end: killed) { $0.expect = ExpectedEnd(signals: [.kill]) } == nil)
   }
 
-  @Test("Failures, ends and notes come back from JSON as they were")
+  @Test("Failures, ends and notes survive a round trip through JSON")
   func coding() throws {
-    let inner = Failure(
+    let nested = Failure(
       attempt: .init(number: 2, of: 5, isComparison: true),
       part: .init(.step, at: [.step(3, of: 7), .turn(2, of: 5), .step(1, of: 2)], text: "run: x"),
       problem: .launch(LaunchError(.execution, .system(2), program: "x", folder: "/", hint: .missingInterpreter)),
       end: End(.oom, signal: .kill, proof: .machine(kills: .init(before: 1, after: 2)), cause: .memoryLimit(.machine)),
       activity: "idle", place: SourcePlace(file: "a.yml", line: 1, column: 2), output: "o"
     )
-    let failure = Failure(problem: .loop(loop, other: inner))
+    let failure = Failure(problem: .loop(loop, other: nested))
     #expect(try JSONDecoder().decode(Failure.self, from: JSONEncoder().encode(failure)) == failure)
     let notes: [RecordingNote] = [
       .brief, .survivors(count: 9, first: [.init(command: "cat", pid: 7)]), .event(loop),

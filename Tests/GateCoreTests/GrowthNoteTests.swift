@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("A note on growth that no gate covers")
+@Suite("The note on growth without a gate")
 struct GrowthNoteTests {
   private func measured(
     _ kinds: [Growth.Kind],
@@ -32,7 +32,7 @@ struct GrowthNoteTests {
     return .ungatedGrowth(growth, count: count, total: total, limit: .size(Bytes(limit)))
   }
 
-  @Test("It has the growth in the middle, a limit, and the gate to write where none is written")
+  @Test("It has the median growth, a limit and, without a gate in the project file, the gate to add")
   func standardGate() {
     let measured = measured([.leaking, .leaking, .level])
     #expect(measured.noteOnUngatedGrowth == note(count: 2, total: 3, limit: 2048))
@@ -42,14 +42,14 @@ struct GrowthNoteTests {
     #expect(!gate.isStandard)
   }
 
-  @Test("A metric that most repetitions lack is left out of the gate to write")
+  @Test("A metric that most repetitions lack is not in the suggested gate")
   func withoutLevel() {
     let rules = measured([.leaking], metrics: [.peakRSS: 4096]).gate(limitingGrowthTo: .kibibytes(2)).rules
     #expect(rules.map(\.spelled) == ["peak_rss: [3%, 512KiB]", "growth: {limit: 2KiB}"])
   }
 
   @Test(
-    "The limit is half of the growth rounded down to a power of two, and a gate in the project file keeps its rules",
+    "The limit is half the growth, rounded down to a power of two; existing gate rules are kept",
     arguments: [(0.5, "1B"), (12, "4B"), (2048, "1KiB"), (4094, "1KiB"), (3_000_000, "1MiB"), (5e12, "2048GiB")])
   func writtenGate(slope: Double, limit: String) throws {
     let rule = GateRule(metric: .treePeak, tolerance: .standard)
@@ -60,14 +60,14 @@ struct GrowthNoteTests {
     #expect(rules.count == 2 && rules[0] == rule && rules[1].spelled == "growth: {limit: \(limit)}")
   }
 
-  @Test("There is no note where a rule covers growth, even if it is off")
+  @Test("There is no note if a rule covers growth, even if it is off")
   func gated() {
     let rule = GateRule(metric: .growth, tolerance: nil, severity: .off)
     #expect(measured([.leaking], gate: Gate(rules: [rule])).noteOnUngatedGrowth == nil)
   }
 
-  @Test("There is no note on half of the repetitions or less, on settling, on none, and on a failure")
-  func silence() {
+  @Test("There is no note for half of the repetitions or fewer, settling growth, no growth, or a failure")
+  func noNote() {
     #expect(measured([.leaking, .level]).noteOnUngatedGrowth == nil)
     #expect(measured([.settling, .settling]).noteOnUngatedGrowth == nil)
     #expect(measured([]).noteOnUngatedGrowth == nil)

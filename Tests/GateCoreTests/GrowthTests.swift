@@ -6,7 +6,7 @@ struct GrowthTests {
   let mebibyte = Curves.mebibyte
 
   @Test(
-    "Of 200 runs that do not leak none is called a leak",
+    "None of 200 runs without a leak is called leaking",
     arguments: [
       .plateau, .wanderingPlateau, .warmup, .stairs, .sawtooth, .step, .spikes,
     ] as [SyntheticCurve])
@@ -16,27 +16,27 @@ struct GrowthTests {
   }
 
   @Test(
-    "Of 100 leaks of 2.4 MiB a run at least 99 are found",
+    "At least 99 of 100 runs with a leak of 2.4 MiB are called leaking",
     arguments: [.leak, .leakAfterWarmup, .slabs, .steepLeak] as [SyntheticCurve])
   func detection(of curve: SyntheticCurve) {
     let kinds = curve.kinds(seeds: 0..<100)
     #expect(kinds[.leaking, default: 0] >= 99, "\(kinds)")
   }
 
-  @Test("A cache that fills is settling, and no leak", arguments: [.fill, .saturation] as [SyntheticCurve])
+  @Test("A cache that fills up is settling", arguments: [.fill, .saturation] as [SyntheticCurve])
   func settling(curve: SyntheticCurve) {
     let kinds = curve.kinds(seeds: 0..<100)
     #expect(kinds == [.settling: 100])
   }
 
-  @Test("What falls all the time is level, with an interval below zero")
+  @Test("A steady fall is level, with an interval below zero")
   func falling() throws {
     let growth = try #require(SyntheticCurve.fall.recording(seed: 1).result().growth)
     #expect(growth.kind == .level)
     #expect(growth.high < 0 && abs(growth.slope + 2 * mebibyte) < 0.1 * mebibyte)
   }
 
-  @Test("The metric is the slope, and the interval holds it")
+  @Test("The metric is the slope, which lies within the interval")
   func slope() throws {
     let result = SyntheticCurve.leak.recording(seed: 7).result()
     let growth = try #require(result.growth)
@@ -45,14 +45,14 @@ struct GrowthTests {
     #expect(growth.low < 0.24 * mebibyte && 0.24 * mebibyte < growth.high)
   }
 
-  @Test("The same recording has exactly the same growth")
+  @Test("Growth is deterministic")
   func reproducible() {
     let recording = SyntheticCurve.sawtooth.recording(seed: 5)
     #expect(recording.result() == recording.result())
   }
 
   @Test(
-    "A leak is as much as 1 MiB over its run, and 0.5 % of the level where that is more",
+    "A leak is at least 1 MiB per run, or 0.5 % of the level if that is more",
     arguments: [
       (level: 30.0, leak: 0.9, kind: .level), (30, 1.3, .leaking), (400, 1.9, .level), (400, 2.6, .leaking),
     ] as [(level: Double, leak: Double, kind: Growth.Kind)])
@@ -64,7 +64,7 @@ struct GrowthTests {
 
 @Suite("Growth per iteration")
 struct GrowthPerIterationTests {
-  /// 200 turns of a process of 30 MiB that keeps so much of each, in whole pages, with up to two pages to and fro.
+  /// 200 turns of a 30 MiB process that leaks `bytes` per turn in whole pages, with noise of up to two pages.
   private func measured(bytes: Double, seed: UInt64) -> Growth? {
     var noise = Noise(seed: seed)
     let marks = (0..<200).map { turn in
@@ -77,21 +77,21 @@ struct GrowthPerIterationTests {
   }
 
   @Test(
-    "The growth of a process of 30 MiB over 200 iterations is exact to some 25 bytes per iteration",
+    "The growth of a 30 MiB process over 200 iterations is exact to about 25 bytes per iteration",
     arguments: [0, 64, 256, 1024, 4096, 16_384, 65_536] as [Double])
   func bytes(of turn: Double) throws {
-    var held = 0
+    var covered = 0
     for seed in 0..<40 as Range<UInt64> {
       let growth = try #require(measured(bytes: turn, seed: seed))
       #expect(abs(growth.slope - turn) < 40)
       #expect(turn == 0 || growth.low > 0)
       #expect((growth.kind == .leaking) == (turn > 8000))
-      if (growth.low...growth.high).contains(turn) { held += 1 }
+      if (growth.low...growth.high).contains(turn) { covered += 1 }
     }
-    #expect(held >= 36, "\(held) of 40")
+    #expect(covered >= 36, "\(covered) of 40")
   }
 
-  @Test("Iterations that never become steady have growth from their last half")
+  @Test("Iterations that never become steady have the growth of their last half")
   func lastHalf() throws {
     let marks = (0..<100).map { turn in
       let level = turn < 60 ? 20 : 60 + turn
@@ -106,7 +106,7 @@ struct GrowthPerIterationTests {
 struct SteadinessTests {
   private let mebibyte = Curves.mebibyte
 
-  @Test("A curve is steady, unsteady, drifting or too short, and only a steady one has a level")
+  @Test("A curve is steady, unsteady, drifting or too short, and only a steady curve has a level")
   func kinds() {
     let kinds: [(Recording, Steadiness)] = [
       (SyntheticCurve.plateau.recording(seed: 1), .steady),
@@ -124,21 +124,21 @@ struct SteadinessTests {
   }
 
   @Test(
-    "Noise, a warm-up, spikes and a collected heap leave at least 95 of 100 runs steady",
+    "At least 95 of 100 runs with noise, a warm-up, spikes or a collected heap are steady",
     arguments: [.plateau, .wanderingPlateau, .warmup, .stairs, .sawtooth, .spikes] as [SyntheticCurve])
   func steady(curve: SyntheticCurve) {
     let steady = (0..<100 as Range<UInt64>).count { curve.recording(seed: $0).result().steadiness == .steady }
     #expect(steady >= 95, "\(steady) of 100")
   }
 
-  @Test("A ramp has growth all the same, and a curve that is unsteady or too short has none")
+  @Test("A ramp has growth; an unsteady or short curve has none")
   func growth() {
     #expect(SyntheticCurve.steepLeak.recording(seed: 1).result().growth?.kind == .leaking)
     #expect(Curves.recording { $0 < 2.5 ? 5 * mebibyte : 20 * mebibyte }.result().growth == nil)
     #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().growth == nil)
   }
 
-  @Test("Files name the four states, and fewer than ten readings are too few for any other")
+  @Test("The four states have names, and fewer than ten samples are too short for any other")
   func names() {
     #expect(Steadiness.allCases.map(\.rawValue) == ["steady", "unsteady", "drifting", "too-short"])
     #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().steadiness == .tooShort)

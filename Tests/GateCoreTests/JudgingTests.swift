@@ -64,7 +64,7 @@ struct JudgingTests {
       .judged(against: .baseline(Given.baseline([.peakRSS: baseline]))).verdict
   }
 
-  @Test("The larger of the two tolerances counts, its bound passes, and a byte more fails")
+  @Test("The larger of the two tolerances counts; its bound passes, and a byte more fails")
   func tolerance() {
     let (small, large) = (Array(repeating: 2e6, count: 5), Array(repeating: 1e9, count: 5))
     #expect(verdict(small.map { $0 + 524_288 }, small) == .pass)
@@ -81,7 +81,7 @@ struct JudgingTests {
     #expect(verdict(Given.values(98), Given.values(100)) == .pass)
   }
 
-  @Test("Repetitions that differ by more than the tolerance leave a small rise undecided and a large one clear")
+  @Test("With noise above the tolerance, a small rise is inconclusive and a large rise a regression")
   func noise() {
     let noisy = Given.values(100, count: 10, step: 2)
     #expect(verdict(noisy.map { $0 + 4e6 }, noisy) == .inconclusive)
@@ -90,15 +90,15 @@ struct JudgingTests {
     #expect(verdict(noisy.map { $0 - 40e6 }, noisy) == .improved)
   }
 
-  @Test("One outlier in ten repetitions changes no verdict")
+  @Test("One outlier in ten repetitions does not change the verdict")
   func outlier() {
     var current = Given.values(100, count: 10)
     current[3] *= 3
     #expect(verdict(current, Given.values(100, count: 10)) == .pass)
   }
 
-  @Test("The result has the change, its interval, the tolerance and the smallest detectable change")
-  func figures() throws {
+  @Test("A result has the change, its interval, the tolerance and the smallest detectable change")
+  func details() throws {
     let result = Given.measurements([.peakRSS: Given.values(110)])
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
     let metric = try #require(result.metrics.first)
@@ -106,7 +106,7 @@ struct JudgingTests {
     #expect(metric.change?.percent == 10)
     #expect(metric.change.map { $0.low...$0.high } == 10_485_760.0...10_485_760.0)
     #expect(metric.allowed == 3_145_728.0)
-    // A page is the least deviation: 1.28 × 4096 × √(1/5 + 1/5) beside the tolerance.
+    // A page is the smallest deviation: 1.28 × 4096 × √(1/5 + 1/5) on top of the tolerance.
     #expect(metric.detectable.map { ($0 - 3_145_728).rounded() } == 3316)
     #expect(metric.resolution.map { $0.rounded() } == 12_694)
     #expect(metric.method == .ranks && metric.chance.map { ($0 * 252).rounded() } == 1)
@@ -114,7 +114,7 @@ struct JudgingTests {
     #expect(result.verdict == .regression)
   }
 
-  @Test("A limit is judged without a baseline, and one metric above it fails the scenario")
+  @Test("A limit needs no baseline, and a metric above its limit fails the scenario")
   func limit() {
     let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(100))])
     let within = Given.measurements([.peakRSS: Given.values(100)], gate: gate)
@@ -123,14 +123,14 @@ struct JudgingTests {
     #expect(above.judged(against: .missing).verdict == .regression)
   }
 
-  @Test("Without a baseline the verdict is no-baseline, unless that was allowed")
+  @Test("Without a baseline the verdict is no-baseline, or skipped if that is allowed")
   func missingBaseline() {
     let measurements = Given.measurements([.peakRSS: Given.values(100)])
     #expect(measurements.judged(against: .missing).verdict == .noBaseline)
     #expect(measurements.judged(against: .missing, allowsMissingBaseline: true).verdict == .skipped)
   }
 
-  @Test("A baseline of another environment is named, with the fields that differ")
+  @Test("A baseline of another environment is named, with the differing fields")
   func otherEnvironment() {
     let environment = Given.environment { $0.cpus = 4 }
     let differences = environment.fingerprint.differences(fromBaseline: Given.fingerprint)
@@ -142,22 +142,22 @@ struct JudgingTests {
     #expect(result.metrics.map(\.reason) == [.noBaseline])
   }
 
-  @Test("Hard fields forbid a comparison unless they are ignored; soft ones are a note")
+  @Test("A different hard field prevents a comparison unless it is ignored; a soft field gives a note")
   func hardAndSoft() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     let more = Given.environment { $0.cpus = 4 }
     #expect(!baseline.isComparable(to: more))
-    var lenient = more
-    lenient.ignoredFields = [.cpus]
-    #expect(baseline.isComparable(to: lenient))
+    var ignoring = more
+    ignoring.ignoredFields = [.cpus]
+    #expect(baseline.isComparable(to: ignoring))
     let newer = Given.environment { $0.kernel = "6.18" }
     #expect(baseline.isComparable(to: newer))
     let result = Given.measurements([.peakRSS: Given.values(120)], in: newer).judged(against: .baseline(baseline))
     let difference = Fingerprint.Difference(field: .kernel, baseline: "6.1", current: "6.18")
-    #expect(result.notes.first == .environmentChanged([difference]), "the first suspect of a changed value")
+    #expect(result.notes.first == .environmentChanged([difference]), "the likeliest cause of a change comes first")
   }
 
-  @Test("A changed environment is the last note where the scenario passes")
+  @Test("If the scenario passes, a changed environment is the last note")
   func otherVariables() {
     let changed = Given.environment { $0.environmentHash = "00f1a2b3c4d5e6f7" }
     let result = Given.measurements([.peakRSS: Given.values(100)], in: changed)
@@ -166,7 +166,7 @@ struct JudgingTests {
     #expect(result.notes.count > 1 && result.notes.last == .environmentChanged([difference]))
   }
 
-  @Test("Where no gate is written, a program that never becomes steady passes with a note")
+  @Test("With the default gate, a program that never becomes steady passes with a note")
   func neverSteady() {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     let result = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .baseline(baseline))
@@ -176,7 +176,7 @@ struct JudgingTests {
     #expect(withoutBaseline.notes == [.notJudged(.steadyRSS, .neverSteady(.unsteady))])
   }
 
-  @Test("A program that was steady and no longer is, is inconclusive")
+  @Test("A program that was steady before but is not now is inconclusive")
   func noLongerSteady() {
     let baseline = Given.baseline([.peakRSS: Given.values(100), .steadyRSS: Given.values(90)])
     let result = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .baseline(baseline))
@@ -184,7 +184,7 @@ struct JudgingTests {
   }
 
   @Test(
-    "The default gate does not judge a steady level that many of the baseline's repetitions lack, and a note says so",
+    "The default gate ignores a steady level that several baseline repetitions lack, with a note",
     arguments: [(5, 5, false), (4, 5, true), (1, 5, true), (9, 10, false), (8, 10, true)]
   )
   func halfSteadyBaseline(steady: Int, of all: Int, isLeftOut: Bool) {
@@ -200,17 +200,17 @@ struct JudgingTests {
     #expect([unsteady, higher].allSatisfy { $0.notes.contains(note) == isLeftOut })
   }
 
-  @Test("An unavailable metric says how many repetitions have it")
+  @Test("An unavailable metric has the number of repetitions that have it")
   func steadyInSome() {
     let baseline = Given.baseline([.peakRSS: Given.values(100), .steadyRSS: Given.values(90)])
     let current: [MetricName: [Double?]] = [.peakRSS: Given.values(100), .steadyRSS: [1, 2, nil, nil, nil]]
     let metrics = Given.measurements(current).judged(against: .baseline(baseline)).metrics
     let reasons = metrics.map(\.reason)
-    #expect(metrics.map(\.isUndecided) == [false, true], "most of more repetitions may have it")
+    #expect(metrics.map(\.isUndecided) == [false, true], "with more repetitions most may have it")
     #expect(reasons.last == .unavailable(.seldomSteady(in: 2, of: 5)))
   }
 
-  @Test("Where no repetition became steady, the most frequent cause is the reason")
+  @Test("If no repetition was steady, the most frequent cause is the reason")
   func mostFrequentCause() {
     let baseline = Given.baseline([.peakRSS: Given.values(100), .steadyRSS: Given.values(90)])
     var measurements = Given.measurements([.peakRSS: Given.values(100)])
@@ -223,7 +223,7 @@ struct JudgingTests {
     #expect(reason([nil, nil, nil, nil, nil]) == .unavailable(.neverSteady(.unsteady)))
   }
 
-  @Test("An unavailable metric that a gate names is inconclusive")
+  @Test("An unavailable metric with a gate rule is inconclusive")
   func namedMetric() {
     let gate = Gate(rules: [GateRule(metric: .phase("load", .peakRSS), tolerance: .standard)])
     let result = Given.measurements([.peakRSS: Given.values(100)], gate: gate)
@@ -232,7 +232,7 @@ struct JudgingTests {
     #expect(result.metrics.first?.reason == .unavailable(.noPhaseStarted))
   }
 
-  @Test("A metric at `warn` is judged and does not count, and one at `off` is not judged")
+  @Test("A metric at `warn` is judged but does not count, and a metric at `off` is not judged")
   func severity() {
     let gate = Gate(rules: [
       GateRule(metric: .peakRSS, tolerance: .standard, severity: .warn),
@@ -248,7 +248,7 @@ struct JudgingTests {
     #expect(nothing.verdict == .skipped && nothing.notes == [.nothingJudged])
   }
 
-  @Test("A failed repetition fails the scenario, and one killed by an unknown sender leaves it undecided")
+  @Test("A failed repetition fails the scenario; a kill by an unknown sender is inconclusive")
   func failures() {
     var measurements = Given.measurements([.peakRSS: Given.values(100)])
     measurements.failure = Given.failure(End(.crash, signal: .segv))
@@ -258,7 +258,7 @@ struct JudgingTests {
     #expect(killed.verdict == .inconclusive && killed.judged(against: .missing) == killed)
   }
 
-  @Test("What was not measured is no-baseline where there is none, and inconclusive where that was allowed")
+  @Test("An unmeasured metric without a baseline is no-baseline, or inconclusive if that is allowed")
   func unmeasured() {
     let repetition = RepetitionResult(end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: [:])
     var measurements = Given.measurements([:])
@@ -278,7 +278,7 @@ struct JudgingTests {
   }
 
   @Test(
-    "The whole run's verdict is the first in order of precedence",
+    "The run's verdict is the first in order of precedence",
     arguments: [
       ([Verdict.pass, .regression, .failed], Verdict.regression, ExitCode.regression),
       ([.noBaseline, .failed], .failed, .failed),
@@ -293,7 +293,7 @@ struct JudgingTests {
     #expect(whole.exitCode == code)
   }
 
-  @Test("A baseline made of a result judges that result as pass, with the same values")
+  @Test("A result passes against its own baseline, which has the same values")
   func roundTrip() {
     let measurements = Given.measurements([.peakRSS: Given.values(100, step: 0.01), .growth: Given.values(0)])
     let result = measurements.judged(against: .missing)
@@ -303,7 +303,7 @@ struct JudgingTests {
     #expect(ScenarioResult(of: baseline).repetitions.map { $0.metrics[.peakRSS] } == Given.values(100, step: 0.01))
   }
 
-  @Test("A new judgement replaces the earlier one, and keeps the notes of the measurement")
+  @Test("Judging again replaces the verdict and keeps the notes of the measurement")
   func judgedAgain() {
     let other = Fingerprint.Difference(field: .kernel, baseline: "6.1", current: "6.18")
     let environment = Given.environment { $0.kernel = "6.18" }
@@ -321,7 +321,7 @@ struct JudgingTests {
     #expect(without.approval == nil && without.reference == nil && without.metrics.count == 1)
   }
 
-  @Test("What the history stores follows from the repetitions and the gate")
+  @Test("The summary for the history follows from the repetitions and the gate")
   func summary() throws {
     var measured = Given.measurements([
       .peakRSS: Given.values(100), .spike: [1, 2, nil, nil, nil], .growth: [7, 5, 6, 8, 4],
@@ -341,14 +341,14 @@ struct JudgingTests {
   }
 
   @Test(
-    "An exit or a signal is a failed repetition only where the scenario failed",
+    "An exit or a signal counts as a failed repetition only if the scenario failed",
     arguments: [
       (End(.exited, code: 0), false, false), (End(.exited, code: 1), false, true),
       (End(.signaled, signal: .hup), false, true), (End(.stopped, signal: .term), false, false),
       (End(.crash, signal: .segv), true, true), (End(.exited, code: 0, oomKills: 1), true, true),
     ]
   )
-  func badEnds(end: End, isBad: Bool, isBadInFailedScenario: Bool) {
+  func failedEnds(end: End, isBad: Bool, isBadInFailedScenario: Bool) {
     var measured = Given.measurements([.peakRSS: [1]])
     measured.repetitions[0].end = end
     #expect(measured.judged(against: .missing).failedRepetitions.isEmpty == !isBad)
@@ -360,7 +360,7 @@ struct JudgingTests {
 @Suite("Names")
 struct NameTests {
   @Test(
-    "A name becomes one safe component of a path",
+    "A name becomes one safe path component",
     arguments: [
       ("redis-load", "redis-load"), ("load[clients=1]", "load[clients=1]"), ("../../x", "%2E.%2F..%2Fx"),
       ("..", "%2E."), ("a/b", "a%2Fb"), ("a b\u{0}", "a%20b%00"), (".hidden", "%2Ehidden"),
@@ -370,7 +370,7 @@ struct NameTests {
     #expect(ScenarioName(name).pathComponent == expected)
   }
 
-  @Test("Long names stay below the limit of file names and stay different")
+  @Test("Long names stay below the limit of file names, and stay distinct")
   func longNames() {
     let (one, other) = (String(repeating: "x", count: 300) + "1", String(repeating: "x", count: 300) + "2")
     #expect(FileName.component(for: one).utf8.count <= 160)
@@ -379,7 +379,7 @@ struct NameTests {
   }
 
   @Test(
-    "Addresses are shown without credentials and query",
+    "Addresses are printed without credentials and query",
     arguments: [
       ("https://ann:pw@example.org/x?token=1#f", "https://example.org/x"),
       ("http://127.0.0.1:80/a@b", "http://127.0.0.1:80/a@b"), ("nonsense", "nonsense"),
@@ -390,7 +390,7 @@ struct NameTests {
     #expect(ShownURL.withoutCredentials(url) == shown)
   }
 
-  @Test("Ids of runs are UUIDs of version 7 that sort by time")
+  @Test("Run IDs are version 7 UUIDs that sort by time")
   func runIdentifiers() {
     var random = SystemRandomNumberGenerator()
     let early = RunIdentifier.make(at: Date(timeIntervalSince1970: 1_700_000_000), random: &random)

@@ -19,7 +19,7 @@ struct LimitTests {
     }
   }
 
-  @Test("Growth whose interval is above the limit is a regression, below it a pass, and else undecided")
+  @Test("Growth with an interval above the limit is a regression, below it a pass, otherwise undecided")
   func threeWays() throws {
     let above = try #require(result(five(2000, within: 100)))
     #expect(above.verdict == .regression)
@@ -34,7 +34,7 @@ struct LimitTests {
     #expect(low < 1024 && high > 1024)
   }
 
-  @Test("What settles is no leak, and more repetitions would not help")
+  @Test("Settling growth is not a leak, and more repetitions would not help")
   func settling() throws {
     let settling = try #require(result(five(2000, within: 100, .settling)))
     #expect(settling.verdict == .inconclusive && !settling.isUndecided)
@@ -42,7 +42,7 @@ struct LimitTests {
     #expect(result(five(500, within: 100, .settling))?.verdict == .pass)
   }
 
-  @Test("Repetitions that agree decide what each of them alone could not")
+  @Test("Repetitions that agree decide what a single one could not")
   func agreement() {
     let wide = (0..<10).map { Growth(slope: 100 + Double($0), low: -9000, high: 9000, kind: .level) }
     #expect(result(wide)?.verdict == .pass)
@@ -51,7 +51,7 @@ struct LimitTests {
   }
 
   @Test("Growth without an interval is compared with its limit directly")
-  func bare() {
+  func withoutInterval() {
     func metric(_ slope: Double) -> MetricResult? {
       Given.measurements(
         [.growth: [slope]],

@@ -1,12 +1,12 @@
 import GateCore
 import Testing
 
-@Suite("The memory of a repetition over time")
+@Suite("Memory curves")
 struct MemoryCurveTests {
   private let mebibyte = Curves.mebibyte
 
   @Test(
-    "However many readings there are, few points are kept, and the highest and lowest are among them", arguments: 0..<20
+    "Few points are kept of any number of samples, including the highest and the lowest", arguments: 0..<20
   )
   func keepsExtremes(seed: UInt64) throws {
     var noise = Noise(seed: seed)
@@ -25,17 +25,17 @@ struct MemoryCurveTests {
     #expect(abs(highest.time.inSeconds - spike) <= 0.0101)
   }
 
-  @Test("Further downsampling keeps the extremes, and a series with few points stays as it is")
-  func thinsAgain() throws {
+  @Test("Downsampling again keeps the extremes, and a short series is unchanged")
+  func downsampling() throws {
     let curve = try #require(Curves.recording { second in (second < 2 ? 10 * second : 5) * mebibyte }.result().curve)
-    let thin = curve.main.downsampled(to: 30)
-    #expect(thin.points.count <= 30)
-    #expect(thin.points.map(\.high).max() == curve.main.points.map(\.high).max())
-    #expect(thin.points.map(\.low).min() == curve.main.points.map(\.low).min())
-    #expect(thin.downsampled(to: 30) == thin && curve.main.downsampled(to: 500) == curve.main)
+    let downsampled = curve.main.downsampled(to: 30)
+    #expect(downsampled.points.count <= 30)
+    #expect(downsampled.points.map(\.high).max() == curve.main.points.map(\.high).max())
+    #expect(downsampled.points.map(\.low).min() == curve.main.points.map(\.low).min())
+    #expect(downsampled.downsampled(to: 30) == downsampled && curve.main.downsampled(to: 500) == curve.main)
   }
 
-  @Test("Readings may be dense at first and sparse later")
+  @Test("Samples may be dense at first and sparse later")
   func unevenReadings() throws {
     let times = (0..<400).map { Double($0) * 1e-4 } + (1...50).map(Double.init)
     let samples = times.map { time in
@@ -50,7 +50,7 @@ struct MemoryCurveTests {
     #expect(curve?.main.points.count == 51 && curve?.tree == nil)
   }
 
-  @Test("Phases, marks and the first turn of a loop have their instants, and iterations are counted")
+  @Test("Phases, marks and the first turn of a loop have their times, and iterations are counted")
   func instants() throws {
     let marks = [
       Mark(time: .milliseconds(100), event: .phase("load")), Mark(time: .milliseconds(900), event: .mark("filled")),
@@ -77,14 +77,14 @@ struct MemoryCurveTests {
     #expect(curve?.phases.count == MemoryCurve.mostInstants && curve?.marks.count == MemoryCurve.mostInstants)
   }
 
-  @Test("A peak that a reading saw is at the time of the reading")
+  @Test("A sampled peak has the time of the sample")
   func peakAtReading() {
     let curve = Curves.recording { second in (second == 1.5 ? 40 : 20) * mebibyte }.result().curve
     #expect(
       curve?.peak == .init(height: .mebibytes(40), after: .milliseconds(1500), before: .milliseconds(1500)))
   }
 
-  @Test("A peak that only the mark shows lies between two readings")
+  @Test("A peak that only the high-water mark shows lies between two samples")
   func peakBetweenReadings() {
     var recording = Curves.recording { _ in 20 * mebibyte }
     for index in 200..<recording.samples.count { recording.samples[index].main?.peak = .mebibytes(64) }
@@ -93,7 +93,7 @@ struct MemoryCurveTests {
       curve?.peak == .init(height: .mebibytes(64), after: .milliseconds(1990), before: .milliseconds(2000)))
   }
 
-  @Test("A peak that no reading's mark shows came after the last one")
+  @Test("A peak above every sampled high-water mark came after the last sample")
   func peakAtEnd() {
     var recording = Curves.recording { _ in 20 * mebibyte }
     recording.processes = [
@@ -106,7 +106,7 @@ struct MemoryCurveTests {
     #expect(curve?.peak == .init(height: .mebibytes(64), after: .milliseconds(3990), before: .seconds(4)))
   }
 
-  @Test("The line through the steady state has the growth's slope", arguments: [0.0, 0.5, 2])
+  @Test("The slope of the steady line is the growth", arguments: [0.0, 0.5, 2])
   func steadyLine(mebibytesPerSecond: Double) throws {
     let result = Curves.recording { second in
       (second < 1 ? 10 : 20 + mebibytesPerSecond * second) * mebibyte
@@ -120,14 +120,14 @@ struct MemoryCurveTests {
     #expect(abs(Double(steady.last.count) - end) < 0.02 * end)
   }
 
-  @Test("What moves to the end has no steady state, and what was never read has no curve")
+  @Test("A curve that moves at its end has no steady state; without samples there is no curve")
   func withoutSteadyState() {
     let late = Curves.recording { second in (second < 2.5 ? 5 : 20) * mebibyte }.result()
     #expect(late.steadiness == .unsteady && late.curve != nil && late.curve?.steady == nil)
     #expect(Recording(end: End(.exited, code: 0)).result().curve == nil)
   }
 
-  @Test("A baseline has a short curve of the middle repetition, which a later check refers to")
+  @Test("A baseline has a short curve of the median repetition, which later checks refer to")
   func baseline() throws {
     var measurements = ScenarioResult(
       name: ScenarioName("a"), environment: Given.environment(), gate: .standard,

@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("Kills by the OOM killer")
+@Suite("OOM kills")
 struct MemoryKillTests {
   private typealias Count = MemoryEvidence.Count
 
@@ -27,7 +27,7 @@ struct MemoryKillTests {
     MemoryEvidence.LoggedKill(pid: pid, isOfCgroup: isOfCgroup, line: Self.line)
   }
 
-  @Test("The log's line on the main process is proof, and shows whose limit it was")
+  @Test("A log line about the main process is evidence and identifies the limit")
   func logLine() {
     let atLimit = end {
       $0.log = [logged(101), logged(Self.main)]
@@ -42,7 +42,7 @@ struct MemoryKillTests {
   }
 
   @Test(
-    "A SIGKILL that the runner sent after such a line, and an unknown end, are still the OOM killer's",
+    "SIGKILL by the runner after such a line, or an unknown end, is still an OOM kill",
     arguments: [
       (.signaled(.kill, coreDumped: false), .stop), (.signaled(.kill, coreDumped: false), .timeout(Self.late)),
       (nil, .stop), (nil, .none),
@@ -53,13 +53,13 @@ struct MemoryKillTests {
     #expect(decided.kind == .oom && decided.signal == .kill)
   }
 
-  @Test("A line on the main process's number does not make an exit a kill: the number was another's by then")
+  @Test("A log line does not turn an exit into a kill: the PID was reused")
   func exitWithLine() {
     let decided = end({ $0.log = [logged(Self.main)] }, status: .exited(0))
     #expect(decided.kind == .exited && decided.oomKills == 1)
   }
 
-  @Test("Without a log, the count of the own cgroup is proof")
+  @Test("Without a log the OOM counter of the target's own cgroup is evidence")
   func ownCount() {
     let decided = end {
       $0.ownKills = Count(before: 0, after: 1)
@@ -72,7 +72,7 @@ struct MemoryKillTests {
     #expect(decided == End(.oom, signal: .kill, proof: proof, cause: cause, oomKills: 1))
   }
 
-  @Test("A kill without a hit of the own limit came from further up, and so did one without an own limit")
+  @Test("Without a hit of its own limit, the kill came from an outer cgroup")
   func outerLimit() {
     let noHit = end {
       $0.ownKills = Count(before: 0, after: 1)
@@ -86,12 +86,12 @@ struct MemoryKillTests {
       $0.limit = .mebibytes(2048)
     }
     #expect(outer.cause == .memoryLimit(.outerCgroup(.mebibytes(2048))))
-    let unseen = end { $0.ownKills = Count(before: 0, after: 1) }
-    #expect(unseen.proof == .ownCgroup(kills: Count(before: 0, after: 1), limit: nil))
-    #expect(unseen.cause == .memoryLimit(.unknown))
+    let unknownLimit = end { $0.ownKills = Count(before: 0, after: 1) }
+    #expect(unknownLimit.proof == .ownCgroup(kills: Count(before: 0, after: 1), limit: nil))
+    #expect(unknownLimit.cause == .memoryLimit(.unknown))
   }
 
-  @Test("Kills that the log tells of others do not count for the main process")
+  @Test("Logged kills of other processes do not count for the main process")
   func others() {
     func decided(kills: Int64) -> End {
       end {
@@ -103,7 +103,7 @@ struct MemoryKillTests {
     #expect(decided(kills: 2).kind == .oom && decided(kills: 2).oomKills == 2)
   }
 
-  @Test("A line of a container's log, which has no number of ours, explains nothing but the cause")
+  @Test("A line of a container's log, whose PIDs are foreign, only gives the cause")
   func foreignNumbers() {
     let decided = end {
       $0.ownKills = Count(before: 0, after: 1)
@@ -114,7 +114,7 @@ struct MemoryKillTests {
   }
 
   @Test(
-    "The count nearest to the target decides, and one that did not rise denies",
+    "The counter closest to the target decides; if it did not rise, there was no OOM kill",
     arguments: [
       (nil, nil, nil, nil, false), (0, nil, nil, nil, false), (1, nil, nil, nil, true), (0, 1, 1, 0, false),
       (nil, 0, 1, 0, false), (nil, 1, 1, nil, true), (nil, nil, 1, 0, true), (nil, nil, 1, 2, true),
@@ -137,7 +137,7 @@ struct MemoryKillTests {
   }
 
   @Test(
-    "A guess by the limit is made from 95 % on, and only where no count is known",
+    "Near the limit an OOM kill is inferred from 95 %, and only without counters",
     arguments: [
       (95, nil, .oom), (98, nil, .oom), (94, nil, .killed), (98, 0, .killed),
     ] as [(Int64, Int64?, End.Kind)]
@@ -158,14 +158,14 @@ struct MemoryKillTests {
     #expect(decided.oomKills == 0)
   }
 
-  @Test("A SIGKILL of the runner is a stop, whatever the counts of the tree are")
-  func ours() {
+  @Test("SIGKILL by the runner is a stop, whatever the tree's counters are")
+  func byRunner() {
     let decided = end({ $0.ownKills = Count(before: 0, after: 1) }, action: .stop, sent: [.term, .kill])
     #expect(decided.kind == .stopped && decided.oomKills == 1)
   }
 
   @Test(
-    "Children that were killed are counted with whatever end the main process had",
+    "Killed children are counted whatever the end of the main process",
     arguments: [
       (.exited(0), .none, .exited), (.exited(3), .none, .exited), (.exited(0), .stop, .stopped),
       (.signaled(.segv, coreDumped: false), .none, .crash), (.signaled(.term, coreDumped: false), .stop, .stopped),
@@ -178,7 +178,7 @@ struct MemoryKillTests {
     #expect(decided.proof == .ownCgroup(kills: Count(before: 0, after: 2), limit: nil))
   }
 
-  @Test("A single killed child, and a shell that reports it")
+  @Test("A single killed child, reported by a shell")
   func oneChild() {
     let decided = end({ $0.log = [logged(101)] }, status: .exited(137))
     #expect(decided.cause == .signalOfChild(.kill) && decided.oomKills == 1)
@@ -186,7 +186,7 @@ struct MemoryKillTests {
   }
 
   @Test(
-    "A timeout at the memory limit has the hits of that, and one with those that page cache causes has not",
+    "A timeout reports hits of the memory limit, except those caused by the page cache",
     arguments: [(0, false), (265, false), (999, false), (1000, true), (4_300_000, true)] as [(Int64, Bool)]
   )
   func timeout(hits: Int64, isNoted: Bool) {
@@ -200,7 +200,7 @@ struct MemoryKillTests {
   }
 
   @Test(
-    "A scenario accepts no end with kills in the tree, whatever it expects",
+    "A scenario never accepts an end with OOM kills in the tree",
     arguments: [
       End(.exited, code: 0, oomKills: 1), End(.exited, code: 137, oomKills: 2),
       End(.stopped, signal: .term, oomKills: 1),
@@ -214,9 +214,9 @@ struct MemoryKillTests {
     scenario.expect = ExpectedEnd(exits: [0, 137], signals: [.term, .kill])
     #expect(!scenario.accepts(end))
     if end.kind != .oom {
-      var sound = end
-      sound.oomKills = 0
-      #expect(scenario.accepts(sound))
+      var withoutKills = end
+      withoutKills.oomKills = 0
+      #expect(scenario.accepts(withoutKills))
     }
   }
 }

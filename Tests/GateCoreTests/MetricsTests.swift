@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-/// Recordings with a known shape: one reading each 10 ms.
+/// Recordings with a known shape, with a sample each 10 ms.
 enum Curves {
   static func recording(
     _ level: (Double) -> Double,
@@ -40,7 +40,7 @@ enum Curves {
 struct MetricsTests {
   let mebibyte = Curves.mebibyte
 
-  @Test("A plateau has its level as peak and steady state, no growth and no spike")
+  @Test("A plateau is its own peak and steady level, without growth or spike")
   func plateau() {
     let metrics = Curves.recording { _ in 20 * mebibyte }.result().metrics
     #expect(metrics[.peakRSS] == 20 * mebibyte)
@@ -51,13 +51,13 @@ struct MetricsTests {
     #expect(metrics[.treeSteady] == 40 * mebibyte)
   }
 
-  @Test("A mark of the kernel above every reading is the peak")
+  @Test("A high-water mark above every sample is the peak")
   func markAboveReadings() {
     let recording = Curves.recording({ _ in 20 * mebibyte }, peak: 50 << 20)
     #expect(recording.result().metrics[.peakRSS] == 50 * mebibyte)
   }
 
-  @Test("A reading above the kernel's mark is the peak, since the mark may lag by some pages")
+  @Test("A sample above the high-water mark is the peak, since the mark may lag by some pages")
   func readingAboveMark() {
     var recording = Curves.recording { _ in 20 * mebibyte }
     recording.samples[5].main?.peak = Bytes(0)
@@ -71,7 +71,7 @@ struct MetricsTests {
     #expect(metrics[.steadyRSS] == 20 * mebibyte)
   }
 
-  @Test("A step late in the run leaves no steady state, so neither level, growth nor spike")
+  @Test("A late step leaves no steady state, and thus no level, growth or spike")
   func noSteadyState() {
     let metrics = Curves.recording { $0 < 2.5 ? 5 * mebibyte : 20 * mebibyte }.result().metrics
     #expect(metrics[.steadyRSS] == nil)
@@ -86,7 +86,7 @@ struct MetricsTests {
     #expect(abs(growth - 100_000) < 500)
   }
 
-  @Test("A curve that only rises has growth, and no steady level: its median would depend on where it was cut")
+  @Test("A ramp has growth but no steady level: its median would depend on where it was cut")
   func ramp() throws {
     let metrics = Curves.recording { (20 + 20 * $0) * mebibyte }.result().metrics
     #expect(metrics[.steadyRSS] == nil)
@@ -95,7 +95,7 @@ struct MetricsTests {
     #expect(abs(try #require(metrics[.growth]) - 20 * mebibyte) < mebibyte)
   }
 
-  @Test("A drift of less than a tenth leaves the level what it is")
+  @Test("A drift of less than a tenth does not change the level")
   func drift() throws {
     let level = try #require(Curves.recording { (100 + 2 * $0) * mebibyte }.result().metrics[.steadyRSS])
     #expect(abs(level - 104 * mebibyte) < mebibyte)
@@ -108,7 +108,7 @@ struct MetricsTests {
     #expect(metrics[.steadyRSS] == 20 * mebibyte)
   }
 
-  @Test("What a target does after it was asked to stop is part of its peak, not of its steady state")
+  @Test("Memory after the stop request counts for the peak, not for the steady state")
   func stopping() {
     let metrics = Curves.recording({ $0 < 3 ? 20 * mebibyte : 60 * mebibyte }, stopAt: 2.995).result().metrics
     #expect(metrics[.steadyRSS] == 20 * mebibyte)
@@ -116,7 +116,7 @@ struct MetricsTests {
     #expect(metrics[.spike] == 0)
   }
 
-  @Test("With iterations growth is per iteration, from the levels at the marks")
+  @Test("With iterations, growth is per iteration, from the levels at the marks")
   func iterations() throws {
     let marks = (0..<100).map { turn in
       Mark(
@@ -140,14 +140,14 @@ struct MetricsTests {
     return Curves.recording({ _ in 20 * mebibyte }, marks: marks)
   }
 
-  @Test("Iterations without a level count as turns all the same")
+  @Test("Iterations without a level still count as iterations")
   func iterationsInBursts() {
     let recording = burstRecording(iterations: 100) { $0 % 5 == 4 }
     #expect(recording.growthIsPerIteration)
     #expect(recording.result().metrics[.growth] == 1300)
   }
 
-  @Test("Where too few iterations have a level there is no growth, instead of none per second")
+  @Test("With levels for too few iterations there is no growth, rather than growth per second")
   func iterationsTooFast() {
     let recording = burstRecording(iterations: 100) { $0 % 20 == 19 }
     #expect(recording.growthIsPerIteration)
@@ -155,7 +155,7 @@ struct MetricsTests {
   }
 
   @Test(
-    "A child that holds half as much again as the main process overshadows it",
+    "A child with at least half as much again as the main process is reported",
     arguments: [(20, 29, false), (20, 30, true), (20, 2, false), (2, 20, true)]
   )
   func overshadowingChild(main: Double, child: Int, isSo: Bool) {
@@ -190,7 +190,7 @@ struct MetricsTests {
     #expect(result.allMetrics[.phase("serve", .steadyRSS)] == 20 * mebibyte)
   }
 
-  @Test("A program that ended before five readings has no peak, and one of less than half a second has a note")
+  @Test("A run of fewer than five samples has no peak, and a run below half a second has a note")
   func brief() {
     var recording = Curves.recording({ _ in 20 * mebibyte }, seconds: 0.05)
     #expect(recording.result().metrics[.peakRSS] == 20 * mebibyte)

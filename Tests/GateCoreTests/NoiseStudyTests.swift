@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-/// Values as runs of programs of many kinds yield them, the same in each run of the tests.
+/// Reproducible values with the noise of different programs.
 private enum Noisy {
   static let mebibyte = 1_048_576.0
 
@@ -20,7 +20,7 @@ private enum Noisy {
       return state &* 0x2545_f491_4f6c_dd1d
     }
 
-    /// Normal with deviation 1: twelve even ones less their mean.
+    /// Approximately normal with deviation 1: the sum of twelve uniform values, less its mean.
     mutating func normal() -> Double {
       (0..<12).reduce(-6.0) { sum, _ in sum + Double.random(in: 0..<1, using: &self) }
     }
@@ -51,9 +51,9 @@ private enum Noisy {
   }
 }
 
-@Suite("How noisy a scenario is")
+@Suite("The noise of a scenario")
 struct NoiseStudyTests {
-  @Test("The deviation of normal noise is found to a third, and 5, 10 and 20 repetitions detect a multiple of it")
+  @Test("The deviation of normal noise is found within a third, and the detectable changes are multiples of it")
   func normal() throws {
     let noise = try Noisy.noise(Noisy.normal(percent: 1))
     let percent = try #require(noise.percent(noise.deviation))
@@ -66,7 +66,7 @@ struct NoiseStudyTests {
     #expect(noise.shape == NoiseShape.plain)
   }
 
-  @Test("Equal values have a deviation of 0, and count as moving by a page")
+  @Test("Equal values have a deviation of 0, and a page is used instead")
   func still() throws {
     let noise = try Noisy.noise(Array(repeating: 50 * Noisy.mebibyte, count: 20))
     #expect(noise.deviation == 0)
@@ -74,7 +74,7 @@ struct NoiseStudyTests {
     #expect(noise.shape == NoiseShape.plain)
   }
 
-  @Test("Values that jump have two levels, and a check detects changes by the noise within a level")
+  @Test("A bimodal series has two levels, and a check detects changes by the noise within a level")
   func levels() throws {
     var values = Noisy.normal(percent: 0.05)
     for index in [1, 4, 5, 9, 13, 14, 18] { values[index] += 8 * Noisy.mebibyte }
@@ -87,13 +87,13 @@ struct NoiseStudyTests {
     #expect(noise.shape.outliers == 0 && noise.shape.drift == nil)
   }
 
-  @Test("Two neighbouring values are no levels")
+  @Test("Two neighbouring values are not two levels")
   func neighbours() throws {
     let values = (0..<20).map { 50 * Noisy.mebibyte + ($0 % 3 == 0 ? 4096 : 0) }
     #expect(try Noisy.noise(values).shape == NoiseShape.plain)
   }
 
-  @Test("Outliers are counted, and change neither the deviation nor the advice", arguments: [[7], [3, 11]])
+  @Test("Outliers are counted but affect neither the deviation nor the advice", arguments: [[7], [3, 11]])
   func outliers(at places: [Int]) throws {
     let quiet = Noisy.normal(percent: 0.1)
     var values = quiet
@@ -105,7 +105,7 @@ struct NoiseStudyTests {
     #expect(with.isQuietEnough(for: .standard))
   }
 
-  @Test("Each unusual first repetition needs one more warm-up", arguments: 1...3)
+  @Test("Each unsettled first repetition needs one more warm-up", arguments: 1...3)
   func unsettled(count: Int) throws {
     var values = Noisy.normal(percent: 0.1)
     for index in 0..<count { values[index] *= 1.12 }
@@ -135,7 +135,7 @@ struct NoiseStudyTests {
   }
 
   @Test(
-    "Normal noise rarely has a shape: of 400 series at most 2 % drift, are unsettled, or jump",
+    "Normal noise rarely has a shape: of 400 series at most 2 % have a drift, unsettled values or levels",
     arguments: [10, 20], [0.02, 1, 4]
   )
   func falseShapes(count: Int, percent: Double) throws {
@@ -146,7 +146,7 @@ struct NoiseStudyTests {
     #expect(shapes.count { $0.step != nil } == 0)
   }
 
-  @Test("Fewer than ten values have noise and no shape, and a scenario with none is inconclusive")
+  @Test("Fewer than ten values have noise but no shape; a scenario without values is inconclusive")
   func few() throws {
     let noise = try Noisy.noise([1, 2, 3, 40, 5].map { $0 * Noisy.mebibyte })
     #expect(noise.median == 3 * Noisy.mebibyte)
@@ -155,7 +155,7 @@ struct NoiseStudyTests {
     #expect(Noisy.study([1]).verdict == .pass)
   }
 
-  @Test("A metric that most repetitions lack is left out, and a note says why")
+  @Test("A metric that most repetitions lack is left out, with a note")
   func missing() {
     let steady = (0..<10).map { $0 < 4 ? 20 * Noisy.mebibyte : nil }
     let peak: [Double?] = Noisy.normal(percent: 0.1, count: 10)
@@ -166,9 +166,9 @@ struct NoiseStudyTests {
   }
 }
 
-@Suite("A scenario compared with itself")
+@Suite("Comparing a scenario with itself")
 struct SelfComparisonTests {
-  @Test("Equal halves pass by the scenario's own tolerance, and its limit plays no part")
+  @Test("Equal halves pass with the scenario's tolerance; its limit is ignored")
   func equal() throws {
     let rule = GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(2), absolute: nil), limit: .mebibytes(1))
     let study = Noisy.study(Noisy.normal(percent: 0.2), gate: Gate(rules: [rule]))
@@ -178,7 +178,7 @@ struct SelfComparisonTests {
     #expect(comparison.repetitions.count == 10)
   }
 
-  @Test("A jump in the middle is a regression, and too much noise is inconclusive")
+  @Test("A jump in the middle is a regression, and excessive noise is inconclusive")
   func unequal() {
     let values = Noisy.normal(percent: 0.2)
     let jump = values.enumerated().map { $0.offset < 10 ? $0.element : $0.element + 9 * Noisy.mebibyte }
@@ -187,7 +187,7 @@ struct SelfComparisonTests {
   }
 }
 
-@Suite("What would make a scenario quieter")
+@Suite("Settings that make a scenario quieter")
 struct NoiseVariantTests {
   private func metric(_ values: [Double], beside usual: [Double]) throws -> NoiseVariant.Metric {
     let study = Noisy.study(usual, variants: [(.onlyCPU(0), values)])
@@ -203,15 +203,15 @@ struct NoiseVariantTests {
     #expect(metric.deviation < 0.4 * Noisy.mebibyte)
   }
 
-  @Test("A setting that keeps values from jumping to another level is quieter")
+  @Test("A setting that removes jumps to another level is quieter")
   func oneLevel() throws {
     var jumping = Noisy.normal(percent: 0.05)
     for index in [1, 4, 5, 7, 9, 10, 13, 14, 17, 18] { jumping[index] += 8 * Noisy.mebibyte }
     #expect(try metric(Noisy.normal(percent: 0.05, count: 10, seed: 3), beside: jumping).gain == .quieter)
   }
 
-  /// Peaks of eight threads that allocate, in MiB, as they were measured on two CPUs and on one.
-  @Test("Values without outliers are perhaps quieter than values of which a third are outliers")
+  /// Peaks of eight allocating threads in MiB, measured on two CPUs and on one.
+  @Test("Values without outliers are perhaps quieter than values with a third of outliers")
   func perhaps() throws {
     let usual = [
       16.54, 16.88, 17.11, 18.37, 19.37, 19.44, 21.86, 21.87, 21.99, 21.99, 21.99, 22, 22.09, 22.12, 22.12, 22.22,
@@ -222,7 +222,7 @@ struct NoiseVariantTests {
     #expect(gain == .perhaps)
   }
 
-  @Test("Equal noise, a page less, and a difference of few values that may be chance are no gain")
+  @Test("Equal noise, a page less, and a difference that may be chance are no gain")
   func notQuieter() throws {
     #expect(try metric(Noisy.normal(percent: 1, count: 10, seed: 3), beside: Noisy.normal(percent: 1)).gain == .same)
     let still = Array(repeating: 100 * Noisy.mebibyte, count: 10)
@@ -233,7 +233,7 @@ struct NoiseVariantTests {
     #expect(try metric(half, beside: usual).gain == .same)
   }
 
-  @Test("Of 400 settings that change nothing at most 2 % seem quieter")
+  @Test("Of 400 settings without an effect, at most 2 % seem quieter")
   func falseGains() throws {
     let wrong = try (1...400).count { (seed: UInt64) in
       try metric(
@@ -243,7 +243,7 @@ struct NoiseVariantTests {
     #expect(wrong <= 8)
   }
 
-  @Test("A setting with which the scenario fails has the failure and no metrics")
+  @Test("A setting that makes the scenario fail has the failure and no metrics")
   func failing() throws {
     var failed = Given.measurements([.peakRSS: [1]])
     failed.failure = Given.failure(End(.crash, signal: .segv))
@@ -281,7 +281,7 @@ struct NoiseVariantTests {
     #expect(changes.allSatisfy { $0.applied(to: isolation) != isolation })
   }
 
-  @Test("A metric that is much quieter than the other default one is found")
+  @Test("The quieter of two default metrics is found")
   func quieterMetric() {
     func quieter(peak: Double, steady: Double) -> MetricName? {
       let metrics: [MetricName: [Double?]] = [
@@ -295,10 +295,10 @@ struct NoiseVariantTests {
   }
 }
 
-@Suite("A tolerance to copy")
+@Suite("The suggested tolerance")
 struct NoiseAdviceTests {
   @Test(
-    "It allows what `auto` does or a little more, in round numbers",
+    "It allows as much as `auto` or a little more, in round numbers",
     arguments: [0.0, 0.05, 0.3, 1, 3, 8, 20], [1.0, 40, 2000] as [Double]
   )
   func roundedUp(percent: Double, factor: Double) throws {
@@ -312,8 +312,8 @@ struct NoiseAdviceTests {
     #expect(noise.isQuietEnough(for: .automatic))
   }
 
-  @Test("A quiet program of 40 MiB gets 0.5 %, and a metric without a level an amount")
-  func figures() throws {
+  @Test("A quiet program of 40 MiB gets 0.5 %; a metric without a level gets an amount")
+  func suggestedTolerance() throws {
     let quiet = try Noisy.noise(Array(repeating: 40 * Noisy.mebibyte, count: 20))
     #expect(quiet.advisedTolerance == .bounds(relative: Percent(0.5), absolute: .kibibytes(128)))
     let gate = Gate(rules: [GateRule(metric: .spike, tolerance: .standard)])
@@ -327,7 +327,7 @@ struct NoiseAdviceTests {
   }
 
   @Test(
-    "A scenario is too noisy where two and a half deviations are more than its gate allows",
+    "A scenario is too noisy if its gate allows less than 2.5 deviations",
     arguments: [(0.1, 3.0, true), (0.5, 3, true), (2.5, 3, false), (0.5, 1, false), (2.5, 12, true)]
   )
   func quietEnough(percent: Double, tolerance: Double, isQuiet: Bool) {
@@ -337,8 +337,8 @@ struct NoiseAdviceTests {
     #expect(study.standardSuffices == (percent < 1))
   }
 
-  @Test("The advised gate has the same limits, severities and rules without a tolerance")
-  func kept() {
+  @Test("The suggested gate keeps limits, severities and rules without a tolerance")
+  func keepsRules() {
     let gate = Gate(rules: [
       GateRule(metric: .peakRSS, tolerance: .standard, limit: .mebibytes(200), severity: .warn),
       GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
@@ -358,6 +358,6 @@ struct NoiseAdviceTests {
 }
 
 extension NoiseShape {
-  /// What nothing is to be said of.
+  /// Noise without any feature to report.
   fileprivate static let plain = Noisy.study([])[.peakRSS]?.shape ?? Noisy.study([1])[.peakRSS]?.shape
 }

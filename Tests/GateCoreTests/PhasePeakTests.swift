@@ -5,7 +5,7 @@ import Testing
 struct PhasePeakTests {
   private typealias R = Readings
 
-  @Test("Where marks are reset, each phase's peak is exact and does not count for the next one")
+  @Test("With reset high-water marks, each phase's peak is exact and does not count for the next")
   func resets() {
     let samples = [
       R.sample(5, 10, mark: 12), R.sample(15, 10, mark: 12), R.sample(25, 10, mark: 11), R.sample(35, 10, mark: 11),
@@ -14,19 +14,19 @@ struct PhasePeakTests {
     let marks = [
       R.phase(10, "one", peakBefore: 12), R.phase(20, "two", peakBefore: 60), R.phase(30, "three", peakBefore: 11),
     ]
-    // The first reading after a mark is set back shows what came since.
+    // The first sample after a reset shows the peak since the reset.
     #expect(R.peaks(samples, marks, readAtEnd: true) == ["one 60.0", "two 11.0", "three 11.0"])
     #expect(R.peaks(samples, marks) == ["one 60.0", "two 11.0", "three 11.0 or more"])
   }
 
-  @Test("A phase shorter than the time between two readings has a peak if both its ends reset the mark")
+  @Test("A phase between two samples has a peak if the mark was reset at both ends")
   func betweenReadings() {
     let samples = [R.sample(0, 10, mark: 10), R.sample(100, 10, mark: 15)]
     let marks = [R.phase(10, "one", peakBefore: 10), R.phase(20, "two", peakBefore: 40), R.phase(30, "three")]
     #expect(R.peaks(samples, marks) == ["one 40.0", "two none or more", "three 10.0 or more"])
   }
 
-  @Test("The highest of all phases and of what lies between them is the whole run's peak")
+  @Test("The run's peak is the highest of all phases and the time between them")
   func wholeRun() {
     let samples = (0..<8).map { R.sample($0 * 10 + 5, 10, mark: 10) }
     let marks = [R.phase(20, "one", peakBefore: 70), R.phase(40, "two", peakBefore: 60)]
@@ -35,9 +35,9 @@ struct PhasePeakTests {
   }
 
   @Test(
-    "Without that, a phase's peak is exact if the mark rose in the phase and not until the first reading after it",
+    "Without resets, a phase's peak is exact if the mark rose within the phase but not across its end",
     arguments: [
-      // The mark at the readings at 5, 15, … 55 ms; the phases are from 10 to 40 ms and from there on.
+      // The mark in the samples at 5, 15, … 55 ms; one phase is from 10 to 40 ms, the other from 40 ms on.
       ([10, 10, 10, 10, 10, 10], ["one 10.0 or more", "two 10.0 or more"]),
       ([10, 10, 30, 30, 30, 30], ["one 30.0", "two 10.0 or more"]),
       ([10, 10, 30, 30, 50, 50], ["one 30.0 or more", "two 10.0 or more"]),
@@ -51,7 +51,7 @@ struct PhasePeakTests {
     #expect(R.peaks(samples, phases, readAtEnd: true) == expected)
   }
 
-  @Test("The last phase ends at the request to stop: what is read at the exit may be from later")
+  @Test("The last phase ends at the stop request: a reading at exit may be later")
   func stopping() {
     func peaks(marks: [Double], stop: Int = 22) -> RepetitionResult.Phase? {
       let samples = marks.enumerated().map { R.sample($0 * 10 + 5, 10, mark: $1) }
@@ -64,11 +64,11 @@ struct PhasePeakTests {
     #expect(quiet?.metrics[.peakRSS] == 30 * Curves.mebibyte && quiet?.peakIsExact == true)
     let rising = peaks(marks: [10, 30, 50, 50])
     #expect(rising?.metrics[.peakRSS] == 30 * Curves.mebibyte && rising?.peakIsExact == false)
-    let readJustThen = peaks(marks: [10, 30, 50, 50], stop: 15)
-    #expect(readJustThen?.metrics[.peakRSS] == 30 * Curves.mebibyte && readJustThen?.peakIsExact == true)
+    let sampledAtStop = peaks(marks: [10, 30, 50, 50], stop: 15)
+    #expect(sampledAtStop?.metrics[.peakRSS] == 30 * Curves.mebibyte && sampledAtStop?.peakIsExact == true)
   }
 
-  @Test("Of a simulated kernel no peak is above the truth, and each that is called exact is it", arguments: 0..<40)
+  @Test("With a simulated kernel no peak exceeds the truth, and every exact peak equals it", arguments: 0..<40)
   func simulated(seed: UInt64) throws {
     var kernel = SimulatedKernel(seed: seed, counterError: 0)
     let (recording, truth) = kernel.run()
@@ -78,8 +78,8 @@ struct PhasePeakTests {
       let peak = phase.metrics[.peakRSS] ?? 0
       #expect(phase.peakIsExact ? peak == Double(most) : peak <= Double(most), "\(phase.name)")
     }
-    let setsBack = recording.marks.contains { $0.peakBefore != nil }
-    #expect(result.phases.contains { $0.peakIsExact } || !setsBack)
+    let resetsMark = recording.marks.contains { $0.peakBefore != nil }
+    #expect(result.phases.contains { $0.peakIsExact } || !resetsMark)
   }
 
   @Test("A mark that lags by up to 368 KiB makes exact peaks too low by at most that", arguments: 0..<40)
@@ -97,10 +97,10 @@ struct PhasePeakTests {
   }
 }
 
-/// A program of two seconds in steps of 0.1 ms, and the kernel's figures of it.
+/// A program of two seconds in steps of 0.1 ms, with the kernel's counters.
 ///
-/// The mark that is shown is the larger of the stored one and what is resident (fs/proc/task_mmu.c, `task_mem`); the
-/// stored one lags.
+/// The high-water mark shown is the larger of the stored mark and the resident memory (fs/proc/task_mmu.c, `task_mem`);
+/// the stored mark lags.
 private struct SimulatedKernel {
   private var state: UInt64
   private let counterError: Int64
@@ -123,24 +123,24 @@ private struct SimulatedKernel {
     var recording = Recording(end: End(.exited, code: 0), duration: .milliseconds(2000))
     var (level, spike, stored, sinceReset, whole): (Int64, Int64, Int64, Int64, Int64) = (2000, 0, 0, 0, 0)
     var phases: [Int64] = []
-    let setsBack = random(2) == 0
+    let resetsMark = random(2) == 0
     for step in 0...20_000 {
       if random(400) == 0 { level = Int64(500 + random(8000)) }
       spike = random(300) == 0 ? Int64(random(8000)) : 0
       let resident = (level + spike) * page
       if step > 0, random(2500) == 0 {
         let mark = max(stored, level * page)
-        // The phase that begins holds what was there when it began.
+        // The new phase starts with the current memory.
         recording.marks.append(
-          Mark(time: time(step), event: .phase("\(phases.count)"), peakBefore: setsBack ? Bytes(mark) : nil))
-        if setsBack { stored = level * page }
+          Mark(time: time(step), event: .phase("\(phases.count)"), peakBefore: resetsMark ? Bytes(mark) : nil))
+        if resetsMark { stored = level * page }
         phases.append(level * page)
       }
       sinceReset = max(sinceReset, resident)
       whole = max(whole, resident)
       if !phases.isEmpty { phases[phases.count - 1] = max(phases[phases.count - 1], resident) }
       stored = max(stored, resident - Int64(random(Int(counterError) + 1)))
-      // The spike is over when it is read, as are most.
+      // Like most spikes, this one is over before the sample.
       let isLast = step == 20_000
       if isLast || step % 100 == random(3) { recording.samples.append(sample(step, level * page, stored)) }
     }
@@ -158,7 +158,7 @@ private struct SimulatedKernel {
     .microseconds(step * 100)
   }
 
-  /// It is read between two steps.
+  /// A sample lies between two steps.
   private func sample(_ step: Int, _ resident: Int64, _ stored: Int64) -> Sample {
     Sample(
       time: time(step) + .microseconds(50),

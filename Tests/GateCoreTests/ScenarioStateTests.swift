@@ -1,10 +1,10 @@
 import GateCore
 import Testing
 
-@Suite("Whether a scenario is newly bad")
+@Suite("States of scenarios over runs")
 struct ScenarioStateTests {
   @Test(
-    "A verdict is compared with the last decided one",
+    "A verdict is compared with the last decided verdict",
     arguments: [
       (.pass, [], .ok), (.regression, [], .new), (.failed, [.pass], .new), (.failed, [.regression], .still),
       (.improved, [.failed], .recovered), (.pass, [.pass], .ok), (.inconclusive, [.regression], .still),
@@ -19,14 +19,14 @@ struct ScenarioStateTests {
   }
 
   @Test(
-    "A webhook gets the runs that its occasion names",
+    "A webhook is sent for the runs of its occasion",
     arguments: [
       (.always, .pass, [], true), (.failure, .pass, [.recovered], false), (.failure, .inconclusive, [.ok], true),
       (.failure, .terminated, [], true), (.change, .regression, [.still, .ok], false),
       (.change, .regression, [.ok, .new], true), (.change, .pass, [.recovered], true), (.change, .failed, [], false),
     ] as [(Webhook.Occasion, ExitCode, [ScenarioState], Bool)]
   )
-  func occasion(occasion: Webhook.Occasion, exitCode: ExitCode, states: [ScenarioState], isTold: Bool) {
-    #expect(occasion.isWorthTelling(exitCode: exitCode, states: states) == isTold)
+  func occasion(occasion: Webhook.Occasion, exitCode: ExitCode, states: [ScenarioState], isSent: Bool) {
+    #expect(occasion.isWorthTelling(exitCode: exitCode, states: states) == isSent)
   }
 }

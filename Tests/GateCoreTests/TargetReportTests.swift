@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("What a target reports of itself")
+@Suite("Reports of a target")
 struct TargetReportTests {
   private func result(_ events: [Mark.Event]) -> RepetitionResult {
     let marks = events.enumerated().map { Mark(time: .milliseconds(10 * $0), event: $1) }
@@ -12,7 +12,7 @@ struct TargetReportTests {
     .value(name: name, number: number, unit: unit)
   }
 
-  @Test("The highest figure of a repetition counts, and its unit goes with it")
+  @Test("The highest value of a repetition counts, with its unit")
   func highest() {
     let result = result([value("cache", 3, "items"), value("cache", 7, "items"), value("cache", 5, "items")])
     #expect(result.metrics[.value("cache")] == 7)
@@ -21,13 +21,13 @@ struct TargetReportTests {
     #expect(result.notes.isEmpty && result.events.isEmpty)
   }
 
-  @Test("A figure below zero is one, too")
+  @Test("A negative value is accepted")
   func negative() {
     #expect(result([value("balance", -7, "items"), value("balance", -9, "items")]).metrics[.value("balance")] == -7)
   }
 
   @Test(
-    "Sizes become bytes and spans of time seconds; another unit stays as it was told",
+    "Sizes become bytes and times seconds; other units stay as reported",
     arguments: [
       (1.5, "MiB", 1_572_864, "bytes"), (2, "kB", 2000, "bytes"), (7, "B", 7, "bytes"), (3, "bytes", 3, "bytes"),
       (1, "GiB", 1_073_741_824, "bytes"), (250, "ms", 0.25, "seconds"), (2, "us", 2e-6, "seconds"),
@@ -37,12 +37,12 @@ struct TargetReportTests {
   )
   func units(number: Double, word: String, expected: Double, unit: String) throws {
     let result = result([value("x", number, word)])
-    let figure = try #require(result.metrics[.value("x")])
-    #expect((figure - expected).magnitude <= expected * 1e-12)
+    let converted = try #require(result.metrics[.value("x")])
+    #expect((converted - expected).magnitude <= expected * 1e-12)
     #expect(result.units[.value("x")] == unit)
   }
 
-  @Test("A value may be reported in several sizes, and in no second kind of unit")
+  @Test("A value may be reported in several sizes, but not in another kind of unit")
   func mixedUnits() {
     let sizes = result([value("x", 1, "MiB"), value("x", 1500, "KiB")])
     #expect(sizes.metrics[.value("x")] == 1_536_000)
@@ -52,7 +52,7 @@ struct TargetReportTests {
     #expect(mixed.notes == [.secondUnits([.init(metric: "value.x", first: "bytes", second: "items")])])
   }
 
-  @Test("Names without end, and numbers beyond what files hold, are left out and noted")
+  @Test("Too many names and numbers out of range are left out, with a note")
   func bounds() {
     let many = result((0..<150).map { value("n\($0)", 1, "items") })
     #expect(many.units.count == 100)
@@ -63,7 +63,7 @@ struct TargetReportTests {
     #expect(huge.notes == [.numbersTooLarge])
   }
 
-  @Test("A loop is an event with its place and its largest count, once, and no figure")
+  @Test("A loop is one event with its name and largest count, not a value")
   func loops() {
     let result = result([
       value("loop.Model.update", 100, "calls"), value("loop.Other.run", 100, "calls"),
@@ -75,19 +75,19 @@ struct TargetReportTests {
         TargetEvent(.loop(name: "Other.run", calls: 100, turns: 1), at: .milliseconds(10)),
       ])
     #expect(result.units.isEmpty)
-    // What fails a scenario needs no note beside it.
+    // A loop fails the scenario, so that no note is needed.
     #expect(result.notes.isEmpty)
   }
 
-  @Test("The word `loop` in another unit is a figure of the target's own")
-  func notALoop() {
+  @Test("A `loop` value with another unit is an ordinary value")
+  func otherLoopUnits() {
     let result = result([value("loop.latency", 3, "ms"), value("loops", 2, "calls")])
     #expect(result.events.isEmpty)
     #expect(result.units.keys.sorted() == [.value("loop.latency"), .value("loops")])
   }
 
   @Test(
-    "A start is an event; only one after a failure is noted",
+    "A launch is an event; only a launch after a failure has a note",
     arguments: [
       ("first-launch", false), ("requested", false), ("app-upgrade", false), ("clean-exit", false),
       ("crash", true), ("hang", true), ("out-of-memory.active.cgroup-counter", true), ("killed-unknown.idle", true),
@@ -100,34 +100,34 @@ struct TargetReportTests {
   }
 
   @Test(
-    "A mark of the target's own that begins like a launch's is none",
+    "A custom mark that resembles a launch mark is not an event",
     arguments: ["ready", "crashes", "requested.x", ""])
-  func ownMark(name: String) {
+  func customMark(name: String) {
     #expect(result([.mark("launch.\(name)")]).events.isEmpty)
   }
 
-  @Test("What the target was doing when it ended is an event, and no mark on its curve; what it did before is not kept")
+  @Test("Only the last activity is an event, and activities are not marks on the curve")
   func activity() {
     let result = result([.mark("activity.active"), .mark("filled"), .mark("activity.idle"), .mark("activity.resting")])
     #expect(result.events == [TargetEvent(.activity("idle"), at: .milliseconds(20))])
     #expect(result.notes.isEmpty)
   }
 
-  @Test("Launches that failed before are noted")
+  @Test("Previous failed launches have a note")
   func failedLaunches() {
     let result = result([value("launch.failures", 3, "launches")])
     #expect(result.events == [TargetEvent(.launchFailures(3), at: .zero)])
     #expect(result.notes == [.event(TargetEvent(.launchFailures(3), at: .zero))])
   }
 
-  @Test("Messages that a target had to drop are noted")
+  @Test("Dropped messages have a note")
   func dropped() {
     let result = result([value("marks.dropped", 12, "messages"), value("marks.dropped", 40, "messages")])
     #expect(result.units.isEmpty)
     #expect(result.notes == [.messagesDropped(count: 40)])
   }
 
-  @Test("Events without end are bounded")
+  @Test("The number of events is limited")
   func manyEvents() {
     let result = result((0..<150).map { value("loop.T.n\($0)", 100, "calls") })
     #expect(result.events.count == TargetEvent.most)

@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("Exact ends, trees, faults and compositions")
+@Suite("Exact ends, process trees, page faults and compositions")
 struct TreeMetricsTests {
   private let mebibyte = Curves.mebibyte
 
@@ -12,7 +12,7 @@ struct TreeMetricsTests {
     )
   }
 
-  @Test("A program of a millisecond has an exact peak and no note if its peak was read at its exit")
+  @Test("A program of a millisecond has an exact peak, without a note, if its peak was read at exit")
   func exitOnly() {
     var recording = Recording(
       samples: [Readings.sample(1, 2, mark: 7)], processes: [process(1, 7, isMain: true, isExact: true)],
@@ -24,7 +24,7 @@ struct TreeMetricsTests {
     #expect(recording.result().metrics.isEmpty)
   }
 
-  @Test("A leader that was never read has the peak that its record has")
+  @Test("The peak of a main process without samples comes from its process record")
   func leaderWithoutSamples() {
     let samples = (0..<100).map { Sample(time: .milliseconds($0 * 10), main: nil, tree: .mebibytes(30), processes: 2) }
     let recording = Recording(
@@ -39,7 +39,7 @@ struct TreeMetricsTests {
     #expect(recording.overshadowingChild?.id == 2)
   }
 
-  @Test("A record whose peak is above all readings is the peak, and an exact end without any memory is none")
+  @Test("A recorded peak above all samples is the peak; an exact end without memory has none")
   func recordOnly() {
     var recording = Readings.plateau(20)
     recording.processes = [process(1, 33, isMain: true, isExact: true)]
@@ -49,7 +49,7 @@ struct TreeMetricsTests {
   }
 
   @Test(
-    "A note says how a tree was counted if there were several processes at once",
+    "A note names the tree method if several processes ran at once",
     arguments: [
       (TreeMethod.cgroup, []), (.proportional, [.treeMethod(.proportional)]), (.upperBound, [.treeMethod(.upperBound)]),
     ] as [(TreeMethod, [RecordingNote])]
@@ -63,7 +63,7 @@ struct TreeMetricsTests {
     #expect(recording.result().notes == notes)
   }
 
-  @Test("The twenty largest processes are listed, the largest first, and always the main one")
+  @Test("The twenty largest processes are listed in order of size, always with the main process")
   func largest() {
     var recording = Readings.plateau()
     recording.processes = [process(1, 1, isMain: true)] + (2...30).map { process($0, Int64($0 / 2)) }
@@ -75,7 +75,7 @@ struct TreeMetricsTests {
     #expect(recording.result().largestProcesses.count == 20)
   }
 
-  @Test("The rate of faults is the bytes that faults brought in, by the time between the readings that know them")
+  @Test("The fault rate is the faulted bytes divided by the time between samples that have the counter")
   func faults() {
     var recording = Readings.plateau()
     #expect(recording.result().metrics[.faultRate] == nil)
@@ -92,7 +92,7 @@ struct TreeMetricsTests {
     #expect(recording.result().metrics[.faultRate] == nil)
   }
 
-  @Test("The composition at the peak is the reading whose resident memory is nearest to the peak")
+  @Test("The composition at the peak is the reading closest to the peak")
   func composition() {
     func reading(_ mebibytes: Int64) -> CompositionReading {
       CompositionReading(
@@ -119,7 +119,7 @@ struct TreeMetricsTests {
   }
 
   @Test(
-    "Trees that were counted by different methods are not compared",
+    "Trees measured with different methods are not compared",
     arguments: [
       (TreeMethod.cgroup, Array(repeating: TreeMethod.cgroup, count: 5), Verdict.pass, nil),
       (
@@ -139,7 +139,7 @@ struct TreeMetricsTests {
     #expect(result.metrics.first?.reason == reason)
   }
 
-  @Test("A baseline has the method of its trees, and no values of trees that were counted by different methods")
+  @Test("A baseline has one tree method, and no tree values if methods differ")
   func baselines() {
     func baseline(_ methods: [TreeMethod]) -> Baseline {
       Baseline(
@@ -155,7 +155,7 @@ struct TreeMetricsTests {
     #expect(again.repetitions.map(\.treeMethod) == [.cgroup, .cgroup])
   }
 
-  @Test("A fault rate in a gate is judged like other metrics, and has its unit")
+  @Test("A fault rate is judged like other metrics and has its unit")
   func faultGate() throws {
     let gate = Gate(rules: [GateRule(metric: .faultRate, tolerance: .standard)])
     let result = Given.measurements([.faultRate: Given.values(30)], gate: gate)

@@ -3,7 +3,7 @@ import Foundation
 import Statistics
 import Testing
 
-@Suite("The series of a trend")
+@Suite("Series of a trend")
 struct TrendTests {
   private static let approvals = (0..<4).map { number in
     Approval(at: instant(number), by: "ann", commit: "c\(number)", reason: "agreed", run: "run-\(number)")
@@ -22,7 +22,7 @@ struct TrendTests {
     )
   }
 
-  /// One scenario's runs, an hour apart, whose peak is given in KiB; each run passes against the baseline that is named.
+  /// Hourly runs of a scenario with peaks in KiB; each run passes against its baseline.
   private struct Given {
     var peaks: [Double]
     var branch: (Int) -> String? = { _ in "main" }
@@ -60,7 +60,7 @@ struct TrendTests {
     }
   }
 
-  /// Values around levels, each held for so many runs; the noise is 0.3 % and the same each time.
+  /// Values around these levels, each held for some runs, with a reproducible noise of 0.3 %.
   private static func levels(_ levels: (Double, Int)...) -> [Double] {
     var random = SeededNumbers(seed: 7)
     return levels.flatMap { level, count in
@@ -72,7 +72,7 @@ struct TrendTests {
     try #require(given.trend.series.first?.metrics.first).shifts
   }
 
-  @Test("Each environment and branch has a series of its own, the main branch first")
+  @Test("Each environment and branch has its own series, the main branch first")
   func series() {
     var given = Given(peaks: Self.levels((100_000, 40)))
     given.branch = { $0 % 4 == 3 ? "topic" : "main" }
@@ -84,7 +84,7 @@ struct TrendTests {
     #expect(trend.hiddenBranches == 0)
   }
 
-  @Test("Of many branches the main one and the latest six are shown, and no run of another")
+  @Test("Of many branches only the main branch and the latest six are shown")
   func manyBranches() {
     var given = Given(peaks: Self.levels((100_000, 60)))
     given.branch = { $0 % 2 == 0 ? "trunk" : "topic-\($0)" }
@@ -97,7 +97,7 @@ struct TrendTests {
     #expect(branches.allSatisfy { $0 })
   }
 
-  @Test("A rise that nothing explains names the first run of the new level")
+  @Test("An unexplained rise has the first run of the new level")
   func unexplainedRise() throws {
     let trend = Given(peaks: Self.levels((100_000, 30), (106_000, 20))).trend
     let shift = try #require(trend.series[0].metrics[0].shifts.first)
@@ -111,7 +111,7 @@ struct TrendTests {
     #expect(try shifts(Given(peaks: Self.levels((100_000, 30), (102_000, 20)))).isEmpty)
   }
 
-  @Test("A rise that was reverted is marked and needs no attention", arguments: [101_000, 99_000] as [Double])
+  @Test("A reverted rise is marked as such and needs no attention", arguments: [101_000, 99_000] as [Double])
   func reverted(level: Double) throws {
     let shifts = try shifts(Given(peaks: Self.levels((100_000, 30), (108_000, 20), (level, 20))))
     #expect(shifts.map(\.index) == [30, 50])
@@ -128,7 +128,7 @@ struct TrendTests {
     #expect(!shift.isUnexplainedRise && shift.persists)
   }
 
-  @Test("A baseline of another level explains nothing")
+  @Test("A baseline of another level does not explain a shift")
   func otherApproval() throws {
     var given = Given(peaks: Self.levels((100_000, 30), (106_000, 20)))
     given.approval = { $0 >= 35 ? 1 : 0 }
@@ -136,7 +136,7 @@ struct TrendTests {
     #expect(try #require(try shifts(given).first).isUnexplainedRise)
   }
 
-  @Test("A machine that changed in the same run explains a shift, and is marked")
+  @Test("A change of the machine in the same run explains a shift and is marked")
   func otherMachine() throws {
     var given = Given(peaks: Self.levels((100_000, 30), (106_000, 20)))
     given.environment = { $0 >= 30 ? 1 : 0 }
@@ -146,7 +146,7 @@ struct TrendTests {
     #expect(series.environmentChanges == [.init(index: 30, differences: [difference])])
   }
 
-  @Test("A slow rise is creep, and no shift")
+  @Test("A slow rise is creep and not a shift")
   func creep() throws {
     let noise = Self.levels((100_000, 80))
     let peaks = noise.enumerated().map { $1 * (1 + 0.001 * Double(max(0, $0 - 20))) }
@@ -155,7 +155,7 @@ struct TrendTests {
     #expect(metric.shifts.isEmpty)
   }
 
-  @Test("A shift is no creep")
+  @Test("A shift is not creep")
   func shiftIsNoCreep() throws {
     let metric = try #require(
       Given(peaks: Self.levels((100_000, 30), (106_000, 20))).trend.series.first?.metrics.first)
@@ -169,7 +169,7 @@ struct TrendTests {
     #expect(try shifts(given).isEmpty)
   }
 
-  @Test("A baseline is marked at the first run that was compared with it")
+  @Test("A baseline is marked at the first run compared with it")
   func approvalMarks() {
     var given = Given(peaks: Self.levels((100_000, 30)))
     given.approval = { $0 / 10 }
@@ -178,7 +178,7 @@ struct TrendTests {
     #expect(marks.map(\.approval) == Array(Self.approvals[0..<3]))
   }
 
-  @Test("Ten thousand runs are downsampled to some hundred; shifts, peaks and failures stay, and ranges lose nothing")
+  @Test("Ten thousand runs are downsampled to a few hundred; shifts, peaks, failures and ranges are kept")
   func downsampling() throws {
     var peaks = Self.levels((100_000, 3000), (106_000, 4000), (101_000, 3000))
     peaks[1234] = 250_000

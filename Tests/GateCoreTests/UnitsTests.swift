@@ -4,7 +4,7 @@ import Testing
 @Suite("Units of the project file")
 struct UnitsTests {
   @Test(
-    "A size is a number with its unit",
+    "A size is a number with a unit",
     arguments: [("512KiB", 524_288), ("1.5 MiB", 1_572_864), ("2GB", 2_000_000_000), ("0B", 0)]
   )
   func size(text: String, bytes: Int64) throws {
@@ -12,7 +12,7 @@ struct UnitsTests {
   }
 
   @Test(
-    "A size without a unit, negative, or beyond 1 EiB is refused",
+    "A size without a unit, negative, or above 1 EiB is rejected",
     arguments: ["512", "-1MiB", "KiB", "1e3MiB", "99999999999GiB", "nan", "5 m", "1..2MiB", ""]
   )
   func badSize(text: String) {
@@ -20,7 +20,7 @@ struct UnitsTests {
   }
 
   @Test(
-    "A duration is a number with its unit",
+    "A duration is a number with a unit",
     arguments: [("10ms", Duration.milliseconds(10)), ("1.5s", .milliseconds(1500)), ("5m", .seconds(300))]
   )
   func duration(text: String, expected: Duration) throws {
@@ -28,7 +28,7 @@ struct UnitsTests {
   }
 
   @Test(
-    "Amounts are shown with as many places as help",
+    "Amounts are printed with the useful number of decimals",
     arguments: [
       (742, "742 B"), (524_288, "512 KiB"), (1_500, "1.5 KiB"), (24_207_360, "23.1 MiB"), (-1_207_360, "-1.2 MiB"),
       (1_610_612_736, "1.50 GiB"),
@@ -39,7 +39,7 @@ struct UnitsTests {
   }
 
   @Test(
-    "A metric's value is shown in its unit, a rate with what it is counted per",
+    "A value is printed in its unit, a rate with its denominator",
     arguments: [
       ("bytes", 24_207_360, "23.1 MiB"), ("bytes", 512, "512 B"),
       ("bytes/second", 12_897_485, "12.3 MiB/s"), ("bytes/second", 4096, "4 KiB/s"),

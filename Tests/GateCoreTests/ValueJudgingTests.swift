@@ -1,7 +1,7 @@
 import GateCore
 import Testing
 
-@Suite("Judging what a target reports of itself")
+@Suite("Judging reported values")
 struct ValueJudgingTests {
   private static let entries = MetricName.value("cache.entries")
 
@@ -34,7 +34,7 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "A rise beyond share and amount is a regression, and the larger of both counts",
+    "A rise beyond percentage and amount is a regression; the larger of both counts",
     arguments: [
       (1029, .pass), (1031, .regression), (1000, .pass), (960, .improved),
     ] as [(Double, Verdict)]
@@ -46,7 +46,7 @@ struct ValueJudgingTests {
     #expect(result.allowed == 30)
   }
 
-  @Test("The change and what is allowed are in the value's unit")
+  @Test("The change and the allowed change are in the value's unit")
   func words() throws {
     let result = try judged(1200, rule(Percent(3)), beside: baseline(1000))
     #expect(result.reason == .rise && result.unit == "items")
@@ -58,14 +58,14 @@ struct ValueJudgingTests {
     #expect(try judged(level, rule(nil, limit: .number(1000)), beside: nil).verdict == verdict)
   }
 
-  @Test("A rule without a tolerance takes 3 %, and no amount of memory")
+  @Test("The default tolerance is 3 %, without an absolute amount")
   func standard() {
     #expect(Tolerance.standard(of: Self.entries) == .bounds(relative: Percent(3), absolute: nil))
     #expect(Tolerance.standard(of: .peakRSS) == .standard)
     #expect(Tolerance.standard(of: .growth) == nil)
   }
 
-  @Test("An automatic tolerance has no least amount of memory")
+  @Test("An automatic tolerance has no minimum in bytes")
   func automatic() {
     let values = Array(repeating: 1000.0, count: 10)
     #expect(Tolerance.automatic.allowed(above: values, of: Self.entries) == 5)
@@ -73,7 +73,7 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "Amounts of another kind than the value's unit decide nothing, and the reason names what does not fit",
+    "Amounts that do not match the value's unit are inconclusive, and the reason names them",
     arguments: [(.size(.kibibytes(64)), "64KiB"), (.time(.milliseconds(200)), "200ms")] as [(Amount, String)]
   )
   func amountsDoNotFit(amount: Amount, spelled: String) throws {
@@ -86,7 +86,7 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "An amount fits values of its own kind only",
+    "An amount only matches values of its own kind",
     arguments: [
       (.size(.zero), ["bytes", "bytes/iteration", "bytes/second"], ["seconds", "items", "bytesize"]),
       (.time(.zero), ["seconds"], ["bytes", "items", "second-hands"]),
@@ -98,14 +98,14 @@ struct ValueJudgingTests {
     #expect(!others.contains(where: amount.fits))
   }
 
-  @Test("A unit that is no longer the baseline's decides nothing until it is approved")
+  @Test("A unit that differs from the baseline's is inconclusive until approved")
   func changedUnit() throws {
     let result = try judged(1000, rule(Percent(3)), beside: baseline(1000, unit: "bytes"))
     #expect(result.verdict == .inconclusive)
     #expect(result.reason == .otherUnit(baseline: "bytes", current: "items"))
   }
 
-  @Test("Repetitions that do not agree on a unit decide nothing")
+  @Test("Repetitions with different units are inconclusive")
   func mixedUnits() throws {
     let measured = measurements([1, 1, 1, 1], rule(Percent(3)), units: ["items", "bytes"])
     let result = try #require(measured.judged(against: .baseline(baseline(1))).metrics.first)
@@ -113,7 +113,7 @@ struct ValueJudgingTests {
     #expect(result.reason == .mixedUnits(["bytes", "items"]))
   }
 
-  @Test("A value that the gate names and few or no repetitions have is inconclusive", arguments: 0...1)
+  @Test("A gated value that few or no repetitions have is inconclusive", arguments: 0...1)
   func missing(count: Int) throws {
     var measured = Given.measurements([.peakRSS: [1, 1]], gate: Gate(rules: [rule(Percent(3))]))
     for index in 0..<count { measured.repetitions[index].metrics[Self.entries] = 1 }
@@ -122,7 +122,7 @@ struct ValueJudgingTests {
     #expect(result.reason == .unavailable(.notReported(in: count, of: 2)))
   }
 
-  @Test("A baseline has the values' units, and so has a result made of it")
+  @Test("A baseline has the units of its values, and so does a result made of it")
   func baselineUnits() {
     let measured = measurements([5, 5, 5], rule(Percent(3)))
     let approved = Baseline(of: measured.judged(against: .missing), approval: Given.approval)
@@ -131,7 +131,7 @@ struct ValueJudgingTests {
     #expect(ScenarioResult(of: approved).repetitions.map(\.units) == Array(repeating: approved.units, count: 3))
   }
 
-  @Test("Figures that rise a little with each approval have crept")
+  @Test("Values that rise a little with each approval have crept")
   func creep() throws {
     let gate = Gate(rules: [rule(Percent(3))])
     var last = baseline(1000)
@@ -146,7 +146,7 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "A metric's name is that of a value if a plain name follows",
+    "A metric name is `value.` followed by a plain name",
     arguments: [
       ("value.cache.entries", true), ("value.p99", true), ("value.", false), ("value.-x", false), ("values.x", false),
       ("value.a b", false), ("value." + String(repeating: "n", count: 101), false),
@@ -157,7 +157,7 @@ struct ValueJudgingTests {
   }
 
   @Test(
-    "Figures of the target's own are shown to about four digits",
+    "Reported values are printed with about four digits",
     arguments: [
       (17, "items", "17 items"), (0.125, "items", "0.125 items"), (1234.56, "items", "1234.6 items"),
       (12345.6, "items", "12346 items"), (-2.5, "%", "-2.5 %"), (3, "", "3"), (0, "seconds", "0 s"),

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GateCore
 import GateHistory
 
-/// Runs that tests put into histories.
+/// Runs for histories.
 enum Given {
   static let fingerprint = Fingerprint(
     architecture: "x86_64", pageSize: 4096, cpus: 2, aslr: "off", thp: "madvise", measurement: "traced",
@@ -15,7 +15,7 @@ enum Given {
     counters: CounterCheck(bound: .kibibytes(248), difference: .kibibytes(-16))
   )
 
-  /// 2026-01-01T00:00:00Z and so many hours.
+  /// The time this many hours after 2026-01-01T00:00:00Z.
   static func instant(_ hours: Int) -> Date {
     Date(timeIntervalSince1970: Double(1_767_225_600 + hours * 3600))
   }
@@ -29,7 +29,7 @@ enum Given {
     return "019b7c9e-5a2e-7000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
   }
 
-  /// A run with one value of one scenario, an hour after the run of the number before.
+  /// A run with one value of one scenario, an hour after the previous run.
   static func run(
     _ number: Int,
     branch: String? = "main",
@@ -52,7 +52,7 @@ enum Given {
     )
   }
 
-  /// A metric with what a history stores of it; without a verdict it is one that no gate asks for.
+  /// A metric as a history stores it; ungated without a verdict.
   static func metric(
     _ name: MetricName,
     _ median: Double?,
@@ -95,13 +95,13 @@ enum Given {
     run.scenarios[0].composition = Composition(
       anonymous: .mebibytes(16), file: .mebibytes(4), shared: .zero, stack: .kibibytes(132), heap: nil,
       lazilyFreed: .zero, hugePages: .mebibytes(2))
-    var elsewhere = environment
-    elsewhere.name = "limited"
-    elsewhere.counters = nil
-    elsewhere.fingerprint.memoryLimit = nil
+    var otherEnvironment = environment
+    otherEnvironment.name = "limited"
+    otherEnvironment.counters = nil
+    otherEnvironment.fingerprint.memoryLimit = nil
     run.scenarios.append(
       ScenarioSummary(
-        name: ScenarioName("crasher[size=1]"), verdict: .failed, environment: elsewhere, repetitionCount: 3,
+        name: ScenarioName("crasher[size=1]"), verdict: .failed, environment: otherEnvironment, repetitionCount: 3,
         failedRepetitions: [
           .init(
             number: 2,
@@ -114,7 +114,7 @@ enum Given {
   }
 }
 
-/// A folder of a test's own, removed with all in it when the test ends.
+/// A temporary folder, removed on `deinit`.
 final class ScratchFolder: Sendable {
   let path: String
 
@@ -133,7 +133,7 @@ final class ScratchFolder: Sendable {
     try History.open(file, at: Given.instant(0))
   }
 
-  /// The names of all files in the folder, without those of SQLite beside an open file.
+  /// The names of all files in the folder, without SQLite's files beside an open database.
   func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).sorted().filter {
       !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
@@ -150,7 +150,7 @@ final class ScratchFolder: Sendable {
 }
 
 extension History {
-  /// All runs in the order of time.
+  /// All runs in order of time.
   func allRuns() throws -> [RunSummary] {
     var runs: [RunSummary] = []
     try forEachRun { runs.append($0) }
@@ -160,7 +160,7 @@ extension History {
 
 extension Given {
   /// The first value of a run.
-  static func weight(_ run: RunSummary) -> Double {
+  static func firstValue(_ run: RunSummary) -> Double {
     run.scenarios.first?.metrics.first?.current?.median ?? 0
   }
 }

@@ -3,9 +3,9 @@ import GateCore
 import GateHistory
 import Testing
 
-@Suite("The file of a history")
+@Suite("History files")
 struct HistoryFileTests {
-  /// Where the header of a SQLite file keeps two numbers of 4 bytes (sqlite.org/fileformat.html).
+  /// The offsets of two 4-byte numbers in the header of a SQLite file (sqlite.org/fileformat.html).
   private static let (userVersion, applicationID) = (60, 68)
 
   /// The bytes of an intact history with one run.
@@ -28,8 +28,8 @@ struct HistoryFileTests {
     ("a short text", { Array("x".utf8) }),
     ("another program's database", { try patched(at: applicationID, to: 7) }),
     ("a database without a program's number", { try patched(at: applicationID, to: 0) }),
-    ("a cut history", { Array(try intact().prefix(20_000)) }),
-    ("a history of which the header is left", { Array(try intact().prefix(4096)) }),
+    ("a truncated history", { Array(try intact().prefix(20_000)) }),
+    ("a history with only its header", { Array(try intact().prefix(4096)) }),
     (
       "a history with overwritten pages",
       {
@@ -40,7 +40,7 @@ struct HistoryFileTests {
     ),
   ]
 
-  @Test("An unusable file is renamed and not changed, and a new history is created", arguments: unusable.indices)
+  @Test("An unusable file is renamed unchanged, and a new history is created", arguments: unusable.indices)
   func unusableFile(index: Int) throws {
     let folder = try ScratchFolder()
     let bytes = try Self.unusable[index].bytes()
@@ -57,7 +57,7 @@ struct HistoryFileTests {
     #expect(try folder.open().unusableFile == nil)
   }
 
-  @Test("Two files that are renamed in the same second have different names")
+  @Test("Two files renamed in the same second get different names")
   func renamedTwice() throws {
     let folder = try ScratchFolder()
     for text in ["first", "second"] {
@@ -68,7 +68,7 @@ struct HistoryFileTests {
     #expect(try folder.bytes(of: "history.sqlite.unusable-2026-01-01T00-00-00Z-2") == Array("second".utf8))
   }
 
-  @Test("A history of another version is rejected and left as it is", arguments: [2, 99] as [UInt8])
+  @Test("A history of another version is rejected and left unchanged", arguments: [2, 99] as [UInt8])
   func otherVersion(version: UInt8) throws {
     let folder = try ScratchFolder()
     let bytes = try Self.patched(at: Self.userVersion, to: version)
@@ -79,7 +79,7 @@ struct HistoryFileTests {
     #expect(try folder.bytes() == bytes)
   }
 
-  @Test("An empty file, as a process that was killed leaves it, becomes a history")
+  @Test("An empty file, left by a killed process, becomes a history")
   func empty() throws {
     let folder = try ScratchFolder()
     try folder.put([])
@@ -89,14 +89,14 @@ struct HistoryFileTests {
     #expect(try folder.open().allRuns().count == 1)
   }
 
-  @Test("A file that does not exist is not created by looking for it")
+  @Test("Looking for a missing file does not create it")
   func missing() throws {
     let folder = try ScratchFolder()
     #expect(try History.openExisting(folder.file) == nil)
     #expect(try folder.names() == [])
   }
 
-  @Test("A path that no file can have is an error", arguments: ["", "/file/history.sqlite", "/missing/history.sqlite"])
+  @Test("An impossible path is an error", arguments: ["", "/file/history.sqlite", "/missing/history.sqlite"])
   func unavailable(place: String) throws {
     let folder = try ScratchFolder()
     try Data().write(to: URL(filePath: "\(folder.path)/file"))

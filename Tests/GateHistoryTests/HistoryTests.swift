@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The history")
 struct HistoryTests {
-  @Test("What is added comes back with every field, to a process that opens the file later, too")
+  @Test("Stored runs are read back with every field, also after reopening the file")
   func roundTrip() throws {
     let folder = try ScratchFolder()
     #expect(try folder.open().append([Given.richRun]).added == 1)
@@ -16,7 +16,7 @@ struct HistoryTests {
     #expect(try folder.open().runs(latest: 5) == [Given.richRun])
   }
 
-  @Test("Of a judged result the values, verdicts, failed repetitions and the approval are stored")
+  @Test("For a judged result, values, verdicts, failed repetitions and the approval are stored")
   func ofResult() throws {
     let repetitions = [10, 30, 20].map { value in
       RepetitionResult(
@@ -46,7 +46,7 @@ struct HistoryTests {
     #expect(stored.approval == Given.approval(3))
   }
 
-  @Test("A number that is not finite is not stored")
+  @Test("A non-finite number is not stored")
   func notFinite() throws {
     var run = Given.run(1)
     run.scenarios[0].metrics[0].allowed = .infinity
@@ -55,7 +55,7 @@ struct HistoryTests {
     #expect(try history.allRuns()[0].scenarios[0].metrics[0].allowed == nil)
   }
 
-  @Test("A run that is already stored changes nothing, alone or among others")
+  @Test("Adding a stored run again changes nothing, alone or among others")
   func idempotent() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -66,7 +66,7 @@ struct HistoryTests {
     #expect(try history.allRuns() == runs + [Given.run(6)])
   }
 
-  @Test("The order and the split of additions make no difference, not even to runs of one id with other values")
+  @Test("The order and grouping of additions do not matter, even for conflicting runs with one ID")
   func orderIndependent() throws {
     let runs =
       (1...40).map { Given.run($0, branch: $0.isMultiple(of: 3) ? nil : "b\($0 % 2)", peak: Double($0) * 1000) }
@@ -86,16 +86,16 @@ struct HistoryTests {
       seen.append(try history.allRuns())
     }
     #expect(seen[0].count == 40)
-    #expect(Given.weight(seen[0][6]) == 99_000_000)
+    #expect(Given.firstValue(seen[0][6]) == 99_000_000)
     #expect(seen.allSatisfy { $0 == seen[0] })
   }
 
-  @Test("Several writers at once, each with the file open for itself, lose nothing", .timeLimit(.minutes(5)))
+  @Test("Concurrent writers, each with its own connection, lose nothing", .timeLimit(.minutes(5)))
   func severalWriters() throws {
     let folder = try ScratchFolder()
     let (writers, runs) = (6, 25)
     let errors = Mutex<[String]>([])
-    // They also create the file at the same instant.
+    // They also create the file at the same time.
     DispatchQueue.concurrentPerform(iterations: writers) { writer in
       do {
         let history = try folder.open()
@@ -111,7 +111,7 @@ struct HistoryTests {
 
   // MARK: Queries
 
-  @Test("A series has one scenario's values of one metric in the order of time, whatever the order of additions")
+  @Test("A series has a scenario's values of a metric in order of time, whatever the order of additions")
   func series() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -127,14 +127,14 @@ struct HistoryTests {
         == [2, 3].map(Given.identifier))
   }
 
-  @Test("A series keeps to its branch, an unknown one too, and to its environment")
+  @Test("A series is limited to its environment and branch, including the unknown branch")
   func selection() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
-    var elsewhere = Given.environment
-    elsewhere.name = "elsewhere"
+    var otherEnvironment = Given.environment
+    otherEnvironment.name = "elsewhere"
     try history.append([
-      Given.run(1), Given.run(2, branch: nil), Given.run(3, branch: "topic"), Given.run(4, in: elsewhere),
+      Given.run(1), Given.run(2, branch: nil), Given.run(3, branch: "topic"), Given.run(4, in: otherEnvironment),
     ])
     func runs(_ environment: String?, _ branch: History.Selection.Branch) throws -> [String] {
       try history.series(
@@ -149,7 +149,7 @@ struct HistoryTests {
     #expect(try runs(nil, .named("no'body\" --")).isEmpty)
   }
 
-  @Test("The verdicts of a scenario come oldest first, or only the latest")
+  @Test("The verdicts of a scenario are listed oldest first, or only the latest")
   func verdicts() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -160,7 +160,7 @@ struct HistoryTests {
     #expect(try history.verdicts(in: .init(ScenarioName("unknown"))).isEmpty)
   }
 
-  @Test("The latest runs can be those of named scenarios")
+  @Test("The latest runs can be limited to named scenarios")
   func latestRuns() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -173,7 +173,7 @@ struct HistoryTests {
 
   // MARK: Pruning
 
-  @Test("Pruning keeps the latest runs, or those since an instant, whole")
+  @Test("Pruning keeps the latest runs, or the runs since a time, complete")
   func prune() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -191,7 +191,7 @@ struct HistoryTests {
     #expect(before > 0)
   }
 
-  @Test("The trend has every run of each scenario, in the order of time, with everything that is stored of it")
+  @Test("The trend has every run of each scenario in order of time, with all stored fields")
   func trend() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()

@@ -3,12 +3,12 @@ import GateCore
 import GateHistory
 import Testing
 
-@Suite("Values that targets report, in a history")
+@Suite("Reported values in a history")
 struct ReportedValueTests {
   private static let entries = MetricName.value("cache.entries")
   private static let load = ScenarioName("load")
 
-  /// A run whose target reported a value in some unit.
+  /// A run with a reported value in this unit.
   private static func run(_ number: Int, _ value: Double?, _ unit: String, limit: Amount? = nil) -> RunSummary {
     var run = Given.run(number)
     let known = value ?? 0
@@ -26,7 +26,7 @@ struct ReportedValueTests {
     run(5, 0.013, "seconds", limit: .time(.seconds(90))),
   ]
 
-  @Test("Values come back with their units, fractions, limits and signs")
+  @Test("Values are read back with their units, fractions, limits and signs")
   func roundTrip() throws {
     let folder = try ScratchFolder()
     try folder.open().append(Self.runs)
@@ -36,7 +36,7 @@ struct ReportedValueTests {
     #expect(kept.map { $0.scenarios[0].metrics[1].rule.limit?.value } == [1500, 1500.75, 0.25, nil, 90])
   }
 
-  @Test("Runs of one history can be added to another, and are known the second time")
+  @Test("The runs of a history can be added to another, and are recognized when added again")
   func copied() throws {
     let (first, second) = (try ScratchFolder(), try ScratchFolder())
     try first.open().append(Self.runs.reversed())
@@ -48,7 +48,7 @@ struct ReportedValueTests {
     #expect(try history.allRuns() == Self.runs)
   }
 
-  @Test("A series has one unit; another unit, or none, is another series")
+  @Test("A series has one unit; values with another unit, or without one, are another series")
   func series() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()
@@ -67,7 +67,7 @@ struct ReportedValueTests {
   }
 
   @Test(
-    "The trend's series of a value has the unit that was reported last",
+    "The trend of a value has the unit that was reported last",
     arguments: [
       (5, "seconds", [nil, nil, 0.0125, nil, 0.013], [nil, nil, 0.25, nil, 90]),
       (4, "items", [1000, 1010.5, nil, -3], [1500, 1500.75, nil, nil]),
@@ -86,7 +86,7 @@ struct ReportedValueTests {
     #expect(series.metrics[0].points.count { $0 != nil } == count)
   }
 
-  @Test("A judged metric without values keeps its verdict and its unit")
+  @Test("A judged metric without values keeps its verdict and unit")
   func missing() throws {
     let run = Self.run(1, nil, "items", limit: .number(10))
     let folder = try ScratchFolder()
@@ -105,7 +105,7 @@ struct ReportedValueTests {
     #expect(try folder.open().allRuns() == [run])
   }
 
-  @Test("Of a judged result each value is stored with its unit, that of the baseline where no repetition has it")
+  @Test("For a judged result, values are stored with their unit, or the baseline's if no repetition has one")
   func ofResult() throws {
     var repetition = RepetitionResult(
       end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: [.peakRSS: 4096, Self.entries: 17])
@@ -127,7 +127,7 @@ struct ReportedValueTests {
     #expect(stored.metrics[0].rule.limit?.value == 1.5 && stored.metrics[0].current == nil)
   }
 
-  @Test("Pruning removes unused names, and the remaining runs are whole")
+  @Test("Pruning removes unused names, and the remaining runs are complete")
   func prune() throws {
     let folder = try ScratchFolder()
     let history = try folder.open()

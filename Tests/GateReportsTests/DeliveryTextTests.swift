@@ -12,13 +12,13 @@ struct DeliveryTextTests {
     DeliveryReport(webhook: webhook, deliveryID: "id", wasQueued: wasQueued, outcome: outcome).warning?.description
   }
 
-  @Test("A message that was delivered needs no warning")
+  @Test("A delivered message needs no warning")
   func delivered() {
     #expect(warning(.delivered(attempts: 3)) == nil)
   }
 
   @Test(
-    "The webhook, the cause and the attempts are named",
+    "A warning names the webhook, the cause and the number of attempts",
     arguments: [
       (.status(500), 5, "the server answered 500 (after 5 attempts)", nil),
       (.status(429), 1, "the server answered 429 (too many requests)", nil),
@@ -60,7 +60,7 @@ struct DeliveryTextTests {
   }
 
   @Test(
-    "Files of the outbox that were not sent are reported",
+    "Unsent files in the outbox are reported",
     arguments: [
       (.postponed(count: 1), "1 queued message to example.org not sent in this run"),
       (.postponed(count: 2), "2 queued messages to example.org not sent in this run"),
@@ -73,7 +73,7 @@ struct DeliveryTextTests {
     #expect(warning(outcome, wasQueued: true) == "error: \(problem)")
   }
 
-  @Test("Webhooks are named by host, position or both")
+  @Test("A webhook is named by its host, its position or both")
   func labels() {
     func name(_ host: String?, _ position: Int?) -> String? {
       warning(.postponed(count: 1), to: WebhookLabel(host: host, position: position))

@@ -1,7 +1,7 @@
 import Foundation
 import GateCore
 
-/// Results as a check of real programs yields them.
+/// Results as a check of real programs gives them.
 enum Fixture {
   static let environment = EnvironmentInfo(
     name: "linux-x86_64-2cpu-sampled",
@@ -24,7 +24,7 @@ enum Fixture {
     RunResult(run: run, environment: environment, scenarios: scenarios)
   }
 
-  /// A judged metric; bytes throughout.
+  /// A judged metric, in bytes by default.
   static func metric(
     _ name: MetricName = .peakRSS,
     _ verdict: Verdict = .pass,
@@ -101,7 +101,7 @@ enum Fixture {
     )
   }
 
-  /// The failure of a repetition whose target ended in another way than with exit code 0.
+  /// The failure of a repetition whose target did not exit with code 0.
   static func failure(of end: End, output: String = "") -> Failure {
     Failure(
       attempt: .init(number: 1, of: 10), problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: end,
@@ -236,7 +236,7 @@ enum Fixture {
     )
   }
 
-  /// A name with an escape, a line break, right-to-left writing, markup and mentions.
+  /// A name with an escape, a line break, right-to-left text, markup and mentions.
   static let hostileName =
     "\u{1b}[2J\u{202e}evil\r\n@everyone <!channel> <@U1|x> `*_~` [a](http://b) 'q' $(reboot) & 漢字名前 ]"
 

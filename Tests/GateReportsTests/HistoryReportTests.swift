@@ -3,7 +3,7 @@ import GateCore
 import GateReports
 import Testing
 
-@Suite("Reports of the history")
+@Suite("The list of past runs")
 struct HistoryReportTests {
   private static func run(_ number: Int, _ branch: String?, _ verdicts: [Verdict], peaks: [Double]) -> RunSummary {
     let environment = EnvironmentInfo(
@@ -53,13 +53,13 @@ struct HistoryReportTests {
     #expect(HistoryReport.text([], of: [], style: TerminalStyle(width: 80)).isEmpty)
   }
 
-  @Test("Of named scenarios the verdict and the change are theirs")
+  @Test("With a scenario filter, verdict and change refer to the named scenarios")
   func named() {
     let text = HistoryReport.text([runs[0]], of: [ScenarioName("load")], style: TerminalStyle(width: 80))
     #expect(text.contains("pass") && text.contains("+0.5 %") && !text.contains("improved"))
   }
 
-  @Test("OpenMetrics text names each metric with its unit, escapes labels and ends with its mark")
+  @Test("OpenMetrics text has a unit for each metric, escaped labels and a final `# EOF`")
   func openMetrics() throws {
     try Golden.expect(OpenMetricsReport.text(runs[0]), "history.openmetrics")
     #expect(OpenMetricsReport.text(nil) == "# EOF\n")

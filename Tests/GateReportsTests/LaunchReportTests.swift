@@ -3,7 +3,7 @@ import GateCore
 import GateReports
 import Testing
 
-@Suite("Launch records in words")
+@Suite("Texts of launch records")
 struct LaunchReportTests {
   private let style = TerminalStyle(width: 80, colour: false)
 
@@ -18,7 +18,7 @@ struct LaunchReportTests {
     LaunchReport.text(summary, of: "server.launch", style: style).replacing("\u{a0}", with: " ")
   }
 
-  @Test("All that is known has a line of its own, and nothing else has")
+  @Test("Each known value has a line; unknown values have none")
   func whole() {
     var full = summary(.requested(.term, sender: 1))
     full.hungFor = .seconds(30)
@@ -55,14 +55,14 @@ struct LaunchReportTests {
         """)
   }
 
-  @Test("Unknown ends and empty records are reported as such")
+  @Test("Unknown endings and empty records are reported")
   func unmarked() {
     #expect(text(summary(.unmarked)).contains("unknown: it is still running, or was killed"))
     #expect(text(summary(.crashed(.segv))).contains("crashed by SIGSEGV"))
     #expect(text(nil).contains("the program ended before it stored anything"))
   }
 
-  @Test("A hostile version steers no terminal")
+  @Test("Control characters in the version are escaped")
   func hostile() {
     var hostile = summary(.unmarked)
     hostile.appVersion = "1\u{1b}[31m\n2"

@@ -2,14 +2,14 @@ import GateCore
 import GateReports
 import Testing
 
-@Suite("The report of noise")
+@Suite("The noise report")
 struct NoiseReportTests {
   private static let mebibyte = 1_048_576.0
 
-  /// Distances from a level in pages, as 20 runs of a quiet program have them.
+  /// Deviations from a level, in pages, of 20 runs of a quiet program.
   private static let pages: [Double] = [0, 1, -1, 0, 2, 0, -2, 1, 0, -1, 0, 1, 0, -1, 0, 2, 1, 0, -1, 0]
 
-  /// Distances as 20 runs of a noisy one have them: no two alike.
+  /// Deviations of 20 runs of a noisy program, all different.
   private static let jitter: [Double] = [
     3, -7, 12, -2, 9, -15, 5, -11, 1, 8, -4, 14, -9, 2, -13, 6, -1, 10, -6, 4,
   ]
@@ -18,7 +18,7 @@ struct NoiseReportTests {
     jitter.prefix(count).map { mebibytes * mebibyte + $0 * 4096 * factor }
   }
 
-  /// Values around a level, `factor` times as far apart as a quiet program's.
+  /// Values around a level; `factor` scales their spread.
   private static func values(_ mebibytes: Double, factor: Double = 1, count: Int = 20) -> [Double] {
     pages.prefix(count).map { mebibytes * mebibyte + $0 * 4096 * factor }
   }
@@ -110,7 +110,7 @@ struct NoiseReportTests {
     warmup: 1
   )
 
-  /// Values of the target's own: a quiet count, a noisy span of time, and one below zero.
+  /// Reported values: a quiet count, a noisy time and a negative number.
   private static let reporting: NoiseStudy = {
     let (entries, wait, balance) = (MetricName.value("entries"), MetricName.value("wait"), MetricName.value("balance"))
     let gate = Gate(rules: [
@@ -148,12 +148,12 @@ struct NoiseReportTests {
     ("values", [reporting]),
   ]
 
-  @Test("Reads as the golden files show", arguments: cases)
+  @Test("The reports match the golden files", arguments: cases)
   func golden(name: String, studies: [NoiseStudy]) throws {
     try Golden.expect(Self.text(studies), "noise-\(name).txt")
   }
 
-  @Test("Reads as the golden files show in ASCII, quietly and in full")
+  @Test("The ASCII, verbose and quiet reports match the golden files")
   func goldenStyles() throws {
     try Golden.expect(
       Self.text([Self.noisy], style: TerminalStyle(unicode: false)), "noise-ascii.txt")
@@ -163,11 +163,11 @@ struct NoiseReportTests {
     #expect(ascii.utf8.allSatisfy { $0 < 0x80 })
   }
 
-  @Test("Keeps to its width, and a scenario with all that there is to say to 36 lines", arguments: cases)
+  @Test("Every line fits the width, and every scenario fits 36 lines", arguments: cases)
   func size(name: String, studies: [NoiseStudy]) {
     for columns in [40, 80, 120] {
       let lines = Self.text(studies, style: TerminalStyle(width: columns)).split(separator: "\n")
-      // What is to be copied is never cut.
+      // Settings and paths to copy are never cut.
       #expect(
         lines.filter {
           Terminal.columns($0) > columns && !$0.contains(": [") && !$0.contains(": {") && !$0.contains("output/")
@@ -176,8 +176,8 @@ struct NoiseReportTests {
     }
   }
 
-  /// Peaks of eight threads that allocate, in MiB, as they were measured on two CPUs and on one.
-  @Test("A setting that is perhaps quieter is told as such")
+  /// Peaks of eight allocating threads in MiB, measured on two CPUs and on one.
+  @Test("A setting that may be quieter is reported as uncertain")
   func perhaps() {
     let usual = [
       16.54, 16.88, 17.11, 18.37, 19.37, 19.44, 21.86, 21.87, 21.99, 21.99, 21.99, 22, 22.09, 22.12, 22.12, 22.22,
@@ -188,13 +188,13 @@ struct NoiseReportTests {
       Self.measurements("threads", [.peakRSS: peaks.map { $0 * Self.mebibyte }])
     }
     let study = NoiseStudy(of: threads(usual), warmup: 0, variants: [(.onlyCPU(0), threads(onOneCPU))])
-    let words = Self.text([study]).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let report = Self.text([study]).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     let gain = "(more repetitions needed): the deviation of peak_rss is 91.1 KiB instead of 2.0 MiB"
-    #expect(words.contains("perhaps quieter with `isolation: {cpus: \"0\"}` \(gain)"), "\(words)")
-    #expect(!words.contains("not much quieter"))
+    #expect(report.contains("perhaps quieter with `isolation: {cpus: \"0\"}` \(gain)"), "\(report)")
+    #expect(!report.contains("not much quieter"))
   }
 
-  @Test("Names from outside are made harmless")
+  @Test("Control characters in names are escaped")
   func hostile() {
     let study = NoiseStudy(
       of: Self.measurements(

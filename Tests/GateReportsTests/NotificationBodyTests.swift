@@ -3,7 +3,7 @@ import GateCore
 import GateReports
 import Testing
 
-@Suite("What webhooks are sent")
+@Suite("Webhook messages")
 struct NotificationBodyTests {
   private static let links = (build: "https://ci.example/builds/17" as String?, report: nil as String?)
 
@@ -20,8 +20,8 @@ struct NotificationBodyTests {
     return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
   }
 
-  /// As many scenarios as nobody reads, each with the longest and worst of names.
-  private static let crowd = (1...500).map { number in
+  /// Hundreds of scenarios with long and hostile names.
+  private static let hostileScenarios = (1...500).map { number in
     var scenario = number % 2 == 0 ? Fixture.hostile : Fixture.crashed
     scenario.name = ScenarioName("\(number)" + Fixture.hostileName + String(repeating: "漢&<`", count: 200))
     let text = Fixture.hostileName + String(repeating: "👩‍👩‍👧‍👦", count: 300)
@@ -30,7 +30,7 @@ struct NotificationBodyTests {
   }
 
   private static var hostileRun: RunResult {
-    var result = Fixture.result(crowd)
+    var result = Fixture.result(hostileScenarios)
     result.run.branch = "<!channel>`@everyone\n" + String(repeating: "&", count: 500)
     result.run.commit = "<!here>"
     result.environment.name = "[x](http://evil)"
@@ -45,7 +45,7 @@ struct NotificationBodyTests {
     return (bytes, try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]))
   }
 
-  @Test("The JSON is that of the golden file")
+  @Test("The JSON message matches the golden file")
   func golden() throws {
     let scenarios = [Fixture.regressed, Fixture.passing("a"), Fixture.crashed, Fixture.withoutBaseline]
     let states = [ScenarioName("a"): ScenarioState.recovered, ScenarioName("api-server"): .still]
@@ -56,7 +56,7 @@ struct NotificationBodyTests {
     try Golden.expect(String(decoding: data, as: UTF8.self) + "\n", "notification.json")
   }
 
-  @Test("The JSON holds what the contract lists, and bytes are integers")
+  @Test("The JSON message has the documented keys, and integer bytes")
   func contract() throws {
     let bytes = NotificationBody.bytes(
       Fixture.result([Fixture.regressed, Fixture.passing("a")]), states: [:], format: .json, links: Self.links,
@@ -80,7 +80,7 @@ struct NotificationBodyTests {
     #expect(metrics == [["peak_rss", "growth"], []])
   }
 
-  @Test("The JSON tells how the target of a scenario without figures ended, and what shows it")
+  @Test("The JSON message has the end and its evidence for a scenario without values")
   func ends() throws {
     let object = try Self.json([Fixture.outOfMemory, Fixture.spiking], .json)
     let scenarios = try #require(object["scenarios"] as? [[String: Any]])
@@ -92,8 +92,8 @@ struct NotificationBodyTests {
     #expect(scenarios[1]["end"] == nil)
   }
 
-  @Test("Names pass through JSON unchanged, and figures that are no numbers do no harm")
-  func oddJSON() throws {
+  @Test("Names are unchanged in JSON, and non-finite values are accepted")
+  func unusualValues() throws {
     var scenario = Fixture.hostile
     scenario.metrics[0].current = .init(median: .nan, count: 1)
     scenario.metrics[0].change = .init(absolute: .infinity, percent: .nan, low: -.infinity, high: 1e300)
@@ -102,7 +102,7 @@ struct NotificationBodyTests {
     #expect(scenarios.first?["name"] as? String == Fixture.hostileName)
   }
 
-  @Test("Each chat message is that of the golden file", arguments: [Webhook.Format.slack, .teams, .discord])
+  @Test("The chat messages match the golden files", arguments: [Webhook.Format.slack, .teams, .discord])
   func chat(format: Webhook.Format) throws {
     let scenarios = [
       Fixture.passing("fine"), Fixture.regressed, Fixture.passing("back"), Fixture.crashed, Fixture.improved,
@@ -130,7 +130,7 @@ struct NotificationBodyTests {
     #expect(bytes.count < 100_000)
   }
 
-  @Test("Teams: 500 hostile scenarios stay within 28 KB, and text from outside is never Markdown")
+  @Test("Teams: 500 hostile scenarios stay within 28 KB, and untrusted text is never Markdown")
   func teams() throws {
     let (bytes, object) = try Self.hostile(.teams)
     #expect(bytes.count < 28_000)
@@ -163,7 +163,7 @@ struct NotificationBodyTests {
     #expect((mentions["parse"] as? [Any])?.isEmpty == true)
   }
 
-  @Test("Every format answers for a run of nothing", arguments: Webhook.Format.allCases)
+  @Test("Every format has a message for an empty run", arguments: Webhook.Format.allCases)
   func nothing(format: Webhook.Format) throws {
     #expect(try !Self.json([], format, exitCode: .pass).isEmpty)
   }

@@ -2,7 +2,7 @@ import GateCore
 import GateReports
 import Testing
 
-@Suite("The list of what would run")
+@Suite("The list of scenarios")
 struct ListingReportTests {
   private static var project: Project {
     get throws {
@@ -41,26 +41,26 @@ struct ListingReportTests {
     }
   }
 
-  @Test("Reads as the golden file shows")
+  @Test("The list matches the golden file")
   func golden() throws {
     try Golden.expect(ListingReport.text(try Self.project, style: TerminalStyle()), "listing.txt")
   }
 
-  @Test("Neither a webhook's address nor the target's variables are shown")
+  @Test("Webhook addresses and the target's variables are not printed")
   func secrets() throws {
     let text = ListingReport.text(try Self.project, style: TerminalStyle(width: 200))
     #expect(!text.contains("hooks.example"))
     #expect(!text.contains("s3cret"))
   }
 
-  @Test("Keeps to its width", arguments: [40, 80])
+  @Test("Every line fits the width", arguments: [40, 80])
   func width(columns: Int) throws {
     let text = ListingReport.text(try Self.project, style: TerminalStyle(width: columns))
     #expect(text.split(separator: "\n").filter { Terminal.columns($0) > columns } == [])
   }
 }
 
-@Suite("The report of an approval")
+@Suite("The approval report")
 struct ApprovalReportTests {
   private static let changes: [ApprovalChange] = [
     ApprovalChange(
@@ -81,30 +81,30 @@ struct ApprovalReportTests {
     ),
   ]
 
-  @Test("Reads as the golden file shows")
+  @Test("The report matches the golden file")
   func golden() throws {
     try Golden.expect(ApprovalReport.text(Self.changes, style: TerminalStyle()), "approval.txt")
   }
 
-  @Test("Keeps to its width, but for paths", arguments: [40, 80])
+  @Test("Every line fits the width, except paths", arguments: [40, 80])
   func width(columns: Int) {
     let text = ApprovalReport.text(Self.changes, style: TerminalStyle(width: columns))
     let tooWide = text.split(separator: "\n").filter { Terminal.columns($0) > columns && !$0.contains("baselines/") }
     #expect(tooWide == [])
   }
 
-  @Test("Nothing to approve is said")
+  @Test("An approval without scenarios is reported")
   func nothing() {
     #expect(ApprovalReport.text([], style: TerminalStyle()) == "nothing to approve\n")
   }
 }
 
-@Suite("The line of progress")
+@Suite("Progress lines")
 struct ProgressReportTests {
   private static let name = ScenarioName("redis-load")
 
   @Test(
-    "Says what goes on",
+    "The line names the scenario, the repetition and its peak",
     arguments: [
       (Progress.scenarioStarted(name, index: 2, of: 14), "redis-load  scenario 2 of 14"),
       (.repetitionStarted(.init(scenario: name, number: 1, of: 1, isWarmup: true)), "redis-load  warm-up 1/1"),
@@ -126,7 +126,7 @@ struct ProgressReportTests {
     #expect(ProgressReport.line(progress, style: TerminalStyle()) == text)
   }
 
-  @Test("Is narrower than the terminal, whatever the names", arguments: [40, 80])
+  @Test("The line fits the terminal, whatever the names", arguments: [40, 80])
   func width(columns: Int) {
     let name = ScenarioName(Fixture.hostileName + String(repeating: "漢", count: 100))
     var finished = Fixture.regressed

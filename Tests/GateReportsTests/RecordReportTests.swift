@@ -9,10 +9,10 @@ struct RecordReportTests {
     let readings = (0..<samples).map { index -> Sample in
       let level: Int64 = index == 80 ? 28 : 20
       let resident = Bytes.mebibytes(index < 30 ? Int64(2 + index / 2) : level)
-      let figures = MemoryReading(
+      let counters = MemoryReading(
         resident: resident, peak: resident, anonymous: resident, file: .zero, shared: .zero
       )
-      return Sample(time: .milliseconds(index * 10), main: figures, tree: resident, processes: 3)
+      return Sample(time: .milliseconds(index * 10), main: counters, tree: resident, processes: 3)
     }
     return Recording(
       method: method, samples: readings,
@@ -63,7 +63,7 @@ struct RecordReportTests {
     return scenario
   }
 
-  /// The same with all that the best method tells.
+  /// The same with all values of the traced method.
   static var traced: ScenarioResult {
     var scenario = Fixture.traced(one)
     scenario.repetitions[0].metrics[.faultRate] = 12_897_485
@@ -101,13 +101,13 @@ struct RecordReportTests {
     ("hostile", hostile, recording(method: .tracedInCgroup)),
   ]
 
-  @Test("Reads as the golden files show", arguments: cases)
+  @Test("The reports match the golden files", arguments: cases)
   func golden(name: String, scenario: ScenarioResult, recording: Recording?) throws {
     let text = RecordReport.text(scenario, recording: recording, style: TerminalStyle())
     try Golden.expect(text, "record-\(name).txt")
   }
 
-  @Test("Of a command that failed the last output is shown, and of one that did not start the hint")
+  @Test("A failed command shows its last output; one that did not start shows a hint")
   func failed() {
     var scenario = Self.one
     let problem = Failure.Problem.launch(
@@ -120,7 +120,7 @@ struct RecordReportTests {
   }
 
   @Test(
-    "Growth is shown with its interval and where it leads",
+    "Growth is shown with its interval and its kind",
     arguments: [
       (Growth(slope: 4300, low: 4200, high: 4500, kind: .leaking), "(95 % interval: 4.1 KiB to 4.4 KiB): a leak"),
       (
@@ -140,7 +140,7 @@ struct RecordReportTests {
     #expect(text.contains("/iteration \(words)\n"))
   }
 
-  @Test("Repetitions that went different ways are counted, and so are those that were not steady")
+  @Test("Repetitions are counted per kind of growth and per unsteady state")
   func kinds() {
     var scenario = Self.several
     for (index, kind) in [Growth.Kind.leaking, .leaking, .leaking, .settling].enumerated() {
@@ -150,18 +150,18 @@ struct RecordReportTests {
     }
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 160))
     #expect(text.contains("a leak (3 of 5), slowing down (1 of 5)\n"))
-    let (unsteady, drifting) = ("resident memory never became steady", "resident memory rose or fell all the time")
+    let (unsteady, drifting) = ("resident memory never became steady", "resident memory rose or fell continuously")
     #expect(text.contains("  no steady state: \(unsteady) (1 of 5), \(drifting) (4 of 5)\n"))
   }
 
-  @Test("Without Unicode it is drawn in ASCII")
+  @Test("Without Unicode the report is ASCII")
   func ascii() throws {
     let text = RecordReport.text(Self.one, recording: Self.recording(), style: TerminalStyle(unicode: false))
     #expect(text.filter { !$0.isASCII } == "")
     try Golden.expect(text, "record-ascii.txt")
   }
 
-  @Test("Keeps to its width", arguments: cases, [40, 80, 200])
+  @Test("Every line fits the width", arguments: cases, [40, 80, 200])
   func width(of subject: (name: String, scenario: ScenarioResult, recording: Recording?), columns: Int) {
     let style = TerminalStyle(width: columns, colour: true)
     let text = RecordReport.text(subject.scenario, recording: subject.recording, style: style)
@@ -169,7 +169,7 @@ struct RecordReportTests {
     #expect(tooWide == [])
   }
 
-  @Test("Nothing from outside reaches the terminal as a control or a change of direction")
+  @Test("Untrusted text cannot control the terminal or change the text direction")
   func hostileNames() {
     let text = RecordReport.text(Self.hostile, recording: Self.recording(method: .traced), style: TerminalStyle())
     let kinds: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator]
@@ -177,31 +177,31 @@ struct RecordReportTests {
   }
 
   @Test(
-    "What a tree's figures count is said in words",
+    "The report names how tree memory was counted",
     arguments: [
       (.cgroup, "each page once, without file pages"), (.proportional, "shared pages divided among processes (Pss)"),
       (.upperBound, "upper bound (shared pages count once per process)"),
     ] as [(TreeMethod, String)])
-  func treeMethod(basis: TreeMethod, words: String) {
+  func treeMethod(method: TreeMethod, words: String) {
     var scenario = Self.one
-    scenario.repetitions[0].treeMethod = basis
+    scenario.repetitions[0].treeMethod = method
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())
     #expect(text.contains("42.0 MiB    \(words)\n"))
     scenario.repetitions[0].processes = 1
     #expect(!RecordReport.text(scenario, recording: nil, style: TerminalStyle()).contains("tree peak"))
   }
 
-  @Test("The interval is what lay between readings for most of the time, however many came at the start")
+  @Test("The interval is the usual time between samples, even after a burst at the start")
   func interval() {
     var recording = Self.recording()
-    let figures = recording.samples[0].main
-    let loading = (1...500).map { Sample(time: .microseconds($0 * 10), main: figures, tree: .zero, processes: 1) }
+    let counters = recording.samples[0].main
+    let loading = (1...500).map { Sample(time: .microseconds($0 * 10), main: counters, tree: .zero, processes: 1) }
     recording.samples.insert(contentsOf: loading, at: 1)
     let text = RecordReport.text(Self.one, recording: recording, style: TerminalStyle(width: 200))
     #expect(text.contains("tree read every 10.0 ms, widest gap 12.0 ms\n"))
   }
 
-  @Test("A phase's peak is called exact only where it is so in each repetition")
+  @Test("A phase's peak is exact only if it is exact in every repetition")
   func phases() {
     var scenario = Self.several
     for index in scenario.repetitions.indices {
@@ -213,7 +213,7 @@ struct RecordReportTests {
     #expect(text.contains("peak in load  20.0 MiB  20.0 MiB – 20.0 MiB  exact in 4 of 5\n"))
   }
 
-  @Test("The curve has eight rows, and a flat one stays flat")
+  @Test("The curve has eight rows, and a flat curve stays flat")
   func curve() {
     var recording = Self.recording()
     for index in recording.samples.indices {

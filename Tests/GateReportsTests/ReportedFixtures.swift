@@ -1,8 +1,8 @@
 import GateCore
 
-/// Results of targets that report figures of their own, and tell of loops and launches.
+/// Results of targets that report their own values, loops and launches.
 extension Fixture {
-  /// A judged value of the target's own; what was seen of its change is a tenth of what is allowed.
+  /// A judged reported value; the uncertainty of its change is a tenth of the allowed change.
   static func value(
     _ name: String,
     _ verdict: Verdict = .pass,
@@ -33,7 +33,7 @@ extension Fixture {
 
   static let loop = TargetEvent(.loop(name: "Layout.pass", calls: 6000, turns: 3), at: .milliseconds(12))
 
-  /// A rise of entries, a size and a share above their limits, a wait that is what it was, and a fall below zero.
+  /// A rise in entries, a size and a ratio above their limits, an unchanged wait, and a drop below zero.
   static var reporting: ScenarioResult {
     var scenario = scenario(
       "cache", .regression,
@@ -66,7 +66,7 @@ extension Fixture {
     return scenario
   }
 
-  /// As a check leaves a target that was caught in a loop, and then killed since it grew.
+  /// The result of a target that was stuck in a loop, grew and was killed.
   static var looping: ScenarioResult {
     var scenario = scenario(
       "layout", .failed,
@@ -80,7 +80,7 @@ extension Fixture {
     return scenario
   }
 
-  /// The target tells another unit than that which was approved.
+  /// The target reports another unit than the approved one.
   static var changedUnit: ScenarioResult {
     var scenario = scenario(
       "unit", .inconclusive,
@@ -98,7 +98,7 @@ extension Fixture {
     return scenario
   }
 
-  /// What a target tells that means harm; the marks' reader lets no such text through, a file may.
+  /// Hostile names and units: the marker reader rejects them, but a result file may contain them.
   static func hostileReport(_ text: String) -> ScenarioResult {
     var scenario = reporting
     for index in scenario.metrics.indices where scenario.metrics[index].rule.metric.isValue {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateReports
 
-@Suite("What a target reports itself, in the reports")
+@Suite("Reported values in the reports")
 struct ReportedValueTests {
   private func summary(
     _ scenario: ScenarioResult,
@@ -17,7 +17,7 @@ struct ReportedValueTests {
   }
 
   @Test(
-    "A sentence tells a rise, and how far a figure is above its limit, in the target's own unit",
+    "A sentence gives a rise or the excess over a limit in the value's unit",
     arguments: [
       "value.cache.entries rose by 250 items (+25.0 %); 30 items is allowed (3 %, at least 10)",
       "value.cache.size is 80.0 MiB, 16.0 MiB above its limit of 64.0 MiB",
@@ -28,14 +28,14 @@ struct ReportedValueTests {
     #expect(summary(Fixture.reporting).replacing("\u{a0}", with: " ").contains("  • \(sentence)\n"))
   }
 
-  @Test("A value whose unit changed is inconclusive, and says to approve again")
+  @Test("A value whose unit changed is inconclusive, with a hint to approve again")
   func changedUnit() {
     let reason =
       "value.cache.entries is in bytes in the baseline, but the target now reports it in items; approve again"
     #expect(summary(Fixture.changedUnit, .inconclusive).contains(reason))
   }
 
-  @Test("A loop is the failure, with its type, name and count, whatever ended the program then")
+  @Test("A loop is the failure, with its type, name and count, however the program ended")
   func loop() throws {
     let words =
       "the target reported a loop: `Layout.pass` was called 6000 times in one turn, and in 2 more"
@@ -52,7 +52,7 @@ struct ReportedValueTests {
     }
   }
 
-  @Test("The webhook's JSON has fractions, limits and units as the target told them")
+  @Test("The webhook's JSON has fractions, limits and units as reported")
   func notification() throws {
     let bytes = NotificationBody.bytes(
       Fixture.result([Fixture.reporting]), states: [:], format: .json, links: (build: nil, report: nil),
@@ -73,27 +73,27 @@ struct ReportedValueTests {
     #expect(number(3, "change", "absolute") == -1.5 && number(3, "baseline", "median") == -2)
   }
 
-  @Test("What the target told is told by the long summary, by a record, and by the page, with how often it was so")
+  @Test("The verbose summary, a record and the page list events with the number of repetitions")
   func events() {
-    let death =
+    let launch =
       "the target reported why it was started: out-of-memory.active.cgroup-counter, 1 of 5 repetitions"
     let failures = "the target reported that the 3 launches before failed while starting, 1 of 5 repetitions"
     let record = RecordReport.text(Fixture.reporting, recording: nil, style: TerminalStyle(width: 200))
     for text in [summary(Fixture.reporting, detail: .verbose), record] {
-      #expect(text.contains("  event: \(death)\n") && text.contains("  event: \(failures)\n"))
+      #expect(text.contains("  event: \(launch)\n") && text.contains("  event: \(failures)\n"))
     }
     #expect(!summary(Fixture.reporting).contains("event: "))
     let page = RunPage.text(Fixture.result([Fixture.reporting]), context: SummaryContext(exitCode: .regression))
-    #expect(page.contains("<h3>What the target reported</h3>\n<p>\(death)</p>\n<p>\(failures)</p>\n"))
+    #expect(page.contains("<h3>What the target reported</h3>\n<p>\(launch)</p>\n<p>\(failures)</p>\n"))
     let silent = RunPage.text(Fixture.result([Fixture.passing("a")]), context: SummaryContext(exitCode: .pass))
     #expect(!silent.contains("What the target reported"))
-    // In all repetitions: no count.
+    // No count if the event is in all repetitions.
     var scenario = Fixture.reporting
     for index in scenario.repetitions.indices { scenario.repetitions[index].events = [Fixture.events[1]] }
     #expect(summary(scenario, detail: .verbose).contains("failed while starting\n"))
   }
 
-  @Test("A repetition's row has the values that were judged and those that were not, each in its unit")
+  @Test("A repetition's row has judged and ungated values, each in its unit")
   func repetitions() {
     let text = summary(Fixture.reporting, detail: .verbose).replacing("\u{a0}", with: " ")
     let row = text.split(separator: "\n").first { $0.contains("  1248 items") }.map(String.init) ?? ""
@@ -102,7 +102,7 @@ struct ReportedValueTests {
     }
   }
 
-  @Test("An approval tells values in their units, and new ones too")
+  @Test("An approval lists values in their units, including new values")
   func approval() {
     var change = ApprovalChange(
       scenario: ScenarioName("cache"), environment: "linux", path: "baselines/cache/linux.json", outcome: .replaced,
@@ -115,14 +115,14 @@ struct ReportedValueTests {
     for line in [
       "value.cache.entries 1000 items to 1250.5 items +250.5 items +25.1 %",
       "value.hits none to 0.25 hits/call", "value.queue.wait 500 ms to none",
-      // A share of what is below zero would tell a fall as a rise.
+      // A percentage of a negative value would show a fall as a rise.
       "value.saldo -2 EUR to -3.5 EUR -1.5 EUR\n",
     ] {
       #expect(text.contains(line), "\(text)")
     }
   }
 
-  @Test("OpenMetrics text has one family for all values, with the target's name and unit as labels")
+  @Test("OpenMetrics text has one metric for all reported values, with name and unit as labels")
   func openMetrics() throws {
     var scenario = Fixture.reporting
     scenario.summary.ungated = [(MetricName.value("warm"), "seconds", 0.000_02), (.value("evil\"\n\\"), "x\"y", 2)].map
@@ -134,8 +134,8 @@ struct ReportedValueTests {
     let record = Fixture.result([scenario]).summary
     let lines = OpenMetricsReport.text(record).split(separator: "\n").map(String.init)
     let labels = #"scenario="cache",environment="linux-x86_64-2cpu-sampled",name="#
-    let family = try #require(lines.firstIndex { $0 == "# TYPE highwater_value gauge" })
-    #expect(lines[family + 1] == "# HELP highwater_value Median of the repetitions: value.")
+    let metric = try #require(lines.firstIndex { $0 == "# TYPE highwater_value gauge" })
+    #expect(lines[metric + 1] == "# HELP highwater_value Median of the repetitions: value.")
     let samples = lines.filter { $0.hasPrefix("highwater_value{") }
     #expect(
       samples == [
@@ -147,21 +147,21 @@ struct ReportedValueTests {
         #"highwater_value{\#(labels)"queue.wait",unit="seconds"} 0.0126"#,
         #"highwater_value{\#(labels)"warm",unit="seconds"} 2e-05"#,
       ])
-    // The samples of one family stand together, and its kind is told once.
-    #expect(Array(lines[(family + 2)...].prefix(samples.count)) == samples)
+    // OpenMetrics requires the samples of a metric to be contiguous, after a single `# TYPE`.
+    #expect(Array(lines[(metric + 2)...].prefix(samples.count)) == samples)
     #expect(lines.contains(#"highwater_value_baseline{\#(labels)"cache.entries",unit="items"} 1000.0"#))
     #expect(lines.contains { $0.hasPrefix("# UNIT highwater_peak_rss_bytes bytes") })
     #expect(!lines.contains { $0.hasPrefix("# UNIT highwater_value") })
   }
 
-  // MARK: Strangers' texts
+  // MARK: Untrusted text
 
   static let hostileTexts = [
     "</script><img src=x onerror=alert(1)>", "\u{1b}[2J\u{202e}evil\r\n", "<!channel>`@everyone", "{{#a}}{{{b}}}",
     "a\u{9b}31m \u{2066}b", "' onmouseover='alert(1)",
   ]
 
-  @Test("A name or unit that means harm stays text on the page", arguments: hostileTexts)
+  @Test("A hostile name or unit stays plain text on the page", arguments: hostileTexts)
   func hostilePage(text: String) {
     let scenario = Fixture.hostileReport(text)
     let page = RunPage.text(Fixture.result([scenario]), context: SummaryContext(exitCode: .regression))
@@ -171,7 +171,7 @@ struct ReportedValueTests {
     #expect(page.contains("What the target reported"))
   }
 
-  @Test("A name or unit that means harm reaches no terminal as a control", arguments: hostileTexts)
+  @Test("A hostile name or unit cannot control the terminal", arguments: hostileTexts)
   func hostileTerminal(text: String) {
     let scenario = Fixture.hostileReport(text)
     let texts =

@@ -57,12 +57,12 @@ struct SummaryReportTests {
     return context
   }
 
-  @Test("Reads as the golden files show", arguments: cases)
+  @Test("The summaries match the golden files", arguments: cases)
   func golden(name: String, result: RunResult, context: SummaryContext) throws {
     try Golden.expect(SummaryReport.text(result, style: TerminalStyle(), context: context), "summary-\(name).txt")
   }
 
-  @Test("On a narrow terminal each row of a table is a paragraph")
+  @Test("On a narrow terminal each table row becomes a paragraph")
   func narrow() throws {
     let result = Fixture.result([Fixture.regressed, Fixture.traced(Fixture.passing("a"), processes: 3)])
     let context = Self.verbose(Self.context(.regression))
@@ -70,7 +70,7 @@ struct SummaryReportTests {
       SummaryReport.text(result, style: TerminalStyle(width: 40), context: context), "summary-narrow.txt")
   }
 
-  @Test("A target that an unknown sender killed is reported, though nothing has failed")
+  @Test("A kill by an unknown sender is reported even if nothing failed")
   func killed() {
     var scenario = Fixture.crashed
     scenario.verdict = .inconclusive
@@ -84,7 +84,7 @@ struct SummaryReportTests {
   }
 
   @Test(
-    "What a failure says of the end is not said again",
+    "The target's end is not repeated if the failure already states it",
     arguments: [
       (End(.startFailed, cause: .setupFailed), .commandEnded(.exited(1), expected: [0])),
       (
@@ -94,7 +94,7 @@ struct SummaryReportTests {
       (End(.exited, code: 3), .unexpectedEnd(expected: ExpectedEnd(exits: [0]))),
       (End(.exited, code: 3), .targetEnded(.exited(3), isBefore: true)),
     ] as [(End, Failure.Problem)])
-  func saidOnce(end: End, problem: Failure.Problem) {
+  func endNotRepeated(end: End, problem: Failure.Problem) {
     var scenario = Fixture.crashed
     scenario.repetitions[2].end = end
     scenario.failure = Failure(part: .init(.step), problem: problem, end: end)
@@ -104,7 +104,7 @@ struct SummaryReportTests {
     #expect(!text.contains("  the target ended: "))
   }
 
-  @Test("Keeps to its width, but for words to copy", arguments: cases, [40, 60, 80, 120])
+  @Test("Every line fits the width, except text to copy", arguments: cases, [40, 60, 80, 120])
   func width(of subject: (name: String, result: RunResult, context: SummaryContext), columns: Int) {
     let text = SummaryReport.text(
       subject.result, style: TerminalStyle(width: columns), context: subject.context
@@ -117,13 +117,13 @@ struct SummaryReportTests {
     }
   }
 
-  @Test("At 80 columns every line fits where no name is long", arguments: cases.filter { $0.name != "hostile" })
+  @Test("At 80 columns every line fits if no name is long", arguments: cases.filter { $0.name != "hostile" })
   func fits(name: String, result: RunResult, context: SummaryContext) {
     let text = SummaryReport.text(result, style: TerminalStyle(), context: context)
     #expect(text.split(separator: "\n").filter { Terminal.columns($0) > 80 } == [])
   }
 
-  @Test("Colour changes nothing but colour", arguments: cases)
+  @Test("Colour does not change the text", arguments: cases)
   func colour(name: String, result: RunResult, context: SummaryContext) {
     let plain = SummaryReport.text(result, style: TerminalStyle(), context: context)
     let coloured = SummaryReport.text(result, style: TerminalStyle(colour: true), context: context)
@@ -132,13 +132,13 @@ struct SummaryReportTests {
     #expect(Terminal.withoutColour(coloured) == plain)
   }
 
-  @Test("Without Unicode, what the report itself writes is ASCII", arguments: cases.filter { $0.name != "hostile" })
+  @Test("Without Unicode the report's own text is ASCII", arguments: cases.filter { $0.name != "hostile" })
   func ascii(name: String, result: RunResult, context: SummaryContext) {
     let text = SummaryReport.text(result, style: TerminalStyle(unicode: false), context: context)
     #expect(text.filter { !$0.isASCII } == "")
   }
 
-  @Test("The last word of the last line is the exit code's name", arguments: ExitCode.allCases)
+  @Test("The last word of the last line is the name of the exit code", arguments: ExitCode.allCases)
   func lastLine(exitCode: ExitCode) {
     for detail in SummaryContext.Detail.allCases {
       let context = SummaryContext(detail: detail, exitCode: exitCode)
@@ -147,7 +147,7 @@ struct SummaryReportTests {
     }
   }
 
-  @Test("Quiet leaves what failed, the count and the name")
+  @Test("`--quiet` prints failures, counts and the exit code name")
   func quiet() {
     let context = SummaryContext(detail: .quiet, exitCode: .regression, resultPath: "x")
     let result = Fixture.result([Fixture.passing("fine"), Fixture.regressed])
@@ -156,14 +156,14 @@ struct SummaryReportTests {
     #expect(text.hasSuffix("\n\n1 of 2 scenarios regressed\nhighwater: regression\n"))
     #expect(!text.contains("fine"))
     #expect(!text.contains("What to do next"))
-    let well = SummaryReport.text(
+    let passing = SummaryReport.text(
       Fixture.result([Fixture.passing("fine")]), style: TerminalStyle(),
       context: SummaryContext(detail: .quiet, exitCode: .pass)
     )
-    #expect(well.split(separator: "\n").count == 2)
+    #expect(passing.split(separator: "\n").count == 2)
   }
 
-  @Test("Hints repeat the options, and quote what a shell would read")
+  @Test("Hints repeat the options and quote them for a shell")
   func hints() {
     let context = SummaryContext(exitCode: .regression, options: ["--config", "ci/my file.yml"])
     let text = SummaryReport.text(
@@ -175,14 +175,14 @@ struct SummaryReportTests {
     #expect(text.contains("highwater check --verbose --config 'ci/my file.yml' 'redis-load[clients=50]'\n"))
   }
 
-  @Test("Where nothing can be approved, no command says so")
+  @Test("Without an approvable result no command is suggested")
   func noApproval() {
     let context = SummaryContext(exitCode: .regression, approval: .unavailable)
     let text = SummaryReport.text(Fixture.result([Fixture.regressed]), style: TerminalStyle(), context: context)
     #expect(!text.contains("approve"))
   }
 
-  @Test("Hundreds of regressions give a command for the first few, and say so")
+  @Test("Many regressions give a command for the first six")
   func many() {
     let scenarios = (1...500).map { number in
       var scenario = Fixture.regressed
@@ -195,7 +195,7 @@ struct SummaryReportTests {
     #expect(text.hasSuffix("500 of 500 scenarios regressed\nhighwater: regression\n"))
   }
 
-  @Test("Nothing from outside reaches the terminal as a control or a change of direction")
+  @Test("Untrusted text cannot control the terminal or change the text direction")
   func hostile() {
     var scenario = Fixture.hostile
     scenario.verdict = .failed
@@ -212,7 +212,7 @@ struct SummaryReportTests {
   }
 
   @Test(
-    "A failed target that tells of ptrace gets the hint how to go without",
+    "A failed target that mentions ptrace gets a hint to turn tracing off",
     arguments: [
       "HINT: LeakSanitizer does not work under ptrace (strace, gdb, etc)",
       "strace: test_ptrace_get_syscall_info: PTRACE_TRACEME: Operation not permitted",
@@ -238,7 +238,7 @@ struct SummaryReportTests {
     #expect(record.contains("hint: it cannot use ptrace"))
   }
 
-  @Test("What several scenarios say alike is said once, in the quiet summary, too")
+  @Test("A note shared by several scenarios is printed once, also with `--quiet`")
   func sharedNotes() {
     let failures = ["a", "b"].map { name in
       var scenario = Fixture.crashed
@@ -254,7 +254,7 @@ struct SummaryReportTests {
     }
   }
 
-  @Test("Of files only those are called new or gone that the other side would have listed")
+  @Test("A file counts as new or gone only if the other side would have listed it")
   func libraries() {
     let library = { (name: String, mebibytes: Int64) in
       Composition.Library(name: name, resident: .mebibytes(mebibytes))
@@ -279,7 +279,7 @@ struct SummaryReportTests {
     #expect(change(from: old, to: [library("b", 5), library("c", 4)]) == ", file 0 B (a -9.0 MiB)")
   }
 
-  @Test("What memory consists of is told only where it shows at least half of what the verdict is of")
+  @Test("The composition is shown only if it explains at least half of the change")
   func unrelatedComposition() {
     var scenario = Fixture.regressed
     #expect(summary(of: scenario).contains("by kind: "))
@@ -288,7 +288,7 @@ struct SummaryReportTests {
     #expect(!summary(of: scenario).contains("by kind: "))
   }
 
-  @Test("What is only above a limit is not to be approved, but to get another limit")
+  @Test("A value that is only above its limit is not offered for approval")
   func limitOnly() {
     var scenario = Fixture.regressed
     scenario.metrics.removeFirst()
@@ -303,7 +303,7 @@ struct SummaryReportTests {
       Fixture.result([scenario]), style: TerminalStyle(), context: SummaryContext(exitCode: .regression))
   }
 
-  @Test("What was not read at its end is not called exact")
+  @Test("A peak is called exact only if it was read at the process's end")
   func inexact() {
     var scenario = Fixture.traced(Fixture.passing("a"))
     func measured() -> String {
@@ -326,7 +326,7 @@ struct SummaryReportTests {
   }
 
   @Test(
-    "The line of counts tells the worst first",
+    "The line of counts starts with the worst verdict",
     arguments: [
       ([], "no scenarios"), ([.pass], "1 scenario passes"), ([.pass, .pass], "2 scenarios pass"),
       ([.pass, .improved], "2 scenarios pass, 1 of them improved"), ([.improved], "1 scenario passes, improved"),

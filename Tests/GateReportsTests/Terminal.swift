@@ -1,6 +1,6 @@
-/// A terminal's view of a text, for tests; counts apart from the code under test.
+/// How a terminal shows a text; independent of the code under test.
 enum Terminal {
-  /// The columns of a line: wide for CJK ideographs, which are the only wide characters of the fixtures.
+  /// The columns of a line: CJK ideographs are wide, and the only wide characters of the fixtures.
   static func columns(_ line: some StringProtocol) -> Int {
     line.reduce(0) { total, character in
       let isWide = character.unicodeScalars.contains { (0x4e00...0x9fff).contains($0.value) }

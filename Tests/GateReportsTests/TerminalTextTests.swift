@@ -5,7 +5,7 @@ import Testing
 @Suite("Text for terminals")
 struct TerminalTextTests {
   @Test(
-    "Controls and what reorders text are escaped, the rest stays",
+    "Control and bidirectional characters are escaped; other text is unchanged",
     arguments: [
       ("plain é 漢字 👩‍👩‍👧‍👦", "plain é 漢字 👩‍👩‍👧‍👦"), ("a\nb\rc\td", "a\\nb\\rc\\td"),
       ("\u{1b}[31m", "\\x1b[31m"), ("\u{7f}\u{9b}\0", "\\x7f\\x9b\\x00"), ("\u{202e}abc", "\\u{202e}abc"),
@@ -17,20 +17,20 @@ struct TerminalTextTests {
     #expect(TerminalText.safe(text) == shown)
   }
 
-  @Test("A heap of combining marks is cut")
+  @Test("A long sequence of combining marks is cut")
   func marks() {
     let shown = TerminalText.safe("a" + String(repeating: "\u{301}", count: 500) + "b")
     #expect(shown.count == 2)
     #expect(shown.unicodeScalars.count <= 12)
   }
 
-  @Test("The width of a terminal is kept within 40 and 200", arguments: [(0, 40), (80, 80), (1000, 200), (-5, 40)])
+  @Test("The terminal width is clamped to 40 to 200", arguments: [(0, 40), (80, 80), (1000, 200), (-5, 40)])
   func width(asked: Int, kept: Int) {
     #expect(TerminalStyle(width: asked).width == kept)
   }
 }
 
-@Suite("Lines that keep their width")
+@Suite("Terminal layout")
 struct TerminalLayoutTests {
   @Test(
     "Wide characters take two columns",
@@ -54,7 +54,7 @@ struct TerminalLayoutTests {
     #expect(TerminalText.columns(cut) <= limit)
   }
 
-  @Test("Prose breaks at spaces, and a long word where it must")
+  @Test("Text wraps at spaces; a word that is too long is split")
   func wrap() {
     #expect(TerminalText.wrapped("the quick brown fox", to: 10) == ["the quick", "brown fox"])
     #expect(TerminalText.wrapped("abcdefghijkl mn", to: 5) == ["abcde", "fghij", "kl mn"])
@@ -63,7 +63,7 @@ struct TerminalLayoutTests {
   }
 
   @Test(
-    "A shell reads a quoted word back as it was",
+    "A shell reads a quoted word back unchanged",
     arguments: [
       "plain-word_1.0", "redis-load[clients=50]", "it's", "", "$(reboot) `x` \"y\" \\", "a b", "*?~!#&;|<>",
       "\u{1b}[2Jx\nfed\u{7}a", "\u{202e}漢字\u{1}0", "'\u{8}'", "tab\tend",
@@ -83,7 +83,7 @@ struct TerminalLayoutTests {
     #expect(String(decoding: read, as: UTF8.self) == word)
   }
 
-  @Test("Output is shown without colours, carriage returns at line ends, tabs and empty lines at its end")
+  @Test("Output is shown without colours, trailing carriage returns, tabs and trailing empty lines")
   func output() {
     let lines = OutputLines.of("\u{1b}[1;31mred\u{1b}[0m\r\n\tx\rover\n\n\u{1b}[2J\n\n\n")
     #expect(lines == ["red", "    x\\rover", "", "\\x1b[2J"])

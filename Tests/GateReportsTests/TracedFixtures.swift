@@ -1,6 +1,6 @@
 import GateCore
 
-/// Results with exact figures, as the traced method yields them.
+/// Results with exact values, as the traced method gives them.
 extension Fixture {
   static let tracedEnvironment: EnvironmentInfo = {
     var fingerprint = environment.fingerprint
@@ -15,7 +15,7 @@ extension Fixture {
     height: .mebibytes(30), after: .milliseconds(812), before: .milliseconds(822), phase: "load", isBusy: true
   )
 
-  /// A server, its workers, and one of them that crashed.
+  /// A server and its workers, one of which crashed.
   static func processes(_ count: Int, exact: Bool = true) -> [ProcessRecord] {
     (0..<count).map { index in
       let isMain = index == 0
@@ -30,7 +30,7 @@ extension Fixture {
     }
   }
 
-  /// The scenario as it would be had it been traced, in a cgroup of its own.
+  /// The scenario as if it had been traced in its own cgroup.
   static func traced(_ scenario: ScenarioResult, processes count: Int = 3) -> ScenarioResult {
     var scenario = scenario
     scenario.environment = tracedEnvironment
@@ -43,7 +43,7 @@ extension Fixture {
     return scenario
   }
 
-  /// A higher spike, a larger tree and more page faults than the baseline's.
+  /// A higher spike, a larger tree and more page faults than the baseline.
   static var spiking: ScenarioResult {
     var scenario = scenario(
       "resize-images", .regression,
@@ -100,7 +100,7 @@ extension Fixture {
       ), processes: 1)
   }
 
-  /// Scenarios of two methods on a machine that all of them have a note on.
+  /// Scenarios of two methods on a machine that has a note for all of them.
   static var warnedOfMachine: [ScenarioResult] {
     var scenarios = [
       passing("debugger"), traced(passing("redis-load")), traced(spiking), traced(passing("json-parse")),

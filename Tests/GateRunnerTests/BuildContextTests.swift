@@ -2,10 +2,10 @@ import Testing
 
 @testable import GateRunner
 
-@Suite("What the CI system says of a build")
+@Suite("Build context from CI variables")
 struct BuildContextTests {
   @Test(
-    "Commit, branch and build link come from the variables of the usual systems",
+    "Commit, branch and build link come from the variables of common CI systems",
     arguments: [
       (
         [
@@ -31,7 +31,7 @@ struct BuildContextTests {
     #expect(context.buildURL == url)
   }
 
-  @Test("Without any, nothing is claimed; an empty variable counts as none")
+  @Test("Without these variables nothing is known; an empty variable is ignored")
   func nothing() {
     let context = BuildContext(variables: ["GITHUB_SHA": ""], root: "/nowhere")
     #expect(context.commit == nil)

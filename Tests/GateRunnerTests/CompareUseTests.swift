@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Comparing files")
 struct CompareUseTests {
-  /// A project with a baseline of the first size, and with `old.json`, the result that it was made of.
+  /// A project with a baseline for the first size and its result, `old.json`.
   private func project(_ before: Double, _ after: Double, keys: String = "history: off") throws -> UseCaseProject {
     let project = try UseCaseProject(holding: before, keys: keys)
     _ = try project.check { $0.options.json = "old.json" }
@@ -15,7 +15,7 @@ struct CompareUseTests {
   }
 
   @Test(
-    "Results and baselines are judged as the check judged them, and in the same way each time",
+    "Results and baselines are judged as by the check, repeatably",
     arguments: [(8.0, 8.0, ExitCode.pass), (8, 12, .regression), (12, 8, .pass)])
   func sameAsCheck(before: Double, after: Double, code: ExitCode) throws {
     let project = try project(before, after)
@@ -23,7 +23,7 @@ struct CompareUseTests {
     #expect(check.code == code, "\(check.output)")
     for base in ["old.json", try project.baseline()] {
       let compared = try project.compare(base, "new.json")
-      #expect(compared.code == code, "\(compared.words)")
+      #expect(compared.code == code, "\(compared.text)")
       #expect(compared.verdict == check.verdict)
       #expect(try project.compare(base, "new.json").output == compared.output)
       let json = try project.compare(base, "new.json") { $0.options.json = "-" }
@@ -35,13 +35,13 @@ struct CompareUseTests {
     }
   }
 
-  /// How the metrics of a result's only scenario were judged, as comparable text.
+  /// The judgement of the metrics of a result's only scenario, as text.
   private func judgement(in file: String, of project: UseCaseProject) throws -> String {
     let metrics = try #require(project.scenario(of: file)["metrics"])
     return String(decoding: try JSONSerialization.data(withJSONObject: metrics, options: .sortedKeys), as: UTF8.self)
   }
 
-  @Test("Two comparisons of the same files write the same bytes, judged as the check was")
+  @Test("Comparing the same files twice writes the same bytes, judged as by the check")
   func repeatable() throws {
     let project = try UseCaseProject(holding: 24, repetitions: "{min: 5, max: 20}")
     project.measurer.hold(24, 24.5, 25, 24.2)
@@ -68,29 +68,29 @@ struct CompareUseTests {
     #expect(try project.compare(file, "then.json").code == .pass)
   }
 
-  @Test("Files of different environments are not compared, and the field that differs is named")
+  @Test("Files of different environments are not compared, and the differing field is named")
   func otherEnvironment() throws {
     let project = try project(8, 8)
     _ = try project.check { $0.options.json = "new.json" }
     try project.editFingerprint("cpus", 64)
     let compared = try project.compare(project.baseline(), "new.json")
     #expect(compared.code == .noBaseline, "\(compared.errors)")
-    #expect(compared.words.contains("cpus 64 → "))
+    #expect(compared.text.contains("cpus 64 → "))
     #expect(try project.compare(project.baseline(), "new.json") { $0.allowsMissingBaseline = true }.code == .pass)
   }
 
-  @Test("Fields that the team ignores are ignored here, too: the result file names them")
+  @Test("Ignored fields are stored in the result file and apply here, too")
   func ignoredFields() throws {
     let project = try project(8, 12, keys: "environment: {name: ci, ignore: [cpus]}\nhistory: off")
     try project.editFingerprint("cpus", 64)
     let check = try project.check { $0.options.json = "new.json" }
     #expect(check.code == .regression)
     let compared = try project.compare(project.baseline(), "new.json")
-    #expect(compared.code == .regression, "\(compared.words)")
+    #expect(compared.code == .regression, "\(compared.text)")
     #expect(compared.verdict == check.verdict)
   }
 
-  @Test("A scenario that only one of the files has is named")
+  @Test("A scenario in only one of the files is named")
   func oneSided() throws {
     let project = try UseCaseProject(
       """
@@ -110,7 +110,7 @@ struct CompareUseTests {
     #expect(try project.compare("one.json", "both.json") { $0.allowsMissingBaseline = true }.code == .pass)
   }
 
-  @Test("A scenario that failed is failed here, too")
+  @Test("A scenario that failed in the check is failed here, too")
   func failed() throws {
     let project = try project(8, 8)
     project.measurer.follow { _, _ in .holding(8, end: End(.exited, code: 7)) }
@@ -120,7 +120,7 @@ struct CompareUseTests {
   }
 
   @Test(
-    "A file that cannot be compared ends with 2, its name and a hint",
+    "A file that cannot be compared exits with 2, its name and a hint",
     arguments: [
       ("missing.json", "no such file"), (".", "is a folder, not a file"), ("highwater.yml", "error:"),
       ("empty.json", "error:"), ("none.json", "no scenario"),

@@ -3,15 +3,15 @@ import Testing
 
 @testable import GateRunner
 
-@Suite("Another build of the target")
-struct OtherBuildTests {
+@Suite("Comparison builds")
+struct ComparisonBuildTests {
   private func command(_ text: String, of own: Command = .arguments(["./server", "--port", "7"])) throws -> Command {
     let scenario = Scenario(name: ScenarioName("load"), target: Target(command: own, workingDirectory: "/app"))
     return try ComparisonBuild(parsing: text).replacingTarget(of: scenario, from: "/here").target.command
   }
 
   @Test(
-    "A word is a program with the scenario's own arguments, several are a whole command, and none leaves it",
+    "One word replaces the program, several words the whole command, and no word leaves the command",
     arguments: [
       ("build-main/server", ["/here/build-main/server", "--port", "7"]),
       ("/old/server", ["/old/server", "--port", "7"]),
@@ -24,19 +24,19 @@ struct OtherBuildTests {
     #expect(try command(text) == .arguments(expected))
   }
 
-  @Test("Words of the form NAME=VALUE that come first set variables")
+  @Test("Leading words of the form NAME=VALUE set variables")
   func variables() throws {
     let build = try ComparisonBuild(parsing: "A=1 _B2='x y' tool C=3")
     #expect(build.variables == ["A": "1", "_B2": "x y"])
     #expect(build.words == ["tool", "C=3"])
   }
 
-  @Test("What names nothing, or ends within a quote, is an error", arguments: ["", "  ", "'x", "\"x", "x\\"])
+  @Test("An empty build or an unterminated quote is an error", arguments: ["", "  ", "'x", "\"x", "x\\"])
   func broken(text: String) {
     #expect(throws: RunnerError.self) { try ComparisonBuild(parsing: text) }
   }
 
-  @Test("A program alone cannot replace a line for a shell; variables and whole commands can")
+  @Test("Variables and whole commands work with a shell target, a program alone does not")
   func shell() throws {
     #expect(throws: RunnerError.self) { try command("./old", of: .shell("./server | tee log")) }
     #expect(try command("V=1", of: .shell("./server | tee log")) == .shell("./server | tee log"))

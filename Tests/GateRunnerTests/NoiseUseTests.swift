@@ -3,7 +3,7 @@ import GateCore
 import GateRunner
 import Testing
 
-@Suite("Scenarios against themselves, on scripted recordings")
+@Suite("Noise studies with scripted recordings")
 struct NoiseUseTests {
   private func project(warmup: Int = 1, _ script: @escaping ScriptedMeasurer.Script) throws -> UseCaseProject {
     let project = try UseCaseProject(
@@ -19,7 +19,7 @@ struct NoiseUseTests {
   /// A little noise, in whole pages.
   private static let quiet: ScriptedMeasurer.Script = { _, start in .holding(20 + Double(start * 7 % 5) / 256) }
 
-  @Test("Other settings are run half as often and in turn, unless `--as-is` leaves them out")
+  @Test("Variants alternate with half as many repetitions, unless `--as-is` leaves them out")
   func turns() throws {
     let project = try project(Self.quiet)
     #expect(try project.noise { ($0.triesVariants, $0.repetitions) = (false, 12) }.code == .pass)
@@ -27,20 +27,20 @@ struct NoiseUseTests {
 
     project.measurer.follow(Self.quiet)
     let outcome = try project.noise { ($0.repetitions, $0.options.json) = (12, "study.json") }
-    #expect(outcome.code == .pass, "\(outcome.words)")
+    #expect(outcome.code == .pass, "\(outcome.text)")
     let variants = try #require(project.scenario(of: "study.json")["variants"] as? [[String: Any]])
     #expect(variants.contains { $0["isolation"] as? [String: String] == ["aslr": "on"] })
     #expect(variants.allSatisfy { $0["repetitions"] as? Int == 6 })
     let measured = project.measurer.measured
     #expect(measured.count == 13 + 7 * variants.count)
-    // Those with random addresses are spread over the whole run.
+    // Repetitions with random addresses are spread over the whole run.
     let random = measured.indices.filter { measured[$0].isolation.randomAddresses }
     #expect(random.count == 7)
     let (first, last) = (try #require(random.first), try #require(random.last))
     #expect(first < 6 && last > measured.count - 7)
   }
 
-  @Test("The result, the baselines and the outputs of a check are left as they are")
+  @Test("The result, baselines and outputs of a check are unchanged")
   func untouched() throws {
     let project = try project { _, _ in .holding(8, output: "said\n") }
     try project.checkAndApprove()
@@ -53,7 +53,7 @@ struct NoiseUseTests {
     #expect(project.exists(".highwater/noise/aslr=on/recordings/it/5.jsonl"))
   }
 
-  @Test("`--json -` prints the study alone, and the report goes to standard error; a file gets the same")
+  @Test("`--json -` prints only the study, and the report goes to standard error; a file gets the same")
   func json() throws {
     let project = try project(Self.quiet)
     let printed = try project.noise {
@@ -68,12 +68,12 @@ struct NoiseUseTests {
     let peak = try #require(metrics.first { $0["name"] as? String == "peak_rss" })
     #expect((peak["values"] as? [Double])?.count == 5)
     #expect((peak["detectable"] as? [[String: Any]])?.compactMap { $0["repetitions"] as? Int } == [5, 10, 20])
-    let filed = try project.noise { ($0.triesVariants, $0.repetitions, $0.options.json) = (false, 5, "n/x.json") }
-    #expect(filed.output.contains("5 repetitions"))
+    let written = try project.noise { ($0.triesVariants, $0.repetitions, $0.options.json) = (false, 5, "n/x.json") }
+    #expect(written.output.contains("5 repetitions"))
     #expect(try project.object("n/x.json")["schema"] as? String == "highwater.noise/1")
   }
 
-  @Test("A target that fails ends with 3 at once, with the same message as a check")
+  @Test("A failing target exits with 3 at once, with the same message as a check")
   func failing() throws {
     let project = try project(warmup: 0) { _, _ in .holding(8, end: End(.exited, code: 7), output: "because\n") }
     let noise = try project.noise()
@@ -81,22 +81,22 @@ struct NoiseUseTests {
     #expect(noise.output.contains("the target ended: exited with code 7"), "\(noise.output)")
     #expect(noise.output.contains("because"), "\(noise.output)")
     #expect(noise.output.contains(".highwater/noise/output/it/1.log"), "\(noise.output)")
-    #expect(project.measurer.measured.count <= 4, "it goes on after a failure")
+    #expect(project.measurer.measured.count <= 4, "it continues after a failure")
     #expect(try project.check().output.contains("the target ended: exited with code 7"))
   }
 
-  @Test("A scenario that fails only with another setting is studied, and the setting is named")
+  @Test("A scenario that fails only with a variant is studied, and the variant is named")
   func failingVariant() throws {
     let project = try project { scenario, _ in
       .holding(8, end: End(.exited, code: scenario.isolation.randomAddresses ? 1 : 0))
     }
     let noise = try project.noise { $0.repetitions = 5 }
     #expect(noise.code == .pass, "\(noise.output)")
-    #expect(noise.words.contains("fails with `isolation: {aslr: on}`: "), "\(noise.output)")
+    #expect(noise.text.contains("fails with `isolation: {aslr: on}`: "), "\(noise.output)")
   }
 
-  @Test("A target that no reading saw is inconclusive")
-  func unseen() throws {
+  @Test("A target without samples is inconclusive")
+  func withoutSamples() throws {
     let project = try project { _, _ in Recording(end: End(.exited, code: 0)) }
     let noise = try project.noise { ($0.triesVariants, $0.repetitions) = (false, 5) }
     #expect(noise.code == .inconclusive)

@@ -3,7 +3,7 @@ import GateCore
 import GateRunner
 import Testing
 
-@Suite("Measuring one command, on scripted recordings")
+@Suite("Recording a command, with scripted recordings")
 struct RecordUseTests {
   private func record(
     _ command: [String] = ["sh", "-c", "true"],
@@ -15,7 +15,7 @@ struct RecordUseTests {
     return try project.run(variables: ["TMPDIR": project.path]) { try record.run(in: $0) }
   }
 
-  @Test("The report names the peak; what the command prints is shown only with `--show-output`")
+  @Test("The report has the peak; the command's output is printed only with `--show-output`")
   func report() throws {
     let project = try UseCaseProject(holding: 8)
     project.measurer.follow { _, _ in .holding(8, output: "marvellous\n") }
@@ -28,7 +28,7 @@ struct RecordUseTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: project.path) == ["highwater.yml"])
   }
 
-  @Test("With `--json -` standard output is the result file and nothing else, and a file gets the same")
+  @Test("With `--json -` standard output has only the result, and a file gets the same")
   func json() throws {
     let project = try UseCaseProject(holding: 8)
     let printed = try record(in: project) { $0.options.json = "-" }
@@ -36,12 +36,12 @@ struct RecordUseTests {
     #expect(try project.object("printed.json")["schema"] as? String == "highwater.result/1")
     #expect(try project.object("printed.json")["exitCode"] as? Int == 0)
     #expect(try project.scenario(of: "printed.json")["name"] as? String == "sh")
-    let filed = try record(in: project) { $0.options.json = "r/x.json" }
-    #expect(filed.code == .pass && filed.output.contains("peak"))
+    let written = try record(in: project) { $0.options.json = "r/x.json" }
+    #expect(written.code == .pass && written.output.contains("peak"))
     #expect((try project.scenario(of: "r/x.json")["repetitions"] as? [Any])?.count == 1)
   }
 
-  @Test("Repetitions are counted, and come after a warm-up")
+  @Test("Repetitions are counted and follow a warm-up")
   func repetitions() throws {
     let project = try UseCaseProject(holding: 8)
     #expect(try record(in: project) { ($0.repetitions, $0.options.json) = (3, "x.json") }.code == .pass)
@@ -50,7 +50,7 @@ struct RecordUseTests {
   }
 
   @Test(
-    "The exit code is the verdict on how the command ended",
+    "The exit code reflects how the command ended",
     arguments: [
       (End(.exited, code: 3), ExitCode.failed), (End(.crash, signal: .segv), .failed),
       (End(.killed, signal: .kill), .inconclusive), (End(.exited, code: 0), .pass),
@@ -61,8 +61,8 @@ struct RecordUseTests {
     #expect(try record(in: project).code == code)
   }
 
-  @Test("The command gets the caller's folder and all variables")
-  func surroundings() throws {
+  @Test("The command inherits the working directory and all variables")
+  func inherited() throws {
     let project = try UseCaseProject(holding: 8)
     _ = try record(["./tool", "a  b"], in: project)
     let target = try #require(project.measurer.measured.first?.target)

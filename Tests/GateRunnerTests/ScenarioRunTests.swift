@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateRunner
 
-@Suite("The repetitions of a scenario, from scripted recordings")
+@Suite("Repetitions of a scenario, with scripted recordings")
 struct ScenarioRunTests {
   private func measure(
     repetitions: Int = 3,
@@ -37,13 +37,13 @@ struct ScenarioRunTests {
     )
   }
 
-  @Test("Warm-ups run first, with numbers up to 0, and are not counted")
+  @Test("Warm-ups run first, with numbers up to 0, and do not count")
   func warmups() throws {
     let measured = measure(warmup: 2) { Self.recording(mebibytes: $0 < 1 ? 99 : 20) }
     #expect(measured?.repetitions.map { $0.metrics[.peakRSS] } == Array(repeating: 20 * 1_048_576, count: 3))
   }
 
-  @Test("The first repetition that cannot count ends the scenario, and says which it was, and with what output")
+  @Test("The first failed repetition ends the scenario and is reported with its number and output")
   func failing() throws {
     let measured = measure { $0 == 2 ? Self.recording(End(.crash, signal: .segv)) : Self.recording() }
     #expect(measured?.failure?.attempt == .init(number: 2, of: 3))
@@ -53,42 +53,42 @@ struct ScenarioRunTests {
     #expect(measured?.failure?.isInconclusive == false)
   }
 
-  @Test("A warm-up that fails is a failure, too")
+  @Test("A failed warm-up is a failure, too")
   func failingWarmup() throws {
     let measured = measure { _ in Self.recording(End(.exited, code: 3)) }
     #expect(measured?.failure?.attempt == .init(number: 1, of: 1, isWarmup: true))
     #expect(measured?.repetitions.count == 1)
   }
 
-  @Test("A target killed by an unknown sender leaves the scenario undecided")
+  @Test("A kill by an unknown sender leaves the scenario inconclusive")
   func killed() throws {
     let measured = measure { _ in Self.recording(End(.killed, signal: .kill)) }
     #expect(measured?.failure?.isInconclusive == true)
   }
 
-  @Test("An interruption yields nothing")
+  @Test("An interruption gives no measurements")
   func interrupted() throws {
     let measured = measure { $0 == 2 ? nil : Self.recording() }
     #expect(measured == nil)
   }
 
-  @Test("The composition is that of the repetition with the middle peak")
+  @Test("The composition is that of the repetition with the median peak")
   func composition() throws {
     let measured = measure(warmup: 0) { Self.recording(mebibytes: [30, 10, 20][$0 - 1]) }
     #expect(measured?.composition?.anonymous == .mebibytes(20))
   }
 
-  @Test("What several repetitions have alike is one note with their number")
+  @Test("A note shared by several repetitions is one note with their number")
   func notes() throws {
     let notes: [[RecordingNote]] = [
       [.brief, .numbersTooLarge, .unkillable([1])], [.brief, .numbersTooLarge], [.brief],
     ]
     let measured = measure(warmup: 0) { Self.recording(notes: notes[$0 - 1]) }
     let shared = measured?.notes.filter { if case .recording = $0 { true } else { false } }
-    // The recording's own remarks on how it was read come with each repetition, too.
-    let own = shared?.filter { if case .recording(.brief, _, _) = $0 { false } else { true } }
+    // Notes on the measurement itself come with each repetition, too.
+    let withoutBrief = shared?.filter { if case .recording(.brief, _, _) = $0 { false } else { true } }
     #expect(
-      own == [
+      withoutBrief == [
         .recording(.numbersTooLarge, count: 2, total: 3), .recording(.unkillable([1]), count: 1, total: 3),
       ])
     #expect(shared?.contains(.recording(.brief, count: 3, total: 3)) == true)

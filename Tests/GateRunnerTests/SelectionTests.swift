@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateRunner
 
-@Suite("Which scenarios a command is for")
+@Suite("Selecting scenarios")
 struct SelectionTests {
   private let project: Project = {
     var scenarios = ["redis-load[clients=1]", "redis-load[clients=50]", "redis-idle", "nginx"].map {
@@ -18,18 +18,18 @@ struct SelectionTests {
     try Selection(words: words).scenarios(of: project).map(\.name.text)
   }
 
-  @Test("Nothing named is everything")
-  func everything() throws {
+  @Test("Without words all scenarios are selected")
+  func all() throws {
     #expect(try names() == ["redis-load[clients=1]", "redis-load[clients=50]", "redis-idle", "nginx"])
   }
 
-  @Test("A plain name stands for each member of its matrix, a full name for one, and the file's order counts")
+  @Test("A plain name selects its whole matrix, a full name one scenario, in file order")
   func matrix() throws {
     #expect(try names("nginx", "redis-load") == ["redis-load[clients=1]", "redis-load[clients=50]", "nginx"])
     #expect(try names("redis-load[clients=50]") == ["redis-load[clients=50]"])
   }
 
-  @Test("Tags and patterns choose, and what is chosen twice runs once")
+  @Test("Tags and patterns select, and a scenario selected twice runs once")
   func tagsAndPatterns() throws {
     #expect(try names("tag:http", "nginx") == ["nginx"])
     #expect(try names("redis-*") == ["redis-load[clients=1]", "redis-load[clients=50]", "redis-idle"])
@@ -37,7 +37,7 @@ struct SelectionTests {
     #expect(try names("*") == (try names()))
   }
 
-  @Test("Every word that fits nothing is named, with the nearest that does")
+  @Test("Every word without a match is named, with a suggestion")
   func unmatched() {
     let error = #expect(throws: RunnerError.self) { try names("ngnix", "tag:htpp", "nginx", "re*x") }
     #expect(

@@ -6,33 +6,33 @@ import Testing
 /// A project file with one error.
 struct InvalidProjectFile: Sendable, CustomTestStringConvertible {
   let yaml: String
-  /// Where the first error is, as `line:column`.
+  /// The location of the first error, as `line:column`.
   let place: String
   /// A part of the message.
-  let words: String
+  let message: String
 
-  init(_ yaml: String, at place: String, _ words: String) {
-    (self.yaml, self.place, self.words) = (yaml, place, words)
+  init(_ yaml: String, at place: String, _ message: String) {
+    (self.yaml, self.place, self.message) = (yaml, place, message)
   }
 
   /// An error in the line after a scenario's target.
-  static func scenario(_ line: String, at column: Int = 3, _ words: String) -> InvalidProjectFile {
+  static func scenario(_ line: String, at column: Int = 3, _ message: String) -> InvalidProjectFile {
     InvalidProjectFile(
-      "version: 1\nscenarios:\n- name: a\n  target: {command: [x]}\n  \(line)\n", at: "5:\(column)", words)
+      "version: 1\nscenarios:\n- name: a\n  target: {command: [x]}\n  \(line)\n", at: "5:\(column)", message)
   }
 
   /// An error in the only line of the target.
-  static func target(_ line: String, at column: Int = 5, _ words: String) -> InvalidProjectFile {
-    InvalidProjectFile("version: 1\nscenarios:\n- name: a\n  target:\n    \(line)\n", at: "5:\(column)", words)
+  static func target(_ line: String, at column: Int = 5, _ message: String) -> InvalidProjectFile {
+    InvalidProjectFile("version: 1\nscenarios:\n- name: a\n  target:\n    \(line)\n", at: "5:\(column)", message)
   }
 
   /// An error in the third line of the file.
-  static func top(_ line: String, at column: Int = 1, _ words: String) -> InvalidProjectFile {
+  static func top(_ line: String, at column: Int = 1, _ message: String) -> InvalidProjectFile {
     InvalidProjectFile(
-      "version: 1\nscenarios: [{name: a, target: {command: [x]}}]\n\(line)\n", at: "3:\(column)", words)
+      "version: 1\nscenarios: [{name: a, target: {command: [x]}}]\n\(line)\n", at: "3:\(column)", message)
   }
 
-  var testDescription: String { words }
+  var testDescription: String { message }
 }
 
 @Suite("Validating project files")
@@ -115,7 +115,7 @@ struct ValidateTests {
   ]
 
   @Test(
-    "Every error ends with 2 and a message with its place, and prints nothing on standard output",
+    "Every error exits with 2 and a message with its location, and prints nothing on standard output",
     arguments: errors)
   func error(_ file: InvalidProjectFile) throws {
     let outcome = try validate(file.yaml)
@@ -125,7 +125,7 @@ struct ValidateTests {
     #expect(first.range(of: "^highwater\\.yml:[0-9]+:[0-9]+: error: ", options: .regularExpression) != nil, "\(first)")
     let column = file.place.hasSuffix(":") ? file.place : file.place + ":"
     #expect(first.hasPrefix("highwater.yml:\(column)"), "\(outcome.errors)")
-    #expect(outcome.errors.contains(file.words), "\(outcome.errors)")
+    #expect(outcome.errors.contains(file.message), "\(outcome.errors)")
     #expect(!outcome.errors.contains("\u{1b}"))
   }
 
@@ -144,7 +144,7 @@ struct ValidateTests {
     #expect(outcome.errors.components(separatedBy: " error: ").count == 5, "\(outcome.errors)")
   }
 
-  @Test("An unset variable is named, and the values of those that are set are not")
+  @Test("An unset variable is named, and values of set variables are not printed")
   func unsetVariable() throws {
     let yaml = """
       version: 1
@@ -163,7 +163,7 @@ struct ValidateTests {
   }
 
   @Test(
-    "Errors of an included file have its name, and so do files that cannot be included",
+    "Errors in an included file name it, and so do files that cannot be included",
     arguments: [
       ("part.yml", "scenarios: [{name: b, target: {command: [x]}, timout: 1s}]", "part.yml:1:47: error:"),
       ("part.yml", "scenarios: [{name: a, target: {command: [x]}}]", "duplicate scenario name"),
@@ -185,7 +185,7 @@ struct ValidateTests {
   }
 }
 
-@Suite("Validating the example of the contract")
+@Suite("Validating the documented example")
 struct ContractExampleTests {
   private static let variables = [
     "HIGHWATER_WEBHOOK_URL": "https://hooks.example.com/services/T0?token=x", "HIGHWATER_WEBHOOK_SECRET": "s3cret",
@@ -212,17 +212,17 @@ struct ContractExampleTests {
     #expect(!outcome.output.contains("s3cret") && !outcome.output.contains("token=x"))
   }
 
-  @Test("Each of its keys is read: misspelt, it is an error that names it")
+  @Test("Each of its keys is read: a misspelt key is an error that names it")
   func everyKey() throws {
     let lines = try example().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    // Names that the project chooses.
-    let free: Set<String> = ["LC_ALL", "A", "clients"]
+    // Names chosen by the project.
+    let userDefined: Set<String> = ["LC_ALL", "A", "clients"]
     var keys = 0
     for (number, line) in lines.enumerated() {
       let code = line.range(of: " #").map { String(line[..<$0.lowerBound]) } ?? line
       for match in code.matches(of: /([A-Za-z_][A-Za-z0-9_.-]*):( |$)/) {
         let key = String(match.1)
-        guard !free.contains(key), code[..<match.range.lowerBound].filter({ $0 == "\"" }).count % 2 == 0 else {
+        guard !userDefined.contains(key), code[..<match.range.lowerBound].filter({ $0 == "\"" }).count % 2 == 0 else {
           continue
         }
         var changed = lines

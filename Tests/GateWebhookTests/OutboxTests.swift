@@ -6,9 +6,9 @@ import Testing
 
 @testable import GateWebhook
 
-@Suite("Messages that could not be delivered")
+@Suite("Undelivered messages")
 struct OutboxTests {
-  @Test("The next run delivers a message for a closed port, with the same id")
+  @Test("The next run delivers a message to a server that was down, with the same ID")
   func nextRun() throws {
     let fixtures = try WebhookFixtures()
     let stopped = try LoopbackServer(secret: "s")
@@ -30,7 +30,7 @@ struct OutboxTests {
     #expect(fixtures.deliver([], to: [webhook]).isEmpty)
   }
 
-  @Test("A run that is killed while it waits for an answer leaves its message in the outbox")
+  @Test("A run killed while it waits for a response leaves its message in the outbox")
   func killed() async throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let (outbox, port) = (fixtures.outbox, server.port)
@@ -53,7 +53,7 @@ struct OutboxTests {
     #expect(reports.map(\.outcome) == [.delivered(attempts: 1)])
   }
 
-  @Test("Only the user can read the folder and its files")
+  @Test("Only the owner can read the folder and its files")
   func permissions() throws {
     let fixtures = try WebhookFixtures()
     _ = fixtures.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")], to: [])
@@ -65,14 +65,14 @@ struct OutboxTests {
     #expect(try mode("\(fixtures.outbox)/\(file)") == 0o600)
   }
 
-  @Test("A run without messages creates no outbox")
+  @Test("A run without messages does not create an outbox")
   func noFolder() throws {
     let fixtures = try WebhookFixtures()
     #expect(fixtures.deliver([], to: [Webhook("http://h/")]).isEmpty)
     #expect(!FileManager.default.fileExists(atPath: fixtures.outbox))
   }
 
-  @Test("A message is only lost where it was not delivered and the outbox cannot be written")
+  @Test("A message is lost only if it is not delivered and the outbox cannot be written")
   func lost() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     try Data().write(to: URL(fileURLWithPath: fixtures.folder.path("artifacts")))
@@ -100,7 +100,7 @@ struct OutboxTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
   }
 
-  @Test("After a webhook has rejected one of its queued messages for all, the others are not tried")
+  @Test("After a webhook has rejected one of its queued messages for good, the others are not tried")
   func deadWebhook() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let closed = Webhook(server.url("/status/403"))
@@ -113,19 +113,19 @@ struct OutboxTests {
   }
 
   @Test("A message that the server rejects does not stop the next ones")
-  func poison() throws {
+  func rejectedMessage() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let dead = Webhook("http://nothing.invalid/")
     for id in ["a", "b"] { _ = fixtures.deliver([OutgoingMessage(to: dead, id: id)], to: []) }
-    // The first request of this path fails with a status that concerns the message.
+    // The first request to this path fails with a status that concerns only that message.
     let webhook = Webhook(server.url("/flaky/1/422"))
     let reports = fixtures.deliver([], to: [webhook])
     #expect(reports.map(\.outcome) == [.queued(.status(422), attempts: 1), .delivered(attempts: 1)])
     #expect(reports.map(\.deliveryID) == ["a", "b"])
   }
 
-  @Test("A message whose webhook is no longer in the project file is reported once, and kept")
-  func unclaimed() throws {
+  @Test("A message whose webhook was removed from the project file is reported once, and kept")
+  func removedWebhook() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let old = Webhook("http://nothing.invalid/", named: "old")
     _ = fixtures.deliver([OutgoingMessage(to: old, id: "a")], to: [])
@@ -140,7 +140,7 @@ struct OutboxTests {
     #expect(try fixtures.files().isEmpty)
   }
 
-  @Test("After 30 days such a message is deleted, and that is reported")
+  @Test("After 30 days such a message is deleted and reported")
   func expired() throws {
     let fixtures = try WebhookFixtures()
     let message = OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")
@@ -153,7 +153,7 @@ struct OutboxTests {
   }
 
   @Test(
-    "A file that is not a message is renamed and reported",
+    "An invalid message file is renamed and reported",
     arguments: [
       "", "not JSON", "[]", "{\"schema\":\"highwater.outbox/2\"}", String(repeating: "[", count: 100_000),
       """
@@ -171,8 +171,8 @@ struct OutboxTests {
     #expect(fixtures.deliver([], to: []).isEmpty)
   }
 
-  @Test("Links, pipes, folders and huge files are renamed unread; files with other names are not touched")
-  func hostile() throws {
+  @Test("Links, pipes, folders and huge files are renamed unread; files with other names are left alone")
+  func otherFiles() throws {
     let fixtures = try WebhookFixtures()
     try fixtures.write("not touched", to: "README")
     func at(_ name: String) -> String { "\(fixtures.outbox)/\(name)" }
@@ -186,7 +186,7 @@ struct OutboxTests {
     #expect(try fixtures.files() == expected)
   }
 
-  @Test("A temporary file that a killed run left is removed after a day")
+  @Test("A temporary file of a killed run is removed after a day")
   func temporaryFiles() throws {
     let fixtures = try WebhookFixtures()
     try fixtures.write("{", to: ".highwater-1.tmp")
@@ -197,7 +197,7 @@ struct OutboxTests {
     #expect(try fixtures.files() == [".highwater-2.tmp"])
   }
 
-  @Test("A full outbox keeps its messages and takes no new one")
+  @Test("A full outbox keeps its messages and accepts no new one")
   func full() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     for number in 0..<Outbox.capacity { try fixtures.write("{", to: "\(number).json") }
@@ -207,7 +207,7 @@ struct OutboxTests {
     #expect(try fixtures.files().count == Outbox.capacity)
   }
 
-  @Test("While another process delivers from the outbox, its messages are not touched")
+  @Test("While another process delivers from the outbox, its messages are left alone")
   func locked() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let outbox = try Outbox(creating: fixtures.outbox)
@@ -220,7 +220,7 @@ struct OutboxTests {
     withExtendedLifetime(outbox) {}
   }
 
-  @Test("A message reads back from its file unchanged, whatever its bytes")
+  @Test("A message is read back unchanged, whatever its bytes")
   func roundTrip() throws {
     let fixtures = try WebhookFixtures()
     let outbox = try Outbox(creating: fixtures.outbox)

@@ -5,7 +5,7 @@ import HTTPTransfer
 import LinuxSystem
 import LoopbackServers
 
-/// A sender with an outbox in a temporary folder, with short pauses and with timeouts that suit a loaded machine.
+/// A sender with a temporary outbox, short pauses, and timeouts for a loaded machine.
 struct WebhookFixtures {
   let folder: TemporaryFolder
   let interruption = Interruption()
@@ -36,7 +36,7 @@ struct WebhookFixtures {
     try String(contentsOfFile: "\(outbox)/\(file)", encoding: .utf8)
   }
 
-  /// Writes a file into the outbox as another program would.
+  /// Writes a file into the outbox, as another program would.
   func write(_ text: String, to name: String) throws {
     try FileManager.default.createDirectory(atPath: outbox, withIntermediateDirectories: true)
     try Data(text.utf8).write(to: URL(fileURLWithPath: "\(outbox)/\(name)"))

@@ -32,7 +32,7 @@ struct WebhookSenderTests {
     #expect(try fixtures.files().isEmpty)
   }
 
-  @Test("The default id is a UUID")
+  @Test("The default ID is a UUID")
   func generatedID() {
     #expect(UUID(uuidString: OutgoingMessage(webhook: Webhook("http://h/"), body: []).deliveryID) != nil)
   }
@@ -49,7 +49,7 @@ struct WebhookSenderTests {
     #expect(abs(timestamp - Date().timeIntervalSince1970) < 300)
   }
 
-  @Test("It is sent over TLS where the certificate authority is trusted")
+  @Test("It is sent over TLS if the certificate authority is trusted")
   func overTLS() throws {
     let certificates = try Certificates()
     let server = try LoopbackServer(certificate: certificates.identity(for: "DNS:localhost"))
@@ -65,7 +65,7 @@ struct WebhookSenderTests {
     #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.delivered(attempts: 1)])
   }
 
-  @Test("After a server error the message is sent again with the same id", arguments: [500, 503, 408, 429])
+  @Test("After a server error the message is sent again with the same ID", arguments: [500, 503, 408, 429])
   func retried(status: Int) throws {
     let (server, fixtures) = (try LoopbackServer(secret: "s"), try WebhookFixtures())
     let webhook = Webhook(server.url("/flaky/2/\(status)"), secret: "s")
@@ -78,14 +78,14 @@ struct WebhookSenderTests {
     #expect(visits.map(\.signatureIsValid) == [true, true, true])
   }
 
-  @Test("After a lost connection the message is sent again, five times in all")
+  @Test("After a lost connection the message is sent again, up to five times")
   func retriedConnection() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let webhook = Webhook(server.url("/nothing"))
     let report = try #require(fixtures.deliver([OutgoingMessage(to: webhook, id: "a")], to: []).first)
     let problem = "127.0.0.1:\(server.port) closed the connection before the response was complete"
     #expect(report.outcome == .queued(.noAnswer(problem), attempts: 5))
-    // libcurl itself sends again where a reused connection was closed, so there are at least five requests.
+    // libcurl itself retries if a reused connection was closed, so there are at least five requests.
     #expect(Set(try server.visits(5).map { $0.headers["x-highwater-delivery"] }) == ["a"])
   }
 
@@ -99,7 +99,7 @@ struct WebhookSenderTests {
     #expect(ContinuousClock.now - start >= .seconds(1))
   }
 
-  @Test("A message is not sent again where Retry-After is longer than the time left")
+  @Test("A message is not sent again if Retry-After exceeds the remaining time")
   func retryAfterTooLong() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let webhook = Webhook(server.url("/busy/9/3600"))
@@ -109,7 +109,7 @@ struct WebhookSenderTests {
   }
 
   @Test(
-    "A message that the server rejects is sent once, and queued", arguments: [400, 401, 404, 410, 302])
+    "A message that the server rejects is sent once and queued", arguments: [400, 401, 404, 410, 302])
   func rejected(status: Int) throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let webhook = Webhook(server.url(status == 302 ? "/redirect" : "/status/\(status)"))
@@ -119,7 +119,7 @@ struct WebhookSenderTests {
     #expect(try fixtures.files().count == 1)
   }
 
-  @Test("A server that never answers ends each attempt by its timeout")
+  @Test("Each attempt to a silent server ends with its timeout")
   func silent() throws {
     var fixtures = try WebhookFixtures()
     let server = try LoopbackServer()
@@ -139,7 +139,7 @@ struct WebhookSenderTests {
     #expect(try #require(try server.visits(1).first).sent < 64_000_000)
   }
 
-  @Test("A message for a host without an address is queued")
+  @Test("A message to an unresolvable host is queued")
   func unresolved() throws {
     let fixtures = try WebhookFixtures()
     let reports = fixtures.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/x"), id: "a")], to: [])
@@ -147,8 +147,8 @@ struct WebhookSenderTests {
     #expect(reports.map(\.outcome) == [.queued(.noAnswer("cannot resolve the host `nothing.invalid`"), attempts: 5)])
   }
 
-  @Test("A slow webhook does not use up the time of the next message")
-  func fairness() throws {
+  @Test("A slow webhook does not use up the next message's time")
+  func timePerMessage() throws {
     var fixtures = try WebhookFixtures()
     let server = try LoopbackServer()
     fixtures.policy.totalTimeout = .seconds(16)
@@ -204,7 +204,7 @@ struct WebhookSenderTests {
     #expect(try fixtures.files().count == 1)
   }
 
-  @Test("Webhooks of one host are distinguished by their position, as is one without a valid URL")
+  @Test("Webhooks of one host, or with an invalid URL, are distinguished by position")
   func labels() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let webhooks = [

@@ -1,7 +1,7 @@
 import HTTPTransfer
 import Testing
 
-@Suite("The part of a URL that may be shown")
+@Suite("The printable part of a URL")
 struct HTTPAddressTests {
   @Test(
     "It is the host and port, never credentials, path or query",

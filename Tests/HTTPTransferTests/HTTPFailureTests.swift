@@ -76,7 +76,7 @@ struct HTTPFailureTests {
     #expect(failure.problem == "127.0.0.1:\(server.port) did not respond in time")
   }
 
-  @Test("With no time left nothing is sent")
+  @Test("With no time left, nothing is sent")
   func noTime() throws {
     let server = try LoopbackServer()
     var request = HTTPRequest(url: server.url("/echo"))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Sending a request over HTTP")
 struct HTTPSessionTests {
-  @Test("Method, headers and body arrive unchanged, and the response comes back")
+  @Test("Method, headers and body arrive unchanged, and the response is returned")
   func echo() throws {
     let server = try LoopbackServer()
     let request = HTTPRequest(
@@ -69,7 +69,7 @@ struct HTTPSessionTests {
     #expect(Set(try server.visits(3).map(\.connection)).count == 1)
   }
 
-  @Test("Nothing of a request is sent with the next one")
+  @Test("Nothing of a request leaks into the next one")
   func isolation() throws {
     let server = try LoopbackServer()
     let session = HTTPSession()

@@ -3,7 +3,7 @@ import HTTPTransfer
 import LoopbackServers
 import Testing
 
-@Suite("Certificates of servers")
+@Suite("Server certificates")
 struct HTTPTrustTests {
   private let certificates: Certificates
 
@@ -28,7 +28,7 @@ struct HTTPTrustTests {
   }
 
   @Test("A certificate of a trusted authority is accepted", arguments: ["localhost", "127.0.0.1"])
-  func good(host: String) throws {
+  func trusted(host: String) throws {
     #expect(try code(for: "DNS:localhost,IP:127.0.0.1", host: host) == nil)
   }
 
@@ -146,7 +146,7 @@ struct ProxyTests {
   }
 
   @Test("An unreachable proxy is mentioned, without its password")
-  func dead() async {
+  func unreachable() async {
     await #expect(processExitsWith: .success) {
       unsetenv("NO_PROXY")
       unsetenv("no_proxy")

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A program whose package depends on this one by its path, and on MemoryMarkers alone.
+/// A package that depends on this one by path and uses MemoryMarkers only.
 @Suite("Packages that depend on MemoryMarkers", .endsHangs)
 struct AdoptionTests {
-  /// A package with one program, which is built with debug settings, as `swift build` does.
+  /// A package with one program, built for debugging as by `swift build`.
   private struct DependentPackage {
     let project: TemporaryProject
 
@@ -21,7 +21,6 @@ struct AdoptionTests {
         """)
     }
 
-    /// Builds the program with these traits of MemoryMarkers.
     func build(traits: [String], _ program: String) throws -> Highwater.Outcome {
       try project.write(
         """
@@ -39,7 +38,7 @@ struct AdoptionTests {
       return try Highwater.Running(["swift", "build"], in: project, variables: [:], program: "/usr/bin/env").wait()
     }
 
-    /// The packages that were fetched.
+    /// The dependencies that were fetched.
     var fetched: [String] {
       (try? FileManager.default.contentsOfDirectory(atPath: project.url(".build/checkouts").path)) ?? []
     }
@@ -56,15 +55,15 @@ struct AdoptionTests {
     }
   }
 
-  /// One package for all traits, since its first build costs the most.
-  @Test("Each trait adds its part and no other one; without traits only the marks are linked, and nothing is fetched")
+  /// A single package for all traits, since its first build is the slowest.
+  @Test("Each trait links only its own modules; without traits only the markers are linked, and nothing is fetched")
   func traits() throws {
     let package = try DependentPackage()
     let marks = try package.build(traits: [], "Marks.phase(\"load\")\nMarks.phase(\"serve\")")
-    try #require(marks.code == 0, "\(marks.words)")
+    try #require(marks.code == 0, "\(marks.text)")
     #expect(try package.linked == ["CMemoryMarkers", "MemoryMarkers", "program"])
     let check = try Highwater.run("check", in: package.project)
-    #expect(check.code == 5, "\(check.words)")
+    #expect(check.code == 5, "\(check.text)")
     let scenario = try #require((package.project.result()["scenarios"] as? [[String: Any]])?.first)
     let phases = try #require((scenario["repetitions"] as? [[String: Any]])?.first?["phases"] as? [[String: Any]])
     #expect(phases.compactMap { $0["name"] as? String } == ["load", "serve"])
@@ -75,10 +74,10 @@ struct AdoptionTests {
     ]
     for (trait, other) in [("LaunchReason", "LoopHunter"), ("LoopHunter", "LaunchReason")] {
       let with = try package.build(traits: [trait], try #require(uses[trait]))
-      #expect(with.code == 0, "\(with.words)")
+      #expect(with.code == 0, "\(with.text)")
       let without = try package.build(traits: [trait], try #require(uses[other]))
       #expect(without.code != 0)
-      #expect(without.words.contains("cannot find '\(other)' in scope"), "\(without.words)")
+      #expect(without.text.contains("cannot find '\(other)' in scope"), "\(without.text)")
     }
     #expect(package.fetched == [])
   }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The command line")
 struct CommandLineTests {
-  @Test("`--version` names the tool and its version on standard output")
+  @Test("`--version` prints name and version on standard output")
   func version() throws {
     let outcome = try Highwater.run("--version", in: TemporaryProject())
     #expect(outcome.output == "highwater 0.1.0\n")
@@ -12,7 +12,7 @@ struct CommandLineTests {
   }
 
   @Test(
-    "Help goes to standard output, and the exit code is 0",
+    "Help goes to standard output, with exit code 0",
     arguments: [
       ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
       (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
@@ -27,7 +27,7 @@ struct CommandLineTests {
   }
 
   @Test(
-    "A wrong command line ends with 2, and standard error names the reason",
+    "A usage error exits with 2 and gives the reason on standard error",
     arguments: [
       (["--nonsense"], "nonsense"), (["chekc"], "chekc"), (["check", "--repetitions", "0"], "from 1 to 1000"),
       (["check", "--repetitions", "many"], "many"), (["check", "--quiet", "--verbose"], "mutually exclusive"),
@@ -45,7 +45,7 @@ struct CommandLineTests {
   }
 
   @Test(
-    "Without a project file every command that needs one ends with 2 and names the file",
+    "Without a project file, every command that needs one exits with 2 and names the file",
     arguments: [
       "check", "approve", "noise", "validate", "trend",
     ])
@@ -62,7 +62,7 @@ struct CommandLineTests {
     #expect(outcome.output.contains("allow-missing-baseline"))
   }
 
-  @Test("For an unknown scenario the nearest known one is suggested")
+  @Test("An unknown scenario name gets a suggestion")
   func unknownScenario() throws {
     let project = try TemporaryProject(
       """

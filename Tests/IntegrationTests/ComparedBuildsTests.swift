@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The decisions of such a check are tested on scripted recordings; here the other build is a program that starts.
-@Suite("A check of two builds, as processes", .endsHangs)
+/// Runs both builds as real processes; the decisions are tested with scripted recordings elsewhere.
+@Suite("Comparing two builds", .endsHangs)
 struct ComparedBuildsTests {
-  /// A project whose target holds 24 MiB, and `EXTRA` more, until its end.
+  /// A project whose target holds 24 MiB, plus `EXTRA`, until it exits.
   private func project() throws -> TemporaryProject {
     let project = try TemporaryProject(
       """
@@ -25,20 +25,20 @@ struct ComparedBuildsTests {
     return project
   }
 
-  @Test("The other build is run alternately with the scenario's own, and a program that held less shows a regression")
+  @Test("Both builds run alternately, and a smaller comparison build shows a regression")
   func otherVariables() throws {
     let project = try project()
     let outcome = try Highwater.run("check", "--against", "EXTRA=-4", in: project)
     #expect(outcome.code == 1, "\(outcome.output)")
-    #expect(outcome.words.contains("compared with the build `EXTRA=-4`"))
+    #expect(outcome.text.contains("compared with the build `EXTRA=-4`"))
     #expect(try project.read("order").split(separator: "\n") == ["-4", "-", "-", "-4"])
     #expect(try project.baselines().isEmpty)
   }
 
-  @Test("Another build that cannot be started fails the check with its name")
+  @Test("A comparison build that cannot be started fails the check and is named")
   func missingProgram() throws {
     let outcome = try Highwater.run("check", "--against", "no-such-program", in: try project())
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains("cannot execute `no-such-program`"), "\(outcome.output)")
+    #expect(outcome.text.contains("cannot execute `no-such-program`"), "\(outcome.output)")
   }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// What users copy: the examples, the README and the articles.
+/// The files that users copy: examples, README and articles.
 @Suite("Examples and documentation", .serialized)
 struct ExampleTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
   @Test(
-    "Each example is measured, approved, and passes against its own baseline",
+    "Each example can be measured and approved, and passes against its own baseline",
     .endsHangs,
     arguments: ["redis", "postgresql", "nginx", "sqlite", "python"]
   )
@@ -27,7 +27,7 @@ struct ExampleTests {
     #expect(second.code == 0, "\(second.output)\(second.errors)")
   }
 
-  @Test("The project files of the README and of the articles are valid")
+  @Test("The project files in the README and the articles are valid")
   func documentation() throws {
     let catalogue = "\(Self.root)/Sources/highwater/Documentation.docc"
     let articles = try FileManager.default.contentsOfDirectory(atPath: catalogue).filter { $0.hasSuffix(".md") }
@@ -45,7 +45,7 @@ struct ExampleTests {
     }
   }
 
-  @Test("The README names every command, and every exit code")
+  @Test("The README lists every command and every exit code")
   func commands() throws {
     let text = try String(contentsOfFile: "\(Self.root)/README.md", encoding: .utf8)
     let help = try Highwater.run("--help", in: TemporaryProject()).output

@@ -36,7 +36,7 @@ struct HistoryTests {
     try Highwater.start(["history"] + words + ["--history", "h.sqlite"], in: project).wait()
   }
 
-  /// What the history of another project exports after it has imported the lines.
+  /// The export of another project's history after importing the lines.
   private func stored(_ lines: String, in project: TemporaryProject) throws -> String {
     try project.write(lines, to: "in-order.jsonl")
     try #require(try history("import", "in-order.jsonl", in: project).code == 0)
@@ -49,7 +49,7 @@ struct HistoryTests {
 
   // MARK: Import and export
 
-  @Test("Imported lines are exported unchanged, whatever their order, their files and their duplicates")
+  @Test("Imported lines are exported unchanged, whatever their order, files and duplicates")
   func shuffles() throws {
     var numbers = SeededNumbers(seed: 5)
     let inOrder = try TemporaryProject()
@@ -60,7 +60,7 @@ struct HistoryTests {
       for index in lines.indices.reversed() { lines.swapAt(index, Int(numbers.next() % UInt64(index + 1))) }
       let cut = 1 + Int(numbers.next() % 100)
       try project.write(lines[..<cut].map { $0 + "\n" }.joined(), to: "first.jsonl")
-      // The last line of a file may lack its end.
+      // The last line of a file may lack a newline.
       try project.write(lines[cut...].joined(separator: "\n"), to: "second.jsonl")
       let outcome = try history("import", "first.jsonl", "second.jsonl", in: project)
       #expect(outcome.code == 0 && outcome.errors == "added 60 runs, 60 already there\n", "\(outcome.errors)")
@@ -68,7 +68,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("Of two different lines of one run the same one is stored in either order, with a warning")
+  @Test("If two lines have one run ID, the same one is stored in either order, with a warning")
   func conflict() throws {
     let both = [Self.line(1), Self.line(1, peak: 77)]
     let exports = try [both, both.reversed()].map { lines in
@@ -82,7 +82,7 @@ struct HistoryTests {
     #expect(exports[0] == exports[1])
   }
 
-  @Test("A line that is no run is reported with its file and number, and all other lines are imported")
+  @Test("An invalid line is reported with its file and number; all other lines are imported")
   func hostile() throws {
     let project = try TemporaryProject()
     let lines = [
@@ -100,7 +100,7 @@ struct HistoryTests {
     #expect(try history("export", in: project).output == stored(Self.lines([1, 2, 5]), in: TemporaryProject()))
   }
 
-  @Test("Without a history or a project the commands end with 2 and name the reason")
+  @Test("Without a history or a project, the commands exit with 2 and give the reason")
   func noHistory() throws {
     let project = try TemporaryProject()
     for command in ["list", "export"] {
@@ -118,7 +118,7 @@ struct HistoryTests {
   private static let canMount =
     (try? Highwater.shell("mkdir m && unshare -m mount -t tmpfs tmpfs m", in: TemporaryProject()).code) == 0
 
-  @Test("A full disk is reported and changes no verdict", .enabled(if: canMount))
+  @Test("A full disk is reported and does not change the verdict", .enabled(if: canMount))
   func fullDisk() throws {
     let project = try TemporaryProject.holding(4, repetitions: 1)
     let check = "\"$HIGHWATER\" check --allow-missing-baseline --history tiny/h.sqlite"
@@ -130,7 +130,7 @@ struct HistoryTests {
       "\(outcome.errors)")
   }
 
-  @Test("A history that proves damaged during a write is renamed, and the run goes to a new one")
+  @Test("A history found damaged during a write is renamed, and the run goes to a new one")
   func damagedWithin() throws {
     let project = try TemporaryProject.holding(4, repetitions: 1)
     _ = try Highwater.run("check", in: project)
@@ -148,7 +148,7 @@ struct HistoryTests {
     #expect(try Highwater.shell("ls .highwater/history.sqlite.unusable-*", in: project).code == 0)
   }
 
-  @Test("Whether a failure is new depends on earlier runs of the branch, not on the last result of the machine")
+  @Test("Whether a failure is new depends on earlier runs of the branch, not on the machine's last result")
   func states() throws {
     let server = try LoopbackServer()
     let keys = "webhooks: [{url: \"http://127.0.0.1:\(server.port)/x\"}]"
@@ -173,7 +173,7 @@ struct HistoryTests {
 
   // MARK: Crashes and concurrent writers
 
-  @Test("Four processes import into one history at once, and nothing is lost", .endsHangs)
+  @Test("Four concurrent imports into one history lose nothing", .endsHangs)
   func fourProcesses() throws {
     let project = try TemporaryProject()
     let share = 150
@@ -190,7 +190,7 @@ struct HistoryTests {
   }
 
   @Test(
-    "A process that is killed at any instant leaves a sound file with all finished imports",
+    "A process killed at any moment leaves an intact file with all finished imports",
     .endsHangs
   )
   func killed() throws {

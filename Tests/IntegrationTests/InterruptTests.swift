@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("An interrupted run stops its targets, runs the teardown, and changes nothing", .endsHangs)
+@Suite("An interrupted run stops its targets, runs the teardown and changes no file", .endsHangs)
 struct InterruptTests {
-  /// A part of a repetition that makes the file `at`, and then lasts until it is interrupted or the file `go` exists.
+  /// A part of a repetition that creates the file `at`, then lasts until it is interrupted or the file `go` exists.
   struct Stage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let scenario: String
@@ -28,11 +28,11 @@ struct InterruptTests {
       scenario: "target: {shell: touch at; sleep 1000}\nready: {file: at}\nsteps: [{wait: 1000s}]"
     ),
     Stage(
-      testDescription: "waiting for the target's end, with its children",
+      testDescription: "waiting for the target and its children to end",
       scenario: "target: {shell: (setsid sleep 1000 &); sleep 1000 & touch at; wait}"
     ),
     Stage(
-      testDescription: "the stop of a target that ignores it",
+      testDescription: "stopping a target that ignores SIGTERM",
       scenario: """
         target: {shell: "trap 'touch at' TERM; touch up; while :; do sleep 0.1; done"}
         setup: [rm -f up]
@@ -48,7 +48,7 @@ struct InterruptTests {
   ]
 
   @Test(
-    "After a signal at any stage the teardown was run, nothing is left, and nothing is changed",
+    "After a signal at any stage the teardown has run, and no process and no changed file is left",
     arguments: stages, [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 143)] as [(Int32, Int32)]
   )
   func interrupt(stage: Stage, by signal: (number: Int32, code: Int32)) throws {
@@ -71,7 +71,7 @@ struct InterruptTests {
     #expect(try harness.keptFiles() == before)
   }
 
-  @Test("A signal at any instant of many short repetitions, and between them, ends the run with 130", arguments: 1...10)
+  @Test("A signal at a random moment during or between short repetitions exits with 130", arguments: 1...10)
   func anyInstant(seed: UInt64) throws {
     var random = SeededNumbers(seed: seed)
     let harness = try ScenarioHarness("target: {command: [sleep, \"0.2\"]}")
@@ -88,7 +88,7 @@ struct InterruptTests {
     #expect(try harness.keptFiles() == before)
   }
 
-  @Test("A second SIGINT ends the run at once, without the teardown, and still nothing is left")
+  @Test("A second SIGINT ends the run at once, without the teardown, and leaves no process")
   func twice() throws {
     let harness = try ScenarioHarness("target: {command: [sleep, \"0.2\"]}")
     try harness.approve()
@@ -111,7 +111,9 @@ struct InterruptTests {
     #expect(try harness.keptFiles() == before)
   }
 
-  @Test("An interrupted `record` leaves nothing", arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test(
+    "An interrupted `record` leaves no process and no file",
+    arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func record(signal: Int32, code: Int32) throws {
     let harness = try ScenarioHarness()
     let running = try harness.start("record", "--", "sh", "-c", "(setsid sleep 1000 &); touch at; sleep 1000")

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// How often runs are killed: `HIGHWATER_KILLS`, by default a few times.
+/// The number of runs to kill, set by `HIGHWATER_KILLS`; a few by default.
 private let kills = ProcessInfo.processInfo.environment["HIGHWATER_KILLS"].flatMap(Int.init)
 
-@Suite("Highwater killed by SIGKILL leaves no process, and every file complete", .endsHangs)
+@Suite("Highwater killed by SIGKILL leaves no process and no partial file", .endsHangs)
 struct KilledRunnerTests {
-  /// Targets that are hard to kill; some end by themselves, so that Highwater is killed after their end, too.
+  /// Targets that are hard to kill; some end by themselves, so that Highwater may also be killed after their end.
   static let targets = [
     "sleep 0.15",
     "sleep 1000",
@@ -23,13 +23,13 @@ struct KilledRunnerTests {
     "PROGRAM kills-its-parent",
   ]
 
-  /// How the targets are measured, in turn; a memory limit needs a cgroup.
+  /// The methods of measuring, used in turn; a memory limit needs a cgroup.
   static let methods = [
     "", "isolation: {tracer: off}\n", Ballast.hasMemoryCgroup ? "memory-limit: 16MiB\n" : "",
     "steps: [{phase: a}, {wait: 60ms}, {phase: b}, {wait: 60ms}, {phase: c}]\nuntil: exit\n",
   ]
 
-  @Test("After SIGKILL at any instant of a check nothing is left, and the files are as they were")
+  @Test("SIGKILL at any moment of a check leaves no process and no changed file")
   func killCheck() throws {
     var random = SeededNumbers(seed: 4)
     let harness = try ScenarioHarness("target: {command: [sleep, \"0.2\"]}")
@@ -60,7 +60,7 @@ struct KilledRunnerTests {
   }
 
   @Test(
-    "When the supervisor of a target is killed, nothing is left, and the check is inconclusive",
+    "If a target's supervisor is killed, no process is left, and the check is inconclusive",
     arguments: ["", "ready: {file: at}\nsteps: [{wait: 1000s}]\n", "ready: {file: at}\nsteps: [{run: sleep 1000}]\n"]
   )
   func killSupervisor(script: String) throws {
@@ -73,7 +73,7 @@ struct KilledRunnerTests {
     let outcome = try running.wait()
     #expect(outcome.code == 4, "\(outcome.output)")
     #expect(try harness.end() == "killed KILL")
-    #expect(outcome.words.contains("sender unknown"), "\(outcome.output)")
+    #expect(outcome.text.contains("sender unknown"), "\(outcome.output)")
     #expect(harness.has("torn"))
     #expect(try harness.leftovers() == [])
   }
@@ -86,8 +86,8 @@ struct KilledRunnerTests {
   }
 
   @Test(
-    "After SIGKILL at the moment that a cgroup appears nothing is left; the first one only tests whether one can be made",
-    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be created here")
+    "SIGKILL as soon as a cgroup appears (the first is only a probe) leaves no process and no cgroup",
+    .enabled(if: Ballast.hasMemoryCgroup, "cannot create a memory cgroup")
   )
   func killAtCgroup() throws {
     let harness = try ScenarioHarness("target: {command: [sleep, \"1000\"]}")
@@ -101,7 +101,7 @@ struct KilledRunnerTests {
     }
   }
 
-  @Test("After SIGKILL while a target runs no temporary folder is left")
+  @Test("SIGKILL while a target runs leaves no temporary folder")
   func killedFolder() throws {
     let harness = try ScenarioHarness("target: {shell: \"touch up; exec sleep 1000\"}")
     let running = try harness.start("check")
@@ -115,7 +115,7 @@ struct KilledRunnerTests {
     #expect(try harness.leftovers() == [])
   }
 
-  @Test("After SIGKILL at any instant of an approval each baseline is the old one or the new one")
+  @Test("After SIGKILL at any moment of an approval, each baseline is the old or the new one")
   func killApproval() throws {
     var random = SeededNumbers(seed: 9)
     let harness = try ScenarioHarness("target: {command: [sleep, \"0.2\"]}")
@@ -124,19 +124,19 @@ struct KilledRunnerTests {
     for (index, name) in results.enumerated() {
       try harness.writeResult(ofScenarios: 40, peak: 1_000_000 * (index + 1), to: name)
     }
-    var wanted: [[String: String]] = []
+    var expected: [[String: String]] = []
     var duration = Double.infinity
     for name in results {
       let begin = Date()
       try #require(try harness.run(["approve", "*", "--from", name]).code == 0)
       duration = min(duration, Date().timeIntervalSince(begin))
-      wanted.append(try harness.baselinesWithoutTime())
+      expected.append(try harness.baselinesWithoutTime())
     }
-    try #require(wanted[0].count == 40 && wanted[0] != wanted[1])
+    try #require(expected[0].count == 40 && expected[0] != expected[1])
     var (cut, ended) = (0, 0)
     for round in 0..<(kills.map { $0 / 2 } ?? 20) {
       let before = try harness.baselinesWithoutTime()
-      let new = wanted[round % 2]
+      let new = expected[round % 2]
       let running = try harness.start("approve", "*", "--from", results[round % 2])
       usleep(UInt32(Double.random(in: 0..<duration, using: &random) * 1_000_000))
       running.send(SIGKILL)
@@ -148,12 +148,12 @@ struct KilledRunnerTests {
     }
     if kills != nil { print("approvals: \(cut) cut in the middle, \(ended) ended before the kill") }
     #expect(try harness.run(["approve", "*", "--from", results[0]]).code == 0)
-    #expect(try harness.baselinesWithoutTime() == wanted[0])
+    #expect(try harness.baselinesWithoutTime() == expected[0])
   }
 }
 
 extension ScenarioHarness {
-  /// Waits until no process and no cgroup is left, and returns how long that took.
+  /// Waits until no process and no cgroup is left, and returns the time this took.
   func secondsUntilGone(atMost limit: Double) throws -> Double {
     let begin = Date()
     while try !(project.survivors() + project.cgroups()).isEmpty, Date().timeIntervalSince(begin) < limit {
@@ -165,10 +165,10 @@ extension ScenarioHarness {
   /// Writes a result file with many copies of the last check's only scenario.
   fileprivate func writeResult(ofScenarios count: Int, peak: Int, to name: String) throws {
     var result = try project.result()
-    let model = try #require((result["scenarios"] as? [[String: Any]])?.first)
+    let template = try #require((result["scenarios"] as? [[String: Any]])?.first)
     var repetition = try #require(try repetitions().first)
     result["scenarios"] = (0..<count).map { number in
-      var scenario = model
+      var scenario = template
       scenario["name"] = "it-\(number)"
       repetition["metrics"] = ["peak_rss": peak + number * 4096]
       scenario["repetitions"] = [repetition]
@@ -177,7 +177,7 @@ extension ScenarioHarness {
     try JSONSerialization.data(withJSONObject: result).write(to: project.url(name))
   }
 
-  /// All baselines without the time of their approval.
+  /// All baselines, without the time of approval.
   fileprivate func baselinesWithoutTime() throws -> [String: String] {
     try project.baselines().mapValues { text in
       text.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.contains("\"at\"") }.joined(

@@ -1,41 +1,41 @@
 import Foundation
 import Testing
 
-/// A way in which a target ends, and what the gate must report about it.
+/// A way for a target to end, and what the gate must report about it.
 struct KnownEnd: Sendable, CustomTestStringConvertible {
   let testDescription: String
-  /// The scenario's keys in YAML; `PROGRAM` stands for the path of ``EndingProgram``.
+  /// The scenario's keys in YAML; `PROGRAM` is replaced by the path of ``EndingProgram``.
   let scenario: String
   let code: Int32
   /// The end's kind in the result file, with its exit code or signal.
   let end: String
-  /// How many processes of the tree the OOM killer killed, in the result file.
+  /// The number of the tree's processes that the OOM killer killed, in the result file.
   var kills = 0
-  /// Parts of the end's `detail`.
+  /// Texts that the end's `detail` must contain.
   var detail: [String] = []
-  /// One of them is part of the end's `proof`; empty where there must be no proof.
+  /// The end's `proof` must contain one of these; empty if there must be no proof.
   var proof: [String] = []
-  /// Parts of the report.
-  var says: [String] = []
+  /// Texts that the report must contain.
+  var report: [String] = []
 
   init(
     _ condition: String, _ scenario: String, _ code: Int32, _ end: String, kills: Int = 0, detail: [String] = [],
-    proof: [String] = [], says: [String] = []
+    proof: [String] = [], report: [String] = []
   ) {
     testDescription = condition
     self.scenario = scenario
     (self.code, self.end, self.kills) = (code, end, kills)
-    (self.detail, self.proof, self.says) = (detail, proof, says)
+    (self.detail, self.proof, self.report) = (detail, proof, report)
   }
 
-  /// A target that is ``EndingProgram``.
+  /// A target that runs ``EndingProgram``.
   static func endingProgram(
     _ condition: String, _ words: String, more: String = "", _ code: Int32, _ end: String, kills: Int = 0,
-    detail: [String] = [], proof: [String] = [], says: [String] = []
+    detail: [String] = [], proof: [String] = [], report: [String] = []
   ) -> KnownEnd {
     let command = (["PROGRAM"] + words.split(separator: " ").map { "\"\($0)\"" }).joined(separator: ", ")
     let scenario = "target: {command: [\(command)]}\n\(more)"
-    return KnownEnd(condition, scenario, code, end, kills: kills, detail: detail, proof: proof, says: says)
+    return KnownEnd(condition, scenario, code, end, kills: kills, detail: detail, proof: proof, report: report)
   }
 
   /// A target that gets a signal from a step of the scenario.
@@ -44,22 +44,22 @@ struct KnownEnd: Sendable, CustomTestStringConvertible {
       "SIG\(signal) from outside",
       "target: {shell: 'echo $$ > pid; touch up; exec sleep 1000'}\nsetup: [[rm, -f, up]]\n"
         + "ready: {file: up, within: 60s}\nsteps: [{run: 'kill -s \(signal) $(cat pid)'}, {wait: 60s}, {run: 'true'}]",
-      code, end, says: ["the target ended (killed by SIG\(signal)) "])
+      code, end, report: ["the target ended (killed by SIG\(signal)) "])
   }
 }
 
 @Suite("Ends of targets, with their evidence", .endsHangs)
 struct KnownEndTests {
-  /// Ready once a target that wrote its process id to `pid` is stopped.
+  /// Ready once a target that wrote its process ID to `pid` is stopped.
   ///
-  /// A tracer stops its targets for an instant at other times, too, so that one look is not enough.
+  /// A single look is not enough: a tracer also stops its targets briefly at other times.
   private static let untilStopped =
     "ready: {command: \"for look in 1 2 3; do grep -q '^State:.[Tt]' /proc/$(cat pid)/status || exit 1; "
     + "sleep 0.1; done\", within: 60s}\nsetup: [[rm, -f, pid]]\n"
 
   private static let waitsForReady = "ready: {log: ready, within: 60s}\nsteps: [{wait: 100ms}]\n"
 
-  /// What `__builtin_trap` raises.
+  /// The signal that `__builtin_trap` raises.
   #if arch(arm64)
   private static let trap = "trap TRAP"
   #else
@@ -77,7 +77,7 @@ struct KnownEndTests {
       "exited 139", detail: ["a child was killed by SIGSEGV"]),
     KnownEnd("exit code 255", "target: {shell: exit 255}", 3, "exited 255"),
     KnownEnd(
-      "a shell that finds no program", "target: {shell: no-such-program}", 3, "exited 127", says: ["not found"]),
+      "a shell that finds no program", "target: {shell: no-such-program}", 3, "exited 127", report: ["not found"]),
     KnownEnd(
       "three calls of exec in one process",
       "target: {shell: \"exec sh -c 'exec sh -c \\\"sleep 0.1; exit 4\\\"'\"}", 3, "exited 4"),
@@ -88,11 +88,11 @@ struct KnownEndTests {
       "a child that is killed while its parent exits with 0",
       "target: {shell: \"sh -c 'kill -KILL $$'; sleep 0.1; exit 0\"}", 0, "exited 0"),
     KnownEnd(
-      "stopped children outlive it", "target: {shell: \"sh -c 'kill -STOP $$' & sleep 0.3\"}", 0, "exited 0",
-      says: ["1 process outlived the target and was killed: sh (pid"]),
+      "stopped children that outlive it", "target: {shell: \"sh -c 'kill -STOP $$' & sleep 0.3\"}", 0, "exited 0",
+      report: ["1 process outlived the target and was killed: sh (pid"]),
     .endingProgram("the first thread ends before the others", "leader-ends", 3, "exited 7"),
     .endingProgram("a thread other than the first calls exec", "thread-execs", 3, "exited 6"),
-    .endingProgram("a shell that was made by vfork", "vforks", 3, "exited 5"),
+    .endingProgram("a shell started by vfork", "vforks", 3, "exited 5"),
   ]
 
   static let signals: [KnownEnd] = [
@@ -107,43 +107,43 @@ struct KnownEndTests {
       "signaled TERM"),
     KnownEnd(
       "a real-time signal", "target: {shell: 'sleep 0.1; kill -37 $$; sleep 1000'}", 3, "signaled RTMIN+3",
-      says: ["(SIGRTMIN+3)"]),
+      report: ["(SIGRTMIN+3)"]),
     .endingProgram(
-      "it kills its parent, which supervises it", "kills-its-parent", 4, "killed KILL",
+      "it kills its parent, the supervisor", "kills-its-parent", 4, "killed KILL",
       detail: ["killed by SIGKILL; sender unknown"]),
     .endingProgram(
-      "the soft limit of CPU time", "computes", 3, "signaled XCPU", says: ["(SIGXCPU)"]),
+      "the soft limit of CPU time", "computes", 3, "signaled XCPU", report: ["(SIGXCPU)"]),
     .endingProgram(
       "the hard limit of CPU time", "computes hard", 4, "killed KILL", detail: ["killed by SIGKILL; sender unknown"]),
-    .endingProgram("the limit of file size", "writes-too-much", 3, "signaled XFSZ", says: ["(SIGXFSZ)"]),
+    .endingProgram("the limit of file size", "writes-too-much", 3, "signaled XFSZ", report: ["(SIGXFSZ)"]),
   ]
 
   static let faults: [KnownEnd] = [
-    .endingProgram("a stack that overflows", "overflows", 3, "crash SEGV"),
+    .endingProgram("a stack overflow", "overflows", 3, "crash SEGV"),
     .endingProgram("a division by zero", "divides", 3, "crash FPE"),
     .endingProgram("a read beyond the end of a mapped file", "reads-beyond-file", 3, "crash BUS"),
-    .endingProgram("a forbidden call", "calls-forbidden", 3, "crash SYS"),
+    .endingProgram("a forbidden system call", "calls-forbidden", 3, "crash SYS"),
     .endingProgram(
-      "a check of the Swift runtime that fails", "traps", 3, trap, detail: ["Fatal error: Index out of range"]),
+      "a failed check of the Swift runtime", "traps", 3, trap, detail: ["Fatal error: Index out of range"]),
     .endingProgram("a breakpoint", "breaks", 3, "trap TRAP"),
     .endingProgram(
-      "an allocation that the Swift runtime is refused", "allocation-fails", 3, "allocation-failure ABRT",
+      "a failed allocation of the Swift runtime", "allocation-fails", 3, "allocation-failure ABRT",
       proof: ["failed to allocate 10485792 bytes of memory with alignment 16"],
-      says: ["evidence: main.swift: Fatal error: failed to allocate 10485792 bytes"]),
+      report: ["evidence: main.swift: Fatal error: failed to allocate 10485792 bytes"]),
   ]
 
   static let times: [KnownEnd] = [
     .endingProgram(
       "it stops itself", "stops-itself", more: "timeout: 500ms", 3, "timeout", detail: ["did not end within 500 ms"]),
     KnownEnd(
-      "children that ignore SIGTERM when the time is over",
+      "children that ignore SIGTERM at the timeout",
       "target: {shell: \"(trap '' TERM HUP INT; setsid sleep 1000 & sleep 1000) & sleep 1000\"}\ntimeout: 500ms",
       3, "timeout", detail: ["did not end within 500 ms"]),
     KnownEnd(
       "SIGTERM while it is stopped",
       "target: {shell: 'echo $$ > pid; exec PROGRAM stops-itself'}\n\(untilStopped)stop: {within: 300ms}\nuntil: steps",
       0, "stopped KILL",
-      says: ["did not end within 300 ms of SIGTERM and was killed"]),
+      report: ["did not end within 300 ms of SIGTERM and was killed"]),
   ]
 
   @Test("Every end is reported with its exit code, its kind and its cause", arguments: exits + signals + faults + times)
@@ -157,12 +157,12 @@ struct KnownEndTests {
     let outcome = try harness.check()
     #expect(outcome.code == known.code, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.end() == known.end)
-    let (detail, proof, kills) = try harness.endWords()
+    let (detail, proof, kills) = try harness.endDetails()
     #expect(kills == known.kills)
     #expect(known.detail.allSatisfy(detail.contains), "\(detail)")
     #expect(proof.isEmpty == known.proof.isEmpty, "\(proof)")
     #expect(proof.isEmpty || known.proof.contains(where: proof.contains), "\(proof)")
-    #expect(known.says.allSatisfy(outcome.words.contains), "\(outcome.output)")
+    #expect(known.report.allSatisfy(outcome.text.contains), "\(outcome.output)")
     #expect(try harness.leftovers() == [])
   }
 }
@@ -172,7 +172,7 @@ struct KnownEndTests {
 extension KnownEndTests {
   private static let limit = "memory-limit: 64MiB\n"
 
-  /// The kernel's log, where it may be read, or the cgroup's counter.
+  /// The kernel log if it is readable, or else the cgroup's counter.
   private static let proofs = [
     "Memory cgroup out of memory: Killed process ", "memory cgroup oom_kill 0 → 1, limit 64.0 MiB",
   ]
@@ -183,16 +183,16 @@ extension KnownEndTests {
     .endingProgram("enough memory", "takes 32", more: limit + "timeout: 60s", 0, "exited 0"),
     .endingProgram(
       "too little memory", "takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit, proof: proofs,
-      says: ["killed by the OOM killer: at its memory-limit of 64.0 MiB", "evidence: "]),
+      report: ["killed by the OOM killer: at its memory-limit of 64.0 MiB", "evidence: "]),
     .endingProgram(
       "too little memory for a thread", "thread-takes 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
       proof: proofs),
     .endingProgram(
-      "too little memory for a file in memory", "shares 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
+      "too little memory for an in-memory file", "shares 200", more: limit, 3, "oom KILL", kills: 1, detail: byLimit,
       proof: proofs),
     .endingProgram(
       "too little memory for a child, while its parent exits with 0", "child-takes 200", more: limit, 3, "exited 0",
-      kills: 1, detail: oneOfTree, proof: proofs, says: oneOfTree),
+      kills: 1, detail: oneOfTree, proof: proofs, report: oneOfTree),
     .endingProgram(
       "too little memory for a child, which its parent reports", "child-takes 200 137", more: limit, 3, "exited 137",
       kills: 1, detail: oneOfTree + ["a child was killed by SIGKILL"], proof: proofs),
@@ -219,7 +219,7 @@ extension KnownEndTests {
     .endingProgram(
       "killed by Highwater near its limit", "keeps-on-term 60", more: limit + waitsForReady + "stop: {within: 300ms}",
       0,
-      "stopped KILL", says: ["did not end within 300 ms of SIGTERM and was killed"]),
+      "stopped KILL", report: ["did not end within 300 ms of SIGTERM and was killed"]),
     .endingProgram(
       "killed from outside near its limit", "holds-and-is-killed 62", more: limit, 4, "killed KILL",
       detail: [
@@ -232,13 +232,13 @@ extension KnownEndTests {
       "no end, at the limit", "presses", more: "memory-limit: 16MiB\ntimeout: 3s", 3, "timeout",
       detail: ["did not end within 3.0 s; at the memory limit of 16.0 MiB, which it hit "]),
     .endingProgram(
-      "an allocation that is refused under a limit", "allocation-fails", more: limit, 3,
+      "a failed allocation below a limit", "allocation-fails", more: limit, 3,
       "allocation-failure ABRT", proof: ["failed to allocate 10485792 bytes"]),
   ]
 
   @Test(
     "Every end at a memory limit is distinguished from all others",
-    .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be created here, so memory cannot be limited"),
+    .enabled(if: Ballast.hasMemoryCgroup, "cannot create a memory cgroup to limit memory"),
     arguments: limited
   )
   func limitedEnd(_ known: KnownEnd) throws {
@@ -247,8 +247,8 @@ extension KnownEndTests {
 }
 
 extension ScenarioHarness {
-  /// What the result file says about the end of the last repetition, besides its kind; empty where it says nothing.
-  func endWords() throws -> (detail: String, proof: String, kills: Int) {
+  /// The details, evidence and OOM kills of the last repetition's end in the result file; empty if there are none.
+  func endDetails() throws -> (detail: String, proof: String, kills: Int) {
     let end = try #require(try repetitions().last?["end"] as? [String: Any])
     return (end["detail"] as? String ?? "", end["proof"] as? String ?? "", end["oomKills"] as? Int ?? 0)
   }

@@ -1,30 +1,30 @@
 import Foundation
 import Testing
 
-@Suite("The measurement method, where the machine does not allow all of them", .endsHangs)
+@Suite("The measurement method with restricted permissions", .endsHangs)
 struct MeasurementMethodTests {
-  private static let needsFilter: Comment = "no seccomp filter can be installed here"
+  private static let needsFilter: Comment = "cannot install a seccomp filter"
   private static let needsPrivileges: Comment = "needs root, to drop privileges"
 
-  private static let aboutPtrace = "ptrace is not permitted here"
-  private static let aboutCgroup = "no memory cgroup can be created here"
+  private static let ptraceMessage = "ptrace is not permitted here"
+  private static let cgroupMessage = "no memory cgroup can be created here"
 
   /// Long enough for a steady state.
   private static let target = "target: {shell: 'sleep 0.2; exit 0'}\n"
 
-  /// The best method on this machine without what the test takes away.
+  /// The best method on this machine, within the permissions that the test leaves.
   private func method(traced: Bool, cgroup: Bool) -> String {
     (traced && Ballast.mayTrace ? "traced" : "sampled") + (cgroup && Ballast.hasMemoryCgroup ? "+cgroup" : "")
   }
 
-  @Test("With all privileges the best method is used, without a note")
+  @Test("With all permissions the best method is used, without a note")
   func best() throws {
     let harness = try ScenarioHarness(Self.target)
     let outcome = try harness.check()
     #expect(outcome.code == 0)
     #expect(try harness.method() == method(traced: true, cgroup: true))
-    #expect(outcome.words.contains(Self.aboutPtrace) == !Ballast.mayTrace)
-    #expect(outcome.words.contains(Self.aboutCgroup) == !Ballast.hasMemoryCgroup)
+    #expect(outcome.text.contains(Self.ptraceMessage) == !Ballast.mayTrace)
+    #expect(outcome.text.contains(Self.cgroupMessage) == !Ballast.hasMemoryCgroup)
   }
 
   @Test("`tracer: off` samples, without a note")
@@ -33,12 +33,12 @@ struct MeasurementMethodTests {
     let outcome = try harness.check()
     #expect(outcome.code == 0)
     #expect(try harness.method() == method(traced: false, cgroup: true))
-    #expect(!outcome.words.contains(Self.aboutPtrace))
+    #expect(!outcome.text.contains(Self.ptraceMessage))
     #expect(try harness.mainIsExact() == false)
   }
 
   @Test(
-    "An unprivileged user's targets are traced, and the report says what a cgroup needs",
+    "An unprivileged user's targets are traced, and the report names what a cgroup needs",
     .enabled(if: Confinement.canDropPrivileges, needsPrivileges)
   )
   func unprivileged() throws {
@@ -49,13 +49,13 @@ struct MeasurementMethodTests {
     #expect(try harness.end() == "exited 0")
     #expect(try harness.method() == method(traced: true, cgroup: false))
     #expect(try harness.mainIsExact() == Ballast.mayTrace)
-    #expect(outcome.words.contains(Self.aboutCgroup) && outcome.words.contains("run as root, or in a delegated cgroup"))
-    #expect(!outcome.words.contains(Self.aboutPtrace))
+    #expect(outcome.text.contains(Self.cgroupMessage) && outcome.text.contains("run as root, or in a delegated cgroup"))
+    #expect(!outcome.text.contains(Self.ptraceMessage))
     #expect(try harness.leftovers() == [])
   }
 
   @Test(
-    "Where a filter refuses ptrace, peaks are sampled, and the report names cause and remedy",
+    "If a seccomp filter rejects ptrace, peaks are sampled, and the report names cause and remedy",
     .enabled(if: Confinement.canFilter, needsFilter)
   )
   func filtered() throws {
@@ -66,14 +66,13 @@ struct MeasurementMethodTests {
     #expect(try harness.end() == "exited 0")
     #expect(try harness.method() == method(traced: false, cgroup: true))
     #expect(try harness.mainIsExact() == false)
-    #expect(outcome.words.contains("\(Self.aboutPtrace) (a seccomp filter is in force)"), "\(outcome.output)")
-    let remedy = "grant CAP_SYS_PTRACE (`--cap-add SYS_PTRACE`), or use a profile that allows ptrace"
-    #expect(outcome.words.contains(remedy))
+    #expect(outcome.text.contains("\(Self.ptraceMessage) (a seccomp filter is in force)"), "\(outcome.output)")
+    #expect(outcome.text.contains("grant CAP_SYS_PTRACE (`--cap-add SYS_PTRACE`), or use a profile"))
     #expect(try harness.leftovers() == [])
   }
 
   @Test(
-    "With neither ptrace nor a cgroup the exit code is still that of the target's end",
+    "Without ptrace and cgroup the exit code still reflects the target's end",
     .enabled(if: Confinement.canDropPrivileges && Confinement.canFilter, needsPrivileges),
     arguments: [
       ("exit 0", 0, "exited 0"), ("exit 3", 3, "exited 3"), ("kill -KILL $$", 4, "killed KILL"),
@@ -91,7 +90,7 @@ struct MeasurementMethodTests {
   }
 
   @Test(
-    "Where addresses cannot be fixed, they are random, and the report names cause and remedy",
+    "If address randomization cannot be turned off, the report names cause and remedy",
     .enabled(if: Confinement.canFilter, needsFilter)
   )
   func randomAddresses() throws {
@@ -100,8 +99,8 @@ struct MeasurementMethodTests {
     let outcome = try harness.check()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.fingerprint()["aslr"] as? String == "on")
-    #expect(outcome.words.contains("addresses cannot be fixed here"), "\(outcome.output)")
-    #expect(outcome.words.contains("allow it in the container's profile, or write `isolation: {aslr: on}`"))
+    #expect(outcome.text.contains("addresses cannot be made fixed here"), "\(outcome.output)")
+    #expect(outcome.text.contains("allow it in the container's profile, or write `isolation: {aslr: on}`"))
     #expect(try harness.method() == method(traced: true, cgroup: true))
   }
 }
@@ -110,7 +109,7 @@ struct MeasurementMethodTests {
 
 extension MeasurementMethodTests {
   @Test(
-    "`tracer: on` is refused where ptrace is, before anything is started",
+    "`tracer: on` is an error without ptrace, before anything is started",
     .enabled(if: Confinement.canFilter, needsFilter)
   )
   func tracerOn() throws {
@@ -120,14 +119,14 @@ extension MeasurementMethodTests {
     let outcome = try harness.check()
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
-    #expect(outcome.words.contains("`tracer: on` is unavailable: ptrace is not permitted here"), "\(outcome.output)")
-    #expect(outcome.words.contains("or write `tracer: auto`"))
+    #expect(outcome.text.contains("`tracer: on` is unavailable: ptrace is not permitted here"), "\(outcome.output)")
+    #expect(outcome.text.contains("or write `tracer: auto`"))
     #expect(!harness.has("started") && !harness.has("prepared"))
   }
 
   @Test(
-    "`tracer: on` is the same as the best method where ptrace is allowed",
-    .enabled(if: Ballast.mayTrace, "ptrace is refused here")
+    "`tracer: on` equals the best method if ptrace is permitted",
+    .enabled(if: Ballast.mayTrace, "needs ptrace")
   )
   func tracerOnAllowed() throws {
     let harness = try ScenarioHarness(Self.target + "isolation: {tracer: on}")
@@ -137,7 +136,7 @@ extension MeasurementMethodTests {
   }
 
   @Test(
-    "`memory-limit` is refused where no cgroup can be made, before anything is started",
+    "`memory-limit` is an error without a cgroup, before anything is started",
     .enabled(if: Confinement.canDropPrivileges, needsPrivileges)
   )
   func memoryLimit() throws {
@@ -147,13 +146,13 @@ extension MeasurementMethodTests {
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
     #expect(
-      outcome.words.contains("`memory-limit` is unavailable: no memory cgroup can be created here: no permission"),
+      outcome.text.contains("`memory-limit` needs a memory cgroup, which cannot be made here: no permission"),
       "\(outcome.output)")
-    #expect(outcome.words.contains("write `gate: {peak_rss: {limit: …}}` instead"))
+    #expect(outcome.text.contains("write `gate: {peak_rss: {limit: …}}` instead"))
     #expect(!harness.has("started") && !harness.has("prepared"))
   }
 
-  @Test("Measurements of another method are not compared, and the field that differs is named")
+  @Test("Measurements of another method are not compared, and the differing field is named")
   func otherMethod() throws {
     var harness = try ScenarioHarness(Self.target)
     try harness.approve()
@@ -173,15 +172,15 @@ extension MeasurementMethodTests {
     let outcome = try harness.run(["check"])
     #expect(outcome.code == 5, "\(outcome.output)")
     #expect(outcome.verdict == "no-baseline")
-    #expect(outcome.words.contains("measurement"), "\(outcome.output)")
-    for isTraced in [true, false] { #expect(outcome.words.contains(method(traced: isTraced, cgroup: true))) }
+    #expect(outcome.text.contains("measurement"), "\(outcome.output)")
+    for isTraced in [true, false] { #expect(outcome.text.contains(method(traced: isTraced, cgroup: true))) }
   }
 }
 
 // MARK: - Targets that use ptrace themselves
 
 extension MeasurementMethodTests {
-  /// Commands that trace another program, as far as they are installed.
+  /// Installed commands that trace another program.
   static let debuggers = [
     ["strace", "-o", "/dev/null", "sleep", "0.2"], ["strace", "-f", "-o", "/dev/null", "sh", "-c", "true; sleep 0.2"],
     ["gdb", "-batch", "-ex", "run", "--args", "true"],
@@ -192,48 +191,48 @@ extension MeasurementMethodTests {
   }
 
   @Test(
-    "A debugger that is traced itself fails with the advice to use `tracer: off`, and works with that",
-    .enabled(if: Ballast.mayTrace, "ptrace is refused here"), arguments: debuggers
+    "A traced debugger fails with a hint to use `tracer: off`, which makes it work",
+    .enabled(if: Ballast.mayTrace, "needs ptrace"), arguments: debuggers
   )
   func debugger(command: [String]) throws {
-    try expectAdvice("target: {command: [\(command.map { "\"\($0)\"" }.joined(separator: ", "))]}\n")
+    try expectHint("target: {command: [\(command.map { "\"\($0)\"" }.joined(separator: ", "))]}\n")
   }
 
   @Test(
-    "A program that asks to be traced gets the same advice",
-    .enabled(if: Ballast.mayTrace, "ptrace is refused here")
+    "A program that asks to be traced gets the same hint",
+    .enabled(if: Ballast.mayTrace, "needs ptrace")
   )
   func traceMe() throws {
-    try expectAdvice("target: {command: [\(try EndingProgram.program), is-debugger]}\n")
+    try expectHint("target: {command: [\(try EndingProgram.program), is-debugger]}\n")
   }
 
   private static let leakChecked = CompiledProgram(
     "leak-checked", flags: ["-fsanitize=leak"], "#include <unistd.h>\nint main(void) { return usleep(200000); }")
 
   @Test(
-    "LeakSanitizer gets the same advice",
+    "LeakSanitizer gets the same hint",
     .enabled(
-      if: Ballast.mayTrace && (try? leakChecked.words) != nil, "ptrace is refused here, or there is no LeakSanitizer")
+      if: Ballast.mayTrace && (try? leakChecked.command) != nil, "needs ptrace and LeakSanitizer")
   )
   func leakSanitizer() throws {
-    try expectAdvice("target: {command: \(try Self.leakChecked.words)}\n")
+    try expectHint("target: {command: \(try Self.leakChecked.command)}\n")
   }
 
-  private func expectAdvice(_ target: String) throws {
+  private func expectHint(_ target: String) throws {
     let harness = try ScenarioHarness(target)
     let traced = try harness.check()
     #expect(traced.code == 3, "\(traced.output)")
-    #expect(traced.words.contains("it cannot use ptrace while Highwater traces it"), "\(traced.output)")
+    #expect(traced.text.contains("could not use ptrace, since the gate itself traces its targets"), "\(traced.output)")
     #expect(try harness.leftovers() == [])
     try harness.write(target + "isolation: {tracer: off}")
     let sampled = try harness.check()
     #expect(sampled.code == 0, "\(sampled.output)")
-    #expect(!sampled.words.contains("cannot use ptrace"))
+    #expect(!sampled.text.contains("could not use ptrace"))
     #expect(try harness.leftovers() == [])
   }
 
-  /// A program that prints its effective user.
-  private static let whoAmI = CompiledProgram(
+  /// Prints the effective user ID.
+  private static let effectiveUser = CompiledProgram(
     "who-am-i",
     """
     #include <stdio.h>
@@ -246,13 +245,13 @@ extension MeasurementMethodTests {
   )
 
   @Test(
-    "A set-user-ID program has its privileges unless an unprivileged user traces it (execve(2))",
+    "A set-user-ID program keeps its privileges unless an unprivileged user traces it (execve(2))",
     .enabled(if: Confinement.canDropPrivileges && Ballast.mayTrace, needsPrivileges)
   )
   func setUserID() throws {
     var harness = try ScenarioHarness()
     let program = harness.project.url("who").path
-    try FileManager.default.copyItem(atPath: try Self.whoAmI.words[0], toPath: program)
+    try FileManager.default.copyItem(atPath: try Self.effectiveUser.command[0], toPath: program)
     for (tracer, user) in [("auto", Confinement.user), ("off", 0)] {
       try harness.write("target: {command: [./who]}\nisolation: {tracer: \(tracer)}")
       try harness.confine(without: [.privileges])
@@ -266,7 +265,7 @@ extension MeasurementMethodTests {
 }
 
 extension ScenarioHarness {
-  /// The fields of the last check's fingerprint.
+  /// The fingerprint of the last check.
   func fingerprint() throws -> [String: Any] {
     let environment = try #require(try project.result()["environment"] as? [String: Any])
     return try #require(environment["fingerprint"] as? [String: Any])
@@ -277,7 +276,7 @@ extension ScenarioHarness {
     try #require(try fingerprint()["measurement"] as? String)
   }
 
-  /// Whether the peak of the main process was read at its end.
+  /// Whether the peak of the main process was read when it exited.
   func mainIsExact() throws -> Bool {
     let table = try #require(try repetitions().last?["processTable"] as? [[String: Any]])
     return try #require(table.first { $0["main"] as? Bool == true }?["exact"] as? Bool)

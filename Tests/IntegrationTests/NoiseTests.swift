@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The command `noise`", .endsHangs)
 struct NoiseTests {
-  /// Real programs that hold a few MiB for a moment.
+  /// Real programs that briefly hold a few MiB.
   static let programs = [
     "target: {command: [sqlite3, \":memory:\", \"select hex(zeroblob(4000000)) is null; select hex(randomblob(9))\"]}",
     "target: {command: [python3, -c, \"import time; x = bytearray(b'x' * (20 << 20)); time.sleep(0.1)\"]}",
@@ -11,7 +11,7 @@ struct NoiseTests {
   ]
 
   @Test(
-    "The report on a real program has its noise, other settings, a comparison with itself and a gate to copy",
+    "The report on a real program has its noise, other settings, a self-comparison and a gate to copy",
     arguments: programs)
   func realProgram(scenario: String) throws {
     let harness = try ScenarioHarness(scenario, warmup: 1)
@@ -34,7 +34,7 @@ struct NoiseTests {
   }
 
   @Test(
-    "A wrong command line ends with 2 and names the reason",
+    "A usage error exits with 2 and gives the reason",
     arguments: [
       (["--repetitions", "4"], "from 5 to 1000"), (["--repetitions", "1001"], "from 5 to 1000"),
       (["--repetitions", "many"], "many"), (["--markdown", "x"], "markdown"), (["-q", "-v"], "mutually exclusive"),
@@ -50,7 +50,7 @@ struct NoiseTests {
   }
 
   @Test(
-    "A signal stops the targets, runs the teardown, and changes nothing",
+    "A signal stops the targets, runs the teardown and changes no file",
     arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func interrupted(signal: Int32, code: Int32) throws {
     let harness = try ScenarioHarness("target: {command: [sleep, \"0.2\"]}")
@@ -70,7 +70,7 @@ struct NoiseTests {
     #expect(try harness.keptFiles() == before)
   }
 
-  @Test("`noise` refuses an artifacts folder that another run uses")
+  @Test("`noise` rejects an artifacts folder that another run uses")
   func locked() throws {
     let harness = try ScenarioHarness("target: {shell: touch at; sleep 1000}")
     let running = try harness.start("check")

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The number of kills of either kind: `HIGHWATER_OOM_KILLS`, by default a few.
+/// The number of kills of each kind, set by `HIGHWATER_OOM_KILLS`; a few by default.
 private let kills = ProcessInfo.processInfo.environment["HIGHWATER_OOM_KILLS"].flatMap(Int.init)
 
 @Suite(
-  "Kills by the OOM killer, and other kills",
-  .enabled(if: Ballast.hasMemoryCgroup, "no memory cgroup can be created here, so memory cannot be limited"),
+  "OOM kills and other kills",
+  .enabled(if: Ballast.hasMemoryCgroup, "cannot create a memory cgroup to limit memory"),
   .endsHangs
 )
 struct OutOfMemoryTests {
@@ -21,8 +21,8 @@ struct OutOfMemoryTests {
     "kills-its-parent",
   ]
 
-  /// Both run at the same time, so that the machine's OOM counter changes while the other one is killed.
-  @Test("Each kill by the OOM killer is reported as one, and no other kill is")
+  /// Both targets run at once, so that an OOM kill of one changes the machine's counter while the other is killed.
+  @Test("Exactly the OOM kills are reported as OOM kills")
   func kinds() throws {
     var (recognized, mistaken) = (0, 0)
     let rounds = kills ?? 5
@@ -43,7 +43,7 @@ struct OutOfMemoryTests {
   }
 
   @Test(
-    "Out of memory at a limit in step 3 fails the run with the step, the activity and the peak",
+    "An OOM kill in step 3 fails the run with the step, the activity and the peak",
     arguments: ["active", "idle"])
   func inStep(activity: String) throws {
     let harness = try ScenarioHarness(
@@ -60,12 +60,12 @@ struct OutOfMemoryTests {
       """)
     let outcome = try harness.check()
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains("step 3"), "\(outcome.output)")
-    #expect(outcome.words.contains("at its memory-limit of 64.0 MiB"), "\(outcome.output)")
-    #expect(outcome.words.contains("the target reported that it was \(activity)"), "\(outcome.output)")
+    #expect(outcome.text.contains("step 3"), "\(outcome.output)")
+    #expect(outcome.text.contains("at its memory-limit of 64.0 MiB"), "\(outcome.output)")
+    #expect(outcome.text.contains("the target reported that it was \(activity)"), "\(outcome.output)")
     let repetition = try #require(harness.repetitions().first)
     let peak = try #require((repetition["metrics"] as? [String: Double])?["peak_rss"])
-    // The limit also counts kernel memory of the cgroup, and not all file pages of the program.
+    // The limit also counts the cgroup's kernel memory, and omits some of the program's file pages.
     #expect((0.95...1.06).contains(peak / Double(64 << 20)), "\(peak)")
     let events = try #require(repetition["targetEvents"] as? [[String: Any]])
     let kinds = events.compactMap { ($0["kind"] as? [String: Any])?["activity"] as? [String: Any] }
@@ -77,9 +77,9 @@ struct OutOfMemoryTests {
     return try ScenarioHarness("target: {command: [\(command.joined(separator: ", "))]}\nmemory-limit: 64MiB")
   }
 
-  /// Whether the end says that the OOM killer killed a process of the tree.
+  /// Whether the end reports an OOM kill in the process tree.
   private func reportsOutOfMemory(_ harness: ScenarioHarness) throws -> Bool {
-    let (end, words) = (try harness.end(), try harness.endWords())
+    let (end, words) = (try harness.end(), try harness.endDetails())
     let expected = end == "oom KILL" ? "memory-limit of 64.0 MiB" : "killed by the OOM killer"
     #expect(words.detail.contains(expected) == (words.kills > 0), "\(end): \(words)")
     return end == "oom KILL" || words.kills > 0

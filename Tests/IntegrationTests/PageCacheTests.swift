@@ -15,7 +15,7 @@ struct PageCacheTests {
 
   /// Without a warm-up that renews the page cache, these copies of Highwater had peaks of 21.6, 29.3 and 23.2 MiB
   /// (Linux 6.18, ext4, 2026-11).
-  @Test("Copies of a program have one peak, whatever the block size they were written with")
+  @Test("Copies of a program have the same peak, whatever the block size they were written with")
   func copies() throws {
     let project = try TemporaryProject()
     let script = """

@@ -5,11 +5,11 @@ import Testing
   "The peak of each phase",
   .enabled(
     if: Ballast.mayTrace && Ballast.hasMemoryCgroup,
-    "needs ptrace and a memory cgroup: without them the peaks of phases are sampled"),
+    "needs ptrace and a memory cgroup, without which phase peaks are sampled"),
   .endsHangs
 )
 struct PhasePeakTests {
-  /// Holds as many MiB as its argument says; for each line with a number it takes so many more, frees them and answers.
+  /// Holds its argument in MiB; for each line with a number it allocates so many MiB more, frees them and answers.
   private static let program = CompiledProgram(
     "pulse",
     """
@@ -40,14 +40,14 @@ struct PhasePeakTests {
     """
   )
 
-  /// The peaks of phases with one pulse of memory each, in MiB, that is too short for readings of `/proc`.
+  /// The peaks in MiB of phases with one allocation each, which is too short to be seen in `/proc`.
   private func peaks(holding level: Int, pulses: [Int], more: String = "") throws -> [(peak: Double, isExact: Bool)] {
     let steps = pulses.enumerated().map { index, pulse in
       "  - phase: p\(index)\n  - wait: 100ms\n  - send: \"\(pulse)\\n\"\n"
         + "  - expect: {output: \"took \(pulse)\", within: 60s}\n"
     }
     let harness = try ScenarioHarness(
-      "target: {command: [\(try Self.program.words[0]), \"\(level)\"], stdin: pipe}\n\(more)"
+      "target: {command: [\(try Self.program.command[0]), \"\(level)\"], stdin: pipe}\n\(more)"
         + "ready: {log: ready, within: 60s}\nsteps:\n\(steps.joined())")
     let outcome = try harness.check()
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
@@ -59,7 +59,7 @@ struct PhasePeakTests {
   }
 
   @Test(
-    "The peak of each phase is exact, however high that of another one was",
+    "The peak of each phase is exact, whatever the peaks of the others",
     arguments: [[64, 16], [64, 16, 32], [16, 64], [48, 48, 1], [1, 1, 40]]
   )
   func exact(pulses: [Int]) throws {
@@ -67,15 +67,15 @@ struct PhasePeakTests {
     let base = try #require(try peaks(holding: 4, pulses: [0]).first).peak
     #expect(found.map(\.isExact) == pulses.map { _ in true })
     for (phase, pulse) in zip(found, pulses) {
-      // The pulse was freed, so that the error of the kernel's counters is in the mark.
+      // The memory was freed, so `VmHWM` has the error of the kernel's counters.
       #expect(abs(phase.peak - base - Double(pulse << 20)) <= Ballast.markError + 65536, "\(pulse) MiB: \(phase.peak)")
     }
   }
 
-  @Test("The peak of the whole run is that of its highest phase")
+  @Test("The peak of the run is the peak of its highest phase")
   func whole() throws {
     let harness = try ScenarioHarness(
-      "target: {command: [\(try Self.program.words[0])], stdin: pipe}\nready: {log: ready, within: 60s}\nsteps: "
+      "target: {command: [\(try Self.program.command[0])], stdin: pipe}\nready: {log: ready, within: 60s}\nsteps: "
         + "[{phase: high}, {wait: 100ms}, {send: \"64\\n\"}, {expect: {output: took, within: 60s}}, {phase: low}, {wait: 200ms}]"
     )
     try #require(try harness.check().code == 0)
@@ -86,7 +86,7 @@ struct PhasePeakTests {
     #expect(peaks.count == 2 && peaks[1] < Double(16 << 20))
   }
 
-  @Test("Without ptrace all phases but the last one have exact peaks")
+  @Test("Without ptrace the peaks of all phases but the last are exact")
   func sampled() throws {
     let found = try peaks(holding: 4, pulses: [64, 16, 32], more: "isolation: {tracer: off}\n")
     #expect(found.prefix(2).map(\.isExact) == [true, true])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The command `record`", .endsHangs)
 struct RecordTests {
-  /// Programs that write their own `VmHWM` to the file `own` before they end.
+  /// Programs that write their own `VmHWM` to the file `own` before they exit.
   static let programs = [
     [
       "sqlite3", ":memory:",
@@ -25,7 +25,7 @@ struct RecordTests {
     ["sh", "-c", "x=$(head -c 20000000 /dev/zero | tr '\\0' x); sleep 0.2; grep VmHWM /proc/$$/status > own; exit 0"],
   ]
 
-  @Test("The peak is the program's own `VmHWM` within 1 %", arguments: programs)
+  @Test("The peak is within 1 % of the program's own `VmHWM`", arguments: programs)
   func peak(command: [String]) throws {
     let harness = try ScenarioHarness()
     let outcome = try harness.run(["record", "--json", "-", "--"] + command)
@@ -37,7 +37,7 @@ struct RecordTests {
   }
 
   @Test(
-    "The exit code is the verdict on how the command ended",
+    "The exit code reflects how the command ended",
     arguments: [
       (["sh", "-c", "sleep 0.1; echo because >&2; exit 3"], 3, "because"), (["no-such-program"], 3, "cannot execute"),
       (["sh", "-c", "sleep 0.1; ulimit -c 0; kill -SEGV $$"], 3, "SIGSEGV"),
@@ -49,7 +49,7 @@ struct RecordTests {
     let harness = try ScenarioHarness()
     let outcome = try harness.run(["record", "--"] + command)
     #expect(outcome.code == code)
-    #expect(outcome.words.contains(message), "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.text.contains(message), "\(outcome.output)\(outcome.errors)")
     #expect(try harness.leftovers() == [])
   }
 
@@ -58,12 +58,12 @@ struct RecordTests {
     let harness = try ScenarioHarness()
     let outcome = try harness.run(["record", "--timeout", "300ms", "--", "sh", "-c", "sleep 1000 & sleep 1000"])
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains("timeout: did not end within 300 ms"), "\(outcome.output)")
+    #expect(outcome.text.contains("timeout: did not end within 300 ms"), "\(outcome.output)")
     #expect(try harness.leftovers() == [])
   }
 
-  @Test("The command gets the caller's variables and folder, and its arguments unchanged")
-  func surroundings() throws {
+  @Test("The command inherits variables and working directory, and gets its arguments unchanged")
+  func inherited() throws {
     let harness = try ScenarioHarness()
     let outcome = try harness.run(
       [

@@ -3,47 +3,49 @@ import Testing
 
 @Suite("The result file")
 struct ResultTests {
-  /// The faults in the structure of the last result, its only scenario and its exit code.
-  private func inspect(_ project: TemporaryProject) throws -> (faults: [String], scenario: [String: Any], code: Int?) {
+  /// The mismatches of the last result with the documented shape, its only scenario and its exit code.
+  private func inspect(_ project: TemporaryProject) throws -> (
+    mismatches: [String], scenario: [String: Any], code: Int?
+  ) {
     let result = try project.result()
     let scenarios = try #require(result["scenarios"] as? [[String: Any]])
-    return (Shape.result.faults(of: result), try #require(scenarios.first), result["exitCode"] as? Int)
+    return (Shape.result.mismatches(of: result), try #require(scenarios.first), result["exitCode"] as? Int)
   }
 
-  @Test("The structure test finds keys that are missing and values of another type")
-  func checker() throws {
+  @Test("The shape check finds missing keys and values of another type")
+  func shapeCheck() throws {
     let project = try TemporaryProject.holding(8)
     _ = try Highwater.run("check", in: project)
     var result = try project.result()
     result["exitCode"] = "1"
     result["run"] = ["id": "x"]
-    let faults = Shape.result.faults(of: result)
-    #expect(faults.contains { $0.hasPrefix("$.exitCode is 1") })
-    #expect(faults.contains { $0.hasPrefix("$.run.id is x") })
-    #expect(faults.contains("$.run.startedAt is missing"))
-    #expect(faults.contains("$.run.startedAt is missing"))
+    let mismatches = Shape.result.mismatches(of: result)
+    #expect(mismatches.contains { $0.hasPrefix("$.exitCode is 1") })
+    #expect(mismatches.contains { $0.hasPrefix("$.run.id is x") })
+    #expect(mismatches.contains("$.run.startedAt is missing"))
+    #expect(mismatches.contains("$.run.startedAt is missing"))
   }
 
-  @Test("Every key of the contract exists, whatever the verdict")
+  @Test("Every documented key exists, whatever the verdict")
   func everyVerdict() throws {
     let project = try TemporaryProject.holding(8)
     #expect(try Highwater.run("check", in: project).code == 5)
     var seen = try inspect(project)
-    #expect(seen.faults.isEmpty)
+    #expect(seen.mismatches.isEmpty)
     #expect(seen.scenario["verdict"] as? String == "no-baseline")
     #expect(seen.code == 5)
 
     #expect(try Highwater.run("approve", in: project).code == 0)
     #expect(try Highwater.run("check", in: project).code == 0)
     seen = try inspect(project)
-    #expect(seen.faults.isEmpty)
+    #expect(seen.mismatches.isEmpty)
     #expect(seen.scenario["verdict"] as? String == "pass")
     #expect(seen.code == 0)
 
     try project.hold(12)
     #expect(try Highwater.run("check", in: project).code == 1)
     seen = try inspect(project)
-    #expect(seen.faults.isEmpty)
+    #expect(seen.mismatches.isEmpty)
     #expect(seen.code == 1)
     let metric = try #require((seen.scenario["metrics"] as? [[String: Any]])?.first)
     let absolute = try #require((metric["change"] as? [String: Any])?["absolute"] as? Double)
@@ -53,19 +55,19 @@ struct ResultTests {
     try project.write("exit 7", to: "hold.pl")
     #expect(try Highwater.run("check", in: project).code == 3)
     seen = try inspect(project)
-    #expect(seen.faults.isEmpty)
+    #expect(seen.mismatches.isEmpty)
     #expect(seen.code == 3)
     let end = ((seen.scenario["repetitions"] as? [[String: Any]])?.first?["end"]) as? [String: Any]
     #expect(end?["kind"] as? String == "exited")
     #expect(end?["code"] as? Int == 7)
   }
 
-  @Test("With `--json -` standard output is the result and nothing else, and the summary goes to standard error")
+  @Test("With `--json -` standard output has only the result, and the summary goes to standard error")
   func standardOutput() throws {
     let project = try TemporaryProject.holding(8)
     let outcome = try Highwater.run("check", "--json", "-", in: project)
     #expect(outcome.code == 5)
-    #expect(Shape.result.faults(of: try object(in: outcome.output)).isEmpty)
+    #expect(Shape.result.mismatches(of: try object(in: outcome.output)).isEmpty)
     #expect(outcome.output == (try project.read(".highwater/result.json")))
     #expect(outcome.errors.contains("no-baseline"))
     let file = try Highwater.run("check", "--json", "reports/out.json", in: project)
@@ -74,7 +76,7 @@ struct ResultTests {
   }
 
   @Test(
-    "The output is coloured only on demand",
+    "Output is coloured only on request",
     arguments: [
       ([], [:], false), (["--color", "always"], [:], true), (["--color", "always"], ["NO_COLOR": "1"], true),
       (["--color", "auto"], ["NO_COLOR": ""], false), (["--color", "never"], ["NO_COLOR": ""], false),

@@ -6,8 +6,8 @@ struct RunPageTests {
   /// The text of a page without its scripts, with plain spaces.
   private func words(of page: String) throws -> String {
     let body = try #require(page.split(separator: "<body>", maxSplits: 1).last)
-    let seen = try #require(body.split(separator: "<script", maxSplits: 1).first)
-    return String(seen).replacing(/<[^>]*>/, with: " ").replacing("\u{a0}", with: " ").replacing("&gt;", with: ">")
+    let visible = try #require(body.split(separator: "<script", maxSplits: 1).first)
+    return String(visible).replacing(/<[^>]*>/, with: " ").replacing("\u{a0}", with: " ").replacing("&gt;", with: ">")
       .replacing("&#39;", with: "'").replacing(/\s+/, with: " ")
   }
 
@@ -17,7 +17,6 @@ struct RunPageTests {
     return try #require(repetitions).compactMap { ($0["metrics"] as? [String: Any])?["peak_rss"] as? Double }
   }
 
-  /// As in `23.1 MiB`.
   private func mebibytes(_ bytes: Double) -> String {
     String(format: "%.1f MiB", bytes / 1_048_576)
   }
@@ -31,7 +30,7 @@ struct RunPageTests {
     time.sleep(0.4)
     """
 
-  /// A project whose target holds as many MiB as a file says.
+  /// A project whose target holds the number of MiB in the file `size`.
   private func project() throws -> TemporaryProject {
     let project = try TemporaryProject(
       """
@@ -51,7 +50,7 @@ struct RunPageTests {
   }
 
   @Test(
-    "The page of a check shows the measurements, curves and phases of its result file, beside those of the baseline")
+    "The page of a check shows the measurements, curves and phases of its result and of the baseline")
   func check() throws {
     let project = try project()
     #expect(try Highwater.run("check", in: project).code == 5)
@@ -74,7 +73,7 @@ struct RunPageTests {
     for repetition in repetitions {
       let curve = try #require(repetition["curve"] as? [String: Any])
       let main = try #require(curve["main"] as? String)
-      // How many readings there are depends on how busy the machine is.
+      // The number of readings depends on the load of the machine.
       #expect(main.split(separator: " ").count > 2)
       let peak = try #require((repetition["metrics"] as? [String: Any])?["peak_rss"] as? Double)
       #expect(words.contains(mebibytes(peak)))
@@ -102,7 +101,7 @@ struct RunPageTests {
     #expect(words.contains("highwater record -- python3 -c 'x = bytearray(30"))
   }
 
-  @Test("Two reports on standard output are refused before a target starts")
+  @Test("Two reports on standard output are an error before a target starts")
   func twoOutputs() throws {
     let outcome = try Highwater.run("check", "--json", "-", "--html", "-", in: project())
     #expect(outcome.code == 2 && outcome.errors.contains("--json and --html cannot both"))

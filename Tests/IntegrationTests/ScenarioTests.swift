@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-@Suite("Steps that fail, and real targets", .endsHangs)
+@Suite("Failing steps and real targets", .endsHangs)
 struct ScenarioTests {
   static let server = "target: {command: [sleep, 1000]}\n"
 
   @Test(
-    "A failing step is named, with its repetition and its iteration",
+    "A failing step is named, with its repetition and loop turn",
     arguments: [
       (
         "steps: [{mark: a}, {run: 'echo x >> n; test $(wc -l < n) -lt 2'}]", 3, 0,
@@ -37,12 +37,12 @@ struct ScenarioTests {
     let harness = try ScenarioHarness(Self.server + steps, repetitions: repetitions, warmup: warmup)
     let outcome = try harness.check()
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains(message), "\(outcome.output)")
-    #expect(outcome.words.contains("at highwater.yml:"), "the place in the project file is reported")
+    #expect(outcome.text.contains(message), "\(outcome.output)")
+    #expect(outcome.text.contains("at highwater.yml:"), "the report has no location")
     #expect(try harness.leftovers() == [])
   }
 
-  @Test("The last lines of the program that failed are shown")
+  @Test("The last output of the failed program is shown")
   func outputTail() throws {
     let client = try ScenarioHarness(Self.server + "steps: [{run: 'seq 1 100; echo refused by peer >&2; exit 1'}]")
     let clientWords = try client.check().output
@@ -50,11 +50,11 @@ struct ScenarioTests {
     #expect(clientWords.contains(" 100\n") && !clientWords.contains(" 20\n"))
     let target = try ScenarioHarness(
       "target: {shell: echo out of luck; exec sleep 1000}\nsteps: [{expect: {output: joy, within: 300ms}}]")
-    #expect(try target.check().words.contains("out of luck"))
+    #expect(try target.check().text.contains("out of luck"))
   }
 
   @Test(
-    "A wrong HTTP status is reported with the expected one",
+    "An unexpected HTTP status is reported with the expected one",
     arguments: [
       ("{url: \"http://127.0.0.1:PORT/none\"}", "answered with status 404 (expected 200 to 299)"),
       (
@@ -64,7 +64,7 @@ struct ScenarioTests {
       ("{url: \"http://127.0.0.1:PORT/\", method: DELETE}", "answered with status 501 (expected 200 to 299)"),
     ])
   func httpStatus(call: String, message: String) throws {
-    let port = try TakenPort().number
+    let port = try BoundPort().number
     let harness = try ScenarioHarness(
       """
       target: {command: [python3, -m, http.server, "PORT", --bind, 127.0.0.1]}
@@ -74,11 +74,11 @@ struct ScenarioTests {
     )
     let outcome = try harness.check()
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains("step 2 of 2"))
-    #expect(outcome.words.contains(message), "\(outcome.output)")
+    #expect(outcome.text.contains("step 2 of 2"))
+    #expect(outcome.text.contains(message), "\(outcome.output)")
   }
 
-  @Test("The report on a target that never settles says how far its memory moved")
+  @Test("The report on a target that never settles gives the range of its memory")
   func settle() throws {
     let harness = try ScenarioHarness(
       """
@@ -92,10 +92,10 @@ struct ScenarioTests {
     )
     let outcome = try harness.check()
     #expect(outcome.code == 3)
-    #expect(outcome.words.contains("resident memory did not settle within 2.5 s (moved "), "\(outcome.output)")
+    #expect(outcome.text.contains("resident memory did not settle within 2.5 s (moved "), "\(outcome.output)")
   }
 
-  @Test("Steps talk to a target by standard input, output and signals, and phases begin where they say")
+  @Test("Steps use the target's standard input, output and signals, and phases begin at their steps")
   func conversation() throws {
     let harness = try ScenarioHarness(
       """
@@ -125,7 +125,7 @@ struct ScenarioTests {
 
   // MARK: - Real targets
 
-  @Test("A heavier load of a real server fails the gate of the phase in which it happens")
+  @Test("A heavier load of a real server fails the gate of the phase with the load")
   func redis() throws {
     let harness = try ScenarioHarness(Self.redis(keys: 20_000), repetitions: 3)
     try harness.approve()
@@ -134,7 +134,7 @@ struct ScenarioTests {
     try harness.write(Self.redis(keys: 60_000), repetitions: 3)
     let heavier = try harness.run(["check"])
     #expect(heavier.code == 1, "\(heavier.output)")
-    #expect(heavier.words.contains("phase.load.peak_rss rose by"), "\(heavier.output)")
+    #expect(heavier.text.contains("phase.load.peak_rss rose by"), "\(heavier.output)")
     let metrics = try #require((try harness.project.result()["scenarios"] as? [[String: Any]])?.first?["metrics"])
     let verdicts = try #require(metrics as? [[String: Any]]).reduce(into: [String: String]()) {
       $0[$1["name"] as? String ?? ""] = $1["verdict"] as? String
@@ -143,7 +143,7 @@ struct ScenarioTests {
     #expect(try harness.leftovers() == [])
   }
 
-  /// Each key is set once, so that memory depends on their number alone.
+  /// Each key is set once, so that memory depends only on the number of keys.
   private static func redis(keys: Int) -> String {
     """
     target: {command: [redis-server, --port, "0", --unixsocket, r.sock, --save, "", --maxmemory-policy, noeviction]}
@@ -159,7 +159,7 @@ struct ScenarioTests {
   }
 
   @Test(
-    "A leak of 4 KiB per iteration exceeds a limit on growth, and a program without a leak does not",
+    "A leak of 4 KiB per iteration exceeds a growth limit; a program without a leak does not",
     arguments: [
       ("kept.append(bytearray(b'x' * 4096))", 1), ("kept = [bytearray(b'x' * 4096)]", 0),
     ] as [(String, Int32)])
@@ -188,6 +188,6 @@ struct ScenarioTests {
     let metrics = try #require(try harness.repetitions().first?["metrics"] as? [String: Double])
     let growth = try #require(metrics["growth"])
     #expect(code == 1 ? (3500...5000).contains(growth) : abs(growth) < 512, "\(growth) bytes per iteration")
-    if code == 1 { #expect(outcome.words.contains("above its limit of 1 KiB/iteration"), "\(outcome.output)") }
+    if code == 1 { #expect(outcome.text.contains("above its limit of 1 KiB/iteration"), "\(outcome.output)") }
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// The service of `ci/examples/service`, in a project with a baseline of the service without a fault.
+/// The service of `ci/examples/service`, in a project with a baseline of the faultless service.
 struct ServiceExample {
   static let folder = "\(ExampleTests.root)/ci/examples/service"
 
-  /// `HIGHWATER_SERVICE_IS_BUILT` says that `ci/build service` has run.
+  /// Skipped if `HIGHWATER_SERVICE_IS_BUILT` is set, after `ci/build service`.
   private static let built = Result {
     guard ProcessInfo.processInfo.environment["HIGHWATER_SERVICE_IS_BUILT"] == nil else { return }
     let outcome = try run("\(ExampleTests.root)/ci/build", ["service"])
@@ -14,7 +14,7 @@ struct ServiceExample {
 
   private let project: TemporaryProject
 
-  /// The baselines of the service without a fault, measured once per test process.
+  /// The baselines of the faultless service, measured once per test process.
   private static let baselines = Result {
     let service = try ServiceExample(baselines: [:])
     let first = try service.check()
@@ -28,10 +28,10 @@ struct ServiceExample {
     try self.init(baselines: Self.baselines.get())
   }
 
-  /// Makes a project of the example's file, with another port.
+  /// Creates a project from the example's file, with another port.
   private init(baselines: [String: String]) throws {
     try Self.built.get()
-    // Below the ephemeral ports (ip(7)), and another one in each test process.
+    // Below the ephemeral ports (ip(7)), and different for each test process.
     let port = 20_000 + Int(getpid()) % 10_000
     let text = try String(contentsOfFile: "\(ExampleTests.root)/ci/examples/service.yml", encoding: .utf8)
     try #require(text.contains("18741"))
@@ -41,18 +41,17 @@ struct ServiceExample {
     for (path, text) in baselines { try project.write(text, to: "baselines/\(path)") }
   }
 
-  /// Runs the service's own tests.
   static func test(fault: String = "") throws -> Highwater.Outcome {
     try built.get()
     return try run("/usr/bin/env", ["swift", "test", "--skip-build", "--package-path", folder], fault: fault)
   }
 
-  /// Checks the service, with a fault or without one.
+  /// Checks the service, with or without a fault.
   func check(fault: String = "") throws -> Highwater.Outcome {
     try Highwater.run("check", "--repetitions", "3", in: project, variables: ["SERVICE_FAULT": fault])
   }
 
-  /// Changes the project file.
+  /// Edits the project file.
   func replace(_ text: String, by other: String) throws {
     let before = try project.read("highwater.yml")
     try #require(before.contains(text))

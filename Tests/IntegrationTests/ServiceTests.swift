@@ -1,38 +1,38 @@
 import Foundation
 import Testing
 
-/// A service with MemoryMarkers, and its tests with LeakAssertions.
+/// A service that uses MemoryMarkers, with tests that use LeakAssertions.
 @Suite("The example service", .serialized, .endsHangs)
 struct ServiceTests {
   @Test("Its own tests pass in both frameworks")
   func ownTests() throws {
     let outcome = try ServiceExample.test()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    #expect(outcome.words.contains("Executed 2 tests, with 0 failures"))
-    #expect(outcome.words.contains("Test run with 3 tests in 1 suite passed"))
+    #expect(outcome.text.contains("Executed 2 tests, with 0 failures"))
+    #expect(outcome.text.contains("Test run with 3 tests in 1 suite passed"))
   }
 
-  @Test("With the seeded leak both frameworks name the cycle at the caller's line, and no other test fails")
+  @Test("With the seeded leak both frameworks report the cycle at the caller's line, and no other test fails")
   func ownTestsOfTheLeak() throws {
     let outcome = try ServiceExample.test(fault: "leak")
     #expect(outcome.code == 1)
-    let circle = "1 object leaked: - self: Session self → onEnd\\{\\} → self"
-    let framings = [
+    let cycle = "1 object leaked: - self: Session self → onEnd\\{\\} → self"
+    let prefixes = [
       ("SessionLeakTests.swift", ": error: SessionLeakTests.test[A-Za-z]+ : failed - "),
       ("SessionTests.swift", ":[0-9]+: Issue recorded ↳ "),
     ]
-    for (file, framing) in framings {
+    for (file, prefix) in prefixes {
       for line in try linesOfAssertions(in: file) {
-        let found = outcome.words.range(of: "\(file):\(line)\(framing)\(circle)", options: .regularExpression)
+        let found = outcome.text.range(of: "\(file):\(line)\(prefix)\(cycle)", options: .regularExpression)
         #expect(found != nil, "\(file):\(line)")
       }
     }
-    #expect(outcome.words.contains("Executed 2 tests, with 2 failures"))
-    #expect(outcome.words.contains("Test run with 3 tests in 1 suite failed"))
-    #expect(outcome.words.contains("with 2 issues"))
+    #expect(outcome.text.contains("Executed 2 tests, with 2 failures"))
+    #expect(outcome.text.contains("Test run with 3 tests in 1 suite failed"))
+    #expect(outcome.text.contains("with 2 issues"))
   }
 
-  @Test("The service without a fault passes, with its own phases and values, and with growth per request")
+  @Test("The faultless service passes, with its own phases and values, and growth per request")
   func healthy() throws {
     let service = try ServiceExample()
     let outcome = try service.check()
@@ -52,7 +52,7 @@ struct ServiceTests {
     #expect(try service.metric("phase.serve.peak_rss")["verdict"] as? String == "pass")
   }
 
-  @Test("Each start but the first is reported as one after a requested end")
+  @Test("Each start but the first is reported as following a requested end")
   func launches() throws {
     let service = try ServiceExample()
     let outcome = try service.check()
@@ -71,21 +71,22 @@ struct ServiceTests {
     let service = try ServiceExample()
     let outcome = try service.check(fault: "loop")
     #expect(outcome.code == 3, "\(outcome.output)\(outcome.errors)")
-    #expect(outcome.words.contains("reported a loop: `DocumentStore.put` was called 100 times"))
+    #expect(outcome.text.contains("reported a loop: `DocumentStore.put` was called 100 times"))
     let events = try #require(service.repetitions().last?["targetEvents"] as? [[String: Any]])
     let loops = events.compactMap { ($0["kind"] as? [String: Any])?["loop"] as? [String: Any] }
     #expect(loops.compactMap { $0["name"] as? String } == ["DocumentStore.put"])
     #expect(loops.compactMap { $0["calls"] as? Int } == [100])
-    #expect(outcome.words.contains("loop: DocumentStore.put was called 100 times for one request"), "its own output")
+    #expect(
+      outcome.text.contains("loop: DocumentStore.put was called 100 times for one request"), "the service's own output")
   }
 
-  @Test("A cache that holds more than its limit is a regression of the service's own value")
+  @Test("A cache above its limit is a regression of the service's own value")
   func value() throws {
     let service = try ServiceExample()
     try service.replace("limit: 256}", by: "limit: 255}")
     let outcome = try service.check()
     #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
-    #expect(outcome.words.contains("value.cache.entries is 256"))
+    #expect(outcome.text.contains("value.cache.entries is 256"))
     #expect(try service.metric("value.cache.entries")["unit"] as? String == "items")
     #expect(try service.metric("value.cache.entries")["verdict"] as? String == "regression")
     #expect(try service.metric("value.cache.bytes")["verdict"] as? String == "pass")
@@ -96,7 +97,7 @@ struct ServiceTests {
     let service = try ServiceExample()
     let outcome = try service.check(fault: "leak")
     #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
-    #expect(outcome.words.contains("above its limit of 1 KiB/iteration"))
+    #expect(outcome.text.contains("above its limit of 1 KiB/iteration"))
     let growth = try service.metric("growth")
     #expect(growth["verdict"] as? String == "regression")
     // Answers of 300 pages have 26 KiB, and 200 of 300 requests get one.
@@ -104,7 +105,7 @@ struct ServiceTests {
     #expect((8_192...65_536).contains(median))
   }
 
-  /// The lines of a test file on which it expects no leak.
+  /// The lines of a test file that assert freedom from leaks.
   private func linesOfAssertions(in file: String) throws -> [Int] {
     let text = try String(contentsOfFile: "\(ServiceExample.folder)/Tests/DocumentsTests/\(file)", encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Targets that a shell starts", .endsHangs)
 struct ShellTargetTests {
-  /// The output of a check whose target is a shell; a child of it holds 30 MB for half a second.
+  /// The output of a check whose target is a shell with a child that holds 30 MB for half a second.
   private func output(gate: String) throws -> String {
     let project = try TemporaryProject(
       """

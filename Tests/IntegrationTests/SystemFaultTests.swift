@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Locked folders, and standard streams that are closed or full")
+@Suite("Locked folders, and closed or full standard streams")
 struct SystemFaultTests {
-  @Test("A second check in the same artifacts folder is refused, and names the folder")
+  @Test("A second check in the same artifacts folder is an error that names the folder")
   func locked() throws {
     let project = try TemporaryProject(
       """
@@ -31,7 +31,7 @@ struct SystemFaultTests {
   }
 
   @Test(
-    "The exit code does not depend on readers that go away, closed streams, shells and make",
+    "The exit code does not depend on closed pipes and streams, shells and make",
     arguments: [
       "\"$HIGHWATER\" check --verbose | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}", "\"$HIGHWATER\" check >&-",
       "\"$HIGHWATER\" check 2>&-", "\"$HIGHWATER\" check <&- >&- 2>&-",
@@ -50,11 +50,11 @@ struct SystemFaultTests {
     #expect(try project.result()["verdict"] as? String == "regression")
     #expect(try project.baselines() == before)
     #expect(
-      try project.read(".highwater/lock").isEmpty, "text was written to a file that got the number of a closed stream")
+      try project.read(".highwater/lock").isEmpty, "a file reused the descriptor of a closed stream and was written to")
   }
 
   @Test(
-    "A full disk behind standard output turns a pass into 3, and leaves a regression at 1",
+    "If standard output is on a full disk, a pass becomes 3 and a regression stays 1",
     arguments: [
       (2, 3 as Int32), (12, 1),
     ])
@@ -71,7 +71,7 @@ struct SystemFaultTests {
 @Suite("Folders without permissions, and full disks", .enabled(if: Highwater.isRoot, "needs root"))
 struct UnusableFolderTests {
   @Test(
-    "Files that another user may not read or write are named",
+    "Unreadable and unwritable files are named",
     arguments: [
       ("chmod 555 . ; chmod 755 .highwater", "check", "cannot be written"),
       ("chmod 700 baselines", "check", "permission denied"),
@@ -92,7 +92,7 @@ struct UnusableFolderTests {
     #expect(project.starts == starts)
   }
 
-  @Test("Another user can check in a folder that everybody may write to")
+  @Test("Another user can run a check in a world-writable folder")
   func otherUser() throws {
     let project = try TemporaryProject.holding(2)
     let outcome = try Highwater.shell(
@@ -102,7 +102,7 @@ struct UnusableFolderTests {
     #expect(outcome.code == 5, "\(outcome.output)\(outcome.errors)")
   }
 
-  @Test("An approval that cannot be written is an error, and leaves no file")
+  @Test("An approval that cannot be written is an error and leaves no file")
   func readOnlyBaselines() throws {
     let project = try TemporaryProject.holding(2)
     _ = try Highwater.run("check", in: project)
@@ -114,7 +114,7 @@ struct UnusableFolderTests {
     #expect(try project.baselines().isEmpty)
   }
 
-  @Test("On a full disk a check that cannot begin ends with 2, and one that cannot write its files keeps its verdict")
+  @Test("On a full disk, a check that cannot begin exits with 2, and one that cannot write its files keeps its verdict")
   func fullDisk() throws {
     let project = try TemporaryProject.holding(2)
     try project.checkAndApprove()

@@ -1,29 +1,29 @@
 import Foundation
 import Testing
 
-/// Each thread of a traced program stops at its end, and at each stop the memory of the whole process is read.
-@Suite("Ends of programs with threads")
+/// Each thread of a traced program stops when it exits, and each stop reads the memory of the whole process.
+@Suite("Programs with threads")
 struct ThreadEndTests {
-  @Test("Memory of a process counts once in its tree, however many of its threads end", .endsHangs)
+  @Test("The memory of a process counts once in its tree, however many of its threads exit", .endsHangs)
   func once() throws {
     let project = try TemporaryProject()
-    let words = try ["record", "--repetitions", "40", "--json", "-", "--"] + Self.threads.words
+    let words = try ["record", "--repetitions", "40", "--json", "-", "--"] + Self.threads.command
     let outcome = try Highwater.start(words, in: project).wait()
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     let scenario = try #require((try object(in: outcome.output)["scenarios"] as? [[String: Any]])?.first)
     let composition = try #require((scenario["composition"] as? [String: Any])?["current"] as? [String: Any])
-    // It is read at the end of the first thread: at the end of later ones nothing may be left to read.
+    // Read when the first thread exits: later there may be nothing left to read.
     #expect((composition["libraries"] as? [String: Any])?.isEmpty == false)
     let repetitions = try #require(scenario["repetitions"] as? [[String: Any]])
     for repetition in repetitions {
       let metrics = try #require(repetition["metrics"] as? [String: Double])
-      // Counted twice, 8 MiB would be far above the peak.
+      // Counting the 8 MiB twice would far exceed the peak.
       #expect(try #require(metrics["tree_peak"]) <= #require(metrics["peak_rss"]))
     }
   }
 
   /// Begins a phase and exits at once, so that the reading at the mark finds the first thread gone and others exiting:
-  /// before the fix memory was counted up to eight times in 15 of 240 such runs (2 CPUs, 2026-11).
+  /// before the fix, memory was counted up to eight times in 15 of 240 such runs (2 CPUs, 2026-11).
   private static let threads = CompiledProgram(
     "thread-ends",
     """

@@ -3,9 +3,9 @@ import Testing
 
 @Suite("The memory of a process tree of known size", .endsHangs)
 struct TreeMemoryTests {
-  private static let needsCgroup: Comment = "no memory cgroup can be created here, so pages are not counted once"
+  private static let needsCgroup: Comment = "needs a memory cgroup, which counts shared pages once"
 
-  /// The measured peak of the tree in its own cgroup, and what its processes really held.
+  /// The measured peak of the tree in its own cgroup, and the memory that it allocated.
   private func inCgroup(_ words: String) throws -> (peak: Double, truth: Double) {
     let outcome = try Ballast.record(words)
     let (repetition, report) = try outcome.only()
@@ -14,7 +14,7 @@ struct TreeMemoryTests {
     return (try repetition.metric("tree_peak"), report.touched)
   }
 
-  @Test("Children that hold memory at the same time are added up, whatever the method")
+  @Test("Memory of concurrent children is added up, whatever the method")
   func sum() throws {
     let (repetition, report) = try Ballast.record("children count=8 mib=20 ms=1000").only()
     let peak = try repetition.metric("tree_peak")
@@ -24,7 +24,7 @@ struct TreeMemoryTests {
   }
 
   @Test(
-    "In a cgroup, private memory of children is exact within 1 %",
+    "In a cgroup, the children's private memory is exact within 1 %",
     .enabled(if: Ballast.hasMemoryCgroup, needsCgroup)
   )
   func children() throws {
@@ -33,7 +33,7 @@ struct TreeMemoryTests {
   }
 
   @Test(
-    "In a cgroup, a segment that four processes share counts once, within 2 %",
+    "In a cgroup, a segment shared by four processes counts once, within 2 %",
     .enabled(if: Ballast.hasMemoryCgroup, needsCgroup), arguments: ["memfd", "sysv", "shm"]
   )
   func sharedSegment(kind: String) throws {
@@ -42,12 +42,12 @@ struct TreeMemoryTests {
   }
 
   @Test(
-    "In a cgroup, pages shared by forked processes count once, and pages that they wrote count each, within 2 %",
+    "In a cgroup, pages shared after fork count once, and rewritten pages once per process, within 2 %",
     .enabled(if: Ballast.hasMemoryCgroup, needsCgroup), arguments: [0, 10]
   )
   func copies(rewrittenPercent: Int) throws {
     let (peak, truth) = try inCgroup("forked count=30 mib=50 share=\(rewrittenPercent) ms=1000")
-    // Each process has a few private pages: its stack, and data of the allocator.
+    // Each process has a few private pages: its stack and allocator data.
     let own = Double(31 * 25 * sysconf(Int32(_SC_PAGESIZE)))
     #expect(peak >= 0.98 * truth && peak <= 1.02 * truth + own, "\(peak) recorded, \(truth) held")
   }

@@ -19,8 +19,8 @@ struct TrendTests {
   }
 
   @Test(
-    "A read-only history is shown and exported, and cannot be pruned",
-    .enabled(if: Confinement.canDropPrivileges, "needs root, to give its rights up"))
+    "A read-only history can be shown and exported, but not pruned",
+    .enabled(if: Confinement.canDropPrivileges, "needs root, to drop privileges"))
   func readOnly() throws {
     let project = try TemporaryProject.holding(4, repetitions: 1)
     _ = try Highwater.run("check", in: project)
@@ -29,7 +29,7 @@ struct TrendTests {
     let file = folder.appending(path: "h.sqlite")
     try FileManager.default.copyItem(at: project.url(".highwater/history.sqlite"), to: file)
     let before = try Data(contentsOf: file)
-    // Other users may read everything, and write nothing.
+    // Other users may read everything and write nothing.
     for path in [project.url(".").path, folder.path] {
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }

@@ -31,7 +31,7 @@ struct WebhookTests {
     ["HOOK_URL": url, "HOOK_SECRET": Self.secret, "http_proxy": "", "https_proxy": "", "CURL_CA_BUNDLE": ""]
   }
 
-  /// No secret is in the output or in a file.
+  /// Expects no secret in the output or in a file.
   private func expectNoSecret(in project: TemporaryProject, _ outcomes: Highwater.Outcome...) throws {
     var texts = outcomes.flatMap { [$0.output, $0.errors] }
     let root = project.url(".highwater")
@@ -55,7 +55,7 @@ struct WebhookTests {
     return (names ?? []).filter { $0.hasSuffix(".json") }
   }
 
-  @Test("A busy HTTPS server with a private CA gets the message after retries, signed and under one id")
+  @Test("A busy HTTPS server with a private CA gets the message after retries, signed and with one ID")
   func delivered() throws {
     let certificates = try Certificates()
     let server = try LoopbackServer(
@@ -88,7 +88,7 @@ struct WebhookTests {
     try expectNoSecret(in: project, outcome)
   }
 
-  @Test("A server with a wrong certificate gets nothing; the message is queued, and the verdict stays")
+  @Test("A server with an untrusted certificate gets nothing; the message is queued, and the verdict stays")
   func untrusted() throws {
     let certificates = try Certificates()
     let server = try LoopbackServer(secret: Self.secret, certificate: certificates.identity(for: "DNS:elsewhere.test"))
@@ -106,7 +106,7 @@ struct WebhookTests {
     #expect(waiting(in: project).count == 2)
   }
 
-  @Test("A message that could not be sent goes out with the next run, under the same id")
+  @Test("A message that could not be sent is sent by the next run, with the same ID")
   func outbox() throws {
     let first = try LoopbackServer(secret: Self.secret)
     let port = first.port
@@ -130,7 +130,7 @@ struct WebhookTests {
   }
 
   @Test(
-    "With `--require-delivery` a failed delivery turns a pass into 6, and leaves a regression at 1",
+    "With `--require-delivery`, a failed delivery turns a pass into 6; a regression stays 1",
     arguments: [(4, 6 as Int32, "delivery"), (30, 1, "regression")])
   func requireDelivery(mebibytes: Int, code: Int32, verdict: String) throws {
     let server = try LoopbackServer()
@@ -145,7 +145,7 @@ struct WebhookTests {
     #expect(delivered.code == (code == 6 ? 0 : code))
   }
 
-  @Test("A regression is new, then lasts, then recovers; a webhook for changes gets the first and the last message")
+  @Test("A regression is new, then persists, then recovers; a webhook for changes gets the first and the last message")
   func changes() throws {
     let (all, changes, failures) = (try LoopbackServer(), try LoopbackServer(), try LoopbackServer())
     let keys = """
@@ -171,7 +171,7 @@ struct WebhookTests {
     #expect(try states(failures, 2) == ["new", "still"])
   }
 
-  @Test("The formats of chat services are JSON", arguments: ["slack", "teams", "discord"])
+  @Test("Messages for chat services are JSON", arguments: ["slack", "teams", "discord"])
   func formats(format: String) throws {
     let server = try LoopbackServer(secret: Self.secret)
     let project = try project(format: format)
@@ -181,7 +181,7 @@ struct WebhookTests {
     #expect(try !object(in: String(decoding: visit.body, as: UTF8.self)).isEmpty)
   }
 
-  @Test("An unset variable is an error before a target starts; `--no-notify` needs none, and sends nothing")
+  @Test("An unset variable is an error before a target starts; `--no-notify` needs no variables and sends nothing")
   func unset() throws {
     let server = try LoopbackServer()
     let project = try project()
@@ -199,11 +199,11 @@ struct WebhookTests {
     try expectNoSecret(in: project, outcome, silent)
   }
 
-  /// What servers may do is tested with the HTTP client and the sender; here that the verdict does not depend on it.
+  /// Servers are tested with the HTTP client and the sender; this tests that they do not affect the verdict.
   @Test(
-    "A server that answers nonsense, too much or nothing does not change the verdict",
+    "An invalid, oversized or missing response does not change the verdict",
     arguments: ["/garbage", "/huge", "/silent"])
-  func hostile(path: String) throws {
+  func badResponse(path: String) throws {
     let server = try LoopbackServer(secret: Self.secret)
     let project = try project()
     let outcome = try Highwater.run("check", in: project, variables: variables(hook(server, path)))

@@ -3,15 +3,15 @@ import Glibc
 import LeakAssertions
 import Testing
 
-@Suite("Expecting that nothing leaks from asynchronous code", .timeLimit(.minutes(5)))
+@Suite("Leaks in asynchronous code", .timeLimit(.minutes(5)))
 struct AsyncTests {
-  // The limit suits a machine on which other tests occupy all threads.
-  private static var patient: LeakOptions { LeakOptions(timeLimit: .seconds(240)) }
+  // Long enough for a machine on which other tests occupy all threads.
+  private static var longTimeLimit: LeakOptions { LeakOptions(timeLimit: .seconds(240)) }
   private static var noGrace: LeakOptions { LeakOptions(grace: .zero, timeLimit: .seconds(240)) }
 
   @Test("The result of an asynchronous builder is checked like any other")
   func builder() async {
-    let clean = await expectNoLeak(Self.patient) { () async in
+    let clean = await expectNoLeak(Self.longTimeLimit) { () async in
       await Task.yield()
       return Holder(Leaf())
     }
@@ -45,7 +45,7 @@ struct AsyncTests {
   func throwing() async {
     struct BuilderError: Error {}
     await #expect(throws: BuilderError.self) {
-      try await expectNoLeak(Self.patient) { () async throws -> Leaf in throw BuilderError() }
+      try await expectNoLeak(Self.longTimeLimit) { () async throws -> Leaf in throw BuilderError() }
     }
   }
 
@@ -75,14 +75,14 @@ struct AsyncTests {
     open.finish()
   }
 
-  @Test("An object can have a grace period of its own")
+  @Test("An object can have its own grace period")
   func ownGrace() {
     final class Slow: LeakTraversable, Sendable {
       var leakGrace: Duration { .seconds(240) }
     }
     let result = expectNoLeak {
       let slow = Slow()
-      // Another thread releases it later, which is not one of the threads that run tests.
+      // It is released later by a thread that does not run tests.
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { _ = slow.leakGrace }
       return slow
     }
@@ -104,7 +104,7 @@ struct AsyncTests {
       }
     }
     #expect(result.leaks.map(\.cycles) == [["self → work?{} → self"]])
-    #expect(await expectNoLeak(Self.patient) { () async in Worker() }.paths.isEmpty)
+    #expect(await expectNoLeak(Self.longTimeLimit) { () async in Worker() }.paths.isEmpty)
   }
 
   @Test("A builder runs on the caller's actor, and so does the walk")
@@ -134,7 +134,7 @@ struct AsyncTests {
 
   @Test("A scope releases all tracked values at its end, and paths start with their names")
   func scope() async {
-    let clean = await expectNoLeaks(Self.patient) { scope in
+    let clean = await expectNoLeaks(Self.longTimeLimit) { scope in
       scope.track(Screen())
       scope.track(Holder(Leaf()), as: "holder")
     }
@@ -162,15 +162,15 @@ struct AsyncTests {
     #expect(kept.content != nil)
   }
 
-  @Test("A scope in which nothing is tracked fails, and so does one that tracks no object")
+  @Test("A scope fails if nothing is tracked, or only values without objects")
   func emptyScope() async {
-    let empty = await observing { await expectNoLeaks(Self.patient) { _ in } }
+    let empty = await observing { await expectNoLeaks(Self.longTimeLimit) { _ in } }
     #expect(empty.failure == "nothing was checked: no object was tracked")
-    let values = await observing { await expectNoLeaks(Self.patient) { $0.track(1) } }
+    let values = await observing { await expectNoLeaks(Self.longTimeLimit) { $0.track(1) } }
     #expect(values.failure == "nothing was checked: no object was tracked")
   }
 
-  @Test("A cancelled test does not wait, and has a note about it")
+  @Test("A cancelled test does not wait, and the result has a note")
   func cancelled() async {
     let task = Task {
       while !Task.isCancelled { await Task.yield() }

@@ -19,7 +19,7 @@ struct CycleTests {
     #expect(result.leaks.map(\.cycles) == [["self.content → parent? → parent? → parent? → self.content"]])
   }
 
-  @Test("Two cycles through one object are two")
+  @Test("Two cycles through one object are listed separately")
   func twoThroughOne() {
     let result = observing {
       expectNoLeak {
@@ -76,7 +76,7 @@ struct CycleTests {
     #expect(result.objectCount == 4)
   }
 
-  @Test("One object twice in an array is one leak")
+  @Test("An object that occurs twice in an array is one leak")
   func twice() {
     let leaf = Leaf()
     let result = observing { expectNoLeak { Holder([leaf, leaf]) } }

@@ -1,7 +1,7 @@
 import LeakAssertions
 import Testing
 
-@Suite("Expecting that nothing leaks")
+@Suite("Leaks of a builder's result")
 struct ExpectNoLeakTests {
   @Test("An object that nothing holds is not a leak")
   func noLeak() {
@@ -90,11 +90,11 @@ struct ExpectNoLeakTests {
       nonisolated(unsafe) static let shared = Store()
       var leakIgnoresSelf: Bool { true }
     }
-    final class Careless {
-      nonisolated(unsafe) static let shared = Careless()
+    final class NotIgnored {
+      nonisolated(unsafe) static let shared = NotIgnored()
     }
     #expect(expectNoLeak { Holder(Store.shared) }.paths.isEmpty)
-    #expect(observing { expectNoLeak { Holder(Careless.shared) } }.paths == ["self.content"])
+    #expect(observing { expectNoLeak { Holder(NotIgnored.shared) } }.paths == ["self.content"])
   }
 
   @Test("Objects that an ignored object holds are still leaks")
@@ -128,7 +128,7 @@ struct ExpectNoLeakTests {
   }
 
   @Test(
-    "Values without any object are a failure",
+    "Values without objects are a failure",
     arguments: [1, "a string that is long enough to be on the heap", [1, 2], (1, 2), nil as Leaf?, ()] as [any Sendable]
   )
   func values(value: any Sendable) {
@@ -143,7 +143,7 @@ struct ExpectNoLeakTests {
     #expect(expectNoLeak { Optional(Leaf()) }.objectCount == 1)
   }
 
-  @Test("Of an object that ignores its children only itself is checked")
+  @Test("If an object ignores its children, only the object itself is checked")
   func ignoresChildren() {
     final class Closed: LeakTraversable {
       var part: AnyObject?
@@ -168,7 +168,7 @@ struct ExpectNoLeakTests {
     withExtendedLifetime(part) {}
   }
 
-  @Test("An object that a local variable holds is reported with a hint")
+  @Test("An object held by a local variable is reported with a hint")
   func localVariable() {
     let screen = Screen()
     let result = observing { expectNoLeak { screen } }

@@ -95,7 +95,7 @@ struct NotFollowedTests {
     #expect(result.objectCount == (result.notes.isEmpty ? 2 : 1))
   }
 
-  @Test("A type can list what it holds outside its properties")
+  @Test("A type can list references outside its properties")
   func extraChildren() {
     final class Raw: LeakTraversable {
       let storage = Unmanaged.passRetained(Leaf())
@@ -215,8 +215,8 @@ struct NotFollowedTests {
       }
     }
     #expect(reused.leaks.count == 51)
-    let careless = observing { expectNoLeak { Holder(hub) } }
-    #expect(careless.paths == ["self.content"])
+    let notIgnored = observing { expectNoLeak { Holder(hub) } }
+    #expect(notIgnored.paths == ["self.content"])
   }
 }
 

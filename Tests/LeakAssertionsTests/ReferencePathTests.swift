@@ -1,7 +1,7 @@
 import LeakAssertions
 import Testing
 
-/// A way to hold a leaf: a function that creates the holder, and the path from it to the leaf.
+/// A way to hold a leaf: creates the holder, and gives the path from it to the leaf.
 struct HeldLeaf: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let label: String
@@ -14,7 +14,7 @@ struct HeldLeaf: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("Paths of references")
+@Suite("Reference paths")
 struct ReferencePathTests {
   class Base<Content> {
     let inherited: Content
@@ -126,7 +126,7 @@ struct ReferencePathTests {
     },
   ]
 
-  @Test("Without a reference back nothing leaks, and all objects are visited", arguments: examples)
+  @Test("Without a reference back to the holder nothing leaks, and all objects are visited", arguments: examples)
   func clean(example: HeldLeaf) {
     let result = expectNoLeak { example.build(Leaf()) }
     #expect(result.paths.isEmpty)
@@ -134,7 +134,7 @@ struct ReferencePathTests {
     #expect(result.notes.isEmpty)
   }
 
-  @Test("With a reference back it leaks, and the cycle is listed", arguments: examples)
+  @Test("With a reference back to the holder it leaks, and the cycle is listed", arguments: examples)
   func leaky(example: HeldLeaf) {
     let result = observing {
       expectNoLeak {

@@ -38,14 +38,14 @@ struct ChangePointTests {
   }
 
   @Test(
-    "No values, few, equal ones, and six against six have no step",
+    "Empty, short, constant and six-against-six series have no step",
     arguments: [[], [1], [1, 2], [1, 1, 1, 9, 9, 9], level(7, 60), level(1, 6) + level(2, 6)]
   )
   func nothing(values: [Double]) {
     #expect(ChangePoints.find(in: values).isEmpty)
   }
 
-  @Test("After 60 equal values one or two that are a page higher are not a step, three are", arguments: 0...5)
+  @Test("After 60 equal values, one or two values a page higher are not a step, three are", arguments: 0...5)
   func age(of step: Int) throws {
     let points = ChangePoints.find(in: Self.level(4_096_000, 60) + Self.level(4_100_096, step))
     #expect(points.map(\.index) == (step < 3 ? [] : [60]))
@@ -113,7 +113,7 @@ struct ChangePointTests {
     }
   }
 
-  @Test("Of 300 series at one level few have a step, and none above the tolerance")
+  @Test("Few of 300 series at one level have a step, and none above the tolerance")
   func oneLevel() {
     let series = (0..<300).map { seed in Self.noise(60, seed: UInt64(seed)).map { 100 + $0 } }
     #expect(series.count { !Self.places($0).isEmpty } <= 6)
@@ -122,7 +122,7 @@ struct ChangePointTests {
 
   // MARK: Drift
 
-  @Test("A ramp has no steps, with a level before or after it, with noise or without", arguments: [0.0, 0.5])
+  @Test("A ramp, with or without a level before or after it and noise, has no steps", arguments: [0.0, 0.5])
   func lines(deviation: Double) {
     let shapes: [(Int) -> Double] = [
       { Double($0) }, { Double(max(0, $0 - 20)) }, { Double(min(40, $0)) }, { Double(min(max($0 - 15, 0), 30)) },
@@ -161,7 +161,7 @@ struct ChangePointTests {
   // MARK: Reverted rises
 
   @Test(
-    "A rise is not reverted while the last level is above the one before it",
+    "A rise is not reverted while the last level is above the level before it",
     arguments: [
       ([100, 110], [20]), ([110, 100], []), ([100, 110, 100], []), ([100, 110, 104], [20]),
       ([100, 110, 120], [20, 40]), ([100, 110, 120, 110], [20]), ([110, 100, 105], [40]),
@@ -174,7 +174,7 @@ struct ChangePointTests {
     #expect(ChangePoints.unreverted(points).map(\.index) == expected)
   }
 
-  @Test("A rise that was reverted up to less than the tolerance is reverted")
+  @Test("A rise reverted to within the tolerance is reverted")
   func unrevertedTolerance() {
     let points = ChangePoints.find(in: [100, 110, 102].flatMap { Self.level($0, 20) })
     #expect(ChangePoints.unreverted(points) { _ in 2 }.map(\.index) == [20])
@@ -184,7 +184,7 @@ struct ChangePointTests {
 
   // MARK: Parts
 
-  @Test("The divergence is that of the paper, summed pair by pair")
+  @Test("The divergence equals that of the paper, summed over pairs")
   func divergence() throws {
     func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
     func within(_ part: ArraySlice<Double>) -> Double {
@@ -208,13 +208,13 @@ struct ChangePointTests {
     #expect(Divergence.split(of: [0, 0, 1, 1, 1], 0..<5) == nil)
   }
 
-  @Test("Without ties the p-value is that of the exact two-sided rank test, times the places")
+  @Test("Without ties the p-value equals that of the exact two-sided rank test, times the places")
   func rankTest() {
     for seed in 0..<20 as Range<UInt64> {
       let values = Self.noise(40, seed: seed).enumerated().map { $1 + ($0 < 25 ? 0 : 1.5) }
       let exact = 2 * 40 * RankTest.pValue(ofRiseFrom: Array(values[..<25]), to: Array(values[25...]))
       let pValue = ChangePointCandidate.pValue(values[..<25], values[25...], among: values)
-      // Where it is clearly not significant, it is 1.
+      // It is 1 if it is clearly not significant.
       #expect(pValue == 1 ? exact > 0.8 : abs(pValue - exact) < 1e-9 * exact + 1e-12)
     }
   }

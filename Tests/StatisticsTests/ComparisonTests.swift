@@ -2,9 +2,9 @@ import Testing
 
 @testable import Statistics
 
-@Suite("The exact test of ranks")
+@Suite("Exact rank test")
 struct RankTests {
-  /// The share of choices of one side's values with a sum of mid-ranks at least as high, counted one by one.
+  /// The share of permutations with a rank sum at least as high, by enumeration.
   private func counted(_ base: [Double], _ current: [Double]) -> Double {
     let all = base + current
     func rank(_ value: Double) -> Int { all.count { $0 < value } * 2 + all.count { $0 == value } + 1 }
@@ -63,7 +63,7 @@ struct RankTests {
 
 @Suite("The shift between two sets of values")
 struct ShiftTests {
-  /// The cuts of the exact rank-sum distribution at 5 % and 1 % a side.
+  /// Critical values of the exact rank-sum distribution at 5 % and 1 % per side.
   @Test(
     "The rank cut follows the exact distribution",
     arguments: [
@@ -76,7 +76,7 @@ struct ShiftTests {
     #expect(Shift.rankCut(second, first, perSide: perSide) == expected)
   }
 
-  @Test("A pure shift is its estimate, lies in the interval, and is a point where all values agree")
+  @Test("A pure shift is its estimate and lies in the interval, which is a point if all values agree")
   func pure() throws {
     let point = try #require(Shift(from: [10, 10, 10, 10, 10], to: [13, 13, 13, 13, 13]))
     #expect(point.estimate == 3 && point.interval == 3...3 && point.upperBound == 3 && point.lowerBound == 3)
@@ -87,14 +87,14 @@ struct ShiftTests {
     #expect(shift.interval.contains(shift.upperBound) && shift.upperBound > 100 && shift.lowerBound < 100)
   }
 
-  @Test("Nothing has no shift, and single values have the whole range")
+  @Test("Empty sets have no shift, and unimodal values have the whole range")
   func edges() {
     #expect(Shift(from: [], to: [1]) == nil)
     #expect(Shift(from: [1], to: [4])?.interval == 3...3)
     #expect(Shift(from: [1, 2], to: [4, 8])?.interval == 2...7)
   }
 
-  @Test("One outlier in ten moves the estimate by less than the values differ")
+  @Test("One outlier in ten moves the estimate by less than the spread of the values")
   func outlier() throws {
     let base = (0..<10).map { 1000 + Double($0) }
     var current = base
@@ -115,12 +115,12 @@ struct ModesTests {
     #expect(modes.distances(of: [58.4, 67.4]).map { ($0 * 10).rounded() } == [0, 10])
   }
 
-  private static let single: [[Double]] = [
+  private static let unimodal: [[Double]] = [
     [58.4, 66.4, 58.5, 66.3, 58.3], [1, 1, 1, 1, 1, 1, 1, 1, 1, 99], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
     Array(repeating: 7, count: 12), [],
   ]
 
-  @Test("Fewer than ten values, one outlier, a slope and equal values have one mode", arguments: single)
+  @Test("Fewer than ten values, one outlier, a slope and equal values have one mode", arguments: unimodal)
   func notFound(values: [Double]) {
     #expect(Modes(of: values) == nil)
   }
@@ -128,7 +128,7 @@ struct ModesTests {
 
 @Suite("Fisher's exact test")
 struct FisherTests {
-  /// The last is Fisher's own example, the lady tasting tea.
+  /// The last row is Fisher's own example, the lady tasting tea.
   @Test(
     "It counts all tables with the same margins",
     arguments: [
@@ -145,7 +145,7 @@ struct FisherTests {
 @Suite("Smallest detectable change")
 struct DetectionTests {
   @Test(
-    "The factor is that of the simulation, and approaches the normal test's with many values",
+    "The factor matches the simulation, and approaches the normal test's with many values",
     arguments: [(5, 5, 4.9), (5, 10, 4.3), (10, 10, 4.0), (20, 20, 3.85), (1000, 1000, 3.6)]
   )
   func factor(first: Int, second: Int, expected: Double) {
@@ -153,7 +153,7 @@ struct DetectionTests {
     #expect(Detection.factor(3, 3) > 4.9)
   }
 
-  @Test("The tolerance limits the detectable change where the noise is small, else the noise does")
+  @Test("The detectable change is limited by the tolerance if the noise is small, else by the noise")
   func smallest() {
     func seen(_ deviation: Double, hasStatistics: Bool = true) -> Double {
       Detection.smallestShift(deviation: deviation, 5, 5, allowed: 100, hasStatistics: hasStatistics)
@@ -164,7 +164,7 @@ struct DetectionTests {
     #expect(seen(1000, hasStatistics: false) < seen(1000))
   }
 
-  @Test("The deviation within two sets does not count how far they lie apart")
+  @Test("The deviation within two sets does not depend on their distance")
   func pooled() {
     #expect(Detection.pooledDeviation([1, 2, 3], [101, 102, 103]) == 1.4826)
   }

@@ -60,7 +60,8 @@ struct DriftTests {
     #expect(Drift(values, tolerance: Self.threePercent) != nil)
   }
 
-  @Test("Of level series of 60 runs few or none are flagged", arguments: [(0.005, 0), (0.01, 1), (0.02, 2), (0.04, 4)])
+  @Test(
+    "Few or none of the level series of 60 runs are flagged", arguments: [(0.005, 0), (0.01, 1), (0.02, 2), (0.04, 4)])
   func level(deviation: Double, most: Int) {
     var numbers = SeededNumbers(seed: 7)
     let flagged = (0..<200).count { _ in
@@ -71,7 +72,7 @@ struct DriftTests {
 
   /// Twenty level runs precede the rise.
   @Test(
-    "A drift of 0.3 % a run is found in every series, of 0.1 % where the noise is small",
+    "A drift of 0.3 % per run is always found, and 0.1 % if the noise is small",
     arguments: [(0.003, 0.005, 22), (0.003, 0.01, 28), (0.003, 0.02, 45), (0.001, 0.005, 60)]
   )
   func found(rate: Double, deviation: Double, within runs: Int) {

@@ -72,7 +72,7 @@ struct SlopeIntervalTests {
     #expect((interval.low...interval.high).contains(0))
   }
 
-  @Test("A block has the length of the cube root or twice the first uncorrelated lag, and at most a third of all")
+  @Test("A block is as long as the cube root or twice the first uncorrelated lag, and at most a third of all")
   func blocks() {
     #expect(BlockBootstrap.blockLength(of: Array(repeating: 1, count: 48)) == 4)
     #expect(BlockBootstrap.blockLength(of: noise(seed: 1, count: 48)) == 4)
@@ -83,11 +83,11 @@ struct SlopeIntervalTests {
   }
 
   @Test("A resampled curve consists of whole blocks of the residuals")
-  func drawn() {
+  func resampled() {
     var numbers = SeededNumbers(seed: 1)
-    let drawn = BlockBootstrap.resample((0..<10).map(Double.init), length: 4, using: &numbers)
-    #expect(drawn.count == 10)
-    for (index, value) in drawn.enumerated() where index % 4 > 0 { #expect(value == drawn[index - 1] + 1) }
+    let resampled = BlockBootstrap.resample((0..<10).map(Double.init), length: 4, using: &numbers)
+    #expect(resampled.count == 10)
+    for (index, value) in resampled.enumerated() where index % 4 > 0 { #expect(value == resampled[index - 1] + 1) }
   }
 
   @Test("Quickselect and sorting find the same median", arguments: [1, 2, 3, 10, 101, 1000])
@@ -103,12 +103,12 @@ struct SlopeIntervalTests {
   }
 
   @Test("A long curve is reduced to medians of neighbours")
-  func thinning() {
-    let thin = Slope.downsampled(x: (0..<10).map(Double.init), y: [0, 99, 0, 0, 0, 0, 5, 5, 5, 7], to: 4)
-    #expect(thin.x == [1, 4, 7, 9] && thin.y == [0, 0, 5, 7])
+  func downsampling() {
+    let downsampled = Slope.downsampled(x: (0..<10).map(Double.init), y: [0, 99, 0, 0, 0, 0, 5, 5, 5, 7], to: 4)
+    #expect(downsampled.x == [1, 4, 7, 9] && downsampled.y == [0, 0, 5, 7])
   }
 
-  @Test("The seeded numbers are those of SplitMix64, and stay below their bound")
+  @Test("The seeded numbers match SplitMix64 and stay below their bound")
   func numbers() {
     var numbers = SeededNumbers(seed: 1_234_567)
     #expect((0..<3).map { _ in numbers.next() } == [6457827717110365317, 3203168211198807973, 9817491932198370423])

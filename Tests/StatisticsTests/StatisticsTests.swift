@@ -18,7 +18,7 @@ struct SpreadTests {
     #expect(abs(value - expected) < 1e-9)
   }
 
-  @Test("Neither one outlier nor equal values hide the noise")
+  @Test("Neither an outlier nor equal values hide the noise")
   func noise() {
     #expect(Spread.noise([10, 10, 10, 10, 10, 10, 10, 10, 10, 9999]) == 0)
     #expect(Spread.noise([10, 10, 10, 10, 10, 10, 20, 20, 20, 20]) > 7)
@@ -53,7 +53,7 @@ struct SteadyStateTests {
     #expect(SteadyState.start(of: later, floor: 0.5) == nil)
   }
 
-  @Test("Deviations below the floor do not count, and a curve that is too short has no steady state")
+  @Test("Deviations below the floor do not count, and a short curve has no steady state")
   func floor() {
     let curve = (0..<40).map { $0 < 10 ? 990.0 : 1000 }
     #expect(SteadyState.start(of: curve, floor: 20) == 0)

@@ -1,11 +1,11 @@
-/// A test program of known memory: it holds, frees, shares and forks as its arguments say, and reports what it did.
+/// A test program that uses a known amount of memory: it allocates, frees, shares and forks according to its arguments.
 ///
 ///   cc -O1 -static -o ballast ballast.c
 ///   ballast hold mib=256 ms=100
 ///
-/// It writes one line of JSON when it holds the most memory, or, where turns are timed, at the end: appended to the file
-/// that `BALLAST_REPORT` names, else to standard output. Sizes are in bytes, times in nanoseconds. `base` is what the
-/// process held before it began, `touched` what it and its children allocated then, each page counted once.
+/// It writes one line of JSON when it holds the most memory, or at the end if turns are timed: appended to the file in
+/// `BALLAST_REPORT`, or to standard output. Sizes are in bytes, times in nanoseconds. `base` is the initial memory of
+/// the process, `touched` the memory that it and its children allocated after that, each page once.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,7 +36,7 @@ static void need(int holds, const char *what) {
 
 // Command line
 
-/// The text after `name=`; NULL where it is missing. Words after `--` belong to another program.
+/// The text after `name=`; NULL if it is missing. Arguments after `--` belong to another program.
 static const char *text_option(const char *name) {
   size_t length = strlen(name);
   for (char **word = words; *word && strcmp(*word, "--"); word++) {
@@ -97,7 +97,7 @@ static void write_report(const char *path) {
   if (path) close(file);
 }
 
-/// Reads the base after one trial report, so that everything that a report needs is resident.
+/// Reads the base after a trial report, so that everything that a report needs is resident.
 static void begin(void) {
   look();
   write_report("/dev/null");
@@ -120,7 +120,7 @@ static void rest(long milliseconds) {
   while (nanosleep(&time, &time) != 0 && errno == EINTR) {}
 }
 
-/// Reserves address space; huge pages are off, since one touched page would count 2 MiB.
+/// Reserves address space without huge pages, with which one touched page would count 2 MiB.
 static char *claim(long size, int sharing, int file) {
   char *start = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, sharing, file, 0);
   need(start != MAP_FAILED, "mmap");
@@ -143,7 +143,7 @@ static void give_back(char *start, long size) {
   if (start) munmap(start, (size_t)size);
 }
 
-/// Starts children that each act and then wait for the parent, so that all hold their memory at once.
+/// Starts children that each act and then wait for the parent, so that all hold their memory at the same time.
 static void gather(long count, void (*act)(char *, long), char *start, long size) {
   int done[2], release[2];
   need(pipe(done) == 0 && pipe(release) == 0, "pipe");
@@ -169,7 +169,7 @@ static void gather(long count, void (*act)(char *, long), char *start, long size
 
 // The commands
 
-/// mib= ms=: allocates memory and holds it to the end.
+/// mib= ms=: allocates memory and holds it until the end.
 static void hold(void) {
   account.touched = option("mib", 1) * mebibyte;
   take(account.touched);
@@ -178,7 +178,7 @@ static void hold(void) {
   rest(option("ms", 0));
 }
 
-/// mib= ms= after=: allocates memory, holds it for `ms`, frees it, and runs on for `after` milliseconds.
+/// mib= ms= after=: allocates memory, holds it for `ms`, frees it, and continues for `after` milliseconds.
 static void freed(void) {
   account.touched = option("mib", 1) * mebibyte;
   char *start = take(account.touched);
@@ -228,7 +228,7 @@ static void children(void) {
   gather(option("count", 8), take_in_child, NULL, size);
 }
 
-/// count= mib= ms= kind=memfd|sysv|shm: one segment, all of which each child touches.
+/// count= mib= ms= kind=memfd|sysv|shm: one segment that each child touches completely.
 static void shared(void) {
   long size = option("mib", 100) * mebibyte;
   const char *kind = text_option("kind");
@@ -274,7 +274,7 @@ static void threads(void) {
   report();
 }
 
-/// count= exec=: short children, one after the other, which run /bin/true where `exec` is 1.
+/// count= exec=: short-lived children, one after the other, which run /bin/true if `exec` is 1.
 static void forks(void) {
   char *program[] = {"/bin/true", NULL};
   long runs_program = option("exec", 0);
@@ -306,7 +306,7 @@ static void *take_and_end(void *argument) {
   _exit(0);
 }
 
-/// mib= ms=: the first thread exits at once; another one allocates memory and holds it.
+/// mib= ms=: the first thread exits at once; another thread allocates memory and holds it.
 static void leader(void) {
   static pthread_t first;
   pthread_t second;
@@ -353,7 +353,7 @@ static void launch(void) {
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/// Reports by exit code 0 or 1 whether a process may trace its child here.
+/// Exits with 0 if a process may trace its child, else with 1.
 static void may_trace(void) {
   pid_t child = fork();
   need(child >= 0, "fork");

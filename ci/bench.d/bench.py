@@ -1,4 +1,4 @@
-"""Shared by the benchmarks: running the gate and its targets, inspecting processes, and printing tables."""
+"""Shared by the benchmarks: runs the gate and its targets, inspects processes, and prints tables."""
 
 import glob
 import json
@@ -124,7 +124,7 @@ def read(file):
 
 
 def descendants(ancestor):
-    """The ids of all living descendants of a process, from one walk over /proc."""
+    """The IDs of all living descendants of a process, from one walk over /proc."""
     below = {}
     for stat in glob.glob("/proc/[0-9]*/stat"):
         fields = read(stat).rpartition(")")[2].split()
@@ -139,14 +139,14 @@ def descendants(ancestor):
 
 
 def target_processes(runner):
-    """The processes of the target's tree: all below the supervisor, which is the runner's child."""
+    """The processes of the target's tree: all descendants of the supervisor, which is the runner's child."""
     supervisors = set(map(int, read(f"/proc/{runner}/task/{runner}/children").split()))
     supervisors |= {child for task in glob.glob(f"/proc/{runner}/task/*/children") for child in map(int, read(task).split())}
     return [pid for pid in descendants(runner) if pid not in supervisors]
 
 
 def sums(pids):
-    """Σ RSS, Σ PSS, and Σ PSS without file pages (which a cgroup's figure leaves out), in bytes."""
+    """Σ RSS, Σ PSS, and Σ PSS without file pages (which a cgroup does not count), in bytes."""
     totals = {"Rss": 0, "Pss": 0, "Pss_Anon": 0, "Pss_Shmem": 0}
     for pid in pids:
         for line in read(f"/proc/{pid}/smaps_rollup").splitlines():

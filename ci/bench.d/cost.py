@@ -1,4 +1,4 @@
-"""Cost: CPU time of one sample of one process, beside the same reads in C and by psutil."""
+"""Cost: CPU time of one sample of one process, compared with the same reads in C and by psutil."""
 
 import subprocess
 

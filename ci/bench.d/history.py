@@ -1,4 +1,4 @@
-"""History: the time to import, export and render a large history, beside Python only parsing its lines."""
+"""History: the time to import, export and render a large history, compared with parsing its lines in Python."""
 
 import random
 import subprocess
@@ -14,7 +14,7 @@ chance = random.Random(1)
 
 
 def figures(level, base, at, metric):
-    """The values of a metric, in whole pages; the two that a gate judges have a verdict too."""
+    """The values of a metric, in whole pages; the two gated metrics also have a verdict."""
     share = 0.7 + 0.04 * at
     median = round(level * share / 4096) * 4096
     figure = {"name": metric, "median": median, "low": median - 4096, "high": median + 8192, "count": 5}
@@ -25,7 +25,7 @@ def figures(level, base, at, metric):
 
 
 def scenario(number, base, run):
-    """One scenario of one run: constant with 0.4 % noise, one step after a third of the runs and one after two thirds."""
+    """One scenario of one run: constant with 0.4 % noise, with a step after one third and two thirds of the runs."""
     level = base * (1 + 0.05 * (3 * run > runs) + 0.04 * (3 * run > 2 * runs)) * (1 + chance.gauss(0, 0.004))
     pages = int(level) // 4096 * 4096
     return {"name": f"scenario-{number:02}", "tags": ["server"] if number % 3 else ["tool", "slow"], "verdict": "pass",

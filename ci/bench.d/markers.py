@@ -14,7 +14,7 @@ ALL = "LaunchReason,LoopHunter"
 
 
 def built(traits, name):
-    """A file of the build with these traits."""
+    """A file in the build with these traits."""
     return os.path.join(BUILDS, f"traits-{traits}", "release", name)
 
 
@@ -102,7 +102,7 @@ table("LaunchReason, ns per call", ["", "ns"], [[name, f"{figure:.1f}"] for name
 READER = os.open(path("marks"), os.O_RDWR | os.O_NONBLOCK)
 MEMORY = tempfile.TemporaryDirectory(dir="/dev/shm")
 marks = {"HIGHWATER_MARKS": path("marks")}
-# A heartbeat of a recorded launch comes after a second.
+# The first heartbeat of a recorded launch is after one second.
 launch = {"seconds": 1.5, "STATE_DIRECTORY": path("state")}
 PROGRAMS = [
     ("with marks, no further traits", "", "marks", {}),

@@ -1,4 +1,4 @@
-/// The minimum cost of a sampler: reads files that it keeps open, at an interval, until it is killed.
+/// A sampler of minimum cost: reads files that it keeps open, at an interval, until it is killed.
 ///
 ///   sampling MILLISECONDS FILE...
 

@@ -1,4 +1,4 @@
-"""Spikes: one spike of 30 MiB for 1, 5 or 20 ms at a random time in each run; how many does each tool see?"""
+"""Spikes: one spike of 30 MiB for 1, 5 or 20 ms at a random time in each run; how many does each tool detect?"""
 
 import shlex
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 from bench import *
 
 count = several(200, 10)
-# For the other tools a third as many runs show the proportion well enough.
+# For the other tools a third of the runs is enough.
 peer_count = several(67, 10)
 python = os.environ["BENCH_PYTHON"]
 
@@ -20,7 +20,7 @@ def highwater(milliseconds):
     recording = Recording(command(milliseconds), options=["--repetitions", str(count)])
     metrics = [repetition["metrics"] for repetition in recording.finish()]
     methods.add(recording.method)
-    # The first report is the warm-up's.
+    # The first report is from the warm-up.
     return [(figures.get("peak_rss"), figures.get("spike"), report)
             for figures, report in zip(metrics, recording.reports[-count:])]
 

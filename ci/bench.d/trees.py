@@ -1,4 +1,4 @@
-"""Trees: the memory of process trees by Highwater, by sums over their processes, and as known; and the cost."""
+"""Trees: the memory of process trees as measured by Highwater, as sums over processes, and as known; and the cost."""
 
 import shutil
 import tempfile
@@ -11,7 +11,7 @@ def tree_method(repetition):
 
 
 def known_trees():
-    """Trees of known size, beside the sums of smaps_rollup while they are idle."""
+    """Trees of known size, compared with the sums of smaps_rollup while they are idle."""
     count, mib, rows = several(300, 30), several(100, 20), []
     trees = {
         f"8 children × {mib} MiB at once": ballast("children", "count=8", f"mib={mib}", "ms=3000"),

@@ -1,4 +1,4 @@
-"""Shared by record.py and real.py: the list of programs, their versions, and running the gate on one of them."""
+"""Shared by record.py and real.py: lists the programs with their versions, and runs the gate on one of them."""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ root = here.parent.parent
 config = here / "programs.yml"
 artifacts = root / ".highwater/calibration"
 
-# How to ask a program for its version where `--version` does not work.
+# How to print the version of programs without `--version`.
 VERSIONS = {
     "git-log": ["git", "--version"],
     "git-pack": ["git", "--version"],
@@ -31,7 +31,7 @@ VERSIONS = {
 
 
 def names():
-    """The scenarios of programs.yml, in its order."""
+    """The scenarios of programs.yml, in file order."""
     return re.findall(r"^  - name: (\S+)$", config.read_text(), re.MULTILINE)
 
 
@@ -43,12 +43,12 @@ def version(name):
 
 
 def machine():
-    """The machine that the measurements of a run belong to."""
+    """The machine on which a run was measured."""
     return {"kernel": platform.release(), "cpus": len(os.sched_getaffinity(0))}
 
 
 def gate(*arguments):
-    """Runs the gate on programs.yml; returns its exit code and what it printed."""
+    """Runs the gate on programs.yml; returns its exit code and its output."""
     binary = os.environ["HIGHWATER_BINARY"]
     run = subprocess.run(
         [binary, *arguments, "--config", str(config)], cwd=root, text=True, stdout=subprocess.PIPE,

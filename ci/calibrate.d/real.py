@@ -1,9 +1,8 @@
 """Checks real programs against themselves with the default gate, and writes REAL.md: how often the gate was wrong.
 
     ci/calibrate real [CHECKS]     CHECKS: checks of each program of programs.yml; default: 14
-For each program it runs a first check, `approve`, and then CHECKS checks in a row. Nothing changes between them, so every
-`regression` and every `improved` is a false alarm.
-HIGHWATER_BINARY names the release binary.
+For each program it runs a first check, `approve`, and then CHECKS checks in a row. Nothing changes between them, so
+every `regression` and every `improved` is a false alarm. HIGHWATER_BINARY is the path of the release binary.
 """
 import collections
 import math
@@ -28,7 +27,7 @@ def summary_of(metric):
 
 
 def prepare(name):
-    """Approves a first check of a program: 10 repetitions, and 20 where those are too noisy for its tolerance."""
+    """Approves a first check of a program: 10 repetitions, or 20 if they are too noisy for its tolerance."""
     for arguments, expected in (
         (("check", "--quiet", "--allow-missing-baseline", name), 0),
         (("approve", "--reason", "calibration", name), 0),
@@ -39,7 +38,7 @@ def prepare(name):
 
 
 def check(name):
-    """One check of a program against itself: its verdict, repetitions, and its scenario's result."""
+    """One check of a program against itself: its verdict, repetitions and scenario result."""
     code, output = programs.gate("check", "--quiet", name)
     if code not in CODES:
         sys.exit(f"ci/calibrate: error: a check of {name} ended with {code}\n{output}")
@@ -56,7 +55,7 @@ KINDS = ["pass", "improved", "regression", "inconclusive", "failed"]
 
 
 def summary(rows):
-    """How often each verdict occurred, in one paragraph."""
+    """The number of each verdict, in one paragraph."""
     total = sum((verdicts for _, _, _, verdicts, _ in rows), collections.Counter())
     count = sum(total.values())
     text = f"**{count} checks: " + ", ".join(f"{total[kind]} {kind}" for kind in KINDS) + ".**"

@@ -25,7 +25,7 @@ for name in sys.argv[1:] or programs.names():
         **programs.machine(),
         "environment": document["environment"]["name"],
         "startedAt": document["run"]["startedAt"][:10],
-        # One value for each repetition, in the order of measurement; null where it is missing.
+        # One value for each repetition, in order of measurement; null if it is missing.
         "metrics": {metric: [each["metrics"].get(metric) for each in repetitions] for metric in METRICS},
     }
     lines = [f'  "{key}": {json.dumps(value)}' for key, value in series.items() if key != "metrics"]

@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds the pages' templates, styles and scripts in the program, and the chart library that the system has installed.
+/// Embeds the pages' templates, styles and scripts in the program, and the chart library if it is installed.
 ///
-/// As raw string literals they cost the compiler next to nothing; `.embedInCode` takes seconds of CPU for each 10 KB.
-/// Without the chart library the pages have static pictures only.
+/// Raw string literals cost the compiler almost nothing; `.embedInCode` takes seconds of CPU for each 10 KB. Without
+/// the chart library the pages have static charts only.
 @main
 struct EmbedPages: BuildToolPlugin {
   /// From Debian's package `libjs-dygraphs`; not copied into the repository.

@@ -1,4 +1,4 @@
-"""Fills a cache, then runs 200 equal turns; with LEAK=N, keeps N bytes of each turn."""
+"""Fills a cache, then runs 200 equal turns; with LEAK=N, leaks N bytes per turn."""
 import os
 import time
 

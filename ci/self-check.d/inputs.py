@@ -25,7 +25,7 @@ fingerprint = {
 
 
 def result(identifier, shift):
-    """A result of 300 scenarios, each value raised by `shift` bytes."""
+    """A result of 300 scenarios, with each value raised by `shift` bytes."""
     scenarios = []
     for number in range(300):
         repetitions = [

@@ -1,7 +1,7 @@
 extension Fingerprint.Field: CodingKey {}
 
 extension Fingerprint {
-  /// A hard field must be there; a soft one that is missing is empty.
+  /// A hard field is required; a missing soft field is empty.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Field.self)
     func text(_ field: Field) throws -> String {
@@ -77,7 +77,7 @@ extension CounterCheck: Codable {
   }
 }
 
-// The synthesised coding uses these: fields are sorted, none need not be written, and one of a later version is left out.
+// Used by the synthesised coding: fields are sorted, may be missing, and are ignored if unknown.
 
 extension KeyedDecodingContainer {
   func decode(_ type: Set<Fingerprint.Field>.Type, forKey key: Key) throws -> Set<Fingerprint.Field> {

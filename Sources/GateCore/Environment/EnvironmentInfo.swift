@@ -4,7 +4,7 @@ package struct EnvironmentInfo: Sendable, Hashable, Codable {
   package var fingerprint: Fingerprint
   /// Hard fields that the team ignores in comparisons.
   package var ignoredFields: Set<Fingerprint.Field>
-  /// How exact the kernel's counters are on this machine; nil where they were not checked.
+  /// The accuracy of the kernel's counters on this machine; nil if it was not checked.
   package var counters: CounterCheck?
 
   package init(
@@ -20,7 +20,7 @@ package struct EnvironmentInfo: Sendable, Hashable, Codable {
   }
 }
 
-/// How exact the machine's memory counters are.
+/// The accuracy of the machine's memory counters.
 package struct CounterCheck: Sendable, Hashable {
   /// The error bound of a high-water mark after memory was released, per kind of memory (lib/percpu_counter.c).
   package var bound: Bytes

@@ -1,11 +1,11 @@
-/// What memory values depend on, apart from the program.
+/// The properties of a machine and a scenario that memory values depend on.
 package struct Fingerprint: Sendable, Hashable, Codable {
-  /// The fields, by their names in result and baseline files.
+  /// The fields, with their names in result and baseline files.
   package enum Field: String, Sendable, CaseIterable, Comparable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
     case kernel, libc, allocator, swap, environmentHash
 
-    /// Whether values are never compared where this field differs (judging.md, Environments).
+    /// Whether a difference in this field rules out a comparison (judging.md, Environments).
     package var isHard: Bool {
       switch self {
       case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true
@@ -34,13 +34,13 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   /// As printed by `uname -m`.
   package var architecture: String
   package var pageSize: Int
-  /// CPUs that the target may use.
+  /// The number of CPUs that the target may use.
   package var cpus: Int
   /// `on` or `off`.
   package var aslr: String
-  /// Transparent huge pages: `always`, `madvise`, `never`, or `off` where the scenario switched them off.
+  /// Transparent huge pages: `always`, `madvise`, `never`, or `off` if the scenario turned them off.
   package var thp: String
-  /// The method of measurement.
+  /// The measurement method.
   package var measurement: String
   package var memoryLimit: Bytes?
   /// As printed by `uname -r`.
@@ -51,7 +51,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
   package var allocator: String
   /// `on` or `off`.
   package var swap: String
-  /// A hash of the target's environment variables; never their values.
+  /// A hash of the target's environment variables; their values are never stored.
   package var environmentHash: String
 
   package init(
@@ -82,7 +82,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     self.environmentHash = environmentHash
   }
 
-  /// A field's value as text; empty where it is not set.
+  /// A field's value as text; empty if it is not set.
   package func text(of field: Field) -> String {
     switch field {
     case .architecture: architecture
@@ -100,7 +100,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
-  /// The fields in which this environment differs from a baseline's.
+  /// The fields that differ from a baseline's.
   package func differences(fromBaseline baseline: Fingerprint) -> [Difference] {
     Field.allCases.compactMap { field in
       let (old, new) = (baseline.text(of: field), text(of: field))
@@ -108,7 +108,7 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
-  /// A name made of the hard fields without usual values, as in `linux-x86_64-2cpu-sampled`.
+  /// A name made of the hard fields, omitting usual values, as in `linux-x86_64-2cpu-sampled`.
   package func derivedName(ignoring ignored: Set<Field> = []) -> String {
     var parts = ["linux", architecture]
     if !ignored.contains(.cpus) { parts.append("\(cpus)cpu") }

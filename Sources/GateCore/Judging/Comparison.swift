@@ -1,25 +1,26 @@
 import Statistics
 
-/// The comparison of one metric's values with the baseline's: one value of each repetition, never samples of one.
+/// Compares one metric's values with the baseline's; each value is that of one repetition, never a sample.
 ///
-/// - Rise: the shift is above what is allowed, and equal programs show such values with a probability of `alpha` at most.
+/// - Rise: the shift is above the allowed change, and equal programs differ this much with a probability of at most
+///   `alpha`.
 /// - Fall: the same in the other direction.
-/// - Level: else, where the upper bound of the shift (95 %) is not above what is allowed.
-/// - Undecided: else.
+/// - Level: otherwise, if the upper bound of the shift (95 %) is within the allowed change.
+/// - Undecided: otherwise.
 struct Comparison {
   enum Outcome { case rise, fall, level, undecided }
 
   let outcome: Outcome
   let method: MetricResult.Method
   let shift: Shift
-  /// The probability of such values where nothing changed; nil where the shift is within what is allowed.
+  /// The probability of such values if nothing changed; nil if the shift is within the allowed change.
   let chance: Double?
-  /// How the values are spread over two levels; nil where there is one.
+  /// The values' distribution over two levels; nil if there is one level.
   var levels: TwoLevels?
 
-  /// Compares by ranks; at the last look, where there are too few values for a test, by the shift alone.
+  /// Compares by ranks; with too few values for a test, by the shift alone, but only at the last look.
   ///
-  /// Where the baseline's values jump between two levels further apart than `allowed`, each level is compared with its own.
+  /// If the baseline is bimodal with levels further apart than `allowed`, each level is compared with its own.
   init?(from base: [Double], to current: [Double], allowed: Double, alpha: Double, isLast: Bool) {
     guard let shift = Shift(from: base, to: current) else { return nil }
     guard RankTest.smallestPValue(base.count, current.count) <= alpha || !isLast else {
@@ -63,14 +64,14 @@ struct Comparison {
 // MARK: - Two levels
 
 extension Comparison {
-  /// A larger share of the high level with a probability up to this one is neither shown nor excluded.
+  /// Up to this probability, a larger share of the high level is neither shown nor excluded.
   ///
-  /// With it 1.5 to 1.8 % of equal programs with two levels are undecided (ci/calibrate.d/RESULTS.md, A).
+  /// It leaves 1.5 to 1.8 % of equal bimodal programs undecided (ci/calibrate.d/RESULTS.md, A).
   private static let doubt = 0.1
 
   /// Compares the distances of the values from their nearer levels, and the shares of values at the high level.
   ///
-  /// The shift is that of the distances, or that of all values where the shares decided the outcome.
+  /// The shift is that of the distances, or that of all values if the shares decided the outcome.
   private init?(from base: [Double], to current: [Double], by modes: Modes, allowed: Double, alpha: Double) {
     let (before, now) = (modes.distances(of: base), modes.distances(of: current))
     guard let ofLevels = Shift(from: before, to: now), let ofAll = Shift(from: base, to: current) else { return nil }
@@ -86,7 +87,7 @@ extension Comparison {
     self.levels = levels
   }
 
-  /// The outcome by the shares of the high level: a change of the share moves memory by that part of the levels' distance.
+  /// Compares the shares of the high level: a change of the share moves memory by that part of the levels' distance.
   private static func outcome(
     of levels: TwoLevels,
     _ baseCount: Int,

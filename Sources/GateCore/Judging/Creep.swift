@@ -1,9 +1,9 @@
 import Statistics
 
 extension Baseline {
-  /// Takes over the levels from which metrics have crept up from the baseline that this one replaces.
+  /// Takes over the anchors of the baseline that this one replaces.
   ///
-  /// A rise of more than the tolerance was visible and accepted with the approval, so it raises the anchor; a smaller rise
+  /// A rise above the tolerance was visible and accepted with the approval, so it raises the anchor; a smaller rise
   /// does not. A level below the anchor becomes the new anchor.
   package mutating func continueAnchors(of previous: Baseline, gate: Gate) {
     anchors = [:]
@@ -22,7 +22,7 @@ extension Baseline {
     return Anchor(level: level, at: approval.at, commit: approval.commit)
   }
 
-  /// The judged metrics that have crept up from their anchors, by the rule of ``Drift``.
+  /// The gated metrics that have crept up from their anchors, according to ``Drift``.
   package func creep(under gate: Gate) -> [Creep] {
     gate.rules.filter { $0.severity != .off }.compactMap { rule in
       guard let anchor = anchors[rule.metric], let values = metrics[rule.metric], let level = Spread.median(values)
@@ -36,7 +36,7 @@ extension Baseline {
 }
 
 extension Gate {
-  /// The tolerance of a metric's rule, or the default one.
+  /// The tolerance of a metric's rule, or the default tolerance.
   package func tolerance(of metric: MetricName) -> Tolerance {
     rules.first { $0.metric == metric }?.tolerance ?? .standard(of: metric) ?? .standard
   }

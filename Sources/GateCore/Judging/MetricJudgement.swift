@@ -3,17 +3,17 @@ import Statistics
 extension Tolerance {
   /// The minimum of `auto`.
   ///
-  /// In equal runs of 40 programs, the highest peak was 146 KiB above the lowest (median); the runs of one day do not show
-  /// all of that.
+  /// In equal runs of 40 programs, the highest peak was 146 KiB above the lowest (median); runs of a single day vary
+  /// less.
   private static let leastAutomatic = Double(Bytes.kibibytes(128).count)
 
   /// The largest rise above these baseline values that the tolerance allows, in the metric's unit.
   ///
-  /// `auto` is two and a half standard deviations of the baseline (within a level, where the values jump between two), and
-  /// at least 128 KiB and 0.5 %. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation
-  /// of so few values may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided).
-  /// Values that the target reports have only the minimum of 0.5 %.
-  /// The spread does not include a drift of the machine from one repetition to the next.
+  /// `auto` is 2.5 standard deviations of the baseline (within a level, if it is bimodal), and at least 128 KiB and
+  /// 0.5 %. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation of so few values
+  /// may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided). Values that the
+  /// target reports have only the minimum of 0.5 %. The spread does not include a drift of the machine from one
+  /// repetition to the next.
   package func allowed(above baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
     switch self {
@@ -25,7 +25,7 @@ extension Tolerance {
     }
   }
 
-  /// The two parts of `auto`, of which the larger counts: one by level and noise of the values, and the minimum.
+  /// The two parts of `auto`, the larger of which counts: one by level and noise of the values, and the minimum.
   static func automaticParts(above baseline: [Double]) -> (relative: Double, absolute: Double) {
     let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
     let level = abs(Spread.median(baseline) ?? 0)
@@ -37,9 +37,9 @@ extension Tolerance {
 struct MetricJudgement {
   let rule: GateRule
   let unit: String
-  /// One value of each repetition that has the metric; not empty.
+  /// One value for each repetition that has the metric; not empty.
   let current: [Double]
-  /// nil where there is no baseline to compare with.
+  /// nil if there is no baseline to compare with.
   let baseline: [Double]?
   let missingBaseline: Verdict
   let plan: RepetitionPlan
@@ -129,10 +129,10 @@ struct MetricJudgement {
 // MARK: - Limits
 
 extension MetricJudgement {
-  /// Compares the median, or the bounds of growth, with an absolute limit, which needs no baseline.
+  /// Compares the median, or the bounds of growth, with an absolute limit; no baseline is needed.
   private func compare(_ result: inout MetricResult, withLimit limit: Double) {
     guard let level = result.current?.median else { return }
-    // Old results have no interval.
+    // Results of earlier versions have no interval.
     let bounds = growth.isEmpty ? level...level : growthBounds
     let (low, high) = (min(bounds.lowerBound, level), max(bounds.upperBound, level))
     let isSettling = growth.count { $0.kind == .settling } * 2 > current.count
@@ -145,10 +145,10 @@ extension MetricJudgement {
     }
   }
 
-  /// The bounds of the true slope: the interval of the middle repetition, or that of all slopes where it is narrower.
+  /// The bounds of the true slope: the interval of the median repetition, or that of all slopes if it is narrower.
   ///
-  /// Either upper bound is too low in at most one of twenty cases; the slopes' lower bound is too high with the probability
-  /// of the look.
+  /// Either upper bound is too low in at most one of twenty cases; the lower bound of all slopes is too high with the
+  /// probability of the look.
   private var growthBounds: ClosedRange<Double> {
     let low = Spread.median(growth.map(\.low)) ?? -.infinity
     let high = Spread.median(growth.map(\.high)) ?? .infinity

@@ -1,9 +1,7 @@
 import Statistics
 
 extension MetricNoise {
-  /// The tolerance that the metric's noise needs: what `auto` allows, rounded up.
-  ///
-  /// nil for rates such as growth, which are judged by limits.
+  /// The tolerance for the metric's noise: what `auto` allows, rounded up; nil for rates, which are judged by limits.
   package var advisedTolerance: Tolerance? {
     guard !metric.isRate else { return nil }
     let parts = Tolerance.automaticParts(above: values)
@@ -21,16 +19,16 @@ extension MetricNoise {
     tolerance.allowed(above: values, of: metric) >= Tolerance.automatic.allowed(above: values, of: metric)
   }
 
-  /// A larger percentage, as of a spike of one page, is given in bytes.
+  /// A larger percentage, such as that of a spike of one page, is given in bytes.
   private static let mostRelative = 100.0
 
-  /// Rounded up to tenths up to 2 %, to halves up to 10 %, then to whole percents; rounding errors do not count.
+  /// Rounds up to tenths up to 2 %, to halves up to 10 %, then to whole percents, ignoring rounding errors.
   private static func readable(percent: Double) -> Percent {
     let parts = percent <= 2 ? 10.0 : percent <= 10 ? 2 : 1
     return Percent((percent * parts - 1e-9).rounded(.up) / parts)
   }
 
-  /// Rounded up to steps of 64 KiB up to 1 MiB, of 256 KiB up to 8 MiB, then of 1 MiB.
+  /// Rounds up to steps of 64 KiB up to 1 MiB, of 256 KiB up to 8 MiB, then of 1 MiB.
   private static func readable(_ size: Double) -> Bytes {
     let step: Double = size <= 1_048_576 ? 65_536 : size <= 8_388_608 ? 262_144 : 1_048_576
     return Bytes(clampedFrom: (size / step).rounded(.up) * step)
@@ -43,17 +41,17 @@ extension NoiseStudy {
     metrics.filter { $0.rule != nil && !$0.metric.isRate }
   }
 
-  /// Those of them that are too noisy for their tolerance.
+  /// The gated metrics that are too noisy for their tolerance.
   package var tooNoisy: [MetricNoise] {
     gated.filter { noise in noise.rule?.tolerance.map { !noise.isQuietEnough(for: $0) } ?? false }
   }
 
-  /// Whether the default tolerance is large enough for all of them.
+  /// Whether the default tolerance is large enough for all gated metrics.
   package var standardSuffices: Bool {
     gated.allSatisfy { $0.isQuietEnough(for: .standard(of: $0.metric) ?? .standard) }
   }
 
-  /// The scenario's gate with the tolerances that its noise needs, and unchanged otherwise.
+  /// The scenario's gate with the suggested tolerances, otherwise unchanged.
   package var advisedGate: Gate {
     let rules = result.gate.rules.compactMap { rule -> GateRule? in
       guard rule.tolerance != nil, let noise = self[rule.metric] else {
@@ -66,13 +64,13 @@ extension NoiseStudy {
     return Gate(rules: rules)
   }
 
-  /// The number of warm-ups that the scenario needs; nil where it has enough.
+  /// The suggested number of warm-ups; nil if the scenario has enough.
   package var advisedWarmup: Int? {
     let unsettled = metrics.map(\.shape.unsettled).max() ?? 0
     return unsettled > 0 ? warmup + unsettled : nil
   }
 
-  /// Which of the two default metrics is much less noisy than the other, relative to its level; nil where neither is.
+  /// Which of the two default metrics is much less noisy than the other, relative to its level, if any.
   package var quieterMetric: (quiet: MetricNoise, noisy: MetricNoise)? {
     guard let peak = self[.peakRSS], let steady = self[.steadyRSS], peak.median > 0, steady.median > 0 else {
       return nil

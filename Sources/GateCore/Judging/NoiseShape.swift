@@ -1,25 +1,26 @@
 import Statistics
 
-/// Patterns in the values of equal runs: two levels, drift, outliers, and unusual first values.
+/// Patterns in the values of equal runs: two levels, drift, outliers, and unsettled first values.
 ///
-/// At least ten values are needed. Patterns that are smaller than what a check of 5 repetitions detects are left out.
+/// At least ten values are needed. Patterns smaller than the detectable change of a check with 5 repetitions are
+/// ignored.
 package struct NoiseShape: Sendable, Equatable {
-  /// Two levels between which the values jump.
+  /// The two levels of bimodal values.
   package struct Levels: Sendable, Equatable {
     package let low: Double
     package let high: Double
-    /// The number of values at the higher one.
+    /// The number of values at the higher level.
     package let highCount: Int
   }
 
-  /// How many of the first values differ from all later ones.
+  /// The number of first values that differ from all later values.
   package private(set) var unsettled = 0
   package private(set) var levels: Levels?
-  /// The drift from the first to the last value; nil where it may be chance.
+  /// The drift from the first to the last value; nil if it may be chance.
   package private(set) var drift: Double?
-  /// The smallest distance between values where only a few different ones occur; nil elsewhere.
+  /// The smallest distance between values if only a few different values occur.
   package private(set) var step: Double?
-  /// The number of outliers; zero where there are two levels.
+  /// The number of outliers; zero if there are two levels.
   package private(set) var outliers = 0
 
   /// Fewer values have no shape.
@@ -46,13 +47,13 @@ package struct NoiseShape: Sendable, Equatable {
 // MARK: - Outliers
 
 extension NoiseShape {
-  /// More unusual first values have another cause than a missing warm-up.
+  /// More unusual first values than this have another cause than a missing warm-up.
   private static let mostUnsettled = 3
 
-  /// How many values at the beginning are far from all later ones, while no later one is.
+  /// The number of first values that are far from all later values, if no later value is.
   ///
-  /// They are found in 0.06 % of 1,500 series of 20 normal values, and in 1.6 % where one value in ten is an outlier (by
-  /// simulation, 2026-11).
+  /// They are found in 0.06 % of 1,500 series of 20 normal values, and in 1.6 % if one value in ten is an outlier
+  /// (simulated, 2026-11).
   fileprivate static func unsettledCount(of values: [Double]) -> Int {
     (1...mostUnsettled).first { count in
       let far = areFar(values, fromThoseOf: Array(values[count...]))
@@ -72,10 +73,10 @@ extension NoiseShape {
 // MARK: - Drift and steps
 
 extension NoiseShape {
-  /// The rise or fall of the values' slope (Theil and Sen) from the first to the last, where a check can detect it in the
-  /// remaining noise and the later half differs from the earlier one.
+  /// The rise or fall of the slope (Theil and Sen) from the first to the last value, if a check can detect it in the
+  /// remaining noise and the later half differs from the earlier half.
   ///
-  /// The exact rank test of the halves at 0.005 for each direction limits false alarms to 1 % for any kind of noise.
+  /// The exact rank test of the halves, at 0.005 for each direction, limits false alarms to 1 % for any kind of noise.
   fileprivate static func drift(of values: [Double]) -> Double? {
     let order = values.indices.map(Double.init)
     guard let slope = Slope.theilSen(x: order, y: values) else { return nil }
@@ -90,9 +91,10 @@ extension NoiseShape {
     return chance <= RepetitionPlan.falseAlarms / 2 ? total : nil
   }
 
-  /// The smallest distance between values, where at most a quarter of them are different and three or more occur repeatedly.
+  /// The smallest distance between values if at most a quarter of them are different and three or more occur
+  /// repeatedly.
   ///
-  /// A distance of less than four pages only means little noise: near page counts are equal by chance.
+  /// A distance of less than four pages only means little noise: near page counts coincide by chance.
   fileprivate static func step(of values: [Double]) -> Double? {
     let counts = values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     let distinct = counts.keys.sorted()
@@ -107,13 +109,13 @@ enum Resolution {
   /// The number of values of a new baseline (``Repetitions/countForBaseline``).
   static let baselineCount = Repetitions.adaptive(min: 1, max: Repetitions.most).countForBaseline
 
-  /// The smallest change that so many repetitions detect against a new baseline with this noise, of a page at least.
+  /// The smallest change that this many repetitions detect against a new baseline with this noise; at least a page.
   static func of(deviation: Double, repetitions: Int, isWholeBytes: Bool = true) -> Double {
     let least = isWholeBytes ? MetricJudgement.leastDeviation : 0
     return Detection.smallestShift(deviation: max(least, deviation), baselineCount, repetitions, allowed: 0)
   }
 
-  /// The smallest change that the first look of a check detects, with its 5 repetitions.
+  /// The smallest change that a check detects at its first look, with 5 repetitions.
   static func ofFirstLook(deviation: Double) -> Double {
     of(deviation: deviation, repetitions: 5)
   }

@@ -2,7 +2,7 @@ import Statistics
 
 /// The noise of one metric in runs of an unchanged program.
 package struct MetricNoise: Sendable, Equatable {
-  /// The smallest rise that a check of so many repetitions detects above a baseline of 10.
+  /// The smallest rise above a baseline of 10 values that a check with this many repetitions detects.
   package struct Detectable: Sendable, Equatable {
     package let repetitions: Int
     package let size: Double
@@ -19,14 +19,14 @@ package struct MetricNoise: Sendable, Equatable {
   /// For 5, 10 and 20 repetitions, the looks of the default plan.
   package let detectable: [Detectable]
   package let shape: NoiseShape
-  /// The rule of the gate that judges it; nil where there is none.
+  /// The gate rule for the metric, if any.
   package let rule: GateRule?
 
-  /// nil where there are no values.
+  /// nil if there are no values.
   init?(_ metric: MetricName, unit: String, values: [Double], rule: GateRule?) {
     guard let median = Spread.median(values), let lowest = values.min(), let highest = values.max() else { return nil }
     let shape = metric.isWholeBytes ? NoiseShape(of: values) : NoiseShape(of: [])
-    // Values that jump between two levels are compared within their levels.
+    // Bimodal values are compared within their levels.
     let within = shape.levels == nil ? values : Modes(of: values)?.distances(of: values) ?? values
     let deviation = Spread.noise(within)
     detectable = [5, 10, 20].map { count in
@@ -43,24 +43,24 @@ package struct MetricNoise: Sendable, Equatable {
   }
 }
 
-/// A study of a scenario by runs of an unchanged program: how noisy it is, which changes a check can detect, and which
-/// settings reduce the noise.
+/// A study of an unchanged program: how noisy it is, which changes a check can detect, and which settings reduce the
+/// noise.
 package struct NoiseStudy: Sendable, Equatable {
-  /// The scenario as it was run, judged without a baseline.
+  /// The scenario with its own settings, judged without a baseline.
   package var result: ScenarioResult
-  /// The number of repetitions before the first that counts.
+  /// The number of warm-ups.
   package let warmup: Int
-  /// In the order of reports.
+  /// In report order.
   package let metrics: [MetricNoise]
-  /// The later half of the repetitions compared with the earlier half by the scenario's tolerances; nil for fewer than two
-  /// repetitions.
+  /// The later half of the repetitions compared with the earlier half with the scenario's tolerances; nil for fewer
+  /// than two repetitions.
   package let selfComparison: ScenarioResult?
   package var variants: [NoiseVariant]
 
   /// - Parameters:
-  ///   - measurements: The scenario as it is.
-  ///   - warmup: The number of repetitions before these.
-  ///   - variants: The same scenario, each with one changed setting of its isolation.
+  ///   - measurements: The scenario with its own settings.
+  ///   - warmup: The number of warm-ups.
+  ///   - variants: The scenario with one isolation setting changed in each.
   package init(
     of measurements: ScenarioResult,
     warmup: Int,
@@ -77,13 +77,13 @@ package struct NoiseStudy: Sendable, Equatable {
   package var name: ScenarioName { result.name }
   package var repetitions: Int { result.repetitions.count }
 
-  /// `pass` where there are values, however noisy they are.
+  /// `pass` if there are values, however noisy.
   package var verdict: Verdict {
     if result.failure != nil { return result.verdict }
     return metrics.isEmpty ? .inconclusive : .pass
   }
 
-  /// The metric's noise; nil where it is unavailable.
+  /// The metric's noise; nil if it is unavailable.
   package subscript(metric: MetricName) -> MetricNoise? {
     metrics.first { $0.metric == metric }
   }
@@ -92,8 +92,8 @@ package struct NoiseStudy: Sendable, Equatable {
 extension NoiseStudy {
   /// The metrics that most repetitions have.
   ///
-  /// Metrics of the tree are left out for single processes without a rule on them, and ``MetricName/faultRate`` always, since
-  /// it depends on the speed of the machine.
+  /// Metrics of the tree are left out for single processes without a rule on them, and ``MetricName/faultRate`` always,
+  /// since it depends on the speed of the machine.
   private static func metrics(of result: ScenarioResult) -> [MetricNoise] {
     let isTree = result.repetitions.contains { $0.processes > 1 }
     let showsTree = isTree || result.gate.rules.contains { $0.metric.isOfTree }
@@ -107,7 +107,7 @@ extension NoiseStudy {
     }
   }
 
-  /// Compares the later half with the earlier one, without limits, which do not depend on noise.
+  /// Compares the later half with the earlier half, without limits, which do not depend on noise.
   private static func selfComparison(of measurements: ScenarioResult) -> ScenarioResult? {
     let middle = measurements.repetitions.count / 2
     guard middle > 0 else { return nil }

@@ -6,7 +6,7 @@ package enum IsolationChange: Sendable, Equatable {
   case onlyCPU(Int)
   case noHugePages
 
-  /// The key of `isolation` in the project file, and its new value without quotes.
+  /// The key in `isolation` and its new value, without quotes.
   package var setting: (key: String, value: String) {
     switch self {
     case .randomAddresses(let areRandom): ("aslr", areRandom ? "on" : "off")
@@ -18,7 +18,7 @@ package enum IsolationChange: Sendable, Equatable {
   /// As written in the project file: `aslr: on`.
   package var text: String {
     let (key, value) = setting
-    // YAML reads a bare number as a number, and `cpus` is a string.
+    // YAML reads a bare number as a number, but `cpus` is a string.
     return key == "cpus" ? "\(key): \"\(value)\"" : "\(key): \(value)"
   }
 
@@ -32,8 +32,8 @@ package enum IsolationChange: Sendable, Equatable {
     return changed
   }
 
-  /// The changes that may reduce noise: the other setting of address randomisation, one CPU instead of several, and no
-  /// huge pages where there may be some.
+  /// The changes that may reduce noise: toggling address randomisation, one CPU instead of several, and no huge pages
+  /// where there may be some.
   ///
   /// `fingerprint` is that of the scenario's environment; `usableCPUs` are those that a target can use.
   package static func candidates(
@@ -48,9 +48,9 @@ package enum IsolationChange: Sendable, Equatable {
   }
 }
 
-/// The noise of a scenario with one changed setting.
+/// The noise of a scenario with one setting changed.
 package struct NoiseVariant: Sendable, Equatable {
-  /// The noise of one metric with the change, compared with the scenario as it is.
+  /// The noise of one metric with the change, compared with the unchanged scenario.
   package struct Metric: Sendable, Equatable {
     package let metric: MetricName
     package let values: [Double]
@@ -64,9 +64,9 @@ package struct NoiseVariant: Sendable, Equatable {
 
   package let change: IsolationChange
   package let repetitions: Int
-  /// Those of the scenario's metrics that are available with the change.
+  /// The scenario's metrics that are available with the change.
   package let metrics: [Metric]
-  /// Why the scenario fails with the change; nil where it does not.
+  /// The failure of the scenario with the change, if any.
   package var failure: Failure?
 
   init(_ change: IsolationChange, _ measurements: ScenarioResult, comparedWith metrics: [MetricNoise]) {
@@ -95,19 +95,18 @@ package struct NoiseVariant: Sendable, Equatable {
   }
 }
 
-/// Whether one set of values has much less spread than another.
+/// Whether one set of values has a much smaller spread than another.
 package enum Quietness: String, Sendable, CaseIterable {
   case quieter, perhaps, same
 
-  /// Compares the deviations, and the distances from the median by the exact rank test.
+  /// Compares the deviations, and the distances from the median with the exact rank test.
   ///
-  /// `quieter` is a deviation of at most half of the other one, with distances that are smaller at 0.01; at 0.1 it is
+  /// `quieter` is a deviation of at most half the other, with distances that are smaller at 0.01; at 0.1 it is
   /// `perhaps`. Deviations below `minimum` count as `minimum`.
   ///
-  /// Half, since the deviation of 10 values is uncertain by a third: of 4,000 pairs of equally noisy sets, 10 values against
-  /// 20, one deviation was at most half of the other in 8 % (5 against 10: 22 %), and with the test in 0.8 % (0.9 %; for
-  /// values that jump between two levels, 3 %). A deviation that is truly a quarter is found in 80 % (26 %). By simulation,
-  /// 2026-11.
+  /// Half, since the deviation of 10 values is uncertain by a third: of 4,000 pairs of equally noisy sets, 10 values
+  /// against 20, one deviation was at most half the other in 8 % (5 against 10: 22 %), and with the test in 0.8 %
+  /// (0.9 %; for bimodal values, 3 %). A deviation that is truly a quarter is found in 80 % (26 %). Simulated, 2026-11.
   init(of values: [Double], comparedWith others: [Double], minimum: Double) {
     guard 2 * max(Spread.noise(values), minimum) <= Spread.noise(others) else {
       self = .same

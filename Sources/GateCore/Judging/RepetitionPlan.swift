@@ -7,15 +7,15 @@ extension RepetitionPlan {
   /// 0.95 % false alarms, and all kinds together have 0.14 % (ci/calibrate.d/RESULTS.md, A).
   package static let falseAlarms = 0.01
 
-  /// The part of ``falseAlarms`` for the first of several looks.
+  /// The share of ``falseAlarms`` for the first of several looks.
   ///
-  /// It is just above 1/252, the lowest probability that the rank test of 5 values against 5 can have. With less, the first
-  /// look could not find anything.
+  /// It is just above 1/252, the smallest p-value of the rank test of 5 values against 5. With less, the first look
+  /// could not find anything.
   private static let firstShare = 0.004
 
-  /// The probability of a false alarm for the look after `count` repetitions, against a baseline of so many values.
+  /// The probability of a false alarm for the look after `count` repetitions, against a baseline of `baseline` values.
   ///
-  /// A look with too few values to reach its part leaves that to the next one.
+  /// A look with too few values to use its share passes it on to the next.
   package func alpha(at count: Int, against baseline: Int) -> Double {
     let looks = looks
     guard looks.count > 1 else { return Self.falseAlarms }
@@ -29,9 +29,9 @@ extension RepetitionPlan {
     return available
   }
 
-  /// The number of repetitions of the next look; nil where more repetitions cannot change the verdict.
+  /// The number of repetitions of the next look; nil if more repetitions cannot change the verdict.
   ///
-  /// They can where the verdict is inconclusive because of noise.
+  /// They can if the verdict is inconclusive because of noise.
   package func nextLook(after result: ScenarioResult) -> Int? {
     let isUndecided = result.metrics.contains { $0.isUndecided && $0.rule.severity == .fail }
     guard result.verdict == .inconclusive, result.failure == nil, isUndecided else { return nil }
@@ -40,11 +40,11 @@ extension RepetitionPlan {
 }
 
 extension Repetitions {
-  /// How many repetitions a new baseline should have; nil where those of the result are enough.
+  /// The number of repetitions for a new baseline; nil if the result has enough.
   ///
-  /// Where it is too noisy for its tolerance, the maximum: a baseline is used for weeks, and one that is low by chance
-  /// raises alarm after alarm. (Of 14 checks of an unchanged program whose values differ by 7 %, 3 were false alarms against
-  /// 10 values that were low by chance.)
+  /// If it is too noisy for its tolerance, the maximum: a baseline is used for weeks, and one that is low by chance
+  /// raises alarm after alarm. (Of 14 checks of an unchanged program whose values differ by 7 %, 3 were false alarms
+  /// against 10 values that were low by chance.)
   package func countForBaseline(after result: ScenarioResult) -> Int? {
     let count = result.repetitions.count
     guard case .adaptive(let min, let max) = self, count < max, result.failure == nil else { return nil }
@@ -59,11 +59,11 @@ extension Repetitions {
 }
 
 extension ScenarioResult {
-  /// Why no more repetitions were run; nil where their number was fixed.
+  /// Why no more repetitions were run; nil if their number was fixed.
   package var stop: RepetitionStop? {
     guard let plan else { return nil }
     if failure != nil { return .failed }
-    // An undecided metric does not matter where another one decided the verdict.
+    // An undecided metric does not matter if another metric decided the verdict.
     let isUndecided = summary.metrics.contains { $0.isUndecided && $0.rule.severity == .fail }
     if isUndecided, plan.isLast(repetitions.count) { return .maximumReached }
     return summary.verdict == .inconclusive && !isUndecided ? .moreWouldNotHelp : .decided

@@ -1,7 +1,7 @@
 extension ScenarioResult {
   /// Judges the values; equal values have equal verdicts on every machine.
   ///
-  /// The results and notes of an earlier judgement are replaced, and those of the measurement are kept. Where
+  /// Replaces the results and notes of an earlier judgement and keeps those of the measurement. If
   /// `allowsMissingBaseline` is true, a metric without a baseline is `skipped` instead of `no-baseline`.
   package func judged(against reference: Reference, allowsMissingBaseline: Bool = false) -> ScenarioResult {
     var result = self
@@ -47,12 +47,12 @@ extension ScenarioResult {
     summary.verdict = Verdict.combined(summary.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass })
     let differences = baseline.map { summary.environment.fingerprint.differences(fromBaseline: $0.fingerprint) } ?? []
     if !differences.isEmpty {
-      // Where values changed, the environment is the first thing to check.
+      // If values changed, the environment is the first thing to check.
       notes.insert(.environmentChanged(differences), at: summary.verdict == .pass ? notes.endIndex : 0)
     }
   }
 
-  /// Where a metric that can fail the scenario was compared by size alone.
+  /// A note if a metric that can fail the scenario was compared by size alone.
   private var noteOnTooFewValues: Note? {
     let judged = summary.metrics.first { $0.method == .thresholds && $0.rule.severity == .fail }
     guard let judged, let now = judged.current?.count, let before = judged.baseline?.count else { return nil }
@@ -60,19 +60,19 @@ extension ScenarioResult {
   }
 }
 
-/// One rule of a scenario's gate with all that its judgement needs.
+/// One rule of a scenario's gate, with everything needed to judge it.
 private struct MetricInScenario {
   let rule: GateRule
   let scenario: ScenarioResult
   let baseline: Baseline?
-  /// The verdict where there is no baseline.
+  /// The verdict if there is no baseline.
   let missing: Verdict
 
   private var metric: MetricName { rule.metric }
   private var repetitions: [RepetitionResult] { scenario.repetitions }
   private var values: [Double] { repetitions.compactMap { $0.allMetrics[metric] } }
 
-  /// The metric's result, or a note that it is not judged.
+  /// The metric's result, or a note on why it is not judged.
   var judged: (metric: MetricResult?, note: Note?) {
     if scenario.gate.isStandard, metric != .peakRSS, let baseline, let note = noteOnUnsteady(baseline) {
       return (nil, note)
@@ -103,7 +103,7 @@ private struct MetricInScenario {
     metric.unit(perIteration: scenario.growthIsPerIteration, reported: reportedUnits.first ?? baseline?.units[metric])
   }
 
-  /// Why the values of the process trees cannot be compared; nil where they can.
+  /// Why the values of process trees cannot be compared; nil if they can.
   private var treeMethodReason: VerdictReason? {
     let methods = Set(repetitions.map(\.treeMethod)).sorted { $0.rawValue < $1.rawValue }
     if methods.count > 1 { return .mixedTreeMethods(methods) }
@@ -111,7 +111,7 @@ private struct MetricInScenario {
     return .otherTreeMethod(baseline: before, current: method)
   }
 
-  /// Why values that the target reports cannot be compared with each other or with the rule's amounts.
+  /// Why reported values cannot be compared with each other or with the rule's amounts.
   private var unitReason: VerdictReason? {
     let units = reportedUnits
     guard let unit = units.first else { return nil }
@@ -125,10 +125,10 @@ private struct MetricInScenario {
     return .otherUnit(baseline: before, current: unit)
   }
 
-  /// Why the default gate does not judge a metric of the baseline; nil where it does.
+  /// Why the default gate does not judge a metric of the baseline; nil if it does.
   ///
-  /// At least nine tenths of the baseline's repetitions must have it: a steady state that only some repetitions reach would
-  /// be missing at random in later checks of the same program.
+  /// At least nine tenths of the baseline's repetitions must have it: a steady state that only some repetitions reach
+  /// would be missing at random in later checks of the same program.
   private func noteOnUnsteady(_ baseline: Baseline) -> Note? {
     let steady = baseline.metrics[metric]?.count ?? 0
     let all = baseline.metrics.values.map(\.count).max() ?? 0
@@ -138,14 +138,14 @@ private struct MetricInScenario {
 
   /// The result of a metric that most repetitions lack.
   ///
-  /// It is inconclusive, `no-baseline` where there is none, or only a note where the default gate has no baseline.
+  /// It is inconclusive, `no-baseline` without a baseline, or only a note if the default gate has no baseline.
   private func unavailable(in count: Int) -> (metric: MetricResult?, note: Note?) {
     let cause = unavailability(count)
     if scenario.gate.isStandard, metric != .peakRSS, baseline == nil { return (nil, .notJudged(metric, cause)) }
     let lacksBaseline = baseline == nil && rule.tolerance != nil && missing == .noBaseline
     let verdict: Verdict = lacksBaseline ? .noBaseline : .inconclusive
     var result = MetricResult(rule: rule, unit: unit, verdict: verdict, reason: .unavailable(cause))
-    // With more repetitions, most may have it: on a busy machine programs become steady less often.
+    // With more repetitions most may have it: on a busy machine programs become steady less often.
     result.isUndecided = verdict == .inconclusive && count > 0
     return (result, nil)
   }

@@ -1,17 +1,17 @@
 import Statistics
 
-/// A curve as the medians of equal bins of time.
+/// A curve as the medians of time bins of equal width.
 struct BinnedCurve {
   /// The middle of each bin, in seconds since exec.
   let times: [Double]
   let medians: [Double]
-  /// When the first bin begins, and the width of each in seconds.
+  /// The start of the first bin, and the width of each in seconds.
   private let begin: Duration
   private let width: Double
 
-  /// Cuts a window of readings, which are in the order of time, into n = min(200, max(40, readings / 5)) bins.
+  /// Divides the samples in a window, ordered by time, into n = min(200, max(40, count / 5)) bins.
   ///
-  /// A bin without a reading has the level before it. nil for fewer than ``Steadiness/fewestReadings``.
+  /// A bin without a sample has the level before it. nil for fewer than ``Steadiness/fewestReadings``.
   init?(_ readings: [(time: Duration, value: Double)], within window: ClosedRange<Duration>) {
     let inside = readings.slice(of: window, by: \.time)
     let length = (window.upperBound - window.lowerBound).inSeconds
@@ -31,19 +31,19 @@ struct BinnedCurve {
     times = (0..<count).map { window.lowerBound.inSeconds + (Double($0) + 0.5) / Double(count) * length }
   }
 
-  /// A deviation from the level that never counts as movement: in any process a few dozen pages come and go.
+  /// A deviation from the level that never counts as movement: every process gains and loses a few dozen pages.
   static let quietBand = Double(Bytes.kibibytes(256).count)
 
-  /// How far a reading at a steady level may be from it: 1 %, or the quiet band.
+  /// The tolerated distance from a steady level: 1 %, or the quiet band.
   static func band(around level: Double) -> Double {
     max(0.01 * level, quietBand)
   }
 
-  /// The first bin of the steady state; nil where there is none.
+  /// The first bin of the steady state; nil if there is none.
   ///
-  /// It is searched in running medians of a sixth of the curve, which keep steps in place: a rise and fall within half of
-  /// that, a fourteenth of the curve, is a spike and no warm-up. With medians of seven bins, one of 20 ms in the middle of a
-  /// run of a second hid the steady state of 7 of 30 runs; with these, of none (2 CPUs, loaded, 2026-11).
+  /// It is searched in running medians of a sixth of the curve, which preserve steps: a rise and fall within half of
+  /// that, a fourteenth of the curve, is a spike and not warm-up. With medians of seven bins, a spike of 20 ms in the
+  /// middle of a run of one second hid the steady state of 7 of 30 runs; with these, of none (2 CPUs, loaded, 2026-11).
   var steadyStart: Int? {
     let width = medians.count / 6 | 1
     let calmed = medians.indices.map { index in
@@ -58,11 +58,11 @@ struct BinnedCurve {
     begin + .seconds(Double(bin) * width)
   }
 
-  /// The level of the steady state that begins with this bin; nil where the curve only rises or falls from there.
+  /// The level of the steady state that begins with this bin; nil if the curve only rises or falls from there.
   ///
-  /// The search for the start accepts a ramp, which is within its own spread. But the median of a ramp depends on where the
-  /// window ends, and would differ between equal runs. So a curve that drifts by more than a tenth of its median and by more
-  /// than 1 MiB has no level; it has growth.
+  /// The search for the start accepts a ramp, which is within its own spread. But the median of a ramp depends on where
+  /// the window ends, and would differ between equal runs. So a curve that drifts by more than a tenth of its median
+  /// and by more than 1 MiB has no level; it has growth.
   func level(from start: Int) -> Double? {
     let (x, y) = (Array(times[start...]), Array(medians[start...]))
     guard let level = Spread.median(y), let first = x.first, let last = x.last else { return nil }

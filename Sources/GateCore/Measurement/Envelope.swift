@@ -1,31 +1,31 @@
-/// The highest memory of the main process, also between its readings.
+/// The highest memory of the main process, including the time between samples.
 ///
 /// It follows from two rules:
-/// - A high-water mark (`VmHWM`, proc_pid_status(5)) above the one before was reached between the two readings, even if
-///   neither of them saw that much resident memory: the kernel raises the mark only to what is resident.
+/// - If a high-water mark (`VmHWM`, proc_pid_status(5)) is above the previous one, it was reached between the two
+///   samples, even if neither shows that much resident memory: the kernel raises the mark only to the resident size.
 /// - A mark that was reset (``Mark/peakBefore``) counts as read just before the reset, and the next one from zero.
 ///
-/// A mark below the one before means nothing: it belongs to another program after an exec, or it lags, since the kernel
-/// updates it from inexact per-CPU counters (kernel commits f1a7941243c1 and 82241a83cd15; by 16 to 368 KiB in 330 runs on
-/// 2 CPUs).
+/// A mark below the previous one means nothing: it belongs to another program after an exec, or it lags, since the
+/// kernel updates it from inexact per-CPU counters (kernel commits f1a7941243c1 and 82241a83cd15; by 16 to 368 KiB in
+/// 330 runs on 2 CPUs).
 struct Envelope {
   /// The time from one reading of the mark to the next.
   struct Step {
-    /// The time of the reading before; the exec for the first step.
+    /// The time of the previous reading; the exec for the first step.
     let after: Duration
     let time: Duration
-    /// Resident memory at `time`; nil where only the mark was read, before its reset.
+    /// Resident memory at `time`; nil if only the mark was read, before its reset.
     let resident: Bytes?
-    /// Resident memory at some instant between the two times; nil where the mark did not rise.
+    /// Resident memory at some time between the two readings; nil if the mark did not rise.
     let risenTo: Bytes?
 
-    /// The mark, where it has risen since `start`; nil where it has not, or may have risen before.
+    /// The mark, if it has risen since `start`; nil if it has not, or may have risen earlier.
     func rise(since start: Duration) -> Bytes? {
       after >= start && time > start ? risenTo : nil
     }
   }
 
-  /// In the order of time.
+  /// In order of time.
   let steps: [Step]
 
   init(samples: [Sample], marks: [Mark]) {
@@ -53,9 +53,9 @@ struct Envelope {
     self.steps = steps
   }
 
-  /// The step with the most memory in a window, the first of equal ones; nil where the window has no step.
+  /// The step with the most memory in a window, the first of equal ones; nil if the window has no step.
   ///
-  /// A rise that may have happened before the window is left out.
+  /// A rise that may have happened before the window is ignored.
   func highest(in window: ClosedRange<Duration>) -> (peak: Bytes, step: Step)? {
     steps.slice(of: window, by: \.time)
       .reduce(into: nil) { (highest: inout (peak: Bytes, step: Step)?, step) in
@@ -65,11 +65,11 @@ struct Envelope {
       }
   }
 
-  /// Whether ``highest(in:)`` missed nothing of the window.
+  /// Whether ``highest(in:)`` is exact for the window.
   ///
-  /// The mark must have risen in the window, since it then is the maximum since its reset. And there must be nothing unseen
-  /// between the last reading in the window and its end: the mark was read just there, or had not risen at the next
-  /// reading, or was read at the very end of the process (`isReadAtEnd`).
+  /// The mark must have risen in the window, since it then is the maximum since its reset. And nothing may have
+  /// happened between the last reading in the window and its end: the mark was read at the end, had not risen at the
+  /// next reading, or was read when the process exited (`isReadAtEnd`).
   func isExact(in window: ClosedRange<Duration>, isReadAtEnd: Bool) -> Bool {
     let inside = steps.slice(of: window, by: \.time)
     guard inside.contains(where: { $0.rise(since: window.lowerBound) != nil }) else { return false }

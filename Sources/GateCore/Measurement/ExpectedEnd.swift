@@ -1,8 +1,8 @@
 extension Scenario {
-  /// Whether this end of the target is an expected one.
+  /// Whether this end of the target is expected.
   ///
   /// Without `expect`, a target must exit with code 0 or end by the signal that requested its stop. No end is accepted
-  /// where the OOM killer killed a process of the tree.
+  /// if the OOM killer killed a process of the tree.
   package func accepts(_ end: End) -> Bool {
     guard end.oomKills == 0 else { return false }
     switch end.kind {

@@ -6,7 +6,7 @@ package struct Growth: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, CaseIterable, Codable {
     /// No growth that differs from noise, or too little to matter.
     case level
-    /// Memory grows all the time, by an amount that matters.
+    /// Memory grows continuously, by an amount that matters.
     case leaking
     /// Growth slows down, as while a cache fills or at the end of a warm-up; a longer run would show where it ends.
     case settling
@@ -14,7 +14,7 @@ package struct Growth: Sendable, Hashable, Codable {
 
   /// In bytes per iteration or second (Theil 1950, Sen 1968); the value of ``MetricName/growth``.
   package var slope: Double
-  /// The ends of the slope's 95 % interval, which holds the slope.
+  /// The bounds of the slope's 95 % interval, which contains the slope.
   package var low: Double
   package var high: Double
   package var kind: Kind
@@ -30,9 +30,9 @@ package struct Growth: Sendable, Hashable, Codable {
 extension Growth {
   /// The growth of the steady part of a curve; nil for fewer than two points.
   ///
-  /// `x` are seconds or numbers of iterations in rising order, and `y` bytes. Where the interval is above zero, growth is
-  /// settling if the last half grows less than two thirds as fast as the first. Else it is a leak if the interval's low end
-  /// amounts to more than max(1 MiB, 0.5 % of the median) over the whole part: a slope above zero alone is no leak.
+  /// `x` are ascending seconds or iteration numbers, and `y` bytes. If the interval is above zero, growth is settling
+  /// if the last half grows less than two thirds as fast as the first. Otherwise it is a leak if the interval's low end
+  /// amounts to more than max(1 MiB, 0.5 % of the median) over the whole part: a slope above zero alone is not a leak.
   init?(x: [Double], y: [Double]) {
     guard let whole = SlopeInterval(x: x, y: y), let level = Spread.median(y), let first = x.first, let last = x.last
     else { return nil }
@@ -57,11 +57,12 @@ extension Growth {
     return later < slowing * earlier
   }
 
-  /// A last half that grows by less than this share of the first half's growth is settling.
+  /// If the last half grows by less than this share of the first half's growth, it is settling.
   ///
-  /// Both halves of a leak grow equally fast. A logarithmic fill is steady in its last two thirds, of which the last half
-  /// grows 0.60 times as fast as the first: with a share of 1/2, all of 600 such fills were called leaks, and with this one
-  /// none; all of 600 leaks of 2.4 MiB under noise of 300 KiB are still found (simulated, 2026-11). To require that the last
-  /// half grows significantly would call 32 of 39 leaks of 12 MiB under a sawtooth of 30 MiB settling, instead of 4.
+  /// Both halves of a leak grow equally fast. A logarithmic fill is steady in its last two thirds, of which the last
+  /// half grows 0.60 times as fast as the first: with a share of 1/2, all of 600 such fills were called leaks, and with
+  /// this share none; all of 600 leaks of 2.4 MiB under noise of 300 KiB are still found (simulated, 2026-11). To
+  /// require that the last half grows significantly would call 32 of 39 leaks of 12 MiB under a sawtooth of 30 MiB
+  /// settling, instead of 4.
   private static let slowing = 2.0 / 3
 }

@@ -1,4 +1,4 @@
-// Names of members that files show differently than the types; all else of their coding is synthesised.
+// Members whose names or forms in files differ from the types; everything else is synthesised.
 
 extension RepetitionResult {
   enum CodingKeys: String, CodingKey {
@@ -83,7 +83,7 @@ extension KeyedEncodingContainer {
   }
 }
 
-/// The values of a phase stand beside its name.
+/// The values of a phase are members beside its name.
 extension RepetitionResult.Phase: Codable {
   private enum CodingKeys: String, CodingKey {
     case name
@@ -108,7 +108,7 @@ extension RepetitionResult.Phase: Codable {
   }
 }
 
-/// `libraries` is an object of amounts by name, so that one line of a diff is one library.
+/// `libraries` is an object of sizes by name, so that each library is one line of a diff.
 extension Composition: Codable {
   private enum CodingKeys: String, CodingKey {
     case anonymous = "anon"
@@ -146,14 +146,14 @@ extension Composition: Codable {
     try fields.encodeIfPresent(heap, forKey: .heap)
     try fields.encodeIfPresent(lazilyFreed, forKey: .lazilyFreed)
     try fields.encodeIfPresent(hugePages, forKey: .hugePages)
-    // Files of one name in several folders are added up.
+    // Files with the same name in several folders are added up.
     let amounts = libraries.reduce(into: [:]) {
       $0[$1.name, default: Bytes.zero] = $0[$1.name, default: .zero] + $1.resident
     }
     if !amounts.isEmpty { try fields.encode(amounts, forKey: .libraries) }
   }
 
-  /// The largest first, of equal ones the first by name.
+  /// The largest first, then by name.
   private static func isLarger(_ lhs: Library, _ rhs: Library) -> Bool {
     (rhs.resident, lhs.name) < (lhs.resident, rhs.name)
   }
@@ -166,11 +166,11 @@ extension Composition: Codable {
   }
 }
 
-/// Readings as one text: `MILLISECONDS:KiB`, or `MILLISECONDS:KiB-KiB` for the range of a group, with a space between two.
+/// Samples as one string: `MILLISECONDS:KiB`, or `MILLISECONDS:KiB-KiB` for the range of a group, separated by spaces.
 ///
 /// As a list of numbers they would be hundreds of lines in files that people review.
 extension MemorySeries: SingleValueCodable {
-  /// More than a picture can show.
+  /// More than a chart can show.
   private static let mostCoded = 1000
 
   package var coded: String {
@@ -190,7 +190,7 @@ extension MemorySeries: SingleValueCodable {
     }
     self.init(try words.map(Self.point))
     guard zip(points, points.dropFirst()).allSatisfy({ $0.time <= $1.time }) else {
-      throw UnitError(problem: "is not in the order of time", hint: "")
+      throw UnitError(problem: "is not ordered by time", hint: "")
     }
   }
 

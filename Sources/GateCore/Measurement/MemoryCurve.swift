@@ -14,7 +14,7 @@ package struct MemoryCurve: Sendable, Equatable, Codable {
     }
   }
 
-  /// The highest memory of the main process, and between which times it occurred.
+  /// The highest memory of the main process, and the times between which it occurred.
   package struct Peak: Sendable, Equatable, Codable {
     package var height: Bytes
     package var after: Duration
@@ -39,9 +39,9 @@ package struct MemoryCurve: Sendable, Equatable, Codable {
 
   /// The main process.
   package var main: MemorySeries
-  /// The process tree; nil where it had a single process.
+  /// The process tree; nil if it had a single process.
   package var tree: MemorySeries?
-  /// When the target was requested to stop, or ended; also the end of the last phase.
+  /// The stop request or the end of the target; also the end of the last phase.
   package var end: Duration
   /// Each phase lasts until the next one; at most ``mostInstants``.
   package var phases: [Instant]
@@ -49,7 +49,7 @@ package struct MemoryCurve: Sendable, Equatable, Codable {
   package var marks: [Instant]
   package var iterations: Int
   package var peak: Peak?
-  /// Also for a state that only rises or falls and has no level; nil where there is no steady state.
+  /// Also for a state that only rises or falls and thus has no level; nil if there is no steady state.
   package var steady: Stretch?
 
   /// A chart has no space for more labels.
@@ -76,10 +76,10 @@ package struct MemoryCurve: Sendable, Equatable, Codable {
   }
 }
 
-/// Readings of memory in the order of time, with neighbours grouped: the range of each group, so that no peak is lost.
+/// Memory over time, in groups of neighbouring samples: each point has the range of its group, so that no peak is lost.
 package struct MemorySeries: Sendable, Equatable {
   package struct Point: Sendable, Equatable {
-    /// The time of the highest reading of the group, rounded to ``MemorySeries/tick``.
+    /// The time of the highest sample of the group, rounded to ``MemorySeries/tick``.
     package var time: Duration
     package var low: Bytes
     package var high: Bytes
@@ -89,28 +89,28 @@ package struct MemorySeries: Sendable, Equatable {
     }
   }
 
-  /// In the order of time.
+  /// In order of time.
   package let points: [Point]
 
   /// Enough for a chart of 700 pixels; 32 bytes each.
   package static let mostPoints = 120
-  /// Enough for the second line of a chart: a process tree or a baseline.
+  /// Enough for a chart's second line: a process tree or a baseline.
   package static let mostSecondaryPoints = 60
-  /// The resolution of times, far below the interval of readings.
+  /// The resolution of times, far below the sampling interval.
   package static let tick = Duration.microseconds(100)
 
-  /// The points must be in the order of time.
+  /// The points must be in order of time.
   package init(_ points: [Point]) {
     self.points = points
   }
 
-  /// Groups readings, which are in the order of time, by equal spans of time.
+  /// Groups samples, ordered by time, into equal time spans.
   init(_ readings: some Sequence<(time: Duration, level: Bytes)>, atMost most: Int = mostPoints) {
     self = MemorySeries(readings.map { Point(time: Self.rounded($0.time), low: $0.level, high: $0.level) })
       .downsampled(to: most)
   }
 
-  /// The series in at most so many points, each for an equal span of time; spans without a reading have none.
+  /// The series in at most this many points, each for an equal time span; spans without a sample have none.
   package func downsampled(to most: Int) -> MemorySeries {
     guard points.count > most, let first = points.first?.time, let last = points.last?.time else { return self }
     let width = max(Double((last - first).nanoseconds) / Double(most), 1)
@@ -139,7 +139,7 @@ package struct MemorySeries: Sendable, Equatable {
 // MARK: - Of a recording
 
 extension Recording {
-  /// The curve without its steady state; nil where the main process was never read.
+  /// The curve without its steady state; nil if the main process was never sampled.
   ///
   /// `peak` is the metric, and `end` the end of the last phase.
   func curve(in envelope: Envelope, peak: Double?, until end: Duration) -> MemoryCurve? {
@@ -154,7 +154,7 @@ extension Recording {
       case .mark where mark.event.activity != nil: break
       case .mark(let name): curve.add(MemoryCurve.Instant(name, at: mark.time), to: \.marks)
       case .value:
-        // Values are metrics; a line for each would hide the curve. A loop that continues is reported again and again.
+        // Values are metrics; a line for each would hide the curve. A continuing loop is reported repeatedly.
         guard let loop = mark.event.loopName, !curve.marks.contains(where: { $0.name == "loop.\(loop)" }) else { break }
         curve.add(MemoryCurve.Instant("loop.\(loop)", at: mark.time), to: \.marks)
       case .iteration: curve.iterations += 1
@@ -164,14 +164,14 @@ extension Recording {
     return curve
   }
 
-  /// Where the peak is: at the highest step of the envelope, or after the last reading where that step is clearly lower and
-  /// only the mark at the very end shows the peak.
+  /// The time of the peak: at the highest step of the envelope, or after the last sample if that step is clearly lower
+  /// and only the mark read at exit shows the peak.
   private func place(of peak: Bytes, in envelope: Envelope) -> MemoryCurve.Peak {
     let last = envelope.steps.last?.time ?? .zero
     guard let highest = envelope.highest(in: .zero...last),
       Double((peak - highest.peak).count) <= BinnedCurve.quietBand
     else { return MemoryCurve.Peak(height: peak, after: last, before: max(last, duration)) }
-    // What was resident at a reading was there just then.
+    // Resident memory in a sample has the sample's time.
     let isRead = highest.step.resident == highest.peak
     return MemoryCurve.Peak(
       height: peak, after: isRead ? highest.step.time : highest.step.after, before: highest.step.time
@@ -186,7 +186,7 @@ extension MemoryCurve {
 }
 
 extension MemoryCurve.Stretch {
-  /// The line through the medians of a curve from one of its stretches on; `slope` in bytes a second, where it is known.
+  /// The line through the medians of a curve from one of its bins on; `slope` in bytes per second, if known.
   init?(of curve: BinnedCurve, from start: Int, slope: Double?, until end: Duration) {
     let (times, medians) = (Array(curve.times[start...]), Array(curve.medians[start...]))
     let slope = slope ?? Slope.theilSen(x: times, y: medians) ?? 0

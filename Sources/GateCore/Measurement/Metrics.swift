@@ -29,30 +29,30 @@ extension Recording {
     return result
   }
 
-  /// The largest child, where it had at least one and a half times the memory of the main process.
+  /// The largest child, if it had at least 1.5 times the memory of the main process.
   ///
-  /// The main process is then usually a shell that started the real program, and its metrics do not include the child. A
-  /// forked copy has no more memory than its parent.
+  /// The main process is then usually a shell that started the real program, and its metrics do not include the child.
+  /// A forked copy does not have more memory than its parent.
   package var overshadowingChild: ProcessRecord? {
     guard let peak, let child = processes.filter({ !$0.isMain }).max(by: { $0.peak < $1.peak }) else { return nil }
     return Double(child.peak.count) >= 1.5 * Double(peak.count) ? child : nil
   }
 
-  /// Whether there are enough iterations for growth per iteration; else it is per second.
+  /// Whether there are enough iterations for growth per iteration; otherwise it is per second.
   package var growthIsPerIteration: Bool {
     marks.count { $0.event == .iteration } >= Self.fewestIterations
   }
 
-  /// The composition of the main process's memory nearest to its peak.
+  /// The composition of the main process's memory closest to its peak.
   ///
-  /// ``Composition/resident`` shows how near it is, since compositions are read rarely.
+  /// Compositions are read rarely; ``Composition/resident`` shows how close it is.
   package var compositionAtPeak: Composition? {
     guard let peak else { return nil }
     func distance(_ reading: CompositionReading) -> Int64 { abs(reading.composition.resident.count - peak.count) }
     return compositions.min { distance($0) < distance($1) }?.composition
   }
 
-  /// Fewer readings show a program that is still being loaded, and are not used.
+  /// Fewer samples show a program that is still being loaded, and are ignored.
   package static let fewestReadings = 5
 
   /// A slope over fewer iterations is mostly noise of single pages.
@@ -61,10 +61,10 @@ extension Recording {
   /// A slope per second over a shorter steady state, in seconds, is mostly noise of single pages.
   private static let shortestGrowthWindow = 0.5
 
-  /// The highest of all high-water marks and readings of the main process, over all programs that it executed.
+  /// The highest of all high-water marks and samples of the main process, over all programs that it executed.
   ///
-  /// The mark alone may be too low (see ``Envelope``); a reading is exact. Without a reading at the very end of the process,
-  /// the peak is that of the last reading before, which must not be one of too few.
+  /// The mark alone may be too low (see ``Envelope``); a sample is exact. Without a reading at the process's exit, the
+  /// peak is that of the last sample, unless there are too few.
   private var peak: Bytes? {
     guard isReadAtEnd || samples.count(where: { $0.main != nil }) >= Self.fewestReadings else { return nil }
     let seen = samples.compactMap { $0.main.map { max($0.peak, $0.resident) } }
@@ -72,12 +72,12 @@ extension Recording {
     return highest.flatMap { $0 > .zero ? $0 : nil }
   }
 
-  /// Whether the main process's high-water mark was read at its very end.
+  /// Whether the main process's high-water mark was read at its exit.
   private var isReadAtEnd: Bool {
     processes.contains { $0.isMain && $0.isExact }
   }
 
-  /// The time from exec to the request to stop, or else to the main process's last reading and end.
+  /// The time from exec to the stop request, or else to the main process's last sample and end.
   private var window: ClosedRange<Duration> {
     let lastReading = samples.last { $0.main != nil }?.time ?? .zero
     return .zero...max(.zero, stopRequested ?? max(duration, lastReading))
@@ -87,10 +87,10 @@ extension Recording {
     samples.compactMap { sample in sample.main.map { (sample.time, Double($0.resident.count)) } }
   }
 
-  /// The memory that page faults made resident in the main process, in bytes per second until the request to stop.
+  /// The memory that page faults made resident in the main process, in bytes per second until the stop request.
   ///
-  /// Minor faults (`minflt`, proc_pid_stat(5)) times the page size, between the first and the last reading of them; the
-  /// fault of a huge page counts as one page.
+  /// Minor faults (`minflt`, proc_pid_stat(5)) times the page size, between the first and the last sample that has
+  /// them; the fault of a huge page counts as one page.
   private var faultRate: Double? {
     let known = samples.slice(of: window, by: \.time).lazy.filter { $0.activity != nil }
     guard let first = known.first, let last = known.last, let before = first.activity, let after = last.activity,
@@ -131,7 +131,7 @@ extension Recording {
     return Growth(x: times, y: Array(curve.medians[start...]))
   }
 
-  /// The growth per iteration; nil where the memory of too few iterations was read.
+  /// The growth per iteration; nil if memory was read in too few iterations.
   private var growthPerIteration: Growth? {
     let levels = marks.lazy.filter { $0.event == .iteration }.enumerated().compactMap { number, mark in
       mark.resident.map { (number: Double(number), level: Double($0.count)) }
@@ -142,7 +142,7 @@ extension Recording {
     return Growth(x: kept.map(\.number), y: kept.map(\.level))
   }
 
-  /// A phase lasts until the next one or the end of the window; its peak is the highest of the envelope in that time.
+  /// A phase lasts until the next one or the end of the window; its peak is that of the envelope in this time.
   private func phases(in envelope: Envelope) -> [RepetitionResult.Phase] {
     let starts = marks.compactMap { mark -> (name: String, time: Duration)? in
       guard case .phase(let name) = mark.event else { return nil }
@@ -170,7 +170,7 @@ extension Recording {
     result.metrics[.treeSteady] = Self.steadyLevel(samples.map { ($0.time, Double($0.tree.count)) }, within: window)
   }
 
-  /// The largest first, of equal ones the one with the lower id; the main process last where it would be left out.
+  /// The largest first, then by ID; the main process is last if it would be left out.
   private var largestProcesses: [ProcessRecord] {
     let sorted = processes.sorted { ($1.peak, $0.id) < ($0.peak, $1.id) }
     let (kept, rest) = (sorted.prefix(RepetitionResult.mostProcesses), sorted.dropFirst(RepetitionResult.mostProcesses))
@@ -182,14 +182,14 @@ extension Recording {
 // MARK: - Notes
 
 extension Recording {
-  /// Below this the last reading may come long before the end: equal runs were seen to differ by up to 34 %.
+  /// In shorter runs the last sample may be long before the end: equal runs differed by up to 34 %.
   package static let briefest = Duration.milliseconds(500)
 
-  /// What has to be known of the values, beside what was noted during the repetition.
+  /// Notes on the values, in addition to those made during the repetition.
   private var valueNotes: [RecordingNote] {
     var notes: [RecordingNote] = []
     if unknownMarks > 0 { notes.append(.unknownMarks(lines: unknownMarks)) }
-    // With a cgroup each page counts once.
+    // In a cgroup each page counts once.
     if treeMethod != .cgroup, samples.contains(where: { $0.processes > 1 }) { notes.append(.treeMethod(treeMethod)) }
     if !isReadAtEnd, peak != nil, duration < Self.briefest { notes.append(.brief) }
     return notes

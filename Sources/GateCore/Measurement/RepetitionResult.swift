@@ -4,7 +4,7 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
   package struct Phase: Sendable, Equatable {
     package var name: String
     package var metrics: [MetricName: Double]
-    /// Whether the peak is exact, and not only the highest reading.
+    /// Whether the peak is exact, rather than the highest sample.
     package var peakIsExact: Bool
 
     package init(name: String, metrics: [MetricName: Double], peakIsExact: Bool = false) {
@@ -16,28 +16,28 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
 
   package var end: End
   package var duration: Duration
-  /// The number of processes of the tree that were seen.
+  /// The number of processes that were seen in the tree.
   package var processes: Int
   /// Without unavailable metrics.
   package var metrics: [MetricName: Double]
   /// The units of values that the target reported (``MetricName/value(_:)``).
   package var units: [MetricName: String] = [:]
-  /// Events that the target reported, in the order of time; at most ``TargetEvent/most``.
+  /// Events that the target reported, in order of time; at most ``TargetEvent/most``.
   package var events: [TargetEvent] = []
-  /// The details of the metric `growth`; nil where that is unavailable, or read from a file with the slope alone.
+  /// The details of the metric `growth`; nil if it is unavailable, or read from a file with only the slope.
   package var growth: Growth?
-  /// Whether the main process's memory became steady; nil where it is unknown.
+  /// Whether the main process's memory became steady; nil if unknown.
   package var steadiness: Steadiness?
   package var phases: [Phase]
   /// The longest time between two samples.
   package var widestGap: Duration
   package var notes: [RecordingNote]
-  /// The highest rise above the steady level; nil where there was none, or no steady level.
+  /// The highest rise above the steady level; nil if there was none, or no steady level.
   package var spike: Spike?
   package var treeMethod: TreeMethod
   /// The processes with the highest peaks, including the main one; at most ``mostProcesses``.
   package var largestProcesses: [ProcessRecord]
-  /// nil where the main process was never read, or a file has no curve.
+  /// nil if the main process was never sampled, or a file has no curve.
   package var curve: MemoryCurve?
 
   package static let mostProcesses = 20
@@ -45,12 +45,12 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
   /// A short rise above the steady level.
   package struct Spike: Sendable, Equatable, Codable {
     package var height: Bytes
-    /// It occurred between these two readings; times since exec.
+    /// It occurred between these two samples; times since exec.
     package var after: Duration
     package var before: Duration
-    /// The phase in which it began; nil where it was in none.
+    /// The phase in which it began; nil if it was in none.
     package var phase: String?
-    /// Whether the main process kept a CPU busy meanwhile.
+    /// Whether the main process kept a CPU busy during the spike.
     package var isBusy: Bool
 
     package init(height: Bytes, after: Duration, before: Duration, phase: String? = nil, isBusy: Bool = false) {
@@ -90,7 +90,7 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
     self.largestProcesses = largestProcesses
   }
 
-  /// All metrics, with those of phases under their names in gates; the highest value of a phase that occurred repeatedly.
+  /// All metrics, including those of phases with their names in gates; the highest value of a repeated phase.
   package var allMetrics: [MetricName: Double] {
     phases.reduce(into: metrics) { all, phase in
       for (metric, value) in phase.metrics {

@@ -1,9 +1,9 @@
 extension Recording {
   /// The highest rise above the steady level in bytes, and its details.
   ///
-  /// It is exact where the high-water mark rose between two readings. After a warm-up it counts from the first reading at
-  /// the level, since the first bin of the steady state may contain the end of the warm-up. A rise within the quiet band has
-  /// a height and is no spike.
+  /// It is exact if the high-water mark rose between two samples. After a warm-up it counts from the first sample at
+  /// the level, since the first bin of the steady state may contain the end of the warm-up. A rise within the quiet
+  /// band has a height but is not a spike.
   func spike(
     above level: Double,
     from start: Duration,
@@ -28,7 +28,7 @@ extension Recording {
     return (height, spike)
   }
 
-  /// The phase just before an instant: a mark that was reset there belongs to the phase that ends.
+  /// The phase just before a time: a mark that was reset at this time belongs to the phase that ends.
   private func phase(before time: Duration) -> String? {
     var name: String?
     for mark in marks where mark.time < time {
@@ -42,11 +42,11 @@ extension Recording {
 
   /// The shortest time over which CPU time can show a share of 0.8.
   ///
-  /// `utime` and `stime` of proc_pid_stat(5) are each rounded down to ticks of mostly 10 ms: a process that is always busy
-  /// may seem to have used two ticks less.
+  /// `utime` and `stime` of proc_pid_stat(5) are each rounded down to ticks of usually 10 ms: a process that is always
+  /// busy may seem to have used two ticks less.
   private static let busyStretch = Duration.milliseconds(100)
 
-  /// Whether the main process kept a CPU busy around a span of time, which is extended on both sides where it is short.
+  /// Whether the main process kept a CPU busy around a time span, which is extended on both sides if it is short.
   private func keepsCPUBusy(from start: Duration, to end: Duration) -> Bool {
     let known = samples.compactMap { sample in sample.activity.map { (time: sample.time, cpu: $0.cpuTime) } }
     guard !known.isEmpty else { return false }

@@ -2,13 +2,13 @@
 package enum Steadiness: String, Sendable, CaseIterable, Codable {
   /// It has a level.
   case steady
-  /// It still changed in the last half of the run.
+  /// It still changed in the second half of the run.
   case unsteady
-  /// It rose or fell all the time, so that its median would depend on when the run ended.
+  /// It rose or fell continuously, so that its median would depend on when the run ended.
   case drifting
-  /// Too few readings were made.
+  /// There were too few samples.
   case tooShort = "too-short"
 
-  /// Fewer readings of the main process have no shape: they are ``tooShort``.
+  /// Fewer samples of the main process are ``tooShort``.
   package static let fewestReadings = 10
 }

@@ -1,17 +1,17 @@
-/// What a target reported in one repetition, out of its marks.
+/// The values and events that a target reported in one repetition, derived from its marks.
 struct TargetReport {
-  /// The highest number under each name, in the unit's terms.
+  /// The highest number for each name, converted to the stored unit.
   private(set) var values: [MetricName: Double] = [:]
   private(set) var units: [MetricName: String] = [:]
-  /// In the order of time.
+  /// In order of time.
   private(set) var events: [TargetEvent] = []
-  /// What was left out of it, and events that call for attention.
+  /// Notes on what was left out, and events that need attention.
   private(set) var notes: [RecordingNote] = []
 
-  /// More names than these are data and no values of a program; each is stored in every result, baseline and history.
+  /// A program with more names reports data rather than values; each is stored in every result, baseline and history.
   static let mostValues = 100
 
-  /// One start has one reason.
+  /// A launch has one reason.
   private static let mostEventNotes = 4
 
   private var left: (names: Set<String>, numbers: Int, events: Int, units: Set<RecordingNote.SecondUnit>) =
@@ -33,7 +33,7 @@ struct TargetReport {
     notes = remarks
   }
 
-  /// Names that the libraries use are events, all else is a value.
+  /// Names that the libraries use are events; any other name is a value.
   private mutating func take(
     _ name: String,
     _ number: Double,
@@ -75,7 +75,7 @@ struct TargetReport {
     events[known].kind = .loop(name: name, calls: max(most, calls), turns: turns + 1)
   }
 
-  /// A loop fails the scenario, so that it replaces another event where the list is full.
+  /// A loop fails the scenario, so it replaces another event if the list is full.
   private mutating func add(_ kind: TargetEvent.Kind, at time: Duration) {
     let event = TargetEvent(kind, at: time)
     if events.count == TargetEvent.most {

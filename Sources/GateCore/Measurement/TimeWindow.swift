@@ -1,5 +1,5 @@
 extension Array {
-  /// The elements with a time in the window; all must be in the order of time.
+  /// The elements with a time in the window; the collection must be ordered by time.
   ///
   /// By binary search, since a target may start tens of thousands of phases, each with its own window.
   func slice(of window: ClosedRange<Duration>, by time: (Element) -> Duration) -> ArraySlice<Element> {
@@ -7,7 +7,7 @@ extension Array {
     return self[start..<Swift.max(start, firstIndex(fromWhere: { time($0) > window.upperBound }))]
   }
 
-  /// The first index for which the condition holds; it must hold for all later ones.
+  /// The first index that satisfies the condition; all later indices must satisfy it too.
   private func firstIndex(fromWhere isBeyond: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,19 +1,19 @@
-/// What the main process's resident memory consists of, by kind of mapping.
+/// The main process's resident memory by kind of mapping.
 package struct Composition: Sendable, Equatable {
   package var anonymous: Bytes
   package var file: Bytes
   package var shared: Bytes
-  /// nil: the process was too short-lived for a reading of its mappings (`smaps`).
+  /// nil if the process was too short-lived for a reading of its mappings (`smaps`).
   package var stack: Bytes?
   package var heap: Bytes?
-  /// Pages given back by `MADV_FREE` that the kernel has not yet taken: part of `anonymous`, and no leak.
+  /// Pages released with `MADV_FREE` that the kernel has not yet reclaimed: part of `anonymous`, but not a leak.
   package var lazilyFreed: Bytes?
   /// Anonymous memory in transparent huge pages: part of `anonymous`.
   package var hugePages: Bytes?
   /// Resident pages by file, the largest first; at most ``mostLibraries``.
   package var libraries: [Library]
-  /// The paths of the files whose code is mapped, the program's own and its libraries'; known while a target is measured
-  /// only, and kept nowhere.
+  /// The paths of the files whose code is mapped, the program's own and its libraries'; known only during the
+  /// measurement and not stored.
   package var codeFiles: [String] = []
 
   /// The resident pages of one mapped file.
@@ -50,16 +50,16 @@ package struct Composition: Sendable, Equatable {
     self.libraries = libraries
   }
 
-  /// All of it: what was resident when it was read.
+  /// The sum: the resident memory at the time of the reading.
   package var resident: Bytes { Bytes(anonymous.count + file.count + shared.count) }
 }
 
-/// One reading of what the main process's memory consists of.
+/// A reading of the main process's memory composition.
 package struct CompositionReading: Sendable, Equatable {
   /// Time since the target's exec.
   package var time: Duration
   package var composition: Composition
-  /// Its proportional set size (`Pss`); nil where it was not read.
+  /// Its proportional set size (`Pss`); nil if it was not read.
   package var proportional: Bytes?
 
   package init(time: Duration, composition: Composition, proportional: Bytes? = nil) {

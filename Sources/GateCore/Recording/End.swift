@@ -1,4 +1,4 @@
-/// How a repetition's target ended, and what shows it.
+/// How a repetition's target ended, with the evidence.
 package struct End: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, CaseIterable, Codable {
     case exited, signaled, oom
@@ -11,11 +11,11 @@ package struct End: Sendable, Hashable, Codable {
   package var kind: Kind
   package var code: Int?
   package var signal: Signal?
-  /// The evidence for an end that a status alone does not show.
+  /// The evidence for an end that a status alone does not prove.
   package var proof: Proof?
-  /// What is known of the end beyond its kind.
+  /// Details of the end beyond its kind.
   package var cause: Cause?
-  /// How many processes of the tree the kernel's OOM killer has killed.
+  /// The number of processes in the tree that the OOM killer killed.
   package var oomKills: Int
 
   package init(
@@ -44,56 +44,56 @@ package struct End: Sendable, Hashable, Codable {
 
 extension End {
   package enum Cause: Sendable, Hashable, Codable {
-    /// A command of the setup failed, so that the target was not started.
+    /// A setup command failed, so the target was not started.
     case setupFailed
     indirect case startFailed(Failure.Problem)
     case memoryLimit(MemoryLimit)
     case timeout(Timeout, limitHits: LimitHits?)
-    /// An exit code above 128: shells report so that a child was ended by a signal (POSIX, 2.8.2 Exit Status for
-    /// Commands).
+    /// An exit code above 128, with which shells report that a child was killed by a signal (POSIX, 2.8.2 Exit Status
+    /// for Commands).
     case signalOfChild(Signal)
-    /// The parent of the main process has taken its status (wait(2)).
+    /// The main process's parent collected its status (wait(2)).
     case statusTakenByParent
     case statusUnknown
-    /// A SIGKILL that neither the OOM killer nor the runner sent; how near the memory was to its limit, where it was
-    /// near, though no counter of the kernel has risen.
+    /// SIGKILL that neither the OOM killer nor the runner sent; if memory was near its limit without a rise of the
+    /// kernel's counters, how near.
     case senderUnknown(nearLimit: LimitShare?)
     case coreDumped
     /// The last fatal error that the Swift runtime printed.
     case fatalError(line: String)
   }
 
-  /// What shows an end.
+  /// The evidence for an end.
   package enum Proof: Sendable, Hashable, Codable {
-    /// The line of the kernel's log on a kill.
+    /// The kernel log's line about a kill.
     case kernelLog(line: String)
-    /// `oom_kill` of the target's own memory cgroup, and the limit of that.
+    /// `oom_kill` of the target's own memory cgroup, and its limit.
     case ownCgroup(kills: MemoryEvidence.Count, limit: Bytes?)
-    /// `oom_kill` of a memory cgroup in which other programs ran too.
+    /// `oom_kill` of a memory cgroup in which other programs ran as well.
     case sharedCgroup(kills: MemoryEvidence.Count)
-    /// `oom_kill` of the machine, on which the main process was one of the largest.
+    /// `oom_kill` of the machine, with the main process among the largest processes.
     case machine(kills: MemoryEvidence.Count)
-    /// Nothing but a memory that was near its limit.
+    /// Only memory that was near its limit.
     case nearLimit(LimitShare)
-    /// A line of the target's output on an allocation that failed.
+    /// A line of the target's output about a failed allocation.
     case failedAllocation(line: String)
   }
 
-  /// Which limit of memory was met.
+  /// The memory limit that was hit.
   package enum MemoryLimit: Sendable, Hashable, Codable {
-    /// The machine's whole memory.
+    /// The machine's memory.
     case machine
-    /// That of a cgroup that is not visible here, or the machine's memory.
+    /// The limit of a cgroup that is not visible here, or the machine's memory.
     case unknown
-    /// That of a cgroup around the target.
+    /// The limit of an ancestor cgroup.
     case outerCgroup(Bytes)
     /// The scenario's `memory-limit`.
     case own(Bytes)
-    /// Not the scenario's `memory-limit`, which was never met, but one outside of it.
+    /// Not the scenario's `memory-limit`, which was never hit, but one outside of it.
     case outside(own: Bytes)
   }
 
-  /// How near a memory was to its limit at the last reading.
+  /// How near memory was to its limit in the last sample.
   package struct LimitShare: Sendable, Hashable, Codable {
     /// Rounded down.
     package var percent: Int
@@ -105,7 +105,7 @@ extension End {
     }
   }
 
-  /// How often a memory cgroup has met its limit.
+  /// How often a memory cgroup hit its limit.
   package struct LimitHits: Sendable, Hashable, Codable {
     package var count: Int64
     package var limit: Bytes?
@@ -116,15 +116,15 @@ extension End {
     }
   }
 
-  /// Which time ran out.
+  /// The time limit that was exceeded.
   package enum Timeout: Sendable, Hashable, Codable {
     case notReady(within: Duration)
     case noMainProcess(MainProcessRule, within: Duration)
-    /// The scenario's own timeout.
+    /// The scenario's timeout.
     case notEnded(within: Duration)
   }
 
-  /// The rule that names the main process, as the project file has it.
+  /// The rule for the main process, as in the project file.
   package enum MainProcessRule: Sendable, Hashable, Codable {
     case pidfile(String)
     case name(pattern: String)

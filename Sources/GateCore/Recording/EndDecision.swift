@@ -1,11 +1,11 @@
 extension End {
-  /// Names the end that the evidence shows; the first rule that fits counts.
+  /// Decides the end from the evidence; the first rule that applies counts.
   ///
-  /// A kill of the main process that the kernel's log reports counts before all else, even where the runner sent a
-  /// SIGKILL later. Otherwise an end by a signal that the runner sent is `stopped`; an end by any other signal is the
-  /// target's own, even while the target was being stopped: a crash in a handler of SIGTERM is a crash.
+  /// A logged OOM kill of the main process takes precedence, even if the runner sent SIGKILL later. Otherwise an end by
+  /// a signal that the runner sent is `stopped`; an end by any other signal is the target's own, even while it was
+  /// being stopped: a crash in a SIGTERM handler is a crash.
   ///
-  /// Kills of other processes of the tree are counted with whatever end the main process had.
+  /// Kills of other processes in the tree are counted whatever the main process's end.
   package init(deciding evidence: EndEvidence) {
     self = Self.ofMainProcess(evidence)
     oomKills = evidence.memory.provenKills
@@ -32,7 +32,7 @@ extension End {
     }
   }
 
-  /// Names the end by a SIGKILL that the runner did not send, and that no line of the kernel's log explains.
+  /// The end by a SIGKILL that the runner did not send and that the kernel log does not explain.
   private init(unexplainedKill memory: MemoryEvidence) {
     if let proof = memory.proofOfKillOfMain {
       self.init(.oom, signal: .kill, proof: proof, cause: .memoryLimit(memory.limitMet))
@@ -41,7 +41,7 @@ extension End {
     }
   }
 
-  /// Names the end by a signal that the runner did not send.
+  /// The end by a signal that the runner did not send.
   private init(ownSignal signal: Signal, coreDumped: Bool, lastLines: [String]) {
     let core: Cause? = coreDumped ? .coreDumped : nil
     switch signal {
@@ -74,7 +74,7 @@ extension End {
 }
 
 extension EndEvidence {
-  /// The line of the kernel's log on the main process's kill; nil where it ended in another way.
+  /// The kernel log's line about the main process's kill, unless it ended in another way.
   fileprivate var loggedKillOfMain: String? {
     switch status {
     case .signaled(.kill, _), nil: memory.log.last { $0.pid != nil && $0.pid == memory.mainProcess }?.line

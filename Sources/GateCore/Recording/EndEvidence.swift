@@ -1,4 +1,4 @@
-/// What is known of how a target's main process ended.
+/// The evidence on how a target's main process ended.
 package struct EndEvidence: Sendable, Equatable {
   /// How a process ended, from wait(2).
   package enum Status: Sendable, Hashable, Codable {
@@ -9,22 +9,22 @@ package struct EndEvidence: Sendable, Equatable {
   /// What the runner did to end it.
   package enum RunnerAction: Sendable, Equatable {
     case none
-    /// The scenario's stop rule was carried out.
+    /// It applied the scenario's stop rule.
     case stop
-    /// A time ran out, and the target was ended then.
+    /// It ended the target after a timeout.
     case timeout(End.Timeout)
   }
 
-  /// Why the target was never started.
+  /// Why the target was not started.
   package var startFailure: End.Cause?
-  /// nil where it is unknown, since the process's own parent took the status or the supervisor was killed.
+  /// nil if unknown, because the process's own parent collected the status or the supervisor was killed.
   package var status: Status?
   package var runnerAction: RunnerAction
-  /// Every signal that the runner sent to the main process, for whatever reason.
+  /// All signals that the runner sent to the main process, for whatever reason.
   package var sentSignals: Set<Signal>
   /// The last lines of its output.
   package var lastLines: [String]
-  /// What is known of the OOM killer.
+  /// The evidence on OOM kills.
   package var memory: MemoryEvidence
 
   package init(

@@ -1,16 +1,16 @@
-/// Why a repetition cannot count, though its target may have ended well.
+/// Why a repetition does not count, even if its target ended well.
 package struct Failure: Sendable, Hashable, Codable {
-  /// Which repetition failed; nil where that is not known or does not matter.
+  /// The failed repetition; nil if it is unknown or does not matter.
   package var attempt: Attempt?
-  /// What failed; nil: the repetition as a whole.
+  /// The part that failed; nil for the repetition as a whole.
   package var part: Part?
   package var problem: Problem
-  /// How the target ended, where the scenario does not accept that.
+  /// How the target ended, if the scenario does not accept it.
   package var end: End?
-  /// What the target last reported that it was doing, as in `idle`.
+  /// The last activity that the target reported, such as `idle`.
   package var activity: String?
   package var place: SourcePlace?
-  /// The last lines that the failed program printed; may be empty.
+  /// The last lines of the failed program's output; may be empty.
   package var output: String
 
   package init(
@@ -31,10 +31,9 @@ package struct Failure: Sendable, Hashable, Codable {
     self.output = output
   }
 
-  /// Whether nobody can tell if the program or its surroundings failed: its target was killed by SIGKILL, and it is not
-  /// known by whom.
+  /// Whether the cause may lie outside the program: its target was killed by SIGKILL, and the sender is unknown.
   ///
-  /// A loop makes a program grow until somebody kills it: then the loop is the reason.
+  /// A loop makes a program grow until it is killed; then the loop is the cause.
   package var isInconclusive: Bool {
     if case .loop = problem { return false }
     return end?.kind == .killed
@@ -42,13 +41,13 @@ package struct Failure: Sendable, Hashable, Codable {
 }
 
 extension Failure {
-  /// One run of a target among those of a check.
+  /// One run of a target within a check.
   package struct Attempt: Sendable, Hashable, Codable {
     /// Counts from 1.
     package var number: Int
     package var of: Int
     package var isWarmup: Bool
-    /// Whether it is a run of the build that `--against` names.
+    /// Whether it is a run of the `--against` build.
     package var isComparison: Bool
 
     package init(number: Int, of: Int, isWarmup: Bool = false, isComparison: Bool = false) {
@@ -65,16 +64,16 @@ extension Failure {
       case setup, ready, start, step, end, stop, teardown
     }
 
-    /// A place in a script.
+    /// A position in a script.
     package enum Index: Sendable, Hashable, Codable {
       case step(Int, of: Int)
       case turn(Int, of: Int)
     }
 
     package var kind: Kind
-    /// Of a step: where it is in the script, as in step 3 of 7, turn 2 of 5, step 1 of 2.
+    /// The position of a step in the script, as in step 3 of 7, turn 2 of 5, step 1 of 2.
     package var path: [Index]
-    /// The first line of what is done, as in `run: redis-cli ping`.
+    /// The first line of the action, as in `run: redis-cli ping`.
     package var text: String?
 
     package init(_ kind: Kind, at path: [Index] = [], text: String? = nil) {
@@ -88,16 +87,16 @@ extension Failure {
 extension Failure {
   package indirect enum Problem: Sendable, Hashable, Codable {
     // The target
-    /// It ended before the failed part, or during it.
+    /// It ended before or during the failed part.
     case targetEnded(EndEvidence.Status?, isBefore: Bool)
     /// It ended in a way that the scenario does not accept: ``Failure/end``.
     case unexpectedEnd(expected: ExpectedEnd)
     case timeout(End.Timeout)
-    /// The scenario's timeout passed during the part, which is not the target's own end.
+    /// The scenario's timeout passed during the part; this is not the target's own end.
     case outOfTime(after: Duration)
-    /// Nothing is left of the target, and its main process was never seen.
+    /// The target is gone, and its main process was never seen.
     case noMainProcess(End.MainProcessRule)
-    /// The target reported a loop; what else failed followed from that.
+    /// The target reported a loop; `other` is what failed as a consequence.
     case loop(TargetEvent, other: Failure?)
 
     // Steps
@@ -108,7 +107,7 @@ extension Failure {
     case tooFewSamples(within: Duration)
     case notSettled(within: Duration, moved: Bytes)
     case http(url: String, problem: HTTPProblem, request: Int, of: Int)
-    /// A program of setup, steps or teardown.
+    /// A program of the setup, a step or the teardown.
     case commandEnded(EndEvidence.Status, expected: [Int])
     case commandTimeout(after: Duration)
 
@@ -116,23 +115,23 @@ extension Failure {
     case alreadyInUse(Resource)
     case launch(LaunchError)
     case system(SystemFailure)
-    /// `tracer: on`, where ptrace is not permitted.
+    /// `tracer: on` without permission to use ptrace.
     case tracerUnavailable(TracingBarrier)
-    /// `memory-limit`, where no memory cgroup can be made.
+    /// `memory-limit` without a memory cgroup.
     case memoryLimitUnavailable(CgroupError)
 
     case interrupted
   }
 
-  /// Why a request was no success.
+  /// Why a request failed.
   package enum HTTPProblem: Sendable, Hashable, Codable {
     /// nil: any status from 200 to 299 was expected.
     case status(Int, expected: Int?)
-    /// No answer came; the text is that of the transfer library.
+    /// There was no response; the text is that of the transfer library.
     case noAnswer(String)
   }
 
-  /// Something whose presence shows that a target is ready, and that was there before the start.
+  /// A resource that shows that a target is ready, but existed before the start.
   package enum Resource: Sendable, Hashable, Codable {
     case port(Int)
     case socket(String)
@@ -140,14 +139,14 @@ extension Failure {
   }
 }
 
-/// A call of the system that failed.
+/// A failed system call.
 package struct SystemFailure: Error, Sendable, Hashable, Codable {
   package enum Call: String, Sendable, Codable {
     case open, pipe, mkdtemp, mkfifo, write, thread, fork
   }
 
   package var call: Call
-  /// The file or folder that it was about.
+  /// The file or folder concerned.
   package var path: String?
   /// `errno`.
   package var code: Int32

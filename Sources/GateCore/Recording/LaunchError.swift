@@ -1,31 +1,31 @@
 /// Why a program could not be started.
 package struct LaunchError: Error, Sendable, Hashable, Codable {
-  /// What was being done when it failed.
+  /// The operation that failed.
   package enum Stage: String, Sendable, Codable {
-    /// The arguments and the environment were checked.
+    /// Validating the arguments and the environment.
     case arguments
-    /// The program was looked for in `PATH`.
+    /// Searching the program in `PATH`.
     case search
-    /// The process that contains the program was made.
+    /// Creating the supervisor process.
     case supervisor
     case group, directory, input, output, addresses, hugePages, cpus, execution, cgroup, trace
   }
 
   package enum Reason: Sendable, Hashable, Codable {
-    /// The `errno` of the call that failed.
+    /// The `errno` of the failed call.
     case system(Int32)
     case emptyCommand
-    /// A variable's name is empty or has an equals sign in it.
+    /// A variable's name is empty or contains an equals sign.
     case invalidVariable(String)
     case zeroByte
     case notInPath(String)
-    /// The only file of that name in `PATH` may not be executed.
+    /// The only file of that name in `PATH` is not executable.
     case notExecutable(String)
   }
 
   package enum Hint: Sendable, Hashable, Codable {
     case unknownFormat
-    /// The file exists; the interpreter of its `#!` line or its dynamic loader does not.
+    /// The file exists, but the interpreter of its `#!` line or its dynamic loader does not.
     case missingInterpreter
     case noPermission
     case tooLong
@@ -37,7 +37,7 @@ package struct LaunchError: Error, Sendable, Hashable, Codable {
   package var reason: Reason
   package var program: String
   package var folder: String
-  /// The CPUs that were asked for.
+  /// The requested CPUs.
   package var cpus: [Int]
   package var hint: Hint?
 

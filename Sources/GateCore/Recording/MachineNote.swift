@@ -1,11 +1,11 @@
-/// How a scenario is measured on this machine, where that is not the best way, or what may distort its values.
+/// A limitation of measuring a scenario on this machine, or a property that may distort its values.
 package enum MachineNote: Sendable, Hashable, Codable {
   case noTracing(TracingBarrier)
   case noMemoryCgroup(CgroupError)
   /// Transparent huge pages are on for every program.
   case hugePagesAlways
   case swapInUse(Bytes)
-  /// The runner's own cgroup has a small limit, or little of it is left.
+  /// The runner's own cgroup has a small limit, or one that is nearly exhausted.
   case smallLimit(Bytes, used: Bytes)
   /// The limit of the runner's own cgroup is lower than the scenario's `memory-limit`.
   case hiddenLimit(Bytes, wanted: Bytes)
@@ -13,7 +13,7 @@ package enum MachineNote: Sendable, Hashable, Codable {
   case addressesNotFixed
 }
 
-/// Why programs that the runner starts cannot be traced (ptrace(2)).
+/// Why the runner cannot trace programs (ptrace(2)).
 package enum TracingBarrier: Sendable, Hashable, Codable {
   /// `kernel.yama.ptrace_scope` is 2 or more (`Documentation/admin-guide/LSM/Yama.rst`).
   case yama(scope: Int)
@@ -21,13 +21,13 @@ package enum TracingBarrier: Sendable, Hashable, Codable {
   case unknown
 }
 
-/// Why no cgroup of our own can be made, or used.
+/// Why no cgroup can be created or used.
 package enum CgroupError: Error, Sendable, Hashable, Codable {
-  /// No hierarchy is mounted, or what is mounted does not hold the runner's own cgroup.
+  /// No hierarchy is mounted, or the mounted one does not contain the runner's own cgroup.
   case notMounted
   /// The controller is neither mounted (v1) nor enabled for the folder's cgroup (v2).
   case noMemoryController(folder: String)
-  /// The kernel is older than the file, which came with 5.2 (`cgroup.freeze`).
+  /// The kernel lacks the file, which was added in 5.2 (`cgroup.freeze`).
   case noFile(String, folder: String)
   case readOnly(folder: String)
   case notPermitted(folder: String)

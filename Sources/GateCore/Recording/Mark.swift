@@ -1,4 +1,4 @@
-/// Something that happened at an instant of a repetition.
+/// An event at a point in time of a repetition.
 package struct Mark: Sendable, Equatable {
   package enum Event: Sendable, Equatable {
     case phase(String)
@@ -10,12 +10,12 @@ package struct Mark: Sendable, Equatable {
   /// Time since the target's exec.
   package var time: Duration
   package var event: Event
-  /// Resident memory of the main process just then, where it could be read.
+  /// Resident memory of the main process at the mark, if it could be read.
   package var resident: Bytes?
-  /// The main process's exact high-water mark since the mark before that has one, or since its exec.
+  /// The main process's exact high-water mark since the previous mark with one, or since its exec.
   ///
-  /// It is there where the tree stood still while the mark was read and set back to what was resident (`clear_refs`,
-  /// proc_pid_clear_refs(5)), so that nothing fell between; samples after it show marks that count from here.
+  /// Set if the tree was stopped while the mark was read and reset to the resident size (`clear_refs`,
+  /// proc_pid_clear_refs(5)), so that nothing was missed in between; high-water marks in later samples count from here.
   package var peakBefore: Bytes?
 
   package init(time: Duration, event: Event, resident: Bytes? = nil, peakBefore: Bytes? = nil) {

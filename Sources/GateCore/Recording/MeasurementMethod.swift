@@ -2,13 +2,13 @@
 ///
 /// Values of different methods are never compared.
 package enum MeasurementMethod: String, Sendable, CaseIterable, Codable {
-  /// Each process's own high-water mark, read when it ends; the tree's memory from a cgroup of its own.
+  /// Each process's own high-water mark, read at its exit; the tree's memory from its own cgroup.
   case tracedInCgroup = "traced+cgroup"
-  /// Each process's own high-water mark, read when it ends.
+  /// Each process's own high-water mark, read at its exit.
   case traced
-  /// Readings of `/proc` at intervals, with the tree's memory from a cgroup of its own.
+  /// Samples of `/proc` at intervals, with the tree's memory from its own cgroup.
   case sampledInCgroup = "sampled+cgroup"
-  /// Readings of `/proc` at intervals: what happens between the last one and the end is missed.
+  /// Samples of `/proc` at intervals: anything between the last sample and the end is missed.
   case sampled
 
   package init(isTraced: Bool, inCgroup: Bool) {
@@ -24,13 +24,13 @@ package enum MeasurementMethod: String, Sendable, CaseIterable, Codable {
   package var isInCgroup: Bool { self == .tracedInCgroup || self == .sampledInCgroup }
 }
 
-/// What the values of a process tree count.
+/// How the memory of a process tree is counted.
 package enum TreeMethod: String, Sendable, CaseIterable, Codable {
-  /// Anonymous and shared memory of the target's own cgroup: each page once, file pages not at all.
+  /// Anonymous and shared memory of the target's own cgroup: each page once, without file pages.
   case cgroup
-  /// Proportional set sizes (`Pss`) as far as they could be read: a page that n processes share counts 1/n in each.
-  /// What was not yet read counts in full, a fresh copy by fork(2) with what it has gained since.
+  /// Proportional set sizes (`Pss`) if available: a page that n processes share counts 1/n in each. Memory without a
+  /// reading counts in full; a new copy by fork(2) counts with its growth since the fork.
   case proportional
-  /// The sum of resident memory: shared pages count once for each process.
+  /// The sum of resident memory: shared pages count once per process.
   case upperBound = "upper-bound"
 }

@@ -5,13 +5,13 @@ package struct ProcessRecord: Sendable, Equatable, Codable {
   /// The kernel's name of the process (`comm`), at most 15 bytes.
   package var command: String
   package var isMain: Bool
-  /// The highest figure seen of it, over all programs that it was.
+  /// The highest memory of the process, over all programs that it executed.
   package var peak: Bytes
   package var firstSeen: Duration
   package var lastSeen: Duration
-  /// Whether its last high-water mark was read at its very end, so that nothing of it was missed.
+  /// Whether its high-water mark was read at its exit, so that nothing was missed.
   package var isExact: Bool
-  /// How it ended; nil where it was not seen to end.
+  /// How it ended; nil if it was not seen to end.
   package var ending: EndEvidence.Status?
 
   package init(

@@ -1,7 +1,7 @@
 extension Recording {
-  /// Why the repetition cannot count for its scenario; nil where it can.
+  /// Why the repetition does not count for its scenario; nil if it does.
   ///
-  /// A loop that the target reported comes first: what else failed followed from that.
+  /// A loop that the target reported takes precedence over the failures that it causes.
   package func failure(in scenario: Scenario, loop: TargetEvent?) -> Failure? {
     let unaccepted = scenario.accepts(end) ? nil : end
     var failure = failure
@@ -20,7 +20,7 @@ extension Recording {
 }
 
 extension Scenario {
-  /// The ends that it accepts, where the file says so or by default.
+  /// The accepted ends, from the project file or the default.
   fileprivate var expectedEnd: ExpectedEnd {
     expect ?? ExpectedEnd(exits: [0], signals: ending == .steps ? [stop.signal] : [])
   }

@@ -1,28 +1,28 @@
-/// All that was seen of one repetition.
+/// All measurements of one repetition.
 package struct Recording: Sendable, Equatable {
   package var method: MeasurementMethod
-  /// In the order of time.
+  /// In order of time.
   package var samples: [Sample]
-  /// In the order of time.
+  /// In order of time.
   package var marks: [Mark]
   package var processes: [ProcessRecord]
-  /// What the main process held at its end, or before it was stopped.
+  /// The main process's memory at its end, or before it was stopped.
   package var composition: Composition?
-  /// In the order of time; the last one need not be ``composition``.
+  /// In order of time; the last may differ from ``composition``.
   package var compositions: [CompositionReading]
   package var treeMethod: TreeMethod
-  /// The size of a page of memory in bytes: what a page fault brings in.
+  /// The size of a memory page in bytes, which is what a page fault adds.
   package var pageSize: Int
   package var end: End
   /// The step, setup, teardown or readiness that failed.
   package var failure: Failure?
   /// From exec to end.
   package var duration: Duration
-  /// When the runner asked the target to stop; nil where it ended by itself.
+  /// When the runner requested the stop; nil if the target ended by itself.
   package var stopRequested: Duration?
-  /// The longest time between two samples: what is shorter may have been missed.
+  /// The longest time between two samples; anything shorter may have been missed.
   package var widestGap: Duration
-  /// Lines that the target wrote to its marks FIFO and that are no valid messages.
+  /// The number of invalid lines that the target wrote to its marks FIFO.
   package var unknownMarks: Int
   /// The last lines of the target's output.
   package var outputTail: String

@@ -1,19 +1,19 @@
-/// One remark on one repetition.
+/// A note on one repetition.
 package enum RecordingNote: Sendable, Hashable, Codable {
   // What the values are worth
   /// The target ran for less than ``Recording/briefest``, and its end was not read.
   case brief
-  /// What the values of a tree of several processes count.
+  /// How the memory of a tree of several processes was counted.
   case treeMethod(TreeMethod)
-  /// Of so many readings only the highest was kept.
+  /// Only the highest of this many samples was kept.
   case thinned(stride: Int)
-  /// The sampler could not be started: there are no readings but the first and the last.
+  /// The sampler could not be started: only the first and the last sample exist.
   case notSampled(SystemFailure)
-  /// More threads than these were made; what the later ones started was sampled.
+  /// More threads were created than can be followed; processes started by later threads were sampled.
   case threadsNotFollowed(command: String?, count: Int)
 
   // What the target reported
-  /// Lines of the marks FIFO that are no valid messages.
+  /// The number of invalid lines in the marks FIFO.
   case unknownMarks(lines: Int)
   case marksDropped(count: Int, most: Int)
   /// The target wrote messages faster than they were read.
@@ -28,18 +28,18 @@ package enum RecordingNote: Sendable, Hashable, Codable {
 
   // How it ended
   case stepsNotPlayed(from: Failure.Part)
-  /// The target did not end in time when it was asked to, and was killed.
+  /// The target did not end in time after the stop request and was killed.
   case killedAfterStop(Signal, grace: Duration)
   /// Processes that outlived the target and were killed, with the first of them.
   case survivors(count: Int, first: [Survivor])
-  /// Processes that no SIGKILL has ended.
+  /// Processes that survived SIGKILL.
   case unkillable([Int32])
   /// More processes were seen than are listed.
   case processesNotListed(count: Int)
-  /// The target's output is not in its file, or not all of it.
+  /// The target's output is missing from its file, or incomplete.
   case outputNotStored(SystemFailure)
 
-  /// A value that was reported in one unit first, and in another one later.
+  /// A value that was reported in two units.
   package struct SecondUnit: Sendable, Hashable, Codable {
     package var metric: String
     package var first: String

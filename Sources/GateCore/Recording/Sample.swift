@@ -1,4 +1,4 @@
-/// What one process held in memory at one instant, from `/proc/<pid>/status`.
+/// The memory of a process at one point in time, from `/proc/<pid>/status`.
 package struct MemoryReading: Sendable, Equatable {
   /// `VmRSS`.
   package var resident: Bytes
@@ -20,16 +20,16 @@ package struct MemoryReading: Sendable, Equatable {
   }
 }
 
-/// One reading of the process tree.
+/// A sample of the process tree.
 package struct Sample: Sendable, Equatable {
   /// Time since the target's exec.
   package var time: Duration
-  /// The main process; nil before it is known, after it has gone, and where only another process of the tree was read.
+  /// The main process; nil before it is known, after its exit, and if only another process of the tree was read.
   package var main: MemoryReading?
-  /// The memory of the whole tree; what it counts is the recording's ``TreeMethod``.
+  /// The memory of the tree, counted according to the recording's ``TreeMethod``.
   package var tree: Bytes
   package var processes: Int
-  /// What the main process has done up to then; nil where it was not read.
+  /// The main process's activity so far; nil if it was not read.
   package var activity: Activity?
 
   package init(time: Duration, main: MemoryReading?, tree: Bytes, processes: Int, activity: Activity? = nil) {
@@ -41,11 +41,11 @@ package struct Sample: Sendable, Equatable {
   }
 }
 
-/// What a process has done since its start, from `/proc/<pid>/stat`.
+/// The activity of a process since its start, from `/proc/<pid>/stat`.
 package struct Activity: Sendable, Equatable {
-  /// Page faults that needed no reading from a disk (`minflt`): each made one more page resident.
+  /// Page faults without disk I/O (`minflt`): each made one more page resident.
   package var minorFaults: Int64
-  /// The time that CPUs have spent on it (`utime` and `stime`), in steps of the kernel's clock tick, mostly 10 ms.
+  /// CPU time (`utime` and `stime`), in steps of the kernel's clock tick, usually 10 ms.
   package var cpuTime: Duration
 
   package init(minorFaults: Int64, cpuTime: Duration) {

@@ -1,12 +1,12 @@
-/// What an approval did to one baseline.
+/// The effect of an approval on one baseline.
 package struct ApprovalChange: Sendable, Equatable {
   package enum Outcome: Sendable, Equatable {
     case created, replaced, unchanged
-    /// The baseline was left as it is.
+    /// The baseline was left unchanged.
     case skipped(SkipReason)
   }
 
-  /// Why a result must not become a baseline.
+  /// Why a result cannot become a baseline.
   package enum SkipReason: Sendable, Equatable {
     case failed(Failure)
     case noRepetitions
@@ -19,15 +19,15 @@ package struct ApprovalChange: Sendable, Equatable {
   /// The path of the baseline's file.
   package var path: String
   package var outcome: Outcome
-  /// The medians of the previous baseline; empty where there was none.
+  /// The medians of the previous baseline; empty if there was none.
   package var before: [MetricName: Double]
   /// The medians of the new baseline.
   package var after: [MetricName: Double]
-  /// The units of the values that the target reports.
+  /// The units of reported values.
   package var units: [MetricName: String] = [:]
-  /// Whether the new baseline has growth per iteration, else per second.
+  /// Whether the new baseline has growth per iteration rather than per second.
   package var growthIsPerIteration = false
-  /// The metrics that have risen slowly over several approvals.
+  /// The metrics that rose slowly over several approvals.
   package var creeps: [Creep] = []
 
   package init(

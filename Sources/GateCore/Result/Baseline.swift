@@ -7,7 +7,7 @@ package struct Approval: Sendable, Hashable, Codable {
   package var by: String
   package var commit: String?
   package var reason: String?
-  /// The id of the run with these values.
+  /// The ID of the run with these values.
   package var run: String
 
   package init(at: Date, by: String, commit: String?, reason: String?, run: String) {
@@ -19,10 +19,10 @@ package struct Approval: Sendable, Hashable, Codable {
   }
 }
 
-/// The level from which creep is counted: the sum of small rises, each of which was within its tolerance.
+/// The level from which creep is measured: the sum of small rises that were each within the tolerance.
 package struct Anchor: Sendable, Hashable, Codable {
   package var level: Double
-  /// When and at which commit the level was approved or measured.
+  /// The time and commit at which the level was approved or measured.
   package var at: Date
   package var commit: String?
 
@@ -33,19 +33,19 @@ package struct Anchor: Sendable, Hashable, Codable {
   }
 }
 
-/// The values of one scenario in one environment with which later ones are compared.
+/// The approved values of one scenario in one environment, with which later values are compared.
 package struct Baseline: Sendable, Equatable, Codable {
   package var scenario: ScenarioName
   package var environment: String
   package var fingerprint: Fingerprint
-  /// One value of each repetition, in the order of measurement.
+  /// One value for each repetition, in order of measurement.
   package var metrics: [MetricName: [Double]]
-  /// The units of values that the target reports (``MetricName/value(_:)``).
+  /// The units of reported values (``MetricName/value(_:)``).
   package var units: [MetricName: String]
   package var composition: Composition?
-  /// The memory curve of the middle repetition; nil where a file has none.
+  /// The memory curve of the median repetition; nil if a file has none.
   package var curve: MemorySeries?
-  /// How the metrics of the process tree were counted.
+  /// How the memory of the process tree was counted.
   package var treeMethod: TreeMethod
   /// The levels from which metrics have crept up (``continueAnchors(of:gate:)``).
   package var anchors: [MetricName: Anchor]
@@ -76,7 +76,7 @@ package struct Baseline: Sendable, Equatable, Codable {
     self.approval = approval
   }
 
-  /// The values of a result, without those of process trees where the repetitions counted them by different methods.
+  /// The values of a result, without those of process trees if repetitions counted them with different methods.
   package init(of result: ScenarioResult, approval: Approval? = nil) {
     let treeMethods = Set(result.repetitions.map(\.treeMethod))
     let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || treeMethods.count == 1 }
@@ -108,7 +108,7 @@ extension Baseline {
     metric.unit(perIteration: false, reported: units[metric])
   }
 
-  /// Whether values from this environment may be compared with the baseline's.
+  /// Whether values from this environment can be compared with the baseline's.
   package func isComparable(to environment: EnvironmentInfo) -> Bool {
     environment.fingerprint.differences(fromBaseline: fingerprint)
       .allSatisfy { !$0.field.isHard || environment.ignoredFields.contains($0.field) }
@@ -125,7 +125,7 @@ package enum Reference: Sendable, Equatable {
 }
 
 extension ScenarioResult {
-  /// A baseline's values as a result that is not judged, with the default gate.
+  /// A baseline as a result that is not judged, with the default gate.
   package init(of baseline: Baseline) {
     let count = baseline.metrics.values.map(\.count).max() ?? 0
     let repetitions = (0..<count).map { index in

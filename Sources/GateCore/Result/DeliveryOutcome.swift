@@ -1,4 +1,4 @@
-/// What happened to a message for a webhook, be it new or queued by an earlier run.
+/// The outcome for one webhook message, new or queued by an earlier run.
 package struct DeliveryReport: Sendable, Equatable {
   /// Nil if the project file has no webhook for the message.
   package var webhook: WebhookLabel?

@@ -5,11 +5,11 @@ package struct LaunchSummary: Sendable, Equatable {
   /// How the run ended, as far as the program could record it.
   package enum Ending: Sendable, Equatable {
     case crashed(Signal)
-    /// A signal requested the end; `sender` is the process that sent it, nil where it is unknown.
+    /// A signal requested the end; `sender` is the PID of its sender, if known.
     case requested(Signal, sender: Int32?)
-    /// nil where the code is unknown.
+    /// nil if the code is unknown.
     case exited(code: Int32?)
-    /// No end is recorded: it still runs, or it was killed.
+    /// No end is recorded: the program is still running, or it was killed.
     case unmarked
   }
 
@@ -18,19 +18,19 @@ package struct LaunchSummary: Sendable, Equatable {
   package var activity: String
   package var appVersion: String
   package var process: Int32
-  /// How long it had hung at the last sign of life; nil where it had not.
+  /// The duration of the hang at the last sign of life; nil without a hang.
   package var hungFor: Duration?
-  /// Whether the program had stopped the library.
+  /// Whether the program stopped recording.
   package var isStopped: Bool
   /// The last sign of life.
   package var lastSeen: Date
   package var resident: Bytes
   package var peak: Bytes
-  /// The lowest limit of its memory cgroup and its ancestors; nil where there is none.
+  /// The lowest limit of its memory cgroup and its ancestors; nil if there is none.
   package var limit: Bytes?
-  /// How many processes of its cgroup the OOM killer killed during the run; nil where they are not counted.
+  /// The number of OOM kills in its cgroup during the run; nil if they are not counted.
   package var oomKills: Int64?
-  /// How many runs in a row before it failed during their start.
+  /// The number of consecutive previous runs that failed during startup.
   package var launchFailures: Int
   package var kernel: String
   package var cgroup: String

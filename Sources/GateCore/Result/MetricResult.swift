@@ -1,10 +1,10 @@
 import Statistics
 
-/// One metric of one scenario: its values and, where a rule of the gate judges it, the verdict.
+/// One metric of one scenario: its values and, if a gate rule judges it, the verdict.
 package struct MetricResult: Sendable, Hashable {
   package var rule: GateRule
   package var unit: String
-  /// `skipped` where no rule judges it.
+  /// `skipped` if no rule judges it.
   package var verdict: Verdict
   package var baseline: ValueSummary?
   package var current: ValueSummary?
@@ -13,15 +13,15 @@ package struct MetricResult: Sendable, Hashable {
   package var allowed: Double?
   /// The smallest change that this comparison could have detected.
   package var detectable: Double?
-  /// The smallest change that a check by this plan can detect with the noise of the baseline, without a tolerance.
+  /// The smallest change that a check with this plan can detect with the noise of the baseline, without a tolerance.
   package var resolution: Double?
-  /// Whether noise alone made the verdict inconclusive, so that more repetitions may decide it.
+  /// Whether only noise made the verdict inconclusive, so that more repetitions may decide it.
   package var isUndecided = false
-  /// nil where nothing was compared.
+  /// nil if nothing was compared.
   package var method: Method?
-  /// The probability of such a difference between values of an unchanged program; nil within the tolerance.
+  /// The probability of such a difference for an unchanged program; nil within the tolerance.
   package var chance: Double?
-  /// Why the verdict is what it is; nil where there is nothing to explain.
+  /// The reason for the verdict; nil if there is nothing to explain.
   package var reason: VerdictReason?
 
   package init(
@@ -54,7 +54,7 @@ package struct MetricResult: Sendable, Hashable {
 
   package var metric: MetricName { rule.metric }
 
-  /// Whether a rule of the gate judges it.
+  /// Whether a gate rule judges it.
   package var isGated: Bool { rule.severity != .off }
 }
 
@@ -62,7 +62,7 @@ package struct MetricResult: Sendable, Hashable {
 package struct ValueSummary: Sendable, Hashable {
   package var median: Double
   package var count: Int
-  /// From the lowest to the highest value; nil where only the median is known.
+  /// From the lowest to the highest value; nil if only the median is known.
   package var range: ClosedRange<Double>?
 
   package init(median: Double, count: Int, range: ClosedRange<Double>? = nil) {
@@ -71,7 +71,7 @@ package struct ValueSummary: Sendable, Hashable {
     self.range = range
   }
 
-  /// nil where there is no finite value.
+  /// nil if there is no finite value.
   package init?(_ values: [Double]) {
     let finite = values.filter(\.isFinite)
     guard let median = Spread.median(finite), let low = finite.min(), let high = finite.max() else { return nil }
@@ -80,16 +80,16 @@ package struct ValueSummary: Sendable, Hashable {
 }
 
 extension MetricResult {
-  /// Current less baseline.
+  /// The current values minus the baseline's.
   package struct Change: Sendable, Hashable {
     package var absolute: Double
-    /// nil where the baseline is zero.
+    /// nil if the baseline is zero.
     package var percent: Double?
-    /// The ends of the 95 % interval of the shift.
+    /// The bounds of the shift's 95 % interval.
     package var low: Double
     package var high: Double
-    /// The median of the differences between all values of both sides (Hodges and Lehmann), which the verdict is based
-    /// on; where values jump between two levels, it is not the difference of the medians.
+    /// The median of the differences between all values of both sides (Hodges and Lehmann), on which the verdict is
+    /// based; for bimodal values it is not the difference of the medians.
     package var shift: Double
 
     package init(absolute: Double, percent: Double?, low: Double, high: Double, shift: Double? = nil) {
@@ -101,19 +101,18 @@ extension MetricResult {
     }
   }
 
-  /// How the values of both sides were compared.
+  /// How the values were compared.
   package enum Method: String, Sendable, CaseIterable, Codable {
-    /// By the exact test of their ranks.
+    /// With the exact rank test.
     case ranks = "rank-test"
-    /// By ranks, after values that jump between two levels were compared with the nearer level, and by their share at
-    /// the higher level.
+    /// For bimodal values: by ranks within the nearer level, and by the share of values at the higher level.
     case levels = "two-levels"
     /// By size alone: there are too few values for a test.
     case thresholds = "no-statistics"
   }
 }
 
-/// Why a metric's verdict is what it is; the reports put it into words.
+/// The reason for a metric's verdict; reports turn it into a sentence.
 package enum VerdictReason: Sendable, Hashable, Codable {
   /// No baseline is stored for this environment.
   case noBaseline
@@ -123,60 +122,60 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case rise
   /// It fell by more than its tolerance.
   case fall
-  /// A rise of more than the tolerance can be neither shown nor excluded; its upper bound.
+  /// A rise above the tolerance is neither shown nor excluded; its upper bound.
   case undecided(upTo: Double)
-  /// The values jump between two levels; how many were at the higher one, and what follows from it.
+  /// The values are bimodal; the number at the higher level, and the outcome.
   case levels(TwoLevels, LevelsOutcome)
-  /// Its median is above the limit; by at least so much with 95 % confidence, where an interval is known.
+  /// The median is above the limit; by at least this much with 95 % confidence, if an interval is known.
   case aboveLimit(atLeastBy: Double?)
-  /// Its interval contains the limit.
+  /// The interval contains the limit.
   case nearLimit(low: Double, high: Double)
-  /// It is above the limit, but growth slows down all the time.
+  /// It is above the limit, but growth is slowing down.
   case aboveLimitWhileSettling
-  /// Most repetitions do not have it.
+  /// Most repetitions lack it.
   case unavailable(Unavailability)
-  /// The repetitions counted their process trees by different methods.
+  /// The repetitions counted their process trees with different methods.
   case mixedTreeMethods([TreeMethod])
-  /// The baseline counted its process trees by another method.
+  /// The baseline counted its process trees with another method.
   case otherTreeMethod(baseline: TreeMethod, current: TreeMethod)
   /// The repetitions reported the value in different units.
   case mixedUnits([String])
-  /// The gate gives an amount in a unit that the target does not use.
+  /// The gate has an amount in a unit that the target does not use.
   case wrongUnitInGate(Amount, reported: String)
   /// The baseline has the value in another unit.
   case otherUnit(baseline: String, current: String)
 
   package enum LevelsOutcome: Sendable, Hashable, Codable {
     case rise, fall
-    /// A rise of more than the tolerance can be neither shown nor excluded; its upper bound.
+    /// A rise above the tolerance is neither shown nor excluded; its upper bound.
     case undecided(upTo: Double)
   }
 }
 
-/// The two levels between which a program's values jump.
+/// The two levels of a bimodal program.
 package struct TwoLevels: Sendable, Hashable, Codable {
   package var low: Double
   package var high: Double
-  /// How many of the baseline's values are at the higher level.
+  /// The number of baseline values at the higher level.
   package var highBefore: Int
   package var highNow: Int
   package var countBefore: Int
   package var countNow: Int
 }
 
-/// Why most repetitions do not have a metric.
+/// Why most repetitions lack a metric.
 package enum Unavailability: Sendable, Hashable, Codable {
   case noPhaseStarted
   /// The target reported the value in too few repetitions.
   case notReported(in: Int, of: Int)
-  /// The target ended before enough readings were made.
+  /// The target ended before there were enough samples.
   case tooFewReadings
-  /// The target's page faults were read fewer than two times.
+  /// The target's page faults were sampled fewer than two times.
   case tooFewFaultReadings
-  /// The iterations were too short to read the memory of enough of them.
+  /// The iterations were too short to sample memory in enough of them.
   case iterationsTooFast
   /// Too few repetitions became steady.
   case seldomSteady(in: Int, of: Int)
-  /// No repetition became steady; the reason that most repetitions have.
+  /// No repetition became steady; the most frequent reason.
   case neverSteady(Steadiness)
 }

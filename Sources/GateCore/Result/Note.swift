@@ -1,15 +1,15 @@
-/// A remark on a scenario's result; the reports put it into words.
+/// A note on a scenario's result; reports turn it into a sentence.
 package enum Note: Sendable, Hashable, Codable {
   // On the measurement.
-  /// A remark on so many of the `total` repetitions.
+  /// A note on `count` of the `total` repetitions.
   case recording(RecordingNote, count: Int, total: Int)
   case machine(MachineNote)
-  /// The values are compared with this build, which ran alternately with the scenario's own.
+  /// The values are compared with this build, which ran alternately with the scenario's own build.
   case comparedWithBuild(String)
   /// A child process has more memory than the main process, and no rule covers it; the commands of both.
   case largerChild(child: String, main: String)
-  /// Memory grows in so many repetitions, and no rule covers growth: the growth of the middle one of them, and a limit to
-  /// start with (``ScenarioResult/gate(limitingGrowthTo:)``).
+  /// Memory grows in `count` repetitions, and no rule covers growth: the median growth, and an initial limit
+  /// (``ScenarioResult/gate(limitingGrowthTo:)``).
   case ungatedGrowth(Growth, count: Int, total: Int, limit: Amount)
 
   // On the verdict.
@@ -19,7 +19,7 @@ package enum Note: Sendable, Hashable, Codable {
   case notJudged(MetricName, Unavailability)
   /// The default gate does not judge the metric, since only `count` of the baseline's repetitions have it.
   case baselineSeldomSteady(MetricName, count: Int, total: Int)
-  /// There is no baseline for this environment: the name of the nearest one, and the fields that differ.
+  /// There is no baseline for this environment: the name of the closest one, and the fields that differ.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
   /// The environment differs from the baseline's in these fields.
   case environmentChanged([Fingerprint.Difference])
@@ -29,7 +29,7 @@ package enum Note: Sendable, Hashable, Codable {
   /// Only the base of a comparison has these scenarios.
   case onlyInBase([ScenarioName])
 
-  /// Whether it is a remark on the verdict, which a new judgement makes obsolete; others are on the measurement.
+  /// Whether it is a note on the verdict, which a new judgement replaces; others are on the measurement.
   package var isOnVerdict: Bool {
     switch self {
     case .recording, .machine, .comparedWithBuild, .largerChild, .ungatedGrowth: false
@@ -42,11 +42,11 @@ package enum Note: Sendable, Hashable, Codable {
 
 /// A metric that rose slowly, by less than its tolerance each time.
 package struct Creep: Sendable, Hashable, Codable {
-  /// What the rise is counted over.
+  /// What the rise was summed over.
   package enum Span: Sendable, Hashable, Codable {
     /// Approvals that were each within the tolerance.
     case approvals
-    /// So many runs, none of which rose by more than the tolerance.
+    /// This many runs, none of which rose by more than the tolerance.
     case runs(Int)
   }
 

@@ -19,7 +19,7 @@ package enum Progress: Sendable, Equatable {
   /// `index` counts from 1.
   case scenarioStarted(ScenarioName, index: Int, of: Int)
   case repetitionStarted(Repetition)
-  /// The peak is nil where it is unavailable.
+  /// The peak is nil if it is unavailable.
   case repetitionFinished(Repetition, peak: Bytes?, duration: Duration)
   case scenarioFinished(ScenarioResult)
 }

@@ -7,7 +7,7 @@ extension RunInfo {
     case commit, subject, branch, buildURL
   }
 
-  /// Only the id must be there.
+  /// Only the ID is required.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func text(_ key: CodingKeys) throws -> String? { try fields.decodeIfPresent(String.self, forKey: key) }
@@ -33,10 +33,10 @@ extension Baseline {
 extension Note: Remark {}
 extension RecordingNote: Remark {}
 
-// The synthesised coding uses these.
+// Used by the synthesised coding.
 
 extension KeyedDecodingContainer {
-  /// Metrics of a later version are left out.
+  /// Unknown metrics are ignored.
   func decode(_ type: [MetricName: Anchor].Type, forKey key: Key) throws -> [MetricName: Anchor] {
     guard try contains(key) && !decodeNil(forKey: key) else { return [:] }
     let fields = try nestedContainer(keyedBy: MetricName.self, forKey: key)
@@ -45,12 +45,12 @@ extension KeyedDecodingContainer {
     }
   }
 
-  /// Where it is missing, trees were sums, as all were at first.
+  /// If missing, trees are sums, as in the first version.
   func decode(_ type: TreeMethod.Type, forKey key: Key) throws -> TreeMethod {
     try decodeIfPresent(TreeMethod.self, forKey: key) ?? .upperBound
   }
 
-  /// An end that is missing is not known.
+  /// A missing end is unknown.
   func decode(_ type: End.Type, forKey key: Key) throws -> End {
     try decodeIfPresent(End.self, forKey: key) ?? End(.unknown)
   }
@@ -193,7 +193,7 @@ extension MetricResult: Codable {
     try fields.encodeIfPresent(detectable?.finite.map(rounded), forKey: .detectable)
     try fields.encodeIfPresent(resolution?.finite.map(rounded), forKey: .resolution)
     try fields.encodeIfPresent(method, forKey: .method)
-    // To a millionth, far below what any decision depends on.
+    // Rounded to a millionth, far below what any decision depends on.
     try fields.encodeIfPresent(chance.map { ($0 * 1e6).rounded() / 1e6 }, forKey: .chance)
     guard isGated || rule.tolerance != nil || rule.limit != nil else { return }
     try RuleBounds(rule, allowed: allowed?.finite.map(rounded)).encode(to: fields.superEncoder(forKey: .tolerance))
@@ -213,7 +213,7 @@ extension ScenarioSummary: Codable {
     case current
   }
 
-  /// Of a scenario without an environment the name of that is empty: it is the run's.
+  /// A scenario without an environment gets an empty name, which stands for the run's environment.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -260,7 +260,7 @@ extension EnvironmentInfo {
 }
 
 extension KeyedDecodingContainer {
-  /// nil also for an object without any amount.
+  /// Also nil for an object without any size.
   package func decodeComposition(forKey key: Key) throws -> Composition? {
     let composition = try decodeIfPresent(Composition.self, forKey: key)
     return composition == Composition(anonymous: .zero, file: .zero, shared: .zero) ? nil : composition

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The name and version of this program in its reports.
+/// The program's name and version in reports.
 package enum Tool {
   package static let name = "highwater"
   package static let version = "0.1.0"
@@ -10,7 +10,7 @@ package enum Tool {
 package struct RunResult: Sendable, Equatable {
   package var run: RunInfo
   package var environment: EnvironmentInfo
-  /// In the order of the project file.
+  /// In project file order.
   package var scenarios: [ScenarioResult]
 
   package init(run: RunInfo, environment: EnvironmentInfo, scenarios: [ScenarioResult]) {
@@ -26,7 +26,7 @@ package struct RunResult: Sendable, Equatable {
 
 /// Which build was run, and when.
 package struct RunInfo: Sendable, Hashable, Codable {
-  /// A UUID of version 7, so that ids sort by time.
+  /// A version 7 UUID, so that IDs sort by time.
   package var id: String
   package var startedAt: Date
   package var duration: Duration
@@ -56,11 +56,11 @@ package struct RunInfo: Sendable, Hashable, Codable {
   }
 }
 
-/// What the history stores of a run.
+/// The part of a run that the history stores.
 package struct RunSummary: Sendable, Equatable {
   package var run: RunInfo
   package var environment: EnvironmentInfo
-  /// In the order of the project file.
+  /// In project file order.
   package var scenarios: [ScenarioSummary]
 
   package init(run: RunInfo, environment: EnvironmentInfo, scenarios: [ScenarioSummary]) {

@@ -1,6 +1,7 @@
-/// The result of one scenario: made by the measurement, completed by the judgement, read by reports, files and pages.
+/// The result of one scenario: created by the measurement, completed by the judgement, and read by reports, files and
+/// pages.
 ///
-/// A measured scenario has the verdict `skipped` until ``judged(against:allowsMissingBaseline:)`` has judged it.
+/// The verdict of a measured scenario is `skipped` until ``judged(against:allowsMissingBaseline:)`` judges it.
 @dynamicMemberLookup
 package struct ScenarioResult: Sendable, Equatable {
   /// The part that the history stores.
@@ -9,14 +10,14 @@ package struct ScenarioResult: Sendable, Equatable {
   package var gate: Gate
   /// The counted repetitions, in order.
   package var repetitions: [RepetitionResult]
-  /// The composition of memory nearest to the peak, of the same repetition as ``ScenarioSummary/composition``.
+  /// The composition of memory closest to the peak, in the same repetition as ``ScenarioSummary/composition``.
   package var compositionAtPeak: Composition?
-  /// What the values were compared with; nil where there was nothing to compare with.
+  /// The reference of the comparison, if any.
   package var reference: ReferenceInfo?
-  /// Why the scenario failed; nil unless it did.
+  /// Why the scenario failed; nil if it did not.
   package var failure: Failure?
   package var notes: [Note]
-  /// How many repetitions the verdict could have asked for; nil where their number was fixed.
+  /// The plan of repetitions; nil if their number was fixed.
   package var plan: RepetitionPlan?
 
   package init(
@@ -53,12 +54,12 @@ package struct ScenarioResult: Sendable, Equatable {
   }
 }
 
-/// What a report shows of the baseline, apart from its values.
+/// Details of the baseline for reports, apart from its values.
 package struct ReferenceInfo: Sendable, Equatable {
   package var composition: Composition?
-  /// The memory curve of the middle repetition.
+  /// The memory curve of the median repetition.
   package var curve: MemorySeries?
-  /// The number of commits since the approval; nil where it is unknown.
+  /// The number of commits since the approval; nil if it is unknown.
   package var commitsSinceApproval: Int?
 
   package init(composition: Composition? = nil, curve: MemorySeries? = nil, commitsSinceApproval: Int? = nil) {
@@ -68,25 +69,25 @@ package struct ReferenceInfo: Sendable, Equatable {
   }
 }
 
-/// What the history stores of a scenario's result: everything that a trend is drawn from.
+/// The part of a scenario's result that the history stores, from which trends are drawn.
 package struct ScenarioSummary: Sendable, Equatable {
   package var name: ScenarioName
   package var tags: [String]
   package var verdict: Verdict
-  /// The environment of this scenario: its isolation and memory limit are part of it.
+  /// The environment of this scenario, which includes its isolation and memory limit.
   package var environment: EnvironmentInfo
   package var repetitionCount: Int
-  /// Whether growth is measured per iteration, else per second.
+  /// Whether growth is per iteration rather than per second.
   package var growthIsPerIteration: Bool
-  /// The metrics that the gate judges, in its order.
+  /// The gated metrics, in the gate's order.
   package var metrics: [MetricResult]
-  /// The other metrics that were measured, in the order in which reports list them.
+  /// The other measured metrics, in report order.
   package var ungated: [MetricResult]
   /// The repetitions that did not end as expected.
   package var failedRepetitions: [FailedRepetition]
-  /// Memory composition at the end of the repetition in the middle.
+  /// The composition of memory at the end of the median repetition.
   package var composition: Composition?
-  /// The approval of the baseline; nil where the values were not compared with an approved baseline.
+  /// The approval of the baseline; nil without a comparison with an approved baseline.
   package var approval: Approval?
 
   package init(
@@ -115,7 +116,7 @@ package struct ScenarioSummary: Sendable, Equatable {
     self.approval = approval
   }
 
-  /// All metrics, in the order in which reports list them.
+  /// All metrics, in report order.
   package var allMetrics: [MetricResult] {
     (metrics + ungated).sorted { MetricName.isListedBefore($0.metric, $1.metric) }
   }
@@ -130,7 +131,7 @@ package struct FailedRepetition: Sendable, Hashable, Codable {
   /// Counts from 1.
   package var number: Int
   package var end: End
-  /// The loop that the target reported, which fails a repetition whatever its end.
+  /// The loop that the target reported, which fails a repetition however it ends.
   package var loop: TargetEvent.Kind?
 
   package init(number: Int, end: End, loop: TargetEvent.Kind? = nil) {
@@ -141,7 +142,7 @@ package struct FailedRepetition: Sendable, Hashable, Codable {
 }
 
 extension ScenarioResult {
-  /// The unit of a metric as the result file names it; of a value that the target reports, as it was first reported.
+  /// The unit of a metric as in the result file; for a reported value, the unit of its first report.
   package func unit(of metric: MetricName) -> String {
     metric.unit(perIteration: summary.growthIsPerIteration, reported: reportedUnit(of: metric))
   }
@@ -159,10 +160,9 @@ extension ScenarioResult {
     return peaks.indices.sorted { (peaks[$0], $0) < (peaks[$1], $1) }.dropFirst(peaks.count / 2).first
   }
 
-  /// Derives from the repetitions what the history stores of them: their number, the metrics that no gate asks for, and
-  /// bad ends.
+  /// Derives the summary from the repetitions: their number, the ungated metrics, and failed ends.
   ///
-  /// To be called after a change of the repetitions; a judgement does so itself.
+  /// Call it after a change of the repetitions; a judgement calls it itself.
   package mutating func summarize() {
     summary.repetitionCount = repetitions.count
     let gated = Set(summary.metrics.map(\.metric))
@@ -181,9 +181,9 @@ extension ScenarioResult {
 }
 
 extension RepetitionResult {
-  /// Whether its end is no failure.
+  /// Whether the end is not a failure.
   ///
-  /// The result does not say which ends were expected: an exit or a signal is a failure only where the scenario failed.
+  /// The result does not have the expected ends: an exit or a signal is a failure only if the scenario failed.
   fileprivate func endedWell(inFailed scenarioFailed: Bool) -> Bool {
     guard end.oomKills == 0 else { return false }
     return switch end.kind {

@@ -1,13 +1,13 @@
-/// Whether a scenario is bad with this run, and whether it was before.
+/// Whether a scenario is bad in this run, and whether it was before.
 ///
-/// A regression or a failure is bad. An undecided verdict (inconclusive, no baseline, skipped) changes nothing: a scenario
-/// that was bad before still is.
+/// A regression or a failure is bad. An undecided verdict (inconclusive, no baseline, skipped) changes nothing: a
+/// scenario that was bad before still is.
 package enum ScenarioState: String, Sendable, CaseIterable {
-  /// Bad now, and not before.
+  /// Bad now, but not before.
   case new
   /// Bad before, and not good now.
   case still
-  /// Good now, and bad before.
+  /// Good now, but bad before.
   case recovered
   /// Bad neither now nor before.
   case ok
@@ -16,7 +16,7 @@ package enum ScenarioState: String, Sendable, CaseIterable {
   ///
   /// - Parameters:
   ///   - current: The verdict of this run.
-  ///   - earlier: The verdicts of earlier runs, the oldest first; the last decided one counts.
+  ///   - earlier: The verdicts of earlier runs, oldest first; the last decided one counts.
   package init(_ current: Verdict, after earlier: some BidirectionalCollection<Verdict>) {
     let wasBad = earlier.last { $0.standing != .undecided }?.standing == .bad
     switch (wasBad, current.standing) {
@@ -27,7 +27,7 @@ package enum ScenarioState: String, Sendable, CaseIterable {
     }
   }
 
-  /// Compares a verdict with that of the run before; nil where there was none.
+  /// Compares a verdict with that of the previous run, if any.
   package init(_ current: Verdict, after previous: Verdict?) {
     self.init(current, after: previous.map { [$0] } ?? [])
   }
@@ -48,7 +48,7 @@ extension Verdict {
 }
 
 extension Webhook.Occasion {
-  /// Whether a run is sent to a webhook of this kind: by `failure` with every exit code except 0, by `change` where a
+  /// Whether a run is sent to a webhook of this kind: for `failure` with every exit code except 0, for `change` if a
   /// scenario became bad or good.
   package func isWorthTelling(exitCode: ExitCode, states: some Sequence<ScenarioState>) -> Bool {
     switch self {

@@ -33,12 +33,12 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
 }
 
 extension Verdict {
-  /// The first of them that any scenario has is the verdict of the run (README.md).
+  /// The first of these that any scenario has is the verdict of the run (README.md).
   package static let precedence: [Verdict] = [
     .regression, .failed, .noBaseline, .inconclusive, .improved, .pass, .skipped,
   ]
 
-  /// The first of the verdicts in the order of ``precedence``; `skipped` where there are none.
+  /// The first of the verdicts in order of ``precedence``; `skipped` if there are none.
   package static func combined(_ verdicts: some Sequence<Verdict>) -> Verdict {
     let seen = Set(verdicts)
     return precedence.first(where: seen.contains) ?? .skipped

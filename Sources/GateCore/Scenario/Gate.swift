@@ -1,7 +1,7 @@
-/// Which metrics of a scenario are judged, and by which rules.
+/// The metrics of a scenario that are judged, with their rules.
 package struct Gate: Sendable, Hashable, Codable {
   package var rules: [GateRule]
-  /// Whether the project file has no gate: then an unavailable metric is a note and no verdict.
+  /// Whether the project file has no gate: an unavailable metric is then a note, not a verdict.
   package var isStandard: Bool
 
   package init(rules: [GateRule], isStandard: Bool = false) {
@@ -26,7 +26,7 @@ package struct GateRule: Sendable, Hashable {
   }
 
   package var metric: MetricName
-  /// nil where only the limit counts and no baseline is needed.
+  /// nil if only the limit counts, which needs no baseline.
   package var tolerance: Tolerance?
   /// The largest value that the metric may have.
   package var limit: Amount?
@@ -40,21 +40,22 @@ package struct GateRule: Sendable, Hashable {
   }
 }
 
-/// How far above its baseline a metric may be.
+/// How far a metric may exceed its baseline.
 package enum Tolerance: Sendable, Hashable {
-  /// The larger of the two counts; nil where the rule does not give it.
+  /// The larger of the two counts; nil if the rule does not have it.
   case bounds(relative: Percent?, absolute: Amount?)
-  /// Taken from the spread of the baseline's own values.
+  /// Derived from the spread of the baseline's values.
   case automatic
 
-  /// One page more must not fail a tool of 2 MB, and a rise of more than 3 % in a server must (judging.md, Tolerances and limits).
+  /// A tool of 2 MB must not fail because of one page, and a server must fail if it rises by more than 3 % (judging.md,
+  /// Tolerances and limits).
   ///
   /// Of 378 checks of 27 unchanged programs, 370 passed, and none was a false alarm (ci/calibrate.d/REAL.md).
   package static let standard = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
 
-  /// The tolerance of a rule that gives none; nil for growth, which is judged by a limit.
+  /// The tolerance of a rule without one; nil for growth, which is judged by a limit.
   ///
-  /// A value that the target reports has no absolute part: no amount is too small to matter in every unit.
+  /// A reported value has no absolute part: no amount is insignificant in every unit.
   package static func standard(of metric: MetricName) -> Tolerance? {
     if metric.isValue { return .bounds(relative: Percent(3), absolute: nil) }
     return metric == .growth ? nil : .standard

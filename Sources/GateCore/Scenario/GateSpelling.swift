@@ -41,7 +41,7 @@ extension Amount {
 }
 
 extension Duration {
-  /// In the largest unit that gives a whole number; less than a millisecond as a fraction.
+  /// In the largest unit that gives a whole number; below a millisecond as a fraction.
   fileprivate var spelled: String {
     let unit = Duration.unitSizes.last {
       (Double(nanoseconds) / $0.nanoseconds).truncatingRemainder(dividingBy: 1) == 0

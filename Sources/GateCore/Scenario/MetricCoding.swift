@@ -2,7 +2,7 @@ extension MetricName: SingleValueCodable, CodingKeyRepresentable, CodingKey {
   package var coded: String { text }
   package init(coded: String) throws { self.init(try PlainText.checked(coded)) }
 
-  /// As a key of an object: `{"peak_rss": 1}`.
+  /// As the key of an object: `{"peak_rss": 1}`.
   package var codingKey: any CodingKey { self }
   package init?(codingKey: some CodingKey) { self.init(codingKey.stringValue) }
 
@@ -13,20 +13,20 @@ extension MetricName: SingleValueCodable, CodingKeyRepresentable, CodingKey {
 }
 
 extension MetricName {
-  /// The values that a file may give it; only growth, and what a target reports, can be below zero.
+  /// The valid range in a file; only growth and reported values can be negative.
   private var range: ClosedRange<Double> {
     let most = Double(Bytes.largest.count)
     return self == .growth || isValue ? -most...most : 0...most
   }
 
-  /// What is wrong with a value of this metric in a file; nil if nothing is.
+  /// The error message for an invalid value of this metric; nil if it is valid.
   package func problem(with value: Double) -> String? {
     if value < range.lowerBound, range.lowerBound == 0 { return "is negative" }
     if !range.contains(value) { return "is too large" }
     return isWholeBytes && value != value.rounded() ? "is not a whole number of bytes" : nil
   }
 
-  /// The value as files show it: memory is rounded to whole bytes.
+  /// The value as stored in files: memory is rounded to whole bytes.
   package func rounded(_ value: Double) -> Double {
     isWholeBytes ? value.rounded() : value
   }
@@ -34,14 +34,14 @@ extension MetricName {
 
 // MARK: - Objects by metric
 
-// Metrics of a later version are left out.
+// Unknown metrics are ignored.
 
 extension KeyedDecodingContainer {
   package func decode(_ type: [MetricName: Double].Type, forKey key: Key) throws -> [MetricName: Double] {
     try nestedContainer(keyedBy: MetricName.self, forKey: key).values()
   }
 
-  /// The units of values that the target reports.
+  /// The units of reported values.
   package func decode(_ type: [MetricName: String].Type, forKey key: Key) throws -> [MetricName: String] {
     guard try contains(key) && !decodeNil(forKey: key) else { return [:] }
     let fields = try nestedContainer(keyedBy: MetricName.self, forKey: key)
@@ -52,11 +52,11 @@ extension KeyedDecodingContainer {
     }
   }
 
-  /// The values of all repetitions: at least one, at most as many as there can be repetitions.
+  /// The values of all repetitions: at least one, at most the maximum number of repetitions.
   package func decode(_ type: [MetricName: [Double]].Type, forKey key: Key) throws -> [MetricName: [Double]] {
     let fields = try nestedContainer(keyedBy: MetricName.self, forKey: key)
     return try fields.allKeys.filter { MetricName(parsing: $0.text) != nil }.reduce(into: [:]) { all, metric in
-      // Not `[Double]`, which may be missing.
+      // Not `[Double]`, for which a missing value is allowed.
       let values = try fields.decode(ContiguousArray<Double>.self, forKey: metric)
       if values.isEmpty { throw fields.corrupted(metric, "has no values") }
       if values.count > Repetitions.most {
@@ -84,7 +84,7 @@ extension KeyedDecodingContainer<MetricName> {
   }
 }
 
-// JSON has no word for a number that is not finite, so it is left out.
+// JSON has no non-finite numbers, so they are left out.
 
 extension KeyedEncodingContainer {
   package mutating func encode(_ values: [MetricName: Double], forKey key: Key) throws {
@@ -115,7 +115,7 @@ extension KeyedEncodingContainer<MetricName> {
 
 // MARK: - Gates
 
-/// What a rule allows, as files show it; amounts are bytes unless `amounts` says otherwise.
+/// The bounds of a rule as stored in files; amounts are bytes unless `amounts` has another kind.
 package struct RuleBounds: Decodable {
   private enum Amounts: String, CaseIterable, Codable {
     case seconds, number
@@ -128,10 +128,10 @@ package struct RuleBounds: Decodable {
   private var percent: Double?
   private var absolute: Double?
   private var limit: Double?
-  /// Those of one rule are alike, or its values fit none.
+  /// All amounts of a rule are of one kind; otherwise no value could match them.
   private var amounts: Amounts?
   private var automatic: Bool
-  /// What the rule has come to, where it was applied.
+  /// The absolute change that the rule allowed, if it was applied.
   package var allowed: Double?
 
   package init(_ rule: GateRule, allowed: Double? = nil) {
@@ -184,7 +184,7 @@ package struct RuleBounds: Decodable {
     limit = amounts == .seconds ? try number(.limit, atMost: 1e9) : try number(.limit)
   }
 
-  /// Adds the bounds to an object: `percent`, `absolute` and `limit` always.
+  /// Encodes the bounds into an object: `percent`, `absolute` and `limit` always.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(percent, forKey: .percent)

@@ -1,4 +1,4 @@
-/// The name of a metric: one value of each repetition.
+/// The name of a metric, which has one value per repetition.
 package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertible {
   package let text: String
 
@@ -12,7 +12,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     lhs.text < rhs.text
   }
 
-  /// The order of metrics in reports: those of the whole run first, then the others by name.
+  /// The order of metrics in reports: metrics of the whole run first, then the others by name.
   package static func isListedBefore(_ lhs: MetricName, _ rhs: MetricName) -> Bool {
     let (left, right) = (wholeRun.firstIndex(of: lhs) ?? wholeRun.count, wholeRun.firstIndex(of: rhs) ?? wholeRun.count)
     return (left, lhs) < (right, rhs)
@@ -22,7 +22,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   package static let peakRSS = MetricName("peak_rss")
   /// The level of the main process after its warm-up.
   package static let steadyRSS = MetricName("steady_rss")
-  /// The slope of resident memory in steady state, per iteration or else per second.
+  /// The slope of resident memory in steady state, per iteration or per second.
   package static let growth = MetricName("growth")
   /// The highest rise above the steady level.
   package static let spike = MetricName("spike")
@@ -33,7 +33,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// The level of the sum over the whole process tree after its warm-up.
   package static let treeSteady = MetricName("tree_steady")
 
-  /// The metrics of a whole repetition, in the order of reports.
+  /// The metrics of a whole repetition, in report order.
   package static let wholeRun: [MetricName] = [
     .peakRSS, .steadyRSS, .growth, .spike, .faultRate, .treePeak, .treeSteady,
   ]
@@ -46,12 +46,12 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     MetricName("phase.\(phase).\(metric.text)")
   }
 
-  /// The highest value that the target reports under this name, as in `value.cache.entries`.
+  /// The highest value that the target reports with this name, as in `value.cache.entries`.
   package static func value(_ name: String) -> MetricName {
     MetricName("value.\(name)")
   }
 
-  /// Reads a metric's name in a gate; nil where there is no such metric.
+  /// Parses a metric name in a gate; nil if there is no such metric.
   package init?(parsing text: String) {
     let name = MetricName(text)
     let ofPhase = Self.perPhase.contains { metric in
@@ -64,22 +64,22 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     self = name
   }
 
-  /// Whether it is a metric of the whole process tree, which is counted by a ``TreeMethod``.
+  /// Whether it is a metric of the process tree, which is counted according to a ``TreeMethod``.
   package var isOfTree: Bool { self == .treePeak || self == .treeSteady }
 
   /// Whether the target reports it, with its unit.
   package var isValue: Bool { text.hasPrefix("value.") }
 
-  /// The name under which the target reports it, as in `cache.entries`; of other metrics the whole name.
+  /// The name that the target reports, as in `cache.entries`; the whole name for other metrics.
   package var reportedName: String { isValue ? String(text.dropFirst("value.".count)) : text }
 
-  /// Whether it is a rate, which may be zero or negative: no share of it makes sense.
+  /// Whether it is a rate, which may be zero or negative: a percentage of it makes no sense.
   package var isRate: Bool { self == .growth || self == .faultRate }
 
-  /// Whether the values are whole bytes of memory; rates and values that targets report may have fractions.
+  /// Whether its values are whole bytes of memory; rates and reported values may have fractions.
   package var isWholeBytes: Bool { !isRate && !isValue }
 
-  /// The unit as the result file names it; of a value that the target reports, the `reported` one or none.
+  /// The unit as in the result file; for a reported value, the `reported` unit if any.
   package func unit(perIteration: Bool, reported: String? = nil) -> String {
     if isValue { return reported ?? "" }
     if self == .faultRate { return "bytes/second" }

@@ -2,16 +2,16 @@
 package struct Project: Sendable, Equatable {
   /// The project file's path, for messages.
   package var file: String
-  /// The folder that relative paths refer to: the one with `.git`, else that of the file.
+  /// The folder that relative paths refer to: the one with `.git`, or else the project file's.
   package var root: String
   package var baselines: String
-  /// The history database; nil is `history: off`.
+  /// The path of the history database; nil for `history: off`.
   package var history: String?
   package var artifacts: String
   package var environment: EnvironmentRule
   package var links: BuildLinks
   package var webhooks: [Webhook]
-  /// In the order of the file, with matrices expanded.
+  /// In file order, with matrices expanded.
   package var scenarios: [Scenario]
 
   package init(
@@ -37,7 +37,7 @@ package struct Project: Sendable, Equatable {
   }
 }
 
-/// Where the result of a check is sent.
+/// A receiver of check results.
 package struct Webhook: Sendable, Equatable {
   package enum Format: String, Sendable, CaseIterable {
     case json, slack, teams, discord
@@ -47,7 +47,7 @@ package struct Webhook: Sendable, Equatable {
     case always, failure, change
   }
 
-  /// The URL as written in the project file, before `${NAME}` is replaced: identifies a webhook without its secrets.
+  /// The URL as in the project file, before `${NAME}` is replaced: identifies a webhook without its secrets.
   package var reference: String
   package var url: Secret
   package var format: Format
@@ -74,7 +74,7 @@ package struct Webhook: Sendable, Equatable {
 
 /// Links to the project's commits.
 package struct BuildLinks: Sendable, Equatable {
-  /// An http(s) URL with `{commit}` in place of the commit's id; nil where the project file has none.
+  /// An http(s) URL with `{commit}` as a placeholder for the commit ID; nil if the project file has none.
   package var commit: String?
 
   package init(commit: String? = nil) {

@@ -14,7 +14,7 @@ package enum Repetitions: Sendable, Equatable {
     }
   }
 
-  /// After how many repetitions a comparison is made.
+  /// When comparisons are made.
   package var plan: RepetitionPlan {
     switch self {
     case .fixed(let count): RepetitionPlan(min: count, max: count)
@@ -23,10 +23,11 @@ package enum Repetitions: Sendable, Equatable {
   }
 }
 
-/// After how many repetitions a comparison is made, and which share of the false alarms each comparison may use.
+/// The numbers of repetitions after which a comparison is made, and the share of false alarms that each may use.
 ///
-/// Each comparison of the values so far is a look (an interim analysis of a sequential test). More looks raise more false
-/// alarms: a test at 0.01 after each of 20 repetitions raises 2.4 to 2.9 %. So there are few looks, which share 0.01.
+/// Each comparison of the values so far is a look (an interim analysis of a sequential test). More looks raise more
+/// false alarms: a test at 0.01 after each of 20 repetitions raises 2.4 to 2.9 %. So there are few looks, which share
+/// 0.01.
 package struct RepetitionPlan: Sendable, Equatable {
   package let min: Int
   package let max: Int
@@ -37,7 +38,7 @@ package struct RepetitionPlan: Sendable, Equatable {
     self.max = Swift.max(self.min, max)
   }
 
-  /// The numbers of repetitions with a look: `min`, then twice as many each time, and `max` at last.
+  /// The numbers of repetitions with a look: `min`, doubled each time, and finally `max`.
   package var looks: [Int] {
     var looks = [min]
     while let last = looks.last, last < max { looks.append(Swift.min(2 * last, max)) }

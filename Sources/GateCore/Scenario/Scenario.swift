@@ -9,18 +9,18 @@ package struct Scenario: Sendable, Equatable {
   package var root = "/"
   /// Commands that run before each repetition and are not measured.
   package var setup: [Command] = []
-  /// Commands that run after each repetition, also after a failed one.
+  /// Commands that run after each repetition, including a failed one.
   package var teardown: [Command] = []
   package var ready: Readiness?
   package var steps: [Step] = []
   package var stop = StopRule()
   /// What ends a repetition; nil for the default (``ending``).
   package var until: Ending?
-  /// Which ends of the target are expected; nil for the default (``accepts(_:)``).
+  /// The expected ends of the target; nil for the default (``accepts(_:)``).
   package var expect: ExpectedEnd?
   package var timeout: Duration = .seconds(300)
   package var repetitions = Repetitions.adaptive(min: 5, max: 20)
-  /// The number of repetitions that run first and do not count.
+  /// The number of warm-up repetitions, which do not count.
   package var warmup = 1
   /// The time between two samples.
   package var interval: Duration = .milliseconds(10)
@@ -33,13 +33,13 @@ package struct Scenario: Sendable, Equatable {
     self.target = target
   }
 
-  /// What ends a repetition: the last step where there are steps or a `ready`, else the target's own end.
+  /// What ends a repetition: the last step if there are steps or a `ready`, else the target's own end.
   package var ending: Ending {
     until ?? (steps.isEmpty && ready == nil ? .exit : .steps)
   }
 }
 
-/// A program to start, directly or by a shell.
+/// A program to start, directly or with a shell.
 package enum Command: Sendable, Equatable, CustomStringConvertible {
   /// The program and its arguments; never empty.
   case arguments([String])
@@ -62,7 +62,7 @@ package enum Command: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// The measured program, and how it is started.
+/// The measured program and how to start it.
 package struct Target: Sendable, Equatable {
   package enum Input: Sendable, Equatable {
     case null, pipe
@@ -71,11 +71,11 @@ package struct Target: Sendable, Equatable {
     case text(String)
   }
 
-  /// Which process of the tree is the main one, where it is not the started one.
+  /// How to find the main process, if it is not the started process.
   package enum MainProcess: Sendable, Equatable {
     /// The absolute path of a file with the process id.
     case pidfile(String)
-    /// The process whose name (`comm`, or the command line) matches.
+    /// The process whose name (`comm`) or command line matches.
     case name(Pattern)
   }
 
@@ -116,7 +116,7 @@ package struct Pattern: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// What shows that a target is ready.
+/// The condition for a target to be ready.
 package struct Readiness: Sendable, Equatable {
   package enum Condition: Sendable, Equatable {
     case log(Pattern)
@@ -140,7 +140,7 @@ package struct Readiness: Sendable, Equatable {
   }
 }
 
-/// How a target is asked to end.
+/// How a target is stopped.
 package struct StopRule: Sendable, Equatable {
   package var signal: Signal
   /// The time after which it is killed.

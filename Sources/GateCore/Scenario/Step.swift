@@ -1,7 +1,7 @@
 /// One step of a scenario's script.
 package struct Step: Sendable, Equatable {
   package indirect enum Action: Sendable, Equatable {
-    /// Starts a phase, which lasts until the next one or the stop.
+    /// Starts a phase, which lasts until the next phase or the stop.
     case phase(String)
     case run(Client)
     case http(HTTPCall)
@@ -13,14 +13,14 @@ package struct Step: Sendable, Equatable {
     /// Waits until resident memory is steady.
     case settle(within: Duration)
     case mark(String)
-    /// Each pass is an iteration.
+    /// Each turn is an iteration.
     case `repeat`(times: Int, steps: [Step])
   }
 
   /// A program that uses the target; it is not measured.
   package struct Client: Sendable, Equatable {
     package var command: Command
-    /// nil where only the scenario's timeout applies.
+    /// nil if only the scenario's timeout applies.
     package var within: Duration?
     package var exits: [Int]
 
@@ -56,7 +56,7 @@ package struct Step: Sendable, Equatable {
 }
 
 extension Step: CustomStringConvertible {
-  /// The step in short, as in the project file.
+  /// A short description of the step, as in the project file.
   package var description: String {
     switch action {
     case .phase(let name): "phase: \(name)"
@@ -73,9 +73,9 @@ extension Step: CustomStringConvertible {
   }
 }
 
-/// URLs as they may be shown.
+/// URLs in a form that may be printed.
 package enum ShownURL {
-  /// The URL without `user:password@`, query and fragment, which may hold secrets.
+  /// The URL without `user:password@`, query and fragment, which may contain secrets.
   package static func withoutCredentials(_ url: String) -> String {
     let visible = url.prefix { $0 != "?" && $0 != "#" }
     guard let scheme = visible.firstRange(of: "://") else { return String(visible) }

@@ -3,7 +3,7 @@ import Statistics
 /// One metric of one scenario in one run.
 package struct SeriesPoint: Sendable, Equatable {
   package var run: RunInfo
-  /// The scenario's.
+  /// The verdict of the scenario.
   package var verdict: Verdict
   package var metric: MetricResult
   package var approval: Approval?
@@ -14,15 +14,15 @@ package struct SeriesPoint: Sendable, Equatable {
 }
 
 extension Creep {
-  /// How many of the latest runs are searched: a creep of 0.05 % a run is 10 % over so many, and older runs say little
-  /// about the present.
+  /// The number of latest runs that are searched: a creep of 0.05 % per run is 10 % over this many, and older runs say
+  /// little about the present.
   package static let latestRuns = 200
 
-  /// Searches one metric's runs on one branch and in one environment for creep, in the order of time.
+  /// Searches a metric's runs on one branch and in one environment for creep, in order of time.
   ///
-  /// Of the latest ``latestRuns`` those count that did not fail (the values of the others are those of an unfinished
-  /// program) and that came after the last approved rise (``startAfterApprovedRise(_:_:)``). Level shifts are no creep,
-  /// and neither is the change of a rate, which has no level.
+  /// Of the latest ``latestRuns``, only runs after the last approved rise count (``startAfterApprovedRise(_:_:)``),
+  /// without failed runs, whose values are those of an unfinished program. Level shifts are not creep, and neither is
+  /// the change of a rate, which has no level.
   package init?(over points: [SeriesPoint]) {
     guard let last = points.last?.metric, !last.metric.isRate else { return nil }
     let latest = points.suffix(Self.latestRuns)
@@ -43,8 +43,8 @@ extension Creep {
     )
   }
 
-  /// The first run after the last approval that raised the baseline by more than its tolerance: a person saw and accepted
-  /// that rise, as in ``Baseline/continueAnchors(of:gate:)``.
+  /// The first run after the last approval that raised the baseline by more than its tolerance: that rise was seen and
+  /// accepted, as in ``Baseline/continueAnchors(of:gate:)``.
   private static func startAfterApprovedRise(_ points: [SeriesPoint], _ allowed: (Double) -> Double) -> Int {
     let approved = points.enumerated().compactMap { index, point in
       point.metric.baseline.map { (index: index, level: $0.median, approval: point.approval) }
@@ -57,7 +57,7 @@ extension Creep {
 }
 
 extension Tolerance {
-  /// What the latest judgement of a metric allowed; the default tolerance where no run was judged.
+  /// The latest allowed change of a metric, or the default tolerance if no run was judged.
   static func latest(_ allowed: some BidirectionalCollection<Double?>, of metric: MetricName) -> Tolerance {
     let latest = allowed.last { $0 != nil } ?? nil
     return latest.map { .bounds(relative: nil, absolute: .number($0)) } ?? .standard(of: metric) ?? .standard

@@ -1,17 +1,17 @@
 extension ScenarioSeries {
-  /// How many of the latest runs are all shown.
+  /// The number of latest runs that are all shown.
   private static let latestRuns = 240
   /// Older runs are divided into this many sections of equal length.
   private static let sections = 80
-  /// A program that fails for years says nothing more with each run: so many of its first and last failures are shown.
+  /// A program that fails for years needs no more: the number of its first and last failures that are shown.
   private static let mostFailures = 100
 
-  /// The series with some 600 runs at most.
+  /// The series with at most about 600 runs.
   ///
-  /// Of each section of older runs those stay that have the lowest and the highest value of a metric that the gate asks
-  /// for (of the peak and the steady level where it asks for none). So do the two runs at each level shift, the first run
-  /// of a baseline or an environment, and runs with failed repetitions. The range of the next point includes the values
-  /// of runs that are left out, so that no peak is lost.
+  /// Each section of older runs keeps the runs with the lowest and the highest value of a gated metric (or of the peak
+  /// and the steady level without one), the two runs at each level shift, the first run of a baseline or an
+  /// environment, and runs with failed repetitions. The range of the next point includes the values of omitted runs, so
+  /// that no peak is lost.
   func downsampled() -> ScenarioSeries {
     guard runs.count > Self.latestRuns + 4 * Self.sections else { return self }
     let kept = keptIndices
@@ -31,7 +31,7 @@ extension ScenarioSeries {
     return series
   }
 
-  /// In rising order.
+  /// Ascending.
   private var keptIndices: [Int] {
     let old = runs.count - Self.latestRuns
     let mainMetrics = mainMetrics

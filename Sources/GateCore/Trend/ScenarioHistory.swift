@@ -1,7 +1,7 @@
-/// Everything that the history stores of one scenario, by columns: what its series are built from.
+/// The stored history of one scenario in columns, from which its series are built.
 package struct ScenarioHistory: Sendable {
   package var name: ScenarioName
-  /// In the order of time.
+  /// In order of time.
   package var runs: [Run]
   package var columns: [Column] = []
 
@@ -30,9 +30,9 @@ package struct ScenarioHistory: Sendable {
 
   /// One metric of all runs.
   ///
-  /// A run takes 16 bytes, and 24 more where a gate asks for the metric: histories have millions of them.
+  /// A run takes 16 bytes, and 24 more if the metric is gated: histories have millions of them.
   package struct Column: Sendable {
-    /// The range is stored as distances from the median, which are exact to 16 MiB and to a ten-millionth beyond.
+    /// The range is stored as distances from the median, which are exact up to 16 MiB and to a ten-millionth beyond.
     private struct Value {
       var median = Double.nan
       var below: Float = 0
@@ -47,22 +47,22 @@ package struct ScenarioHistory: Sendable {
     }
 
     package let metric: MetricName
-    /// The unit of a value that the target reports; nil for other metrics.
+    /// The unit of a reported value; nil for other metrics.
     package let reportedUnit: String?
     private var values: [Value]
-    /// Empty where no run was judged.
+    /// Empty if no run was judged.
     private var judged: [Judged] = []
 
-    /// A column without values for so many runs.
+    /// A column without values for this many runs.
     package init(metric: MetricName, reportedUnit: String? = nil, count: Int) {
       (self.metric, self.reportedUnit) = (metric, reportedUnit)
       values = Array(repeating: Value(), count: count)
     }
 
-    /// Whether a gate asked for the metric in any run.
+    /// Whether a gate judged the metric in any run.
     package var isJudged: Bool { !judged.isEmpty }
 
-    /// nil where that run does not have the metric.
+    /// nil if that run does not have the metric.
     package subscript(run: Int) -> MetricSeries.Point? {
       get {
         let value = values[run]
@@ -96,9 +96,9 @@ package struct ScenarioHistory: Sendable {
   }
 }
 
-/// What the histories of all scenarios refer to by index.
+/// The values that the histories of all scenarios refer to by index.
 package struct TrendSource: Sendable {
-  /// In the order of time.
+  /// In order of time.
   package var runs: [RunInfo]
   package var environments: [EnvironmentInfo]
   package var approvals: [Approval]
@@ -108,23 +108,23 @@ package struct TrendSource: Sendable {
   }
 }
 
-/// Which branches a trend shows: the main one, and those with the newest runs.
+/// The branches that a trend shows: the main branch, and those with the newest runs.
 struct ShownBranches: Sendable, Equatable {
-  /// The main one first, then the one with the newest run.
+  /// The main branch first, then by newest run.
   let names: [String?]
   let hiddenCount: Int
 
-  /// How many branches are shown besides the main one: reviews look at open ones.
+  /// The number of other branches that are shown, such as those under review.
   private static let others = 6
 
-  /// What main branches are called, the most likely first.
+  /// Common names of main branches, the most likely first.
   private static let mainNames = ["main", "master", "trunk", "develop"]
 
   init(of runs: [RunInfo]) {
     var counts: [String?: (count: Int, last: Int)] = [:]
     for (index, run) in runs.enumerated() { counts[run.branch] = ((counts[run.branch]?.count ?? 0) + 1, index) }
     let named = Self.mainNames.first { counts[$0] != nil }
-    // Of branches with as many runs the one with the newest run, so that the order of a dictionary does not matter.
+    // If branches have equally many runs, the one with the newest run counts, so that the result is deterministic.
     let busiest = counts.max { ($0.value.count, $0.value.last) < ($1.value.count, $1.value.last) }?.key
     let main: String? = named ?? busiest ?? nil
     let newest = counts.filter { $0.key != main }.sorted { $0.value.last > $1.value.last }.map(\.key)

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 import Statistics
 
-/// Builds the series of a trend from what the history stores of each scenario.
+/// Builds the series of a trend from the stored histories of scenarios.
 package struct SeriesBuilder: Sendable {
   private let source: TrendSource
   private let branches: ShownBranches
 
-  /// How many metrics of one scenario are shown; a target can name any number of phases.
+  /// The number of metrics that are shown per scenario; a target can name any number of phases.
   private static let mostMetrics = 40
 
   package init(_ source: TrendSource) {
@@ -30,7 +30,7 @@ package struct SeriesBuilder: Sendable {
     }
   }
 
-  /// The trend of all series, whose runs are indices into ``TrendSource/runs`` so far.
+  /// The trend of all series, whose runs are still indices into ``TrendSource/runs``.
   package func trend(of series: [ScenarioSeries], createdAt: Date, links: BuildLinks) -> Trend {
     let used = Set(series.lazy.flatMap { $0.runs.lazy.map(\.index) }).sorted()
     let newIndices = Dictionary(uniqueKeysWithValues: zip(used, 0...))
@@ -75,7 +75,7 @@ package struct SeriesBuilder: Sendable {
 /// The runs of one series.
 private struct SeriesRuns {
   let history: ScenarioHistory
-  /// Indices of the history's runs, in the order of time.
+  /// Indices of the history's runs, in order of time.
   let indices: [Int]
   let source: TrendSource
 
@@ -90,7 +90,7 @@ private struct SeriesRuns {
     }
   }
 
-  /// Those with a value in any run; of a metric that was reported in several units, the one with the latest value.
+  /// The columns with a value in any run; for a metric reported in several units, the column with the latest value.
   var columns: [ScenarioHistory.Column] {
     let known = history.columns.compactMap { column in
       indices.last { column[$0] != nil }.map { (column: column, last: $0) }
@@ -116,7 +116,7 @@ private struct SeriesRuns {
     }
   }
 
-  /// How a run's environment differs from that of the run before.
+  /// How a run's environment differs from the previous run's.
   func environmentDifferences(at index: Int) -> [Fingerprint.Difference] {
     guard index > 0 else { return [] }
     let (before, now) = (self[index - 1].environment, self[index].environment)
@@ -127,18 +127,18 @@ private struct SeriesRuns {
 
 // MARK: - Changes
 
-/// How the level of one metric changed in a series: by shifts, and by creep between them.
+/// The changes of a metric's level in a series: shifts, and creep between them.
 private struct SeriesChanges {
   private let runs: SeriesRuns
   private let column: ScenarioHistory.Column
   /// The runs that have the metric.
   private let known: [(index: Int, point: MetricSeries.Point)]
-  /// Those of them that did not fail: the values of a failed run are those of an unfinished program.
+  /// The known runs that did not fail: the values of a failed run are those of an unfinished program.
   private let sound: [(index: Int, point: MetricSeries.Point)]
   private let tolerance: Tolerance
   private let found: [ChangePoint]
 
-  /// nil for a metric that no gate asks for and that is neither the peak nor the steady level.
+  /// nil for an ungated metric that is neither the peak nor the steady level.
   init?(of column: ScenarioHistory.Column, in runs: SeriesRuns) {
     guard !column.metric.isRate, column.isJudged || [.peakRSS, .steadyRSS].contains(column.metric) else { return nil }
     self.runs = runs
@@ -167,8 +167,8 @@ private struct SeriesChanges {
     }
   }
 
-  /// A baseline of the new level that was approved in the same run or before the next shift, or another environment from
-  /// the same run on.
+  /// A baseline of the new level that was approved in the same run or before the next shift, or a change of the
+  /// environment in the same run.
   private func explanation(of change: ChangePoint, until end: Int) -> LevelShift.Explanation? {
     let first = sound[change.index].index
     let earlier = first > 0 ? runs[first - 1].approval : nil
@@ -182,7 +182,7 @@ private struct SeriesChanges {
     return differences.isEmpty ? nil : .environment(differences)
   }
 
-  /// By the rule of each check.
+  /// The same rule as in a check.
   var creep: Creep? {
     Creep(
       over: known.suffix(Creep.latestRuns).map { index, point in

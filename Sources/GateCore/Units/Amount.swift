@@ -2,7 +2,7 @@
 package enum Amount: Sendable, Hashable, Codable {
   case size(Bytes)
   case time(Duration)
-  /// In a unit that the target reports, such as entries of a cache.
+  /// In a unit of the target, such as cache entries.
   case number(Double)
 
   package static func kibibytes(_ count: Int64) -> Amount { .size(.kibibytes(count)) }
@@ -36,7 +36,7 @@ package enum Amount: Sendable, Hashable, Codable {
 }
 
 extension Amount: CustomStringConvertible {
-  /// The amount as reports show it: `512 KiB`, `200 ms`, `1000`.
+  /// The amount as printed in reports: `512 KiB`, `200 ms`, `1000`.
   package var description: String {
     switch self {
     case .size(let bytes): bytes.description
@@ -47,9 +47,9 @@ extension Amount: CustomStringConvertible {
 }
 
 extension Amount {
-  /// Reads a size as in `512KiB`, a duration as in `200ms`, or a bare number up to 2^60.
+  /// Parses a size as in `512KiB`, a duration as in `200ms`, or a bare number up to 2^60.
   ///
-  /// - Throws: what is wrong with the text, and what is valid.
+  /// - Throws: the error, with valid examples.
   package init(parsing text: String) throws(UnitError) {
     let unit = text.drop { ("0"..."9").contains($0) || $0 == "." || $0 == " " }
     if Bytes.units.contains(where: { $0.name == unit }) {

@@ -37,12 +37,12 @@ extension Bytes {
     ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000),
   ]
 
-  /// The largest amount in a file: 1 EiB, so that the sum of a few of them cannot overflow.
+  /// The largest amount in a file: 1 EiB, so that the sum of a few cannot overflow.
   package static let largest = Bytes(1 << 60)
 
-  /// Reads an amount with its unit, as in `512KiB` or `1.5 GB`.
+  /// Parses an amount with its unit, as in `512KiB` or `1.5 GB`.
   ///
-  /// - Throws: what is wrong with the text, and what is valid.
+  /// - Throws: the error, with valid examples.
   package init(parsing text: String) throws(UnitError) {
     let (number, unit) = try UnitError.split(text, kind: "size", units: Self.units.map(\.name), example: "512KiB")
     let size = Self.units.first { $0.name == unit }?.size ?? 1
@@ -63,7 +63,7 @@ extension Bytes {
 }
 
 extension Bytes: CustomStringConvertible {
-  /// The amount as reports show it: `742 B`, `512 KiB`, `23.1 MiB`, `1.50 GiB`.
+  /// The amount as printed in reports: `742 B`, `512 KiB`, `23.1 MiB`, `1.50 GiB`.
   package var description: String {
     let magnitude = Double(count.magnitude)
     let sign = count < 0 ? "-" : ""

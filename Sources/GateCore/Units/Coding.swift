@@ -1,6 +1,6 @@
 /// A value that files store as one number or one string.
 ///
-/// Reading checks it by its initialiser, which may throw a ``UnitError``.
+/// Decoding validates it with its initialiser, which may throw a ``UnitError``.
 package protocol SingleValueCodable: Codable {
   associatedtype Coded: Codable
   var coded: Coded { get }
@@ -42,7 +42,7 @@ extension Percent: SingleValueCodable {
 extension Signal: SingleValueCodable {
   package var coded: String { name }
 
-  /// Reads what ``name`` writes, real-time signals and bare numbers too.
+  /// Parses the output of ``name``, including real-time signals, and bare numbers.
   package init(coded text: String) throws {
     if let named = Signal(name: text) {
       self = named
@@ -61,7 +61,7 @@ extension ScenarioName: SingleValueCodable {
   package init(coded: String) throws { self.init(try PlainText.checked(coded)) }
 }
 
-/// A text that is shown on a line of its own or becomes a part of a path.
+/// A text that is printed on a line of its own or becomes part of a path.
 package enum PlainText {
   /// Names of a matrix's scenarios are longer than plain ones.
   private static let longest = 400
@@ -89,7 +89,7 @@ extension Unicode.Scalar {
   }
 }
 
-/// A place in a document, for messages.
+/// A position in a document, for messages.
 package struct AnyCodingKey: CodingKey {
   package let stringValue: String
   package let intValue: Int?
@@ -100,10 +100,10 @@ package struct AnyCodingKey: CodingKey {
   package init?(intValue: Int) { self.init(intValue) }
 }
 
-/// A remark of a kind that a later version may have more of.
+/// A note of a kind that later versions may extend.
 package protocol Remark: Codable {}
 
-/// A value of a kind that a later version may have more of; nil where it is not known here.
+/// A value of a kind that later versions may extend; nil if it is unknown.
 package struct Known<Value: Decodable>: Decodable {
   package let value: Value?
 
@@ -115,14 +115,14 @@ package struct Known<Value: Decodable>: Decodable {
 // MARK: - Members of objects
 
 // The synthesised coding of this module's types uses these functions instead of the standard library's: durations are
-// seconds, counts are not negative, and what is empty, false or zero may be missing.
+// seconds, counts are not negative, and empty, false or zero values may be missing.
 
 extension KeyedDecodingContainer {
   package func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration {
     try decodeIfPresent(Duration.self, forKey: key) ?? .zero
   }
 
-  /// At most some 30 years, so that no sum of a few can overflow.
+  /// At most about 30 years, so that the sum of a few cannot overflow.
   package func decodeIfPresent(_ type: Duration.Type, forKey key: Key) throws -> Duration? {
     guard let seconds = try decodeIfPresent(Double.self, forKey: key) else { return nil }
     guard seconds >= 0 else { throw corrupted(key, "is negative") }
@@ -145,7 +145,7 @@ extension KeyedDecodingContainer {
     return count
   }
 
-  /// The id of a process.
+  /// A process ID.
   package func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
     guard let id = Int32(exactly: try whole(key)) else { throw corrupted(key, "is too large") }
     return id
@@ -162,7 +162,7 @@ extension KeyedDecodingContainer {
     return whole
   }
 
-  /// A remark that is not known here, as of a later version, is left out.
+  /// Unknown notes are ignored.
   package func decode<Kind: Remark>(_ type: [Kind].Type, forKey key: Key) throws -> [Kind] {
     try (decodeIfPresent([Known<Kind>].self, forKey: key) ?? []).compactMap(\.value)
   }

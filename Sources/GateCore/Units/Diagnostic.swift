@@ -1,8 +1,8 @@
-/// One error in the input of the program, as it is printed.
+/// One input error, as it is printed.
 ///
-/// Texts begin in lower case and have no full stop; text of the user is in backticks.
+/// Texts begin in lower case and have no full stop; user text is in backticks.
 package struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
-  /// `file:line:column`, a path, or an option; nil where the error has no place.
+  /// `file:line:column`, a path, or an option; nil if the error has no location.
   package var place: String?
   package var problem: String
   /// How to fix it.
@@ -21,7 +21,7 @@ package struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// An error that says what is wrong, where, and what to do.
+/// An error with its location and a remedy.
 package protocol DiagnosticError: Error {
   /// Never empty.
   var diagnostics: [Diagnostic] { get }

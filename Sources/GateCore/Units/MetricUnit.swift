@@ -1,7 +1,7 @@
-/// The unit of a value, as the result file names it: `bytes`, `bytes/second`, `bytes/iteration`, `seconds`, or one that
-/// the target reports, such as `items`.
+/// The unit of a value as in the result file: `bytes`, `bytes/second`, `bytes/iteration`, `seconds`, or a reported unit
+/// such as `items`.
 package enum MetricUnit {
-  /// A value as reports show it, as in `23.1 MiB`, `1.3 KiB/iteration`, `12.0 MiB/s`, `250 ms` or `17 items`.
+  /// A value as printed in reports, as in `23.1 MiB`, `1.3 KiB/iteration`, `12.0 MiB/s`, `250 ms` or `17 items`.
   package static func text(of value: Double, unit: String) -> String {
     guard isMemory(unit) else { return ownText(of: value, unit: unit) }
     let isRate = unit != "bytes" && value.magnitude < 1024
@@ -9,7 +9,7 @@ package enum MetricUnit {
     return amount + suffix(of: unit)
   }
 
-  /// What a rate of memory is counted per, as reports show it: `/s` or `/iteration`; empty for all other units.
+  /// The denominator of a memory rate as printed in reports: `/s` or `/iteration`; empty for all other units.
   package static func suffix(of unit: String) -> String {
     guard unit.hasPrefix("bytes/") else { return "" }
     return unit == "bytes/second" ? "/s" : String(unit.dropFirst(5))
@@ -20,7 +20,7 @@ package enum MetricUnit {
     suffix(of: unit).replacing("/iteration", with: "/iter")
   }
 
-  /// Whether values in it are amounts or rates of memory, as in `bytes/second`.
+  /// Whether it is an amount or a rate of memory, as in `bytes/second`.
   package static func isMemory(_ unit: String) -> Bool {
     unit == "bytes" || unit.hasPrefix("bytes/")
   }
@@ -28,7 +28,7 @@ package enum MetricUnit {
   /// A value that is not an amount of memory.
   package static func ownText(of value: Double, unit: String) -> String {
     guard unit == "seconds" else { return Decimals.short(value) + (unit.isEmpty ? "" : " \(unit)") }
-    // In fractions of a millisecond, since not every terminal shows a `µ`.
+    // As a fraction of a millisecond, since not every terminal shows a `µ`.
     let isShort = value != 0 && value.magnitude < 1
     return isShort ? Decimals.short(value * 1000) + " ms" : Decimals.short(value) + " s"
   }
@@ -44,7 +44,7 @@ package enum MetricUnit {
       }
   }
 
-  /// The unit that values in a unit reported by a target are stored in, and the factor to multiply them by.
+  /// The stored unit for a unit reported by a target, and the factor to multiply values by.
   ///
   /// Sizes become bytes and durations become seconds, so that a target may report KiB first and MiB later.
   static func reported(_ word: String) -> (unit: String, scale: Double) {

@@ -1,4 +1,4 @@
-/// A place in a file that a person edits; lines and columns count from 1.
+/// A location in a file that a person edits; lines and columns count from 1.
 package struct SourcePlace: Sendable, Hashable, Codable, CustomStringConvertible {
   package let file: String
   package let line: Int
@@ -15,9 +15,9 @@ package struct SourcePlace: Sendable, Hashable, Codable, CustomStringConvertible
   }
 }
 
-/// The name of a scenario, a phase, a mark or an environment in the project file.
+/// The name of a scenario, phase, mark or environment in the project file.
 ///
-/// Names by the rule `[A-Za-z0-9][A-Za-z0-9._-]{0,99}` are safe in paths, terminals and HTML pages.
+/// Names that match `[A-Za-z0-9][A-Za-z0-9._-]{0,99}` are safe in paths, terminals and HTML pages.
 package enum PlainName {
   package static let rule = "a letter or digit, then at most 99 of A-Z a-z 0-9 . _ -"
 
@@ -32,11 +32,11 @@ package enum PlainName {
   }
 }
 
-/// The name of a scenario: a plain name, and for a member of a matrix its values, as in `load[clients=1]`.
+/// The name of a scenario: a plain name, with its values for a member of a matrix, as in `load[clients=1]`.
 package struct ScenarioName: Sendable, Hashable, Comparable, CustomStringConvertible {
   package let text: String
 
-  /// Takes the text unchecked; readers of files check it.
+  /// Takes the text unchecked; the readers of files check it.
   package init(_ text: String) {
     self.text = text
   }
@@ -47,7 +47,7 @@ package struct ScenarioName: Sendable, Hashable, Comparable, CustomStringConvert
     lhs.text < rhs.text
   }
 
-  /// The name as one component of a path: never empty, `.` or `..`, at most 160 bytes, and unique for each name.
+  /// The name as a path component: never empty, `.` or `..`, at most 160 bytes, and unique.
   ///
   /// Bytes other than letters, digits and `. _ - = , [ ]` become `%XX`; a long name ends in its hash.
   package var pathComponent: String {
@@ -73,9 +73,9 @@ package enum FileName {
   }
 }
 
-/// A text that must not be shown: a secret, or a URL that may carry credentials.
+/// A text that must not be printed: a secret, or a URL that may contain credentials.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The text itself, to be used only in requests.
+  /// The text itself, for use in requests only.
   package let exposed: String
 
   package init(_ exposed: String) {

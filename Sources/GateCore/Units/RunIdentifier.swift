@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// Unique ids of runs and deliveries.
+/// Unique IDs of runs and deliveries.
 package enum RunIdentifier {
-  /// A UUID of version 7 (RFC 9562): 48 bits of milliseconds since 1970, then random bits, so that ids sort by time.
+  /// A version 7 UUID (RFC 9562): 48 bits of milliseconds since 1970, then random bits, so that IDs sort by time.
   package static func make(at date: Date, random: inout some RandomNumberGenerator) -> String {
     let milliseconds = UInt64(max(0, date.timeIntervalSince1970 * 1000)) & 0xffff_ffff_ffff
     let high = milliseconds << 16 | 0x7000 | UInt64.random(in: 0...0xfff, using: &random)

@@ -1,4 +1,4 @@
-/// A 64-bit hash that is the same in each run and on each machine (FNV-1a, Fowler, Noll and Vo).
+/// A 64-bit hash that is the same in every run and on every machine (FNV-1a, Fowler, Noll and Vo).
 ///
 /// For file names and for comparing settings; it is not cryptographic.
 package enum StableHash {

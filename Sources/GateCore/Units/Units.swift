@@ -5,7 +5,7 @@ package struct UnitError: Error, Sendable, Equatable {
   package let problem: String
   package let hint: String
 
-  /// Splits a text into a number of zero or more and one of the units.
+  /// Splits a text into a non-negative number and one of the units.
   static func split(
     _ text: String,
     kind: String,
@@ -45,7 +45,7 @@ package enum Decimals {
     return "\(sign)\(whole)." + String(repeating: "0", count: places - fraction.count) + fraction
   }
 
-  /// The number to about four digits without trailing zeros, as in `17`, `0.125`, `3.5` or `1234.5`.
+  /// The number with about four digits, without trailing zeros, as in `17`, `0.125`, `3.5` or `1234.5`.
   package static func short(_ number: Double) -> String {
     let places = number.magnitude < 1 ? 4 : number.magnitude < 100 ? 2 : number.magnitude < 10_000 ? 1 : 0
     let exact = (0..<places).first { Double(text(number, places: $0)) == Double(text(number, places: places)) }
@@ -53,7 +53,7 @@ package enum Decimals {
   }
 }
 
-/// A share in percent.
+/// A percentage.
 package struct Percent: Sendable, Hashable, Comparable {
   package let value: Double
 
@@ -61,9 +61,9 @@ package struct Percent: Sendable, Hashable, Comparable {
     self.value = value
   }
 
-  /// Reads a share, as in `3%` or `0.5 %`.
+  /// Parses a percentage, as in `3%` or `0.5 %`.
   ///
-  /// - Throws: what is wrong with the text, and what is valid.
+  /// - Throws: the error, with valid examples.
   package init(parsing text: String) throws(UnitError) {
     let (number, _) = try UnitError.split(text, kind: "percentage", units: ["%"], example: "3%")
     guard number <= 10_000 else {
@@ -83,9 +83,9 @@ extension Duration {
     ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9),
   ]
 
-  /// Reads a duration, as in `10ms`, `1.5s`, `5m` or `2h`.
+  /// Parses a duration, as in `10ms`, `1.5s`, `5m` or `2h`.
   ///
-  /// - Throws: what is wrong with the text, and what is valid.
+  /// - Throws: the error, with valid examples.
   package init(parsing text: String) throws(UnitError) {
     let (number, unit) = try UnitError.split(
       text, kind: "duration", units: Self.unitSizes.map(\.name), example: "10s"
@@ -109,7 +109,7 @@ extension Duration {
     Double(nanoseconds) / 1e9
   }
 
-  /// The duration as reports show it: `10 ms`, `1.5 s`, `5 min 2 s`.
+  /// The duration as printed in reports: `10 ms`, `1.5 s`, `5 min 2 s`.
   package var displayText: String {
     let seconds = inSeconds
     switch seconds {

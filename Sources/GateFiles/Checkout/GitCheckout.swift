@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// What a git checkout has checked out, read from its files: no program is started, no hook or configuration counts.
+/// The state of a git checkout, read from its files: no program is started, and hooks and configuration have no effect.
 package struct GitCheckout: Equatable {
   /// 40 or 64 hexadecimal digits; nil before the first commit.
   package let commit: String?
-  /// nil where no branch is checked out.
+  /// nil for a detached HEAD.
   package let branch: String?
 
-  /// Looks for `.git` in a folder and its parents (gitrepository-layout(5)); nil outside a checkout.
+  /// Searches `.git` in a folder and its parents (gitrepository-layout(5)); nil outside a checkout.
   package init?(containing folder: String) {
     guard let git = Self.gitFolder(above: folder), let head = Self.firstLine(of: "\(git)/HEAD") else { return nil }
     guard head.hasPrefix("ref: ") else {
@@ -33,7 +33,7 @@ package struct GitCheckout: Equatable {
     }
   }
 
-  /// The folder that a `.git` file of a linked worktree or submodule names.
+  /// The folder that the `.git` file of a linked worktree or submodule names.
   private static func linkedFolder(_ file: String, from folder: String) -> String? {
     guard let line = firstLine(of: file), line.hasPrefix("gitdir: ") else { return nil }
     let path = String(line.dropFirst(8))
@@ -57,7 +57,7 @@ package struct GitCheckout: Equatable {
     text(of: path)?.split(separator: "\n").first.map(String.init)
   }
 
-  /// A checkout's own files are small; a packed-refs of more than 16 MiB is passed over.
+  /// A checkout's own files are small; a packed-refs of more than 16 MiB is ignored.
   private static func text(of path: String) -> String? {
     guard let bytes = try? SafeFile.read(path, atMost: 16 << 20) else { return nil }
     return String(decoding: bytes, as: UTF8.self)

@@ -1,18 +1,18 @@
 import Glibc
 
-/// What only `git` itself knows of a checkout.
+/// Properties of a checkout that only `git` itself knows.
 ///
-/// A commit is passed on only if it is 7 to 64 hexadecimal digits; no hook is run, nothing is fetched. All answers are
-/// nil where git does not know: in a shallow clone, without git, or where it takes longer than two seconds.
+/// A commit is passed on only if it is 7 to 64 hexadecimal digits; no hook is run, and nothing is fetched. All results
+/// are nil if git does not know: in a shallow clone, without git, or if it takes longer than two seconds.
 package enum GitQuery {
-  /// How many commits `HEAD` has that the given one has not.
+  /// The number of commits in `HEAD` that are not in the given commit.
   package static func commits(since commit: String, in root: String) -> Int? {
     guard isCommit(commit) else { return nil }
     let words = ["git", "-C", root, "rev-list", "--count", "\(commit)..HEAD", "--"]
     return output(of: words, atMost: 64).flatMap { Int($0.prefix { $0 != "\n" }) }
   }
 
-  /// The first line of a commit's message, of which at most 300 bytes are kept.
+  /// The first line of a commit's message, cut to 300 bytes.
   package static func subject(of commit: String, in root: String) -> String? {
     guard isCommit(commit) else { return nil }
     let words = ["git", "-C", root, "log", "-1", "--format=%<(300,trunc)%s", "--no-show-signature", commit, "--"]
@@ -27,10 +27,10 @@ package enum GitQuery {
       && text.utf8.allSatisfy { byte in (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
   }
 
-  /// Keeps git from asking for passwords, and from fetching what a partial clone lacks.
+  /// Keeps git from asking for passwords and from fetching objects missing from a partial clone.
   private static let quiet = ["GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"]
 
-  /// What a program printed before it ended with 0 within two seconds; nil where that is more than `most` bytes.
+  /// The output of a program that exits with 0 within two seconds; nil if it has more than `most` bytes.
   private static func output(of words: [String], atMost most: Int) -> String? {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -64,7 +64,7 @@ package enum GitQuery {
     return posix_spawnp(&child, words[0], &actions, nil, &arguments, &variables) == 0 ? child : nil
   }
 
-  /// Reads to the end of the pipe; false where that does not come within two seconds.
+  /// Reads to the end of the pipe; false if this takes longer than two seconds.
   private static func read(_ descriptor: Int32, into bytes: inout [UInt8], atMost most: Int) -> Bool {
     let deadline = ContinuousClock.now + .seconds(2)
     while bytes.count <= most {

@@ -2,27 +2,27 @@ package import GateCore
 
 /// Baseline files (`highwater.baseline/1`, file-formats.md, The baseline).
 package enum BaselineFile {
-  /// The most bytes of a baseline that are read: a thousand repetitions of ten metrics have a fifth of it.
+  /// The largest baseline that is read, in bytes: a thousand repetitions of ten metrics take a fifth of it.
   package static let largest = 1 << 20
 
-  /// The small ones come and go by a page, and each would be a line of the diff.
+  /// Small libraries come and go by a page, and each would be a line of the diff.
   private static let mostLibraries = 10
 
-  /// Whether a file is meant as a baseline, by its size and its schema; ``decode(_:path:)`` says more.
+  /// Whether a file is intended as a baseline, judging by its size and schema; ``decode(_:path:)`` validates it.
   package static func claims(_ bytes: [UInt8]) -> Bool {
     guard bytes.count <= largest else { return false }
     let claim = try? JSON.decode(SchemaClaim.self, from: bytes, path: "", hint: "")
     return claim?.schema.hasPrefix("\(Schema.baseline.name)/") ?? false
   }
 
-  /// The baseline as JSON; equal values make equal bytes, except for the approval.
+  /// The baseline as JSON; equal values give equal bytes, except for the approval.
   package static func encode(_ baseline: Baseline) -> [UInt8] {
     var baseline = baseline
     baseline.composition = baseline.composition?.keepingLibraries(mostLibraries)
     return JSON.encode(WithSchema(schema: .baseline, content: baseline), .pretty)
   }
 
-  /// Reads a baseline; the path is for messages.
+  /// Decodes a baseline; the path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Baseline {
     let hint = "restore the file from version control, or recreate it with `highwater approve`"
     return try JSON.decode(DecodedBaseline.self, from: bytes, path: path, hint: hint).baseline
@@ -44,7 +44,7 @@ private struct DecodedBaseline: Decodable {
     try Schema.baseline.check(decoder)
     var baseline = try Baseline(from: decoder)
     let fields = try decoder.container(keyedBy: Key.self)
-    // Where memory was not read, the composition is an empty object.
+    // Without a memory reading, the composition is an empty object.
     baseline.composition = try fields.decodeComposition(forKey: .composition)
     baseline.units = baseline.units.filter { baseline.metrics[$0.key] != nil }
     if baseline.metrics.isEmpty { throw fields.corrupted(.metrics, "has no values") }

@@ -2,13 +2,13 @@ package import GateCore
 import Glibc
 import LinuxSystem
 
-/// The folder of approved baselines, one file for each scenario and environment.
+/// The folder of approved baselines, with one file for each scenario and environment.
 ///
 /// The folder itself may be a symbolic link; names of scenarios and environments never lead out of it.
 package struct BaselineStore: Sendable, Equatable {
-  /// What saving a baseline did.
+  /// The outcome of saving a baseline.
   package enum SaveOutcome: Sendable, Equatable {
-    /// The file has the same values already and was not changed.
+    /// The file already has the same values and was left unchanged.
     case unchanged
     case created, replaced
   }
@@ -26,8 +26,8 @@ package struct BaselineStore: Sendable, Equatable {
 
   /// Reads a baseline.
   ///
-  /// - Returns: nil where there is no such file.
-  /// - Throws: also where the file is the baseline of something else.
+  /// - Returns: nil if the file does not exist.
+  /// - Throws: also if the file is another baseline.
   package func load(_ scenario: ScenarioName, environment: String) throws(FileError) -> Baseline? {
     let path = path(scenario, environment)
     let bytes: [UInt8]
@@ -42,7 +42,7 @@ package struct BaselineStore: Sendable, Equatable {
     return baseline
   }
 
-  /// The environments for which the scenario has a baseline, sorted; a file that cannot be read goes by its name.
+  /// The environments for which the scenario has a baseline, sorted; an unreadable file is listed by its name.
   package func environments(of scenario: ScenarioName) -> [String] {
     let folder = "\(folder)/\(scenario.pathComponent)"
     guard let names = try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).names() else { return [] }
@@ -56,11 +56,11 @@ package struct BaselineStore: Sendable, Equatable {
     .sorted()
   }
 
-  /// Writes a baseline, unless the file has the same values already: then the older approval stays.
+  /// Writes a baseline, unless the file already has the same values: then the older approval stays.
   ///
-  /// A file that cannot be understood is replaced: approving again repairs it.
+  /// A malformed file is replaced: approving again repairs it.
   ///
-  /// - Throws: also where the baseline could not be read again, such as one without values.
+  /// - Throws: also if the baseline could not be read back, such as one without values.
   package func save(_ baseline: Baseline) throws(FileError) -> SaveOutcome {
     let path = path(baseline.scenario, baseline.environment)
     let bytes = BaselineFile.encode(baseline)
@@ -89,7 +89,7 @@ package struct BaselineStore: Sendable, Equatable {
 }
 
 extension Baseline {
-  /// Whether all is equal but who approved it, when and why, and the curve, of which no two runs have the same.
+  /// Whether everything is equal except the approval and the curve, which differs in every run.
   fileprivate func hasValues(of other: Baseline) -> Bool {
     var plain = self
     plain.approval = other.approval

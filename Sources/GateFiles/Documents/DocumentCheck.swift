@@ -1,6 +1,6 @@
 import GateCore
 
-/// What the coding of the types does not check of a document that was decoded.
+/// Checks of a decoded document that the coding of its types does not make.
 struct DocumentCheck {
   private var path: [any CodingKey]
 
@@ -39,7 +39,7 @@ extension DocumentCheck {
     try at("run").at("id").check(name: run.run.id)
     try at("environment").at("name").check(name: run.environment.name)
     for (index, scenario) in run.scenarios.enumerated() { try at("scenarios", index).check(scenario) }
-    // One scenario may be there once for each environment.
+    // A scenario may occur once per environment.
     let keys = Set(run.scenarios.map { [$0.name.text, $0.environment.name] })
     if keys.count < run.scenarios.count {
       try at("scenarios").check(isUnique: run.scenarios.map { "\($0.name) (\($0.environment.name))" })
@@ -105,13 +105,13 @@ extension DocumentCheck {
       throw refusal("has \(instants.count) entries, at most \(MemoryCurve.mostInstants) are allowed")
     }
     guard zip(instants, instants.dropFirst()).allSatisfy({ $0.time <= $1.time }) else {
-      throw refusal("is not in the order of time")
+      throw refusal("is not ordered by time")
     }
   }
 }
 
 extension KeyedDecodingContainer {
-  /// A list that must be there, though it may be empty.
+  /// A required list, which may be empty.
   func requiredList<Element: Decodable>(_ type: [Element].Type, forKey key: Key) throws -> [Element] {
     guard contains(key) else {
       throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: "is missing"))

@@ -3,13 +3,13 @@ import GateCore
 
 /// The JSON of all files of this module.
 ///
-/// Of a key that an object has twice, the first counts. Integers up to 2^60 are exact where they are amounts of memory;
-/// larger numbers are refused.
+/// Of duplicate keys, the first counts. Integers up to 2^60 are exact if they are amounts of memory; larger numbers are
+/// rejected.
 enum JSON {
   enum Style {
-    /// For files that people review: indented, sorted keys, one newline at the end.
+    /// For files that people review: indented, with sorted keys and a final newline.
     case pretty
-    /// One line with its line feed, sorted keys.
+    /// One line with its newline, with sorted keys.
     case line
   }
 
@@ -21,7 +21,7 @@ enum JSON {
       var container = encoder.singleValueContainer()
       try container.encode(Timestamp.text(of: date))
     }
-    // Numbers that are not finite are left out where they can occur; this keeps the others from ending the program.
+    // Non-finite numbers are left out where they can occur; this keeps any others from crashing the program.
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
     do {
@@ -37,10 +37,10 @@ enum JSON {
   ///   - type: The type of the document.
   ///   - bytes: The JSON text.
   ///   - path: The file, for messages.
-  ///   - line: The number of the line that the bytes are; nil where they are a whole file.
-  ///   - hint: What to do where nothing better is known.
+  ///   - line: The line number of the bytes; nil for a whole file.
+  ///   - hint: The hint for errors without a more specific one.
   /// - Returns: The document.
-  /// - Throws: Where the bytes are not one, with the place.
+  /// - Throws: The error, with its location.
   static func decode<Document: Decodable>(
     _ type: Document.Type,
     from bytes: [UInt8],
@@ -95,20 +95,20 @@ enum Timestamp {
   private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
   static func text(of date: Date) -> String {
-    // The style cuts fractions of a millisecond.
+    // The style truncates fractions of a millisecond.
     style.format(Date(timeIntervalSince1970: milliseconds(of: date) / 1000 + 0.000_1))
   }
 
-  /// Reads a time with or without a fraction, in UTC or with an offset; nil where the text is something else.
+  /// Parses a time with or without a fraction, in UTC or with an offset; nil for any other text.
   static func date(from text: String) -> Date? {
-    // The style alone is more lenient, and takes a day beyond the month's last for one of the next month.
+    // The style alone is lenient: it accepts a day after the last of a month as one of the next month.
     guard isWellFormed(text), let date = try? style.parse(text),
       date.timeIntervalSince1970 >= 0, !text.hasSuffix("Z") || style.format(date).prefix(10) == text.prefix(10)
     else { return nil }
     return Date(timeIntervalSince1970: milliseconds(of: date) / 1000)
   }
 
-  /// A regular expression for it takes 200 times as long as the parser.
+  /// A regular expression would take 200 times as long as the parser.
   private static func isWellFormed(_ text: String) -> Bool {
     guard text.utf8.count <= 40 else { return false }
     let shape = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
@@ -123,7 +123,7 @@ enum Timestamp {
   }
 }
 
-/// A schema's name and version, the first that is checked of a document.
+/// A schema's name and version, which are checked first.
 struct Schema {
   let name: String
   let version: Int
@@ -145,12 +145,12 @@ struct Schema {
     case schema
   }
 
-  /// The schema that a document has.
+  /// The schema of a document.
   static func text(in decoder: any Decoder) throws -> String {
     try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .schema)
   }
 
-  /// Refuses a document of another kind, or of a version whose keys may mean something else.
+  /// Rejects a document of another kind, or of a version whose keys may have another meaning.
   func check(_ decoder: any Decoder) throws {
     let found = try Self.text(in: decoder)
     guard found != text else { return }
@@ -190,7 +190,7 @@ extension DecodingError {
     }
   }
 
-  /// The place as `scenarios[3].metrics.peak_rss`.
+  /// The position as `scenarios[3].metrics.peak_rss`.
   private static func place(_ path: [any CodingKey]) -> String {
     path.reduce(into: "") { text, key in
       if let index = key.intValue {
@@ -214,7 +214,7 @@ extension DecodingError {
 }
 
 extension String {
-  /// The text as a message may show it: short, and without characters that control a terminal.
+  /// The text in a form for messages: short, and without characters that control a terminal.
   var printable: String {
     let visible = unicodeScalars.prefix(400).map { $0.isControl ? "\u{FFFD}" : $0 }
     return String(String.UnicodeScalarView(visible)) + (unicodeScalars.count > 400 ? "…" : "")

@@ -1,18 +1,18 @@
 import GateCore
 
-/// Checks the grammar (RFC 8259) and the size of a JSON text before it is decoded.
+/// Checks the grammar (RFC 8259) and the limits of a JSON text before it is decoded.
 ///
-/// This type is necessary because `JSONDecoder` of FoundationEssentials does not say where a text breaks the grammar, and
-/// follows 512 levels of nesting.
+/// Needed because `JSONDecoder` of FoundationEssentials does not report the position of a syntax error, and follows 512
+/// levels of nesting.
 struct JSONScan {
   struct Fault: Error {
-    /// In bytes from the start; nil where the text as a whole is meant.
+    /// In bytes from the start; nil for the text as a whole.
     var offset: Int?
     var problem: String
     var hint: String?
   }
 
-  /// Objects and lists within one another; a result file has eight.
+  /// Nested objects and lists; a result file has eight levels.
   private static let mostLevels = 32
   private static let mostEntries = 100_000
   private static let longestText = 1 << 20
@@ -24,7 +24,7 @@ struct JSONScan {
     self.bytes = bytes
   }
 
-  /// Reads over the whole text, which must be one object.
+  /// Scans the whole text, which must be one object.
   static func check(_ bytes: [UInt8]) throws(Fault) {
     let fault = bytes.withUnsafeBufferPointer { buffer -> Fault? in
       var scan = JSONScan(buffer)
@@ -39,11 +39,11 @@ struct JSONScan {
   }
 
   private static let conflict = Fault(
-    problem: "contains conflict markers of a merge",
+    problem: "contains merge conflict markers",
     hint: "resolve the conflict: keep one side, or approve again"
   )
 
-  /// Whether the current line is one of those that git writes around the two sides of a conflict.
+  /// Whether the current line is a git conflict marker.
   private var isAtConflictMarker: Bool {
     let start = bytes[..<min(index, bytes.count)].lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
     return ["<<<<<<< ", "=======", ">>>>>>> "].contains { bytes[start...].starts(with: $0.utf8) }
@@ -93,26 +93,26 @@ struct JSONScan {
     }
   }
 
-  /// A text; its escapes are left to the decoder.
+  /// A string; its escapes are checked by the decoder.
   private mutating func text() throws(Fault) {
     index += 1
     let start = index
     while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
       if bytes[index] < 0x20 { throw invalid }
       let isEscape = bytes[index] == UInt8(ascii: "\\")
-      // The history stores texts as C strings, which end at their first zero.
+      // The history stores texts as C strings, which end at the first zero.
       if isEscape, bytes[index...].starts(with: "\\u0000".utf8) { throw fault("contains a zero character") }
       index += isEscape ? 2 : 1
     }
     guard index < bytes.count else { throw cut }
     if index - start > Self.longestText {
       index = start - 1
-      throw fault("has a text of more than \(Self.longestText >> 20) MiB")
+      throw fault("has a string of more than \(Self.longestText >> 20) MiB")
     }
     index += 1
   }
 
-  /// A number, `true`, `false` or `null`; the decoder checks the form of a number once more.
+  /// A number, `true`, `false` or `null`; the decoder checks the form of numbers.
   private mutating func word() throws(Fault) {
     let start = index
     while index < bytes.count, Self.isOfWord(bytes[index]) { index += 1 }
@@ -143,7 +143,7 @@ struct JSONScan {
     }
   }
 
-  /// The next byte after space, which stays the next one.
+  /// The next byte after white space, without consuming it.
   private mutating func next() throws(Fault) -> UInt8 {
     skipSpace()
     guard index < bytes.count else { throw cut }

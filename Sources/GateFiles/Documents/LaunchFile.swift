@@ -2,13 +2,13 @@ import FoundationEssentials
 package import GateCore
 import LaunchRecords
 
-/// The launch record that MemoryMarkers' `FileRunStore` keeps of a program.
+/// A launch record, as written by MemoryMarkers' `FileRunStore`.
 package enum LaunchFile {
   /// Reads a record.
   ///
   /// - Parameter path: The file.
-  /// - Returns: its values; nil where the program ended before it could write anything.
-  /// - Throws: where there is no file, or no record that can be understood.
+  /// - Returns: the record; nil if the program ended before it could write one.
+  /// - Throws: if the file is missing or malformed.
   package static func read(_ path: String) throws(FileError) -> LaunchSummary? {
     let bytes = try SafeFile.read(path, atMost: LaunchPage.size)
     do throws(LaunchPageError) {
@@ -59,7 +59,7 @@ extension LaunchSummary {
 }
 
 extension LaunchSummary.Ending {
-  /// A crash goes before what was asked for, and that before the exit that came of it.
+  /// A crash takes precedence over a stop request, and a request over the exit code that follows it.
   fileprivate init(_ record: LaunchRecord) {
     if let crash = record.crash {
       self = .crashed(Signal(number: crash))

@@ -1,10 +1,10 @@
 package import GateCore
 
-/// Noise studies as JSON (`highwater.noise/1`), for other programs; this one does not read them.
+/// Noise studies as JSON (`highwater.noise/1`), for other programs; not read by this one.
 package enum NoiseFile {
-  /// The studies with the value of every repetition, so that each number can be computed again.
+  /// The studies with the value of every repetition, so that each number can be recomputed.
   ///
-  /// Amounts of memory are rounded to whole bytes; what is not known is left out.
+  /// Amounts of memory are rounded to whole bytes; unknown values are left out.
   package static func encode(_ result: NoiseResult, words: FileWords) -> [UInt8] {
     JSON.encode(WithSchema(schema: .noise, content: NoiseDocument(result, words)), .pretty)
   }
@@ -62,7 +62,7 @@ private struct Study: Encodable {
 }
 
 private struct Noise: Encodable {
-  /// What a check of so many repetitions can detect.
+  /// The change that a check with this many repetitions can detect.
   struct Detectable: Encodable {
     let repetitions: Int
     let rise: Double

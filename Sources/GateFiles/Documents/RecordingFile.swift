@@ -1,13 +1,13 @@
 package import GateCore
 
-/// Recordings (`highwater.recording/1`): all that was seen of one repetition, as JSON lines for other programs.
+/// Recordings (`highwater.recording/1`): everything measured in one repetition, as JSON lines for other programs.
 ///
-/// The first line is of the kind `recording`, the last one of the kind `end`. Between them stand the lines of the kinds
-/// `sample`, `mark`, `composition`, `library` and `process`, each kind in the order of time. Every line is one flat
-/// object; what was not read is left out. Amounts are bytes, times are seconds since the target's exec. This program does
-/// not read recordings.
+/// The first line has the kind `recording`, the last one the kind `end`. Between them are lines of the kinds `sample`,
+/// `mark`, `composition`, `library` and `process`, each kind in order of time. Every line is a flat object; missing
+/// values are left out. Amounts are bytes, and times are seconds since the target's exec. This program does not read
+/// recordings.
 package enum RecordingFile {
-  /// Writes a recording piece by piece, so that its text is never in memory as a whole.
+  /// Writes a recording in pieces, so that its text is never in memory as a whole.
   package static func write(
     _ recording: Recording,
     of scenario: ScenarioName,
@@ -112,7 +112,7 @@ private struct MarkLine: Encodable {
   }
 }
 
-/// Without a time: the last one before the end or the stop.
+/// Without a time: the last composition before the end or the stop.
 private struct CompositionLine: Encodable {
   let kind = "composition"
   let seconds: Double?

@@ -2,27 +2,27 @@ package import GateCore
 
 /// Result files (`highwater.result/1`, file-formats.md, The result).
 package enum ResultFile {
-  /// The most bytes of a result file that are read.
+  /// The largest result file that is read, in bytes.
   package static let largest = 256 << 20
 
   /// The result as JSON.
   ///
-  /// What is not known is left out. Amounts of memory are rounded to whole bytes and percentages to two decimals.
+  /// Unknown values are left out. Amounts of memory are rounded to whole bytes and percentages to two decimals.
   package static func encode(_ result: RunResult, words: FileWords) -> [UInt8] {
     JSON.encode(ResultDocument(result: result, words: words), .pretty)
   }
 
-  /// Reads a result that this or a later minor version wrote, or another program by file-formats.md.
+  /// Decodes a result of this version, a later minor version, or another program that follows file-formats.md.
   ///
-  /// Needed are `schema`, `run.id`, the environment's name and fingerprint, and for each scenario `name` and
-  /// `repetitions[].metrics`. A repetition without `end` ended in a way that is not known. The path is for messages.
+  /// Required are `schema`, `run.id`, the environment's name and fingerprint, and for each scenario `name` and
+  /// `repetitions[].metrics`. A repetition without `end` has an unknown end. The path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> RunResult {
     let hint = "name a result file, as `highwater check --json FILE` writes it"
     return try JSON.decode(DecodedResult.self, from: bytes, path: path, hint: hint).result
   }
 }
 
-/// The texts of notes, reasons, failures and ends, which files show to readers beside the values.
+/// Texts of notes, reasons, failures and ends, which files have for readers beside the values.
 package struct FileWords: Sendable {
   package var reason: @Sendable (MetricResult) -> String?
   package var note: @Sendable (Note, ScenarioResult) -> String
@@ -105,7 +105,7 @@ enum ScenarioKey: CodingKey {
   }
 }
 
-/// A scenario's summary, and beside it what only the result file has.
+/// A scenario's summary and the members that only the result file has.
 private struct ScenarioDocument: Encodable {
   let scenario: ScenarioResult
   let words: FileWords
@@ -129,7 +129,7 @@ private struct ScenarioDocument: Encodable {
   }
 }
 
-/// An object and the text that describes it.
+/// An object with the text that describes it.
 struct Worded<Value: Encodable>: Encodable {
   let value: Value
   let text: String
@@ -231,7 +231,7 @@ private struct DecodedScenario: Decodable {
 }
 
 extension RepetitionResult {
-  /// Adds what files of other programs do not say, and drops what has no value.
+  /// Adds values that files of other programs lack, and drops metrics without a value.
   fileprivate mutating func complete() {
     units = units.filter { metrics[$0.key] != nil }
     if steadiness == nil, metrics[.steadyRSS] != nil { steadiness = .steady }

@@ -2,27 +2,27 @@ package import GateCore
 import Glibc
 import LinuxSystem
 
-/// Runs of the history as JSON lines (`highwater.run/2`): one object a line.
+/// Runs of the history as JSON lines (`highwater.run/2`): one object per line.
 ///
-/// A line has the run, its environment, and of each scenario the summary, in the same form as the result file. A scenario
-/// without an environment has that of the run.
+/// A line has the run, its environment, and the summary of each scenario, in the same form as the result file. A
+/// scenario without an environment has the run's.
 package enum RunLine {
-  /// The most bytes of a line that are read.
+  /// The largest line that is read, in bytes.
   package static let largest = 32 << 20
 
-  /// The run as a line with its line feed; equal runs make equal bytes.
+  /// The run as a line with its newline; equal runs give equal bytes.
   package static func encode(_ run: RunSummary) -> [UInt8] {
     JSON.encode(WithSchema(schema: .run, content: RunDocument(run)), .line)
   }
 
-  /// Reads a line, or a whole result document.
+  /// Decodes a line, or a whole result document.
   ///
   /// - Parameters:
-  ///   - bytes: The line, with its line feed or without.
+  ///   - bytes: The line, with or without its newline.
   ///   - path: The file, for messages.
-  ///   - number: The line's number from 1, for messages; nil where the bytes are a whole file.
+  ///   - number: The line number from 1, for messages; nil for a whole file.
   /// - Returns: The run.
-  /// - Throws: Where the line is neither, with its number and column.
+  /// - Throws: The error, with its line and column.
   package static func decode(_ bytes: [UInt8], path: String, line number: Int?) throws(FileError) -> RunSummary {
     let hint = "name JSON lines as `\(Tool.name) history export` writes them, or result files"
     return try JSON.decode(DecodedRun.self, from: bytes, path: path, line: number, hint: hint).run
@@ -58,7 +58,7 @@ private struct DecodedRun: Decodable {
 }
 
 extension RunSummary {
-  /// What a history stores of it: nothing of single libraries.
+  /// The part that a history stores, which excludes libraries.
   var stored: RunSummary {
     var stored = self
     for index in stored.scenarios.indices {
@@ -69,11 +69,11 @@ extension RunSummary {
   }
 }
 
-/// Cuts a file of any size, or standard input, into lines.
+/// Splits a file of any size, or standard input, into lines.
 package struct RunLineReader: ~Copyable {
   package enum Line: Sendable {
     case whole([UInt8])
-    /// It had more than ``RunLine/largest`` bytes, and nobody has kept them.
+    /// The line had more than ``RunLine/largest`` bytes, which were discarded.
     case tooLong
   }
 
@@ -98,7 +98,7 @@ package struct RunLineReader: ~Copyable {
     }
   }
 
-  /// The next line without its line feed; nil at the end.
+  /// The next line without its newline; nil at the end.
   package mutating func next() throws(FileError) -> Line? {
     var line: [UInt8] = []
     var length = 0

@@ -1,17 +1,18 @@
 import GateCore
 
-/// The keys of one mapping, checked against those that exist there.
+/// The keys of a mapping, checked against the known keys.
 struct Fields {
   let place: SourcePlace
-  /// In the order of the file.
+  /// In file order.
   let entries: [YAMLValue.Entry]
   private let values: [String: YAMLValue]
-  /// The known keys that are there, also those whose values are not valid.
+  /// The known keys that occur, including those with invalid values.
   private let mentioned: Set<String>
 
   /// Reads a mapping, and reports keys that are unknown, duplicate, or without a value.
   ///
-  /// nil, with a diagnostic, where the value is not a mapping. `owner` says what the mapping is, as in "no scenario has the
+  /// nil, with a diagnostic, if the value is not a mapping. `owner` describes the mapping, as in "no scenario has the
+  /// key `x`"; for the `nullable` keys YAML's null has a meaning.
   /// key `x`"; for the `nullable` keys YAML's null means something.
   init?(
     _ value: YAMLValue,
@@ -47,20 +48,20 @@ struct Fields {
 
   subscript(key: String) -> YAMLValue? { values[key] }
 
-  /// Whether the key is there, even where its value is not valid.
+  /// Whether the key occurs, even if its value is invalid.
   func mentions(_ key: String) -> Bool { mentioned.contains(key) }
 
-  /// The place of the key, for diagnostics of the key itself.
+  /// The location of the key, for diagnostics of the key itself.
   func place(of key: String) -> SourcePlace {
     entries.first { $0.key.text == key }?.key.place ?? place
   }
 
-  /// Reads a key into its destination, where the key is there and its value valid.
+  /// Reads a key into its destination, if it occurs and its value is valid.
   func take<Value>(_ key: String, into destination: inout Value, _ read: (YAMLValue) -> Value?) {
     if let value = values[key], let read = read(value) { destination = read }
   }
 
-  /// The one key of those that is there; reports where there is none, or more than one.
+  /// The only one of these keys that occurs; reports if there is none, or more than one.
   func only(of keys: [String], for owner: String, in context: ReadingContext) -> YAMLValue.Entry? {
     let present = entries.filter { keys.contains($0.key.text) }
     if present.count > 1 {

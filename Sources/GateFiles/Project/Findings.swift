@@ -1,8 +1,8 @@
 package import GateCore
 
-/// Everything that was wrong with a project file and the files that it includes.
+/// All errors of a project file and the files that it includes.
 package struct ProjectError: DiagnosticError, Equatable {
-  /// In the order of the files, and within a file in the order of its lines; never empty.
+  /// In file order, and within a file in order of lines; never empty.
   package let diagnostics: [Diagnostic]
 
   init(_ diagnostics: [Diagnostic]) {
@@ -16,7 +16,7 @@ package struct ProjectError: DiagnosticError, Equatable {
 }
 
 extension ProjectError: CustomStringConvertible {
-  /// One diagnostic after the other, each with its hint.
+  /// The diagnostics with their hints, one after the other.
   package var description: String {
     diagnostics.map(\.description).joined(separator: "\n")
   }
@@ -35,7 +35,7 @@ final class Findings {
   /// Files in the order in which they were read.
   private var files: [String] = []
 
-  /// Adds a diagnostic; the same one at the same place counts once, as where many scenarios share the defaults.
+  /// Adds a diagnostic; duplicates at one location are ignored, since many scenarios may share the defaults.
   func add(_ problem: String, at place: SourcePlace, hint: String? = nil) {
     let diagnostic = Diagnostic(place: place.description, problem: problem, hint: hint)
     guard !isFull else {
@@ -47,24 +47,24 @@ final class Findings {
     found.append((place, diagnostic))
   }
 
-  /// Adds what was wrong with a file as a whole.
+  /// Adds the errors of a file as a whole.
   func add(_ error: ProjectError, of file: String) {
     for diagnostic in error.diagnostics where known.insert(diagnostic.description).inserted {
       found.append((SourcePlace(file: file, line: 0, column: 0), diagnostic))
     }
   }
 
-  /// Sets a file's position among the files before anything is found in it.
+  /// Sets a file's position among the files, before it is read.
   func willRead(_ file: String) {
     if !files.contains(file) { files.append(file) }
   }
 
   var isEmpty: Bool { found.isEmpty }
 
-  /// Whether the list is full, so that no more hints need to be made.
+  /// Whether the list is full, so that no more hints are needed.
   var isFull: Bool { found.count >= Self.most }
 
-  /// All diagnostics in the order of the files and their lines.
+  /// All diagnostics by file and line.
   var sorted: [Diagnostic] {
     let order = Dictionary(uniqueKeysWithValues: files.enumerated().map { ($1, $0) })
     let ordered = found.enumerated().sorted { left, right in

@@ -40,7 +40,7 @@ struct GateReader {
     return nil
   }
 
-  /// The metric that was probably meant, also of a phase.
+  /// The metric that was probably meant, possibly of a phase.
   private static func nearest(to text: String) -> String? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 3, let last = parts.last else {
@@ -151,7 +151,7 @@ struct GateReader {
     return amount(value, as: name, of: metric, example: example).map { (relative: nil, absolute: $0) }
   }
 
-  /// A size; for a value that the target reports also a duration, or a bare number in the target's own unit.
+  /// A size; for a reported value also a duration, or a bare number in the target's own unit.
   private func amount(_ value: YAMLValue, as name: String, of metric: MetricName, example: String) -> Amount? {
     guard metric.isValue else { return context.bytes(value, as: name, example: example).map(Amount.size) }
     return context.quantity(

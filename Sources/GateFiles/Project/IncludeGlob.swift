@@ -3,14 +3,14 @@ import Glibc
 
 /// Finds the files that `include` names.
 struct IncludeGlob {
-  /// Files that a project may include.
+  /// The maximum number of included files.
   static let mostFiles = 100
 
   let context: ReadingContext
 
-  /// The files of all patterns, each once: in the order of the patterns, and of one pattern sorted by name.
+  /// The files of all patterns, each once: in the order of the patterns, and sorted by name for one pattern.
   ///
-  /// The project file itself, an absolute path, is left out where a pattern matches it.
+  /// The project file itself, an absolute path, is left out even if a pattern matches it.
   func files(_ value: YAMLValue, besides projectFile: String) -> [String] {
     let patterns = context.list(value, as: "include", example: "include: [scenarios/*.yml]") { item in
       pattern(item).map { (text: $0, place: item.place, source: item.scalar ?? "") }
@@ -40,7 +40,7 @@ struct IncludeGlob {
     return files
   }
 
-  /// An absolute pattern that lies inside the root.
+  /// The pattern as an absolute path inside the root.
   private func pattern(_ value: YAMLValue) -> String? {
     guard let pattern = context.path(value, as: "include", example: "include: [scenarios/*.yml]") else { return nil }
     guard PathText.isInside(pattern, folder: context.root), pattern != context.root else {
@@ -54,13 +54,13 @@ struct IncludeGlob {
     return pattern
   }
 
-  /// Whether a file lies inside the root once its links are followed.
+  /// Whether a file is inside the root after its links are resolved.
   private func isInside(_ file: String) -> Bool {
     guard let file = PathText.resolved(file), let root = PathText.resolved(context.root) else { return false }
     return PathText.isInside(file, folder: root)
   }
 
-  /// The files that match, by glob(7); the root's own name is not a pattern.
+  /// The files that match, as in glob(7); characters of the root's own path are literal.
   private static func matches(of pattern: String, root: String) -> [String] {
     let special: Set<Character> = ["*", "?", "[", "]", "\\"]
     let escaped = root.map { special.contains($0) ? "\\\($0)" : String($0) }.joined()

@@ -1,14 +1,14 @@
 import GateCore
 
-/// `${NAME}` in a text, replaced from the environment.
+/// Replaces `${NAME}` in a text from the environment.
 ///
-/// `$${` is a literal `${`. A variable that is empty counts as unset: that is how CI systems pass a secret
-/// that a build may not have.
+/// `$${` is a literal `${`. An empty variable counts as unset: that is how CI systems pass a secret that a build is not
+/// allowed to have.
 struct Interpolation: Equatable {
   private(set) var text = ""
-  /// The variables that are not set, in the order of the text.
+  /// The unset variables, in order of occurrence.
   private(set) var missing: [String] = []
-  /// The text after a `${` that is not a variable, as in `${a-b}`.
+  /// The text after a `${` that is not a valid variable, as in `${a-b}`.
   private(set) var malformed: String?
 
   init(of source: String, environment: [String: String]) {
@@ -42,7 +42,7 @@ struct Interpolation: Equatable {
 }
 
 extension ReadingContext {
-  /// A text with its variables replaced; reports those that are not set, and never shows a value.
+  /// A text with its variables replaced; reports unset variables, and never prints a value.
   func interpolated(_ text: String, at place: SourcePlace) -> String? {
     let result = Interpolation(of: text, environment: environment)
     if let malformed = result.malformed {
@@ -63,7 +63,7 @@ extension ReadingContext {
     return result.missing.isEmpty ? result.text : nil
   }
 
-  /// An absolute path, from one that may start at the root and may have variables.
+  /// An absolute path, from a path that may be relative to the root and contain variables.
   func path(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = line(value, as: name, example: example), let full = interpolated(text, at: value.place) else {
       return nil
@@ -90,7 +90,7 @@ extension ReadingContext {
     return full
   }
 
-  /// Whether a text is `http://` or `https://`, a host, perhaps a port from 1 to 65535, and anything without spaces.
+  /// Whether a text is `http://` or `https://`, a host, optionally a port from 1 to 65535, and anything without spaces.
   static func isWebAddress(_ text: String) -> Bool {
     guard text.utf8.count <= 8000, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return false }
     let lowered = text.lowercased()

@@ -1,6 +1,6 @@
 import GateCore
 
-/// The members of a scenario's `matrix`, and the scenario's text with `{{axis}}` replaced for each.
+/// The members of a scenario's `matrix`, and the scenario with `{{axis}}` replaced for each.
 struct MatrixExpansion {
   /// One value of one axis.
   typealias Choice = (axis: String, value: String)
@@ -10,7 +10,7 @@ struct MatrixExpansion {
 
   let context: ReadingContext
 
-  /// Every combination, the last axis changing fastest; nil, with diagnostics, where the matrix is not valid.
+  /// Every combination, the last axis changing fastest; nil, with diagnostics, if the matrix is invalid.
   func members(of matrix: YAMLValue) -> [[Choice]]? {
     guard case .mapping(let axes) = matrix.content, !axes.isEmpty else {
       context.expected("a mapping of lists", as: "matrix", not: matrix, example: "matrix: {clients: [1, 50]}")
@@ -84,7 +84,7 @@ struct MatrixExpansion {
     return text
   }
 
-  /// The value with `{{axis}}` replaced in each of its texts, keys too; reports axes that the matrix does not have.
+  /// The value with `{{axis}}` replaced in all its strings and keys; reports unknown axes.
   func filled(_ value: YAMLValue, with member: [Choice]) -> YAMLValue {
     switch value.content {
     case .scalar(let text, let style):
@@ -104,7 +104,7 @@ struct MatrixExpansion {
     }
   }
 
-  /// nil where nothing is in double braces, which is nearly always so.
+  /// nil if there are no double braces, which is usually the case.
   private func filled(_ text: String, at place: SourcePlace, with member: [Choice]) -> String? {
     guard Self.hasPlaceholder(text) else { return nil }
     var result = ""
@@ -115,7 +115,7 @@ struct MatrixExpansion {
       guard let close = rest.firstRange(of: "}}") else { break }
       let name = rest[open.upperBound..<close.lowerBound].filter { $0 != " " }
       guard PlainName.isValid(name) else {
-        // Braces of another language stay as they are.
+        // Braces of other template languages are left alone.
         result += "{{"
         rest = rest.dropFirst(2)
         continue

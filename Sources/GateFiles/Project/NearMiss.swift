@@ -1,9 +1,10 @@
-/// What a person may have meant by a word that does not exist.
+/// Suggestions for misspelled words.
 package enum NearMiss {
-  /// The candidate that is at most two edits away; nil where none is.
+  /// The candidate that is at most two edits away, if any.
   ///
-  /// An edit inserts, removes or replaces a letter, or swaps it with its neighbour (the optimal string alignment
-  /// distance). Case does not count. A word of up to five letters allows one edit only, of two letters none: too many
+  /// An edit inserts, removes or replaces a letter, or swaps two neighbours (the optimal string alignment distance).
+  /// Case is ignored. A word of up to five letters allows one edit, a word of two letters none, since too many other
+  /// words are near.
   /// other words are near.
   package static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().unicodeScalars.prefix(100))

@@ -2,7 +2,7 @@ import Glibc
 
 /// Paths as text; only ``exists(_:)``, ``resolved(_:)`` and the working directory access the file system.
 enum PathText {
-  /// The absolute path, without `.`, `..` and doubled slashes; `..` is resolved as text, without following links.
+  /// The absolute path, without `.`, `..` and double slashes; `..` is resolved textually, without following links.
   static func absolute(_ path: String, from folder: String) -> String {
     var parts: [Substring] = []
     for part in (path.hasPrefix("/") ? path : "\(folder)/\(path)").split(separator: "/") {
@@ -26,7 +26,7 @@ enum PathText {
     folder == "/" || path == folder || path.hasPrefix(folder + "/")
   }
 
-  /// An absolute path as seen from a folder, with `..` where needed.
+  /// An absolute path relative to a folder, with `..` if needed.
   static func relative(_ path: String, to folder: String) -> String {
     let (target, start) = (path.split(separator: "/"), folder.split(separator: "/"))
     let shared = zip(target, start).prefix { $0 == $1 }.count
@@ -34,7 +34,7 @@ enum PathText {
     return parts.isEmpty ? "." : parts.joined(separator: "/")
   }
 
-  /// How messages name a file: from the working directory where that is shorter, else as given.
+  /// A file in messages: relative to the working directory if that is shorter, else as given.
   static func shown(_ path: String, from workingDirectory: String) -> String {
     let short = relative(absolute(path, from: workingDirectory), to: workingDirectory)
     return Shown.path(short.utf8.count <= path.utf8.count ? short : path)
@@ -44,19 +44,19 @@ enum PathText {
     access(path, F_OK) == 0
   }
 
-  /// The path with every link followed; nil where there is no such file.
+  /// The path with all links resolved; nil if there is no such file.
   static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// The working directory; `/` where it has been removed.
+  /// The working directory; `/` if it has been removed.
   static var workingDirectory: String {
     resolved(".") ?? "/"
   }
 
-  /// The folder with `.git`, from a folder upwards; a file `.git` counts, as a worktree has one.
+  /// The folder with `.git`, searched from a folder upwards; a `.git` file counts, as in a worktree.
   static func repositoryRoot(above folder: String) -> String? {
     var current: String? = folder
     while let folder = current {

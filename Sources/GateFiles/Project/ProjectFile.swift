@@ -2,7 +2,7 @@ package import GateCore
 
 /// The project file, `highwater.yml`.
 package enum ProjectFile {
-  /// The file names that are tried, in this order (project-file.md).
+  /// The file names in order of precedence (project-file.md).
   static let names = ["highwater.yml", ".highwater.yml", "ci/highwater.yml"]
 
   /// Finds the project file.
@@ -11,10 +11,10 @@ package enum ProjectFile {
   /// parents are not searched: a file in `/tmp` or `/` may belong to anyone.
   ///
   /// - Parameters:
-  ///   - explicit: the path that the user named; it is not searched for, and need not exist yet.
+  ///   - explicit: the path given by the user; it is not searched for, and need not exist.
   ///   - workingDirectory: an absolute path.
   /// - Returns: an absolute path.
-  /// - Throws: where nothing was found, and what to do.
+  /// - Throws: if nothing was found, with a hint.
   package static func locate(
     explicit: String?,
     from workingDirectory: String
@@ -42,11 +42,11 @@ package enum ProjectFile {
   /// Reads a project file and the files that it includes.
   ///
   /// - Parameters:
-  ///   - path: absolute, or from the working directory.
-  ///   - environment: where `${NAME}` is taken from.
-  ///   - webhooksNeeded: whether a variable of a webhook that is not set is an error; if not, that webhook is left out.
-  /// - Returns: the project, with every path absolute and every default filled in.
-  /// - Throws: every diagnostic about the files, not just the first.
+  ///   - path: absolute, or relative to the working directory.
+  ///   - environment: the variables for `${NAME}`.
+  ///   - webhooksNeeded: whether an unset variable in a webhook is an error; if not, that webhook is left out.
+  /// - Returns: the project, with absolute paths and all defaults.
+  /// - Throws: all diagnostics of the files, not only the first.
   package static func load(
     _ path: String,
     environment: [String: String],

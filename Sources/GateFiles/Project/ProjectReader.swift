@@ -7,19 +7,19 @@ struct ProjectReader {
     "scenarios",
   ]
 
-  /// The most scenarios of a project, including those of matrices; a larger suite belongs in several jobs.
+  /// The maximum number of scenarios, including those of matrices; a larger suite belongs in several jobs.
   static let mostScenarios = 5000
 
-  /// The most values of all scenarios together, with defaults and matrices expanded: some 150 for each of the
-  /// most scenarios that there may be.
+  /// The maximum number of values in all scenarios, with defaults and matrices expanded: about 150 for each of the
+  /// maximum number of scenarios.
   static let mostScenarioValues = 750_000
 
   let context: ReadingContext
   let webhooksNeeded: Bool
-  /// The working directory, from which messages name files.
+  /// The working directory, to which paths in messages are relative.
   let workingDirectory: String
 
-  /// Reads the file's value, nil where it is not a mapping; `file` is its absolute path.
+  /// Reads the file's root value, nil if it is not a mapping; `file` is its absolute path.
   func project(_ value: YAMLValue, file: String) -> Project? {
     guard
       let fields = Fields(
@@ -123,7 +123,7 @@ struct ProjectReader {
     return suite.scenarios
   }
 
-  /// The list of an included file, which can have nothing else.
+  /// The scenario list of an included file, which has no other content.
   private func includedScenarios(_ path: String) -> YAMLValue? {
     let name = PathText.shown(path, from: workingDirectory)
     context.findings.willRead(name)

@@ -1,11 +1,11 @@
 import GateCore
 
-/// The text of a YAML file, read within limits.
+/// Reads the text of a YAML file, within limits.
 enum ProjectText {
-  /// 1,000 scenarios of 20 lines are half a mebibyte.
+  /// 1,000 scenarios of 20 lines take half a mebibyte.
   static let mostBytes = 4 << 20
 
-  /// Reads a regular file as UTF-8, without a byte order mark; messages call it `name`.
+  /// Reads a regular file as UTF-8, without a byte order mark; `name` is its name in messages.
   static func read(_ path: String, name: String) throws(ProjectError) -> String {
     var bytes = try readBytes(path, name: name)
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }
@@ -26,7 +26,7 @@ enum ProjectText {
     }
   }
 
-  /// The first place that is not valid text, in a file that has one.
+  /// The first invalid byte sequence or character, in a file that has one.
   private static func firstFault(in bytes: [UInt8], name: String) -> Diagnostic {
     var (line, column) = (1, 1)
     var decoder = Unicode.UTF8.ForwardParser()

@@ -36,7 +36,7 @@ struct ReadinessReader {
     }
   }
 
-  /// `7001`, `host:7001` or `[::1]:7001`; a port alone is one of the local machine.
+  /// `7001`, `host:7001` or `[::1]:7001`; a port alone is on the local machine.
   private func server(_ value: YAMLValue) -> Readiness.Condition? {
     guard let text = context.line(value, as: "tcp", example: "tcp: 7001") else { return nil }
     if let port = Port.number(text) { return .tcp(host: "127.0.0.1", port: port) }

@@ -1,9 +1,9 @@
 import GateCore
 
-/// What every reader of one project shares: where diagnostics go, and what paths and `${NAME}` are resolved against.
+/// The shared state of all readers of a project: diagnostics, and the bases of paths and `${NAME}`.
 struct ReadingContext {
   let findings: Findings
-  /// The folder that relative paths start from.
+  /// The folder that paths are relative to.
   let root: String
   let environment: [String: String]
 
@@ -11,16 +11,16 @@ struct ReadingContext {
     findings.add(problem, at: place, hint: hint)
   }
 
-  /// Reports that a value is of the wrong kind.
+  /// Reports a value of the wrong kind.
   func expected(_ what: String, as name: String, not value: YAMLValue, example: String) {
     printError("`\(name)` must be \(what), not \(value.found)", at: value.place, hint: "such as `\(example)`")
   }
 }
 
-// Every function below reads one value; where it is not of the kind, it reports an error and returns nil. `name` is the
+// Each function below reads one value; if it is invalid, the function reports an error and returns nil. `name` is the
 // key in messages.
 extension ReadingContext {
-  /// A string of any length, lines and characters, but without NUL, which no argument and no path can contain.
+  /// A string of any length, but without NUL, which no argument and no path can contain.
   func text(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = value.scalar else {
       expected("a string", as: name, not: value, example: example)
@@ -33,7 +33,7 @@ extension ReadingContext {
     return text
   }
 
-  /// A string of one line that is not empty and has no invisible characters.
+  /// A non-empty string of one line, without invisible characters.
   func line(_ value: YAMLValue, as name: String, example: String) -> String? {
     guard let text = text(value, as: name, example: example) else { return nil }
     guard !text.isEmpty else {
@@ -88,7 +88,7 @@ extension ReadingContext {
     return duration
   }
 
-  /// How long to wait at most: a duration above 0.
+  /// A maximum waiting time: a duration above 0.
   func timeout(_ value: YAMLValue, as name: String, example: String) -> Duration? {
     duration(value, as: name, from: .milliseconds(1), example: example)
   }
@@ -174,7 +174,7 @@ extension ReadingContext {
     }
   }
 
-  /// A list, each item read by `item`; invalid items are left out.
+  /// A list of items read with `item`; invalid items are left out.
   func list<Item>(
     _ value: YAMLValue,
     as name: String,

@@ -1,18 +1,18 @@
 import GateCore
 
-/// Reads a scenario except for its name and its matrix.
+/// Reads a scenario, except its name and matrix.
 struct ScenarioReader {
   static let keys = [
     "name", "description", "tags", "target", "setup", "teardown", "ready", "steps", "stop", "until", "expect",
     "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate",
   ]
 
-  /// The keys of `defaults`: all that scenarios can have in common.
+  /// The keys of `defaults`: everything that scenarios can share.
   static let sharedKeys = keys.filter { !["name", "target", "matrix"].contains($0) }
 
   let context: ReadingContext
 
-  /// Reads a scenario whose defaults are merged and whose matrix is filled in; nil where its target is not valid.
+  /// Reads a scenario with merged defaults and a filled-in matrix; nil if its target is invalid.
   func scenario(_ value: YAMLValue, named name: ScenarioName) -> Scenario? {
     guard let fields = fields(value, of: "a scenario", known: Self.keys) else { return nil }
     if !fields.mentions("target") {
@@ -20,7 +20,7 @@ struct ScenarioReader {
         "a scenario needs a `target`", at: value.place, hint: "such as `target: {command: [sleep, 1]}`")
     }
     guard let target = fields["target"].flatMap({ TargetReader(context: context).target($0) }) else {
-      // The rest is read for its diagnostics only.
+      // The rest is read only for its diagnostics.
       _ = apply(fields, to: Scenario(name: name, target: Target(command: .shell(":"), workingDirectory: "/")))
       return nil
     }
@@ -32,7 +32,7 @@ struct ScenarioReader {
     return scenario
   }
 
-  /// Reads `defaults` for the diagnostics alone, so that each is reported once, even where every scenario overrides it.
+  /// Reads `defaults` only for its diagnostics, so that each is reported once, even if every scenario overrides it.
   func checkDefaults(_ value: YAMLValue) {
     guard let fields = fields(value, of: "`defaults`", known: Self.sharedKeys) else { return }
     _ = apply(
@@ -154,7 +154,7 @@ struct ScenarioReader {
     return limit
   }
 
-  /// Gives a target with `send` steps a pipe as its input, and reports an error where it has another input.
+  /// Gives a target with `send` steps a pipe as its input; another input is an error.
   private func connectSends(of scenario: inout Scenario, at place: SourcePlace) {
     guard let send = firstSend(in: scenario.steps) else { return }
     switch scenario.target.input {
@@ -183,7 +183,7 @@ struct ScenarioReader {
 
 /// Reads `isolation`.
 struct IsolationReader {
-  /// `CPU_SETSIZE` of sched_setaffinity(2), less one.
+  /// `CPU_SETSIZE` of sched_setaffinity(2), minus one.
   static let lastCPU = 1023
 
   let context: ReadingContext
@@ -205,7 +205,7 @@ struct IsolationReader {
     return isolation
   }
 
-  /// `"0-1,3"`, a number, or a list of numbers; sorted, each once.
+  /// `"0-1,3"`, a number, or a list of numbers; the result is sorted and unique.
   private func cpus(_ value: YAMLValue) -> [Int]? {
     if case .sequence = value.content {
       return context.oneOrMore(value, as: "cpus") { context.integer($0, as: "cpus", in: 0...Self.lastCPU) }

@@ -1,4 +1,4 @@
-/// The user's text as messages show it.
+/// User text in a form for messages.
 enum Shown {
   /// At most 60 characters; characters that move the cursor, hide or reorder text become `\u{…}`.
   static func text(_ text: some StringProtocol) -> String {
@@ -41,7 +41,7 @@ enum Shown {
 }
 
 extension Shown {
-  /// A path in full, with characters escaped that could confuse a terminal.
+  /// A full path, with characters escaped that could confuse a terminal.
   static func path(_ path: String) -> String {
     hasHarmful(path) ? path.map { text(String($0)) }.joined() : path
   }

@@ -4,10 +4,10 @@ import GateCore
 struct StepReader {
   static let kinds = ["phase", "run", "http", "send", "expect", "signal", "wait", "settle", "mark", "repeat"]
 
-  /// How deep `repeat` may be nested.
+  /// The maximum nesting of `repeat`.
   static let mostLevels = 8
 
-  /// How many steps one repetition may take, counting each turn: at 1 ms each, a quarter of an hour.
+  /// The maximum number of steps in a repetition, counting each turn: at 1 ms each, a quarter of an hour.
   static let mostTurns = 1_000_000
 
   let context: ReadingContext
@@ -20,7 +20,7 @@ struct StepReader {
     return steps
   }
 
-  /// How many steps one repetition runs; at most `Int.max`.
+  /// The number of steps that one repetition runs; at most `Int.max`.
   static func turns(of steps: [Step]) -> Int {
     steps.reduce(0) { sum, step in
       let turns: (times: Int, each: Int) =
@@ -44,7 +44,7 @@ struct StepReader {
       return nil
     }
     guard let entry = fields.entries.first, fields.entries.count == 1 else {
-      // A mapping whose only key was wrong has its diagnostic already.
+      // A mapping whose only key is invalid already has a diagnostic.
       if case .mapping(let all) = value.content, all.isEmpty || fields.entries.count > 1 {
         context.printError(
           "a step must have one key, not \(fields.entries.count)",

@@ -1,6 +1,6 @@
 import GateCore
 
-/// The scenarios of a project, collected from all of its files.
+/// The scenarios of a project, collected from all its files.
 struct Suite {
   let context: ReadingContext
   private let defaults: [YAMLValue.Entry]
@@ -30,7 +30,7 @@ struct Suite {
       context.expected("a mapping", as: "defaults", not: value, example: "defaults: {warmup: 1}")
       return []
     }
-    // A value with `{{axis}}` has no meaning before a matrix fills it.
+    // A value with `{{axis}}` has no meaning until a matrix fills it in.
     let now = entries.filter { !$0.value.hasPlaceholder }
     ScenarioReader(context: context).checkDefaults(YAMLValue(.mapping(now), at: value.place))
     return entries.filter { ScenarioReader.sharedKeys.contains($0.key.text) && !$0.value.isNull }
@@ -53,7 +53,7 @@ struct Suite {
       )
       return
     }
-    // A key without a value stays, and is reported with the other keys.
+    // A key without a value is kept, and reported with the other keys.
     let rest = merged.filter { !["matrix", "name"].contains($0.key.text) || $0.value.isNull }
     let body = YAMLValue(.mapping(rest), at: item.place)
     for member in members where !isFull {
@@ -102,8 +102,8 @@ struct Suite {
     return context.plainName(entry.value, as: "name", example: "name: load")
   }
 
-  /// A scenario's own keys over the defaults: its value replaces the whole default, except in `gate` and `isolation`, key
-  /// by key, since those are lists of independent settings.
+  /// A scenario's own keys over the defaults: a value replaces the whole default, except in `gate` and `isolation`,
+  /// which merge by key, since they are lists of independent settings.
   private static func merged(_ own: [YAMLValue.Entry], over defaults: [YAMLValue.Entry]) -> [YAMLValue.Entry] {
     guard !defaults.isEmpty else { return own }
     var result = own

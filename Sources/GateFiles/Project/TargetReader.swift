@@ -1,9 +1,9 @@
 import GateCore
 
 extension ReadingContext {
-  /// A command: a list of strings or, where that is allowed, a shell command line.
+  /// A command: a list of strings or, if allowed, a shell command line.
   ///
-  /// Nothing in it is replaced from the environment: `${X}` belongs to the shell.
+  /// Its variables are not replaced: `${X}` belongs to the shell.
   func command(_ value: YAMLValue, as name: String) -> Command? {
     if value.scalar != nil { return shellLine(value, as: name).map(Command.shell) }
     if case .sequence = value.content { return arguments(value, as: name).map(Command.arguments) }

@@ -3,7 +3,7 @@ import GateCore
 /// Reads `webhooks`.
 struct WebhookReader {
   let context: ReadingContext
-  /// Whether this run will send notifications; if not, a webhook whose variables are not set is left out.
+  /// Whether this run sends notifications; if not, a webhook with unset variables is left out.
   let areNeeded: Bool
 
   func webhooks(_ value: YAMLValue) -> [Webhook]? {
@@ -52,7 +52,7 @@ struct WebhookReader {
     return Secret(url)
   }
 
-  /// The text with its variables replaced; nil without a diagnostic where they are not set and not needed.
+  /// The text with its variables replaced; nil without a diagnostic if they are unset but not needed.
   private func text(_ value: YAMLValue, as name: String) -> String? {
     guard let text = context.line(value, as: name, example: "\(name): ${HIGHWATER_WEBHOOK_\(name.uppercased())}") else {
       return nil

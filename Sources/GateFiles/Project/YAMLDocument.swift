@@ -1,26 +1,27 @@
 import GateCore
 private import Yams
 
-/// One YAML file as values with places; no other file uses the YAML parser.
+/// A YAML file as values with locations; the only file that uses the YAML parser.
 ///
 /// The parser copies the value of each alias, so that nine lines can expand to a billion values ("billion laughs").
 /// Nothing here hashes, compares or prints one of its nodes, and the walk over them is bounded.
 enum YAMLDocument {
-  /// The values that a file may have after its aliases are expanded.
+  /// The maximum number of values in a file after its aliases are expanded.
   ///
-  /// A scenario of 20 lines has some 60, so 1,000 of them stay far below; an expansion bomb is detected in a tenth of a second.
+  /// A scenario of 20 lines has about 60, so 1,000 of them stay far below; a YAML bomb is detected in a tenth of a
+  /// second.
   static let mostValues = 200_000
 
-  /// How deep values may be nested; eight `repeat` in each other need 23.
+  /// The maximum nesting of values; eight nested `repeat` need 23 levels.
   static let mostLevels = 64
 
-  /// No single string of a file needs more; a larger input belongs in a file of its own.
+  /// No single string needs more; a larger input belongs in a file of its own.
   static let mostTextBytes = 256 << 10
 
-  /// Reads a text; nil for one of spaces and comments only; places call its file `name`.
+  /// Parses a text; nil if it has only spaces and comments; `name` is the file's name in locations.
   static func parse(_ text: String, name: String) throws(ProjectError) -> YAMLValue? {
     if let disarmed = AliasText.disarmed(text) {
-      // The parser hashes keys, and hashing an alias to an expansion bomb would not end.
+      // The parser hashes keys, and hashing an alias of a YAML bomb would not end.
       let root = try compose(disarmed, name: name)
       try root.map { node throws(ProjectError) in try AliasKeys(text: text, file: name).check(node, level: 0) }
     }
@@ -29,7 +30,7 @@ enum YAMLDocument {
     return try walk.value(of: root, level: 0)
   }
 
-  /// Composes without the rules that guess types: those have 40 regular expressions, and `on` would be a boolean.
+  /// Composes without the rules that guess types: they use 40 regular expressions, and `on` would be a boolean.
   private static func compose(_ text: String, name: String) throws(ProjectError) -> Node? {
     do {
       return try Yams.compose(yaml: text, .basic, .default, .utf8)
@@ -49,11 +50,11 @@ enum YAMLDocument {
   }
 }
 
-/// The walk that turns the parser's nodes into values, within limits.
+/// Converts the parser's nodes into values, within limits.
 private struct Walk {
   let file: String
   private var visited = 0
-  /// The place of the root's current key: the best place to report for an expansion bomb.
+  /// The location of the current key of the root: the best location to report for a YAML bomb.
   private var branch: SourcePlace?
 
   init(file: String) {
@@ -115,7 +116,7 @@ private struct Walk {
     return .scalar(scalar.string, isPlain ? .plain : .quoted)
   }
 
-  /// Accepts the core tags, which change nothing, and no tag.
+  /// Accepts the core tags, which have no effect, and rejects any other.
   private func refuseTag(_ tag: Tag, at place: SourcePlace) throws(ProjectError) {
     let core = ["str", "int", "float", "bool", "null", "seq", "map"].map { "tag:yaml.org,2002:\($0)" }
     guard !tag.rawValue.isEmpty, tag.rawValue != "!", !core.contains(tag.rawValue) else { return }
@@ -140,7 +141,7 @@ private struct AliasKeys {
 
   init(text: String, file: String) {
     self.file = file
-    // The line breaks that libyaml counts (`IS_BREAK` in yaml_private.h).
+    // The line breaks of libyaml (`IS_BREAK` in yaml_private.h).
     lines = text.replacing("\r\n", with: "\n").unicodeScalars
       .split(omittingEmptySubsequences: false) { ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"].contains($0) }
       .map { Substring($0).unicodeScalars }
@@ -165,7 +166,7 @@ private struct AliasKeys {
 
   private func wasAlias(_ scalar: Node.Scalar) -> Bool {
     guard scalar.style == .plain, scalar.string.hasPrefix("_") else { return false }
-    // Without a place, an alias is assumed.
+    // Without a location, assume an alias.
     guard let mark = scalar.mark, mark.line <= lines.count else { return true }
     return lines[mark.line - 1].dropFirst(mark.column - 1).first == "*"
   }
@@ -234,9 +235,9 @@ private struct SyntaxFault {
 
 /// A text whose aliases are replaced by plain words of the same length, so that it can be composed without them.
 private enum AliasText {
-  /// The text with `_` for the star of whatever may be an alias; nil where it has no aliases.
+  /// The text with `_` for the `*` of anything that may be an alias; nil if it has no aliases.
   ///
-  /// Stars in quotes, comments and shell lines change too: only the structure is read from the result.
+  /// This also changes `*` in quotes, comments and shell lines: only the structure of the result is used.
   static func disarmed(_ text: String) -> String? {
     var bytes = Array(text.utf8)
     guard bytes.contains(UInt8(ascii: "&")) else { return nil }
@@ -249,7 +250,7 @@ private enum AliasText {
     return changed ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// What libyaml accepts in an anchor's name (`IS_ALPHA` in yaml_private.h).
+  /// The characters that libyaml accepts in an anchor's name (`IS_ALPHA` in yaml_private.h).
   private static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

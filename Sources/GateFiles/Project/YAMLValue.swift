@@ -1,10 +1,10 @@
 import GateCore
 
-/// A value of a YAML file and its place, without anchors, tags and the parser's own types.
+/// A YAML value with its location, without anchors, tags and the parser's types.
 struct YAMLValue: Sendable {
   enum Style: Sendable, Equatable {
     case plain, quoted
-    /// A text that a value of a matrix was inserted into; it may be read as a number, but never as null.
+    /// A string with a value of a matrix inserted; it may be parsed as a number, but never as null.
     case filled
   }
 
@@ -26,7 +26,7 @@ struct YAMLValue: Sendable {
 
   let place: SourcePlace
   let content: Content
-  /// The cost of reading it: the values in it, and one more for each 64 bytes of text.
+  /// The cost of reading it: the number of values in it, plus one for each 64 bytes of text.
   let weight: Int
 
   init(_ content: Content, at place: SourcePlace) {
@@ -45,7 +45,7 @@ struct YAMLValue: Sendable {
     return ["", "~", "null", "Null", "NULL"].contains(text)
   }
 
-  /// The text of a scalar that is not null.
+  /// The text of a scalar other than null.
   var scalar: String? {
     guard case .scalar(let text, _) = content, !isNull else { return nil }
     return text
@@ -57,7 +57,7 @@ struct YAMLValue: Sendable {
     return true
   }
 
-  /// Whether one of the texts may contain `{{axis}}`.
+  /// Whether a string in it may contain `{{axis}}`.
   var hasPlaceholder: Bool {
     switch content {
     case .scalar(let text, _): MatrixExpansion.hasPlaceholder(text)
@@ -67,7 +67,7 @@ struct YAMLValue: Sendable {
     }
   }
 
-  /// The value in a message: what was found where something else was expected.
+  /// The value in messages about an unexpected value.
   var found: String {
     switch content {
     case .scalar(_, .quoted): "the string `\(Shown.text(scalar ?? ""))`"

@@ -2,7 +2,7 @@ package import GateCore
 import Glibc
 import LinuxSystem
 
-/// The folder in which a check leaves its result, recordings and outputs.
+/// The folder for a check's result, recordings and outputs.
 package struct ArtifactsFolder: Sendable, Equatable {
   package let path: String
 
@@ -15,7 +15,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   /// The trend page of the latest check.
   package var trend: String { "\(path)/trend.html" }
 
-  /// The notifications that could not be delivered yet.
+  /// The notifications that are not yet delivered.
   package var outbox: String { "\(path)/outbox" }
 
   /// The recording of one repetition.
@@ -23,28 +23,28 @@ package struct ArtifactsFolder: Sendable, Equatable {
     "\(path)/\(Kind.recordings.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.recordings.suffix)"
   }
 
-  /// What the target of one repetition printed.
+  /// The output of the target in one repetition.
   package func output(of scenario: ScenarioName, repetition: Int) -> String {
     "\(path)/\(Kind.output.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.output.suffix)"
   }
 
-  /// Creates the folder where it is missing, and checks that files can be written to it.
+  /// Creates the folder if it is missing, and checks that it is writable.
   package func prepare() throws(FileError) {
     try SafeFile.makeFolder(path)
     let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
     do throws(ErrorNumber) {
       let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
       defer { unlink(probe) }
-      // On a full disk a file can be created, but not written.
+      // On a full disk a file can be created but not written.
       try file.writeAll([0])
     } catch {
       throw error.whileWriting(path)
     }
   }
 
-  /// Keeps other runs out of this folder as long as the lock exists.
+  /// Locks the folder against other runs for the lifetime of the result.
   ///
-  /// The lock is the kernel's (`flock(2)` on the file `lock`), so that it ends with the process, however that ends.
+  /// The lock is the kernel's (`flock(2)` on the file `lock`), so it ends with the process, however that ends.
   package func lock() throws(FileError) -> FolderLock {
     do throws(ErrorNumber) {
       let descriptor = try Descriptor.open("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
@@ -58,7 +58,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
     )
   }
 
-  /// Creates the folders of a scenario's files, and removes files of an earlier run.
+  /// Creates the folders of a scenario's files, and removes files of earlier runs.
   package func prepareFolders(for scenario: ScenarioName) throws(FileError) {
     try clear(scenario)
     for kind in Kind.allCases {
@@ -66,9 +66,9 @@ package struct ArtifactsFolder: Sendable, Equatable {
     }
   }
 
-  /// Removes the recordings and outputs that an earlier run left of a scenario.
+  /// Removes the recordings and outputs of earlier runs of a scenario.
   ///
-  /// Only files of our own names go, and a symbolic link in the place of one of our folders is refused, so that
+  /// Only files with our own names are removed, and a symbolic link instead of one of our folders is rejected, so that
   /// nothing outside is touched.
   package func clear(_ scenario: ScenarioName) throws(FileError) {
     for kind in Kind.allCases {
@@ -85,7 +85,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
         throw FileError(
           code: .notAFile, path: folder,
           problem: "is not a folder, or is a symbolic link that leads out of the artifacts folder",
-          hint: "remove what is in its place"
+          hint: "remove it"
         )
       } catch {
         throw error.whileWriting(folder)
@@ -103,7 +103,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
       }
     }
 
-    /// Whether a file's name is a repetition's number and the kind's suffix.
+    /// Whether a file name is a repetition's number with the kind's suffix.
     func owns(_ name: String) -> Bool {
       guard name.hasSuffix(suffix) else { return false }
       let number = name.utf8.dropLast(suffix.utf8.count)

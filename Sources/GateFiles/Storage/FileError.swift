@@ -2,16 +2,16 @@ package import GateCore
 import Glibc
 import LinuxSystem
 
-/// Why a file could not be read, understood or written.
+/// Why a file could not be read, parsed or written.
 package struct FileError: DiagnosticError, Sendable, Equatable {
-  /// What went wrong, to switch on.
+  /// The kind of error, to switch on.
   package enum Code: String, Sendable, CaseIterable {
     case notFound, unreadable, notAFile, tooLarge, malformed, wrongSchema, notWritable, noSpace, locked
   }
 
   package let code: Code
   package let path: String
-  /// Where in the file, as `line:column`, where that is known.
+  /// The position in the file, as `line:column`, if known.
   package let position: String?
   package let problem: String
   package let hint: String?
@@ -69,7 +69,7 @@ extension ErrorNumber {
     case ENOTDIR, EEXIST:
       FileError(
         code: .notWritable, path: path, problem: "cannot be written: a part of the path is not a folder",
-        hint: "move the file that is in its place, or choose another path"
+        hint: "move the file at this path, or choose another path"
       )
     default:
       FileError(code: .notWritable, path: path, problem: "cannot be written: \(text)")

@@ -1,19 +1,19 @@
 import Glibc
 import LinuxSystem
 
-/// Reads files that anybody may have written, and writes files that are never left incomplete.
+/// Reads files that anyone may have written, and writes files atomically.
 package enum SafeFile {
   /// Reads a whole regular file.
   ///
-  /// A folder, pipe, socket or device is refused, and opening one has no effect and never waits.
+  /// A folder, pipe, socket or device is rejected; opening one has no effect and never blocks.
   ///
-  /// - Throws: also where the file has more than `most` bytes.
+  /// - Throws: also if the file has more than `most` bytes.
   package static func read(_ path: String, atMost most: Int) throws(FileError) -> [UInt8] {
     try checkSpelling(path)
     do throws(ErrorNumber) {
       let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
       let kind = try file.kind()
-      // The kernel's own errors for what has no bytes to read.
+      // The kernel's own errors for files without bytes to read.
       guard case .regular(let size) = kind else { throw ErrorNumber(kind == .folder ? EISDIR : ENXIO) }
       let bytes = size > most ? nil : try file.read(atMost: most + 1, expecting: size)
       if let bytes, bytes.count <= most { return bytes }
@@ -26,17 +26,16 @@ package enum SafeFile {
     )
   }
 
-  /// Writes a file so that it is either the old one or the new one, whole, even if the machine stops in between.
+  /// Writes a file atomically: it is either the old or the new file, even if the machine crashes in between.
   ///
-  /// The bytes go to a new file in the same folder, are synced, and take the place of the old file at once. Missing
-  /// folders are made. The mode is 0644 less the umask. A symbolic link at `path` is replaced, not followed; a folder,
-  /// pipe or device there is refused.
+  /// The bytes go to a new file in the same folder, which is synced and renamed over the old file. Missing folders are
+  /// created. The mode is 0644 without the umask. A symbolic link at `path` is replaced, not followed; a folder, pipe
+  /// or device is rejected.
   package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     try write(to: path) { sink throws(FileError) in try sink(bytes) }
   }
 
-  /// Writes a file in the same way from the pieces that `produce` passes to its argument; where that throws, the old file
-  /// stays.
+  /// Writes a file atomically from the pieces that `produce` passes to its argument; if it throws, the old file stays.
   package static func write(
     to path: String,
     _ produce: (_ sink: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
@@ -50,7 +49,7 @@ package enum SafeFile {
     try folder.replaceFile(name(of: path), mode: 0o644, orThrow: { $0.whileWriting(path) }, produce)
   }
 
-  /// Makes a folder and those above it, where they are missing.
+  /// Creates a folder and its missing parents.
   package static func makeFolder(_ path: String) throws(FileError) {
     try checkSpelling(path)
     do throws(ErrorNumber) {
@@ -66,11 +65,11 @@ package enum SafeFile {
     if parent != path { try makeFolder(parent) }
     guard mkdir(path, 0o777) != 0 else { return }
     let error = ErrorNumber.last
-    // Another process may have made it since; what is there instead of a folder shows in what follows.
+    // Another process may have created it; anything else than a folder causes an error later.
     if error.code != EEXIST { throw error.whileWriting(path) }
   }
 
-  /// The folder of a path by its text, as `dirname(3)` has it.
+  /// The folder of a path, textually, as in `dirname(3)`.
   static func folder(of path: String) -> String {
     let trimmed = path.reversed().drop { $0 == "/" }
     let parent = trimmed.drop { $0 != "/" }.drop { $0 == "/" }
@@ -78,7 +77,7 @@ package enum SafeFile {
     return path.hasPrefix("/") ? "/" : "."
   }
 
-  /// What a path has after its folder.
+  /// The last component of a path.
   private static func name(of path: String) -> String {
     let parent = folder(of: path)
     guard path.hasPrefix(parent), parent != "." || path.hasPrefix("./") else { return path }
@@ -90,11 +89,11 @@ package enum SafeFile {
     guard path.isEmpty || path.utf8.contains(0) else { return }
     throw FileError(
       code: .notFound, path: path.replacing("\0", with: "\u{FFFD}"),
-      problem: path.isEmpty ? "the path is empty" : "the path contains a zero byte"
+      problem: path.isEmpty ? "the path is empty" : "the path contains a NUL byte"
     )
   }
 
-  /// A rename would put a plain file in the place of `/dev/null` or of a pipe.
+  /// A rename would replace `/dev/null` or a pipe with a regular file.
   private static func refuseSpecialFile(_ path: String) throws(FileError) {
     let kind: Descriptor.Kind?
     do throws(ErrorNumber) {

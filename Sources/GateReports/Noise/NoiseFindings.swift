@@ -1,11 +1,11 @@
 import GateCore
 
-/// What a scenario's noise means, in sentences.
+/// The findings on a scenario's noise as sentences.
 struct NoiseFindings {
   let study: NoiseStudy
   let reported: [MetricNoise]
 
-  /// All but the advice on the tolerance.
+  /// All findings except the suggested tolerance.
   var texts: [String] {
     let (first, last) = ([selfComparison, unsettled], [quieterMetric])
     return first.compactMap(\.self) + reported.flatMap(shapes) + last.compactMap(\.self) + variants
@@ -108,7 +108,7 @@ struct NoiseFindings {
     Format.glued("`isolation: {\(variant.change.text)}`")
   }
 
-  /// What a setting gains in this degree, and what else it does; nil where no metric gains so.
+  /// The gain of a setting in this degree and its other effects; nil if no metric has such a gain.
   private func gains(_ degree: Quietness, by variant: NoiseVariant) -> String? {
     let parts = reported.compactMap { noise -> String? in
       guard let metric = variant[noise.metric], metric.gain == degree else { return nil }
@@ -123,10 +123,10 @@ struct NoiseFindings {
 
   // MARK: The tolerance
 
-  /// The sentence above the lines to copy.
+  /// The sentence above the gate to copy.
   var advice: String {
     if study.gated.contains(where: { $0.shape.drift != nil }) {
-      return "tolerances for this noise (without the drift, smaller ones may do):"
+      return "tolerances for this noise (without the drift, smaller ones may be enough):"
     }
     if !study.tooNoisy.isEmpty { return "tolerances for this noise:" }
     let usual = "the default \(Tolerance.standard.spelled) \(study.standardSuffices ? "works, too" : "is too tight")"

@@ -2,7 +2,7 @@ package import GateCore
 
 /// The report of `noise` on scenarios that were compared with themselves.
 package enum NoiseReport {
-  /// Lines that each end in a newline: at most a screen for each scenario.
+  /// Lines that each end in a newline: at most a screenful per scenario.
   package static func text(_ result: NoiseResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = TerminalPage(style)
     for study in result.studies {
@@ -23,12 +23,12 @@ package enum NoiseReport {
   }
 }
 
-/// One scenario's noise.
+/// The report on one scenario's noise.
 private struct NoiseBlock {
   let study: NoiseStudy
   let detail: SummaryContext.Detail
 
-  /// The gated metrics; all where none is gated, or in a verbose report.
+  /// The gated metrics; all metrics if none is gated, or in a verbose report.
   private var reported: [MetricNoise] {
     detail == .verbose || study.gated.isEmpty ? study.metrics : study.gated
   }
@@ -82,7 +82,7 @@ private struct NoiseBlock {
 }
 
 extension NoiseStudy {
-  /// The notes of the measurement, and the metrics that are unavailable.
+  /// The notes of the measurement, and the unavailable metrics.
   fileprivate var noteTexts: [String] {
     let unavailable = result.metrics.filter { if case .unavailable = $0.reason { true } else { false } }
     return result.notes.map { $0.text(in: result) } + unavailable.compactMap(\.reasonText)

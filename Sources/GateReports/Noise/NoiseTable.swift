@@ -1,9 +1,9 @@
 import GateCore
 
-/// The noise of one scenario's metrics, and what checks can detect beside it.
+/// The noise of a scenario's metrics, with the changes that checks can detect.
 struct NoiseTable {
   let study: NoiseStudy
-  /// The metrics whose smallest detectable rise is shown.
+  /// The metrics that have a smallest detectable rise in the table.
   let reported: [MetricNoise]
 
   func write(to page: inout TerminalPage) {
@@ -13,7 +13,7 @@ struct NoiseTable {
     detectableRises.write(to: &page, indent: 2, limits: [16])
   }
 
-  /// The lowest and the highest value are shown as differences from the median, since as amounts they look alike.
+  /// The lowest and the highest value are shown as differences from the median, since absolute values look alike.
   private var spreads: Table {
     let columns: [Table.Column] = [
       .init(title: "metric", side: .left), .init(title: "median"), .init(title: "deviation"), .init(gap: 1),
@@ -57,7 +57,7 @@ struct NoiseTable {
 }
 
 extension MetricNoise {
-  /// A part of the median, as in `0.02 %`; empty where it has no meaning.
+  /// A percentage of the median, as in `0.02 %`; empty if it has no meaning.
   func share(_ part: Double) -> String {
     percent(part).map(Format.share) ?? ""
   }

@@ -1,12 +1,12 @@
 import GateCore
 
-/// A chat message on a run, without any service's markup.
+/// A chat message about a run, without the markup of any service.
 struct ChatMessage {
-  /// A piece of a line.
+  /// A part of a line.
   enum Span: Equatable {
-    /// Our own words, without markup.
+    /// Our own text, without markup.
     case plain(String)
-    /// Text from outside, shown as code so that nothing in it is read as markup.
+    /// Untrusted text, shown as code so that it is not parsed as markup.
     case code(String)
   }
 
@@ -26,7 +26,7 @@ struct ChatMessage {
   var facts: [Span]
   /// One line for each notable scenario, the worst first.
   var lines: [[Span]]
-  /// How many notable scenarios are left out.
+  /// The number of notable scenarios that are left out.
   var omitted: Int
   var links: [Link]
 }
@@ -61,10 +61,10 @@ extension ChatMessage {
     }
   }
 
-  /// As in `… and 3 more`; nil where no scenario is left out.
+  /// As in `… and 3 more`; nil if no scenario is left out.
   var rest: String? { omitted > 0 ? "… and \(omitted) more" : nil }
 
-  /// Markdown with text from outside as code; `escaped` is applied to all text.
+  /// Markdown with untrusted text as code; `escaped` is applied to all text.
   static func markup(_ spans: [Span], _ escaped: (String) -> String = \.self) -> String {
     spans.map { span in
       switch span {
@@ -116,7 +116,7 @@ extension ChatMessage {
     return "\(Format.amount(baseline.median, unit: metric.unit)) → \(now)\(change)"
   }
 
-  /// Text without control characters, on one line, in at most so many characters and four times as many bytes.
+  /// Text without control characters, on one line, limited in characters and to four times as many bytes.
   private static func code(_ text: String, to limit: Int = 80) -> Span {
     let safe = TerminalText.safe(String(text.prefix(limit * 2)))
     var bytes = 0
@@ -128,7 +128,7 @@ extension ChatMessage {
     return .code(kept.isEmpty ? "?" : isWhole ? String(kept) : kept + "…")
   }
 
-  /// Whether an address may become a link: web only, and without what could end a link's markup.
+  /// Whether an address may become a link: an http(s) URL without characters that could end a link's markup.
   private static func isSafe(_ url: String) -> Bool {
     guard url.hasPrefix("https://") || url.hasPrefix("http://"), url.utf8.count <= 1000 else { return false }
     let refused = Set("<>|\"'`()[]{}\\^ ".utf8)

@@ -1,7 +1,7 @@
-/// A message for Discord's webhooks: one embed, and nobody mentioned.
+/// A message for Discord's webhooks: one embed, without mentions.
 ///
-/// Limits (Discord's reference of messages): 2000 characters of content, 10 embeds, 256 characters in a title, 4096 in
-/// a description, 6000 in all embeds together.
+/// Limits (Discord's message reference): 2000 characters of content, 10 embeds, 256 characters in a title, 4096 in a
+/// description, 6000 in all embeds together.
 struct DiscordMessage: Encodable {
   struct Embed: Encodable {
     var title: String
@@ -29,7 +29,7 @@ struct DiscordMessage: Encodable {
     ]
   }
 
-  /// Well below the limit, which Discord applies to the text after its own clean-up.
+  /// Well below the limit, which Discord applies after its own clean-up of the text.
   private static let longestDescription = 3800
 
   private static func description(of message: ChatMessage) -> String {

@@ -1,17 +1,17 @@
 import FoundationEssentials
 package import GateCore
 
-/// The body of a webhook's request about a finished check (webhooks.md; file-formats.md, The notification).
+/// The body of a webhook request for a finished check (webhooks.md; file-formats.md, The notification).
 package enum NotificationBody {
   /// The body in the webhook's format.
   ///
   /// - Parameters:
   ///   - result: The finished run.
-  ///   - states: Of each scenario; one that is missing counts as good before.
-  ///   - format: The service that reads it.
-  ///   - links: Pages on the run; a chat shows only `http` and `https` addresses.
-  ///   - exitCode: The code that the run ends with.
-  /// - Returns: JSON in UTF-8, within the limits of the service that reads the format.
+  ///   - states: The state of each scenario; a missing one counts as good before.
+  ///   - format: The service that receives it.
+  ///   - links: Pages about the run; a chat message only has `http` and `https` addresses.
+  ///   - exitCode: The exit code of the run.
+  /// - Returns: JSON in UTF-8, within the limits of the receiving service.
   package static func bytes(
     _ result: RunResult,
     states: [ScenarioName: ScenarioState],
@@ -44,7 +44,7 @@ package enum NotificationBody {
   }
 }
 
-/// A value that is encoded as `null` where it is nil, instead of being left out.
+/// A value that is encoded as `null` if it is nil, instead of being left out.
 struct NullIfNil<Value: Encodable>: Encodable {
   var value: Value?
 

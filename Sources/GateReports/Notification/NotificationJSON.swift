@@ -17,9 +17,9 @@ struct NotificationJSON: Encodable {
     var verdict: String
     var state: String
     var metrics: [Metric]
-    /// Of a scenario that could not be judged, the end of its last repetition, as in the result file.
+    /// The end of the last repetition of a scenario that could not be judged, as in the result file.
     var end: End?
-    /// Why it could not be judged.
+    /// Why the scenario could not be judged.
     var failure: String?
   }
 
@@ -64,7 +64,7 @@ struct NotificationJSON: Encodable {
     var report: String?
   }
 
-  /// A value in a metric's unit: whole for bytes, with its fraction for rates.
+  /// A value in a metric's unit: a whole number for bytes, with a fraction for rates.
   struct Number: Encodable {
     var value: Double
     var isWhole: Bool
@@ -125,7 +125,7 @@ extension NotificationJSON.End {
 
 extension NotificationJSON.Run {
   init(_ run: RunInfo) {
-    // The format cuts what is below a millisecond, and a `Date` holds .678 as .67799…: a quarter more is safe.
+    // The format truncates to milliseconds, and a `Date` stores .678 as .67799…: adding a quarter is safe.
     let milliseconds = (run.startedAt.timeIntervalSince1970 * 1000).rounded() + 0.25
     let startedAt = Date(timeIntervalSince1970: milliseconds / 1000)
     self.init(
@@ -154,7 +154,7 @@ extension NotificationJSON.Metric {
         absolute: number(change.absolute), percent: change.percent, low: number(change.low), high: number(change.high)
       )
     }
-    // Of an automatic tolerance, the amount that it allowed.
+    // For an automatic tolerance, the amount that it allowed.
     let (percent, absolute) =
       switch metric.rule.tolerance {
       case .bounds(let relative, let amount): (relative?.value, amount?.value)

@@ -1,6 +1,6 @@
 /// A message for Slack's incoming webhooks: a text for notifications, and blocks.
 ///
-/// Limits (Slack's reference of Block Kit): 50 blocks, 150 characters in a header, 3000 in a section's text.
+/// Limits (Slack's Block Kit reference): 50 blocks, 150 characters in a header, 3000 in a section's text.
 struct SlackMessage: Encodable {
   struct Block: Encodable {
     var type: String
@@ -11,7 +11,7 @@ struct SlackMessage: Encodable {
     var type: String
     var text: String
     var emoji: Bool?
-    /// Keeps Slack from making links and mentions out of plain words.
+    /// Keeps Slack from turning plain words into links and mentions.
     var verbatim: Bool?
   }
 
@@ -32,7 +32,7 @@ struct SlackMessage: Encodable {
     ChatMessage.markup(spans, escaped)
   }
 
-  /// The three characters that have a meaning everywhere in Slack's markup, in code too.
+  /// The three characters with a meaning everywhere in Slack's markup, including code.
   private static func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {

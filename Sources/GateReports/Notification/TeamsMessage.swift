@@ -1,7 +1,7 @@
-/// A message for Microsoft Teams' Workflows webhooks, which take Adaptive Cards only.
+/// A message for Microsoft Teams' Workflows webhooks, which only accept Adaptive Cards.
 ///
-/// A message may have 28 KB. Text from outside is in `TextRun`s, which have no Markdown; nobody is mentioned, since that
-/// takes an entity in the card.
+/// A message may have 28 KB. Untrusted text is in `TextRun`s, which have no Markdown; there are no mentions, since they
+/// need an entity in the card.
 struct TeamsMessage: Encodable {
   struct Attachment: Encodable {
     var contentType = "application/vnd.microsoft.card.adaptive"

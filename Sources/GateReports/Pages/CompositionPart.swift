@@ -1,7 +1,6 @@
 import GateCore
 
-/// What a process's memory is made of, as pictures show it: parts that do not overlap, and that sum up to all that is
-/// resident.
+/// The parts of a process's memory in charts: they do not overlap, and add up to its resident memory.
 enum CompositionPart: String, CaseIterable {
   case heap
   case anonymous = "other anonymous"
@@ -17,7 +16,7 @@ enum CompositionPart: String, CaseIterable {
     }
   }
 
-  /// Heap and stack are anonymous mostly; what a copied page of a file counts twice is taken from them.
+  /// Heap and stack are mostly anonymous; copied pages of files that would count twice are subtracted from them.
   func amount(in composition: Composition) -> Bytes {
     let heap = min(composition.heap ?? .zero, composition.anonymous)
     let stack = min(composition.stack ?? .zero, composition.anonymous - heap)

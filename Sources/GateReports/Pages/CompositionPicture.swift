@@ -1,16 +1,16 @@
 import GateCore
 
-/// Memory composition, as bars one above the other, and as a table.
+/// The composition of memory, as stacked bars and as a table.
 struct CompositionPicture {
   let before: Composition?
   let now: Composition
   let atPeak: Composition?
 
-  /// The largest mapped files that a table names.
+  /// The number of mapped files in the table.
   private static let mostLibraries = 8
 
-  /// As in `+4.1 MiB: anonymous +3.8 MiB (heap +3.8 MiB), file +51.2 KiB (libssl.so.3 +51.2 KiB)`; nil where nothing
-  /// was compared.
+  /// As in `+4.1 MiB: anonymous +3.8 MiB (heap +3.8 MiB), file +51.2 KiB (libssl.so.3 +51.2 KiB)`; nil without a
+  /// comparison.
   var change: String? {
     guard let before else { return nil }
     let text = CompositionChange(before: before, now: now).text
@@ -55,7 +55,7 @@ struct CompositionPicture {
       """
   }
 
-  /// A part, with its name where it fits: colour alone says nothing.
+  /// A part, with its name if it fits: colour alone must not carry information.
   private func segment(_ name: String, _ ink: SVGChart.Ink, from: Int, to: Int, top: Int) -> String {
     guard to > from else { return "" }
     let hasRoom = (to - from) / 10 > name.count * 7 + 8
@@ -107,7 +107,7 @@ struct CompositionPicture {
 }
 
 extension Composition {
-  /// nil where the list, which has the largest files only, does not name it.
+  /// nil if the list, which has only the largest files, lacks it.
   fileprivate func resident(of library: String) -> Bytes? {
     let found = libraries.filter { $0.name == library }
     return found.isEmpty ? nil : Bytes(found.map(\.resident.count).reduce(0, +))

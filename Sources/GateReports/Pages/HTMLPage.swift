@@ -3,18 +3,18 @@ import FoundationEssentials
 import GateCore
 import Mustache
 
-/// One HTML file that needs nothing besides itself: no request leaves it, and only its own scripts and styles count.
+/// A self-contained HTML file: it makes no requests, and only its own scripts and styles have an effect.
 ///
-/// Its body comes from templates that escape what they are given. What is not in ``styles`` and ``scripts`` to the byte
-/// does not run (Content Security Policy Level 3, hashes), so that a hostile name that got through would be but text;
-/// `style` and `on…` attributes have no effect either.
+/// Its body comes from templates that escape their values. Only ``styles`` and ``scripts`` run, identified by hash
+/// (Content Security Policy Level 3), so that a hostile name that is not escaped would still be plain text; `style` and
+/// `on…` attributes have no effect either.
 struct HTMLPage {
   var title: String
   /// HTML.
   var body: String
   var styles: [String]
   var scripts: [String] = []
-  /// What the scripts work on, a JSON text; they find it as the element `data`.
+  /// The data for the scripts as JSON; they find it as the element `data`.
   var data: String?
 
   func text() -> String {
@@ -43,8 +43,8 @@ struct HTMLPage {
     return digests.map { "'sha256-\($0)'" }.joined(separator: " ")
   }
 
-  /// The JSON text without a character that could end the script element or begin a comment in it (HTML standard,
-  /// 4.12.1.3): `<` occurs within strings only, where an escape means the same.
+  /// JSON without characters that could end the script element or begin a comment in it (HTML standard, 4.12.1.3): `<`
+  /// only occurs within strings, where an escape is equivalent.
   private static func harmless(_ json: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(json.utf8.count + 1024)
@@ -55,11 +55,12 @@ struct HTMLPage {
   }
 }
 
-/// The templates and texts of the pages, by the names of their files beside this one.
+/// The templates and texts of the pages, by the names of their files in this folder.
 struct PageTemplate: Sendable {
   private let template: MustacheTemplate
 
-  /// - Parameter name: The template's file without its ending; one that is missing or broken is a fault of the build.
+  /// - Parameter name: The template's file without its extension; a missing or broken template is an error of the
+  ///   build.
   init(_ name: String) {
     guard let text = EmbeddedText.named("\(name).mustache"), let template = try? MustacheTemplate(string: text) else {
       preconditionFailure("the build embeds every template, and each is rendered by a test")
@@ -74,9 +75,9 @@ struct PageTemplate: Sendable {
   static let page = PageTemplate("page")
 }
 
-/// What the build embedded besides the templates.
+/// Embedded files other than templates.
 enum PageText {
-  /// A style or a script of ours.
+  /// An own style or script.
   static func named(_ name: String) -> String {
     guard let text = EmbeddedText.named(name) else {
       preconditionFailure("the build embeds every file of this folder")
@@ -84,7 +85,7 @@ enum PageText {
     return text
   }
 
-  /// The chart library that draws the curves; nil where the build found none, and static pictures have to do.
+  /// The chart library that draws the curves; nil if the build lacks it, so that static charts remain.
   static let chartScript = EmbeddedText.named("dygraph.min.js")
   static let chartStyle = EmbeddedText.named("dygraph.min.css")
 }

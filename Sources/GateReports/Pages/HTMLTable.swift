@@ -1,4 +1,4 @@
-/// A report's table as HTML: the same cells that a terminal shows, in columns that a browser aligns.
+/// A report's table as HTML: the same cells as on a terminal, in columns that a browser aligns.
 struct HTMLTable {
   var table: Table
 
@@ -18,7 +18,7 @@ struct HTMLTable {
     ])
   }
 
-  /// The attribute of a cell, or nothing where it is plain.
+  /// The attribute of a cell, or nothing if it is plain.
   private static func style(of column: Table.Column, _ cell: Table.Cell) -> String {
     let names = (column.side == .right ? ["number"] : []) + (cell.tone.map { [$0.style] } ?? [])
     return names.isEmpty ? "" : " class=\"\(names.joined(separator: " "))\""

@@ -1,9 +1,9 @@
 import FoundationEssentials
 package import GateCore
 
-/// The page of one check, comparison or recording: what happened, why this verdict, and what to do next.
+/// The page of one check, comparison or recording: what happened, the reason for the verdict, and what to do next.
 ///
-/// Its sentences and tables are those of the terminal; in addition it has the curves.
+/// Its sentences and tables are those of the terminal report; in addition it has curves.
 package enum RunPage {
   /// A whole HTML file.
   package static func text(_ result: RunResult, context: SummaryContext) -> String {
@@ -35,7 +35,7 @@ package enum RunPage {
     ).text()
   }
 
-  /// The worst first, each in the order of the project file.
+  /// The worst first, each in project file order.
   private static func rank(_ scenario: ScenarioResult) -> Int {
     Verdict.precedence.firstIndex(of: scenario.verdict) ?? 0
   }
@@ -50,7 +50,7 @@ package enum RunPage {
 
   // MARK: Facts
 
-  /// What the run was of, and when and where.
+  /// The run's subject, time and environment.
   private static func facts(of result: RunResult) -> [[String: Any]] {
     let run = result.run
     let footer = SummaryFooter(result: result, context: SummaryContext(exitCode: .pass))

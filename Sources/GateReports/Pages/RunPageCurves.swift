@@ -1,20 +1,20 @@
 import FoundationEssentials
 import GateCore
 
-/// The memory curves of one scenario: a static picture, the numbers for the one that moves, and a table.
+/// The memory curves of a scenario: a static chart, the data for the interactive one, and a table.
 struct RunPageCurves {
   let scenario: ScenarioResult
 
-  /// Of each of the other repetitions.
+  /// For each of the other repetitions.
   private static let mostFaintPoints = 60
   private static let mostRows = 24
 
-  /// The repetition that is shown in full: the one that failed, or else the one in the middle.
+  /// The repetition that is shown in full: the failed one, or else the median one.
   static func shown(of scenario: ScenarioResult) -> Int? {
     scenario.failure == nil ? scenario.middleRepetition : scenario.repetitions.indices.last
   }
 
-  /// The only one needs no number, and may be a warm-up, after whose failure nothing was measured.
+  /// A single repetition needs no number, and may be a failed warm-up, after which nothing was measured.
   private var isRepeated: Bool { scenario.repetitions.count > 1 }
 
   private var baseline: MemorySeries? { scenario.reference?.curve }
@@ -23,7 +23,7 @@ struct RunPageCurves {
     Self.shown(of: scenario).flatMap { index in scenario.repetitions[index].curve.map { (index, $0) } }
   }
 
-  /// What the page's template asks for; nil where there is no curve to show.
+  /// The values for the page's template; nil without a curve.
   func values(index: Int) -> [String: Any]? {
     guard let shown else { return nil }
     var values: [String: Any] = [
@@ -83,7 +83,7 @@ struct RunPageCurves {
   private func seconds(_ time: Duration) -> Double { time.inSeconds }
   private func bytes(_ amount: Bytes) -> Double { Double(amount.count) }
 
-  /// The picture in words.
+  /// A text description of the chart.
   private func summary(of curve: MemoryCurve) -> String {
     let peak = curve.peak.map {
       "The peak, \(Format.amount($0.height)), came \(timeText(after: $0.after, before: $0.before))"
@@ -97,7 +97,7 @@ struct RunPageCurves {
 
   // MARK: Legend and table
 
-  /// What each line and mark means, as far as it is there.
+  /// The meaning of each line and mark in the chart.
   private func legend(of curve: MemoryCurve) -> String {
     let repetition = isRepeated ? "this repetition, with the range of its readings" : "VmRSS"
     let method = scenario.repetitions.first?.treeMethod ?? .upperBound
@@ -142,14 +142,14 @@ struct RunPageCurves {
 }
 
 extension MemoryCurve.Peak {
-  /// The middle of the time in which it came, in seconds.
+  /// The middle of the peak's time range, in seconds.
   fileprivate var instant: Double { (after + before).inSeconds / 2 }
 }
 
 // MARK: - For the script
 
 extension RunPageCurves {
-  /// The curves as a JSON text that `run.js` reads.
+  /// The curves as JSON for `run.js`.
   var data: String {
     let curves = CurvesJSON(
       shown: shown?.index ?? -1,
@@ -204,7 +204,7 @@ private struct CurveJSON: Encodable {
 }
 
 extension MemorySeries {
-  /// The points as `TIME,HIGH` words, or `TIME,HIGH,RANGE` where the lowest amount differs from the highest.
+  /// The points as `TIME,HIGH`, or `TIME,HIGH,RANGE` if the lowest amount differs from the highest.
   fileprivate var json: String {
     points.map { point in
       let (low, high) = (point.low.count / 1024, point.high.count / 1024)

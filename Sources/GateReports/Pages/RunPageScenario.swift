@@ -2,7 +2,7 @@ import GateCore
 
 /// One scenario of the run page.
 struct RunPageScenario {
-  /// Its index on the page, and how many there are.
+  /// Its index on the page, and the number of scenarios.
   let index: Int
   let count: Int
   let scenario: ScenarioResult
@@ -12,7 +12,7 @@ struct RunPageScenario {
   /// A page is wide and shows every character.
   static let style = TerminalStyle(width: 200)
 
-  /// How many of the last lines of a failed program's output are shown.
+  /// The number of last lines of a failed program's output.
   private static let outputLines = 25
 
   private var id: String { "scenario-\(index + 1)" }
@@ -21,7 +21,7 @@ struct RunPageScenario {
 
   var curves: RunPageCurves { RunPageCurves(scenario: scenario) }
 
-  /// The scenario's line in the list of all.
+  /// The scenario's entry in the list of all scenarios.
   var entry: [String: Any] {
     ["id": id, "name": name, "values": mainValue].merging(heading) { $1 }
   }
@@ -32,7 +32,7 @@ struct RunPageScenario {
 
   var text: String {
     var values: [String: Any] = ["id": id, "name": name, "values": mainValue, "open": isOpen]
-    // A recorded command has nothing to pass.
+    // A recorded command has no verdict.
     if !isRecording || scenario.failure != nil { values.merge(heading) { $1 } }
     values["sentences"] = sentences
     if let output { values["output"] = output }
@@ -59,7 +59,7 @@ struct RunPageScenario {
     return PageTemplate.scenario.render(values)
   }
 
-  /// Passing scenarios are closed, unless there is only one scenario.
+  /// Passing scenarios are collapsed, unless there is only one scenario.
   private var isOpen: Bool {
     count == 1 || scenario.verdict.exitCode != .pass || scenario.verdict == .improved
       || scenario.metrics.contains(where: \.isWarning)
@@ -92,7 +92,7 @@ struct RunPageScenario {
 
   // MARK: Tables
 
-  /// The terminal's table of metrics, with how sure each change is.
+  /// The terminal's table of metrics, with the confidence of each change.
   private var valueTable: String {
     guard !isRecording else { return HTMLTable(table: ValueTable(scenario: scenario).table(Self.style)).text }
     guard !scenario.metrics.isEmpty else { return "" }
@@ -118,7 +118,7 @@ struct RunPageScenario {
     .init(metric.detectable.map { Format.amount($0, unit: metric.unit) } ?? "", .faint)
   }
 
-  /// The repetition that the page shows most of: the one that failed, or else the one in the middle.
+  /// The repetition that the page shows in detail: the failed one, or else the median one.
   private var shown: Int? { RunPageCurves.shown(of: scenario) }
 
   private var processes: [String: Any]? {

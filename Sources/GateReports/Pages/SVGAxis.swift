@@ -1,6 +1,6 @@
 import GateCore
 
-/// One side of a chart: from where to where, and what is written beside it.
+/// An axis of a chart: its range and labels.
 struct SVGAxis {
   struct Tick: Equatable {
     var value: Double
@@ -12,9 +12,10 @@ struct SVGAxis {
 }
 
 extension SVGAxis {
-  /// Figures in a unit of the result file, from one round number to another.
+  /// An axis for values in a unit of the result file, between round numbers.
   ///
-  /// The steps are 1, 2 or 5 times a power of ten of the unit that suits the largest, as in 20 MiB, 40 MiB, 60 MiB.
+  /// The steps are 1, 2 or 5 times a power of ten of the unit that suits the largest value, as in 20 MiB, 40 MiB,
+  /// 60 MiB.
   static func amounts(_ values: ClosedRange<Double>, unit: String = "bytes") -> SVGAxis {
     let (name, size) = scale(of: unit, upTo: max(values.lowerBound.magnitude, values.upperBound.magnitude))
     let ticks = roundNumbers(from: values.lowerBound / size, to: values.upperBound / size, about: 5)
@@ -29,7 +30,7 @@ extension SVGAxis {
     )
   }
 
-  /// What is written behind the numbers, and what a number is worth.
+  /// The unit to print after the numbers, and its size.
   private static func scale(of unit: String, upTo largest: Double) -> (name: String, size: Double) {
     switch unit {
     case _ where MetricUnit.isMemory(unit):
@@ -56,7 +57,7 @@ extension SVGAxis {
     )
   }
 
-  /// One place for each run, the first at 0; some of them are named.
+  /// A position for each run, the first at 0; some of them have labels.
   static func runs(_ labels: [String], atMost most: Int = 8) -> SVGAxis {
     let stride = max(1, (labels.count + most - 1) / most)
     return SVGAxis(
@@ -65,8 +66,8 @@ extension SVGAxis {
     )
   }
 
-  /// Round numbers from at most `low` to at least `high`, in about so many steps, and how many decimal places tell them
-  /// apart.
+  /// Round numbers from at most `low` to at least `high`, in about this many steps, and the number of decimals that
+  /// distinguishes them.
   private static func roundNumbers(from low: Double, to high: Double, about count: Int) -> (
     numbers: [Double], places: Int
   ) {

@@ -1,30 +1,30 @@
 import GateCore
 
-/// A static picture of what changes over time or from run to run, for where no script runs and for print.
+/// A static chart of values over time or runs, for print and for pages without scripts.
 ///
-/// It takes the width of its place (`viewBox`); its colours are classes of `page.css`. What lies first is drawn first.
+/// It has the width of its container (`viewBox`); its colours are classes of `page.css`. Layers are drawn in order.
 struct SVGChart {
   var title: String
-  /// The picture in a sentence, for those who cannot see it.
+  /// The chart in a sentence, for screen readers.
   var summary: String
   var across: SVGAxis
   var up: SVGAxis
   var layers: [Layer]
-  /// In units of the picture, of which some 600 to 1200 are as wide as a page.
+  /// In units of the chart; about 600 to 1200 of them are as wide as a page.
   var width = 720
   var height = 240
 
-  /// One thing in the picture, in the values of the axes.
+  /// A layer of the chart, in the values of the axes.
   enum Layer {
-    /// A stretch of the whole height, with a label above it.
+    /// A range over the whole height, with a label above it.
     case span(ClosedRange<Double>, label: String = "", ink: Ink = .quiet)
-    /// What lies between two edges.
+    /// The area between two edges.
     case band([Range], ink: Ink)
-    /// Straight from point to point; nil leaves a gap.
+    /// Straight lines between points; nil leaves a gap.
     case line([Point?], ink: Ink, weight: Weight = .plain)
     /// Level up to the next point; nil leaves a gap.
     case steps([Point?], ink: Ink, weight: Weight = .plain)
-    /// An instant: an upright line, with a label where there is room.
+    /// An instant: a vertical line, with a label if there is space.
     case mark(Double, label: String = "", ink: Ink = .quiet)
     case points([Point], shape: Shape, ink: Ink)
   }
@@ -49,7 +49,7 @@ struct SVGChart {
     case faint, plain, strong, dashed
   }
 
-  /// Marks that can be told apart without colour.
+  /// Marks that can be distinguished without colour.
   enum Shape {
     case dot, diamond, cross
   }
@@ -58,7 +58,7 @@ struct SVGChart {
 // MARK: - Drawing
 
 extension SVGChart {
-  /// Room for the labels: of the vertical axis, of the spans above, of the horizontal axis below.
+  /// Space for the labels of the vertical axis, the spans above and the horizontal axis below.
   private static let margin = (left: 68, top: 18, right: 10, bottom: 22)
 
   var text: String {
@@ -71,8 +71,8 @@ extension SVGChart {
       """
   }
 
-  /// A picture of a line's height, for a table: the course of some values, the last one with a dot and those at the
-  /// `marked` places with diamonds.
+  /// A chart of a line's height for a table: a series of values, with a dot at the last one and diamonds at the
+  /// `marked` ones.
   static func sparkline(_ values: [Double?], marked: [Int] = [], title: String) -> String {
     let known = values.compactMap(\.self)
     let (low, high) = (known.min() ?? 0, known.max() ?? 1)
@@ -98,7 +98,7 @@ extension SVGChart {
   }
 }
 
-/// The plot of a chart: where its values lie, and the markup of its parts.
+/// The plot of a chart: converts values to positions, and writes the markup.
 private struct SVGPlot {
   let chart: SVGChart
   let left: Int
@@ -108,7 +108,7 @@ private struct SVGPlot {
   private let across: SVGScale
   private let up: SVGScale
 
-  /// How wide a character of a label is at most, mostly.
+  /// The usual maximum width of a character in a label.
   private static let characterWidth = 6
 
   init(chart: SVGChart, left: Int, top: Int, right: Int, bottom: Int) {
@@ -174,7 +174,7 @@ private struct SVGPlot {
 // MARK: - Labels
 
 extension SVGPlot {
-  /// The labels of spans and marks, above all lines; one that has no room is left out, since a table has it too.
+  /// The labels of spans and marks, above all lines; a label without space is left out, since the table has it too.
   private var labels: String {
     var markLabels = SVGLabelRows(rows: 3, right: right)
     return chart.layers.map { layer in
@@ -186,7 +186,7 @@ extension SVGPlot {
     }.joined()
   }
 
-  /// Above its span and no wider than that.
+  /// Above its span, and not wider.
   private func spanLabel(_ text: String, _ range: ClosedRange<Double>) -> String {
     let (from, to) = (across.tenths(range.lowerBound) / 10, across.tenths(range.upperBound) / 10)
     let shown = TerminalText.cut(TerminalText.safe(text), to: (to - from - 4) / Self.characterWidth, mark: "…")
@@ -213,7 +213,7 @@ extension SVGPlot {
   }
 }
 
-/// Rows of labels that must not cover each other.
+/// Rows of labels that must not overlap.
 private struct SVGLabelRows {
   private var ends: [Int]
   private let right: Int
@@ -223,7 +223,7 @@ private struct SVGLabelRows {
     self.right = right
   }
 
-  /// The first row with room from there on; nil where none has.
+  /// The first row with space from this position on, if any.
   mutating func row(at x: Int, width: Int) -> Int? {
     guard x + width <= right, let row = ends.firstIndex(where: { $0 <= x }) else { return nil }
     ends[row] = x + width

@@ -1,10 +1,10 @@
-/// A place in a picture, in tenths of its unit: what an eye can tell apart, in few characters.
+/// A position in a chart, in tenths of its unit: precise enough for the eye, in few characters.
 struct SVGPlace: Equatable {
   var x: Int
   var y: Int
 }
 
-/// Values as places along one side of a picture; what lies beyond the range is put at its edge.
+/// Converts values to positions along an axis; values outside the range are put at its edge.
 struct SVGScale {
   private let range: ClosedRange<Double>
   private let start: Double
@@ -23,16 +23,16 @@ struct SVGScale {
   }
 }
 
-/// The data of SVG paths (SVG 1.1, 8.3), each step told by what it differs from the one before.
+/// The data of SVG paths (SVG 1.1, 8.3), in relative coordinates.
 enum SVGPath {
-  /// Straight from place to place, with a gap at each nil.
+  /// Straight lines between positions, with a gap at each nil.
   ///
-  /// A place alone between gaps is a dot, since the ends of lines are round.
+  /// A single position between gaps is a dot, since lines have round ends.
   static func line(_ places: [SVGPlace?]) -> String {
     trace(places) { from, to in "l" + pair(to.x - from.x, to.y - from.y) }
   }
 
-  /// Level up to the next place, and then straight to its height.
+  /// Level up to the next position, then straight to its height.
   static func steps(_ places: [SVGPlace?]) -> String {
     trace(places) { from, to in
       "h" + SVGText.tenths(to.x - from.x) + (to.y == from.y ? "" : "v" + SVGText.tenths(to.y - from.y))
@@ -47,7 +47,7 @@ enum SVGPath {
     "M" + pair(x, start) + "v" + SVGText.tenths(end - start)
   }
 
-  /// A mark around a place; `size` is half its height, in whole units.
+  /// A mark around a position; `size` is half its height, in whole units.
   static func shape(_ shape: SVGChart.Shape, at place: SVGPlace, size: Int) -> String {
     let s = size * 10
     switch shape {
@@ -76,13 +76,13 @@ enum SVGPath {
     return text
   }
 
-  /// Two numbers; a sign parts them, too.
+  /// Two numbers; a sign also separates them.
   private static func pair(_ x: Int, _ y: Int) -> String {
     SVGText.tenths(x) + (y < 0 ? "" : " ") + SVGText.tenths(y)
   }
 }
 
-/// Numbers and words as an SVG in an HTML file has them.
+/// Numbers and text in SVG within HTML.
 enum SVGText {
   /// As in `-.5`, `3` or `12.1`.
   static func tenths(_ tenths: Int) -> String {
@@ -90,7 +90,7 @@ enum SVGText {
     return (tenths < 0 ? "-" : "") + (whole > 0 || rest == 0 ? "\(whole)" : "") + (rest > 0 ? ".\(rest)" : "")
   }
 
-  /// Text from outside, without markup and without control or format characters.
+  /// Untrusted text, without markup, control and format characters.
   static func safe(_ text: String) -> String {
     escaped(TerminalText.safe(text))
   }

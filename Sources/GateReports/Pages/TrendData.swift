@@ -1,11 +1,11 @@
 import FoundationEssentials
 import GateCore
 
-/// A trend as the page's scripts read it: JSON, by columns.
+/// A trend as JSON in columns for the page's scripts.
 ///
-/// Its size decides the page's. Thus values are whole numbers in the largest unit in which they are whole
-/// (``Metric/scale``), each as its difference from the one before; ranges are distances from the median; and what seldom
-/// changes is stored as run lengths.
+/// Its size determines the page's. So values are whole numbers in the largest unit in which they are whole
+/// (``Metric/scale``), each as the difference from the previous one; ranges are distances from the median; and values
+/// that seldom change are run-length encoded.
 struct TrendData: Encodable {
   let commitURL: String?
   /// The digits in `verdict` are indices into it.
@@ -53,7 +53,7 @@ struct TrendData: Encodable {
   struct Metric: Encodable {
     let name: String
     let unit: String
-    /// What 1 is worth in the columns: 1024, 1, or 0.1 for rates; decimal fractions for values that targets report.
+    /// The value of 1 in the columns: 1024, 1, or 0.1 for rates; decimal fractions for reported values.
     let scale: Double
     let median: Column
     let below: Column
@@ -62,11 +62,11 @@ struct TrendData: Encodable {
     let baseline: RunLengths<Int64>
     let allowed: RunLengths<Int64>
     let limit: RunLengths<Int64>
-    /// The index of the run that the creep is counted from.
+    /// The index of the run from which the creep is measured.
     let creepStart: Int?
   }
 
-  /// Whole numbers as one text, as in `12 - 7`; `-` stands for no value.
+  /// Whole numbers as one string, as in `12 - 7`; `-` is a missing value.
   ///
   /// The encoder takes several times as long for an array.
   struct Column: Encodable {
@@ -76,7 +76,7 @@ struct TrendData: Encodable {
       text = values.map { $0.map { "\($0)" } ?? "-" }.joined(separator: " ")
     }
 
-    /// Each value as its difference from the last known one, the first from zero.
+    /// Each value as the difference from the last known one, the first from zero.
     init(differencesOf values: [Int64?]) {
       var last: Int64 = 0
       self.init(
@@ -92,7 +92,7 @@ struct TrendData: Encodable {
     }
   }
 
-  /// Values in a row that are equal, and how many there are of each.
+  /// Run-length encoded values.
   struct RunLengths<Value: Encodable & Equatable>: Encodable {
     private(set) var counts: [Int] = []
     private(set) var values: [Value?] = []
@@ -112,7 +112,7 @@ struct TrendData: Encodable {
   var json: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // All numbers are finite, so that it cannot fail.
+    // All numbers are finite, so this cannot fail.
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
   }
 }
@@ -133,7 +133,7 @@ extension TrendData {
 
 extension TrendData.Runs {
   fileprivate init(_ runs: [RunInfo]) {
-    // The end of a UUID of version 7 is random, and names a run in a link.
+    // The end of a version 7 UUID is random, and identifies a run in a link.
     id = runs.map { PageWords.shown(String($0.id.suffix(12))) }
     time = .init(differencesOf: runs.map { Int64($0.startedAt.timeIntervalSince1970.rounded()) })
     commit = .init(runs.map { $0.commit.map(PageWords.shown) })
@@ -193,7 +193,7 @@ extension TrendData.Metric {
     let values = metric.points.lazy.compactMap(\.self).flatMap { [$0.median, $0.low, $0.high] }
     if values.allSatisfy({ $0.truncatingRemainder(dividingBy: 1024) == 0 }) { return 1024 }
     if metric.metric.isValue {
-      // Seven digits of the largest, which are more than a chart can show.
+      // Seven digits of the largest value, which is more than a chart can show.
       let largest = values.lazy.map(\.magnitude).max() ?? 0
       return [1, 1e-3, 1e-6, 1e-9].first { scale in
         largest / scale >= 1e6 || values.allSatisfy { ($0 / scale).rounded() == $0 / scale }

@@ -1,16 +1,16 @@
 import GateCore
 
-/// Something that happened to a scenario in a run, or between it and the run before.
+/// An event of a scenario in a run, or between it and the previous run.
 struct TrendEvent {
   enum Kind: String {
     case unexplainedRise = "unexplained rise"
     case shift = "level shift"
     case approval, environment, failure
 
-    /// The class of `trend.css` that colours it.
+    /// The class of `trend.css` for its colour.
     var style: String { self == .unexplainedRise ? "rise" : self == .shift ? "shift" : rawValue }
 
-    /// The shape that marks it in the charts, too.
+    /// The shape of its mark, also in the charts.
     var sign: String {
       switch self {
       case .unexplainedRise: "▲"
@@ -27,12 +27,12 @@ struct TrendEvent {
   var kind: Kind
   var metric: MetricName?
   var text: String
-  /// What a chart writes beside its mark.
+  /// The label of its mark in a chart.
   var label = ""
 
   private static let mostFailuresOfRun = 3
 
-  /// In the order of time.
+  /// In order of time.
   static func all(of series: ScenarioSeries) -> [TrendEvent] {
     let shifts = series.metrics.flatMap { metric in metric.shifts.map { TrendEvent($0, of: metric) } }
     let approvals = series.approvals.map { approved in

@@ -1,10 +1,10 @@
 import FoundationEssentials
 package import GateCore
 
-/// The trend as one HTML file: an overview of all scenarios, and each one's memory from run to run.
+/// The trend as one HTML file: an overview of all scenarios, and each one's memory over runs.
 ///
-/// The markup has everything, with static pictures. The scripts show one view at a time, with interactive charts of the
-/// same values, which the element `data` has.
+/// The markup is complete, with static charts. The scripts show one view at a time, with interactive charts of the same
+/// values, which are in the element `data`.
 package enum TrendPage {
   package static func text(_ trend: Trend) -> String {
     let trend = trend.withoutImpossibleValues
@@ -19,7 +19,7 @@ package enum TrendPage {
   }
 
   private static func body(_ sections: [TrendSection], of trend: Trend) -> String {
-    // The most urgent first, with scripts and without.
+    // The most urgent first, with and without scripts.
     let shown = sections.sorted { ($0.state, $0.number) < ($1.state, $1.number) }
     return PageTemplate.trend.render([
       "summary": summary(of: sections, in: trend),
@@ -36,7 +36,7 @@ package enum TrendPage {
     ])
   }
 
-  /// The page's script, in a scope of its own.
+  /// The page's script, in its own scope.
   private static let script: String = {
     let parts = ["view", "overview", "scenario", "marks", "run", "start"].map { PageText.named("trend-\($0).js") }
     return "\"use strict\";\n{\n" + parts.joined(separator: "\n") + "}\n"
@@ -60,7 +60,7 @@ package enum TrendPage {
 }
 
 extension Trend {
-  /// Without points that no program can have had and no axis can show.
+  /// Without values that no program can have and no axis can show.
   fileprivate var withoutImpossibleValues: Trend {
     var trend = self
     for series in series.indices {
@@ -86,12 +86,12 @@ extension PageTemplate {
   static let trend = PageTemplate("trend")
 }
 
-/// Texts from files and targets as a page shows them.
+/// Texts of files and targets in the form in which a page shows them.
 enum PageWords {
-  /// The most columns of a text; a longer one loses its middle.
+  /// The maximum width of a text in columns; a longer one is cut in the middle.
   private static let most = 240
 
-  /// Without invisible characters and those that change the direction of writing, and of bounded length.
+  /// Without invisible and bidirectional characters, and of limited length.
   static func shown(_ text: String) -> String {
     let bytes = text.utf8
     if bytes.count <= most, bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
@@ -99,7 +99,7 @@ enum PageWords {
     return TerminalText.cut(TerminalText.safe(cut), to: most, at: .middle, mark: "…")
   }
 
-  /// The address if a link may have it: http or https, of printable ASCII characters.
+  /// The address if it can be a link: http or https, with printable ASCII characters only.
   static func link(_ address: String?) -> String? {
     guard let address, address.utf8.count <= 2000, address.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
       return nil
@@ -108,7 +108,7 @@ enum PageWords {
     return start.hasPrefix("http://") || start.hasPrefix("https://") ? address : nil
   }
 
-  /// The address of a commit; nil where it is not a plain name.
+  /// The address of a commit; nil if the commit is not a plain name.
   static func link(toCommit commit: String?, by links: BuildLinks) -> String? {
     guard let template = link(links.commit), let commit, PlainName.isValid(commit) else { return nil }
     return template.replacing("{commit}", with: commit)

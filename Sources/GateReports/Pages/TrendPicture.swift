@@ -1,12 +1,12 @@
 import FoundationEssentials
 import GateCore
 
-/// The static pictures of a series.
+/// The static charts of a series.
 struct TrendPicture {
   let trend: Trend
   let series: ScenarioSeries
 
-  /// What SVGChart draws in 720 units of width.
+  /// The number of points that SVGChart draws in a width of 720 units.
   private static let mostBins = 120
   private static let mostBinsOfSparkline = 60
   private static let mostLabels = 6
@@ -27,7 +27,7 @@ struct TrendPicture {
     let baseline = corners(of: metric.points.map { $0?.judgement?.baseline })
     let marked = [low, high] + baseline.compactMap { $0?.y }
     let (least, most) = (marked.min() ?? low, marked.max() ?? high)
-    // The axis spans at least 2 %, as in the scripts, so that noise does not look like change.
+    // The axis spans at least 2 %, as in the scripts, so that noise does not look like a change.
     let space = max(0, most.magnitude / 50 - (most - least)) / 2
     let values = least - space...most + space
     return SVGChart(
@@ -42,7 +42,7 @@ struct TrendPicture {
     ).text
   }
 
-  /// The parts of memory, stacked.
+  /// The stacked parts of memory.
   var composition: String {
     let stride = max(1, (series.runs.count + Self.mostBins - 1) / Self.mostBins)
     let known = series.runs.indices.filter { $0.isMultiple(of: stride) && series.runs[$0].composition != nil }
@@ -75,7 +75,7 @@ struct TrendPicture {
     }
   }
 
-  /// The points at which a level changes, and the last one.
+  /// The points at which a level changes, and the last point.
   private func corners(of levels: [Double?]) -> [SVGChart.Point?] {
     levels.indices.filter { $0 == 0 || $0 == levels.count - 1 || levels[$0] != levels[$0 - 1] }.map { index in
       levels[index].map { .init(x: Double(index), y: $0) }
@@ -113,9 +113,9 @@ extension TrendPicture {
     var extremes: SVGChart.Range?
   }
 
-  /// At most so many bins, and one more for each level shift, which begins a bin.
+  /// At most this many bins, plus one for each level shift, which begins a bin.
   ///
-  /// A bin has its runs' extremes, so that no peak is lost. Runs that failed are gaps.
+  /// A bin has the extremes of its runs, so that no peak is lost. Failed runs are gaps.
   private func bins(of metric: MetricSeries, atMost most: Int) -> [Bin] {
     let count = metric.points.count
     let regular = Set(stride(from: 0, to: count, by: max(1, (count + most - 1) / most)))

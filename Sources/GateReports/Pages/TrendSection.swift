@@ -1,13 +1,13 @@
 import FoundationEssentials
 import GateCore
 
-/// One series as the page's template takes it: its row in the overview, and its section.
+/// One series for the page's template: its row in the overview, and its section.
 struct TrendSection {
   let number: Int
   let series: ScenarioSeries
   let state: TrendState
   private let trend: Trend
-  /// Whether the scenario has a series on the main branch in this environment: that of another branch is shown in short.
+  /// Whether the scenario also has a series on the main branch in this environment: other branches are shown in short.
   private let isOtherBranch: Bool
 
   init(number: Int, of trend: Trend) {
@@ -108,10 +108,10 @@ extension MetricSeries {
 // MARK: - The section
 
 extension TrendSection {
-  /// The charts have the others.
+  /// The charts have the remaining events.
   private static let mostEvents = 60
   private var mostRuns: Int { isOtherBranch ? 4 : 12 }
-  /// Only the scripts draw the others.
+  /// The scripts draw the remaining charts.
   private var mostPictures: Int { isOtherBranch ? 2 : .max }
 
   private var section: [String: Any] {

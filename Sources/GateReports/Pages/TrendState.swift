@@ -23,7 +23,7 @@ enum TrendState: Int, Comparable, CaseIterable {
 
   var needsAttention: Bool { self < .improved }
 
-  /// Its text, a sign for the eye that says the same, and the class of `page.css` that colours it.
+  /// Its text, a symbol with the same meaning, and its class in `page.css`.
   var display: (text: String, sign: String, style: String) {
     switch self {
     case .regression: ("regression", "✗", "verdict-failed")

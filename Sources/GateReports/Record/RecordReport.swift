@@ -5,9 +5,9 @@ package enum RecordReport {
   /// The report of one command.
   ///
   /// - Parameters:
-  ///   - scenario: The command's repetitions; with several, medians and ranges are shown.
+  ///   - scenario: The command's repetitions; several are shown as medians and ranges.
   ///   - recording: The last repetition, whose curve and memory are shown; nil leaves them out.
-  ///   - style: What the terminal can show.
+  ///   - style: The capabilities of the terminal.
   /// - Returns: Lines that each end in a newline.
   package static func text(_ scenario: ScenarioResult, recording: Recording?, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
@@ -32,7 +32,7 @@ package enum RecordReport {
 
   private static func writeHeading(of scenario: ScenarioResult, recording: Recording?, to page: inout TerminalPage) {
     page.paragraph(TerminalText.safe(scenario.name.text), indent: 0, tone: .strong)
-    // The failure has the reason, too.
+    // The failure has the reason as well.
     let isStarted = scenario.repetitions.last?.end.kind != .startFailed
     let failure = isStarted ? nil : scenario.failure.map { TerminalText.safe($0.displayText) }
     for end in failure.map({ [(text: $0, evidence: nil)] }) ?? scenario.endTexts {
@@ -47,7 +47,7 @@ package enum RecordReport {
     OutputLines.write(scenario.failure?.output ?? "", lines: 12, to: &page)
   }
 
-  /// Writes what memory consisted of at the end, and near the peak where that was a tenth higher.
+  /// Writes the composition of memory at the end, and at the peak if that was a tenth higher.
   private static func writeMemory(of scenario: ScenarioResult, recording: Recording, to page: inout TerminalPage) {
     let last = scenario.composition ?? recording.composition
     if let last {
@@ -87,7 +87,7 @@ package enum RecordReport {
     if PtraceAdvice.isNeeded(by: scenario) { page.paragraph("it \(PtraceAdvice.text)", indent: 2, label: "hint: ") }
   }
 
-  /// That the values leave out a child that is larger than the main process; nil where there is none.
+  /// A remark that the values exclude a child larger than the main process, if there is one.
   static func remark(on scenario: ScenarioResult) -> String? {
     let processes = scenario.repetitions.last?.largestProcesses ?? []
     guard let main = processes.first(where: \.isMain), let child = processes.max(by: { $0.peak < $1.peak }),

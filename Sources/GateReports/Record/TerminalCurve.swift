@@ -1,10 +1,10 @@
 import GateCore
 
-/// Resident memory over time, drawn with blocks.
+/// Resident memory over time, drawn with block characters.
 struct TerminalCurve {
   private let style: TerminalStyle
   private let span: Duration
-  /// The highest reading in each column of time; nil before the first one.
+  /// The highest sample in each column of time; nil before the first sample.
   private let heights: [Double?]
   private let low: Double
   private let high: Double
@@ -12,7 +12,7 @@ struct TerminalCurve {
   private static let rows = 8
   private static let mostColumns = 60
 
-  /// - Returns: nil where there are fewer than two readings.
+  /// - Returns: nil for fewer than two samples.
   init?(recording: Recording, style: TerminalStyle) {
     let readings = recording.samples.compactMap { sample in
       sample.main.map { (time: sample.time, value: Double($0.resident.count)) }
@@ -25,12 +25,12 @@ struct TerminalCurve {
     self.style = style
     self.span = last.time
     self.high = high
-    // At least a tenth of the height, so that the noise of a flat curve does not fill the whole picture.
+    // At least a tenth of the height, so that the noise of a flat curve does not fill the chart.
     self.low = min(lowest, high * 0.9)
     self.heights = Self.columns(readings, span: last.time, count: min(Self.mostColumns, style.width - 16))
   }
 
-  /// A column without a reading of its own shows the one before.
+  /// A column without a sample repeats the previous one.
   private static func columns(_ readings: [(time: Duration, value: Double)], span: Duration, count: Int) -> [Double?] {
     var highest = [Double?](repeating: nil, count: count)
     for reading in readings {
@@ -65,7 +65,7 @@ struct TerminalCurve {
     page.line(style.painted(indent + " " + start + end, .faint))
   }
 
-  /// One row of the picture, counted from the top; the lowest level still shows its thinnest block.
+  /// One row of the chart, counted from the top; the lowest level has the thinnest block.
   private func line(row: Int) -> String {
     let blocks = Array(style.unicode ? " ▁▂▃▄▅▆▇█" : "   .:::##")
     let steps = blocks.count - 1

@@ -1,17 +1,17 @@
 import FoundationEssentials
 import GateCore
 
-/// How long ago the baselines of a result were approved.
+/// The age of a result's baselines.
 struct BaselineAge {
   private let ages: ClosedRange<Int>
   private let commits: ClosedRange<Int>?
 
-  /// In days; by then many small changes may have added up.
+  /// In days; after this time many small changes may have added up.
   private static let old = 90
 
   var isOld: Bool { ages.upperBound >= Self.old }
 
-  /// nil where nothing was compared with an approved baseline.
+  /// nil without a comparison with an approved baseline.
   init?(of result: RunResult) {
     let days = result.scenarios.compactMap(\.approval).map { approval in
       max(0, Int(result.run.startedAt.timeIntervalSince(approval.at) / 86_400))
@@ -22,7 +22,7 @@ struct BaselineAge {
     commits = counts.min().flatMap { fewest in counts.max().map { fewest...$0 } }
   }
 
-  /// As in `approved 12 days ago, 31 commits since`; with advice where one is old.
+  /// As in `approved 12 days ago, 31 commits since`; with advice if a baseline is old.
   var text: String {
     let age = ages.upperBound == 0 ? "today" : "\(words(ages, "day")) ago"
     let since = commits.map { ", \(words($0, "commit")) since" } ?? ""

@@ -1,11 +1,11 @@
 import GateCore
 
-/// What to do after a run, with commands to copy.
+/// Next steps after a run, with commands to copy.
 struct NextSteps {
   let result: RunResult
   let context: SummaryContext
 
-  /// The most names that a command lists.
+  /// The maximum number of names in a command.
   private static let mostNames = 6
 
   func write(to page: inout TerminalPage) {
@@ -25,13 +25,13 @@ struct NextSteps {
     }
   }
 
-  /// A command with what it is for.
+  /// A command with its purpose.
   struct Suggestion: Equatable {
     var purpose: String
     var words: [String]
   }
 
-  /// What to do without a command.
+  /// Advice without a command.
   var advice: [String] {
     [limitAdvice, ptraceAdvice, repetitionAdvice].compactMap(\.self)
   }
@@ -75,13 +75,13 @@ struct NextSteps {
       + steps("to measure the noise, and what reduces it:", ["noise"], for: noisy.map(\.name.text))
   }
 
-  /// A command for the names, of many only for the first.
+  /// A command for the names, or for the first of many.
   private func steps(_ purpose: String, _ words: [String], for names: [String]) -> [Suggestion] {
     guard !names.isEmpty else { return [] }
     let shown = names.prefix(Self.mostNames)
     let rest = names.count - shown.count
     let purpose = rest > 0 ? purpose.dropLast() + " (the first \(shown.count) of \(names.count)):" : purpose
-    // A name that begins with a dash would be read as an option.
+    // A name that begins with a dash would be parsed as an option.
     let separator = shown.contains { $0.hasPrefix("-") } ? ["--"] : []
     return [Suggestion(purpose: purpose, words: [Tool.name] + words + context.options + separator + shown)]
   }
@@ -96,7 +96,7 @@ struct NextSteps {
     advice(for: result.scenarios.filter(PtraceAdvice.isNeeded).map(\.name.text)) { "\($0) \(PtraceAdvice.text)" }
   }
 
-  /// nil where there are no names; else with a subject as in `load and 2 others`.
+  /// nil without names; otherwise with a subject as in `load and 2 others`.
   private func advice(for names: [String], _ text: (String) -> String) -> String? {
     guard let first = names.first else { return nil }
     let others = names.count > 1 ? " and \(Format.count(names.count - 1, "other"))" : ""

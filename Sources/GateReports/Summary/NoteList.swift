@@ -1,13 +1,13 @@
 import GateCore
 
-/// The notes of some scenarios; a note that several of them have is written once.
+/// The notes of several scenarios; shared notes are written once.
 struct NoteList {
   private let scenarios: [ScenarioResult]
   private let detail: SummaryContext.Detail
-  /// How many scenarios have each note.
+  /// The number of scenarios that have each note.
   private let counts: [Note: Int]
 
-  /// With more names than these, only their number is written.
+  /// The maximum number of names; more are only counted.
   private static let mostNames = 3
 
   init(_ scenarios: [ScenarioResult], detail: SummaryContext.Detail) {
@@ -15,18 +15,18 @@ struct NoteList {
     counts = scenarios.flatMap { Set($0.notes) }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
   }
 
-  /// The shown notes that this scenario alone has.
+  /// The shown notes that only this scenario has.
   func own(of scenario: ScenarioResult) -> [String] {
     shown(of: scenario).filter { counts[$0, default: 1] == 1 }.map { $0.text(in: scenario) }
   }
 
-  /// Writes the notes that only one of these scenarios has, with its name.
+  /// Writes notes that only one of these scenarios has, with its name.
   func writeOwn(of scenarios: [ScenarioResult], to page: inout TerminalPage) {
     let texts = scenarios.flatMap { scenario in own(of: scenario).map { "\(scenario.name): \($0)" } }
     Self.write(texts, to: &page)
   }
 
-  /// Writes the notes that several scenarios have, with their names unless all have it.
+  /// Writes notes that several scenarios have, with their names unless all have them.
   func writeShared(to page: inout TerminalPage) {
     let shared = scenarios.flatMap(shown).counted.map(\.element).filter { counts[$0, default: 1] > 1 }
     let texts = shared.map { note in
@@ -39,7 +39,7 @@ struct NoteList {
     Self.write(texts, to: &page)
   }
 
-  /// A passing scenario does not repeat at every run what is true of every run.
+  /// For a passing scenario, notes that are true of every run are not repeated.
   private func shown(of scenario: ScenarioResult) -> [Note] {
     if detail == .verbose { return scenario.allNotes }
     let isQuiet = scenario.verdict == .pass && !scenario.metrics.contains(where: \.isWarning)
@@ -53,7 +53,7 @@ struct NoteList {
 }
 
 extension ScenarioResult {
-  /// The scenario's notes, and those of single repetitions that it does not have yet.
+  /// The scenario's notes, plus those of single repetitions.
   var allNotes: [Note] {
     let known = Set(
       notes.compactMap { note -> RecordingNote? in

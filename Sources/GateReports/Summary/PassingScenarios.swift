@@ -1,6 +1,6 @@
 import GateCore
 
-/// Scenarios in one line each, with the main values.
+/// Passing scenarios in one line each, with their main values.
 struct PassingScenarios {
   private let scenarios: [ScenarioResult]
 

@@ -1,6 +1,6 @@
 import GateCore
 
-/// One scenario of the summary in full.
+/// The full report on one scenario in the summary.
 struct ScenarioBlock {
   let scenario: ScenarioResult
   let context: SummaryContext
@@ -27,7 +27,7 @@ struct ScenarioBlock {
     scenario.verdict == .failed && !isVerbose ? [] : scenario.metrics
   }
 
-  /// What the table does not say.
+  /// Sentences on facts that the table lacks.
   var sentences: [String] {
     scenario.verdict == .failed ? [] : scenario.metrics.compactMap(sentence).map { TerminalText.safe($0) }
   }
@@ -67,7 +67,7 @@ struct ScenarioBlock {
     }
   }
 
-  /// What failed and where, and how the target ended unless that is said already.
+  /// What failed and where, and how the target ended, unless the failure already states it.
   var failureTexts: [String] {
     let (failure, end) = (scenario.failure, scenario.repetitions.last?.end)
     let isEndNamed = end.flatMap { failure?.names($0) } ?? false
@@ -80,7 +80,7 @@ struct ScenarioBlock {
 
   // MARK: Composition and repetitions
 
-  /// Compositions are read at the end: where memory was given back before, they do not explain the verdict.
+  /// Compositions are read at the end: if memory was released before, they do not explain the verdict.
   private func writeComposition(to page: inout TerminalPage) {
     guard [.regression, .improved].contains(scenario.verdict), let before = scenario.reference?.composition,
       let now = scenario.composition

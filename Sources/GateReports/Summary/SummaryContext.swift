@@ -1,12 +1,12 @@
 package import GateCore
 
-/// What a report needs to know besides the result.
+/// The information for a report besides the result.
 package struct SummaryContext: Sendable, Equatable {
   package enum Detail: Sendable, CaseIterable {
-    /// Only the line of counts and the name of the exit code.
+    /// Only the line of counts and the exit code name.
     case quiet
     case normal
-    /// Also every repetition, and the metrics that pass.
+    /// Also every repetition, and metrics that pass.
     case verbose
   }
 
@@ -18,7 +18,7 @@ package struct SummaryContext: Sendable, Equatable {
   package enum ApprovalSource: Sendable, Equatable {
     /// It cannot; no command is suggested.
     case unavailable
-    /// `highwater approve` takes the last check.
+    /// `highwater approve` approves the last check.
     case lastCheck
     /// `highwater approve --from FILE`.
     case file(String)
@@ -26,21 +26,20 @@ package struct SummaryContext: Sendable, Equatable {
 
   package var command: Command
   package var detail: Detail
-  /// The exit code that the last line names; it may differ from the verdict's own, as with a missing baseline that is
-  /// allowed.
+  /// The exit code in the last line; it may differ from the verdict's, as for a missing baseline that is allowed.
   package var exitCode: ExitCode
-  /// Where the result file is.
+  /// The path of the result file.
   package var resultPath: String?
-  /// The trend page; nil where none was written.
+  /// The trend page; nil if it was not written.
   package var trendPath: String?
-  /// The folder that holds the whole output of targets and clients.
+  /// The folder with the whole output of targets and clients.
   package var outputFolder: String?
-  /// The file with a scenario's whole output, where it is known.
+  /// The file with a scenario's whole output, if known.
   package var outputs: [ScenarioName: String]
   /// Options that a command in a hint must repeat, as in `["--config", "ci/other.yml"]`.
   package var options: [String]
   package var approval: ApprovalSource
-  /// The words of the command that `record` measured.
+  /// The command that `record` measured.
   package var recorded: [String] = []
 
   package init(

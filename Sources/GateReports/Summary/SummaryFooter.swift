@@ -5,7 +5,7 @@ struct SummaryFooter {
   let result: RunResult
   let context: SummaryContext
 
-  /// Of a run that passed, what is the same at every run is left out.
+  /// For a run that passed, facts that are the same in every run are left out.
   func write(to page: inout TerminalPage) {
     let isFull = context.detail == .verbose || context.exitCode != .pass
     let measured = isFull ? measurements(page.style) : []
@@ -27,7 +27,7 @@ struct SummaryFooter {
     return distinct.map { TerminalText.safe($0) }.joined(separator: ", ")
   }
 
-  /// For each method of measurement, how exact its values are.
+  /// The accuracy of the values for each measurement method.
   func measurements(_ style: TerminalStyle) -> [String] {
     var seen: Set<String> = []
     let methods = result.scenarios.map(\.environment.fingerprint.measurement).filter { seen.insert($0).inserted }
@@ -44,7 +44,7 @@ struct SummaryFooter {
     }
   }
 
-  /// What the values of process trees count, where such are judged.
+  /// How process trees were counted, if their values are judged.
   private func treeTexts(of scenarios: [ScenarioResult]) -> [String] {
     let judging = scenarios.filter { scenario in
       scenario.metrics.contains { [.treePeak, .treeSteady].contains($0.metric) && $0.isGated }

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// The run in a few words, as in `2 of 14 scenarios regressed, 1 failed` or `14 scenarios pass`.
+/// The run in short, as in `2 of 14 scenarios regressed, 1 failed` or `14 scenarios pass`.
 package func summaryLine(_ result: RunResult) -> String {
   TerminalText.withPlainSpaces(SummaryLine(result).text)
 }

@@ -1,9 +1,9 @@
 package import GateCore
 
-/// The summary that `check` and `compare` print.
+/// The summary printed by `check` and `compare`.
 ///
-/// Passing scenarios come first, in one line each; then the others in detail, the worst last, since people see the end of a
-/// log; then shared notes, what to do, and how the values were measured.
+/// Passing scenarios come first, in one line each; then the others in detail, the worst last, since people see the end
+/// of a log; then shared notes, next steps, and how the values were measured.
 package enum SummaryReport {
   package static func text(_ result: RunResult, style: TerminalStyle, context: SummaryContext) -> String {
     var page = TerminalPage(style)
@@ -25,7 +25,7 @@ package enum SummaryReport {
   /// The order of the details.
   private static let detailed: [Verdict] = [.improved, .inconclusive, .noBaseline, .failed, .regression]
 
-  /// Writes only what made the exit code.
+  /// Writes only the causes of the exit code.
   private static func writeProblems(of result: RunResult, context: SummaryContext, to page: inout TerminalPage) {
     let order = detailed.filter { $0.exitCode != .pass }
     let scenarios = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }

@@ -1,6 +1,6 @@
 import GateCore
 
-/// What a process's memory consists of, one line for each kind.
+/// The composition of a process's memory, one line per kind.
 struct CompositionList {
   let composition: Composition
   let title: String

@@ -1,6 +1,6 @@
 import GateCore
 
-/// The metrics of one scenario as a table, beside the baseline where there is one.
+/// The metrics of one scenario as a table, with the baseline if there is one.
 struct MetricTable {
   let scenario: ScenarioResult
   let metrics: [MetricResult]
@@ -11,7 +11,7 @@ struct MetricTable {
     hasBaseline ? comparison(style) : measurement(style)
   }
 
-  /// The sentences below the table repeat what is allowed, so that this column is left out where the table is too wide.
+  /// The sentences below the table repeat the allowed change, so this column is left out if the table is too wide.
   private func comparison(_ style: TerminalStyle) -> Table {
     Table(
       columns: [
@@ -63,7 +63,7 @@ struct MetricTable {
     return (style.unicode ? "≤ " : "<= ") + Format.plainAmount(limit.value, unit: metric.unit)
   }
 
-  /// A difference without what it is counted per, which the metric's label says.
+  /// A difference without its denominator, which the metric's label has.
   private static func signed(_ value: Double, _ metric: MetricResult) -> String {
     let text = Format.difference(value, unit: metric.unit)
     return String(text.dropLast(MetricUnit.suffix(of: metric.unit).count))

@@ -5,7 +5,7 @@ struct ProcessTable {
   let repetition: RepetitionResult
   let title: String
 
-  /// Writes nothing where there is one process only.
+  /// Writes nothing for a single process.
   func write(to page: inout TerminalPage) {
     guard let table = table(page.style) else { return }
     page.gap()
@@ -14,16 +14,16 @@ struct ProcessTable {
     if let rest = rest(page.style) { page.paragraph(rest, indent: 2) }
   }
 
-  /// The kernel's limit (TASK_COMM_LEN less its final zero, linux/sched.h).
+  /// The kernel's limit (TASK_COMM_LEN without its final zero, linux/sched.h).
   private static let longestCommand = 15
 
-  /// How many processes the table leaves out; nil where it has all.
+  /// The number of processes that the table leaves out; nil if it is complete.
   func rest(_ style: TerminalStyle) -> String? {
     let rest = repetition.processes - repetition.largestProcesses.count
     return rest > 0 ? "\(style.ellipsis) \(rest) more" : nil
   }
 
-  /// nil where there is one process only.
+  /// nil for a single process.
   func table(_ style: TerminalStyle) -> Table? {
     let processes = repetition.largestProcesses.sorted { ($0.peak, $1.id) > ($1.peak, $0.id) }
     guard processes.count > 1 else { return nil }
@@ -47,7 +47,7 @@ struct ProcessTable {
 }
 
 extension EndEvidence.Status {
-  /// How a process ended, for a column of a table.
+  /// A short form of how a process ended, for a column.
   fileprivate var shortText: String {
     switch self {
     case .exited(let code): "exited\(Format.space)\(code)"

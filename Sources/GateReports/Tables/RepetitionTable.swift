@@ -1,10 +1,10 @@
 import GateCore
 
-/// The repetitions of a scenario, one in a row.
+/// The repetitions of a scenario, one per row.
 struct RepetitionTable {
   let scenario: ScenarioResult
 
-  /// The judged metrics come first; where the table is too wide, the last ones are left out.
+  /// The judged metrics come first; if the table is too wide, the last ones are left out.
   var table: Table {
     let metrics = metrics
     let columns: [Table.Column] =

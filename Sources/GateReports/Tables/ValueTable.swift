@@ -1,10 +1,10 @@
 import GateCore
 
-/// The values of a recorded command, each with what it means.
+/// The values of a recorded command, each with its meaning.
 struct ValueTable {
   let scenario: ScenarioResult
 
-  /// Each metric with its name and what it means.
+  /// The metrics with their names and meanings.
   private var shown: [(metric: MetricName, name: String, meaning: String)] {
     let method = scenario.repetitions.last?.treeMethod ?? .upperBound
     let tree: [(MetricName, String, String)] = [
@@ -14,9 +14,9 @@ struct ValueTable {
     let main: [(MetricName, String, String)] = [
       (.peakRSS, "peak", "high-water mark (VmHWM)"), (.steadyRSS, "steady", "after warm-up"),
       (.growth, "growth", "in steady state"), (.spike, "spike", "above the steady level"),
-      (.faultRate, "fault rate", "brought in by page faults"),
+      (.faultRate, "fault rate", "made resident by page faults"),
     ]
-    // The tree of a single process has no other values.
+    // For a single process the tree has the same values.
     return main + (scenario.repetitions.contains { $0.processes > 1 } ? tree : [])
   }
 
@@ -39,7 +39,7 @@ struct ValueTable {
     for (label, text) in remarks { page.paragraph(text, indent: 2, label: label) }
   }
 
-  /// What is too long for a column, each with its label.
+  /// Remarks that are too long for a column, each with its label.
   var remarks: [(label: String, text: String)] {
     let spike = scenario.highestSpike.flatMap { spike in
       spike.height > .zero ? "\(Format.amount(spike.height)) \(spike.circumstances)" : nil
@@ -51,7 +51,7 @@ struct ValueTable {
     return remarks.compactMap { label, text in text.map { (label, $0) } }
   }
 
-  /// Metrics that nearly every program has are listed even where they are missing.
+  /// Metrics that nearly every program has are listed even if missing.
   private func isShown(_ metric: MetricName) -> Bool {
     [.peakRSS, .steadyRSS, .treePeak].contains(metric) || scenario.values(of: metric) != nil
   }

@@ -1,6 +1,6 @@
-/// The last lines of a program's output, made safe to show.
+/// The last lines of a program's output, safe to print.
 enum OutputLines {
-  /// The lines without control characters and colours; tabs become spaces, empty lines at the end are left out.
+  /// The lines without control characters and colours; tabs become spaces, and empty lines at the end are removed.
   static func of(_ output: String) -> [String] {
     let plain = withoutColours(output)
     let lines = plain.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -9,7 +9,7 @@ enum OutputLines {
     return Array(lines[..<(lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0)])
   }
 
-  /// Shows the last lines of an output, each on a line of its own; nothing where there are none.
+  /// Writes the last lines of an output; nothing if there are none.
   static func write(_ output: String, lines most: Int, to page: inout TerminalPage) {
     let lines = of(output)
     let shown = lines.suffix(most)

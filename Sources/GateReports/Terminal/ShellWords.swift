@@ -4,10 +4,10 @@ enum ShellWords {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars
   )
 
-  /// The word, quoted for a POSIX shell where it must be.
+  /// The word, quoted for a POSIX shell if necessary.
   ///
-  /// A word with control or format characters takes the form `$'…'` (POSIX.1-2024, 2.2.4), which bash, zsh and ksh read
-  /// and a terminal shows harmlessly.
+  /// A word with control or format characters takes the form `$'…'` (POSIX.1-2024, 2.2.4), which bash, zsh and ksh
+  /// accept and a terminal shows safely.
   static func quoted(_ word: String) -> String {
     if !word.isEmpty, word.unicodeScalars.allSatisfy(plain.contains) { return word }
     if TerminalText.safe(word) == word {
@@ -23,7 +23,7 @@ enum ShellWords {
     return "$'" + separated(bytes).joined() + "'"
   }
 
-  /// Ends a `\xXX` before a character that some shells would read as one more digit.
+  /// Ends a `\xXX` before a character that some shells would read as another digit.
   private static func separated(_ pieces: [String]) -> [String] {
     zip(pieces, [""] + pieces).map { piece, before in
       let isDigit = piece.count == 1 && piece.allSatisfy(\.isHexDigit)

@@ -5,9 +5,9 @@ struct Table {
     var side = TerminalText.Side.right
     /// Spaces before the column.
     var gap = 2
-    /// Where the table is too wide, the columns of the highest rank are left out first; those of rank 0 never are.
+    /// If the table is too wide, the columns of the highest rank are left out first; those of rank 0 always stay.
     var rank = 0
-    /// Whether its cells only separate those beside them.
+    /// Whether its cells only separate their neighbours.
     var isSeparator = false
   }
 
@@ -27,12 +27,12 @@ struct Table {
 
   var columns: [Column]
   var rows: [[Cell]] = []
-  /// The column whose cells may be cut in their middle.
+  /// The column whose cells may be cut in the middle.
   var flexible = 0
 
-  /// Writes the table; where it is too wide, with fewer or cut columns, or else each row as a paragraph.
+  /// Writes the table; if it is too wide, with fewer or cut columns, or else with a paragraph for each row.
   ///
-  /// The flexible column is cut to the first of the `limits` with which the table fits; by default it is cut only where
+  /// The flexible column is cut to the first of the `limits` with which the table fits; by default it is cut only if
   /// leaving out columns does not help.
   func write(to page: inout TerminalPage, indent: Int, limits: [Int] = [.max, 12]) {
     guard !rows.isEmpty else { return }
@@ -59,7 +59,7 @@ struct Table {
     page.paragraph(String(text), indent: indent + 2)
   }
 
-  /// The lines, the titles first; nil where the table is too wide with the flexible column cut to `limit`.
+  /// The lines, starting with the titles; nil if the table is too wide with the flexible column cut to `limit`.
   private func lines(indent: Int, style: TerminalStyle, limit: Int) -> [String]? {
     var widths = columns.indices.map { index in
       rows.map { TerminalText.columns($0[index].text) }.reduce(TerminalText.columns(columns[index].title), max)

@@ -1,4 +1,4 @@
-/// The lines of a terminal report while they are being written.
+/// The lines of a terminal report while it is written.
 struct TerminalPage {
   let style: TerminalStyle
   private(set) var lines: [String] = []
@@ -12,7 +12,7 @@ struct TerminalPage {
     lines.map { $0 + "\n" }.joined()
   }
 
-  /// Writes one line, however wide it is.
+  /// Writes one line of any width.
   mutating func line(_ text: String) {
     lines.append(TerminalText.withPlainSpaces(text))
   }
@@ -29,7 +29,7 @@ struct TerminalPage {
   /// Writes prose, wrapped; lines after the first are indented as far as the text after the label.
   mutating func paragraph(_ text: String, indent: Int, label: String = "", tone: Tone? = nil) {
     let margin = indent + TerminalText.columns(label)
-    // Sentences are made without knowledge of the terminal.
+    // Sentences do not depend on the terminal.
     let text = style.unicode ? text : text.replacing("→", with: "->").replacing("…", with: "...")
     for (index, part) in TerminalText.wrapped(text, to: style.width - margin).enumerated() {
       let head = index == 0 ? spaces(indent) + style.painted(label, .faint) : spaces(margin)

@@ -1,9 +1,9 @@
-/// What the terminal or log that a report is written for can show.
+/// The capabilities of the terminal or log that a report is written for.
 package struct TerminalStyle: Sendable, Equatable {
   /// In columns; 40 to 200.
   package let width: Int
   package let colour: Bool
-  /// Whether more than ASCII can be shown; without it, reports themselves write ASCII only.
+  /// Whether more than ASCII can be shown; otherwise the report's own text is ASCII.
   package let unicode: Bool
 
   package init(width: Int = 80, colour: Bool = false, unicode: Bool = true) {
@@ -13,7 +13,7 @@ package struct TerminalStyle: Sendable, Equatable {
   }
 }
 
-/// What a colour stands for; the words beside it say the same.
+/// The meaning of a colour; the words beside it have the same meaning.
 enum Tone {
   case good, bad, unsure, faint, strong
 
@@ -30,7 +30,7 @@ enum Tone {
 }
 
 extension TerminalStyle {
-  /// The text in a tone; the text itself where there is no colour, no tone or nothing to colour.
+  /// The text in a tone; unchanged without colour, tone or text.
   func painted(_ text: String, _ tone: Tone?) -> String {
     guard colour, let tone, !text.isEmpty else { return text }
     return "\u{1b}[\(tone.code)m\(text)\u{1b}[0m"
@@ -38,7 +38,7 @@ extension TerminalStyle {
 
   var arrow: String { unicode ? "→" : "->" }
   var dash: String { unicode ? "–" : "-" }
-  /// Between parts of a line that could each stand alone.
+  /// Between independent parts of a line.
   var separator: String { unicode ? " · " : "; " }
   var ellipsis: String { unicode ? "…" : "..." }
 }

@@ -1,10 +1,10 @@
 /// Text for a terminal: escaped, measured, cut, padded and wrapped.
 package enum TerminalText {
-  /// The text with everything escaped that could move the cursor, change a colour or reorder what is read.
+  /// The text with all characters escaped that could move the cursor, change a colour or reorder text.
   ///
-  /// Control characters become `\n`, `\x1b` and the like; invisible format characters, among them those that change the
-  /// direction of writing, become `\u{202e}`; the joiner of emoji stays. A heap of combining marks is cut, since it
-  /// would cover other lines.
+  /// Control characters become `\n`, `\x1b` and so on; invisible format characters, including bidirectional ones,
+  /// become `\u{202e}`; the joiner of emoji stays. Long sequences of combining marks are cut, since they would cover
+  /// other lines.
   package static func safe(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -31,7 +31,7 @@ package enum TerminalText {
     return String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 
-  /// How many columns the text takes: one for each character, two for wide East Asian ones and most emoji.
+  /// The number of columns: one for each character, two for wide East Asian characters and most emoji.
   static func columns(_ text: some StringProtocol) -> Int {
     text.reduce(0) { $0 + columns($1) }
   }
@@ -59,7 +59,7 @@ package enum TerminalText {
     case end, middle
   }
 
-  /// The text in at most so many columns, with the mark where something was left out.
+  /// The text in at most this many columns, with the mark where it was cut.
   static func cut(_ text: String, to limit: Int, at place: Cut = .end, mark: String) -> String {
     guard columns(text) > limit else { return text }
     let room = max(0, limit - columns(mark))
@@ -82,15 +82,15 @@ package enum TerminalText {
     case left, right
   }
 
-  /// The text with spaces up to the width; text that is wider stays as it is.
+  /// The text padded with spaces to the width; a wider text is unchanged.
   static func padded(_ text: String, to width: Int, on side: Side = .left) -> String {
     let spaces = String(repeating: " ", count: max(0, width - columns(text)))
     return side == .left ? text + spaces : spaces + text
   }
 
-  /// The text in lines of at most so many columns, broken at spaces; a longer word is broken where it must be.
+  /// The text in lines of at most this many columns, broken at spaces; a longer word is broken where necessary.
   ///
-  /// A ``noBreakSpace`` does not break.
+  /// Lines are not broken at a ``noBreakSpace``.
   static func wrapped(_ text: String, to width: Int) -> [String] {
     var lines: [String] = []
     var line = ""

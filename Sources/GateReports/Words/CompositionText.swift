@@ -1,13 +1,13 @@
 import GateCore
 
-/// How much of each kind of memory came or went.
+/// The changes of each kind of memory.
 struct CompositionChange {
   let before: Composition
   let now: Composition
 
   private static let mostLibraries = 3
 
-  /// As in `anonymous +1.2 MiB (heap +1.2 MiB), file +51.2 KiB`; empty where nothing has changed.
+  /// As in `anonymous +1.2 MiB (heap +1.2 MiB), file +51.2 KiB`; empty without a change.
   var text: String {
     let heap = Self.changes(of: now.anonymousParts, since: before.anonymousParts)
     let kinds = [
@@ -26,7 +26,7 @@ struct CompositionChange {
     "\(change.name)\(Format.space)\(Format.difference(Double(change.amount.count)))"
   }
 
-  /// Of parts that both sides know.
+  /// Only parts that both sides have.
   private static func changes(of now: [Composition.Part], since before: [Composition.Part]) -> [Composition.Part] {
     now.compactMap { part in
       guard let old = before.first(where: { $0.name == part.name }), old.amount != part.amount else { return nil }
@@ -36,8 +36,8 @@ struct CompositionChange {
 
   /// The files whose pages changed most.
   ///
-  /// Each side lists its largest files only: a file that one side lacks counts as absent there only if it is larger than
-  /// the smallest that this side lists.
+  /// Each side lists only its largest files: a file that one side lacks counts as absent only if it is larger than the
+  /// smallest file listed there.
   private var libraries: [Composition.Part] {
     let (old, new) = (before.residentByLibrary, now.residentByLibrary)
     guard let leastOld = old.values.min(), let leastNew = new.values.min() else { return [] }
@@ -68,7 +68,7 @@ extension Composition {
     }
   }
 
-  /// The parts of the anonymous memory that are known; they may overlap.
+  /// The known parts of the anonymous memory; they may overlap.
   var anonymousParts: [Part] {
     let parts = [("heap", heap), ("stack", stack), ("huge pages", hugePages), ("lazily freed", lazilyFreed)]
     return parts.compactMap { name, amount in amount.map { Part(Format.glued(name), $0) } }

@@ -1,7 +1,7 @@
 import GateCore
 
 extension Creep {
-  /// How far the metric has crept up, since when and by what steps.
+  /// How far the metric has crept up, since when and in which steps.
   var displayText: String {
     let percent = anchor.level > 0 ? " (\(Format.percent(rise / anchor.level * 100)))" : ""
     let commit = anchor.commit.map { ", commit \($0.prefix(9))" } ?? ""

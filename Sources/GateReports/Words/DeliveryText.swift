@@ -3,7 +3,7 @@ package import GateCore
 import LinuxSystem
 
 extension DeliveryReport {
-  /// What to warn about; nil for a message that was delivered.
+  /// The warning to print; nil for a delivered message.
   package var warning: Diagnostic? {
     let label = webhook?.displayText ?? "an unknown webhook"
     let message = wasQueued ? "queued message to \(label)" : "message to \(label)"

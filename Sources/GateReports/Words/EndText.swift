@@ -1,9 +1,9 @@
 import GateCore
 
 extension End {
-  /// The end in a few words, as in `exited with code 3` or `crash (SIGSEGV): core dumped`.
+  /// A short text for the end, as in `exited with code 3` or `crash (SIGSEGV): core dumped`.
   package var displayText: String {
-    // What is known of an unexplained SIGKILL names the kind and the signal.
+    // The details of an unexplained SIGKILL include the kind and the signal.
     if kind == .killed, let detailText { return detailText }
     let name = kind == .oom ? "killed by the OOM killer" : kind.rawValue
     let summary =
@@ -15,7 +15,7 @@ extension End {
     return detailText.map { "\(summary): \($0)" } ?? summary
   }
 
-  /// What is known beyond the kind, the code and the signal.
+  /// Details beyond the kind, the code and the signal.
   package var detailText: String? {
     let parts = [cause?.displayText, kind == .oom ? nil : oomKillText].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
@@ -40,8 +40,8 @@ extension End.Cause {
     case .memoryLimit(let limit): limit.displayText
     case .timeout(let timeout, let hits):
       [timeout.displayText, hits?.displayText].compactMap(\.self).joined(separator: "; ")
-    case .signalOfChild(let signal): "shells exit with this code when a child was killed by SIG\(signal.name)"
-    case .statusTakenByParent: "its own parent took its exit status"
+    case .signalOfChild(let signal): "a shell exits with this code if a child was killed by SIG\(signal.name)"
+    case .statusTakenByParent: "its parent collected the exit status"
     case .statusUnknown: "its exit status is unknown"
     case .senderUnknown(nil): "killed by SIGKILL; sender unknown (not the OOM killer, not Highwater)"
     case .senderUnknown(let share?):
@@ -106,7 +106,7 @@ extension End.Timeout {
 }
 
 extension End.MainProcessRule {
-  /// The rule as the project file has it.
+  /// The rule as in the project file.
   var displayText: String {
     switch self {
     case .pidfile(let path): "pidfile `\(path)`"

@@ -10,7 +10,7 @@ extension Failure {
     return texts.isEmpty ? "the repetition" : texts.joined(separator: ", ")
   }
 
-  /// Why it failed, with what may help in parentheses.
+  /// Why it failed, with a hint in parentheses.
   package var problemText: String {
     let account = activity.map { "; the target reported that it was \($0)" } ?? ""
     return problem.text(in: self) + (problem.hintText.map { " (\($0))" } ?? "") + account
@@ -18,7 +18,7 @@ extension Failure {
 }
 
 extension Failure {
-  /// Whether its text says how the target ended.
+  /// Whether its text already says how the target ended.
   func names(_ end: End) -> Bool {
     switch problem {
     case .unexpectedEnd, .timeout: true
@@ -55,7 +55,7 @@ extension Failure.Part.Index {
 // MARK: - Problems
 
 extension Failure.Problem {
-  /// The problem without the failure around it, which says no more than when the target ended, and how.
+  /// The problem without the rest of the failure, which only adds when and how the target ended.
   var displayText: String { text(in: Failure(problem: self)) }
 
   fileprivate func text(in failure: Failure) -> String {
@@ -65,11 +65,11 @@ extension Failure.Problem {
       "the target ended: \(failure.end?.displayText ?? "unknown") (expected \(expected.displayText))"
     case .timeout(.notEnded(let time)): "the target did not end within the scenario's timeout of \(time.displayText)"
     case .timeout(let timeout): timeout.displayText
-    case .outOfTime(let time): "was under way when the scenario's timeout of \(time.displayText) passed"
+    case .outOfTime(let time): "was running when the scenario's timeout of \(time.displayText) passed"
     case .noMainProcess(let rule):
-      "the main process did not appear, and nothing of the target is left: \(rule.displayText)"
+      "the main process did not appear, and no process of the target is left: \(rule.displayText)"
     case .loop(let event, let other): event.displayText + (other.map { "; and \($0.displayText)" } ?? "")
-    case .signalNotSent: "the target has ended, so that no signal can be sent to it"
+    case .signalNotSent: "the target has ended, so no signal can be sent to it"
     case .stdinNotPiped: "the target has no `stdin: pipe` to send to"
     case .stdinClosed: "the target has closed its standard input"
     case .outputMissing(let time, let onlyLatest):
@@ -89,12 +89,12 @@ extension Failure.Problem {
     case .tracerUnavailable(let barrier):
       "`tracer: on` is unavailable: ptrace is not permitted here (\(barrier.causeText))"
     case .memoryLimitUnavailable(let error):
-      "`memory-limit` is unavailable: no memory cgroup can be created here: \(error.causeText)"
+      "`memory-limit` is unavailable: cannot create a memory cgroup here: \(error.causeText)"
     case .interrupted: "was interrupted"
     }
   }
 
-  /// What may help; nil where nothing is known.
+  /// A hint, if there is one.
   var hintText: String? {
     switch self {
     case .launch(let error): error.hintText

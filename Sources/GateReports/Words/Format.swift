@@ -9,25 +9,25 @@ enum Format {
     plainAmount(value, unit: unit) + MetricUnit.suffix(of: unit)
   }
 
-  /// A difference of two amounts with its sign, as in `+1.2 MiB`; no sign where it shows as zero.
+  /// A difference of two amounts with its sign, as in `+1.2 MiB`; without a sign if it is printed as zero.
   static func difference(_ value: Double, unit: String = "bytes") -> String {
     let text = amount(value, unit: unit)
     return value > 0 && text.contains { ("1"..."9").contains($0) } ? "+" + text : text
   }
 
-  /// A share of the baseline with its sign, as in `+5.3 %`; empty where there is none.
+  /// A percentage of the baseline with its sign, as in `+5.3 %`; empty if there is none.
   static func percent(_ value: Double?) -> String {
     guard let value, value.isFinite else { return "" }
     let text = Decimals.text(value, places: value.magnitude < 1000 ? 1 : 0)
     return (value > 0 && text != "0.0" ? "+" + text : text) + "\(space)%"
   }
 
-  /// A share without a sign, to two digits below ten, as in `0.93 %`, `4.1 %` or `12 %`.
+  /// A percentage without a sign, with two digits below ten, as in `0.93 %`, `4.1 %` or `12 %`.
   static func share(_ value: Double) -> String {
     Decimals.text(value, places: value < 1 ? 2 : value < 10 ? 1 : 0) + "\(space)%"
   }
 
-  /// The amount without what it is counted per, as in `1.2 KiB` for 1.2 KiB per iteration.
+  /// The amount without its denominator, as in `1.2 KiB` for 1.2 KiB per iteration.
   static func plainAmount(_ value: Double, unit: String) -> String {
     guard value.isFinite, value.magnitude < 1e18 else { return "unknown" }
     guard MetricUnit.isMemory(unit) else { return glued(MetricUnit.ownText(of: value, unit: TerminalText.safe(unit))) }

@@ -1,7 +1,7 @@
 import GateCore
 
 extension Growth {
-  /// What the growth means, in a few words.
+  /// The meaning of the growth, in a few words.
   var kindText: String {
     switch kind {
     case .leaking: "a leak"
@@ -21,8 +21,7 @@ extension Growth {
 }
 
 extension ScenarioResult {
-  /// The growth of the repetition in the middle and what it means, with counts where that differs between repetitions; nil
-  /// where only slopes are known.
+  /// The median growth and its meaning, with counts if repetitions differ; nil if only slopes are known.
   var growthText: String? {
     let growths = repetitions.compactMap(\.growth).sorted { $0.slope < $1.slope }
     guard !growths.isEmpty else { return nil }
@@ -30,7 +29,7 @@ extension ScenarioResult {
     return "\(middle): \(Self.counts(of: growths.map(\.kindText), among: repetitions.count))"
   }
 
-  /// Why there was no steady state; nil where there was one each time, or it is unknown.
+  /// Why there was no steady state; nil if every repetition had one, or it is unknown.
   var unsteadinessText: String? {
     let reasons = repetitions.compactMap(\.steadiness?.displayText)
     return reasons.isEmpty ? nil : Self.counts(of: reasons, among: repetitions.count)
@@ -45,7 +44,7 @@ extension ScenarioResult {
 }
 
 extension Sequence where Element: Hashable {
-  /// Each element once, in the order of their first occurrence, with how often it occurs.
+  /// Each element once, in order of first occurrence, with its number of occurrences.
   var counted: [(element: Element, count: Int)] {
     var places: [Element: Int] = [:]
     var counted: [(element: Element, count: Int)] = []

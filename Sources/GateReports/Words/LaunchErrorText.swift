@@ -24,14 +24,14 @@ extension LaunchError {
     }
   }
 
-  /// What may help; nil where nothing is known.
+  /// A hint, if there is one.
   package var hintText: String? {
     switch (reason, hint) {
     case (.notInPath(let path), _): "PATH is `\(path)`"
-    case (.notExecutable(let path), _): "`\(path)` is not a file with the permission to execute (chmod +x)"
+    case (.notExecutable(let path), _): "`\(path)` is not executable (chmod +x)"
     case (_, .unknownFormat): "it may lack a #! line, or be built for another architecture"
-    case (_, .missingInterpreter): "the file exists: what its #! line names, or its dynamic loader, does not"
-    case (_, .noPermission): "is it a file with the permission to execute (chmod +x)?"
+    case (_, .missingInterpreter): "the file exists, but its interpreter (#! line) or dynamic loader does not"
+    case (_, .noPermission): "is it executable (chmod +x)?"
     case (_, .tooLong): "arguments and environment are too long together"
     case (_, .tracerOff): "`isolation: {tracer: off}` measures by sampling"
     case (_, .usableCPUs(let cpus)): "Highwater itself may use the CPUs \(cpus.listText)"
@@ -46,7 +46,7 @@ extension LaunchError.Reason {
     case .system(let code): ErrorNumber(code).text
     case .emptyCommand: "the command is empty"
     case .invalidVariable(let name): "`\(name)` is not a valid name of a variable"
-    case .zeroByte: "an argument or a variable contains a zero byte"
+    case .zeroByte: "an argument or a variable contains a NUL byte"
     case .notInPath: "no such program in PATH"
     case .notExecutable: "permission denied"
     }

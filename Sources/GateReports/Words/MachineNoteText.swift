@@ -6,10 +6,10 @@ extension MachineNote {
   package var displayText: String {
     switch self {
     case .noTracing(let barrier):
-      "ptrace is not permitted here (\(barrier.causeText)): peaks are sampled, and what comes after the last reading is "
+      "ptrace is not permitted here (\(barrier.causeText)): peaks are sampled, and memory after the last reading is "
         + "missed; \(barrier.remedyText)"
     case .noMemoryCgroup(let error):
-      "no memory cgroup can be created here (\(error.causeText)): the values of the tree are summed up from its "
+      "cannot create a memory cgroup here (\(error.causeText)): the values of the tree are summed up from its "
         + "processes; \(error.remedyText)"
     case .hugePagesAlways:
       "transparent huge pages are on for every program (`always`): one touched page may make 2 MiB resident; "
@@ -24,17 +24,17 @@ extension MachineNote {
       "`memory-limit` is \(wanted), but the runner's own cgroup is limited to \(limit), and the lower limit counts; "
         + "raise that one, or write a lower `memory-limit`"
     case .fewerCPUs(let usable, let online):
-      "\(usable) of \(online) CPUs may be used here: programs that make a thread or an arena for each CPU use either "
+      "\(usable) of \(online) CPUs may be used here: programs with one thread or arena per CPU may use either "
         + "number; name the CPUs (`isolation: {cpus: …}`), or allow all"
     case .addressesNotFixed:
-      "addresses cannot be fixed here, mostly because a seccomp filter refuses personality(2): equal runs differ about "
+      "addresses cannot be fixed here, mostly because a seccomp filter blocks personality(2): equal runs differ about "
         + "three times as much; allow it in the container's profile, or write `isolation: {aslr: on}`"
     }
   }
 }
 
 extension TracingBarrier {
-  /// The likely cause, as a part of a sentence.
+  /// The likely cause, as a clause.
   package var causeText: String {
     switch self {
     case .yama(let scope): "kernel.yama.ptrace_scope is \(scope)"
@@ -54,7 +54,7 @@ extension TracingBarrier {
 }
 
 extension CgroupError {
-  /// The cause, as a part of a sentence.
+  /// The cause, as a clause.
   package var causeText: String {
     switch self {
     case .notMounted: "no cgroup hierarchy that holds the runner is mounted"
@@ -68,7 +68,7 @@ extension CgroupError {
     }
   }
 
-  /// What a person can do about it, as a part of a sentence.
+  /// The remedy, as a clause.
   package var remedyText: String {
     switch self {
     case .notMounted: "mount /sys/fs/cgroup into the container"

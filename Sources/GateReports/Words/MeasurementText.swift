@@ -1,12 +1,12 @@
 import GateCore
 
-/// How some repetitions were measured, and how exact their values are.
+/// How repetitions were measured, and how exact their values are.
 struct MeasurementText {
-  /// As the fingerprint has it; files of other versions may have methods that are unknown here.
+  /// As in the fingerprint; files of other versions may have unknown methods.
   let method: String
   let counters: CounterCheck?
   let repetitions: [RepetitionResult]
-  /// The usual time between two readings; nil where there are no readings.
+  /// The usual time between two samples; nil without samples.
   var interval: Duration?
 
   /// As in `peaks exact to 248 KiB` and `tree read every 10.0 ms, widest gap 12.3 ms`.
@@ -27,7 +27,7 @@ struct MeasurementText {
     return "peaks exact\(bound)" + (inexact > 0 ? " \(exception)" : "")
   }
 
-  /// The error that a check of the kernel's counters found; nil where there was none.
+  /// The error found in the kernel's counters; nil if there was none.
   private var difference: String? {
     guard let counters, counters.difference != .zero else { return nil }
     return "VmRSS is off by \(Format.difference(Double(counters.difference.count)))"
@@ -43,9 +43,9 @@ struct MeasurementText {
 }
 
 extension Recording {
-  /// What lay between two readings for most of the time; nil for fewer than two.
+  /// The usual time between two samples; nil for fewer than two.
   ///
-  /// Not the median of all: a program is read far more often while it is being loaded.
+  /// Not the median of all: a program is sampled far more often while it is being loaded.
   var typicalInterval: Duration? {
     let gaps = zip(samples.dropFirst(), samples).map { $0.time - $1.time }.sorted()
     let whole = gaps.reduce(.zero, +)

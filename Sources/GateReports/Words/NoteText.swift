@@ -1,7 +1,7 @@
 import GateCore
 
 extension Note {
-  /// The note as one sentence on this scenario.
+  /// The note as one sentence about this scenario.
   func text(in scenario: ScenarioResult) -> String {
     switch self {
     case .recording(let note, let count, let total):
@@ -25,14 +25,14 @@ extension Note {
     case .environmentChanged(let differences):
       "the environment differs from the baseline's (baseline → now): \(differences.displayText)"
     case .tooFewValues(let current, let baseline):
-      "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so that the size of a change "
-        + "alone decides; 5 of each are enough"
+      "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so only the size of "
+        + "the change decides; 5 of each are enough"
     case .creep(let creep): creep.displayText
     case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
   }
 
-  /// Whether it is true of every run of this scenario on this machine, so that it does not matter while all is well.
+  /// Whether it is true of every run of this scenario on this machine, so that it can be omitted from a pass.
   var isRoutine: Bool {
     switch self {
     case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.thinned, _, _): true
@@ -50,7 +50,7 @@ extension ScenarioResult {
   fileprivate func text(ofBaselineIn name: String, _ differences: [Fingerprint.Difference]) -> String {
     let hard = differences.filter(\.field.isHard)
     let list = (hard.isEmpty ? differences : hard).displayText
-    // Two kinds of machines have one name: the team's own, or that of an edited file.
+    // Two kinds of machines have the same name: a configured one, or that of an edited file.
     if name == summary.environment.name {
       return "the baseline of this name is from another environment (baseline → now): \(list)"
     }

@@ -1,13 +1,13 @@
 import GateCore
 
-/// What to do for a target that cannot use ptrace: only one process at a time can trace another (ptrace(2)), and here that
-/// is Highwater.
+/// The hint for a target that cannot use ptrace: only one process can trace another (ptrace(2)), and here that is
+/// Highwater.
 enum PtraceAdvice {
   static let text =
     "cannot use ptrace while Highwater traces it; write `isolation: {tracer:\(Format.space)off}` in the scenario to "
     + "measure it by sampling"
 
-  /// Whether the scenario failed, and its target printed that it could not use ptrace.
+  /// Whether the scenario failed and its target printed that it could not use ptrace.
   static func isNeeded(by scenario: ScenarioResult) -> Bool {
     guard MeasurementMethod(rawValue: scenario.environment.fingerprint.measurement)?.isTraced == true,
       let output = scenario.failure?.output
@@ -15,7 +15,7 @@ enum PtraceAdvice {
     return output.split(whereSeparator: \.isNewline).contains(where: reportsTracer)
   }
 
-  /// Whether the line is one that LeakSanitizer, strace, gdb, lldb or delve prints where ptrace is refused.
+  /// Whether the line is a message of LeakSanitizer, strace, gdb, lldb or delve about missing ptrace permission.
   private static func reportsTracer(_ line: Substring) -> Bool {
     let line = line.lowercased()
     return line.contains("does not work under ptrace")  // text from outside: LeakSanitizer

@@ -1,14 +1,14 @@
 import GateCore
 
 extension RecordingNote {
-  /// The remark as one sentence.
+  /// The note as one sentence.
   package var displayText: String {
     switch self {
     case .brief:
-      "the target ran for less than 0.5 s, in which few readings of /proc can be made: its real peak may be higher"
+      "the target ran for less than 0.5 s, which allows only a few readings of /proc: its real peak may be higher"
     case .treeMethod(let method): method.noteText
     case .thinned(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
-    case .notSampled(let failure): "there were no readings but the first and the last: \(failure.displayText)"
+    case .notSampled(let failure): "there are only the first and the last reading: \(failure.displayText)"
     case .threadsNotFollowed(let command, let count):
       "\(command.map { "`\($0)`" } ?? "a process") created more than \(count) threads: the later ones were not followed, "
         + "so that a program started by one of them was found by search and its peak sampled"

@@ -1,8 +1,8 @@
 import GateCore
 
 extension ScenarioResult {
-  /// How many repetitions were run and why no more, as in `20 repetitions (5 to 20 allowed): decided`; nil where their
-  /// number was fixed.
+  /// The number of repetitions and why there are no more, as in `20 repetitions (5 to 20 allowed): decided`; nil if
+  /// their number was fixed.
   var stopText: String? {
     guard let plan, let stop else { return nil }
     return "\(Format.count(repetitions.count, "repetition")) (\(plan.min) to \(plan.max) allowed): \(stop.displayText)"

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// The texts that a result file has beside the values that they describe.
+/// The texts in a result file that describe its values.
 package enum ResultText {
   package static func reason(of metric: MetricResult) -> String? {
     metric.reasonText.map(TerminalText.withPlainSpaces)

@@ -1,7 +1,7 @@
 import GateCore
 
 extension ScenarioResult {
-  /// What the target reported on itself, in the order of time, with the number of repetitions unless it is all of them.
+  /// The events that the target reported, in order of time, with the number of repetitions unless it is all of them.
   var eventTexts: [String] {
     let texts = repetitions.flatMap { $0.events.map(\.displayText).counted.map(\.element) }
     return texts.counted.map { text, count in
@@ -15,7 +15,7 @@ extension ScenarioResult {
     ValueSummary(repetitions.compactMap { $0.allMetrics[metric] })
   }
 
-  /// How the repetitions ended, each different end once; a repetition's proof is shown with its end.
+  /// How the repetitions ended, each different end once, with its evidence.
   var endTexts: [(text: String, evidence: String?)] {
     repetitions.map(\.end).counted.map { end, count in
       let share =

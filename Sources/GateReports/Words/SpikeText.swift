@@ -1,7 +1,7 @@
 import GateCore
 
 extension RepetitionResult.Spike {
-  /// When it came, as in `in phase load, between 0.800 s and 0.810 s, while a CPU was busy`.
+  /// The time of the spike, as in `in phase load, between 0.800 s and 0.810 s, while a CPU was busy`.
   var circumstances: String {
     let parts = [
       phase.map { "in phase \($0)" }, timeText(after: after, before: before), isBusy ? "while a CPU was busy" : nil,

@@ -1,7 +1,7 @@
 import GateCore
 
 extension Tolerance {
-  /// The tolerance as the project file gives it, as in `3 %, at least 512 KiB`.
+  /// The tolerance as in the project file: `3 %, at least 512 KiB`.
   var displayText: String {
     switch self {
     case .automatic: "auto: from the noise of the baseline"
@@ -13,7 +13,7 @@ extension Tolerance {
     }
   }
 
-  /// With as many decimal places as the project file gives, at most two.
+  /// With as many decimals as in the project file, at most two.
   private static func text(_ percent: Percent) -> String {
     let places = (0...2).first { Double(Decimals.text(percent.value, places: $0)) == percent.value } ?? 2
     return Decimals.text(percent.value, places: places) + "\(Format.space)%"
@@ -21,7 +21,7 @@ extension Tolerance {
 }
 
 extension GateRule {
-  /// The rule in a few words, as in `3 %, at least 512 KiB; limit 200 MiB; warning only`.
+  /// The rule in short, as in `3 %, at least 512 KiB; limit 200 MiB; warning only`.
   var displayText: String {
     var parts = tolerance.map { [$0.displayText] } ?? []
     if let limit { parts.append("limit \(Format.glued(limit.description))") }

@@ -1,7 +1,7 @@
 import GateCore
 
 extension TreeMethod {
-  /// What the values of a process tree count.
+  /// How the memory of a process tree was counted.
   var displayText: String {
     switch self {
     case .cgroup: "each page once, without file pages"

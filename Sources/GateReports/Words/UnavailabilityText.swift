@@ -1,7 +1,7 @@
 import GateCore
 
 extension Unavailability {
-  /// The cause and the remedy, as a part of a sentence on the metric.
+  /// The cause and the remedy, as a clause about the metric.
   func text(for metric: MetricName) -> String {
     switch self {
     case .noPhaseStarted: "no phase was started"
@@ -23,12 +23,12 @@ extension Unavailability {
 }
 
 extension Steadiness {
-  /// Why there is no steady state, as a part of a sentence; nil where there is one.
+  /// Why there is no steady state, as a clause; nil if there is one.
   var displayText: String? {
     switch self {
     case .steady: nil
     case .unsteady: "resident memory never became steady"
-    case .drifting: "resident memory rose or fell all the time"
+    case .drifting: "resident memory rose or fell continuously"
     case .tooShort: "fewer than \(Steadiness.fewestReadings) readings of it were made"
     }
   }

@@ -1,7 +1,7 @@
 import GateCore
 
 extension MetricResult {
-  /// Why the verdict is what it is, in one sentence; nil where there is nothing to explain.
+  /// The reason for the verdict in one sentence; nil if there is nothing to explain.
   var reasonText: String? {
     guard let reason else { return nil }
     var parts: [String?] =
@@ -37,13 +37,13 @@ extension MetricResult {
     return parts.compactMap(\.self).joined(separator: "; ")
   }
 
-  /// What the tolerance allows and which change could be detected; nil where nothing was compared.
+  /// The allowed change and the detectable change; nil without a comparison.
   var sensitivityText: String? {
     guard allowed != nil else { return nil }
     return [allowedText, detectableText].compactMap(\.self).joined(separator: "; ")
   }
 
-  /// The smallest change that this comparison could have detected, and what the baseline's noise alone would allow.
+  /// The smallest change that this comparison could have detected, and the limit due to the baseline's noise alone.
   var detectableText: String? {
     guard let detectable else { return nil }
     let text = "smallest detectable change: \(amount(detectable))"
@@ -72,7 +72,7 @@ extension MetricResult {
   }
 
   private var methodText: String? {
-    method == .thresholds ? "too few values for a statistical test, so that the size alone decides" : nil
+    method == .thresholds ? "too few values for a statistical test, so only the size of the change decides" : nil
   }
 
   private func intervalText(upTo bound: Double) -> String {
@@ -124,7 +124,7 @@ extension MetricResult {
     return shift > allowed
   }
 
-  /// Whether it failed under a rule that only warns.
+  /// Whether it failed with a rule that only warns.
   var isWarning: Bool { verdict == .regression && rule.severity == .warn }
 
   private var limitAmount: String { rule.limit.map { amount($0.value) } ?? "unknown" }
@@ -138,13 +138,13 @@ extension MetricResult {
 
   private func amount(_ value: Double) -> String { Format.amount(value, unit: unit) }
 
-  /// As in ` (+5.7 %)`; empty where the metric has no level.
+  /// As in ` (+5.7 %)`; empty if the metric has no level.
   private func signedShare(_ value: Double) -> String {
     guard let base = baseline?.median, base > 0 else { return "" }
     return " (\(Format.percent(value / base * 100)))"
   }
 
-  /// As in `, 0.43 %`; empty where the metric has no level.
+  /// As in `, 0.43 %`; empty if the metric has no level.
   private func share(_ value: Double) -> String {
     guard !metric.isRate, let base = baseline?.median, base > 0 else { return "" }
     return ", \(Format.share(value / base * 100))"
@@ -154,7 +154,7 @@ extension MetricResult {
 }
 
 extension MetricName {
-  /// The name as tables show it: a rate has its unit of time or `/iter` behind it.
+  /// The name in tables; a rate is followed by its unit of time or `/iter`.
   func label(unit: String) -> String {
     TerminalText.safe(text) + MetricUnit.shortSuffix(of: unit)
   }

@@ -10,7 +10,7 @@ extension Verdict {
     }
   }
 
-  /// A sign beside the word, which says the same.
+  /// A symbol beside the word, with the same meaning.
   func symbol(_ style: TerminalStyle) -> String {
     switch self {
     case .pass, .improved: style.unicode ? "✓" : "+"
@@ -26,7 +26,7 @@ extension Verdict {
 }
 
 extension TerminalPage {
-  /// Writes a verdict and the name of a scenario, on two lines where one is too narrow.
+  /// Writes a verdict and the name of a scenario, on two lines if necessary.
   mutating func heading(_ head: String, _ tone: Tone, name: ScenarioName) {
     let name = TerminalText.safe(name.text)
     if TerminalText.columns(head) + 2 + TerminalText.columns(name) <= style.width {

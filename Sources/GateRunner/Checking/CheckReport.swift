@@ -4,29 +4,29 @@ import GateFiles
 import GateReports
 import GateWebhook
 
-/// What follows a check's last repetition: the result file, the history, the summary, the webhooks and the exit code.
+/// The end of a check: the result file, the history, the summary, the webhooks and the exit code.
 struct CheckReport {
   var result: RunResult
   let project: Project
   let artifacts: ArtifactsFolder
-  /// The results of another build, which those of `result` were compared with; empty where none was measured.
+  /// The results of the comparison build, with which those of `result` were compared; empty without one.
   let comparisons: [ScenarioResult]
   let options: SharedOptions
   /// Whether the values were compared with another build instead of the baselines.
   let isComparison: Bool
-  /// Whether a message that could not be delivered makes an exit code of its own.
+  /// Whether an undelivered message has its own exit code.
   let requiresDelivery: Bool
   let invocation: Invocation
 
-  /// Writes and sends everything; a report that cannot be written never turns a bad verdict into a good one.
+  /// Writes and sends everything; a report that cannot be written never improves a verdict.
   ///
-  /// - Parameter failures: What could not be written while the targets ran.
+  /// - Parameter failures: Files that could not be written while the targets ran.
   /// - Returns: the exit code.
   mutating func finish(after failures: [FileError]) -> ExitCode {
-    // A comparison with another build is not part of the project's history.
+    // A comparison with another build does not belong to the project's history.
     var history = isComparison ? nil : CheckHistory(of: project, in: invocation)
     history?.addCreep(to: &result)
-    // Read before it is overwritten, and only where somebody is notified of what is new.
+    // Read before it is overwritten, and only if a webhook depends on it.
     let previous =
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
     let writeFailures = failures + write()
@@ -44,9 +44,9 @@ struct CheckReport {
     return exitCode
   }
 
-  /// Writes the result to both of its places, and the page.
+  /// Writes the result to both locations, and the page.
   ///
-  /// - Returns: what could not be written.
+  /// - Returns: the errors of writing.
   private func write() -> [FileError] {
     let bytes = ResultFile.encode(result, words: .reports)
     var failures: [FileError] = []
@@ -82,7 +82,7 @@ struct CheckReport {
     return context
   }
 
-  /// Sends what the webhooks ask for; true where every message arrived.
+  /// Sends the webhook messages; true if every message was delivered.
   private func notify(comparedWith previous: PreviousVerdicts?) -> Bool {
     guard !project.webhooks.isEmpty else { return true }
     let exitCode = result.verdict.exitCode

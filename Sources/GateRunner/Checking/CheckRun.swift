@@ -1,19 +1,19 @@
 import GateCore
 import GateFiles
 
-/// Measures and judges the scenarios of one check, one after the other.
+/// Measures and judges the scenarios of a check, one after the other.
 struct CheckRun {
   let judging: ScenarioCheck
   let measurer: any Measurer
   let artifacts: ArtifactsFolder
   /// The repository's root.
   let root: String
-  /// The other build as `--against` names it.
+  /// The comparison build given by `--against`.
   let against: String?
   let showProgress: (Progress) -> Void
-  /// The results of the other build, where one was measured.
+  /// The results of the comparison build, if any.
   private(set) var comparisons: [ScenarioResult] = []
-  /// Recordings that could not be written, which costs no verdict: the first of each scenario.
+  /// Recordings that could not be written, the first of each scenario; they do not affect the verdict.
   private(set) var writeFailures: [FileError] = []
   private var commitCounts: [String: Int?] = [:]
 
@@ -33,7 +33,7 @@ struct CheckRun {
     self.showProgress = showProgress
   }
 
-  /// Makes the folders that the plans write to, without what an earlier run left there.
+  /// Creates the folders of the plans, and removes files of earlier runs.
   func prepareFolders(for plans: [CheckPlan]) throws(FileError) {
     for plan in plans {
       try artifacts.prepareFolders(for: plan.scenario.name)
@@ -41,7 +41,7 @@ struct CheckRun {
     }
   }
 
-  /// The results in the order of the plans; nil where an interruption ended the run.
+  /// The results in order of the plans; nil after an interruption.
   mutating func results(of plans: [CheckPlan]) -> [ScenarioResult]? {
     var results: [ScenarioResult] = []
     for (index, plan) in plans.enumerated() {
@@ -73,7 +73,7 @@ struct CheckRun {
     }
   }
 
-  /// Both builds count as measured in one environment, since what differs between them does so on purpose.
+  /// Both builds count as measured in one environment, since they differ on purpose.
   private func run(of scenario: Scenario, _ plan: CheckPlan, into folder: ArtifactsFolder) -> ScenarioRun {
     ScenarioRun(scenario, in: plan.environment, by: measurer, into: folder, showProgress: showProgress)
   }
@@ -82,7 +82,7 @@ struct CheckRun {
     if let failure { writeFailures.append(failure) }
   }
 
-  /// Asks git once for each commit at which something was approved.
+  /// Asks git once for each approved commit.
   private mutating func commitsSince(_ commit: String) -> Int? {
     if let known = commitCounts[commit] { return known }
     let count = GitQuery.commits(since: commit, in: root)

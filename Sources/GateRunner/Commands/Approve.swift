@@ -3,21 +3,21 @@ package import GateCore
 import GateFiles
 import GateReports
 
-/// Makes measured results the baseline.
+/// Approves measured results as baselines.
 package struct Approve {
   package var options = SharedOptions()
   package var selection: [String] = []
   /// A result file of another machine, instead of that of the last check.
   package var from: String?
   package var reason: String?
-  /// Whether only improvements become baselines.
+  /// Whether only improvements are approved.
   package var ratchets = false
 
   package init() {}
 
   /// Writes a baseline for each selected scenario of the result.
   ///
-  /// - Returns: `pass`, or `failed` where a scenario that was asked for cannot be approved.
+  /// - Returns: `pass`, or `failed` if a requested scenario cannot be approved.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let result = try loadResult(project, invocation)
@@ -34,7 +34,7 @@ package struct Approve {
     let store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: invocation.variables, root: project.root)
     var changes: [ApprovalChange] = []
-    // What was written is reported even where the next baseline cannot be written.
+    // Written baselines are reported even if the next one cannot be written.
     defer {
       if !changes.isEmpty { invocation.console.print(ApprovalReport.text(changes, style: invocation.console.style())) }
     }
@@ -131,7 +131,7 @@ package struct Approve {
 }
 
 extension ScenarioResult {
-  /// Why this must not become a baseline; nil where it may.
+  /// Why this cannot become a baseline; nil if it can.
   fileprivate var reasonAgainstApproval: ApprovalChange.SkipReason? {
     if let failure { return .failed(failure) }
     if repetitions.isEmpty { return .noRepetitions }

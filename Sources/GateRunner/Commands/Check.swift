@@ -5,14 +5,14 @@ import GateFiles
 /// The gate: runs scenarios, judges them against their baselines, reports and notifies.
 package struct Check {
   package var options = SharedOptions()
-  /// Names, `tag:NAME`, or patterns with `*`; empty is all.
+  /// Names, `tag:NAME`, or patterns with `*`; empty for all.
   package var selection: [String] = []
-  /// Instead of what the scenarios say.
+  /// Overrides the scenarios' repetitions.
   package var repetitions: Int?
   /// Another build of the target to compare with, instead of the baselines.
   package var against: String?
   package var notifies = true
-  /// Whether a message that could not be delivered makes an exit code of its own.
+  /// Whether an undelivered message has its own exit code.
   package var requiresDelivery = false
   package var allowsMissingBaseline = false
 
@@ -21,7 +21,7 @@ package struct Check {
   /// Runs the gate.
   ///
   /// - Returns: the exit code of the verdict (README, exit codes).
-  /// - Throws: `DiagnosticError` for bad input; what happens to a target is a verdict, not an error.
+  /// - Throws: `DiagnosticError` for bad input; the fate of a target is a verdict, not an error.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
@@ -42,7 +42,7 @@ package struct Check {
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin
-    // A result of several environments has the name of the one that most machines share: no isolation asked for.
+    // A result of several environments has the name of the plainest one, without isolation.
     let environment = plans.map(\.environment).min { $0.name.count < $1.name.count } ?? plans[0].environment
     var report = CheckReport(
       result: RunResult(run: run, environment: environment, scenarios: results),

@@ -15,7 +15,7 @@ package struct Compare {
     self.current = current
   }
 
-  /// Judges each scenario of the current file against the one of the same name in the base file.
+  /// Judges each scenario of the current file against the scenario of the same name in the base file.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let before = try ComparedFile(path: invocation.absolute(base), shown: base)
     let after = try ComparedFile(path: invocation.absolute(current), shown: current)
@@ -50,7 +50,7 @@ package struct Compare {
   }
 }
 
-/// The content of a result or baseline file, as either side of a comparison.
+/// The content of a result or baseline file, on either side of a comparison.
 private struct ComparedFile {
   let baselines: [Baseline]
   let scenarios: [ScenarioResult]

@@ -2,7 +2,7 @@ package import GateCore
 import GateFiles
 import GateReports
 
-/// Shows the launch records that programs wrote in their latest runs.
+/// Prints the launch records of programs' latest runs.
 package struct Launches {
   /// Paths of records; not empty.
   package var files: [String]
@@ -11,10 +11,10 @@ package struct Launches {
     self.files = files
   }
 
-  /// Prints each record; one that cannot be read is reported and the others are printed.
+  /// Prints each record; an unreadable one is reported, and the others are still printed.
   ///
-  /// - Parameter invocation: Where it runs.
-  /// - Returns: `usage` where one could not be read.
+  /// - Parameter invocation: The context of the command.
+  /// - Returns: `usage` if a record could not be read.
   package func run(in invocation: Invocation) -> ExitCode {
     var code = ExitCode.pass
     for file in files {

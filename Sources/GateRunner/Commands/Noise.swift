@@ -3,24 +3,24 @@ package import GateCore
 import GateFiles
 import GateReports
 
-/// Runs scenarios against themselves, and reports how noisy they are and what would make them quieter.
+/// Compares scenarios with themselves, and reports their noise and settings that would reduce it.
 package struct Noise {
   package var options = SharedOptions()
-  /// Names, `tag:NAME`, or patterns with `*`; empty is all.
+  /// Names, `tag:NAME`, or patterns with `*`; empty for all.
   package var selection: [String] = []
-  /// How often each scenario is run as it is; ``fewest`` or more.
+  /// The repetitions of each scenario with its own settings; ``fewest`` or more.
   package var repetitions = 20
-  /// Whether other settings of its isolation are tried as well.
+  /// Whether other isolation settings are tried as well.
   package var triesVariants = true
 
-  /// Fewer values give no useful deviation.
+  /// Fewer values do not give a useful deviation.
   package static let fewest = 5
 
   package init() {}
 
   /// Runs the scenarios and prints the study; baselines, history and the last result are unchanged.
   ///
-  /// - Returns: `pass`, or `failed` or `inconclusive` where a scenario failed or has no values.
+  /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no values.
   /// - Throws: `DiagnosticError` for bad input.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)

@@ -1,9 +1,9 @@
 import GateCore
 import GateFiles
 
-/// Runs scenarios as they are and with other settings, in turn.
+/// Runs scenarios alternately with their own and with other settings.
 struct NoiseRound {
-  /// How often each scenario is run as it is.
+  /// The repetitions of each scenario with its own settings.
   let count: Int
   let triesVariants: Bool
   let rule: EnvironmentRule
@@ -29,15 +29,15 @@ struct NoiseRound {
     self.showProgress = showProgress
   }
 
-  /// A scenario as it is, or with one setting changed; all of them are run in turn.
+  /// A scenario with its own settings, or with one setting changed; all candidates alternate.
   private struct Candidate {
-    /// nil for the scenario as it is.
+    /// nil for the scenario's own settings.
     let change: IsolationChange?
     var run: ScenarioRun
     let count: Int
   }
 
-  /// Studies one scenario after the other; nil where an interruption ended the run.
+  /// Studies the scenarios one after the other; nil after an interruption.
   mutating func studies(of scenarios: [Scenario]) throws(FileError) -> [NoiseStudy]? {
     var studies: [NoiseStudy] = []
     for (index, scenario) in scenarios.enumerated() {
@@ -50,8 +50,9 @@ struct NoiseRound {
 
   /// Runs all repetitions of a scenario and its variants.
   ///
-  /// They are interleaved in rounds, so that whatever the machine does meanwhile affects all alike, and each round begins
-  /// with another one, so that none always finds the warmest caches. A scenario that fails as it is needs no study.
+  /// They are interleaved in rounds, so that other activity on the machine affects all alike, and each round begins
+  /// with another one, so that none always has the warmest caches. A scenario that fails with its own settings is not
+  /// studied.
   private mutating func study(of scenario: Scenario) throws(FileError) -> NoiseStudy? {
     var candidates = try candidates(for: scenario)
     for round in 1...count {
@@ -66,7 +67,7 @@ struct NoiseRound {
     return NoiseStudy(of: candidates[0].run.result, warmup: scenario.warmup, variants: variants)
   }
 
-  /// The scenario as it is, then the changes that make another environment here.
+  /// The scenario's own settings, then the changes that have an effect on this machine.
   private func candidates(for scenario: Scenario) throws(FileError) -> [Candidate] {
     let usual = run(of: scenario, into: artifacts.noise, named: scenario.name)
     let fingerprint = usual.environment.fingerprint
@@ -76,7 +77,7 @@ struct NoiseRound {
     for change in triesVariants ? changes : [] {
       var changed = scenario
       changed.isolation = change.applied(to: scenario.isolation)
-      // The progress shows this name.
+      // The name for progress lines.
       changed.name = ScenarioName("\(scenario.name), \(change.text)")
       let run = run(of: changed, into: artifacts.noise(with: change), named: scenario.name)
       guard run.environment.fingerprint != fingerprint else { continue }
@@ -95,10 +96,10 @@ struct NoiseRound {
 }
 
 extension ArtifactsFolder {
-  /// Where recordings and outputs of `noise` go, apart from those of the last check.
+  /// The folder for recordings and outputs of `noise`, apart from those of the last check.
   var noise: ArtifactsFolder { ArtifactsFolder(path: "\(path)/noise") }
 
-  /// Where those with a changed setting go, as in `noise/aslr=on`.
+  /// The folder for a changed setting, as in `noise/aslr=on`.
   func noise(with change: IsolationChange) -> ArtifactsFolder {
     let (key, value) = change.setting
     return ArtifactsFolder(path: "\(noise.path)/\(key)=\(value)")

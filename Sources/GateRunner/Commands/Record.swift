@@ -3,7 +3,7 @@ package import GateCore
 import GateFiles
 import GateReports
 
-/// Measures one command, without a project file and without a baseline.
+/// Measures one command, without a project file and a baseline.
 package struct Record {
   /// The program and its arguments; not empty.
   package var command: [String]
@@ -21,9 +21,9 @@ package struct Record {
     self.command = command
   }
 
-  /// Runs the command and prints what was measured.
+  /// Runs the command and prints the measurements.
   ///
-  /// - Returns: `pass`, or `failed` where the command did not end with exit code 0.
+  /// - Returns: `pass`, or `failed` if the command did not end with exit code 0.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let scenario = scenario(in: invocation)
     let rule = EnvironmentRule(name: options.environment)

@@ -1,13 +1,13 @@
 package import GateCore
 import GateReports
 
-/// Checks the project file and lists what it describes; runs nothing.
+/// Validates the project file and lists its content; runs nothing.
 package struct Validate {
   package var options = SharedOptions()
 
   package init() {}
 
-  /// Reads the project file with all that it includes.
+  /// Reads the project file and the files that it includes.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try options.loadProject(in: invocation, webhooksNeeded: true)
     if invocation.console.volume != .quiet {

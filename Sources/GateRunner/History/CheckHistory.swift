@@ -3,13 +3,13 @@ import GateFiles
 import GateHistory
 import GateReports
 
-/// The history as one check uses it; a history that is unavailable causes a warning and changes no verdict.
+/// The history during a check; an unavailable history causes a warning and does not change the verdict.
 struct CheckHistory {
   private var history: History?
   private let links: BuildLinks
   private let invocation: Invocation
 
-  /// Opens the project's history, unless it is switched off.
+  /// Opens the project's history, unless it is turned off.
   init(of project: Project, in invocation: Invocation) {
     self.invocation = invocation
     links = project.links
@@ -30,9 +30,9 @@ struct CheckHistory {
     }
   }
 
-  /// Queries the history, or a new one where it turns out to be damaged; nil where it cannot be read.
+  /// Queries the history, or a new one if it turns out to be damaged; nil if it cannot be read.
   ///
-  /// After any other error the rest of the check has no history: one warning is enough.
+  /// After any other error, the check continues without a history: one warning is enough.
   private mutating func querying<Value>(_ question: (History) throws(HistoryError) -> Value) -> Value? {
     do throws(HistoryError) {
       do throws(HistoryError) {
@@ -50,7 +50,7 @@ struct CheckHistory {
     }
   }
 
-  /// Adds to each scenario's notes the metrics that crept up over the runs before.
+  /// Adds notes on metrics that crept up over earlier runs.
   mutating func addCreep(to result: inout RunResult) {
     for (index, scenario) in result.scenarios.enumerated() where scenario.verdict != .failed {
       // The baseline may show the same creep, over approvals.
@@ -78,7 +78,7 @@ struct CheckHistory {
     }
   }
 
-  /// The verdicts of earlier runs of each scenario on this branch; nil where the history has no run at all.
+  /// The verdicts of earlier runs of each scenario on this branch; nil if the history has no runs.
   mutating func previousVerdicts(before result: RunResult) -> PreviousVerdicts? {
     guard querying({ history throws(HistoryError) in try history.isEmpty() }) == false else { return nil }
     var verdicts: [ScenarioName: [Verdict]] = [:]
@@ -95,10 +95,10 @@ struct CheckHistory {
     _ = querying { history throws(HistoryError) in try history.append([result.summary]) }
   }
 
-  /// Writes the history as a page; a failure causes a warning and changes no verdict.
+  /// Writes the history as a page; an error causes a warning and does not change the verdict.
   ///
-  /// - Parameter path: Where it goes.
-  /// - Returns: whether it is there now.
+  /// - Parameter path: The path of the page.
+  /// - Returns: whether it was written.
   mutating func writeTrend(to path: String) -> Bool {
     let (links, now) = (links, invocation.now())
     let trend = querying { history throws(HistoryError) in try history.trend(createdAt: now, links: links) }
@@ -118,12 +118,12 @@ struct CheckHistory {
   }
 }
 
-/// Where a history is.
+/// The location of a history.
 struct HistoryLocation {
   /// Absolute.
   let path: String
 
-  /// Opens the history for writing, and warns where an unusable file was in its place.
+  /// Opens the history for writing, and warns if it replaced an unusable file.
   func openForWriting(in invocation: Invocation) throws -> History {
     try SafeFile.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
     let history = try History.open(path, at: invocation.now())

@@ -2,7 +2,7 @@ package import GateCore
 import GateFiles
 import GateHistory
 
-/// Adds runs to the history from JSON lines and result files, of other machines or of one whose cache was lost.
+/// Adds runs to the history from JSON lines and result files, of other machines or of a lost cache.
 package struct HistoryImport {
   /// Paths, at least one; `-` is standard input.
   package var files: [String]
@@ -12,9 +12,9 @@ package struct HistoryImport {
     self.files = files
   }
 
-  /// Adds the runs that are not there yet; a line that cannot be read is reported and the others are added.
+  /// Adds the runs that are not yet stored; an unreadable line is reported, and the others are still added.
   ///
-  /// - Returns: `usage` where anything could not be read.
+  /// - Returns: `usage` if anything could not be read.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let path = try options.historyPath(in: invocation)
     var batches = ImportBatches(
@@ -34,7 +34,7 @@ package struct HistoryImport {
   }
 }
 
-/// The runs of an import, added in batches: one transaction a batch lets other processes in between.
+/// The runs of an import, added in batches: one transaction per batch, so that other processes get access in between.
 private struct ImportBatches {
   let history: History
   let console: Console
@@ -49,7 +49,7 @@ private struct ImportBatches {
     self.console = console
   }
 
-  /// Reads a file; one whose first line is a single brace is a result file, which is one document.
+  /// Reads a file; if its first line is a single brace, it is a result file, which is one document.
   mutating func add(_ shown: String, at path: String) throws {
     var reader = try RunLineReader(path)
     var number = 0
@@ -93,7 +93,7 @@ private struct ImportBatches {
     if runs.count >= Self.batchSize { try flush() }
   }
 
-  /// Adds the runs that wait.
+  /// Adds the pending runs.
   mutating func flush() throws(HistoryError) {
     guard !runs.isEmpty else { return }
     let added = try history.append(runs)

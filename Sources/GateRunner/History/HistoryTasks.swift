@@ -4,18 +4,18 @@ import GateFiles
 import GateHistory
 import GateReports
 
-/// Shows, gives away and thins out the history.
+/// Lists, exports and prunes the history.
 package struct HistoryUse {
   package enum Task: Sendable, Equatable {
-    /// The latest runs as a table; with names, of those that ran any of these scenarios.
+    /// The latest runs as a table; with names, those of any of these scenarios.
     case list(names: [String], limit: Int)
     /// All runs as JSON lines.
     case export
     /// The latest run as OpenMetrics text.
     case exportOpenMetrics
-    /// Removes all runs but the latest ones.
+    /// Removes all runs except the latest ones.
     case keep(Int)
-    /// Removes the runs that are older than so many days.
+    /// Removes the runs that are older than this many days.
     case keepDays(Int)
 
     var changes: Bool {
@@ -76,7 +76,7 @@ extension RunnerError {
 }
 
 extension SharedOptions {
-  /// The history's file, from `--history` or else from the project file.
+  /// The path of the history, from `--history` or else from the project file.
   func historyPath(in invocation: Invocation) throws -> String {
     if let history, history != "off" { return invocation.absolute(history) }
     let project = try loadProject(in: invocation, webhooksNeeded: false)

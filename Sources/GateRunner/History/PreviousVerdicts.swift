@@ -1,16 +1,16 @@
 import GateCore
 import GateFiles
 
-/// The verdicts of the checks before this one, to find out what is new.
+/// The verdicts of earlier checks, to determine what is new.
 struct PreviousVerdicts {
   private let verdicts: [ScenarioName: [Verdict]]
 
-  /// Takes each scenario's, the oldest first.
+  /// The verdicts by scenario, oldest first.
   init(_ verdicts: [ScenarioName: [Verdict]]) {
     self.verdicts = verdicts
   }
 
-  /// Reads the last result; one that cannot be read has no verdicts.
+  /// Reads the last result; an unreadable one has no verdicts.
   init(of artifacts: ArtifactsFolder) {
     let bytes = try? SafeFile.read(artifacts.result, atMost: ResultFile.largest)
     let result = bytes.flatMap { try? ResultFile.decode($0, path: artifacts.result) }

@@ -6,14 +6,14 @@ import GateReports
 
 /// Writes the history as a page.
 package struct TrendReport {
-  /// Where the page goes; `-` is standard output, nil is the project's artifacts folder.
+  /// The path of the page; `-` is standard output, nil is the project's artifacts folder.
   package var output: String?
   package var options = SharedOptions()
 
   package init() {}
 
   package func run(in invocation: Invocation) throws -> ExitCode {
-    // A history that is named needs no project, of which only the links would be wanted.
+    // An explicit history needs no project, which would only add links.
     let project =
       options.history != nil && options.config == nil
       ? try? options.loadProject(in: invocation, webhooksNeeded: false)

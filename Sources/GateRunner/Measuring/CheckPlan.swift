@@ -1,10 +1,10 @@
 import GateCore
 import GateFiles
 
-/// One scenario, its environment, and what its values will be compared with.
+/// One scenario, its environment, and the reference of the comparison.
 struct CheckPlan {
   enum Comparison {
-    /// What the team approved.
+    /// The approved baseline, or the lack of one.
     case approved(Reference)
     /// The scenario with another build as its target, measured in the same run.
     case build(Scenario)
@@ -14,9 +14,9 @@ struct CheckPlan {
   let environment: EnvironmentInfo
   let comparison: Comparison
 
-  /// Finds every baseline before the first target starts, so that a broken file costs no minutes.
+  /// Loads all baselines before the first target starts, so that a broken file does not waste minutes.
   ///
-  /// - Throws: the diagnostics about all baselines that cannot be read.
+  /// - Throws: the diagnostics of all baselines that cannot be read.
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
@@ -30,7 +30,7 @@ struct CheckPlan {
     }
   }
 
-  /// Replaces the target of every scenario by the other build's; baselines are not read.
+  /// Replaces the target of every scenario with the comparison build; baselines are not read.
   ///
   /// - Throws: the diagnostics of all scenarios whose target cannot be replaced.
   static func plans(
@@ -69,7 +69,7 @@ struct CheckPlan {
 }
 
 extension BaselineStore {
-  /// What a scenario in this environment is compared with.
+  /// The reference of a scenario in this environment.
   fileprivate func reference(
     for scenario: ScenarioName,
     _ environment: EnvironmentInfo
@@ -78,7 +78,7 @@ extension BaselineStore {
       guard !baseline.isComparable(to: environment) else { return .baseline(baseline) }
       return .other(baseline, environment)
     }
-    // A broken baseline of another environment is no reason to stop: nothing would be compared with it.
+    // A broken baseline of another environment does not matter: it would not be compared.
     let others = environments(of: scenario).compactMap { name in (try? load(scenario, environment: name)) ?? nil }
     func hardDifferences(_ baseline: Baseline) -> Int {
       environment.fingerprint.differences(fromBaseline: baseline.fingerprint).filter(\.field.isHard).count

@@ -1,17 +1,17 @@
 import GateCore
 
-/// Another build of the target, as `--against` names it.
+/// Another build of the target, as given by `--against`.
 ///
-/// As in a shell, words of the form NAME=VALUE come first and set variables of the target. Of the words after them, one
-/// is a program to start in place of the scenario's, with the same arguments; several are a whole command; none leaves
-/// the command as it is.
+/// As in a shell, leading words of the form NAME=VALUE set variables of the target. If a single word follows, it is a
+/// program that replaces the scenario's, with the same arguments; several words are a whole command; no word leaves the
+/// command unchanged.
 struct ComparisonBuild: Equatable {
   let variables: [String: String]
   let words: [String]
 
   /// Splits the text into words; quotes and backslashes work as in a shell, and nothing is expanded.
   ///
-  /// - Throws: `RunnerError` where the text is empty or a quote is not closed.
+  /// - Throws: `RunnerError` if the text is empty or a quote is not closed.
   init(parsing text: String) throws(RunnerError) {
     var words = try Self.words(of: text)
     var variables: [String: String] = [:]
@@ -28,9 +28,10 @@ struct ComparisonBuild: Equatable {
 
   /// The scenario with this build as its target.
   ///
-  /// A program with a slash in its name is a file, whose path starts at `folder` as all paths of the command line do.
+  /// A program with a slash in its name is a file, whose path is relative to `folder`, like all paths on the command
+  /// line.
   ///
-  /// - Throws: `RunnerError` where only a program is given and the scenario's own command is a shell command.
+  /// - Throws: `RunnerError` if only a program is given and the scenario's own command is a shell command.
   func replacingTarget(of scenario: Scenario, from folder: String) throws(RunnerError) -> Scenario {
     var other = scenario
     other.target.environment.merge(variables) { _, new in new }
@@ -71,7 +72,8 @@ struct ComparisonBuild: Equatable {
     var isEscaped = false
     for character in text {
       if isEscaped {
-        // Within double quotes a backslash stands for itself but before what it can protect (POSIX.1, 2.2.3).
+        // Within double quotes a backslash is literal unless it precedes a character that it can escape (POSIX.1,
+        // 2.2.3).
         let keepsBackslash = quote == "\"" && !["\"", "\\", "$", "`"].contains(character)
         word = (word ?? "") + (keepsBackslash ? "\\" : "") + String(character)
         isEscaped = false

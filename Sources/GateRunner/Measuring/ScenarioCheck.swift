@@ -1,16 +1,16 @@
 import GateCore
 
-/// Measures one scenario until its verdict is decided, or until more repetitions are not allowed or would not help.
+/// Measures a scenario until its verdict is decided, or until more repetitions are not allowed or would not help.
 struct ScenarioCheck {
-  /// How many repetitions to run instead of what the project file says.
+  /// Overrides the repetitions of the project file.
   let repetitions: Int?
   let allowsMissingBaseline: Bool
 
-  /// Compares with what is approved; nil where an interruption ended the run.
+  /// Compares with the approved baseline; nil after an interruption.
   func result(of run: inout ScenarioRun, against reference: Reference) -> ScenarioResult? {
     let count = count(of: run.scenario)
     let hasBaseline = if case .baseline = reference { true } else { false }
-    // A new baseline is measured more thoroughly: its spread decides what later checks can detect.
+    // A new baseline gets more repetitions: its spread decides what later checks can detect.
     var total = hasBaseline ? count.plan.min : count.countForBaseline
     while run.run(to: total, of: total) {
       let result = judged(run.result, against: reference, plan: hasBaseline ? count.plan : nil)
@@ -21,8 +21,8 @@ struct ScenarioCheck {
     return nil
   }
 
-  /// Runs two builds alternately, so that whatever the machine does meanwhile affects both alike, and compares one with
-  /// the other; nil where an interruption ended the run.
+  /// Runs two builds alternately, so that other activity on the machine affects both alike, and compares one with the
+  /// other; nil after an interruption.
   ///
   /// - Returns: the result of `run`, and that of `other`, with which it was compared.
   func results(
@@ -33,7 +33,7 @@ struct ScenarioCheck {
     var total = plan.min
     while Self.runAlternately(&run, &other, to: total) {
       let base = other.result.judged(against: .missing, allowsMissingBaseline: true)
-      // Where the other build failed, its end is what has to be reported.
+      // If the comparison build failed, its end has to be reported.
       let measured = other.failure == nil ? run.result : other.result
       let result = judged(measured, against: .baseline(Baseline(of: base)), plan: plan)
       guard let more = plan.nextLook(after: result) else { return (result, base) }
@@ -52,7 +52,7 @@ struct ScenarioCheck {
     return result.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
   }
 
-  /// The order changes from turn to turn, so that neither build always finds the warm caches of the other.
+  /// The order changes each turn, so that neither build always has the warm caches of the other.
   private static func runAlternately(_ run: inout ScenarioRun, _ other: inout ScenarioRun, to total: Int) -> Bool {
     for number in 1...total {
       for isOther in number.isMultiple(of: 2) ? [false, true] : [true, false] {

@@ -2,31 +2,31 @@ import GateCore
 import GateFiles
 import GateProbe
 
-/// The repetitions of one scenario, as far as they have been run.
+/// The repetitions of one scenario that have been run so far.
 struct ScenarioRun {
   let scenario: Scenario
   let environment: EnvironmentInfo
   let measurer: any Measurer
-  /// Where outputs and recordings go, under the name ``folderName``.
+  /// The folder for outputs and recordings, named ``folderName``.
   let artifacts: ArtifactsFolder
   let showProgress: (Progress) -> Void
   /// The name of the scenario's folders in the artifacts.
   var folderName: ScenarioName
-  /// What is said about the measurement as a whole.
+  /// Notes on the measurement as a whole.
   var notes: [Note]
-  /// Whether notes point out a child that holds most of the memory, and growth, where no gate covers them; the report of
-  /// `record` has figures instead.
+  /// Whether notes mention a child that holds most of the memory, and growth, if no gate covers them; the report of
+  /// `record` has values instead.
   var givesAdvice = true
   var storesRecordings = true
-  /// Whether this is the build that another one is compared with.
+  /// Whether this is the comparison build.
   var isComparison = false
 
   private var repetitions: [RepetitionResult] = []
   private var extracts: [Extract] = []
-  /// Why a repetition cannot count, after which no more are run.
+  /// Why a repetition does not count; no more are run after it.
   private(set) var failure: Failure?
   private(set) var lastRecording: Recording?
-  /// The first recording that could not be written, which costs no verdict.
+  /// The first recording that could not be written; it does not affect the verdict.
   private(set) var writeFailure: FileError?
   /// Repetitions count from 1; the warm-ups before them end at 0.
   private var next: Int
@@ -48,12 +48,12 @@ struct ScenarioRun {
     next = 1 - scenario.warmup
   }
 
-  /// Runs what is missing, warm-ups first, up to the repetition of this number, and none after one that failed.
+  /// Runs the missing repetitions, warm-ups first, up to this number, but none after a failure.
   ///
   /// - Parameters:
   ///   - number: The last repetition to run; 0 or less runs warm-ups only.
-  ///   - total: How many repetitions the progress announces.
-  /// - Returns: false where an interruption ended the run.
+  ///   - total: The number of repetitions in progress lines.
+  /// - Returns: false after an interruption.
   mutating func run(to number: Int, of total: Int) -> Bool {
     while next <= number, failure == nil {
       let progress = progress(of: total)
@@ -63,14 +63,14 @@ struct ScenarioRun {
       guard let recording = measurer.measure(scenario, output: output) else { return false }
       store(recording)
       take(recording, progress)
-      // The first warm-up shows which files the program consists of; later repetitions find all of them alike.
+      // The first warm-up shows the files of the program; later repetitions find them all in the same state.
       if next == 1 - scenario.warmup, next < 1 { PageCache.renew(recording.composition?.codeFiles ?? []) }
       next += 1
     }
     return true
   }
 
-  /// What has been measured, not judged yet.
+  /// The measurements so far, not judged.
   var result: ScenarioResult {
     let middle = extracts.sorted { $0.peak < $1.peak }.dropFirst(extracts.count / 2).first
     var result = ScenarioResult(
@@ -106,7 +106,7 @@ struct ScenarioRun {
   private mutating func take(_ recording: Recording, _ progress: Progress.Repetition) {
     let result = recording.result()
     failure = failure(of: recording, result, progress)
-    // A failed warm-up is not counted, but its values show what happened.
+    // A failed warm-up does not count, but its values show what happened.
     guard !progress.isWarmup || failure != nil else { return }
     repetitions.append(result)
     extracts.append(Extract(recording, result))
@@ -135,7 +135,7 @@ struct ScenarioRun {
     )
   }
 
-  /// A child that held most of the memory where no gate covers it, since its rise would pass unnoticed.
+  /// A note on a child that held most of the memory without a gate rule, since its rise would go unnoticed.
   private var noteOnLargerChild: Note? {
     let isGated = scenario.gate.rules.contains { $0.metric.isOfTree && $0.severity != .off }
     let children = extracts.compactMap(\.overshadowingChild)
@@ -143,7 +143,7 @@ struct ScenarioRun {
     return .largerChild(child: child, main: extracts.last?.mainCommand ?? "unknown")
   }
 
-  /// What several repetitions have alike is one note with their number; at most ``mostShared``.
+  /// Notes shared by several repetitions, as one note with their number; at most ``mostShared``.
   private static func shared(_ notes: [[RecordingNote]]) -> [Note] {
     var order: [RecordingNote] = []
     var counts: [RecordingNote: Int] = [:]
@@ -160,13 +160,13 @@ struct ScenarioRun {
   private static let mostShared = 20
 }
 
-/// What is still needed of a recording once its metrics are known; its samples would be megabytes a repetition.
+/// The part of a recording that is needed once its metrics are known; its samples take megabytes per repetition.
 private struct Extract {
   let peak: Double
   let composition: Composition?
   let compositionAtPeak: Composition?
   let growthIsPerIteration: Bool
-  /// The command of the largest child, where it holds most of the memory.
+  /// The command of the largest child, if it held most of the memory.
   let overshadowingChild: String?
   let mainCommand: String?
 

@@ -3,10 +3,11 @@ import GateCore
 import GateFiles
 
 extension ArtifactsFolder {
-  /// Where the other build's result, recordings and outputs go: `highwater compare` judges both results alike.
+  /// The folder for the comparison build's result, recordings and outputs: `highwater compare` judges both results
+  /// alike.
   var comparison: ArtifactsFolder { ArtifactsFolder(path: "\(path)/against") }
 
-  /// What the target printed in the repetition that failed, of each scenario where there is such a file.
+  /// The output of the target in the failed repetition, for each scenario with such a file.
   func outputs(ofFailed scenarios: [ScenarioResult]) -> [ScenarioName: String] {
     scenarios.reduce(into: [:]) { outputs, scenario in
       guard let attempt = scenario.failure?.attempt else { return }

@@ -1,17 +1,17 @@
 import GateCore
 import GateFiles
 
-/// What the CI system or the checkout says of the build under test.
+/// The build under test, according to the CI system or the checkout.
 struct BuildContext {
   let commit: String?
   /// The first line of the commit's message.
   let subject: String?
   let branch: String?
   let buildURL: String?
-  /// Who runs this: for approvals.
+  /// The user, for approvals.
   let person: String
 
-  /// Reads the usual variables of CI systems, then the checkout.
+  /// Reads the variables of common CI systems, then the checkout.
   init(variables: [String: String], root: String) {
     func first(_ names: String...) -> String? {
       names.lazy.compactMap { variables[$0] }.first { !$0.isEmpty }.map { String($0.prefix(1000)) }
@@ -32,7 +32,7 @@ struct BuildContext {
       first("HIGHWATER_APPROVER", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_AUTHOR", "USER") ?? "unknown"
   }
 
-  /// GitHub gives the parts of the address only.
+  /// GitHub only provides the parts of the address.
   private static func gitHubRun(_ variables: [String: String]) -> String? {
     guard let server = variables["GITHUB_SERVER_URL"], let repository = variables["GITHUB_REPOSITORY"],
       let run = variables["GITHUB_RUN_ID"]

@@ -4,7 +4,7 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// The terminal, or the files in its place: data goes to standard output, messages go to standard error.
+/// The terminal or the files that replace it: data goes to standard output, messages go to standard error.
 package final class Console: Sendable {
   /// How much is printed.
   package enum Volume: Sendable {
@@ -29,7 +29,7 @@ package final class Console: Sendable {
   private let errors: CInt
   private let state = Mutex(State())
 
-  /// Writes to the two standard streams, or to the open descriptors that are given instead.
+  /// Writes to the two standard streams, or to the given open descriptors.
   package init(
     volume: Volume = .normal,
     colour: Colour = .auto,
@@ -44,7 +44,7 @@ package final class Console: Sendable {
     self.errors = errors
   }
 
-  /// How much detail a summary has.
+  /// The detail of a summary.
   var detail: SummaryContext.Detail {
     switch volume {
     case .quiet: .quiet
@@ -53,13 +53,13 @@ package final class Console: Sendable {
     }
   }
 
-  /// The style for a text on one of the two streams.
+  /// The style for one of the two streams.
   func style(onOutput: Bool = true) -> TerminalStyle {
     let descriptor = onOutput ? output : errors
     return TerminalStyle(width: width(of: descriptor), colour: usesColour(descriptor))
   }
 
-  /// `NO_COLOR` is honoured wherever colour was not asked for by the option (no-color.org).
+  /// `NO_COLOR` applies unless colour was requested by the option (no-color.org).
   private func usesColour(_ descriptor: CInt) -> Bool {
     switch colour {
     case .always: true
@@ -75,13 +75,13 @@ package final class Console: Sendable {
     return min(Int(size.ws_col), 200)
   }
 
-  /// Writes data to standard output; a closed pipe is no error, as with any filter.
+  /// Writes data to standard output; a closed pipe is not an error, as for any filter.
   package func print(_ text: String) {
     clearProgress()
     write(text, to: output)
   }
 
-  /// Writes a text report to standard output, or to standard error where the options write data to standard output.
+  /// Writes a text report to standard output, or to standard error if the options write data to standard output.
   func report(besides options: SharedOptions, _ text: (TerminalStyle) -> String) {
     let report = text(style(onOutput: !options.isOutputTaken))
     if options.isOutputTaken { say(report) } else { print(report) }
@@ -99,12 +99,12 @@ package final class Console: Sendable {
     write(text + "\n", to: errors)
   }
 
-  /// Prints a warning, which may quote text from outside, unless the console is quiet.
+  /// Prints a warning, which may quote untrusted text, unless the console is quiet.
   func warn(_ text: String) {
     say("warning: " + TerminalText.safe(text))
   }
 
-  /// Prints an error on standard error, even where the console is quiet.
+  /// Prints an error on standard error, even if the console is quiet.
   package func printError(_ error: any DiagnosticError) {
     clearProgress()
     for line in error.diagnostics.flatMap({ $0.description.split(separator: "\n") }) {
@@ -112,7 +112,7 @@ package final class Console: Sendable {
     }
   }
 
-  /// Shows the progress of a run on one line of a terminal, which is overwritten; elsewhere nothing.
+  /// Shows the progress of a run on one line of a terminal, which is overwritten; otherwise does nothing.
   func show(_ progress: Progress) {
     guard volume != .quiet, isatty(errors) == 1, variables["TERM"] != "dumb" else { return }
     write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: errors)
@@ -152,7 +152,7 @@ package final class Console: Sendable {
     }
   }
 
-  /// Why output was lost, as on a full disk; nil where none was, or where a reader closed the pipe.
+  /// Why output was lost, as on a full disk; nil if none was lost, or if a reader closed the pipe.
   package var outputFailure: RunnerError? {
     state.withLock { $0.outputError }.map { code in
       RunnerError(

@@ -4,7 +4,7 @@ import GateProbe
 import Glibc
 package import LinuxSystem
 
-/// How the program was called: working directory, environment variables, console, clock, and what measures.
+/// The context of a command: working directory, environment variables, console, clock and measurer.
 package struct Invocation: Sendable {
   package var workingDirectory: String
   /// The environment variables of this process.
@@ -14,7 +14,7 @@ package struct Invocation: Sendable {
   package var measurer: any Measurer
   package var now: @Sendable () -> Date
 
-  /// Without a measurer this machine plays the scenarios.
+  /// The default measurer runs the scenarios on this machine.
   package init(
     workingDirectory: String,
     variables: [String: String],
@@ -31,20 +31,20 @@ package struct Invocation: Sendable {
     self.now = now
   }
 
-  /// The path made absolute, from the working directory.
+  /// An absolute path, resolved against the working directory.
   func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : "\(workingDirectory)/\(path)"
   }
 
-  /// The path as a user would type it here: below the working directory without that folder.
+  /// The path as a user would type it here: relative if it is below the working directory.
   func shown(_ path: String) -> String {
     path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
   }
 
-  /// Whether a signal asked the run to end.
+  /// Whether a signal requested the end of the run.
   var isInterrupted: Bool { interruption.signal != nil }
 
-  /// The exit code of a run that a signal ended; nil where none did.
+  /// The exit code of a run that was ended by a signal, if any.
   package var interruptedCode: ExitCode? {
     interruption.signal.map { $0 == SIGINT ? .interrupted : .terminated }
   }
@@ -57,7 +57,7 @@ package struct Invocation: Sendable {
 }
 
 extension RunInfo {
-  /// A run that starts now, of the build that the variables or the checkout in `folder` name.
+  /// A run that starts now, of the build given by the variables or by the checkout in `folder`.
   init(startingAt date: Date, in folder: String, _ invocation: Invocation) {
     let build = BuildContext(variables: invocation.variables, root: folder)
     self.init(startedAt: date)

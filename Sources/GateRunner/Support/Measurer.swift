@@ -1,18 +1,18 @@
 package import GateCore
 import GateProbe
 
-/// What plays scenarios and records them: this machine, or a script in tests.
+/// Runs and records scenarios: this machine, or a script in tests.
 package protocol Measurer: Sendable {
-  /// Plays a scenario once and copies the target's output to the file `output`; nil where an interruption ended it.
+  /// Runs a scenario once and copies the target's output to the file `output`; nil after an interruption.
   func measure(_ scenario: Scenario, output: String?) -> Recording?
 
-  /// What the values of a scenario's target depend on, on this machine.
+  /// The fingerprint of this machine for a scenario.
   func fingerprint(for scenario: Scenario) -> Fingerprint
 
-  /// What to know about how a scenario is measured on this machine.
+  /// Notes on measuring a scenario on this machine.
   func notes(on scenario: Scenario) -> [MachineNote]
 
-  /// How exact the machine's counters are; nil where that cannot be checked.
+  /// The accuracy of the machine's counters; nil if it cannot be checked.
   var counters: CounterCheck? { get }
 
   /// The CPUs that targets may use, in order.
@@ -22,7 +22,7 @@ package protocol Measurer: Sendable {
 extension Probe: Measurer {}
 
 extension EnvironmentRule {
-  /// The environment of a scenario, with the name under which the team stores its baselines.
+  /// The environment of a scenario, with the name under which its baselines are stored.
   func environment(of scenario: Scenario, on measurer: any Measurer) -> EnvironmentInfo {
     let fingerprint = measurer.fingerprint(for: scenario)
     return EnvironmentInfo(

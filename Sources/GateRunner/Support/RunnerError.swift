@@ -1,6 +1,6 @@
 package import GateCore
 
-/// A use case that cannot go on.
+/// An error that ends a command.
 package struct RunnerError: DiagnosticError, Equatable {
   package let diagnostics: [Diagnostic]
 

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import LinuxSystem
 
-/// A temporary folder under `TMPDIR`, removed with the value.
+/// A temporary folder in `TMPDIR`, removed on `deinit`.
 struct ScratchFolder: ~Copyable {
   let path: String
 
-  /// Makes the folder, readable by this user only.
+  /// Creates the folder, readable by this user only.
   ///
   /// - Throws: `RunnerError` with the parent folder and the cause.
   init(variables: [String: String]) throws(RunnerError) {

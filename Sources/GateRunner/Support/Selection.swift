@@ -1,16 +1,16 @@
 import GateCore
 import GateFiles
 
-/// Which scenarios of a project a command is for.
+/// The selection of scenarios for a command.
 struct Selection {
-  /// Names, `tag:NAME`, and patterns with `*`; empty is all.
+  /// Names, `tag:NAME`, and patterns with `*`; empty for all.
   let words: [String]
 
-  /// The scenarios that a word names, in the order of the file.
+  /// The selected scenarios, in file order.
   ///
-  /// A plain name also stands for every member of the matrix that it began as.
+  /// A plain name also selects every member of its matrix.
   ///
-  /// - Throws: an error that names each word that fits nothing.
+  /// - Throws: an error for each word without a match.
   func scenarios(of project: Project) throws(RunnerError) -> [Scenario] {
     guard !words.isEmpty else {
       guard !project.scenarios.isEmpty else {
@@ -29,14 +29,14 @@ struct Selection {
     }
   }
 
-  /// Whether a word stands for a scenario of this name.
+  /// Whether a word selects a scenario of this name.
   static func matches(_ word: String, _ name: String, _ tags: [String] = []) -> Bool {
     if word.hasPrefix("tag:") { return tags.contains(String(word.dropFirst(4))) }
     return word == name || name.hasPrefix("\(word)[")
       || (word.contains("*") && fits(Array(word.utf8), Array(name.utf8)))
   }
 
-  /// Matches a pattern in which `*` stands for any text, in time linear in the product of both lengths.
+  /// Matches a pattern in which `*` is any text, in time proportional to the product of both lengths.
   private static func fits(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
     var reachable = Set([0])
     for byte in pattern {

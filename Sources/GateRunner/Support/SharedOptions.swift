@@ -7,20 +7,20 @@ package struct SharedOptions: Sendable, Equatable {
   package var config: String?
   package var baselines: String?
   package var artifacts: String?
-  /// The history's file; `off` is none.
+  /// The path of the history; `off` for none.
   package var history: String?
   /// A name for this class of machines.
   package var environment: String?
-  /// Where the result file goes besides the artifacts; `-` is standard output.
+  /// The path of an additional result file; `-` is standard output.
   package var json: String?
-  /// Where the run page goes; `-` is standard output.
+  /// The path of the run page; `-` is standard output.
   package var html: String?
 
   package init() {}
 }
 
 extension SharedOptions {
-  /// The options that a command must be given again to mean the same project.
+  /// The options that a suggested command must repeat to refer to the same project.
   var repeated: [String] {
     let pairs = [
       ("--config", config), ("--baselines", baselines), ("--artifacts", artifacts), ("--history", history),
@@ -29,7 +29,7 @@ extension SharedOptions {
     return pairs.flatMap { name, value in value.map { [name, $0] } ?? [] }
   }
 
-  /// Finds and reads the project file; options go before what it says.
+  /// Finds and reads the project file; options take precedence over it.
   func loadProject(in invocation: Invocation, webhooksNeeded: Bool) throws -> Project {
     let file = try ProjectFile.locate(explicit: config, from: invocation.workingDirectory)
     var project = try ProjectFile.load(file, environment: invocation.variables, webhooksNeeded: webhooksNeeded)
@@ -40,13 +40,13 @@ extension SharedOptions {
     return project
   }
 
-  /// Puts the result file where `--json` asks for it, if it does.
+  /// Writes the result file for `--json`, if given.
   func write(_ result: [UInt8], in invocation: Invocation) throws(FileError) {
     guard let json else { return }
     try put(result, at: json, in: invocation)
   }
 
-  /// Puts the run page where `--html` asks for it, if it does.
+  /// Writes the run page for `--html`, if given.
   func writePage(_ page: () -> String, in invocation: Invocation) throws(FileError) {
     guard let html else { return }
     try put(Array(page().utf8), at: html, in: invocation)
@@ -60,12 +60,12 @@ extension SharedOptions {
     }
   }
 
-  /// Whether standard output carries a report, so that words for people go to standard error.
+  /// Whether standard output has a report, so that messages go to standard error.
   var isOutputTaken: Bool { json == "-" || html == "-" }
 }
 
 extension FileWords {
-  /// The texts of the reports, which result files carry beside the values.
+  /// The texts in result files that describe the values.
   static let reports = FileWords(
     reason: ResultText.reason(of:), note: ResultText.note(_:in:), recordingNote: ResultText.recordingNote,
     failure: ResultText.failure, end: ResultText.end)

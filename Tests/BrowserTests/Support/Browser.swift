@@ -4,8 +4,8 @@ import Testing
 
 /// A headless Chromium with one window, driven over WebDriver (W3C WebDriver 2) by Debian's chromedriver.
 ///
-/// A shell kills the driver as soon as its input ends, however this process ends; the browser reads from a pipe of the
-/// driver and ends with it.
+/// A shell kills the driver when its input closes, however this process ends; the browser reads from a pipe of the
+/// driver and exits with it.
 final class Browser: Sendable {
   struct Failure: Error {
     let request: String
@@ -24,7 +24,7 @@ final class Browser: Sendable {
 
   static let isInstalled = !tools.contains(nil)
 
-  /// Starts the driver on a free port of the loopback interface, and the browser.
+  /// Starts the browser, and its driver on a free loopback port.
   init() async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "highwater-browser-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -48,7 +48,7 @@ final class Browser: Sendable {
 
   /// Ends the browser and its driver.
   func stop() async {
-    let _: Nothing? = try? await Self.send("DELETE", to: session)
+    let _: Ignored? = try? await Self.send("DELETE", to: session)
     await end()
   }
 
@@ -85,7 +85,7 @@ final class Browser: Sendable {
 }
 
 extension Browser {
-  /// How a page is displayed.
+  /// The display of a page.
   struct View: Sendable {
     var width = 1280
     var height = 900
@@ -94,18 +94,18 @@ extension Browser {
     var media = "screen"
     var runsScripts = true
 
-    static let desk = View()
+    static let desktop = View()
     static let dark = View(isDark: true)
     static let phone = View(width: 390, height: 844)
     static let print = View(width: 760, height: 1075, media: "print")
     static let withoutScripts = View(runsScripts: false)
   }
 
-  /// Opens a page from a file, runs a test on it, and expects no request and no console message.
+  /// Opens a page from a file, runs a test on it, and expects no other request and no console message.
   func visit(
     _ html: String,
     at fragment: String = "",
-    as view: View = .desk,
+    as view: View = .desktop,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ work: (Browser) async throws -> Void
   ) async throws {
@@ -116,7 +116,7 @@ extension Browser {
     _ = try await (requests(), diagnostics())
     try await open(file.absoluteString + (fragment.isEmpty ? "" : "#\(fragment)"))
     try await work(self)
-    // Pending requests and callbacks of the last action end first.
+    // Let pending requests and callbacks of the last action finish.
     if view.runsScripts { try await settle() }
     let otherRequests = try await requests().filter { !$0.hasPrefix(file.absoluteString) }
     #expect(otherRequests == [], "the page requests other files", sourceLocation: sourceLocation)
@@ -137,16 +137,16 @@ extension Browser {
     try await command("Emulation.setScriptExecutionDisabled", ["value": .flag(!view.runsScripts)])
   }
 
-  /// Opens an address, also one that differs from the current one only in its fragment.
+  /// Opens an address, which may differ from the current one only in its fragment.
   func open(_ address: String) async throws {
-    let _: Nothing? = try await post("url", ["url": .text(address)])
+    let _: Ignored? = try await post("url", ["url": .text(address)])
   }
 
   func back() async throws {
-    let _: Nothing? = try await post("back", [:])
+    let _: Ignored? = try await post("back", [:])
   }
 
-  /// The value that a script returns, such as `return document.title`; it gets these `arguments`.
+  /// The result of a script with these `arguments`, such as `return document.title`.
   func evaluate<Value: Decodable>(
     _ script: String,
     _ arguments: JSON...,
@@ -155,7 +155,7 @@ extension Browser {
     try await post("execute/sync", ["script": .text(script), "args": .list(arguments)])
   }
 
-  /// The visible text of the first element of a selector; nil if there is none.
+  /// The visible text of the first element that matches a selector, if any.
   func text(_ selector: String) async throws -> String? {
     try await evaluate("return document.querySelector(arguments[0])?.innerText ?? null", .text(selector))
   }
@@ -163,7 +163,7 @@ extension Browser {
   /// Waits until two frames have been drawn.
   func settle() async throws {
     let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(null)))"
-    let _: Nothing? = try await post("execute/async", ["script": .text(script), "args": []])
+    let _: Ignored? = try await post("execute/async", ["script": .text(script), "args": []])
   }
 
   /// Waits until a script such as `return document.activeElement.id === "x"` returns true; gives up after 30 seconds.
@@ -175,7 +175,7 @@ extension Browser {
     Issue.record("it never came true: \(script)", sourceLocation: sourceLocation)
   }
 
-  /// The visible part, or all of the page, as a PNG file.
+  /// The visible part or the whole page, as a PNG file.
   func screenshot(to path: String, isWhole: Bool = false) async throws {
     let picture: Picture = try await command("Page.captureScreenshot", ["captureBeyondViewport": .flag(isWhole)])
     try Data(base64Encoded: picture.data)?.write(to: URL(fileURLWithPath: path))
@@ -191,7 +191,7 @@ extension Browser {
   }
 
   func command(_ name: String, _ parameters: JSON) async throws {
-    let _: Nothing? = try await command(name, parameters)
+    let _: Ignored? = try await command(name, parameters)
   }
 
   /// The addresses that the page has requested since the last call, without data URLs.
@@ -243,7 +243,7 @@ extension Browser {
     try await type(keys.map(\.rawValue).joined())
   }
 
-  /// Types a text, character by character, while keys such as ``Key/control`` are held.
+  /// Types a text character by character while holding keys such as ``Key/control``.
   func type(_ text: String, holding held: Key...) async throws {
     let down = held.map { key("keyDown", $0.rawValue) }
     let up = held.reversed().map { key("keyUp", $0.rawValue) }
@@ -251,13 +251,13 @@ extension Browser {
     try await act(["type": "key", "id": "keyboard", "actions": .list(down + strokes + up)])
   }
 
-  /// A point in the window, in CSS pixels from its visible corner.
+  /// A point in the window, in CSS pixels from the visible top left corner.
   struct Place: Sendable, Decodable {
     var x: Double
     var y: Double
   }
 
-  /// A point in the first element of a selector, by fractions of its width and height; the element is scrolled into view.
+  /// A point in the first element that matches a selector, as fractions of its size; scrolls the element into view.
   func place(in selector: String, x: Double = 0.5, y: Double = 0.5) async throws -> Place {
     try await evaluate(
       """
@@ -308,17 +308,17 @@ extension Browser {
   }
 
   private func act(_ source: JSON) async throws {
-    let _: Nothing? = try await post("actions", ["actions": [source]])
+    let _: Ignored? = try await post("actions", ["actions": [source]])
   }
 }
 
 extension Browser {
   /// A response that is ignored.
-  private struct Nothing: Decodable {
+  private struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
   }
 
-  private struct Answer<Value: Decodable>: Decodable {
+  private struct Response<Value: Decodable>: Decodable {
     let value: Value
   }
 
@@ -326,10 +326,10 @@ extension Browser {
     try await Self.send("POST", to: "\(session)/\(path)", body)
   }
 
-  /// Sends a request and reads its answer.
+  /// Sends a request and returns the response.
   ///
-  /// It uses HTTPTransfer, since FoundationNetworking refuses the driver's headers, which have no space after the colon
-  /// ("Failed writing header", Swift 6.3.1 with chromedriver 156).
+  /// Uses HTTPTransfer: FoundationNetworking rejects the driver's headers, which have no space after the colon ("Failed
+  /// writing header", Swift 6.3.1 with chromedriver 156).
   private static func send<Value: Decodable>(
     _ method: String,
     to url: String,
@@ -349,6 +349,6 @@ extension Browser {
       let text = String(decoding: answer.body.prefix(2000), as: UTF8.self)
       throw Failure(request: "\(method) \(url) \(words.prefix(500))", answer: text)
     }
-    return try JSONDecoder().decode(Answer<Value>.self, from: Data(answer.body)).value
+    return try JSONDecoder().decode(Response<Value>.self, from: Data(answer.body)).value
   }
 }

@@ -1,8 +1,8 @@
 import Testing
 
-/// Gives all tests of a suite one browser; suites that have it are `.serialized`, since the browser has one window.
+/// Gives all tests of a suite one browser; the suites are `.serialized`, since the browser has one window.
 struct InBrowser: SuiteTrait, TestScoping {
-  /// The browser of the suite that runs.
+  /// The browser of the running suite.
   @TaskLocal static var browser: Browser?
 
   func provideScope(
@@ -32,7 +32,7 @@ extension Trait where Self == ConditionTrait {
 }
 
 extension Browser {
-  /// The browser of the suite that runs.
+  /// The browser of the running suite.
   static var current: Browser {
     get throws { try #require(InBrowser.browser) }
   }

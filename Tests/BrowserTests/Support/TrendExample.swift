@@ -2,7 +2,7 @@ import Foundation
 
 @testable import GateCore
 
-/// A history of some months, the same in each run.
+/// A reproducible history of several months.
 ///
 /// It has several branches and machines, approved and unapproved steps, creep, crashes and noise.
 struct TrendExample {
@@ -17,14 +17,14 @@ struct TrendExample {
     "importer-json", "session-churn", "thumbnailer", "mail-queue", "scheduler-idle", "websocket-fanout",
     "cache-eviction", "report-pdf",
   ]
-  private static let subjects = [
+  private static let commitSubjects = [
     "Keep the index in one arena", "Bump the TLS library", "Cache parsed templates per worker",
     "Fix the paging of results",
     "Read files in chunks of 64 KiB", "Add a metric of queue depth", "Drop the second copy of the payload",
     "Intern header names", "Update the CI image", "Rename things", "Retry with a budget", "Pool the connections",
   ]
 
-  /// Scenarios on the main branch with their runs; some are on another branch or machine, too.
+  /// Scenarios on the main branch; some also run on another branch or machine.
   static func trend(scenarios: Int = 20, length: Int = 200) -> Trend {
     var example = TrendExample()
     example.runs =
@@ -83,7 +83,7 @@ struct TrendExample {
     return trend
   }
 
-  /// Numerical Recipes' linear congruential generator: from 0 to 1.
+  /// A number from 0 to 1, from Numerical Recipes' linear congruential generator.
   private mutating func random() -> Double {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Double(state >> 33) / Double(1 << 31)
@@ -96,7 +96,7 @@ struct TrendExample {
       id: id,
       startedAt: Self.start + Double(index) * Self.day * 1.4 + (branch == "main" ? 0 : 3600) + random() * 30_000,
       commit: String((digits + "0123456789abcdef0123456789abcdef01234567").prefix(40)),
-      subject: Self.subjects[Int(random() * Double(Self.subjects.count))],
+      subject: Self.commitSubjects[Int(random() * Double(Self.commitSubjects.count))],
       branch: branch, buildURL: "https://ci.example/builds/\(4000 + index)")
   }
 

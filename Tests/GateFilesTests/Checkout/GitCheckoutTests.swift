@@ -2,11 +2,11 @@ import Foundation
 import GateFiles
 import Testing
 
-@Suite("What a git checkout has checked out")
+@Suite("Reading a git checkout")
 struct GitCheckoutTests {
   private static let commit = "4f2a91c0d6e8b7a5f3c1d2e4b6a8c0d2e4f6a8b0"
 
-  /// Writes files into a fresh folder and hands it on; the folder goes afterwards.
+  /// Passes `body` a temporary folder with these files.
   private func withFolder(_ files: [String: String], body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-test-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -18,7 +18,7 @@ struct GitCheckoutTests {
     try body(folder.path)
   }
 
-  @Test("A branch is read from its own file, also from a folder below the checkout's")
+  @Test("A loose ref is read, also from a subfolder of the checkout")
   func loose() throws {
     let files = [
       ".git/HEAD": "ref: refs/heads/topic/one\n", ".git/refs/heads/topic/one": "\(Self.commit)\n", "src/x": "",
@@ -30,16 +30,17 @@ struct GitCheckoutTests {
     }
   }
 
-  @Test("A branch is found among the packed ones")
+  @Test("A packed ref is read")
   func packed() throws {
-    let other = String(repeating: "1", count: 40)
-    let packed = "# pack-refs with: peeled\n\(other) refs/heads/domain\n\(Self.commit) refs/heads/main\n^\(other)\n"
+    let unrelated = String(repeating: "1", count: 40)
+    let packed =
+      "# pack-refs with: peeled\n\(unrelated) refs/heads/domain\n\(Self.commit) refs/heads/main\n^\(unrelated)\n"
     try withFolder([".git/HEAD": "ref: refs/heads/main\n", ".git/packed-refs": packed]) { folder in
       #expect(GitCheckout(containing: folder)?.commit == Self.commit)
     }
   }
 
-  @Test("A detached head has a commit and no branch; a fresh repository has a branch and no commit")
+  @Test("A detached HEAD has a commit and no branch; a new repository has a branch and no commit")
   func detachedAndFresh() throws {
     try withFolder([".git/HEAD": "\(Self.commit)\n"]) { folder in
       #expect(GitCheckout(containing: folder)?.commit == Self.commit)
@@ -51,7 +52,7 @@ struct GitCheckoutTests {
     }
   }
 
-  @Test("A linked worktree reads its head in its own folder and its branches in the common one")
+  @Test("A linked worktree has its own HEAD and shares the refs of the main checkout")
   func worktree() throws {
     let files = [
       "main/.git/worktrees/wt/HEAD": "ref: refs/heads/wt\n", "main/.git/worktrees/wt/commondir": "../..\n",
@@ -63,7 +64,7 @@ struct GitCheckoutTests {
   }
 
   @Test(
-    "What a stranger wrote there is no commit, and no path to elsewhere",
+    "A malformed HEAD gives no commit and reads no file outside `.git`",
     arguments: ["ref: ../../../etc/passwd\n", "not a commit\n", "", "ref: refs/heads/../../secret\n"]
   )
   func hostile(head: String) throws {
@@ -72,7 +73,7 @@ struct GitCheckoutTests {
     }
   }
 
-  @Test("This repository agrees with git itself")
+  @Test("The commit of this repository agrees with `git rev-parse`")
   func real() throws {
     let git = Process()
     git.executableURL = URL(fileURLWithPath: "/usr/bin/env")

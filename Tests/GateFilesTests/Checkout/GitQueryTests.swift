@@ -2,9 +2,9 @@ import Foundation
 import GateFiles
 import Testing
 
-@Suite("What git tells of a checkout")
+@Suite("Querying git")
 struct GitQueryTests {
-  /// A repository with commits of these messages, removed at the end; hands on its folder and the commits' ids.
+  /// Passes `body` a temporary repository with a commit for each message, and the commit IDs.
   private func withRepository(_ messages: [String], body: (String, [String]) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-git-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -19,11 +19,11 @@ struct GitQueryTests {
   }
 
   @discardableResult
-  private func git(_ words: [String], in folder: URL) throws -> String {
+  private func git(_ arguments: [String], in folder: URL) throws -> String {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["git", "-C", folder.path] + words
+    process.arguments = ["git", "-C", folder.path] + arguments
     process.standardOutput = output
     try process.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -32,7 +32,7 @@ struct GitQueryTests {
     return text.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  @Test("A commit's subject is the first line of its message, of which 300 characters are kept")
+  @Test("A commit's subject is the first line of its message, cut to 300 characters")
   func subject() throws {
     let long = String(repeating: "word ", count: 100)
     try withRepository(["Keep “all” rows\n\nBecause.", long]) { folder, commits in
@@ -42,7 +42,7 @@ struct GitQueryTests {
     }
   }
 
-  @Test("Commits since another are counted")
+  @Test("Commits since a given commit are counted")
   func count() throws {
     try withRepository(["one", "two", "three"]) { folder, commits in
       #expect(GitQuery.commits(since: commits[0], in: folder) == 2)
@@ -51,7 +51,7 @@ struct GitQueryTests {
   }
 
   @Test(
-    "What is no commit here is nobody's",
+    "An unknown or malformed commit has no subject and no count",
     arguments: [String(repeating: "0", count: 40), "HEAD", "--all", "", "$(id)"])
   func unknown(commit: String) throws {
     try withRepository(["one"]) { folder, _ in

@@ -8,22 +8,22 @@ import Testing
 struct BaselineFileTests {
   private let encoded = BaselineFile.encode(DocumentExamples.baseline)
 
-  @Test("A baseline that is written and read again is the same")
+  @Test("Decoding an encoded baseline gives an equal baseline")
   func roundTrip() throws {
     #expect(try BaselineFile.decode(encoded, path: "b.json") == DocumentExamples.baseline)
   }
 
-  @Test("A baseline that is read and written again has the same bytes")
+  @Test("Encoding a decoded baseline gives the same bytes")
   func byteRoundTrip() throws {
     #expect(BaselineFile.encode(try BaselineFile.decode(encoded, path: "b.json")) == encoded)
   }
 
-  @Test("The file looks as its golden copy")
+  @Test("The file matches the golden file")
   func golden() throws {
     try DocumentGolden.expect(encoded, toBe: "baseline.json")
   }
 
-  @Test("What is not known is left out or null, and read as such")
+  @Test("Missing values are omitted and read back as missing")
   func sparse() throws {
     var baseline = DocumentExamples.baseline
     baseline.composition = nil
@@ -36,7 +36,7 @@ struct BaselineFileTests {
     #expect(try BaselineFile.decode(encoded, path: "b.json") == baseline)
   }
 
-  @Test("Of the libraries the ten largest are kept, each on a line of its own, however often it is approved")
+  @Test("The ten largest libraries are stored, one per line, and the order is stable")
   func libraries() throws {
     var baseline = DocumentExamples.baseline
     baseline.composition?.libraries = (0..<32).map { .init(name: "lib\($0).so", resident: .mebibytes(32 - $0)) }
@@ -49,7 +49,7 @@ struct BaselineFileTests {
     #expect(BaselineFile.encode(baseline).split(separator: 0x0a).count { !lines.contains($0) } == 1)
   }
 
-  @Test("A baseline of the first format is read as one whose trees were sums, and is written as it was")
+  @Test("A version 1 baseline is read with tree values as sums, and is written back unchanged")
   func firstFormat() throws {
     let stored = Array(DocumentGolden.text("baseline-first.json").utf8)
     let read = try BaselineFile.decode(stored, path: "b.json")
@@ -61,7 +61,7 @@ struct BaselineFileTests {
     #expect(BaselineFile.encode(read) == stored)
   }
 
-  @Test("One value more is one line more in a diff")
+  @Test("An additional value adds one line to the diff")
   func shortDiff() throws {
     var more = DocumentExamples.baseline
     more.metrics[.peakRSS]?.insert(24_207_365, at: 1)
@@ -71,7 +71,7 @@ struct BaselineFileTests {
   }
 
   @Test(
-    "What claims to be a baseline is told by its schema, however the JSON is written",
+    "A baseline is recognized by its schema, whatever the JSON layout",
     arguments: [
       (#"{"schema":"highwater.baseline\/1"}"#, true), (#"{"x":[{}],"schema":"highwater.baseline/2"}"#, true),
       (#"{"schema":"highwater.result/1","notes":["highwater.baseline/1"]}"#, false),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GateFiles
 
-@Suite("The folder of baselines")
+@Suite("Storing baselines")
 struct BaselineStoreTests {
   private let scratch: ScratchFolder
   private let store: BaselineStore
@@ -22,26 +22,26 @@ struct BaselineStoreTests {
 
   private var path: String { store.path(baseline.scenario, baseline.environment) }
 
-  @Test("Where nothing was approved there is no baseline, and no error")
+  @Test("A scenario that was never approved has no baseline; this is not an error")
   func missing() throws {
     #expect(try loaded() == nil)
     #expect(store.environments(of: baseline.scenario) == [])
   }
 
-  @Test("A baseline is saved under its scenario and environment, and loaded again")
+  @Test("A saved baseline can be loaded by scenario and environment")
   func save() throws {
     #expect(try store.save(baseline) == .created)
     #expect(try scratch.names(in: "baselines/redis-load[clients=50]") == ["linux-x86_64-2cpu-sampled.json"])
     #expect(try loaded() == baseline)
   }
 
-  @Test("Equal figures that are approved again change no byte, whoever approves them and why")
+  @Test("Approving equal values again leaves the file unchanged, whoever approves them and why")
   func unchanged() throws {
     _ = try store.save(baseline)
     let before = try scratch.text(of: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json")
     var again = baseline
     again.approval = Approval(at: .now, by: "Grace", commit: nil, reason: "once more", run: "another")
-    // How its memory went from instant to instant is never the same twice.
+    // The curve differs in every run, so it must not count as a change.
     again.curve = nil
     #expect(try store.save(again) == .unchanged)
     #expect(try scratch.text(of: "baselines/redis-load[clients=50]/linux-x86_64-2cpu-sampled.json") == before)
@@ -49,7 +49,7 @@ struct BaselineStoreTests {
   }
 
   @Test(
-    "Any other figure, environment or composition replaces the file",
+    "Any other value, environment or composition replaces the file",
     arguments: [
       { $0.metrics[.peakRSS]?[0] += 4096 }, { $0.metrics[.growth] = nil }, { $0.composition = nil },
       { $0.fingerprint.kernel = "6.19" }, { $0.metrics[.peakRSS]?.reverse() },
@@ -64,7 +64,7 @@ struct BaselineStoreTests {
   }
 
   @Test(
-    "A broken file is an error to load, and healed by approving again",
+    "Loading a broken file is an error; approving again repairs it",
     arguments: ["", "{", "{\"schema\": \"x/1\"}"]
   )
   func broken(text: String) throws {
@@ -74,7 +74,7 @@ struct BaselineStoreTests {
     #expect(try loaded() == baseline)
   }
 
-  @Test("A file that stands where another baseline belongs is malformed")
+  @Test("A file with another scenario's baseline is malformed")
   func misplaced() throws {
     _ = try store.save(baseline)
     let name = ScenarioName("redis-save")
@@ -112,7 +112,7 @@ struct BaselineStoreTests {
     #expect(try scratch.names().allSatisfy { $0 == "baselines" })
   }
 
-  @Test("A baseline that could not be read again is not written")
+  @Test("A baseline that could not be read back is not written")
   func unreadable() throws {
     var empty = baseline
     empty.metrics = [.peakRSS: []]
@@ -121,7 +121,7 @@ struct BaselineStoreTests {
     #expect(try scratch.names() == [])
   }
 
-  @Test("The environments of a scenario are told by their names, and broken files by those of the files")
+  @Test("Environments are listed by name; broken files are listed by file name")
   func environments() throws {
     for name in ["zoo", "arm64 box", "ci/2"] {
       var other = baseline
@@ -143,7 +143,7 @@ struct BaselineStoreTests {
     #expect(try scratch.names(in: "elsewhere") == ["redis-load[clients=50]"])
   }
 
-  @Test("A baseline beyond 1 MiB is not read, and not replaced by loading")
+  @Test("A baseline larger than 1 MiB is not read, and loading does not replace it")
   func tooLarge() throws {
     _ = try store.save(baseline)
     try SafeFile.write([UInt8](repeating: 0x20, count: (1 << 20) + 1), to: path)

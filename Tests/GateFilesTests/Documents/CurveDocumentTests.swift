@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Curves in result files")
 struct CurveDocumentTests {
-  /// A result with one repetition, whose curve is this JSON text.
+  /// Decodes a result with one repetition whose curve is this JSON text.
   private func read(_ curve: String) throws -> MemoryCurve? {
     let text = """
       {"schema": "highwater.result/1", "run": {"id": "r"}, "environment": {"name": "e", "fingerprint": {
@@ -15,7 +15,7 @@ struct CurveDocumentTests {
     return try ResultFile.decode(Array(text.utf8), path: "r.json").scenarios[0].repetitions[0].curve
   }
 
-  @Test("A series alone is a curve, which ends where that does")
+  @Test("A curve needs only a series, and ends with its last point")
   func least() throws {
     let curve = try #require(try read(#"{"main": "0:4 10.2:20480-24576 2000:23552"}"#))
     #expect(curve.end == .seconds(2) && curve.peak == nil && curve.phases.isEmpty)
@@ -27,12 +27,12 @@ struct CurveDocumentTests {
       ])
   }
 
-  @Test("A repetition without a curve is one of an earlier version")
+  @Test("A repetition from an earlier version has no curve")
   func none() throws {
     #expect(try read("null") == nil)
   }
 
-  @Test("The curve that a recording yields is read as it was written")
+  @Test("The curve of a recording survives a round trip")
   func recorded() throws {
     let samples = (0..<5000).map { index in
       let level = Bytes.kibibytes(2048 + Int64(index * 7919 % 1009) * 4)
@@ -53,9 +53,9 @@ struct CurveDocumentTests {
   }
 
   @Test(
-    "A spoiled curve is refused with a message that tells where and what",
+    "A malformed curve is rejected with its location and the reason",
     arguments: [
-      (#"{"main": "1:2 0:2"}"#, "main` is not in the order of time"),
+      (#"{"main": "1:2 0:2"}"#, "main` is not ordered by time"),
       (#"{"main": "0:-4"}"#, "main` has the invalid reading `0:-4`"),
       (#"{"main": "0:9-4"}"#, "main` has the invalid reading `0:9-4`"),
       (#"{"main": "0:1-2-3"}"#, "main` has the invalid reading `0:1-2-3`"),
@@ -78,18 +78,18 @@ struct CurveDocumentTests {
       ),
       (
         #"{"main": "0:4", "phases": [{"name": "b", "atSeconds": 2}, {"name": "a", "atSeconds": 1}]}"#,
-        "phases` is not in the order of time"
+        "phases` is not ordered by time"
       ),
       (#"{"main": "0:4", "iterations": -1}"#, "iterations` is negative"),
     ]
   )
-  func spoiled(curve: String, message: String) throws {
+  func malformed(curve: String, message: String) throws {
     let error = try #require(throws: FileError.self) { try read(curve) }
     let text = error.diagnostics.map(\.description).joined()
     #expect(text.hasPrefix("r.json: error: `scenarios[0].repetitions[0].curve.\(message)"), "\(text)")
   }
 
-  @Test("More readings and instants than any picture can show are refused, so that a page stays small")
+  @Test("A curve with too many readings or instants is rejected")
   func bounds() throws {
     let long = (0..<1001).map { "\($0):1" }.joined(separator: " ")
     #expect(throws: FileError.self) { try read(#"{"main": "\#(long)"}"#) }

@@ -175,7 +175,7 @@ enum DocumentExamples {
     return baseline
   }()
 
-  /// A recording of a server that fills a cache, with all that can be in a recording.
+  /// A recording of a server that fills a cache, with every field set.
   static let recording = {
     var recording = recordingOfVersion1
     (recording.treeMethod, recording.pageSize, recording.end.oomKills) = (.proportional, 16_384, 2)
@@ -222,7 +222,7 @@ enum DocumentExamples {
     ),
   ]
 
-  /// What the stored file of version 1 holds.
+  /// The contents of the stored version 1 file.
   static let recordingOfVersion1 = Recording(
     samples: (0..<200).map { index in
       let anonymous = Bytes.kibibytes(4 * Int64(300 + min(index, 90) * 7))

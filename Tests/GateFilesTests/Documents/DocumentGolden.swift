@@ -3,21 +3,21 @@ import GateCore
 import GateFiles
 import Testing
 
-/// Files beside the tests that show a document as people and programs get it.
+/// Compares documents with the files in `Golden`.
 ///
-/// `HIGHWATER_UPDATE_GOLDEN=1` writes them anew; the change is then read as a diff.
+/// `HIGHWATER_UPDATE_GOLDEN=1` rewrites them; review the diff.
 enum DocumentGolden {
   private static func path(_ name: String) -> String {
     URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appending(components: "Golden", name).path
   }
 
-  /// A file's text; empty where it cannot be read, which no test takes for sound.
+  /// A file's text; empty if unreadable, which fails every test that uses it.
   static func text(_ name: String) -> String {
     (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
   }
 
-  /// A file's bytes; none where it cannot be read, which no test takes for sound.
+  /// A file's bytes; empty if unreadable, which fails every test that uses it.
   static func bytes(_ name: String) -> [UInt8] {
     ((try? Data(contentsOf: URL(filePath: path(name)))) ?? Data()).map(\.self)
   }

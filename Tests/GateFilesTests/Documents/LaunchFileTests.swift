@@ -38,7 +38,7 @@ struct LaunchFileTests {
     return try LaunchFile.read(file.path)
   }
 
-  @Test("What a program wrote of itself is told; of kills, only those of its own time")
+  @Test("A record gives the program's ending; only OOM kills of its own lifetime count")
   func whole() throws {
     let expected = LaunchSummary(
       ending: .unmarked, activity: "idle", appVersion: "1.4.2", process: 4711,
@@ -47,7 +47,7 @@ struct LaunchFileTests {
     #expect(try read(page(Self.record)) == expected)
   }
 
-  @Test("A crash goes before a request, and that before the exit that came of it")
+  @Test("A crash takes precedence over a stop request, which takes precedence over an exit code")
   func endings() throws {
     var record = Self.record
     record.exit = .init(code: 0)
@@ -60,20 +60,20 @@ struct LaunchFileTests {
     #expect(try read(page(record))?.ending == .crashed(.segv))
   }
 
-  @Test("A hang is told by how long it lasted when the program was last seen")
+  @Test("A hang lasts until the program was last seen")
   func hang() throws {
     var record = Self.record
     record.hangBegan = 60_000_000_000
     #expect(try read(page(record))?.hungFor == .seconds(30))
   }
 
-  @Test("A page in which nothing was ever finished tells nothing")
+  @Test("A record without a completed write gives no summary")
   func empty() throws {
     #expect(try read(page(nil)) == nil)
     #expect(try read([]) == nil)
   }
 
-  @Test("A damaged record, another file and a later version are told apart from that")
+  @Test("A damaged record, another file and a later version are distinct errors")
   func damaged() throws {
     var bytes = page(Self.record)
     for index in bytes.indices where index >= 512 { bytes[index] ^= 0xff }

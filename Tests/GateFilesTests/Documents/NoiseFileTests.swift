@@ -3,7 +3,7 @@ import GateCore
 import GateFiles
 import Testing
 
-@Suite("A study of noise as JSON")
+@Suite("Noise studies as JSON")
 struct NoiseFileTests {
   private static func measurements(_ peaks: [Double]) -> ScenarioResult {
     let repetitions = peaks.map { peak in
@@ -33,7 +33,7 @@ struct NoiseFileTests {
     return NoiseResult(run: DocumentExamples.result.run, studies: [study, NoiseStudy(of: failed, warmup: 0)])
   }()
 
-  @Test("Reads as the golden file shows")
+  @Test("The file matches the golden file")
   func golden() throws {
     try DocumentGolden.expect(NoiseFile.encode(Self.result, words: .examples), toBe: "noise.json")
   }

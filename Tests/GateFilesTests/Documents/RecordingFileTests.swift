@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateFiles
 
-/// One line of a recording, as another program may read it.
+/// One line of a recording, decoded independently of the encoder.
 private struct Line: Decodable {
   let kind: String
   let schema: String?
@@ -40,14 +40,14 @@ struct RecordingFileTests {
     try text(of: recording).split(separator: 0x0a).map { try JSONDecoder().decode(Line.self, from: Data($0)) }
   }
 
-  @Test("The file looks as its golden copy")
+  @Test("The file matches the golden file")
   func golden() throws {
     var short = recording
     short.samples = Array(recording.samples[0..<4])
     try DocumentGolden.expect(text(of: short), toBe: "recording.jsonl")
   }
 
-  @Test("Every line is a flat object of its kind, the first is the recording and the last its end")
+  @Test("Every line is a flat object with a kind; the first line is the recording, the last its end")
   func kinds() throws {
     let lines = try lines(of: recording)
     #expect(lines.first?.kind == "recording" && lines.first?.schema == "highwater.recording/1")
@@ -60,7 +60,7 @@ struct RecordingFileTests {
     #expect(try text(of: recording).last == 0x0a)
   }
 
-  @Test("A sample has every value that was read, to the nanosecond, and nothing else")
+  @Test("A sample has exactly the values that were read, to the nanosecond")
   func samples() throws {
     let samples = try lines(of: recording).filter { $0.kind == "sample" }
     for (line, sample) in zip(samples, recording.samples) {
@@ -71,7 +71,7 @@ struct RecordingFileTests {
     }
   }
 
-  @Test("Marks and processes have their names, and a value that is not finite is left out")
+  @Test("Marks and processes have names; a non-finite value is omitted")
   func marks() throws {
     var recording = recording
     recording.marks.append(Mark(time: .seconds(1), event: .value(name: "odd", number: .infinity, unit: "x")))
@@ -83,12 +83,12 @@ struct RecordingFileTests {
     #expect(lines.filter { $0.kind == "process" }.map { $0.pid ?? 0 } == [4242, 4243, 4244, 4245])
   }
 
-  @Test("A recording of nothing has two lines")
+  @Test("An empty recording has two lines")
   func empty() throws {
     #expect(try lines(of: Recording(end: End(.startFailed))).map(\.kind) == ["recording", "end"])
   }
 
-  @Test("The file is written whole, and an error leaves the old one")
+  @Test("The file is written atomically; an error leaves the old file in place")
   func written() throws {
     let folder = try ScratchFolder()
     let path = "\(folder.path)/recordings/load/1.jsonl"

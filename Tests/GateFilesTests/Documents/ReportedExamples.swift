@@ -1,6 +1,6 @@
 import GateCore
 
-/// Documents of a target that reports figures of its own, and tells of loops and launches.
+/// Documents of a target that reports its own values, loops and launches.
 enum ReportedExamples {
   static let entries = MetricName.value("cache.entries")
   static let wait = MetricName.value("queue.wait")
@@ -15,7 +15,7 @@ enum ReportedExamples {
     TargetEvent(.loop(name: "Layout.pass", calls: 6000, turns: 3), at: .milliseconds(12)),
   ]
 
-  /// Rules with amounts of each kind, and with none.
+  /// Rules with amounts of each kind, and without amounts.
   static let rules = [
     GateRule(
       metric: entries, tolerance: .bounds(relative: Percent(3), absolute: .number(10)), limit: .number(1000)),
@@ -41,7 +41,7 @@ enum ReportedExamples {
     }
     for index in repetitions.indices { repetitions[index].units = units }
     repetitions[0].events = events
-    // This one told nothing but a figure.
+    // This repetition reported a single value.
     repetitions[1].metrics = [.peakRSS: 4096, entries: 1250]
     repetitions[1].units = [entries: "items"]
     var scenario = ScenarioResult(

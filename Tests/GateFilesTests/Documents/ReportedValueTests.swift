@@ -4,21 +4,21 @@ import Testing
 
 @testable import GateFiles
 
-@Suite("What a target reports itself, in documents")
+@Suite("Reported values in documents")
 struct ReportedValueTests {
   private typealias Example = ReportedExamples
   private let result = ResultFile.encode(ReportedExamples.result)
   private let baseline = BaselineFile.encode(ReportedExamples.baseline)
   private let line = RunLine.encode(ReportedExamples.result.summary)
 
-  @Test("A result keeps figures, units, events and rules with amounts of every kind")
+  @Test("A result stores reported values, units, events and rules with every kind of amount")
   func resultRoundTrip() throws {
     let read = try ResultFile.decode(result, path: "result.json")
     #expect(read == Example.result)
     #expect(ResultFile.encode(read) == result)
   }
 
-  @Test("A result says the unit of each figure, and what the amounts of a rule are where they are no sizes")
+  @Test("A result has the unit of each value, and the kind of a rule's amounts unless they are sizes")
   func resultWords() throws {
     let text = String(decoding: result, as: UTF8.self).replacing(/\s+/, with: " ")
     for part in [
@@ -39,13 +39,13 @@ struct ReportedValueTests {
     #expect(text.ranges(of: #""amounts""#).count == 6)
   }
 
-  @Test("A result of a target that reports nothing says nothing of it")
+  @Test("A result without reported values has none of their keys")
   func silent() {
     let text = String(decoding: ResultFile.encode(DocumentExamples.result), as: UTF8.self)
     for key in ["units", "targetEvents", "amounts"] { #expect(!text.contains("\"\(key)\"")) }
   }
 
-  @Test("A baseline keeps fractions, what is below zero, and units; it is written again with the same bytes")
+  @Test("A baseline stores fractions, negative values and units, and survives a round trip")
   func baselineRoundTrip() throws {
     let read = try BaselineFile.decode(baseline, path: "b.json")
     #expect(read == Example.baseline)
@@ -55,7 +55,7 @@ struct ReportedValueTests {
     #expect(text.contains(#""level" : -3.75"#))
   }
 
-  @Test("A baseline without values has the bytes that it had before there were any")
+  @Test("A baseline without reported values has the same bytes as in earlier versions")
   func baselineAsBefore() {
     var plain = Example.baseline
     for metric in Example.units.keys { (plain.metrics[metric], plain.anchors[metric]) = (nil, nil) }
@@ -63,12 +63,12 @@ struct ReportedValueTests {
     #expect(String(decoding: BaselineFile.encode(plain), as: UTF8.self) == DocumentGolden.text("baseline.json"))
   }
 
-  @Test("What is approved of a result has the result's units, and can be read again")
+  @Test("A baseline has the units of its result and can be read back")
   func approved() throws {
     let approval = Example.baseline.approval
     var approved = Baseline(of: Example.result.scenarios[0], approval: approval)
     #expect(approved.units == Example.units)
-    // Somebody's own program wrote the result, without units.
+    // Results of other programs may have no units.
     var bare = Example.result.scenarios[0]
     for index in bare.repetitions.indices { bare.repetitions[index].units = [:] }
     bare.metrics = []
@@ -77,7 +77,7 @@ struct ReportedValueTests {
     #expect(try BaselineFile.decode(BaselineFile.encode(approved), path: "b.json") == approved)
   }
 
-  @Test("A run's line has the unit of every value, and comes back as it was")
+  @Test("A run line has the unit of every value and survives a round trip")
   func runLine() throws {
     let read = try RunLine.decode(line, path: "runs.jsonl", line: 1)
     #expect(RunLine.encode(read) == line)
@@ -97,7 +97,7 @@ struct ReportedValueTests {
     #expect(RunLine.encode(decoded) == line)
   }
 
-  @Test("A value that nobody reported has no unit, and its line is read")
+  @Test("A missing value has no unit, and its line can be read")
   func unitless() throws {
     var result = Example.result
     result.scenarios[0].metrics = [
@@ -108,15 +108,15 @@ struct ReportedValueTests {
     #expect(try RunLine.decode(RunLine.encode(result.summary), path: "", line: 1) == result.summary)
   }
 
-  @Test("A unit of what is no value of the target's, or of none that is there, is left out")
+  @Test("Units of other metrics and of missing values are ignored")
   func otherUnits() throws {
     let strange = String(decoding: result, as: UTF8.self).replacing(
       #""units" : {"#, with: #""units" : {"peak_rss": "pages", "value.other": "items", "growth": "a b", "#)
     #expect(try ResultFile.decode(Array(strange.utf8), path: "r.json") == Example.result)
   }
 
-  @Test("Whatever a target tells, the result that comes of it is read again")
-  func wildTarget() throws {
+  @Test("Any values and marks of a target give a readable result")
+  func arbitraryReports() throws {
     let names = [
       "a", "loop.A.b", "loop.", "launch.failures", "marks.dropped", "launch.", "0", String(repeating: "n", count: 100),
     ]
@@ -151,7 +151,7 @@ struct ReportedValueTests {
       let read = try ResultFile.decode(encoded, path: "r.json")
       #expect(ResultFile.encode(read) == encoded)
       #expect(read.scenarios[0].repetitions[0].events.count == TargetEvent.most)
-      #expect(read.scenarios[0].repetitions[0].events.contains { $0.isLoop }, "a loop was lost among other events")
+      #expect(read.scenarios[0].repetitions[0].events.contains { $0.isLoop }, "the events have no loop")
       let line = RunLine.encode(result.summary)
       #expect(RunLine.encode(try RunLine.decode(line, path: "", line: 1)) == line)
       let baseline = Baseline(of: result.scenarios[0], approval: Example.baseline.approval)
@@ -159,7 +159,7 @@ struct ReportedValueTests {
     }
   }
 
-  @Test("A hundred events are kept, and one more is refused")
+  @Test("A hundred events are stored; one more is rejected")
   func manyEvents() throws {
     var result = Example.result
     let event = TargetEvent(.loop(name: "A.b", calls: 1_152_921_504_606_846_976, turns: 1), at: .zero)
@@ -172,8 +172,8 @@ struct ReportedValueTests {
     #expect(error.problem == "`scenarios[0].repetitions[0].targetEvents` has 101 entries, at most 100 are allowed")
   }
 
-  /// A sound part, what somebody made of it, and what is said.
-  static let hostileResults: [(what: String, sound: String, spoilt: String, problem: String)] = [
+  /// The part to replace, its replacement and the expected error.
+  static let malformedResults: [(what: String, valid: String, malformed: String, problem: String)] = [
     (
       "a unit with a space", #"balance" : "EUR/day"#, #"balance" : "EUR a day"#,
       "repetitions[0].units.value.balance` is not a unit: `EUR a day`"
@@ -188,10 +188,10 @@ struct ReportedValueTests {
     ),
     ("a unit with markup", #"balance" : "EUR/day"#, #"balance" : "<b>"#, "is not a unit: `<b>`"),
     (
-      "a unit that is no text", #"balance" : "EUR/day""#, #"balance" : 7"#,
+      "a unit as a number", #"balance" : "EUR/day""#, #"balance" : 7"#,
       "repetitions[0].units.value.balance` is not a string"
     ),
-    ("units that are no object", #""units" : {"#, #""units": [], "x": {"#, "repetitions[0].units` is not an object"),
+    ("units as a list", #""units" : {"#, #""units": [], "x": {"#, "repetitions[0].units` is not an object"),
     (
       "an unknown event", "\"launchFailures\"", "\"party\"",
       "repetitions[0].targetEvents[1].kind` is not a known value"
@@ -199,12 +199,12 @@ struct ReportedValueTests {
     ("an event without a kind", #""kind" : {"#, #""sort" : {"#, "targetEvents[0].kind` is missing"),
     ("a loop without a name", #""name" : "Layout.pass""#, #""of" : "x""#, "loop.name` is missing"),
     (
-      "a loop whose name steers a terminal", "Layout.pass", #"\u001b[2J"#,
+      "a loop name with a control sequence", "Layout.pass", #"\u001b[2J"#,
       "loop.name` contains a control character"
     ),
-    ("a loop of less than nothing", "6000", "-1", "loop.calls` is negative"),
-    ("half a call", "6000", "0.5", "loop.calls` is not a whole number"),
-    ("more calls than there are", "6000", "1.2e18", "has a number that is too large"),
+    ("a negative number of calls", "6000", "-1", "loop.calls` is negative"),
+    ("a fraction of a call", "6000", "0.5", "loop.calls` is not a whole number"),
+    ("too many calls", "6000", "1.2e18", "has a number that is too large"),
     (
       "a launch without a reason", #""reason" : "out-of"#, #""why" : "out-of"#,
       "targetEvents[0].kind.launch.reason` is missing"
@@ -214,59 +214,59 @@ struct ReportedValueTests {
       "targetEvents[2].atSeconds` is negative"
     ),
     (
-      "events that are no list", #""targetEvents" : ["#, #""targetEvents" : 5, "x" : ["#,
+      "events as a number", #""targetEvents" : ["#, #""targetEvents" : 5, "x" : ["#,
       "repetitions[0].targetEvents` is not a list"
     ),
     ("a value beyond 1 EiB", "1048576.5", "1.2e18", "has a number that is too large"),
-    ("a value below minus 1 EiB", "1048576.5", "-1.2e18", "has a number that is too large"),
-    ("a value that is a text", "1048576.5", "\"many\"", "metrics.value.heap` is not a number"),
+    ("a value below -1 EiB", "1048576.5", "-1.2e18", "has a number that is too large"),
+    ("a value as a string", "1048576.5", "\"many\"", "metrics.value.heap` is not a number"),
     (
       "amounts of an unknown kind", #""amounts" : "seconds""#, #""amounts" : "furlongs""#,
       "amounts` is `furlongs`, expected one of seconds, number"
     ),
-    ("a limit below zero", #""limit" : 1000"#, #""limit" : -1000"#, "limit` is negative"),
-    ("a limit of time without end", #""limit" : 90"#, #""limit" : 1e18"#, "limit` is too large"),
+    ("a negative limit", #""limit" : 1000"#, #""limit" : -1000"#, "limit` is negative"),
+    ("a time limit that is too large", #""limit" : 90"#, #""limit" : 1e18"#, "limit` is too large"),
   ]
 
-  @Test("A spoiled result is refused with its place", arguments: hostileResults)
-  func hostile(what: String, sound: String, spoilt: String, problem: String) throws {
+  @Test("A malformed result is rejected with its location", arguments: malformedResults)
+  func malformedResult(what: String, valid: String, malformed: String, problem: String) throws {
     let whole = String(decoding: result, as: UTF8.self)
-    try #require(whole.contains(sound), "the result has no \(sound)")
+    try #require(whole.contains(valid), "the result has no \(valid)")
     let error = try #require(throws: FileError.self, "\(what)") {
-      try ResultFile.decode(Array(whole.replacing(sound, with: spoilt, maxReplacements: 1).utf8), path: "r.json")
+      try ResultFile.decode(Array(whole.replacing(valid, with: malformed, maxReplacements: 1).utf8), path: "r.json")
     }
     #expect(error.problem.contains(problem), "\(error.problem)")
   }
 
   @Test(
-    "A spoiled baseline is refused with its place",
+    "A malformed baseline is rejected with its location",
     arguments: [
       ("\"items\"", "\"items of it\"", "`units.value.cache.entries` is not a unit: `items of it`"),
       ("1000.5", "1e300", "has a number that is too large"),
       ("\"level\" : -3.75", "\"level\" : -1.2e18", "has a number that is too large"),
     ])
-  func hostileBaseline(sound: String, spoilt: String, problem: String) throws {
+  func malformedBaseline(valid: String, malformed: String, problem: String) throws {
     let whole = String(decoding: baseline, as: UTF8.self)
-    try #require(whole.contains(sound))
+    try #require(whole.contains(valid))
     let error = try #require(throws: FileError.self) {
-      try BaselineFile.decode(Array(whole.replacing(sound, with: spoilt, maxReplacements: 1).utf8), path: "b.json")
+      try BaselineFile.decode(Array(whole.replacing(valid, with: malformed, maxReplacements: 1).utf8), path: "b.json")
     }
     #expect(error.problem.contains(problem), "\(error.problem)")
   }
 
   @Test(
-    "A spoiled line is refused with its place",
+    "A malformed run line is rejected with its location",
     arguments: [
       ("\"items\"", "\"it ems\"", "metrics[0].unit` is not a unit: `it ems`"),
       ("\"items\"", "\"<b>\"", "metrics[0].unit` is not a unit: `<b>`"),
       ("\"limit\":1000", "\"limit\":-1", "metrics[0].tolerance.limit` is negative"),
       ("\"limit\":1000", "\"limit\":\"1000\"", "metrics[0].tolerance.limit` is not a number"),
     ])
-  func hostileLine(sound: String, spoilt: String, problem: String) throws {
+  func malformedLine(valid: String, malformed: String, problem: String) throws {
     let whole = String(decoding: line, as: UTF8.self)
-    try #require(whole.contains(sound))
+    try #require(whole.contains(valid))
     let error = try #require(throws: FileError.self) {
-      try RunLine.decode(Array(whole.replacing(sound, with: spoilt).utf8), path: "runs.jsonl", line: 1)
+      try RunLine.decode(Array(whole.replacing(valid, with: malformed).utf8), path: "runs.jsonl", line: 1)
     }
     #expect(error.problem.contains(problem), "\(error.problem)")
   }

@@ -8,22 +8,22 @@ import Testing
 struct ResultFileTests {
   private let encoded = ResultFile.encode(DocumentExamples.result)
 
-  @Test("A result that is written and read again is the same")
+  @Test("Decoding an encoded result gives an equal result")
   func roundTrip() throws {
     #expect(try ResultFile.decode(encoded, path: "result.json") == DocumentExamples.result)
   }
 
-  @Test("A result that is read and written again has the same bytes")
+  @Test("Encoding a decoded result gives the same bytes")
   func byteRoundTrip() throws {
     #expect(ResultFile.encode(try ResultFile.decode(encoded, path: "result.json")) == encoded)
   }
 
-  @Test("The file looks as its golden copy, with every key of the contract")
+  @Test("The file matches the golden file, which has every documented key")
   func golden() throws {
     try DocumentGolden.expect(encoded, toBe: "result.json")
   }
 
-  @Test("Libraries of one name are told together, and no more than there can be are read")
+  @Test("Libraries of the same name are added up, and their number is limited")
   func libraries() throws {
     var result = DocumentExamples.result
     result.scenarios[0].composition?.libraries = [
@@ -40,7 +40,7 @@ struct ResultFileTests {
     #expect(bounded?.libraries.count == 32 && bounded?.libraries.first?.name == "lib99")
   }
 
-  @Test("Keys are sorted in every object, and one newline ends the file")
+  @Test("The keys of every object are sorted, and the file ends with one newline")
   func layout() throws {
     let text = String(decoding: encoded, as: UTF8.self)
     #expect(text.hasSuffix("}\n") && !text.hasSuffix("\n\n"))
@@ -48,8 +48,8 @@ struct ResultFileTests {
     #expect(top == ["environment", "exitCode", "run", "scenarios", "schema", "tool", "verdict"])
   }
 
-  @Test("Figures that JSON cannot say are left out, and half bytes are rounded away from zero")
-  func unusualFigures() throws {
+  @Test("Non-finite values are omitted, and fractions of a byte are rounded away from zero")
+  func unusualValues() throws {
     var result = DocumentExamples.result
     result.scenarios[0].repetitions[0].growth = nil
     result.scenarios[0].repetitions[0].metrics = [.peakRSS: .nan, .steadyRSS: 10.5, .growth: .infinity, .spike: 0]
@@ -61,7 +61,7 @@ struct ResultFileTests {
     #expect(read.scenarios[0].metrics[0].detectable == nil)
   }
 
-  @Test("A file of an earlier version has no interval, and is steady where it has a steady level")
+  @Test("A file of an earlier version has no growth interval, and counts as steady if it has a steady level")
   func earlierVersion() throws {
     var result = DocumentExamples.result
     let metrics: [[MetricName: Double]] = [[.growth: 3, .steadyRSS: 4096], [.growth: 3]]
@@ -73,17 +73,17 @@ struct ResultFileTests {
     #expect(read.map(\.steadiness) == [.steady, nil])
   }
 
-  @Test("A text of more than 1 MiB is refused")
+  @Test("A string of more than 1 MiB is rejected")
   func longTexts() throws {
     var result = DocumentExamples.result
     result.scenarios[1].failure?.output = String(repeating: "ä€🎈", count: 200_000)
     let error = try #require(throws: FileError.self) {
       try ResultFile.decode(ResultFile.encode(result), path: "result.json")
     }
-    #expect(error.problem == "has a text of more than 1 MiB" && error.position?.hasSuffix(":20") == true)
+    #expect(error.problem == "has a string of more than 1 MiB" && error.position?.hasSuffix(":20") == true)
   }
 
-  @Test("Values, notes and reasons have a text for readers, which is not read back")
+  @Test("Values, notes and reasons have a display text, which is not read back")
   func words() throws {
     let text = String(decoding: encoded, as: UTF8.self)
     #expect(
@@ -92,7 +92,7 @@ struct ResultFileTests {
     #expect(text.contains(#""text" : "ended by crash""#) && text.contains(#""text" : "failed: run: client""#))
   }
 
-  @Test("Notes and reasons of a later version, or of one that had texts only, are left out")
+  @Test("Unknown notes and reasons, or those with only a text, are ignored")
   func unknownNotes() throws {
     let text = String(decoding: encoded, as: UTF8.self)
       .replacing("\"nothingJudged\" : {", with: "\"somethingNew\" : {")
@@ -103,7 +103,7 @@ struct ResultFileTests {
     #expect(try ResultFile.decode(Array(text.utf8), path: "result.json") == expected)
   }
 
-  @Test("Amounts beyond 2^53 stay exact, and of a key that is there twice the first counts")
+  @Test("Integers beyond 2^53 are exact; of duplicate keys the first counts")
   func exactness() throws {
     var result = DocumentExamples.result
     result.scenarios[0].repetitions[0].largestProcesses[0].peak = Bytes(1 << 60)
@@ -114,7 +114,7 @@ struct ResultFileTests {
     #expect(try ResultFile.decode(Array(twice.utf8), path: "result.json").run.id == "first")
   }
 
-  @Test("Every signal is read as it is written, and with `SIG` where it has a name")
+  @Test("Every signal survives a round trip, with or without `SIG`")
   func signals() throws {
     for number in 1...64 as ClosedRange<Int32> {
       #expect(try Signal(coded: Signal(number: number).name).number == number)
@@ -123,7 +123,7 @@ struct ResultFileTests {
     for text in ["RTMIN+99", ""] { #expect(throws: UnitError.self) { try Signal(coded: text) } }
   }
 
-  @Test("A file by another program needs only the contract's needed keys")
+  @Test("A file of another program needs only the required keys")
   func minimal() throws {
     let text = """
       {"schema": "highwater.result/1", "run": {"id": "r1"},
@@ -139,7 +139,7 @@ struct ResultFileTests {
     #expect(scenario.repetitionCount == 1 && scenario.ungated.map(\.metric) == [.peakRSS])
   }
 
-  @Test("The example of the contract is read")
+  @Test("The documented example can be read")
   func contract() throws {
     let text = """
       {
@@ -167,7 +167,7 @@ struct ResultFileTests {
     #expect(scenario.reference?.composition?.stack == .zero && scenario.composition == nil)
   }
 
-  @Test("Keys and metrics of a later version are passed over")
+  @Test("Unknown keys and metrics are ignored")
   func laterVersion() throws {
     let text = String(decoding: encoded, as: UTF8.self)
       .replacing("\"peak_rss\" : 24207360", with: "\"cpu_seconds\": {\"user\": 1.5}, \"peak_rss\": 24207360")
@@ -176,7 +176,7 @@ struct ResultFileTests {
     #expect(try ResultFile.decode(Array(text.utf8), path: "result.json") == DocumentExamples.result)
   }
 
-  @Test("One scenario may stand in a merged file once for each environment")
+  @Test("A merged file may contain a scenario once per environment")
   func merged() throws {
     var result = DocumentExamples.result
     result.scenarios = [result.scenarios[0], result.scenarios[0]]

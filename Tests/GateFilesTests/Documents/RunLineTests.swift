@@ -11,7 +11,7 @@ struct RunLineTests {
     RunLine.encode(summary)
   }
 
-  @Test("A run is one line, as in the golden file, and comes back as it was")
+  @Test("A run is one line, matches the golden file and survives a round trip")
   func golden() throws {
     let bytes = line()
     #expect(bytes.count { $0 == 0x0a } == 1 && bytes.last == 0x0a)
@@ -21,13 +21,13 @@ struct RunLineTests {
     #expect(decoded == summary)
   }
 
-  @Test("A whole result document gives what a history keeps of it")
+  @Test("A result document gives the line that the history stores")
   func resultDocument() throws {
     let decoded = try RunLine.decode(ResultFile.encode(DocumentExamples.result), path: "result.json", line: nil)
     #expect(RunLine.encode(decoded) == line())
   }
 
-  @Test("The order of keys makes no difference")
+  @Test("The order of keys does not matter")
   func order() throws {
     let text = String(decoding: line(), as: UTF8.self)
     let schema = #","schema":"highwater.run/2""#
@@ -37,7 +37,7 @@ struct RunLineTests {
   }
 
   @Test(
-    "A hostile line is told with its place",
+    "A malformed line is rejected with its location",
     arguments: [
       ("\"highwater.run/2\"", "\"highwater.run/1\"", "has the schema `highwater.run/1`, this version"),
       ("\"highwater.run/2\"", "\"other/1\"", "has the schema `other/1`, not `highwater.run/2`"),
@@ -56,16 +56,16 @@ struct RunLineTests {
       ("\"median\":24207360", "\"median\":1e999", "has a number that is too large"),
     ]
   )
-  func hostile(sound: String, spoilt: String, problem: String) throws {
+  func malformed(valid: String, malformed: String, problem: String) throws {
     var bytes = line()
-    let range = try #require(bytes.firstRange(of: Array(sound.utf8)), "the line has no \(sound)")
-    bytes.replaceSubrange(range, with: spoilt.utf8)
+    let range = try #require(bytes.firstRange(of: Array(valid.utf8)), "the line has no \(valid)")
+    bytes.replaceSubrange(range, with: malformed.utf8)
     let error = #expect(throws: FileError.self) { try RunLine.decode(bytes, path: "runs.jsonl", line: 17) }
     #expect(error?.diagnostics.first?.place?.hasPrefix("runs.jsonl:17") == true)
     #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
   }
 
-  @Test("A line that was cut anywhere is refused and nothing traps")
+  @Test("A truncated line is rejected and never traps")
   func cut() {
     let bytes = line()
     for end in stride(from: 0, to: bytes.count - 2, by: 37) {
@@ -73,19 +73,19 @@ struct RunLineTests {
     }
   }
 
-  @Test("Every byte may be another one: the line is read or refused, and nothing traps")
+  @Test("A line with any byte changed is decoded or rejected, and never traps")
   func flipped() {
     let bytes = line()
     for index in stride(from: 0, to: bytes.count, by: 5) {
       for byte in [0x00, 0x22, 0x5c, 0x7d, 0xff] as [UInt8] {
-        var spoilt = bytes
-        spoilt[index] = byte
-        _ = try? RunLine.decode(spoilt, path: "", line: 1)
+        var malformed = bytes
+        malformed[index] = byte
+        _ = try? RunLine.decode(malformed, path: "", line: 1)
       }
     }
   }
 
-  @Test("Files are cut into lines, with a last one that has no end and one that is too long")
+  @Test("Files are split into lines; the last line may lack a newline, and a line may be too long")
   func lines() throws {
     let folder = try ScratchFolder()
     let long = String(repeating: "x", count: RunLine.largest + 1)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import GateFiles
 
-@Suite("Instants in documents")
+@Suite("Timestamps in documents")
 struct TimestampTests {
   @Test(
-    "An instant is written in UTC with milliseconds and read as the same",
+    "A timestamp is written in UTC with milliseconds and survives a round trip",
     arguments: [
       (0, "1970-01-01T00:00:00.000Z"), (951_782_399_999, "2000-02-28T23:59:59.999Z"),
       (951_868_800_000, "2000-03-01T00:00:00.000Z"), (1_709_164_800_001, "2024-02-29T00:00:00.001Z"),
@@ -20,7 +20,7 @@ struct TimestampTests {
     #expect(Timestamp.date(from: text) == date)
   }
 
-  @Test("Every millisecond of a second keeps its digits")
+  @Test("Every millisecond of a second survives a round trip")
   func everyMillisecond() {
     for milliseconds in 1_767_323_045_000..<1_767_323_046_000 {
       let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
@@ -29,7 +29,7 @@ struct TimestampTests {
   }
 
   @Test(
-    "Offsets and other fractions are read",
+    "Offsets and other fractions of a second are read",
     arguments: [
       ("2026-01-02T05:04:05.678+02:00", 1_767_323_045_678), ("2026-01-01T21:34:05-05:30", 1_767_323_045_000),
       ("2026-01-02T03:04:05Z", 1_767_323_045_000), ("2026-01-02T03:04:05.6Z", 1_767_323_045_600),
@@ -41,7 +41,7 @@ struct TimestampTests {
   }
 
   @Test(
-    "What names no instant is refused",
+    "A malformed timestamp is rejected",
     arguments: [
       "", "yesterday", "2026-01-02", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
       "2026-01-02T24:00:00Z", "2026-01-02T03:04:05", "2026-01-02T03:04:05.Z", "2026-01-02 03:04:05Z",

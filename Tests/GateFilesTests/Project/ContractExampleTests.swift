@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateFiles
 
-@Suite("The example that the contract gives")
+@Suite("The documented project file")
 struct ContractExampleTests {
   static let environment = [
     "HIGHWATER_WEBHOOK_URL": "https://hooks.example.com/services/T0/B0?token=x", "HIGHWATER_WEBHOOK_SECRET": "s3cret",
@@ -14,7 +14,7 @@ struct ContractExampleTests {
 
   static let included = "scenarios:\n  - name: idle\n    target: {command: [sleep, 1]}\n"
 
-  /// The same without what makes no difference, so that each cut or change meets something.
+  /// `text` without comments and trailing blanks, so that every cut or change affects a value.
   static let withoutComments =
     text.split(separator: "\n").map { line in
       var line = line.firstRange(of: " #").map { line[..<$0.lowerBound] } ?? line
@@ -27,7 +27,7 @@ struct ContractExampleTests {
     try ProjectFolder(files: ["highwater.yml": text, "scenarios/idle.yml": Self.included])
   }
 
-  @Test("Letter for letter it means exactly this; a target that is sent text gets a pipe")
+  @Test("It is read exactly as documented; a target that is sent text gets a pipe")
   func exactValue() throws {
     let folder = try folder(Self.text)
     let project = try folder.load(environment: Self.environment)
@@ -130,7 +130,7 @@ struct ContractExampleTests {
     ])
   }
 
-  @Test("Cut short after any byte it is a project or an error with a place, never a crash", .timeLimit(.minutes(5)))
+  @Test("Truncated after any byte, it is a project or an error with a location, never a crash", .timeLimit(.minutes(5)))
   func truncated() throws {
     let bytes = Array(Self.withoutComments.utf8)
     let folder = try folder("")
@@ -147,11 +147,11 @@ struct ContractExampleTests {
     #expect((1..<bytes.count).contains(errors))
   }
 
-  @Test("With any one byte changed it is a project or an error, never a crash", .timeLimit(.minutes(5)))
+  @Test("With any one byte changed, it is a project or an error, never a crash", .timeLimit(.minutes(5)))
   func changed() throws {
     let bytes = Array(Self.withoutComments.utf8)
     let folder = try folder("")
-    // A fixed sequence (Knuth's MMIX generator), so that a failure can be looked at again.
+    // A fixed sequence (Knuth's MMIX generator), so that failures are reproducible.
     var state: UInt64 = 1
     func next(_ bound: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

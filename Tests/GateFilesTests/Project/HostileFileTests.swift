@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateFiles
 
-@Suite("Project files that mean harm, or come from other machines")
+@Suite("Malicious and unusual project files")
 struct HostileFileTests {
   static let target = "    target: {shell: 'true'}\n"
 
@@ -18,7 +18,7 @@ struct HostileFileTests {
     return folder.verdict()
   }
 
-  /// Lines of nine aliases each to the line before.
+  /// A YAML bomb: each line has nine aliases of the line before.
   private static func bomb(levels: Int) -> String {
     let names = (0..<levels).map { "n\($0)" }
     let first = "\(names[0]): &\(names[0]) [\(Array(repeating: "lol", count: 9).joined(separator: ","))]\n"
@@ -27,7 +27,7 @@ struct HostileFileTests {
     }
   }
 
-  @Test("A bomb of aliases ends in one error", .timeLimit(.minutes(5)))
+  @Test("A YAML bomb gives one error", .timeLimit(.minutes(5)))
   func aliasBomb() throws {
     #expect(
       try verdict(Self.bomb(levels: 9)) == """
@@ -38,7 +38,7 @@ struct HostileFileTests {
   }
 
   @Test(
-    "A bomb as a key is not even hashed",
+    "A YAML bomb as a key is not hashed",
     .timeLimit(.minutes(5)),
     arguments: ["*n21 : 1\n", "? *n21\n: 1\n", "? [*n21]\n: 1\n", "{*n21 : 1, b: 2}: 1\n", "x: [{*n21 : 1}]\n"]
   )
@@ -49,7 +49,7 @@ struct HostileFileTests {
   }
 
   @Test(
-    "No unusual line break hides a bomb that is a key",
+    "Unusual line breaks do not hide a YAML bomb in a key",
     .timeLimit(.minutes(5)),
     arguments: ["\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"]
   )
@@ -58,8 +58,8 @@ struct HostileFileTests {
     #expect(verdict.hasSuffix("error: a key must be a plain string, not a list, a mapping or an alias"))
   }
 
-  @Test("An alias stands for what its anchor holds, in values and beside shell globs")
-  func soundAliases() throws {
+  @Test("An alias is replaced by the value of its anchor; shell globs are not aliases")
+  func aliases() throws {
     let folder = try ProjectFolder(
       files: [
         "highwater.yml": """
@@ -75,7 +75,7 @@ struct HostileFileTests {
     #expect(scenarios.map(\.target.command) == [.shell("ls *.yml & wait"), .shell("ls *.yml & wait")])
   }
 
-  @Test("Deep nesting is an error, however deep", .timeLimit(.minutes(5)), arguments: [65, 900, 1_200, 500_000])
+  @Test("Deep nesting is an error at any depth", .timeLimit(.minutes(5)), arguments: [65, 900, 1_200, 500_000])
   func deepNesting(levels: Int) throws {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("[*x, ", "]")] where levels * open.utf8.count < 4_000_000 {
       let anchor = open.contains("*") ? "x: &x 1\n" : ""
@@ -96,7 +96,7 @@ struct HostileFileTests {
     )
   }
 
-  @Test("A single text has its limit too")
+  @Test("A single string is limited as well")
   func longText() throws {
     #expect(
       try verdict("version: 1\nbaselines: \(String(repeating: "x", count: 300_000))\n") == """
@@ -106,7 +106,7 @@ struct HostileFileTests {
     )
   }
 
-  @Test("Of very many errors the first thousand are listed, and that there are more")
+  @Test("The first thousand errors are listed, then a note that there are more")
   func manyErrors() throws {
     let keys = (0..<3000).map { "k\($0): 1\n" }.joined()
     let folder = try ProjectFolder(files: ["highwater.yml": keys])
@@ -116,7 +116,7 @@ struct HostileFileTests {
   }
 
   @Test(
-    "What is not UTF-8 text is told with its place",
+    "Invalid UTF-8 is reported with its location",
     arguments: [
       ([0x61, 0x3a, 0x20, 0x31, 0x0a, 0x62, 0xff], "highwater.yml:2:2: error: invalid UTF-8 from here on"),
       ([0xff, 0xfe, 0x61, 0x00], "highwater.yml:1:1: error: invalid UTF-8 from here on"),
@@ -128,7 +128,7 @@ struct HostileFileTests {
   }
 
   @Test(
-    "Control characters have no place in a file",
+    "Control characters are not allowed",
     arguments: [("\u{1b}", "1B"), ("\u{0}", "0"), ("\u{7f}", "7F")]
   )
   func controlCharacter(character: String, code: String) throws {
@@ -140,8 +140,8 @@ struct HostileFileTests {
     )
   }
 
-  @Test("Windows' line ends and a byte order mark change no place")
-  func otherEditors() throws {
+  @Test("CRLF line ends and a byte order mark do not shift locations")
+  func lineEnds() throws {
     let text = "version: 1\nscenarios:\n  - name: load\n    timeout: 5\n\(Self.target)"
     let expected = """
       highwater.yml:4:14: error: the duration `5` has no unit
@@ -156,7 +156,7 @@ struct HostileFileTests {
   }
 
   @Test(
-    "Regular expressions of every kind are taken or refused, and crash nothing",
+    "Unsupported regular expressions are rejected and crash nothing",
     .timeLimit(.minutes(5)),
     arguments: [
       String(repeating: "(", count: 990), String(repeating: "[", count: 990), "a{1,99999999}", "a{2,1}",
@@ -173,14 +173,14 @@ struct HostileFileTests {
   }
 }
 
-@Suite("What stands in the place of a project file")
+@Suite("Unreadable project files")
 struct UnreadableFileTests {
-  @Test("There is no file")
+  @Test("The file is missing")
   func missing() throws {
     #expect(try ProjectFolder().verdict() == "highwater.yml: error: no such file")
   }
 
-  @Test("A folder stands there")
+  @Test("The path is a folder")
   func folder() throws {
     let folder = try ProjectFolder()
     try folder.makeFolder("highwater.yml")
@@ -192,7 +192,7 @@ struct UnreadableFileTests {
     )
   }
 
-  @Test("A FIFO or a device is not waited for", .timeLimit(.minutes(5)))
+  @Test("Opening a FIFO or a device does not block", .timeLimit(.minutes(5)))
   func pipe() throws {
     let folder = try ProjectFolder()
     try #require(makeFIFO("\(folder.path)/highwater.yml"))
@@ -206,14 +206,14 @@ struct UnreadableFileTests {
     #expect(error?.diagnostics.map(\.problem) == ["is not a regular file"])
   }
 
-  @Test("A file that the kernel will not give is told with the kernel's reason")
+  @Test("A read error is reported with the kernel's reason")
   func unreadable() throws {
     // Reading another process's memory map from offset 0 fails with EIO for anyone, root too.
     let error = #expect(throws: ProjectError.self) { try ProjectFile.load("/proc/self/mem", environment: [:]) }
     #expect(error?.diagnostics.map(\.problem) == ["cannot be read: input/output error"])
   }
 
-  @Test("A link in a circle is told as such")
+  @Test("A circular symbolic link is reported")
   func circle() throws {
     let folder = try ProjectFolder()
     try FileManager.default.createSymbolicLink(

@@ -2,12 +2,12 @@ import Testing
 
 @testable import GateFiles
 
-@Suite("Variables in texts")
+@Suite("Variables in strings")
 struct InterpolationTests {
   static let environment = ["A": "1", "B_2": "two", "EMPTY": "", "NESTED": "${A}"]
 
   @Test(
-    "`${NAME}` is replaced, and `$${` stands for `${`",
+    "`${NAME}` is replaced, and `$${` is an escaped `${`",
     arguments: [
       ("", ""), ("plain", "plain"), ("${A}", "1"), ("x${A}${B_2}y", "x1twoy"), ("$A $ {A} $", "$A $ {A} $"),
       ("$${A}", "${A}"), ("a$${A}${A}", "a${A}1"), ("${NESTED}", "${A}"), ("}${A}}", "}1}"),
@@ -20,14 +20,14 @@ struct InterpolationTests {
     #expect(result.malformed == nil)
   }
 
-  @Test("Each variable that is not set, or empty, is named")
+  @Test("Each unset or empty variable is named")
   func missing() {
     let result = Interpolation(of: "${X}${A}${EMPTY}", environment: Self.environment)
     #expect(result.missing == ["X", "EMPTY"])
   }
 
   @Test(
-    "What is no variable is refused",
+    "A malformed reference is rejected",
     arguments: [
       ("${", "${"), ("${}", "${}"), ("${A", "${A"), ("${A:-b}", "${A:-b}"), ("x${1}", "${1}"), ("${ A }", "${ A }"),
     ]
@@ -37,7 +37,7 @@ struct InterpolationTests {
   }
 
   @Test(
-    "Addresses of the web have a scheme, a host and no blanks",
+    "Web addresses have a scheme, a host and no blanks",
     arguments: [
       "http://h", "HTTPS://h/", "http://h:80", "http://h:8080/a?b#c", "http://[::1]:80/", "http://u:p@h/", "http://h?x",
     ]
@@ -47,7 +47,7 @@ struct InterpolationTests {
   }
 
   @Test(
-    "Other addresses are refused",
+    "Other addresses are rejected",
     arguments: [
       "", "h", "//h", "ftp://h", "http:/h", "http://", "http:///x", "http://:80", "http://u@", "http://h:0",
       "http://h:65536", "http://h:x", "http://[::1", "http://[]", "http://[::1]x", "http://a b", "http://ä/",

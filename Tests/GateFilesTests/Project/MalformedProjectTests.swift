@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateFiles
 
-/// A project file that is not sound, and all messages on it.
+/// A malformed project file and all its errors.
 ///
 /// The cases are in `Golden/malformed.txt`:
 /// ```
@@ -12,7 +12,7 @@ import Testing
 /// 5:22: the tolerance `3` has no unit
 ///   hint: write a percentage such as `3%`, …
 /// ```
-/// The lines with `|` are a part of the file that the word in brackets names; the rest of that file is sound.
+/// Lines with `|` are the part of the file that the brackets name; the rest of the file is valid.
 struct MalformedProject: Sendable, CustomTestStringConvertible {
   enum Part: String {
     case file
@@ -45,7 +45,7 @@ struct MalformedProject: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The messages as the program has them.
+  /// The errors as the program prints them.
   var expected: String {
     messages.map { message in
       if message.hasPrefix("  hint: ") { return String(message) }
@@ -71,18 +71,18 @@ extension MalformedProject {
   }
 }
 
-@Suite("Messages on project files that are not sound")
+@Suite("Errors in project files")
 struct MalformedProjectTests {
-  /// `SET` holds what must never be shown: a secret, and a control character that no header may have.
+  /// `SET` holds what must never be printed: a secret, and a control character that no header may have.
   static let environment = ["SET": "se cret\u{1b}", "HOOK": "https://example.com/x"]
 
-  @Test("Every fault has its place, and what to do", arguments: MalformedProject.all)
+  @Test("Every error has a location and a hint", arguments: MalformedProject.all)
   func diagnostics(malformed: MalformedProject) throws {
     let folder = try ProjectFolder(files: ["highwater.yml": malformed.yaml])
     #expect(folder.verdict(environment: Self.environment) == malformed.expected)
   }
 
-  @Test("No case is lost")
+  @Test("Every case of the golden file is run")
   func count() {
     #expect(MalformedProject.all.count == 133)
   }

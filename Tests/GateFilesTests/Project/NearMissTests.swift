@@ -1,12 +1,12 @@
 import GateFiles
 import Testing
 
-@Suite("What a word was meant to be")
+@Suite("Suggestions for misspelled words")
 struct NearMissTests {
   static let words = ["tolerance", "timeout", "on", "tcp", "memory-limit", "steps", "stop"]
 
   @Test(
-    "Two slips at most lie between a word and what was meant",
+    "A word with at most two typos is suggested",
     arguments: [
       ("tolerence", "tolerance"), ("tolreance", "tolerance"), ("Timeout", "timeout"), ("memoryLimit", "memory-limit"),
       ("memory_limit", "memory-limit"), ("tpc", "tcp"), ("step", "steps"), ("stps", "steps"), ("stp", "stop"),
@@ -17,7 +17,7 @@ struct NearMissTests {
   }
 
   @Test(
-    "What is farther, or short, or right already is no slip",
+    "Distant, short or correct words get no suggestion",
     arguments: ["tolerating", "of", "udp2", "", "o", String(repeating: "x", count: 1_000_000)]
   )
   func far(word: String) {

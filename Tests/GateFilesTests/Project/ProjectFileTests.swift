@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Finding the project file")
 struct LocateTests {
-  @Test("The first of its three names counts, in the working directory before its parents")
+  @Test("The first of its three names counts; the working directory is searched before its parents")
   func order() throws {
     let folder = try ProjectFolder(files: ["ci/highwater.yml": "", "a/b/x": ""])
     func located(from sub: String) throws -> String {
@@ -45,7 +45,7 @@ struct LocateTests {
     #expect(error?.diagnostics.first?.problem == "there is no project file in `\(folder.path)/a`")
   }
 
-  @Test("A named file is taken from the working directory, and not searched for")
+  @Test("An explicit path is resolved against the working directory, and nothing is searched")
   func explicit() throws {
     #expect(try ProjectFile.locate(explicit: "../x.yml", from: "/a/b") == "/a/x.yml")
     #expect(try ProjectFile.locate(explicit: "/c/./x.yml", from: "/a/b") == "/c/x.yml")
@@ -54,11 +54,11 @@ struct LocateTests {
 
 @Suite("Loading the project file")
 struct LoadTests {
-  static let smallest = "version: 1\nscenarios:\n  - name: load\n    target: {command: [sleep, 1]}\n"
+  static let minimal = "version: 1\nscenarios:\n  - name: load\n    target: {command: [sleep, 1]}\n"
 
-  @Test("What it leaves out has the contract's defaults")
+  @Test("Missing keys have the documented defaults")
   func defaults() throws {
-    let folder = try ProjectFolder(files: ["highwater.yml": Self.smallest])
+    let folder = try ProjectFolder(files: ["highwater.yml": Self.minimal])
     var scenario = Scenario(
       name: ScenarioName("load"),
       target: Target(command: .arguments(["sleep", "1"]), workingDirectory: folder.path)
@@ -78,7 +78,7 @@ struct LoadTests {
     )
   }
 
-  @Test("Paths start at the repository's root, not at the file; variables stand in them")
+  @Test("Relative paths start at the repository's root, and variables in them are replaced")
   func paths() throws {
     let folder = try ProjectFolder(
       files: [
@@ -86,7 +86,7 @@ struct LoadTests {
         baselines: ../${TEAM}/./b//c
         history: "off"
         artifacts: /tmp/$${x}
-        \(Self.smallest)
+        \(Self.minimal)
         """
       ]
     )
@@ -98,13 +98,13 @@ struct LoadTests {
     #expect(project.scenarios.first?.place?.file == "deep/ci/highwater.yml")
   }
 
-  @Test("Without a repository the root is the file's own folder")
+  @Test("Without a repository, the root is the folder of the project file")
   func rootWithoutRepository() throws {
-    let folder = try ProjectFolder(isRepository: false, files: ["ci/highwater.yml": Self.smallest])
+    let folder = try ProjectFolder(isRepository: false, files: ["ci/highwater.yml": Self.minimal])
     #expect(try folder.load("ci/highwater.yml").root == "\(folder.path)/ci")
   }
 
-  @Test("A webhook whose variables are not set is left out where nobody is told anyway")
+  @Test("A webhook with unset variables is left out if no webhook is sent")
   func webhooksNotNeeded() throws {
     let hooks = """
       webhooks:
@@ -113,7 +113,7 @@ struct LoadTests {
         - {url: "https://h/", secret: "${C}"}
         - {url: "https://h/", on: change}
       """
-    let folder = try ProjectFolder(files: ["highwater.yml": "\(hooks)\n\(Self.smallest)"])
+    let folder = try ProjectFolder(files: ["highwater.yml": "\(hooks)\n\(Self.minimal)"])
     let environment = ["A": "http://host:8080", "C": ""]
     let project = try folder.load(environment: environment, webhooksNeeded: false)
     #expect(project.webhooks.map(\.reference) == ["${A}/x", "https://h/"])
@@ -126,34 +126,34 @@ struct LoadTests {
         == ["B", "C"].map { "the environment variable `\($0)` is not set, or is empty" })
   }
 
-  @Test("The value of a variable is never shown")
+  @Test("The value of a variable is never printed")
   func secrets() throws {
     let hooks = "webhooks: [{url: '${A}'}, {url: 'http://${A}:x/'}]\nhistory: ${A}\n"
-    let folder = try ProjectFolder(files: ["highwater.yml": hooks + Self.smallest])
+    let folder = try ProjectFolder(files: ["highwater.yml": hooks + Self.minimal])
     let verdict = folder.verdict(environment: ["A": "pass word\u{1b}"])
     #expect(verdict.split(separator: "\n").count == 5)
     #expect(!verdict.contains("pass"))
   }
 
-  @Test("A commit's page is an address with a place for the commit")
+  @Test("A commit link is an address with a placeholder for the commit")
   func links() throws {
     let folder = try ProjectFolder(
-      files: ["highwater.yml": "links: {commit: \"${FORGE}/commit/{commit}?tab=files\"}\n" + Self.smallest])
+      files: ["highwater.yml": "links: {commit: \"${FORGE}/commit/{commit}?tab=files\"}\n" + Self.minimal])
     let links = try folder.load(environment: ["FORGE": "https://git.example/core"]).links
     #expect(links == BuildLinks(commit: "https://git.example/core/commit/{commit}?tab=files"))
   }
 
-  @Test("An environment has a name, and hard fields to look past")
+  @Test("An environment has a name and a list of ignored fields")
   func environmentRule() throws {
     let folder = try ProjectFolder(
-      files: ["highwater.yml": "environment: {name: ci-runner, ignore: [cpus, memoryLimit]}\n" + Self.smallest]
+      files: ["highwater.yml": "environment: {name: ci-runner, ignore: [cpus, memoryLimit]}\n" + Self.minimal]
     )
     #expect(
       try folder.load().environment == EnvironmentRule(name: "ci-runner", ignoredFields: [.cpus, .memoryLimit])
     )
   }
 
-  @Test("A thousand scenarios are no problem, nor is a matrix of two thousand", .timeLimit(.minutes(5)))
+  @Test("A thousand scenarios and a matrix of two thousand load", .timeLimit(.minutes(5)))
   func many() throws {
     let body = """
           tags: [server, slow]
@@ -171,7 +171,7 @@ struct LoadTests {
     #expect(try folder.load().scenarios.count == 1000 + 50 * 40)
   }
 
-  @Test("More scenarios than there may be are one error")
+  @Test("Too many scenarios are one error")
   func tooMany() throws {
     let axis = (0..<70).map(String.init).joined(separator: ",")
     let matrices = (0..<2).map {
@@ -187,11 +187,11 @@ struct LoadTests {
   }
 }
 
-@Suite("Files that a project includes")
+@Suite("Included files")
 struct IncludeTests {
   static func scenario(_ name: String) -> String { "scenarios: [{name: \(name), target: {shell: x}}]\n" }
 
-  @Test("They follow the file's own scenarios, pattern by pattern, sorted by name, each once")
+  @Test("Included files follow the file's own scenarios, in the order of the patterns, sorted by name, each once")
   func order() throws {
     let folder = try ProjectFolder(
       files: [
@@ -203,7 +203,7 @@ struct IncludeTests {
     #expect(try folder.load(environment: ["DIR": "t"]).scenarios.map(\.name.text) == ["own", "a", "b", "z"])
   }
 
-  @Test("The defaults of the project are theirs too")
+  @Test("The project's defaults apply to included files")
   func defaults() throws {
     let folder = try ProjectFolder(
       files: ["highwater.yml": "version: 1\ndefaults: {warmup: 7}\ninclude: [a.yml]\n", "a.yml": Self.scenario("a")]
@@ -211,8 +211,8 @@ struct IncludeTests {
     #expect(try folder.load().scenarios.map(\.warmup) == [7])
   }
 
-  @Test("Faults are listed file by file, each with its own name")
-  func faults() throws {
+  @Test("Errors are listed per file, each with its file name")
+  func errors() throws {
     let folder = try ProjectFolder(
       files: [
         "highwater.yml":
@@ -239,7 +239,7 @@ struct IncludeTests {
     )
   }
 
-  @Test("No link is outside the project's folder")
+  @Test("A link out of the project's folder is rejected")
   func link() throws {
     let outside = try ProjectFolder(files: ["a.yml": Self.scenario("a")])
     let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\ninclude: [in/a.yml]\n"])
@@ -252,7 +252,7 @@ struct IncludeTests {
     )
   }
 
-  @Test("A hundred files may be included, one more may not")
+  @Test("A hundred files may be included; one more is an error")
   func tooMany() throws {
     let folder = try ProjectFolder(files: ["highwater.yml": "version: 1\ninclude: [\"s/*\"]\n"])
     for index in 0..<100 { try folder.write("s/\(index).yml", Self.scenario("s\(index)")) }
@@ -261,7 +261,7 @@ struct IncludeTests {
     #expect(folder.verdict() == "highwater.yml:2:11: error: more than 100 files are included")
   }
 
-  @Test("A folder whose own name is a pattern is itself only")
+  @Test("Pattern characters in the path of the root are taken literally")
   func patternInRoot() throws {
     let folder = try ProjectFolder(
       isRepository: false,

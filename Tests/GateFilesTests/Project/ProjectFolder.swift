@@ -4,12 +4,12 @@ import Glibc
 
 @testable import GateFiles
 
-/// A project's folder on disk, removed with its owner.
+/// A temporary project folder, removed on `deinit`.
 final class ProjectFolder {
   /// An absolute path without links.
   let path: String
 
-  /// Makes the folder, with a `.git` in it where it is to be a repository.
+  /// Creates the folder, with a `.git` in it for a repository.
   init(isRepository: Bool = true, files: [String: String] = [:]) throws {
     let folder = FileManager.default.temporaryDirectory.path + "/highwater-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -37,7 +37,7 @@ final class ProjectFolder {
     try Data(bytes).write(to: URL(filePath: "\(path)/\(name)"))
   }
 
-  /// Loads `highwater.yml` as somebody would who works in the folder.
+  /// Loads `highwater.yml` with this folder as the working directory.
   func load(
     _ name: String = "highwater.yml",
     environment: [String: String] = [:],
@@ -48,7 +48,7 @@ final class ProjectFolder {
     )
   }
 
-  /// What is said of `highwater.yml`; `loads` where nothing is.
+  /// The error message for `highwater.yml`, or `loads`.
   func verdict(environment: [String: String] = [:]) -> String {
     do throws(ProjectError) {
       _ = try load(environment: environment)
@@ -60,7 +60,7 @@ final class ProjectFolder {
 }
 
 extension ProjectFolder {
-  /// A folder whose project file is one scenario with the lines given, indented as its keys.
+  /// A project file with a single scenario that has these lines.
   convenience init(scenarioLines: String) throws {
     let lines = scenarioLines.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
     try self.init(files: ["highwater.yml": "version: 1\nscenarios:\n  - name: load\n\(lines.joined(separator: "\n"))\n"]
@@ -68,7 +68,7 @@ extension ProjectFolder {
   }
 }
 
-/// Makes a FIFO; false where the kernel refuses.
+/// Creates a FIFO; false if the kernel refuses.
 func makeFIFO(_ path: String) -> Bool {
   mkfifo(path, 0o600) == 0
 }

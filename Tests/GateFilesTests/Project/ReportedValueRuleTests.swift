@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateFiles
 
-@Suite("Rules for what a target reports itself")
+@Suite("Rules for reported values")
 struct ReportedValueRuleTests {
   private static func rule(
     _ relative: Double? = nil,
@@ -23,7 +23,7 @@ struct ReportedValueRuleTests {
     GateRule(metric: .value("cache.entries"), tolerance: tolerance, limit: limit, severity: severity)
   }
 
-  /// What stands behind `value.cache.entries:`, and what is read of it.
+  /// The YAML value of `value.cache.entries` and the rule that it gives.
   static let rules: [(text: String, rule: GateRule)] = [
     ("10", rule(nil, .number(10))),
     ("0", rule(nil, .number(0))),
@@ -59,36 +59,36 @@ struct ReportedValueRuleTests {
     return try #require(try folder.load().scenarios.first).gate
   }
 
-  @Test("A number, a size, a span of time, a share, both, `auto`, and the long form", arguments: rules)
+  @Test("A rule may be a number, a size, a time, a percentage, both, `auto` or a mapping", arguments: rules)
   func read(text: String, rule: GateRule) throws {
     #expect(try gate("value.cache.entries: \(text)") == Gate(rules: [rule]))
   }
 
-  @Test("A rule is spelled as it may stand in the file", arguments: rules)
+  @Test("A rule is printed as it can be written in the file", arguments: rules)
   func spelled(text: String, rule: GateRule) throws {
     #expect(rule.spelled == "value.cache.entries: \(text)")
     #expect(try gate(rule.spelled) == Gate(rules: [rule]))
   }
 
   @Test(
-    "A rule that gives no tolerance has 3 %, and no least amount of memory",
+    "The default tolerance is 3 %, without an absolute amount",
     arguments: [("off", GateRule.Severity.off), ("{on: warn}", .warn), ("{on: off}", .off)]
   )
   func standard(text: String, severity: GateRule.Severity) throws {
     #expect(try gate("value.cache.entries: \(text)") == Gate(rules: [Self.rule(3, severity: severity)]))
   }
 
-  @Test("Amounts in any order, with a space before the unit, quoted or as a number of YAML")
-  func ways() throws {
-    let same = ["[10, 3%]", "['3%', '10']", "[10.0, 3 %]", "[1e1, 3%]"]
-    for text in same {
+  @Test("Amounts may be in any order, quoted, or spaced from their unit")
+  func spellings() throws {
+    let equivalent = ["[10, 3%]", "['3%', '10']", "[10.0, 3 %]", "[1e1, 3%]"]
+    for text in equivalent {
       #expect(try gate("value.cache.entries: \(text)") == Gate(rules: [Self.rule(3, .number(10))]), "\(text)")
     }
     #expect(try gate("value.cache.entries: '512 KiB'") == Gate(rules: [Self.rule(nil, .kibibytes(512))]))
   }
 
   @Test(
-    "A value's name is what the target reports it under",
+    "A rule's name is `value.` and the name that the target reports",
     arguments: ["x", "5xx", "a.b-c_d.E", "peak_rss", "off", "loop.Layout.pass", String(repeating: "n", count: 100)]
   )
   func names(name: String) throws {

@@ -13,7 +13,7 @@ struct ScenarioReaderTests {
   static let target = "target: {shell: x, stdin: pipe}\n"
 
   @Test(
-    "Repetitions are a number, or bounds of which each has its default",
+    "Repetitions are a number, or bounds that each have a default",
     arguments: [
       ("3", Repetitions.fixed(3)), ("{min: 7, max: 9}", .adaptive(min: 7, max: 9)),
       ("{min: 30}", .adaptive(min: 30, max: 30)), ("{max: 3}", .adaptive(min: 3, max: 3)),
@@ -25,7 +25,7 @@ struct ScenarioReaderTests {
   }
 
   @Test(
-    "A server is a port of this machine, or a host and a port",
+    "A server is a local port, or a host and a port",
     arguments: [
       ("7001", "127.0.0.1", 7001), ("'7001'", "127.0.0.1", 7001), ("db.local:1", "db.local", 1),
       ("'[::1]:65535'", "::1", 65535),
@@ -36,12 +36,12 @@ struct ScenarioReaderTests {
   }
 
   @Test(
-    "Other servers are refused", arguments: ["0", "-1", "h:", "':1'", "a:b:1", "'[::1]'", "h:65536", "'[]:1'", "1.5"])
+    "Other servers are rejected", arguments: ["0", "-1", "h:", "':1'", "a:b:1", "'[::1]'", "h:65536", "'[]:1'", "1.5"])
   func badServer(text: String) throws {
     #expect(throws: ProjectError.self) { try scenario(Self.target + "ready: {tcp: \(text)}") }
   }
 
-  @Test("Every other condition of readiness")
+  @Test("Every other readiness condition")
   func conditions() throws {
     func ready(_ text: String) throws -> Readiness.Condition? {
       try scenario(Self.target + "ready: {\(text)}", environment: ["P": "8080"]).ready?.condition
@@ -62,7 +62,7 @@ struct ScenarioReaderTests {
     #expect(try scenario(Self.target + "isolation: {cpus: \(text)}").isolation.cpus == expected)
   }
 
-  @Test("Words that other readers of YAML take for booleans are words")
+  @Test("Words that YAML 1.1 reads as booleans stay strings")
   func words() throws {
     let read = try scenario(
       """
@@ -92,7 +92,7 @@ struct ScenarioReaderTests {
     #expect(try input(#"{text: "a\nb"}"#) == .text("a\nb"))
   }
 
-  @Test("What belongs to the target or to a shell keeps its `${X}`")
+  @Test("`${X}` stays as it is in commands, their environment and their input")
   func untouched() throws {
     let read = try scenario(
       """
@@ -108,7 +108,7 @@ struct ScenarioReaderTests {
     #expect(read.steps.map(\.action) == [.run(Step.Client(command: .shell("echo ${X}")))])
   }
 
-  @Test("The long form of a client, and the defaults of steps")
+  @Test("The mapping form of a client, and the defaults of steps")
   func steps() throws {
     let read = try scenario(
       Self.target + """
@@ -132,7 +132,7 @@ struct ScenarioReaderTests {
     )
   }
 
-  @Test("Turns are counted through every level, and do not overflow")
+  @Test("Loop turns are counted at every level and do not overflow")
   func turns() {
     func loop(_ times: Int, _ steps: [Step]) -> Step { Step(.repeat(times: times, steps: steps)) }
     let mark = Step(.mark("m"))
@@ -143,7 +143,7 @@ struct ScenarioReaderTests {
   }
 
   @Test(
-    "A rule of the gate in each of its forms",
+    "Every form of a gate rule",
     arguments: [
       ("peak_rss: auto", GateRule(metric: .peakRSS, tolerance: .automatic)),
       ("peak_rss: 512KiB", GateRule(metric: .peakRSS, tolerance: .bounds(relative: nil, absolute: .kibibytes(512)))),
@@ -164,13 +164,13 @@ struct ScenarioReaderTests {
   }
 }
 
-@Suite("What scenarios have in common, and in what they differ")
+@Suite("Matrix and defaults")
 struct MatrixAndDefaultsTests {
   private func scenarios(_ text: String) throws -> [Scenario] {
     try ProjectFolder(files: ["highwater.yml": "version: 1\n\(text)\n"]).load().scenarios
   }
 
-  @Test("A scenario's own value replaces the whole default, but in gate and isolation key by key")
+  @Test("A scenario's value replaces the whole default, except in `gate` and `isolation`, which merge by key")
   func merging() throws {
     let read = try scenarios(
       """
@@ -201,7 +201,7 @@ struct MatrixAndDefaultsTests {
     #expect(read.map { $0.gate.rules.first?.tolerance } == [share(1), share(4)])
   }
 
-  @Test("A matrix makes a scenario for each combination, in the order of the file")
+  @Test("A matrix gives a scenario for each combination, in file order")
   func names() throws {
     let read = try scenarios(
       "scenarios: [{name: m, target: {shell: x}, matrix: {b: [2, 'x y'], a: [on, 1.0]}}, {name: n, target: {shell: x}}]"
@@ -209,7 +209,7 @@ struct MatrixAndDefaultsTests {
     #expect(read.map(\.name.text) == ["m[b=2,a=on]", "m[b=2,a=1.0]", "m[b=x y,a=on]", "m[b=x y,a=1.0]", "n"])
   }
 
-  @Test("`{{axis}}` is replaced in every text, keys and defaults too; a number stays one")
+  @Test("`{{axis}}` is replaced in every string, including keys and defaults; a number stays a number")
   func filled() throws {
     let read = try scenarios(
       """
@@ -230,14 +230,14 @@ struct MatrixAndDefaultsTests {
     #expect(read.last?.steps.map(\.description) == ["repeat: 3 times"])
   }
 
-  @Test("Without a matrix double braces are left alone")
+  @Test("Without a matrix, double braces are left alone")
   func noMatrix() throws {
     let read = try scenarios("scenarios: [{name: m, target: {shell: 'echo {{x}}'}}]")
     #expect(read.first?.target.command == .shell("echo {{x}}"))
   }
 
-  @Test("A fault of the defaults is told once, and one that every scenario overrides is told too")
-  func faultsOfDefaults() throws {
+  @Test("An error in the defaults is reported once, even if every scenario overrides it")
+  func errorsInDefaults() throws {
     let folder = try ProjectFolder(
       files: [
         "highwater.yml": """

@@ -16,8 +16,8 @@ struct ArtifactsFolderTests {
     folder = ArtifactsFolder(path: "\(scratch.path)/deep/.highwater")
   }
 
-  @Test("Everything has its place in the folder")
-  func places() {
+  @Test("Paths in the folder")
+  func paths() {
     #expect(folder.result == "\(folder.path)/result.json" && folder.outbox == "\(folder.path)/outbox")
     #expect(
       folder.recording(of: scenario, repetition: 3) == "\(folder.path)/recordings/load[file=a%2Fb]/3.jsonl"
@@ -25,27 +25,27 @@ struct ArtifactsFolderTests {
     #expect(folder.output(of: scenario, repetition: 12) == "\(folder.path)/output/load[file=a%2Fb]/12.log")
   }
 
-  @Test("It is made where it is missing, and preparing it leaves nothing in it")
+  @Test("A missing folder is created, and preparing leaves no file in it")
   func prepare() throws {
     try folder.prepare()
     try folder.prepare()
     #expect(try scratch.names(in: "deep/.highwater") == [])
   }
 
-  @Test("A file in its place is an error that names it")
+  @Test("A file at its path is an error that names it")
   func fileInTheWay() throws {
     let path = try scratch.put("", at: "deep/.highwater")
     let error = try #require(throws: FileError.self) { try folder.prepare() }
     #expect(error.code == .notWritable && error.path == path)
   }
 
-  @Test("A folder that takes no files is an error that names it")
+  @Test("A folder that is not writable is an error that names it")
   func notWritable() throws {
     let error = try #require(throws: FileError.self) { try ArtifactsFolder(path: "/proc/self").prepare() }
     #expect(error.code == .notWritable && error.path == "/proc/self")
   }
 
-  @Test("A full disk is told before anything is measured", .mayMount)
+  @Test("A full disk is an error before anything is measured", .mayMount)
   func fullDisk() throws {
     let disk = try SmallDisk(at: "\(scratch.path)/disk")
     try SafeFile.write([UInt8](repeating: 1, count: 65_536), to: "\(disk.path)/filler")
@@ -54,7 +54,7 @@ struct ArtifactsFolderTests {
     #expect(try scratch.names(in: "disk") == ["filler"])
   }
 
-  @Test("Two runs cannot use it at a time, and one can after the other")
+  @Test("Only one run at a time can lock the folder")
   func lock() throws {
     try folder.prepare()
     do {
@@ -74,7 +74,7 @@ struct ArtifactsFolderTests {
     _ = try folder.lock()
   }
 
-  @Test("The lock is held until the end of its scope, even where nobody names it any more")
+  @Test("The lock is held until the end of its scope, even after its last use")
   func lockScope() throws {
     try folder.prepare()
     let lock = try folder.lock()
@@ -83,7 +83,7 @@ struct ArtifactsFolderTests {
     #expect(throws: FileError.self) { _ = try folder.lock() }
   }
 
-  @Test("A link in the place of the lock is not followed")
+  @Test("A symbolic link at the path of the lock is not followed")
   func lockLink() throws {
     try folder.prepare()
     try #require(symlink("\(scratch.path)/outside", "\(folder.path)/lock") == 0)
@@ -91,7 +91,7 @@ struct ArtifactsFolderTests {
     #expect(try scratch.names() == ["deep"])
   }
 
-  @Test("Clearing removes recordings and outputs of that scenario, and nothing else")
+  @Test("Clearing removes the recordings and outputs of that scenario, and nothing else")
   func clear() throws {
     try folder.prepare()
     let base = "deep/.highwater"
@@ -111,7 +111,7 @@ struct ArtifactsFolderTests {
     #expect(try scratch.names(in: base) == ["output", "recordings", "result.json"])
   }
 
-  @Test("Clearing what was never there is fine")
+  @Test("Clearing missing files is not an error")
   func clearNothing() throws {
     try folder.clear(scenario)
     try folder.prepare()
@@ -133,7 +133,7 @@ struct ArtifactsFolderTests {
     #expect(try scratch.text(of: "outside/load[file=a%2Fb]/1.jsonl") == "precious")
   }
 
-  @Test("Clearing removes a link among the recordings, not what it leads to")
+  @Test("Clearing removes a symbolic link, not its target")
   func clearFileLink() throws {
     let precious = try scratch.put("precious", at: "outside")
     try SafeFile.makeFolder("\(folder.path)/recordings/load[file=a%2Fb]")

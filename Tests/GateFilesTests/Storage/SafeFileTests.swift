@@ -17,7 +17,7 @@ struct SafeFileTests {
 
   // MARK: Reading
 
-  @Test("A file is read whole up to the bound, and refused one byte beyond")
+  @Test("A file up to the size limit is read whole; one byte more is an error")
   func bound() throws {
     let path = try scratch.put("12345", at: "five")
     #expect(try SafeFile.read(path, atMost: 5) == Array("12345".utf8))
@@ -30,7 +30,7 @@ struct SafeFileTests {
     #expect(error.code == .tooLarge)
   }
 
-  @Test("A file whose size is not told beforehand is read and bounded too")
+  @Test("A file of unknown size is read, with the same limit")
   func unsized() throws {
     #expect(try SafeFile.read("/proc/self/stat", atMost: 65_536).count > 50)
     #expect(throws: FileError.self) { try SafeFile.read("/proc/self/stat", atMost: 10) }
@@ -44,7 +44,7 @@ struct SafeFileTests {
   }
 
   @Test(
-    "What is not a regular file is refused at once",
+    "A file that is not regular is rejected without blocking",
     .timeLimit(.minutes(5)),
     arguments: ["fifo", "folder", "/dev/zero", "/dev/tty", "link to fifo"]
   )
@@ -58,10 +58,10 @@ struct SafeFileTests {
   }
 
   @Test(
-    "A path that leads nowhere is told apart from a file that cannot be read",
+    "A missing path and an unreadable file are distinct errors",
     arguments: [
       ("missing", "no such file"), ("five/x", "no such file: a part of the path is not a folder"),
-      ("", "the path is empty"), ("five\0.json", "the path contains a zero byte"),
+      ("", "the path is empty"), ("five\0.json", "the path contains a NUL byte"),
     ]
   )
   func missing(name: String, problem: String) throws {
@@ -73,7 +73,7 @@ struct SafeFileTests {
 
   // MARK: Writing
 
-  @Test("A file is made with its folders, and replaced whole")
+  @Test("A file is created with its folders, and replaced atomically")
   func write() throws {
     try SafeFile.write(Array("first, the longer one".utf8), to: file("a/b/c.json"))
     try SafeFile.write(Array("second".utf8), to: file("a/b/c.json"))
@@ -81,7 +81,7 @@ struct SafeFileTests {
     #expect(try scratch.names(in: "a/b") == ["c.json"])
   }
 
-  @Test("A new file may be read by all, whatever mode the old one had")
+  @Test("A new file is readable by all, whatever the old file's mode")
   func mode() throws {
     let path = try scratch.put("old", at: "a.json")
     try #require(chmod(path, 0o600) == 0)
@@ -93,7 +93,7 @@ struct SafeFileTests {
     #expect(facts.st_mode & 0o777 == 0o644 & ~mask)
   }
 
-  @Test("A symbolic link is replaced, and what it leads to is left alone")
+  @Test("A symbolic link is replaced; its target is left alone")
   func link() throws {
     let precious = try scratch.put("precious", at: "precious")
     try #require(symlink(precious, file("result.json")) == 0)
@@ -102,7 +102,7 @@ struct SafeFileTests {
     #expect(try scratch.text(of: "result.json") == "new")
   }
 
-  @Test("A link to nowhere and a link to itself are replaced too", arguments: ["nowhere", "result.json"])
+  @Test("A dangling or circular link is replaced too", arguments: ["nowhere", "result.json"])
   func brokenLink(target: String) throws {
     try #require(symlink(file(target), file("result.json")) == 0)
     try SafeFile.write(Array("new".utf8), to: file("result.json"))
@@ -119,7 +119,7 @@ struct SafeFileTests {
     #expect(try scratch.names() == before)
   }
 
-  @Test("A file in the place of a folder is named as what is in the way")
+  @Test("A file at the path of a folder is named in the error")
   func fileInTheWay() throws {
     let path = try scratch.put("", at: "baselines")
     let error = try #require(throws: FileError.self) { try SafeFile.write([1], to: "\(path)/load/ci.json") }
@@ -127,18 +127,18 @@ struct SafeFileTests {
     #expect(
       error.diagnostics[0].description.hasSuffix(
         "error: cannot be written: a part of the path is not a folder\n"
-          + "  hint: move the file that is in its place, or choose another path"
+          + "  hint: move the file at this path, or choose another path"
       )
     )
   }
 
-  @Test("A file system that takes no files makes a clear error", arguments: ["/proc/highwater/x.json", "/proc/x.json"])
+  @Test("A file system that takes no files gives a clear error", arguments: ["/proc/highwater/x.json", "/proc/x.json"])
   func notWritable(path: String) throws {
     let error = try #require(throws: FileError.self) { try SafeFile.write([1], to: path) }
     #expect(error.code == .notWritable && error.hint == "choose a folder that this user may write to")
   }
 
-  @Test("A name that is too long for the file system makes a clear error, and leaves nothing")
+  @Test("A file name that is too long gives a clear error, and leaves no file")
   func tooLongName() throws {
     let path = file(String(repeating: "x", count: 300))
     let error = try #require(throws: FileError.self) { try SafeFile.write([1], to: path) }
@@ -146,7 +146,7 @@ struct SafeFileTests {
     #expect(try scratch.names() == [])
   }
 
-  @Test("A full disk makes a clear error and leaves the old file whole", .mayMount)
+  @Test("A full disk gives a clear error and leaves the old file intact", .mayMount)
   func fullDisk() throws {
     let disk = try SmallDisk(at: file("disk"))
     try SafeFile.write(Array("old".utf8), to: "\(disk.path)/b.json")
@@ -165,7 +165,7 @@ struct SafeFileTests {
     #expect(try scratch.names(in: "disk") == ["b.json"])
   }
 
-  @Test("A disk that is mounted read-only makes a clear error", .mayMount)
+  @Test("A read-only file system gives a clear error", .mayMount)
   func readOnlyDisk() throws {
     let disk = try SmallDisk(at: file("disk"))
     try disk.makeReadOnly()
@@ -173,7 +173,7 @@ struct SafeFileTests {
     #expect(error.code == .notWritable && error.problem == "cannot be written: read-only file system")
   }
 
-  @Test("A process that is killed while it writes leaves the one file or the other, whole", .timeLimit(.minutes(3)))
+  @Test("A process killed while it writes leaves the old or the new file, intact", .timeLimit(.minutes(3)))
   func killed() async throws {
     let path = file("b.json")
     try SafeFile.write([UInt8](repeating: 1, count: 4 << 20), to: path)
@@ -181,7 +181,7 @@ struct SafeFileTests {
       await #expect(processExitsWith: .signal(SIGALRM)) {
         [path = path as String, microseconds = microseconds as UInt32] in
         let (first, second) = ([UInt8](repeating: 1, count: 4 << 20), [UInt8](repeating: 2, count: 4 << 20))
-        // Nobody handles the alarm, so that it ends the process in the middle of whatever it does.
+        // SIGALRM has no handler, so it kills the process at an arbitrary moment.
         ualarm(microseconds, 0)
         while true {
           try SafeFile.write(second, to: path)
@@ -194,7 +194,7 @@ struct SafeFileTests {
   }
 
   @Test(
-    "The folder of a path is what stands before its last name",
+    "The folder of a path is everything before its last component",
     arguments: [("a/b", "a"), ("a", "."), ("/a", "/"), ("/", "/"), ("a//b//", "a"), ("/a/b/c", "/a/b"), ("..", ".")]
   )
   func folder(path: String, folder: String) {
@@ -203,15 +203,14 @@ struct SafeFileTests {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Runs a test where this process may mount a small disk.
-  static var mayMount: Self { .enabled(if: SmallDisk.isAllowed, "needs the right to mount") }
+  /// Runs a test only if this process may mount a file system.
+  static var mayMount: Self { .enabled(if: SmallDisk.isAllowed, "needs permission to mount") }
 }
 
-/// A disk of 64 KiB in memory, mounted on a folder while the value lives.
+/// A 64 KiB tmpfs, unmounted on `deinit`.
 final class SmallDisk: Sendable {
   let path: String
 
-  /// Whether this process may mount (`mount(2)`).
   static let isAllowed: Bool = {
     guard let scratch = try? ScratchFolder() else { return false }
     return (try? SmallDisk(at: "\(scratch.path)/disk")) != nil

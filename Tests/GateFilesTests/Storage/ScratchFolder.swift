@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A folder of a test's own, removed with all in it when the test ends.
+/// A temporary folder, removed on `deinit`.
 final class ScratchFolder: Sendable {
   let path: String
 
@@ -13,7 +13,7 @@ final class ScratchFolder: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// The names of all that is in the folder, hidden files too, sorted.
+  /// The names of all files in the folder, hidden files too, sorted.
   func names(in folder: String = "") throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)").sorted()
   }

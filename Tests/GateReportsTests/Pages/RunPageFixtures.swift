@@ -1,9 +1,9 @@
 import Foundation
 import GateCore
 
-/// Results with curves, as a check of a server yields them.
+/// Results with curves, as a check of a server gives them.
 extension Fixture {
-  /// A server that is filled in 0.4 s and then serves, growing a little or not.
+  /// A server that fills up in 0.4 s and then serves, with or without growth.
   static func curve(peak: Int64, height: Int64 = 22_642_688, growth: Int64 = 0, hasTree: Bool = false) -> MemoryCurve {
     let points = (0...100).map { index in
       let level =
@@ -28,7 +28,7 @@ extension Fixture {
     )
   }
 
-  /// The regression of the other reports, with all that a page can show.
+  /// The regression of the other reports, with every element that the page can show.
   static var charted: ScenarioResult {
     var scenario = traced(regressed, processes: 3)
     for index in scenario.repetitions.indices {

@@ -8,7 +8,7 @@ import Testing
 struct RunPageTests {
   private let context = SummaryContext(exitCode: .regression, resultPath: ".highwater/result.json")
 
-  /// What a person sees: the body without the numbers for the script and the scripts themselves.
+  /// The visible part of the page: the body without data and scripts.
   private func body(_ result: RunResult, _ context: SummaryContext? = nil) throws -> String {
     let text = RunPage.text(result, context: context ?? self.context)
     let start = try #require(text.range(of: "<body>\n")).upperBound
@@ -16,7 +16,7 @@ struct RunPageTests {
     return String(text[start..<end])
   }
 
-  /// The words of the body, without markup, with plain spaces.
+  /// The text of the body, without markup and with plain spaces.
   private func words(_ result: RunResult, _ context: SummaryContext? = nil) throws -> String {
     var text = try body(result, context).replacing(/<[^>]*>/, with: " ")
     for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")] {
@@ -25,13 +25,13 @@ struct RunPageTests {
     return text.replacing("\u{a0}", with: " ").replacing(/\s+/, with: " ")
   }
 
-  @Test("A page of a regression, a failure and a pass looks as its golden copy")
+  @Test("A page with a regression, a failure and a pass matches the golden file")
   func golden() throws {
     let result = Fixture.result([Fixture.passing("json-parse"), Fixture.crashed, Fixture.charted])
     try Golden.expect(try body(result), "run.html")
   }
 
-  @Test("A recorded command's page tells its figures and how to measure it again")
+  @Test("The page of a recorded command has its values and the command to repeat it")
   func recording() throws {
     var scenario = Fixture.passing("ls")
     scenario.repetitions = scenario.repetitions.prefix(1) + []
@@ -45,13 +45,13 @@ struct RunPageTests {
   }
 
   @Test(
-    "What the page says of a scenario is what the terminal says, word for word",
+    "The page and the terminal report use the same sentences",
     arguments: [
       Fixture.charted, Fixture.inconclusive, Fixture.improved, Fixture.withoutBaseline, Fixture.spiking, Fixture.warned,
       Fixture.failedStep, Fixture.crashed, Fixture.reporting, Fixture.looping, Fixture.changedUnit,
     ]
   )
-  func sameWords(scenario: ScenarioResult) throws {
+  func sameSentences(scenario: ScenarioResult) throws {
     let result = Fixture.result([scenario])
     var context = context
     context.approval = .file(".highwater/result.json")
@@ -81,7 +81,7 @@ struct RunPageTests {
     Format.plainAmount(value, unit: metric.unit).replacing("\u{a0}", with: " ")
   }
 
-  @Test("Every part of a rich result has its place")
+  @Test("The page shows every part of a detailed result")
   func parts() throws {
     let words = try words(Fixture.result([Fixture.charted]))
     for part in [
@@ -101,7 +101,7 @@ struct RunPageTests {
     }
   }
 
-  @Test("The bad ones come first and open, what passes is closed unless it is all there is")
+  @Test("Failures come first and are expanded; passes are collapsed, unless nothing else ran")
   func order() throws {
     let result = Fixture.result([Fixture.passing("a"), Fixture.inconclusive, Fixture.crashed, Fixture.charted])
     let headings = try body(result).matches(
@@ -113,7 +113,7 @@ struct RunPageTests {
   }
 
   @Test(
-    "Only an address of the web is a link",
+    "Only a web address becomes a link",
     arguments: [
       ("https://ci.example/1?a=b&c=<d>", true), ("HTTP://ci.example/", true), ("javascript:alert(1)", false),
       ("data:text/html,<script>alert(1)</script>", false), ("//ci.example", false), (" https://ci.example", false),
@@ -128,45 +128,45 @@ struct RunPageTests {
     #expect(try words(Fixture.result([Fixture.passing("a")], run: run)).contains("build"))
   }
 
-  @Test("Text from outside is never markup")
+  @Test("Untrusted text is never markup")
   func hostileWords() throws {
-    let evil = "</script></title></details><img src=x onerror=alert(1)>\"'&{{#a}}{{{b}}}"
+    let hostile = "</script></title></details><img src=x onerror=alert(1)>\"'&{{#a}}{{{b}}}"
     var scenario = Fixture.charted
-    scenario.name = ScenarioName(evil)
-    scenario.notes = [.comparedWithBuild(evil)]
+    scenario.name = ScenarioName(hostile)
+    scenario.notes = [.comparedWithBuild(hostile)]
     scenario.failure = Failure(
-      part: .init(.step, text: evil), problem: .http(url: evil, problem: .noAnswer("refused"), request: 1, of: 1),
-      place: SourcePlace(file: evil, line: 1, column: 1), output: evil)
-    scenario.environment.name = evil
-    scenario.environment.fingerprint.measurement = evil
+      part: .init(.step, text: hostile), problem: .http(url: hostile, problem: .noAnswer("refused"), request: 1, of: 1),
+      place: SourcePlace(file: hostile, line: 1, column: 1), output: hostile)
+    scenario.environment.name = hostile
+    scenario.environment.fingerprint.measurement = hostile
     for index in scenario.repetitions.indices {
-      scenario.repetitions[index].curve?.phases = [.init(evil, at: .zero)]
-      scenario.repetitions[index].curve?.marks = [.init(evil, at: .milliseconds(10))]
+      scenario.repetitions[index].curve?.phases = [.init(hostile, at: .zero)]
+      scenario.repetitions[index].curve?.marks = [.init(hostile, at: .milliseconds(10))]
       scenario.repetitions[index].end = End(
-        .crash, signal: .segv, proof: .kernelLog(line: evil), cause: .fatalError(line: evil))
-      scenario.repetitions[index].notes = [.threadsNotFollowed(command: evil, count: 1)]
-      scenario.repetitions[index].largestProcesses[0].command = evil
-      scenario.repetitions[index].spike?.phase = evil
+        .crash, signal: .segv, proof: .kernelLog(line: hostile), cause: .fatalError(line: hostile))
+      scenario.repetitions[index].notes = [.threadsNotFollowed(command: hostile, count: 1)]
+      scenario.repetitions[index].largestProcesses[0].command = hostile
+      scenario.repetitions[index].spike?.phase = hostile
     }
-    scenario.composition?.libraries = [.init(name: evil, resident: .mebibytes(1))]
-    scenario.metrics[0].reason = .mixedUnits([evil])
-    scenario.approval?.by = evil
+    scenario.composition?.libraries = [.init(name: hostile, resident: .mebibytes(1))]
+    scenario.metrics[0].reason = .mixedUnits([hostile])
+    scenario.approval?.by = hostile
     var run = Fixture.run
-    (run.commit, run.subject, run.branch, run.buildURL) = (evil, evil, evil, "https://\(evil)")
+    (run.commit, run.subject, run.branch, run.buildURL) = (hostile, hostile, hostile, "https://\(hostile)")
     let text = RunPage.text(Fixture.result([scenario], run: run), context: context)
     #expect(!text.contains("<img"))
     #expect(text.components(separatedBy: "</script").count == text.components(separatedBy: "<script").count)
     #expect(text.components(separatedBy: "</details>").count == text.components(separatedBy: "<details").count)
   }
 
-  @Test("A result without curves, as of an earlier version, has a page all the same")
+  @Test("A result without curves, as of an earlier version, still has a page")
   func withoutCurves() throws {
     let body = try body(Fixture.result([Fixture.regressed]))
     #expect(!body.contains("<figure") && body.contains("peak_rss"))
     #expect(try words(Fixture.result([])).contains("no scenarios"))
   }
 
-  @Test("A suite of 20 scenarios with 20 repetitions each stays within 2 MB")
+  @Test("20 scenarios with 20 repetitions each stay within 2 MB")
   func size() {
     let scenarios = (0..<20).map { number in
       var scenario = Fixture.charted
@@ -182,7 +182,7 @@ struct RunPageTests {
     #expect(text.utf8.count < 2_000_000, "\(text.utf8.count) bytes")
   }
 
-  /// As many points as there can be, none like another.
+  /// A curve with the maximum number of points, all different.
   private static func noisyCurve(seed: Int) -> MemoryCurve {
     var curve = Fixture.curve(peak: 24_379_392, hasTree: true)
     let points = (0..<MemorySeries.mostPoints).map { index in

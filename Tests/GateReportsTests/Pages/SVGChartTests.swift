@@ -3,9 +3,9 @@ import Testing
 
 @testable import GateReports
 
-@Suite("Static pictures")
+@Suite("Static charts")
 struct SVGChartTests {
-  /// A server that is filled and then idles, with one of everything that a chart can show.
+  /// A server that fills up and then idles, with one of everything that a chart can show.
   private static let rich = SVGChart(
     title: "redis-load <fill>",
     summary: "Rises from 5 MiB to 24 MiB in 1.2 s & stays there.",
@@ -32,7 +32,7 @@ struct SVGChartTests {
       SVGChart.sparkline([3e6, 3.1e6, nil, 3.1e6, 4.6e6], marked: [4], title: "peak, 5 runs") + "\n", "sparkline.svg")
   }
 
-  @Test("A series of 120 points costs about a kilobyte")
+  @Test("A series of 120 points takes about a kilobyte")
   func size() {
     let points = (0..<120).map { SVGChart.Point(x: Double($0) / 50, y: 2e7 + Double($0 * 7919 % 101) * 1e4) }
     let up = SVGAxis.amounts(0...25e6)
@@ -42,7 +42,7 @@ struct SVGChartTests {
     #expect(full.text.utf8.count - empty.text.utf8.count < 1200)
   }
 
-  @Test("Whatever the values are, the coordinates stay within the picture")
+  @Test("All coordinates stay within the picture, whatever the values")
   func hostileValues() {
     let wild: [Double] = [-.infinity, -1e300, 0, 1e300, .infinity, .nan]
     var chart = SVGChart(title: "", summary: "", across: .time(0), up: .amounts(0...0), layers: [])
@@ -55,7 +55,7 @@ struct SVGChartTests {
   }
 
   @Test(
-    "Amounts have round steps in the unit of the largest",
+    "Sizes have round steps in the unit of the largest",
     arguments: [
       (0.0, 24_207_360.0, ["0", "5 MiB", "10 MiB", "15 MiB", "20 MiB", "25 MiB"]),
       (0.0, 900.0 * 1024, ["0", "200 KiB", "400 KiB", "600 KiB", "800 KiB", "1000 KiB"]),
@@ -75,7 +75,7 @@ struct SVGChartTests {
   }
 
   @Test(
-    "Figures of a target's own have round steps in its unit, and short spans are milliseconds",
+    "Reported values have round steps in their unit, and short times are in milliseconds",
     arguments: [
       ("items", 1000.0, 1250.0, ["1000 items", "1050 items", "1100 items", "1150 items", "1200 items", "1250 items"]),
       ("hits/call", 0.2, 0.6, ["0.2 hits/call", "0.3 hits/call", "0.4 hits/call", "0.5 hits/call", "0.6 hits/call"]),
@@ -89,14 +89,14 @@ struct SVGChartTests {
       ("bytesets", 0.0, 4.0, ["0", "1 bytesets", "2 bytesets", "3 bytesets", "4 bytesets"]),
     ]
   )
-  func ownFigures(unit: String, low: Double, high: Double, labels: [String]) {
+  func reportedValues(unit: String, low: Double, high: Double, labels: [String]) {
     let axis = SVGAxis.amounts(low...high, unit: unit)
     #expect(axis.ticks.map { $0.label.replacing("\u{a0}", with: " ") } == labels)
     #expect(axis.range.lowerBound <= low && axis.range.upperBound >= high)
   }
 
   @Test(
-    "However small, large or equal a target's figures are, an axis has a few steps",
+    "An axis has two to twelve ticks, however small, large or equal the values",
     arguments: [
       (0.0, 0.0), (0, .leastNonzeroMagnitude), (1e-12, 3e-12), (1.15e18, 1.15e18), (-1.15e18, 1.15e18),
       (-1.15e18, -1.15e18),
@@ -104,7 +104,7 @@ struct SVGChartTests {
     ] as [(Double, Double)],
     ["items", "seconds"]
   )
-  func anyFigures(range: (Double, Double), unit: String) {
+  func extremeValues(range: (Double, Double), unit: String) {
     let axis = SVGAxis.amounts(range.0...range.1, unit: unit)
     #expect((2...12).contains(axis.ticks.count))
     #expect(axis.range.lowerBound <= range.0 && axis.range.upperBound >= range.1)
@@ -112,7 +112,7 @@ struct SVGChartTests {
   }
 
   @Test(
-    "Time is told in the unit that suits its length",
+    "A time axis has the unit that suits its length",
     arguments: [
       (0.05, "10 ms"), (0.9, "200 ms"), (2.4, "0.5 s"), (65.0, "10 s"), (600.0, "2 min"),
     ]
@@ -123,7 +123,7 @@ struct SVGChartTests {
     #expect(axis.ticks.allSatisfy { $0.value <= length * 1.000001 })
   }
 
-  @Test("Of many runs only some are named, and each has its place")
+  @Test("Of many runs only some are labeled, and all are in range")
   func runs() {
     let axis = SVGAxis.runs((0..<100).map { "r\($0)" }, atMost: 6)
     #expect(axis.ticks.count <= 6)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import GateReports
 
-@Suite("The trend page's markup")
+@Suite("The trend page")
 struct TrendPageTests {
-  /// Three runs of one scenario: a baseline, an unexplained rise, and a failure.
+  /// Three runs of one scenario: a baseline, an unexplained rise and a failure.
   private static var small: Trend {
     let hour = 3600.0
     let runs = (0..<3).map { index in
@@ -60,17 +60,17 @@ struct TrendPageTests {
     return try #require(JSONSerialization.jsonObject(with: Data(page[start..<end].utf8)) as? [String: Any])
   }
 
-  /// Numbers of an array or a text, and nil for `null` or `-`.
+  /// The numbers of an array or a string, with nil for `null` or `-`.
   private static func column(_ value: Any?) -> [Int?] {
     (value as? [Any])?.map { $0 as? Int } ?? (value as? String)?.split(separator: " ").map { Int($0) } ?? []
   }
 
-  @Test("The markup of a small page")
+  @Test("The markup of a small page matches the golden file")
   func golden() throws {
     try Golden.expect(try Self.markup(of: TrendPage.text(Self.small)), "trend.html")
   }
 
-  @Test("The data are columns of whole numbers in the largest unit")
+  @Test("The data are columns of whole numbers, scaled per metric")
   func columns() throws {
     let data = try Self.data(of: TrendPage.text(Self.small))
     let series = try #require((data["series"] as? [[String: Any]])?.first)
@@ -89,7 +89,7 @@ struct TrendPageTests {
     #expect(runs["id"] as? [String] == ["000000000000", "000000000001", "000000000002"])
   }
 
-  /// The medians that the page's script makes of the data again, as `trend-view.js` does.
+  /// Decodes the medians from the page's data, as `trend-view.js` does.
   private static func medians(_ metric: [String: Any]) throws -> [Double?] {
     let unit = try #require(metric["scale"] as? Double)
     var sum = 0
@@ -101,7 +101,7 @@ struct TrendPageTests {
   }
 
   @Test(
-    "Values that a target reports have their unit, and seven digits",
+    "Reported values keep their unit and seven digits",
     arguments: [
       ("items", [1250, 1251, 1249]), ("items", [2048, 1024]), ("hits/call", [0.625, 0.25, 0.123456]),
       ("seconds", [0.012_345_67, 0.012_345_68, 0.012_3]), ("seconds", [0.000_001_234, 0.000_001_235]),
@@ -121,7 +121,7 @@ struct TrendPageTests {
     let metric = try #require((series["metrics"] as? [[String: Any]])?.first)
     #expect(metric["name"] as? String == "value.x" && metric["unit"] as? String == unit)
     let largest = values.map(\.magnitude).max() ?? 0
-    // Nothing is stored in smaller units than nanoseconds.
+    // The smallest step is a nanosecond.
     let step = max(largest / 1e6, 1e-9)
     for (read, value) in zip(try Self.medians(metric), values) {
       #expect(abs((read ?? .nan) - value) <= step / 2 * 1.000001, "\(value)")
@@ -131,12 +131,12 @@ struct TrendPageTests {
     #expect(abs(Double((limits.first ?? nil) ?? 0) * scale - values[0].magnitude) <= step)
   }
 
-  @Test("Hostile names and units are texts in the data and on the page")
+  @Test("Hostile names and units are plain text in the data and on the page")
   func hostileNames() throws {
-    let evil = "</script><img src=x onerror=alert(1)>\u{202e}"
+    let hostile = "</script><img src=x onerror=alert(1)>\u{202e}"
     var trend = Self.small
-    trend.series[0].metrics[0].unit = evil
-    trend.series[0].metrics[0].metric = .value(evil)
+    trend.series[0].metrics[0].unit = hostile
+    trend.series[0].metrics[0].metric = .value(hostile)
     let page = TrendPage.text(trend)
     #expect(!page.contains("<img") && !page.contains("\u{202e}"))
     #expect(page.components(separatedBy: "</script").count == page.components(separatedBy: "<script").count)
@@ -144,7 +144,7 @@ struct TrendPageTests {
   }
 
   @Test(
-    "Only a web address is a link", arguments: ["javascript:alert(1)", "ftp://x/", "https://x y/", "\u{202e}", ""])
+    "Only a web address becomes a link", arguments: ["javascript:alert(1)", "ftp://x/", "https://x y/", "\u{202e}", ""])
   func links(address: String) throws {
     var trend = Self.small
     trend.links.commit = address
@@ -154,7 +154,7 @@ struct TrendPageTests {
     #expect(try !Self.markup(of: page).contains("_blank"))
   }
 
-  @Test("Impossible values are left out")
+  @Test("Non-finite and huge values are left out")
   func extremes() throws {
     var trend = Self.small
     trend.series[0].metrics[0].points[1] = .init(median: .infinity, low: -.greatestFiniteMagnitude, high: .nan)
@@ -162,13 +162,13 @@ struct TrendPageTests {
     _ = try Self.data(of: TrendPage.text(trend))
   }
 
-  @Test("A history without runs says how to add some")
+  @Test("An empty history shows how to add runs")
   func empty() throws {
     let page = TrendPage.text(Trend(createdAt: Date(timeIntervalSince1970: 0), runs: [], runCount: 0, series: []))
     #expect(try Self.markup(of: page).contains("The history has no runs yet"))
   }
 
-  @Test("Everything but data and pictures takes less than 300 KB, and a value less than 16 bytes")
+  @Test("The page without data and charts takes less than 300 KB, and a value less than 16 bytes")
   func size() throws {
     var trend = Self.small
     let empty = TrendPage.text(Trend(createdAt: trend.createdAt, runs: [], runCount: 0, series: []))

@@ -8,7 +8,7 @@ struct FailureTextTests {
   private static let step = Failure.Part(
     .step, at: [.step(3, of: 7), .turn(2, of: 5), .step(1, of: 2)], text: "run: redis-cli ping")
 
-  @Test("What failed is named by the attempt, the part and its text")
+  @Test("A failure is named by the attempt, the part and its text")
   func subject() {
     var failure = Failure(
       attempt: .init(number: 2, of: 5), part: Self.step, problem: .commandEnded(.exited(1), expected: [0, 2]))
@@ -23,7 +23,7 @@ struct FailureTextTests {
     #expect(failure.subjectText == "the repetition")
   }
 
-  @Test("What the target was doing comes last, and an end says what was expected")
+  @Test("A failure gives the expected end, then the target's activity")
   func end() {
     let failure = Failure(
       problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0, 3], signals: [.term])), end: End(.crash, signal: .segv),
@@ -34,7 +34,9 @@ struct FailureTextTests {
         + "the target reported that it was idle")
   }
 
-  @Test("An end of the target says when it was", arguments: [(true, "before the step"), (false, "during the step")])
+  @Test(
+    "A failure states whether the target ended before or during the step",
+    arguments: [(true, "before the step"), (false, "during the step")])
   func when(isBefore: Bool, text: String) {
     let problem = Failure.Problem.targetEnded(.exited(5), isBefore: isBefore)
     #expect(Failure(part: Self.step, problem: problem).problemText == "the target ended (exited with code 5) \(text)")
@@ -44,7 +46,7 @@ struct FailureTextTests {
   }
 
   @Test(
-    "Problems",
+    "Texts of problems",
     arguments: [
       (.timeout(.notEnded(within: .seconds(5))), "the target did not end within the scenario's timeout of 5.0 s"),
       (.timeout(.notReady(within: .seconds(5))), "not ready within 5.0 s"),
@@ -52,12 +54,12 @@ struct FailureTextTests {
         .timeout(.noMainProcess(.name(pattern: "^d"), within: .seconds(5))),
         "the main process did not appear within 5.0 s: name `^d`"
       ),
-      (.outOfTime(after: .seconds(5)), "was under way when the scenario's timeout of 5.0 s passed"),
+      (.outOfTime(after: .seconds(5)), "was running when the scenario's timeout of 5.0 s passed"),
       (
         .noMainProcess(.pidfile("/d.pid")),
-        "the main process did not appear, and nothing of the target is left: pidfile `/d.pid`"
+        "the main process did not appear, and no process of the target is left: pidfile `/d.pid`"
       ),
-      (.signalNotSent, "the target has ended, so that no signal can be sent to it"),
+      (.signalNotSent, "the target has ended, so no signal can be sent to it"),
       (.stdinNotPiped, "the target has no `stdin: pipe` to send to"),
       (.stdinClosed, "the target has closed its standard input"),
       (
@@ -93,7 +95,7 @@ struct FailureTextTests {
       ),
       (
         .memoryLimitUnavailable(.readOnly(folder: "/x")),
-        "`memory-limit` is unavailable: no memory cgroup can be created here: `/x` is mounted read-only "
+        "`memory-limit` is unavailable: cannot create a memory cgroup here: `/x` is mounted read-only "
           + "(mount it writable, as a privileged container does, or write `gate: {peak_rss: {limit: …}}` instead)"
       ),
       (.interrupted, "was interrupted"),
@@ -103,7 +105,7 @@ struct FailureTextTests {
     #expect(Failure(problem: problem).problemText == text)
   }
 
-  @Test("A loop comes before what followed from it")
+  @Test("A loop is named before the failure that it caused")
   func loop() {
     let loop = TargetEvent(.loop(name: "Model.update", calls: 130, turns: 2), at: .zero)
     let text =
@@ -114,13 +116,13 @@ struct FailureTextTests {
   }
 
   @Test(
-    "Programs that could not be started",
+    "Texts of launch errors",
     arguments: [
       (LaunchError(.execution, .system(2), program: "./foo"), "cannot execute `./foo`: no such file or directory", nil),
       (
         LaunchError(.execution, .system(2), program: "./foo", hint: .missingInterpreter),
         "cannot execute `./foo`: no such file or directory",
-        "the file exists: what its #! line names, or its dynamic loader, does not"
+        "the file exists, but its interpreter (#! line) or dynamic loader does not"
       ),
       (
         LaunchError(.search, .notInPath("/bin"), program: "foo"), "cannot execute `foo`: no such program in PATH",
@@ -128,7 +130,7 @@ struct FailureTextTests {
       ),
       (
         LaunchError(.search, .notExecutable("/bin/foo"), program: "foo"), "cannot execute `foo`: permission denied",
-        "`/bin/foo` is not a file with the permission to execute (chmod +x)"
+        "`/bin/foo` is not executable (chmod +x)"
       ),
       (LaunchError(.arguments, .emptyCommand, program: ""), "the command is empty", nil),
       (

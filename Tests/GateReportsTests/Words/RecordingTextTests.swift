@@ -3,19 +3,19 @@ import Testing
 
 @testable import GateReports
 
-@Suite("Texts of a recording's values")
+@Suite("Texts of recordings")
 struct RecordingTextTests {
   private static let term = Signal.term
 
   @Test(
-    "Ends in a few words",
+    "Texts of ends",
     arguments: [
       (End(.exited, code: 3), "exited with code 3"),
       (End(.crash, signal: .segv, cause: .coreDumped), "crash (SIGSEGV): core dumped"),
       (End(.stopped, signal: .term), "stopped (SIGTERM)"),
       (
         End(.exited, code: 137, cause: .signalOfChild(.kill)),
-        "exited with code 137: shells exit with this code when a child was killed by SIGKILL"
+        "exited with code 137: a shell exits with this code if a child was killed by SIGKILL"
       ),
       (
         End(.exited, code: 0, oomKills: 2),
@@ -23,7 +23,7 @@ struct RecordingTextTests {
       ),
       (
         End(.exited, code: 137, cause: .signalOfChild(.kill), oomKills: 1),
-        "exited with code 137: shells exit with this code when a child was killed by SIGKILL; "
+        "exited with code 137: a shell exits with this code if a child was killed by SIGKILL; "
           + "1 process of the tree was killed by the OOM killer"
       ),
       (
@@ -51,7 +51,7 @@ struct RecordingTextTests {
       ),
       (End(.startFailed, cause: .setupFailed), "start-failed: setup failed"),
       (End(.unknown, cause: .statusUnknown), "unknown: its exit status is unknown"),
-      (End(.stopped, cause: .statusTakenByParent), "stopped: its own parent took its exit status"),
+      (End(.stopped, cause: .statusTakenByParent), "stopped: its parent collected the exit status"),
     ] as [(End, String)]
   )
   func ends(end: End, text: String) {
@@ -59,7 +59,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Which memory was exhausted",
+    "Texts of memory limits",
     arguments: [
       (.machine, "the machine ran out of memory"),
       (.unknown, "at the limit of the machine, or of a cgroup that is not visible here"),
@@ -75,7 +75,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Proofs",
+    "Texts of evidence",
     arguments: [
       (.kernelLog(line: "Killed process 7"), "Killed process 7"),
       (
@@ -103,7 +103,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Notes on a repetition",
+    "Texts of notes on a repetition",
     arguments: [
       (.brief, "the target ran for less than 0.5 s"),
       (.treeMethod(.upperBound), "tree_peak and tree_steady are upper bounds"),
@@ -112,7 +112,7 @@ struct RecordingTextTests {
       (.thinned(stride: 4), "the repetition was long: of each 4 readings only the highest was stored"),
       (
         .notSampled(SystemFailure(.thread, code: 11)),
-        "there were no readings but the first and the last: cannot start a thread: resource temporarily unavailable"
+        "there are only the first and the last reading: cannot start a thread: resource temporarily unavailable"
       ),
       (.threadsNotFollowed(command: "java", count: 64), "`java` created more than 64 threads: "),
       (.threadsNotFollowed(command: nil, count: 64), "a process created more than 64 threads: "),
@@ -157,13 +157,13 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Notes on the machine say what was seen and what to do",
+    "Notes on the machine give the finding and a remedy",
     arguments: [
       (.noTracing(.yama(scope: 2)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): ", "CAP_SYS_PTRACE"),
       (.noTracing(.yama(scope: 3)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 3): ", "set it lower"),
       (.noTracing(.seccomp), "ptrace is not permitted here (a seccomp filter is in force): ", "--cap-add"),
       (
-        .noMemoryCgroup(.readOnly(folder: "/x")), "no memory cgroup can be created here (`/x` is mounted read-only): ",
+        .noMemoryCgroup(.readOnly(folder: "/x")), "cannot create a memory cgroup here (`/x` is mounted read-only): ",
         "mount"
       ),
       (.hugePagesAlways, "transparent huge pages are on for every program", "thp: off"),
@@ -180,7 +180,7 @@ struct RecordingTextTests {
   }
 
   @Test(
-    "Each reason why no cgroup can be made names its folder and what can be done",
+    "A cgroup error names its folder and a remedy",
     arguments: [
       .noMemoryController(folder: "/x"), .noFile("cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
       .notPermitted(folder: "/x"), .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),

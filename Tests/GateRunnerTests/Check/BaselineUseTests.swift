@@ -5,22 +5,22 @@ import Testing
 
 @Suite("Baselines, from the first check to the next approval")
 struct BaselineUseTests {
-  @Test("The first check has no baseline, an approval makes one, and from then on a rise is a regression")
+  @Test("The first check has no baseline, an approval creates one, and then a rise is a regression")
   func cycle() throws {
     let project = try UseCaseProject(holding: 8)
     let first = try project.check()
     #expect(first.code == .noBaseline && first.verdict == "no-baseline")
     #expect(first.output.contains("highwater approve"))
-    #expect(try project.baselines().isEmpty, "a check approves nothing")
+    #expect(try project.baselines().isEmpty, "a check does not approve")
     #expect(try project.approve(variables: ["HIGHWATER_APPROVER": "ada"]) { $0.reason = "agreed in #7" }.code == .pass)
     let approved = try #require(project.object(project.baseline())["approved"] as? [String: Any])
     #expect(approved["reason"] as? String == "agreed in #7" && approved["by"] as? String == "ada")
     #expect(try project.check().verdict == "pass")
 
     project.measurer.hold(12)
-    let risen = try project.check()
-    #expect(risen.code == .regression && risen.verdict == "regression")
-    #expect(risen.output.contains("peak_rss"))
+    let regressed = try project.check()
+    #expect(regressed.code == .regression && regressed.verdict == "regression")
+    #expect(regressed.output.contains("peak_rss"))
     #expect(try project.approve().code == .pass)
     #expect(try project.check().code == .pass)
 
@@ -29,7 +29,7 @@ struct BaselineUseTests {
     #expect(improved.code == .pass && improved.output.contains("improved"))
   }
 
-  @Test("Approving the same result again changes neither a byte nor the time of the file")
+  @Test("Approving the same result again changes neither the file nor its modification time")
   func idempotent() throws {
     let project = try UseCaseProject(holding: 8)
     try project.checkAndApprove()
@@ -38,18 +38,18 @@ struct BaselineUseTests {
     let old = Date(timeIntervalSince1970: 1_000_000_000)
     try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: file.path)
     let again = try project.approve { $0.reason = "another one" }
-    #expect(again.code == .pass && again.output.contains("unchanged"), "\(again.words)")
+    #expect(again.code == .pass && again.output.contains("unchanged"), "\(again.text)")
     #expect(try Data(contentsOf: file) == before)
     #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date == old)
     #expect(before.last == 0x0a)
   }
 
-  @Test("`approve --from` takes a result of another machine, also under another name of its environment")
+  @Test("`approve --from` accepts a result of another machine, also with another environment name")
   func fromElsewhere() throws {
-    let elsewhere = try UseCaseProject(holding: 8)
-    _ = try elsewhere.check { $0.options.json = "out.json" }
+    let otherMachine = try UseCaseProject(holding: 8)
+    _ = try otherMachine.check { $0.options.json = "out.json" }
     let project = try UseCaseProject(holding: 8)
-    try project.write(elsewhere.read("out.json"), to: "artifact.json")
+    try project.write(otherMachine.read("out.json"), to: "artifact.json")
     #expect(try project.approve { $0.from = "artifact.json" }.code == .pass)
     #expect(try project.check().code == .pass)
 
@@ -58,11 +58,11 @@ struct BaselineUseTests {
     #expect(try project.check { $0.options.environment = "runner" }.code == .pass)
     let other = try project.check { $0.options.environment = "unheard-of" }
     #expect(other.code == .noBaseline)
-    #expect(other.words.contains("the nearest baseline is from the environment"))
+    #expect(other.text.contains("the nearest baseline is from the environment"))
   }
 
   @Test(
-    "A baseline of other hard fields is not compared with, and the field that differs is named",
+    "A baseline with other hard fields is not compared, and the differing field is named",
     arguments: [
       ("cpus", 64 as any Sendable, "cpus 64 → 2"), ("architecture", "s390x", "architecture s390x → x86_64"),
       ("pageSize", 65536, "pageSize 65536 → 4096"), ("aslr", "on", "aslr on → off"),
@@ -75,11 +75,11 @@ struct BaselineUseTests {
     try project.editFingerprint(field, value)
     let check = try project.check()
     #expect(check.code == .noBaseline)
-    #expect(check.words.contains(expected), "\(check.output)")
+    #expect(check.text.contains(expected), "\(check.output)")
   }
 
   @Test(
-    "Other soft fields are compared across, with a note",
+    "A baseline with other soft fields is compared, with a note",
     arguments: [("kernel", "5.4.0-x"), ("libc", "musl 1.2"), ("swap", "elsewhere")])
   func softField(field: String, value: String) throws {
     let project = try UseCaseProject(holding: 8)
@@ -87,14 +87,14 @@ struct BaselineUseTests {
     try project.editFingerprint(field, value)
     let same = try project.check(.verbose)
     #expect(same.code == .pass)
-    #expect(same.words.contains("\(field) \(value) → "), "\(same.output)")
+    #expect(same.text.contains("\(field) \(value) → "), "\(same.output)")
     project.measurer.hold(12)
-    let risen = try project.check()
-    #expect(risen.code == .regression)
-    #expect(risen.words.contains("\(field) \(value) → "), "\(risen.output)")
+    let regressed = try project.check()
+    #expect(regressed.code == .regression)
+    #expect(regressed.text.contains("\(field) \(value) → "), "\(regressed.output)")
   }
 
-  @Test("A team can call its machines one class, and ignore the number of their CPUs")
+  @Test("An environment rule can name a class of machines and ignore the number of CPUs")
   func environmentRule() throws {
     let project = try UseCaseProject(holding: 8, keys: "environment: {name: ci, ignore: [cpus]}\nhistory: off")
     try project.checkAndApprove()
@@ -102,12 +102,12 @@ struct BaselineUseTests {
     project.measurer.fingerprint.cpus = 64
     let check = try project.check(.verbose)
     #expect(check.code == .pass, "\(check.output)")
-    #expect(check.words.contains("cpus 2 → 64"))
+    #expect(check.text.contains("cpus 2 → 64"))
     project.measurer.fingerprint.pageSize = 65536
     #expect(try project.check().code == .noBaseline)
   }
 
-  @Test("A scenario that failed is not approved: 3, and the baseline stays as it is")
+  @Test("Approving a failed scenario exits with 3 and leaves the baseline unchanged")
   func failedScenario() throws {
     let project = try UseCaseProject(holding: 8)
     try project.checkAndApprove()
@@ -120,7 +120,7 @@ struct BaselineUseTests {
     #expect(try project.baselines() == before)
   }
 
-  @Test("`approve NAME` takes these scenarios only, and a name that the result does not have is an error")
+  @Test("`approve NAME` approves these scenarios only; an unknown name is an error")
   func names() throws {
     let project = try UseCaseProject(
       """
@@ -159,7 +159,7 @@ struct BaselineUseTests {
   }
 
   @Test(
-    "The rule decides what a rise does: it is tolerated, a warning, ignored, or a regression",
+    "The gate rule decides whether a rise is tolerated, a warning, ignored, or a regression",
     arguments: [
       ("{peak_rss: [90%, 1KiB]}", ExitCode.pass), ("{peak_rss: {tolerance: 3%, on: warn}}", .pass),
       ("{peak_rss: {tolerance: 3%, on: off}, tree_peak: 99%}", .pass),
@@ -175,7 +175,7 @@ struct BaselineUseTests {
     #expect(check.output.contains("rose") == (gate.contains("warn") || code == .regression), "\(check.output)")
   }
 
-  @Test("`--allow-missing-baseline` lets new scenarios pass, and only them")
+  @Test("`--allow-missing-baseline` lets only new scenarios pass")
   func allowMissing() throws {
     let project = try UseCaseProject(holding: 8)
     #expect(try project.check { $0.allowsMissingBaseline = true }.code == .pass)
@@ -185,7 +185,7 @@ struct BaselineUseTests {
     #expect(try project.check { $0.allowsMissingBaseline = true }.code == .regression)
   }
 
-  @Test("A scenario that the project file no longer has is approved by its name only")
+  @Test("A scenario removed from the project file can only be approved by name")
   func removedFromProject() throws {
     let project = try UseCaseProject(holding: 8)
     try #require(try project.check().code == .noBaseline)
@@ -198,7 +198,7 @@ struct BaselineUseTests {
     #expect(try project.baselines().count == 1)
   }
 
-  @Test("The broken baseline of a scenario that the project no longer has does not matter")
+  @Test("A broken baseline of a removed scenario is ignored")
   func removedScenario() throws {
     let project = try UseCaseProject(holding: 8)
     try project.checkAndApprove()
@@ -207,7 +207,7 @@ struct BaselineUseTests {
     #expect(try project.baselines().keys.contains("gone/linux.json"))
   }
 
-  @Test("`approve --ratchet` takes improvements only")
+  @Test("`approve --ratchet` approves improvements only")
   func ratchet() throws {
     let project = try UseCaseProject(holding: 24, repetitions: "5")
     try project.checkAndApprove()
@@ -222,7 +222,7 @@ struct BaselineUseTests {
     #expect(try project.check().verdict == "pass")
   }
 
-  @Test("Approvals in small steps are reported as creep, with the level that they began at")
+  @Test("Approvals in small steps are reported as creep, with the original level")
   func creep() throws {
     let project = try UseCaseProject(holding: 40, repetitions: "5")
     try project.checkAndApprove()
@@ -230,12 +230,12 @@ struct BaselineUseTests {
       project.measurer.hold(mebibytes)
       #expect(try project.check().code == .pass)
       let approval = try project.approve()
-      #expect(approval.words.contains("peak_rss has crept up by") == (mebibytes > 41), "\(approval.output)")
+      #expect(approval.text.contains("peak_rss has crept up by") == (mebibytes > 41), "\(approval.output)")
     }
-    #expect(try project.check().words.contains("peak_rss has crept up by"))
+    #expect(try project.check().text.contains("peak_rss has crept up by"))
   }
 
-  @Test("The summary says how many days and commits ago the baselines were approved")
+  @Test("The summary has the age of the baselines in days and commits")
   func age() throws {
     let project = try UseCaseProject(holding: 24, repetitions: "5")
     func commit() throws {
@@ -254,14 +254,14 @@ struct BaselineUseTests {
     try project.checkAndApprove()
     try commit()
     try commit()
-    #expect(try project.check(.verbose).words.contains("baselines approved today, 2 commits since"))
+    #expect(try project.check(.verbose).text.contains("baselines approved today, 2 commits since"))
     try project.edit(project.baseline()) { baseline in
       var approved = try #require(baseline["approved"] as? [String: Any])
       approved["at"] = "2020-01-01T00:00:00.000Z"
       approved["commit"] = "--output=pwned"
       baseline["approved"] = approved
     }
-    let old = try project.check().words
+    let old = try project.check().text
     #expect(old.contains("days ago; approve a current result"), "\(old)")
     #expect(!project.exists("pwned"))
   }

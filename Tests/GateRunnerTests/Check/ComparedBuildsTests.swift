@@ -3,9 +3,9 @@ import GateCore
 import GateRunner
 import Testing
 
-@Suite("A check of two builds")
+@Suite("Comparing two builds")
 struct ComparedBuildsTests {
-  /// A project whose target holds 24 MiB, and `EXTRA` more.
+  /// A project whose target holds 24 MiB, plus `EXTRA`.
   private func project() throws -> UseCaseProject {
     let project = try UseCaseProject(holding: 24, repetitions: "{min: 5, max: 20}")
     project.measurer.follow { scenario, _ in
@@ -14,11 +14,11 @@ struct ComparedBuildsTests {
     return project
   }
 
-  @Test("Two builds are run in turn, each first as often as the other, and judged without any baseline")
+  @Test("The builds alternate, each being first equally often, and are judged without a baseline")
   func inTurn() throws {
     let project = try project()
     let same = try project.check { $0.against = "BUILD=main" }
-    #expect(same.code == .pass, "\(same.words)")
+    #expect(same.code == .pass, "\(same.text)")
     #expect(
       project.measurer.measured.map { $0.target.environment["BUILD"] ?? "-" } == [
         "main", "-", "-", "main", "main", "-", "-", "main", "main", "-",
@@ -26,12 +26,12 @@ struct ComparedBuildsTests {
     #expect(try project.baselines().isEmpty)
   }
 
-  @Test("A build that holds more than the other is a regression, which no approval settles")
+  @Test("A build that needs more memory is a regression, which cannot be approved")
   func larger() throws {
     let project = try project()
     let larger = try project.check { $0.against = "BUILD=main EXTRA=-2" }
-    #expect(larger.code == .regression, "\(larger.words)")
-    #expect(larger.words.contains("compared with the build `BUILD=main EXTRA=-2`"))
+    #expect(larger.code == .regression, "\(larger.text)")
+    #expect(larger.text.contains("compared with the build `BUILD=main EXTRA=-2`"))
     #expect(!larger.output.contains("highwater approve"))
   }
 
@@ -42,10 +42,10 @@ struct ComparedBuildsTests {
     let commands = Set(project.measurer.measured.map { $0.target.command.words.joined(separator: " ") })
     #expect(commands == ["server --port 7", "old-server --port 7"])
     let compared = try project.compare(".highwater/against/result.json", "now.json")
-    #expect(compared.code == .pass, "\(compared.words)")
+    #expect(compared.code == .pass, "\(compared.text)")
   }
 
-  @Test("A build that fails is named, and its output shown")
+  @Test("A failing build is named, with its output")
   func failing() throws {
     let project = try project()
     project.measurer.follow { scenario, _ in
@@ -54,11 +54,11 @@ struct ComparedBuildsTests {
     }
     let check = try project.check { $0.against = "BUILD=broken" }
     #expect(check.code == .failed)
-    #expect(check.words.contains("the comparison build, repetition 1 of 5: the target ended: exited with code 9"))
+    #expect(check.text.contains("the comparison build, repetition 1 of 5: the target ended: exited with code 9"))
     #expect(check.output.contains(".highwater/against/output/load/1.log"), "\(check.output)")
   }
 
-  @Test("A value that names no build ends with 2 and a hint", arguments: ["", "'open", "BUILD=x \"open"])
+  @Test("A value without a build exits with 2 and a hint", arguments: ["", "'open", "BUILD=x \"open"])
   func unusable(text: String) throws {
     let project = try project()
     let check = try project.check { $0.against = text }

@@ -3,7 +3,7 @@ import GateCore
 import GateRunner
 import Testing
 
-@Suite("The history that checks write")
+@Suite("History written by checks")
 struct HistoryOfChecksTests {
   private let database = ".highwater/history.sqlite"
 
@@ -27,7 +27,7 @@ struct HistoryOfChecksTests {
     try project.run { try HistoryImport(files: [file]).run(in: $0) }
   }
 
-  @Test("A check adds its run, which is listed and exported; importing its result file again adds nothing")
+  @Test("A check adds its run, which is listed and exported; importing its result again adds nothing")
   func added() throws {
     let project = try project()
     try project.checkAndApprove()
@@ -49,7 +49,7 @@ struct HistoryOfChecksTests {
     #expect(try rows(in: project).count == 2)
   }
 
-  @Test("`history: off` and `--history off` write none, and a comparison of two builds is no part of it")
+  @Test("Nothing is written with `history: off`, `--history off`, or a comparison of two builds")
   func off() throws {
     let project = try project(keys: "history: off")
     _ = try project.check()
@@ -64,18 +64,18 @@ struct HistoryOfChecksTests {
   }
 
   @Test(
-    "A history that cannot be written is reported and changes no verdict",
+    "A history that cannot be written is reported and does not change the verdict",
     arguments: [("folder/x.sqlite", "folder"), ("there.sqlite", "there.sqlite/in-the-way")])
   func unwritable(history: String, blocked: String) throws {
     let project = try project(keys: "history: \(history)")
-    // A file where a folder should be, or a folder where a file should be.
+    // A file instead of a folder, or a folder instead of a file.
     try project.write("", to: blocked)
     let check = try project.check { $0.allowsMissingBaseline = true }
     #expect(check.code == .pass)
     #expect(check.errors.contains("warning: this run was not added to the history: "), "\(check.errors)")
   }
 
-  @Test("A file that is no history is renamed with a message, and the check goes on")
+  @Test("A file that is not a history is renamed with a message, and the check continues")
   func noDatabase() throws {
     let project = try project()
     try project.write("not a database", to: database)
@@ -88,12 +88,12 @@ struct HistoryOfChecksTests {
     #expect(try rows(in: project).count == 2)
   }
 
-  @Test("A check says that memory has crept up over the runs of its branch")
+  @Test("A check reports creep over the runs of its branch")
   func creep() throws {
     let project = try project(scenarioKeys: "gate: {peak_rss: {tolerance: [50%, 1MiB]}}")
     try project.checkAndApprove()
     _ = try project.check()
-    // Earlier runs of the same environment, which rose little by little to about what is held now.
+    // Earlier runs in the same environment that rise slowly to about the current level.
     try project.write(
       String(try #require(history(.export, in: project).output.split(separator: "\n").last)), to: "last.json")
     var run = try project.object("last.json")
@@ -117,12 +117,12 @@ struct HistoryOfChecksTests {
     let checks = try (0..<4).map { _ in try project.check() }
     let check = try #require(checks.last)
     #expect(check.code == .pass)
-    #expect(check.words.contains("peak_rss has crept up by ") && check.words.contains("(2025-01-01"), "\(check.words)")
+    #expect(check.text.contains("peak_rss has crept up by ") && check.text.contains("(2025-01-01"), "\(check.text)")
   }
 
   // MARK: The trend page
 
-  /// The runs that the page's scripts work on.
+  /// The run data for the page's scripts.
   private func runs(in page: String) throws -> NSObject {
     let start = try #require(page.range(of: "id=\"data\">"))
     let end = try #require(page.range(of: "</script>", range: start.upperBound..<page.endIndex))
@@ -140,7 +140,7 @@ struct HistoryOfChecksTests {
     return try project.run { try trend.run(in: $0) }
   }
 
-  @Test("Each check writes the trend page, and `trend` writes the same runs where it is asked to")
+  @Test("Each check writes the trend page, and `trend` writes the same runs to the given path")
   func page() throws {
     let project = try project(
       keys: "links: {commit: \"https://git.example/c/{commit}\"}\nhistory: kept/h.sqlite")
@@ -157,12 +157,12 @@ struct HistoryOfChecksTests {
     #expect(written.code == .pass && written.errors == "2 runs of 1 scenario: pages/t.html\n", "\(written.errors)")
     let printed = try trend(in: project, output: "-")
     #expect(printed.code == .pass && printed.output.hasPrefix("<!doctype html>"))
-    // The instant at which a page was made is all that differs.
+    // Only the creation time differs.
     #expect(try runs(in: printed.output) == runs(in: page))
     #expect(try runs(in: project.read("pages/t.html")) == runs(in: page))
   }
 
-  @Test("A page that cannot be written changes no verdict and is reported")
+  @Test("A page that cannot be written is reported and does not change the verdict")
   func unwritablePage() throws {
     let project = try project()
     try project.write("", to: ".highwater/trend.html/in-the-way/file")
@@ -173,7 +173,7 @@ struct HistoryOfChecksTests {
     #expect(trend.code == .usage && trend.errors.contains("trend.html"), "\(trend.errors)")
   }
 
-  @Test("Without a history, or with a damaged one, no page is written, and what was there stays")
+  @Test("Without a valid history no page is written, and an existing page stays")
   func noHistory() throws {
     let project = try project()
     let missing = try trend(in: project)

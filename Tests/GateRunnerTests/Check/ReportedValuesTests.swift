@@ -3,7 +3,7 @@ import GateCore
 import GateRunner
 import Testing
 
-@Suite("Values, loops and launches that targets report, in a check")
+@Suite("Reported values, loops and launches in a check")
 struct ReportedValuesTests {
   private func project(
     _ events: Mark.Event...,
@@ -15,7 +15,7 @@ struct ReportedValuesTests {
     return project
   }
 
-  /// Lets the target report something else from now on.
+  /// Changes what the target reports.
   private func report(_ events: [Mark.Event], in project: UseCaseProject) {
     let marks = events.enumerated().map { Mark(time: .milliseconds(10 * ($0.offset + 1)), event: $0.element) }
     project.measurer.follow { _, _ in .holding(8, marks: marks) }
@@ -29,7 +29,7 @@ struct ReportedValuesTests {
     try #require((project.scenario()["repetitions"] as? [[String: Any]])?.first)
   }
 
-  @Test("A value is approved, passes, regresses, and exceeds its limit; the history stores it with its unit")
+  @Test("A value can be approved, pass, regress and exceed its limit; the history stores its unit")
   func values() throws {
     let project = try project(
       entries(17), entries(500), .value(name: "cache.bytes", number: 1.5, unit: "MiB"), keys: "")
@@ -60,7 +60,7 @@ struct ReportedValuesTests {
     #expect((value["tolerance"] as? [String: Any])?["limit"] as? Int == 1000)
   }
 
-  @Test("A value in another unit than the baseline's is inconclusive until it is approved")
+  @Test("A value with another unit than the baseline's is inconclusive until approved")
   func changedUnit() throws {
     let project = try project(entries(500))
     try project.checkAndApprove()
@@ -68,20 +68,20 @@ struct ReportedValuesTests {
     let check = try project.check()
     #expect(check.code == .inconclusive)
     #expect(
-      check.words.contains(
+      check.text.contains(
         "value.cache.entries is in items in the baseline, but the target now reports it in pages; approve again"))
     #expect(try project.approve().code == .pass)
     #expect(try project.check().code == .pass)
   }
 
-  @Test("A loop fails the scenario at once, with its type, name and count, though the target ended well")
+  @Test("A loop fails the scenario at once, with type, name and count, even if the target exits with 0")
   func loop() throws {
     let loop = Mark.Event.value(name: "loop.Catalog.didChange", number: 100, unit: "calls")
     let project = try project(.phase("serve"), loop, loop, keys: "")
     let check = try project.check { $0.options.html = "run.html" }
     #expect(check.code == .failed)
     let problem = "the target reported a loop: `Catalog.didChange` was called 100 times in one turn"
-    #expect(check.words.contains("repetition 1 of 5: \(problem), and in 1 more"), "\(check.output)")
+    #expect(check.text.contains("repetition 1 of 5: \(problem), and in 1 more"), "\(check.output)")
     #expect(try project.read("run.html").contains("`Catalog.didChange` was called 100 times"))
     #expect(try project.read(".highwater/trend.html").contains("reported a loop: `Catalog.didChange`"))
     let events = try #require(try repetition(of: project)["targetEvents"] as? [[String: Any]])
@@ -91,7 +91,7 @@ struct ReportedValuesTests {
     #expect(caught["calls"] as? Int == 100 && caught["turns"] as? Int == 2)
   }
 
-  @Test("A launch after a crash or kill is reported, a usual one only with `--verbose`")
+  @Test("A launch after a crash or kill is reported; a regular launch only with `--verbose`")
   func launch() throws {
     let project = try project(
       .mark("launch.out-of-memory.active.cgroup-counter"), .value(name: "launch.failures", number: 2, unit: "launches"),
@@ -113,7 +113,7 @@ struct ReportedValuesTests {
     #expect(try project.read("run.html").contains("What the target reported"))
   }
 
-  @Test("A gate's amount of another kind than the value is inconclusive, and amounts of two kinds are refused")
+  @Test("A gate amount of another kind than the value is inconclusive; amounts of two kinds are an error")
   func wrongAmounts() throws {
     let project = try project(entries(500), gate: "{value.cache.entries: {limit: 64KiB}}")
     let check = try project.check()
@@ -125,7 +125,7 @@ struct ReportedValuesTests {
     #expect(refused.errors.contains("the limit and the tolerance of `value.cache.entries` are in different units"))
   }
 
-  @Test("A child that holds most of the memory is named, unless the gate looks at the tree")
+  @Test("A child that holds most of the memory is named, unless the gate covers the tree")
   func child() throws {
     for (gate, isNamed) in [("{peak_rss: 3%}", true), ("{peak_rss: 3%, tree_peak: 3%}", false)] {
       let project = try UseCaseProject(holding: 4, scenarioKeys: "gate: \(gate)")
@@ -141,7 +141,7 @@ struct ReportedValuesTests {
       #expect(check.code == .pass)
       let words =
         "the child `tail` uses more memory than the main process `target`, but only the main process is judged"
-      #expect(check.words.contains(words) == isNamed, "\(check.words)")
+      #expect(check.text.contains(words) == isNamed, "\(check.text)")
     }
   }
 }

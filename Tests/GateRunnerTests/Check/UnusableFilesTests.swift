@@ -3,24 +3,24 @@ import GateCore
 import GateRunner
 import Testing
 
-@Suite("A check with files that are broken or cannot be written")
+@Suite("A check with broken or unwritable files")
 struct UnusableFilesTests {
-  /// What stands in the place of a baseline, and what is said of it.
+  /// A broken baseline file and its error message.
   struct BrokenBaseline: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let expected: String
-    let text: @Sendable (_ sound: String) -> String
+    let text: @Sendable (_ valid: String) -> String
 
-    init(_ description: String, says expected: String = "error:", _ text: @escaping @Sendable (String) -> String) {
+    init(_ description: String, message expected: String = "error:", _ text: @escaping @Sendable (String) -> String) {
       testDescription = description
       self.expected = expected
       self.text = text
     }
 
-    /// Another value in the place of the first measured one.
-    static func value(_ value: String, says expected: String) -> BrokenBaseline {
-      BrokenBaseline("with the value \(value)", says: expected) { sound in
-        sound.replacingOccurrences(
+    /// Replaces the first measured value.
+    static func value(_ value: String, message expected: String) -> BrokenBaseline {
+      BrokenBaseline("with the value \(value)", message: expected) { valid in
+        valid.replacingOccurrences(
           of: #"("peak_rss" : \[\s*)[0-9]+"#, with: "$1\(value)", options: .regularExpression)
       }
     }
@@ -30,36 +30,36 @@ struct UnusableFilesTests {
     BrokenBaseline("empty") { _ in "" },
     BrokenBaseline("truncated") { String($0.prefix($0.count / 2)) },
     BrokenBaseline("with a merge conflict") { _ in "<<<<<<< HEAD\n{}\n=======\n" },
-    BrokenBaseline("of a later version", says: "highwater.baseline/2") {
+    BrokenBaseline("of a later version", message: "highwater.baseline/2") {
       $0.replacingOccurrences(of: "baseline/1", with: "baseline/2")
     },
-    BrokenBaseline("a result file", says: "highwater.result/1") {
+    BrokenBaseline("a result file", message: "highwater.result/1") {
       $0.replacingOccurrences(of: "baseline/1", with: "result/1")
     },
     BrokenBaseline("nested deeply") { _ in String(repeating: "[", count: 500_000) },
-    BrokenBaseline("ten million bytes of nesting", says: "larger than") { _ in
+    BrokenBaseline("ten million bytes of nesting", message: "larger than") { _ in
       String(repeating: "{\"a\":", count: 2_000_000)
     },
-    BrokenBaseline("of another scenario", says: "`scenario` is `save`") {
+    BrokenBaseline("of another scenario", message: "`scenario` is `save`") {
       $0.replacingOccurrences(of: "\"load\"", with: "\"save\"")
     },
-    BrokenBaseline("of another environment", says: "`environment` is `minix-") {
+    BrokenBaseline("of another environment", message: "`environment` is `minix-") {
       $0.replacingOccurrences(of: "\"linux-", with: "\"minix-")
     },
-    .value("1e400", says: "error:"), .value("1e30", says: "too large"), .value("-5", says: "peak_rss"),
-    .value("NaN", says: "error:"), .value("\"12\"", says: "peak_rss"), .value("null", says: "peak_rss"),
+    .value("1e400", message: "error:"), .value("1e30", message: "too large"), .value("-5", message: "peak_rss"),
+    .value("NaN", message: "error:"), .value("\"12\"", message: "peak_rss"), .value("null", message: "peak_rss"),
   ]
 
   @Test(
-    "A broken baseline ends with 2, its path and a hint, before any target starts; an approval replaces it",
+    "A broken baseline exits with 2, its path and a hint before a target starts; an approval replaces it",
     arguments: brokenBaselines)
   func brokenBaseline(_ broken: BrokenBaseline) throws {
     let project = try UseCaseProject(holding: 2)
     try project.checkAndApprove()
     let file = try project.baseline()
-    let sound = try project.read(file)
-    let text = broken.text(sound)
-    #expect(text != sound)
+    let valid = try project.read(file)
+    let text = broken.text(valid)
+    #expect(text != valid)
     try project.write(text, to: file)
     project.measurer.hold(2)
     let check = try project.check()
@@ -73,7 +73,7 @@ struct UnusableFilesTests {
   }
 
   @Test(
-    "A baseline that is no regular file is an error, and is not waited for",
+    "A baseline that is not a regular file is an error and does not block",
     arguments: ["pipe", "folder", "loop", "device"])
   func noRegularFile(kind: String) throws {
     let project = try UseCaseProject(holding: 2)
@@ -110,7 +110,7 @@ struct UnusableFilesTests {
   }
 
   @Test(
-    "A broken last result stops no check, and an approval says what is wrong with it",
+    "A broken last result does not stop a check, and `approve` reports what is wrong with it",
     arguments: ["", "{", "null", "[]", #"{"schema": "highwater.result/2"}"#])
   func brokenResult(text: String) throws {
     let project = try UseCaseProject(holding: 2)
@@ -126,7 +126,7 @@ struct UnusableFilesTests {
   }
 
   @Test(
-    "A folder for artifacts that cannot be made is an error before a target starts",
+    "An artifacts folder that cannot be created is an error before a target starts",
     arguments: ["file", "file/below", "/proc/highwater", "/dev/null"])
   func artifacts(path: String) throws {
     let project = try UseCaseProject(holding: 2)
@@ -139,7 +139,7 @@ struct UnusableFilesTests {
   }
 
   @Test(
-    "Where the result or the page cannot be written, the verdict is reported all the same, and a pass becomes 3",
+    "If the result or the page cannot be written, the verdict is still reported, and a pass becomes 3",
     arguments: [(2.0, ExitCode.failed, "pass"), (12, .regression, "regression")])
   func unwritableReport(mebibytes: Double, code: ExitCode, verdict: String) throws {
     let project = try UseCaseProject(holding: 2)
@@ -151,13 +151,13 @@ struct UnusableFilesTests {
       let page = try project.check { $0.options.html = place }
       for check in [json, page] {
         #expect(check.code == code, "\(check.errors)")
-        #expect(check.output.contains("load") && check.errors.contains("error:"), "\(check.words)")
+        #expect(check.output.contains("load") && check.errors.contains("error:"), "\(check.text)")
       }
       #expect(try project.result()["verdict"] as? String == verdict)
     }
   }
 
-  @Test("Without a baseline a report that cannot be written leaves the exit code at 5")
+  @Test("Without a baseline, a report that cannot be written leaves exit code 5")
   func unwritableWithoutBaseline() throws {
     let project = try UseCaseProject(holding: 2)
     try project.write("", to: "file")
@@ -165,7 +165,7 @@ struct UnusableFilesTests {
     #expect(check.code == .noBaseline && check.errors.contains("file/run.html"))
   }
 
-  @Test("`--quiet` prints less, and the last word is the verdict")
+  @Test("`--quiet` prints less and ends with the verdict")
   func quiet() throws {
     let project = try UseCaseProject(holding: 8)
     try project.checkAndApprove()
@@ -178,7 +178,7 @@ struct UnusableFilesTests {
     #expect(worse.output.contains("load"))
   }
 
-  @Test("The same JSON goes to the artifacts, to a file and to standard output, where it stands alone")
+  @Test("The same JSON goes to the artifacts, to a file and, alone, to standard output")
   func json() throws {
     let project = try UseCaseProject(holding: 8)
     let printed = try project.check { $0.options.json = "-" }

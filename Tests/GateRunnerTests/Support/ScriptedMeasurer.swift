@@ -5,9 +5,9 @@ import Synchronization
 
 /// Returns recordings from a script instead of starting targets.
 final class ScriptedMeasurer: Measurer {
-  /// The recording of one start of a target; nil ends the run as an interruption does.
+  /// The recording of one start of a target; nil ends the run like an interruption.
   ///
-  /// Starts are counted from 0, warm-ups and other settings included.
+  /// Starts are counted from 0, including warm-ups and variants.
   typealias Script = @Sendable (_ scenario: Scenario, _ start: Int) -> Recording?
 
   private struct State {
@@ -28,7 +28,7 @@ final class ScriptedMeasurer: Measurer {
     state = Mutex(State(script: script, fingerprint: fingerprint))
   }
 
-  /// Follows another script from now on, and counts starts from 0 again.
+  /// Switches to another script and restarts the count of starts.
   func follow(_ script: @escaping Script) {
     state.withLock { state in
       state.script = script
@@ -36,13 +36,13 @@ final class ScriptedMeasurer: Measurer {
     }
   }
 
-  /// The machine that measurements seem to come from; isolation and memory limit of a scenario are added.
+  /// The machine of the fingerprints; a scenario's isolation and memory limit are added.
   var fingerprint: Fingerprint {
     get { state.withLock { $0.fingerprint } }
     set { state.withLock { $0.fingerprint = newValue } }
   }
 
-  /// What was measured since the script began, in order.
+  /// The measurements since the script began, in order.
   var measured: [Scenario] { state.withLock { $0.measured } }
 
   func measure(_ scenario: Scenario, output: String?) -> Recording? {
@@ -70,12 +70,12 @@ final class ScriptedMeasurer: Measurer {
 }
 
 extension ScriptedMeasurer {
-  /// Targets that hold the next of some sizes in MiB with each start, and begin again after the last one.
+  /// Targets that hold these sizes in MiB in turn, one per start, repeatedly.
   convenience init(holding mebibytes: [Double]) {
     self.init(Self.script(holding: mebibytes))
   }
 
-  /// Lets the targets hold other sizes from now on.
+  /// Changes the sizes of the targets.
   func hold(_ mebibytes: Double...) {
     follow(Self.script(holding: mebibytes))
   }
@@ -86,7 +86,7 @@ extension ScriptedMeasurer {
 }
 
 extension Recording {
-  /// One process that holds the same amount for a second, so that peak and steady level are that amount exactly.
+  /// A process with constant memory for a second, so that peak and steady level are exact.
   static func holding(
     _ mebibytes: Double,
     marks: [Mark] = [],

@@ -3,18 +3,17 @@ import GateCore
 import GateRunner
 import Testing
 
-/// A project in a folder of its own, whose use cases run within the test process on scripted recordings.
+/// A temporary project whose use cases run within the test process, with scripted recordings.
 ///
-/// The folder is removed with the value.
 final class UseCaseProject {
-  /// What a use case returned and wrote; paths below the project's folder are relative to it.
+  /// The output of a use case; paths below the project's folder are relative to it.
   struct Outcome {
     let code: ExitCode
     let output: String
     let errors: String
 
-    /// All text as one line, since reports break their lines to fit a terminal.
-    var words: String {
+    /// The whole output as one line, since reports wrap their lines to fit a terminal.
+    var text: String {
       (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
@@ -28,7 +27,7 @@ final class UseCaseProject {
   let path: String
   let measurer: ScriptedMeasurer
 
-  /// Writes the project file; the targets hold so many MiB, one after the other.
+  /// Writes the project file; the targets hold these sizes in MiB in turn.
   init(_ yaml: String, holding mebibytes: Double...) throws {
     folder = FileManager.default.temporaryDirectory.appending(component: "highwater-use-case-\(UUID().uuidString)")
     path = folder.appending(component: "project").path
@@ -37,10 +36,10 @@ final class UseCaseProject {
     try write(yaml, to: "highwater.yml")
   }
 
-  /// A project with the one scenario `load`.
+  /// A project with the single scenario `load`.
   ///
-  /// `keys` are further lines of the project file, and `scenarioKeys` of the scenario, without indentation. By default
-  /// no history is written.
+  /// `keys` are lines of the project file and `scenarioKeys` lines of the scenario, without indentation. By default
+  /// there is no history.
   convenience init(
     holding mebibytes: Double,
     repetitions: String = "2",
@@ -67,7 +66,7 @@ final class UseCaseProject {
 
   // MARK: Use cases
 
-  /// Runs a use case as the program does, which turns an error into a message and an exit code.
+  /// Runs a use case as the program does, turning an error into a message and an exit code.
   func run(
     _ volume: Console.Volume = .normal,
     variables: [String: String] = [:],
@@ -120,11 +119,11 @@ final class UseCaseProject {
     return try run { try noise.run(in: $0) }
   }
 
-  /// Makes baselines of what a check measures now.
+  /// Runs a check and approves its result as the baseline.
   func checkAndApprove() throws {
     _ = try check()
     let approval = try approve()
-    try #require(approval.code == .pass, "\(approval.words)")
+    try #require(approval.code == .pass, "\(approval.text)")
   }
 
   // MARK: Files
@@ -149,7 +148,6 @@ final class UseCaseProject {
     String(decoding: try Data(contentsOf: url), as: UTF8.self)
   }
 
-  /// A JSON file.
   func object(_ name: String) throws -> [String: Any] {
     try #require(JSONSerialization.jsonObject(with: Data(read(name).utf8)) as? [String: Any])
   }
@@ -174,14 +172,14 @@ final class UseCaseProject {
     return "baselines/\(scenario)/\(try #require(names.first, "there is no baseline"))"
   }
 
-  /// Changes a JSON file.
+  /// Edits a JSON file.
   func edit(_ name: String, _ change: (inout [String: Any]) throws -> Void) throws {
     var object = try object(name)
     try change(&object)
     try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys]).write(to: url(name))
   }
 
-  /// Changes the fingerprint of the scenario's baseline.
+  /// Edits the fingerprint of the scenario's baseline.
   func editFingerprint(_ field: String, _ value: Any) throws {
     try edit(baseline()) { baseline in
       var fingerprint = try #require(baseline["fingerprint"] as? [String: Any])

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// The test program of known memory, `ci/bench.d/ballast.c`, and what Highwater measures of it.
+/// The test program `ci/bench.d/ballast.c`, which uses a known amount of memory, and Highwater's measurements of it.
 enum Ballast {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The path of the built program.
+  /// The path of the program, linked statically so that its own memory is small and constant.
   ///
-  /// It is linked statically, so that its own memory is small and always the same. It gets its name when it is complete: other test processes may build it, too.
+  /// It is renamed into place, since other test processes may build it at the same time.
   private static let built = Result {
     let folder = root.appendingPathComponent(".build/bench")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -24,10 +24,10 @@ enum Ballast {
     get throws { try built.get() }
   }
 
-  /// Whether the kernel lets a process trace its child, which exact peaks need; found by trying.
+  /// Whether the kernel lets a process trace its child, which exact peaks need; tested once.
   static let mayTrace = (try? run(program, ["may-trace"])) == 0
 
-  /// Whether a memory cgroup can be made below that of the tests; found by trying.
+  /// Whether a memory cgroup can be created below that of the tests; tested once.
   static let hasMemoryCgroup = ownMemoryCgroups.contains { parent in
     let path = "\(parent)/highwater-test-\(UUID().uuidString)"
     guard mkdir(path, 0o755) == 0 else { return false }
@@ -67,9 +67,9 @@ extension Ballast {
   /// What the program reports about itself, in bytes.
   struct Report: Decodable {
     let command: String
-    /// What it held at its start.
+    /// The memory at its start.
     let base: Double
-    /// What it and its children took after that, each page once.
+    /// The memory that it and its children allocated after that, each page once.
     let touched: Double
 
     var truth: Double { base + touched }
@@ -98,7 +98,7 @@ extension Ballast {
   struct Outcome {
     let method: String
     let repetitions: [Repetition]
-    /// In the order in which they were written, those of a warm-up first.
+    /// In the order of writing, starting with a warm-up.
     let reports: [Report]
 
     /// The only repetition and its report.
@@ -120,7 +120,7 @@ extension Ballast {
     try record([program] + words.split(separator: " ").map(String.init), options: options, launcherOf: mebibytes)
   }
 
-  /// Records a command; Highwater is started by a process that holds so many MiB, or by the tests.
+  /// Records a command; with `launcherOf`, Highwater is started by a process of that many MiB.
   static func record(_ command: [String], options: [String] = [], launcherOf mebibytes: Int? = nil) throws -> Outcome {
     let project = try TemporaryProject()
     let gate = ["record", "--json", "-"] + options + ["--"] + command

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// A small C program that tests start, compiled once per test process.
+/// A small C program for tests, compiled once per test process.
 struct CompiledProgram {
   private let path: Result<String, any Error>
 
-  /// Compiles the text; a failure is thrown by ``words``.
+  /// Compiles the text; ``command`` throws its errors.
   init(_ name: String, flags: [String] = [], _ text: String) {
     path = Result { try Self.compile(name, flags, text) }
   }
 
-  var words: [String] {
+  var command: [String] {
     get throws { [try path.get()] }
   }
 
@@ -20,14 +20,14 @@ struct CompiledProgram {
     return (try? Self.run(path, arguments)) == 0
   }
 
-  /// A folder whose programs every user may execute; other test processes may build the same ones.
+  /// A folder of programs that every user may execute.
   private static let folder = Result {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("highwater-test-programs-\(getuid())")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     return url
   }
 
-  /// The program gets its name when it is complete.
+  /// Renames the program into place, since other test processes may build it at the same time.
   private static func compile(_ name: String, _ flags: [String], _ text: String) throws -> String {
     let (folder, id) = (try folder.get(), UUID().uuidString)
     let (source, draft) = (folder.appendingPathComponent("\(id).c"), folder.appendingPathComponent(id))

@@ -1,23 +1,23 @@
 import Foundation
 
-/// A right that Highwater runs without: a launcher gives it up and then becomes Highwater.
+/// A permission that Highwater runs without: a launcher drops it and then executes Highwater.
 enum Confinement: String, CaseIterable {
-  /// Root's rights and groups; it runs as ``user`` then.
+  /// Root's privileges and groups; it runs as ``user``.
   case privileges
-  /// ptrace(2), refused by a seccomp filter as in containers.
+  /// ptrace(2), rejected by a seccomp filter as in containers.
   case ptrace
-  /// personality(2), refused in the same way.
+  /// personality(2), rejected in the same way.
   case personality
 
-  /// `nobody`, who must own what it writes to.
+  /// `nobody`, who must own the files that it writes.
   static let user: UInt32 = 65534
 
-  /// The command to put before another one.
-  static func launcher(without lost: Set<Confinement>) throws -> [String] {
-    try program.words + allCases.filter(lost.contains).map(\.rawValue) + ["--"]
+  /// The command to put before another command.
+  static func launcher(without dropped: Set<Confinement>) throws -> [String] {
+    try program.command + allCases.filter(dropped.contains).map(\.rawValue) + ["--"]
   }
 
-  /// Whether these rights can be given up here, found by trying.
+  /// Whether these permissions can be dropped here; tested once.
   static let canFilter = program.succeeds("ptrace", "--", Highwater.binary, "--version")
   static let canDropPrivileges = program.succeeds("privileges", "--", Highwater.binary, "--version")
 

@@ -1,7 +1,7 @@
-/// A program that ends in the way that its first argument names, without a core dump.
+/// A program that ends as its first argument says, without a core dump.
 enum EndingProgram {
   static var program: String {
-    get throws { try compiled.words[0] }
+    get throws { try compiled.command[0] }
   }
 
   private static let compiled = CompiledProgram(
@@ -69,7 +69,7 @@ enum EndingProgram {
       return overflow(frame) + frame[0];
     }
 
-    /// Forks a child that takes the memory, and waits for it; its status.
+    /// Forks a child that allocates the memory, and returns its status.
     static int child_takes(void) {
       int status = 0;
       pid_t child = fork();
@@ -81,7 +81,7 @@ enum EndingProgram {
       return status;
     }
 
-    /// Starts a daemon that takes the memory; the descriptor that is returned reads as ended when the daemon ends.
+    /// Starts a daemon that allocates the memory; the returned descriptor reaches end of file when the daemon ends.
     static int daemon_takes(void) {
       int ends[2];
       if (pipe(ends) != 0) exit(1);
@@ -95,7 +95,7 @@ enum EndingProgram {
       return ends[0];
     }
 
-    /// Makes the kernel kill the process at a call of personality(2).
+    /// Makes the kernel kill the process when it calls personality(2).
     static void forbid(void) {
       struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -112,7 +112,7 @@ enum EndingProgram {
       setrlimit(which, &(struct rlimit){soft, hard});
     }
 
-    /// Keeps the tree at its limit without a kill, by pages that the kernel may take back at any time.
+    /// Keeps the tree at its limit without an OOM kill, with pages that the kernel may reclaim at any time.
     static void press(void) {
       size_t size = 1 << 20;
       for (;;) {

@@ -9,8 +9,8 @@ enum Highwater {
     let output: String
     let errors: String
 
-    /// All text as one line, since reports break their lines to fit a terminal.
-    var words: String {
+    /// The whole output as one line, since reports wrap their lines to fit a terminal.
+    var text: String {
       (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
@@ -20,19 +20,19 @@ enum Highwater {
     }
   }
 
-  /// The binary under test: `HIGHWATER_BINARY`, else the one that was built with the tests.
+  /// The binary under test: `HIGHWATER_BINARY`, or else the one that was built with the tests.
   static let binary: String = {
     if let named = ProcessInfo.processInfo.environment["HIGHWATER_BINARY"] { return named }
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let beside =
+    let candidates =
       Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() } + [tests.deletingLastPathComponent()]
-    return beside.map { $0.appendingPathComponent("highwater").path }
+    return candidates.map { $0.appendingPathComponent("highwater").path }
       .first { FileManager.default.isExecutableFile(atPath: $0) } ?? ".build/debug/highwater"
   }()
 
-  /// Starts the program; its two streams go to files, so that no reader is needed.
+  /// Starts the program, with its output in files, so that no reader is needed.
   ///
-  /// The working directory is the project's folder, unless `folder` is given; `launcher` is a command that becomes the
+  /// The working directory is the project's folder unless `folder` is given. `launcher` is a command that executes the
   /// program.
   static func start(
     _ arguments: [String],
@@ -55,11 +55,10 @@ enum Highwater {
     try start(arguments, in: project, variables: variables).wait()
   }
 
-  /// A run that has started.
   final class Running {
     let process = Process()
     private let streams: (output: URL, errors: URL)
-    /// Its folder is removed with it.
+    /// Kept because its `deinit` removes the folder.
     private let project: TemporaryProject
 
     init(
@@ -86,7 +85,7 @@ enum Highwater {
       project.runners.append(process.processIdentifier)
     }
 
-    /// Waits for the end; the code of a signal is the negative of its number.
+    /// Waits for the end; the code for a signal is its negative number.
     func wait() throws -> Outcome {
       process.waitUntilExit()
       let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
@@ -103,7 +102,7 @@ enum Highwater {
 extension Trait where Self == TimeLimitTrait {
   /// Ends a test that hangs.
   ///
-  /// All tests of a process start at once and then wait for a thread. A limit counts that time, too, so that one of a few
-  /// minutes fails on a busy machine.
+  /// All tests of a process start at once and then wait for a thread. A limit includes that time, so that a few minutes
+  /// would not be enough on a busy machine.
   static var endsHangs: Self { .timeLimit(.minutes(60)) }
 }

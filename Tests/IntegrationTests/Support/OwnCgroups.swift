@@ -1,20 +1,20 @@
 import Foundation
 
-/// The cgroups that runs of Highwater make.
+/// The cgroups that Highwater created.
 enum OwnCgroups {
-  /// The folders, in any hierarchy, of the cgroups that one of the processes made.
+  /// The folders of the cgroups that these processes created, in any hierarchy.
   ///
-  /// They are named `highwater-<pid>-…`, and are in the cgroup of the process or in one above it.
-  static func made(by processes: [Int32]) -> [String] {
-    places.flatMap { place in
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+  /// They are named `highwater-<pid>-…`, in the cgroup of the process or one of its ancestors.
+  static func created(by processes: [Int32]) -> [String] {
+    ancestors.flatMap { ancestor in
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: ancestor)) ?? []
       return names.filter { name in processes.contains { name.hasPrefix("highwater-\($0)-") } }
-        .map { "\(place)/\($0)" }
+        .map { "\(ancestor)/\($0)" }
     }
   }
 
-  /// The cgroups of this process and all above them, by the usual mounts (cgroups(7)).
-  private static let places: [String] = {
+  /// The cgroup of this process and its ancestors, at the usual mounts (cgroups(7)).
+  private static let ancestors: [String] = {
     let lines = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.split(separator: "\n") ?? []
     let all = lines.flatMap { line -> [String] in
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

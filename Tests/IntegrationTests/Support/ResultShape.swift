@@ -1,35 +1,35 @@
 import Foundation
 
-/// The shape of a result file that file-formats.md describes, to compare JSON with.
+/// The shape of a result file as in file-formats.md, to validate JSON.
 indirect enum Shape: Sendable {
   case text, whole, number, flag
   case word([String])
   case matching(String)
   case list(of: Shape)
   case object([String: Shape])
-  /// Measurements by the names of metrics.
+  /// Measurements by metric name.
   case measurements
   /// May be `null`.
   case optional(Shape)
   /// May be missing.
   case missing(Shape)
 
-  /// What is wrong with a value, each with its place; empty where nothing is.
-  func faults(of value: Any?, at place: String = "$") -> [String] {
+  /// The mismatches of a value, each with its location.
+  func mismatches(of value: Any?, at place: String = "$") -> [String] {
     switch (self, value) {
     case (.missing, nil), (.optional, nil): []
-    case (.missing(let shape), let value?): shape.faults(of: value, at: place)
+    case (.missing(let shape), let value?): shape.mismatches(of: value, at: place)
     case (_, nil): ["\(place) is missing"]
     case (.optional, is NSNull): []
-    case (.optional(let shape), _): shape.faults(of: value, at: place)
+    case (.optional(let shape), _): shape.mismatches(of: value, at: place)
     case (.object(let keys), let object as [String: Any]):
-      keys.sorted { $0.key < $1.key }.flatMap { $1.faults(of: object[$0], at: "\(place).\($0)") }
+      keys.sorted { $0.key < $1.key }.flatMap { $1.mismatches(of: object[$0], at: "\(place).\($0)") }
     case (.list(let shape), let list as [Any]):
-      list.indices.flatMap { shape.faults(of: list[$0], at: "\(place)[\($0)]") }
+      list.indices.flatMap { shape.mismatches(of: list[$0], at: "\(place)[\($0)]") }
     case (.measurements, let object as [String: Any]):
       object.flatMap { name, value in
         let isRate = name.hasSuffix("growth") || name == "fault_rate"
-        return (isRate ? Shape.number : .whole).faults(of: value, at: "\(place).\(name)")
+        return (isRate ? Shape.number : .whole).mismatches(of: value, at: "\(place).\(name)")
       }
     default: isScalar(value) ? [] : ["\(place) is \(value ?? "nothing"), and \(self) is expected"]
     }

@@ -5,13 +5,13 @@ import Testing
 struct ScenarioHarness {
   let project: TemporaryProject
 
-  /// A command that becomes Highwater, see ``Confinement``.
+  /// A command that executes Highwater, see ``Confinement``.
   var launcher: [String] = []
 
-  /// Targets and their helpers inherit `TMPDIR`, and with it the marker.
+  /// Targets and their helpers inherit `TMPDIR` and thus the marker.
   private var temporaryFolder: String { "\(project.path)/tmp/\(project.marker)" }
 
-  /// Writes a project file with the scenario's keys in YAML, without its name; it runs once unless they say otherwise.
+  /// Writes a project file with these keys of the scenario in YAML.
   init(_ scenario: String = "target: {command: [\"true\"]}", repetitions: Int = 1, warmup: Int = 0) throws {
     project = try TemporaryProject()
     try write(scenario, repetitions: repetitions, warmup: warmup)
@@ -45,26 +45,26 @@ struct ScenarioHarness {
     try start(arguments).wait()
   }
 
-  /// Makes Highwater run without some rights; without privileges the project belongs to ``Confinement/user``.
-  mutating func confine(without lost: Set<Confinement>) throws {
-    launcher = try Confinement.launcher(without: lost)
-    guard lost.contains(.privileges) else { return }
+  /// Makes Highwater run without some permissions; without privileges the project belongs to ``Confinement/user``.
+  mutating func confine(without dropped: Set<Confinement>) throws {
+    launcher = try Confinement.launcher(without: dropped)
+    guard dropped.contains(.privileges) else { return }
     let all = FileManager.default.enumerator(atPath: project.path)?.compactMap { $0 as? String } ?? []
     for path in [""] + all { chown("\(project.path)/\(path)", Confinement.user, Confinement.user) }
   }
 
-  /// Checks without a baseline.
+  /// Runs a check without a baseline.
   func check(_ arguments: String...) throws -> Highwater.Outcome {
     try run(["check", "--allow-missing-baseline"] + arguments)
   }
 
-  /// Checks, and approves the result.
+  /// Runs a check and approves the result.
   func approve() throws {
     try #require(try check().code == 0)
     try #require(try run(["approve"]).code == 0)
   }
 
-  /// Waits until the file exists; fails if the run ends before.
+  /// Waits until the file exists; fails if the run ends first.
   ///
   /// The limit of a minute only ends a hang.
   func wait(for file: String, in running: Highwater.Running) throws {
@@ -90,14 +90,14 @@ struct ScenarioHarness {
     return try #require(scenarios.first?["repetitions"] as? [[String: Any]])
   }
 
-  /// The end of the last repetition in a few words, as in `exited 3` or `crash SEGV`.
+  /// The kind of the last repetition's end, with its code or signal, as in `exited 3` or `crash SEGV`.
   func end() throws -> String {
     let end = try #require(try repetitions().last?["end"] as? [String: Any])
     let detail = end["code"].map { " \($0)" } ?? end["signal"].map { " \($0)" } ?? ""
     return "\(end["kind"] ?? "")\(detail)"
   }
 
-  /// What runs left: live processes, cgroups, and temporary files.
+  /// Live processes, cgroups and temporary files of ended runs.
   func leftovers() throws -> [String] {
     try project.survivors() + project.cgroups() + temporaryFiles()
   }
@@ -107,7 +107,7 @@ struct ScenarioHarness {
     return all.filter { $0.hasSuffix(".tmp") || ($0.hasPrefix("tmp/") && $0.split(separator: "/").count > 2) }
   }
 
-  /// The content of the files that an aborted run must not change: baselines and the last result.
+  /// The files that an aborted run must not change: baselines and the last result.
   func keptFiles() throws -> [String: Data] {
     var files = try project.baselines().mapValues { Data($0.utf8) }
     files["result.json"] = try? Data(contentsOf: project.url(".highwater/result.json"))
@@ -133,8 +133,8 @@ extension Highwater.Running {
   }
 }
 
-/// A free port of the loopback interface on which a socket listens while the value exists.
-final class TakenPort {
+/// A loopback port on which a socket listens until `deinit`.
+final class BoundPort {
   let number: Int
   private let descriptor: Int32
 

@@ -1,4 +1,4 @@
-/// Random numbers that are the same in each run (SplitMix64; Steele, Lea and Flood, 2014).
+/// Pseudo-random numbers with a fixed seed (SplitMix64; Steele, Lea and Flood, 2014).
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 

@@ -2,16 +2,16 @@ import Foundation
 import Testing
 
 extension TemporaryProject {
-  /// A target that holds as many MiB as a file says.
+  /// Holds the number of MiB in the file that its argument names.
   private static let program = """
     open my $file, '<', $ARGV[0] or die "no $ARGV[0]: $!";
     my $text = 'x' x (1048576 * <$file>);
     select undef, undef, undef, 0.08;
     """
 
-  /// A project with the scenario `load`, whose target holds what ``hold(_:)`` sets; `started` grows with each start.
+  /// A project with the scenario `load`, whose target holds the size set by ``hold(_:)`` and adds to `started`.
   ///
-  /// `keys` are further lines of the project file, and `scenarioKeys` of the scenario, without indentation.
+  /// `keys` are lines of the project file and `scenarioKeys` lines of the scenario, without indentation.
   static func holding(_ mebibytes: Int, repetitions: Int = 2, keys: String = "", scenarioKeys: String = "") throws
     -> TemporaryProject
   {
@@ -34,12 +34,12 @@ extension TemporaryProject {
     return project
   }
 
-  /// Sets how many MiB the targets hold from now on.
+  /// Sets the number of MiB that targets hold from now on.
   func hold(_ mebibytes: Int) throws {
     try write("\(mebibytes)", to: "size")
   }
 
-  /// How often the target of ``holding(_:repetitions:keys:scenarioKeys:)`` was started.
+  /// The number of starts of the target of ``holding(_:repetitions:keys:scenarioKeys:)``.
   var starts: Int {
     (try? read("started").utf8.count) ?? 0
   }
@@ -51,14 +51,14 @@ extension TemporaryProject {
     return folder.appendingPathComponent(try #require(names.first, "there is no baseline"))
   }
 
-  /// Makes baselines of what a check measures now.
+  /// Runs a check and approves its result as the baseline.
   func checkAndApprove() throws {
     _ = try Highwater.run("check", in: self)
     let outcome = try Highwater.run("approve", in: self)
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
   }
 
-  /// Changes a JSON file.
+  /// Edits a JSON file.
   func edit(_ file: URL, _ change: (inout [String: Any]) throws -> Void) throws {
     let data = try Data(contentsOf: file)
     var object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -66,7 +66,7 @@ extension TemporaryProject {
     try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys]).write(to: file)
   }
 
-  /// Changes the fingerprint of the scenario's baseline.
+  /// Edits the fingerprint of the scenario's baseline.
   func editFingerprint(_ field: String, _ value: Any) throws {
     try edit(baselineFile()) { baseline in
       var fingerprint = try #require(baseline["fingerprint"] as? [String: Any])
@@ -77,7 +77,7 @@ extension TemporaryProject {
 }
 
 extension Highwater {
-  /// Runs a script of bash(1), in which `$HIGHWATER` is the program.
+  /// Runs a bash script in which `$HIGHWATER` is the program.
   static func shell(_ script: String, in project: TemporaryProject) throws -> Outcome {
     let variables = ["HIGHWATER": URL(fileURLWithPath: binary).path, "NO_COLOR": "1"]
     return try Running(["-c", script], in: project, variables: variables, program: "/bin/bash").wait()

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// A folder with a project file, removed with the value.
+/// A temporary project folder, removed on `deinit`.
 final class TemporaryProject {
   let path: String
 
-  /// The value of an environment variable of this project's targets, by which their processes are found.
+  /// Part of an environment variable of this project's targets, by which their processes are found.
   let marker = UUID().uuidString
 
-  /// The process ids of all runs.
+  /// The process IDs of all runs.
   var runners: [Int32] = []
 
   init(_ yaml: String = "") throws {
@@ -42,19 +42,19 @@ final class TemporaryProject {
     return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
   }
 
-  /// The baselines of the project, by path, as text.
+  /// The text of the project's baselines by path.
   func baselines() throws -> [String: String] {
     let root = url("baselines")
     let paths = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
     return try paths.filter { $0.hasSuffix(".json") }.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
   }
 
-  /// The cgroups that runs of this project have left.
+  /// The cgroups that runs of this project left behind.
   func cgroups() -> [String] {
-    OwnCgroups.made(by: runners)
+    OwnCgroups.created(by: runners)
   }
 
-  /// The ids and command lines of live processes with this project's marker in their environment.
+  /// The IDs and command lines of live processes with this project's marker in their environment.
   func survivors() throws -> [String] {
     let needle = Data(marker.utf8)
     return try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }.compactMap { id in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MemoryMarkers
 
-@Suite("The file of a launch record")
+@Suite("The launch record file")
 struct FileRunStoreTests {
   private let folder: TestFolder
 
@@ -44,7 +44,7 @@ struct FileRunStoreTests {
     #expect(try loadWhenUnlocked(FileRunStore(folder: path, instance: "a")) == run("2"))
   }
 
-  @Test("The path is the same for each start, and no name escapes the folder")
+  @Test("The path is the same for each start, and no name leads out of the folder")
   func path() {
     #expect(FileRunStore(folder: "/x", instance: "api").path == "/x/api.launch")
     #expect(FileRunStore(folder: "/x", instance: "api").path == FileRunStore(folder: "/x", instance: "api").path)

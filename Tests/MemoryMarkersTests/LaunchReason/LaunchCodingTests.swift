@@ -52,7 +52,7 @@ struct LaunchCodingTests {
     #expect(try JSONDecoder().decode([StartupReason].self, from: data) == [reason])
   }
 
-  @Test("Highwater understands each reason that is sent", arguments: reasons.map(\.0).filter { $0 != .notEvaluated })
+  @Test("Highwater recognizes each reason that is sent", arguments: reasons.map(\.0).filter { $0 != .notEvaluated })
   func mark(reason: StartupReason) {
     let mark = Mark(time: .zero, event: .mark("launch.\(reason.word)"))
     let result = Recording(marks: [mark], end: End(.exited, code: 0), duration: .seconds(1)).result()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MemoryMarkers
 
-/// The record of an active run on the same machine; `edit` makes the difference that is tested.
+/// The record of an active run on the same machine, edited for the test.
 private func prior(_ edit: (inout LaunchRecord) -> Void = { _ in }) -> LaunchRecord {
   var record = LaunchRecord()
   record.run = current()
@@ -48,7 +48,7 @@ private struct Case: CustomTestStringConvertible {
   var testDescription: String { title }
 }
 
-@Suite("Why a program starts")
+@Suite("Startup reasons")
 struct LaunchDecisionTests {
   @Test(
     "Rows 0 to 3: without a record, or while the previous run is alive, its end is not reported",
@@ -188,7 +188,7 @@ struct LaunchDecisionTests {
       }, startup: .outOfMemory(.active, .inferred), end: .outOfMemory(.ownLimit, .inferred)),
   ]
 
-  @Test("Rows 3 to 14: the first one that applies", arguments: rows)
+  @Test("Rows 3 to 14: the first that applies", arguments: rows)
   fileprivate func row(row: Case) {
     let decision = LaunchDecision(.found(row.record), row.evidence, row.policy)
     #expect(decision.startup == row.startup)

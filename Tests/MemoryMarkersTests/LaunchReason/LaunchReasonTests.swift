@@ -15,7 +15,7 @@ struct LaunchReasonTests {
     fixture = try LaunchFixture()
   }
 
-  @Test("Without a record it is the first launch")
+  @Test("Without a record, the reason is the first launch")
   func first() throws {
     #expect(try fixture.next() == Report(.firstLaunch, nil))
   }
@@ -155,7 +155,7 @@ struct LaunchReasonTests {
     #expect(try fixture.next(version: "1.1") == Report(.cleanExit, .exited(code: 0)))
   }
 
-  @Test("Another boot id is a restart of the machine, also while active")
+  @Test("Another boot ID is a restart of the machine, also while active")
   func reboot() throws {
     fixture.variables["FIXTURE_PROC"] = fixture.folder.path
     try fixture.folder.write("6.1.0\n", to: "sys/kernel/osrelease")
@@ -167,7 +167,7 @@ struct LaunchReasonTests {
     #expect(try fixture.next() == Report(.osUpgrade, .exited(code: 0)))
   }
 
-  @Test("A hang mark and SIGKILL are a hang, unless the hang had ended")
+  @Test("A hang mark followed by SIGKILL is a hang, unless the hang had ended")
   func hang() throws {
     #expect(try fixture.kill("hang", activity: "active") == .signaled(SIGKILL))
     let report = try #require(try fixture.next())

@@ -26,7 +26,7 @@ private final class LimitedCgroup {
   }
 
   deinit {
-    // The kernel may report it as busy for a moment after its last process was reaped.
+    // The kernel may report it as busy briefly after its last process was reaped.
     for _ in 0..<400 where rmdir(path) != 0 && errno == EBUSY { usleep(5000) }
   }
 
@@ -41,7 +41,7 @@ private final class LimitedCgroup {
 }
 
 @Suite(
-  "Real OOM kills", .enabled(if: LimitedCgroup.isAvailable, "no memory cgroup can be created here"),
+  "Real OOM kills", .enabled(if: LimitedCgroup.isAvailable, "cannot create a memory cgroup here"),
   .timeLimit(.minutes(5)))
 struct OutOfMemoryTests {
   private let fixture: LaunchFixture
@@ -62,7 +62,7 @@ struct OutOfMemoryTests {
   }
 
   @Test(
-    "The counter of the same cgroup proves it: a FOOM while active, a BOOM while idle, a failed launch while starting",
+    "The counter of the same cgroup proves it: an active or idle OOM kill, or a failed launch while starting",
     arguments: [("active", Activity.active, 0), ("idle", .idle, 0), ("", .starting, 1)]
   )
   func counter(activity: String, reported: Activity, failures: Int) throws {
@@ -81,8 +81,8 @@ struct OutOfMemoryTests {
   }
 
   @Test(
-    "In another cgroup the kernel's log proves it by the pid",
-    .enabled(if: OutOfMemoryTests.canReadLog, "the kernel's log cannot be read, or is of another pid namespace")
+    "In another cgroup the kernel log proves it by PID",
+    .enabled(if: OutOfMemoryTests.canReadLog, "the kernel log is unreadable or has PIDs of another namespace")
   )
   func log() throws {
     #expect(try fixture.run("eat", activity: "active") == .signaled(SIGKILL))

@@ -21,7 +21,7 @@ struct SystemFoldersTests {
     try folder.write("ID=debian\nPRETTY_NAME=\"Debian 12\"\n", to: "os-release")
   }
 
-  @Test("A run has a pid and a start time, the machine a boot id, a kernel and a system")
+  @Test("A run has a PID and a start time; the machine has a boot ID, a kernel and a system")
   func run() {
     let found = folders.currentRun(appVersion: "1.0")
     #expect(found.pid == 4711)
@@ -39,7 +39,7 @@ struct SystemFoldersTests {
     #expect(folders.currentRun(appVersion: "").osRelease != before)
   }
 
-  @Test("A process is alive if its pid has the same start time and is not a zombie")
+  @Test("A process is alive if its PID has the same start time and is not a zombie")
   func alive() throws {
     var run = LaunchRecord.Run()
     (run.pid, run.startTime) = (5, 98765)
@@ -94,7 +94,7 @@ struct SystemFoldersTests {
     #expect(reading.pressure == 3)
   }
 
-  @Test("A cgroup of version 1 in a container, also where version 2 is mounted for other controllers")
+  @Test("A v1 cgroup in a container, also with v2 mounted for other controllers")
   func legacy() throws {
     let root = folder.file("memory")
     try folder.write("4:cpu,memory:/box/1\n0::/box/1\n", to: "self/cgroup")
@@ -128,7 +128,7 @@ struct SystemFoldersTests {
   }
 
   @Test(
-    "The kernel's log names a process that was killed because memory ran out",
+    "The kernel log names a process that was OOM-killed",
     arguments: [
       ("3,9,2000,-;Memory cgroup out of memory: Killed process 645 (python3) total-vm:1kB", .ownLimit),
       ("3,9,2000,-;Out of memory: Killed process 645 (python3) total-vm:1kB", .systemPressure),

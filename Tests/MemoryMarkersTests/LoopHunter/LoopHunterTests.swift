@@ -164,7 +164,7 @@ struct LoopHunterTests {
     holder.withLock { $0 = nil }
   }
 
-  /// Each call is a turn, so that each is the first.
+  /// A turn source in which each call is a new turn.
   private final class FreshTurn: TurnSource {
     private let last = Atomic<UInt64>(0)
 
@@ -176,7 +176,7 @@ struct LoopHunterTests {
     let program = try Program("marks-fixture", ["growth"])
     let lines = program.lines()
     #expect(lines.dropLast() == ["growth in turn 0"])
-    // 64 of the 150 MiB, and a turn later none.
+    // Once for 64 of the 150 MiB, and not in the next turn.
     let count = try #require(lines.last.flatMap { Int($0) })
     #expect((2...150).contains(count))
   }
@@ -222,7 +222,7 @@ struct TurnSourceTests {
     #expect(hunter.largestCount(of: model, "update") == 1)
   }
 
-  @Test("Blocks that were enqueued at once are one turn, unless each is performed as its own")
+  @Test("Blocks enqueued at once are one turn, unless each is performed as its own")
   func burst() {
     let queue = DispatchQueue(label: "turns")
     let turn = QueueTurn { queue.async(execute: $0) }
@@ -244,7 +244,7 @@ struct TurnSourceTests {
     #expect(hunter.largestCount(of: model, "update") == 25)
   }
 
-  @Test("Jobs of the main actor that were enqueued at once can be turns of their own")
+  @Test("Jobs of the main actor enqueued at once can be turns of their own")
   @MainActor
   func mainActorBurst() async {
     let turn = MainActorTurn()

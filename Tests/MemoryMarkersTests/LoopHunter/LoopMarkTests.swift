@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Loops under Highwater")
 struct LoopMarkTests {
-  @Test("It is sent as `value loop.TYPE.NAME COUNT calls`")
+  @Test("A loop is sent as `value loop.TYPE.NAME COUNT calls`")
   func sent() throws {
     let fifo = try Fifo(in: TestFolder())
     let program = try Program("marks-fixture", ["loop"], variables: fifo.variables)

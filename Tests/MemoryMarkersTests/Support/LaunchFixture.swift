@@ -7,7 +7,7 @@ import LaunchRecords
 final class LaunchFixture {
   let folder: TestFolder
   var variables: [String: String]
-  /// The parent of the state folder, if it is another one.
+  /// The parent of the state folder, if it is not the fixture's own.
   var parent: String?
   /// A command that starts the program, such as a shell that first joins a cgroup; the program and its arguments are
   /// appended.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A temporary folder for a test; it is removed with this object.
+/// A temporary folder, removed on `deinit`.
 final class TestFolder {
   let path: String
 

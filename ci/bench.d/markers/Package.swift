@@ -5,7 +5,7 @@ import PackageDescription
 let parts = Context.environment["MARKERS_TRAITS"] ?? "LaunchReason,LoopHunter"
 let traits = Set(parts.split(separator: ",").map { Package.Dependency.Trait(name: "\($0)") })
 
-/// A program that measures what the library costs it.
+/// A program that measures the cost of the library.
 func program(_ name: String, with dependencies: [Target.Dependency] = []) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: [.swiftLanguageMode(.v6)])
 }

@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Four threads make text and forget most of it: what the collector finds at an instant is up to the scheduler. */
+/** Four threads allocate strings and drop most of them: the scheduler decides what the collector finds. */
 public final class Threads {
   public static void main(String[] arguments) throws InterruptedException {
     List<Thread> threads = new ArrayList<>();

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Sorts and hashes strings for some rounds, as a service does: much garbage, and code worth compiling. */
+/** Sorts and hashes strings for several rounds, as a service does: produces much garbage and code worth compiling. */
 public final class Words {
   public static void main(String[] arguments) throws InterruptedException {
     long sum = 0;

@@ -1,4 +1,4 @@
-# Fills hashes and takes texts apart.
+# Fills hashes and splits strings.
 use strict;
 use warnings;
 my %count;

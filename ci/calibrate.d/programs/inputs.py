@@ -10,7 +10,7 @@ import sys
 folder = pathlib.Path(sys.argv[1])
 here = pathlib.Path(__file__).parent
 stamp = folder / "complete"
-# Inputs from an older version of this file or of the Java programs are made again.
+# Inputs from an older version of this file or of the Java programs are created again.
 version = "|".join((here / name).read_text() for name in ("inputs.py", "Words.java", "Threads.java"))
 if stamp.exists() and stamp.read_text() == version:
     sys.exit(0)
@@ -42,7 +42,7 @@ for number in range(9000):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(lines(chance.randint(1, 60)))
 
-# A repository of 500 commits, by git's own import format (git-fast-import(1)).
+# A repository of 500 commits, in git's import format (git-fast-import(1)).
 stream = []
 texts = {f"file-{number}.txt": lines(150) for number in range(20)}
 for commit in range(500):

@@ -1,4 +1,4 @@
-// Parses, groups and sorts objects for some rounds: much garbage, and code worth compiling.
+// Parses, groups and sorts objects for several rounds: produces much garbage and code worth compiling.
 const rows = Array.from({ length: 20000 }, (_, number) => ({ id: number, group: number % 97, name: `row ${number}` }));
 let sum = 0;
 for (let round = 0; round < 10; round += 1) {
@@ -11,5 +11,5 @@ for (let round = 0; round < 10; round += 1) {
   for (const group of groups.values()) group.sort((one, other) => (one.name < other.name ? -1 : 1));
   sum += groups.size;
 }
-// Idle at the end, so that there is a level to be measured.
+// Idle at the end, so that there is a steady level.
 setTimeout(() => console.log(sum), 400);

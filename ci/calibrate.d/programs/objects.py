@@ -1,4 +1,4 @@
-"""Makes objects, groups them, and turns them to text and back."""
+"""Creates objects, groups them, and converts them to text and back."""
 import json
 
 rows = [{"id": number, "group": number % 97, "name": f"row {number}"} for number in range(120_000)]

@@ -1,4 +1,4 @@
-# Makes objects and text, and forgets most of them.
+# Creates objects and strings, and drops most of them.
 kept = []
 15.times do |round|
   rows = Array.new(20_000) { |number| { id: number, name: "row #{number * round}" } }

@@ -1,4 +1,4 @@
--- Makes tables and forgets most of them.
+-- Creates tables and drops most of them.
 local kept = {}
 for round = 1, 20 do
   local rows = {}

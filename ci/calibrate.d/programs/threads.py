@@ -1,4 +1,4 @@
-"""Eight threads take and give back memory of many sizes; what each holds at an instant is up to the scheduler."""
+"""Eight threads allocate and free memory of many sizes; the scheduler decides what they hold at the same time."""
 import threading
 import time
 
@@ -19,5 +19,5 @@ for thread in threads:
     thread.join()
 
 held = [str(number) for number in range(500_000)]
-time.sleep(0.3)  # Idle at the end, so that there is a level to be measured.
+time.sleep(0.3)  # Idle at the end, so that there is a steady level.
 print(len(held))

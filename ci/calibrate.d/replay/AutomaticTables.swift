@@ -1,7 +1,7 @@
 import GateCore
 import Statistics
 
-/// What `tolerance: auto` makes of each kind of noise.
+/// Results of `tolerance: auto` for each kind of noise.
 enum AutomaticTables {
   static func section() -> [String] {
     var table = MarkdownTable([

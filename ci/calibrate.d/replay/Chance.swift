@@ -2,16 +2,16 @@ import GateCore
 import Glibc
 import Statistics
 
-/// Random numbers that are the same in each run and on each machine, by a seed.
+/// Random numbers from a seed, the same in each run and on each machine.
 package struct Chance {
   private var numbers: SeededNumbers
 
-  /// The numbers that belong to a label: each row of a table has its own, so that it can be made again by itself.
+  /// The generator for a label: each row of a table has its own, so that it can be recomputed alone.
   package init(for label: String) {
     numbers = SeededNumbers(seed: UInt64(StableHash.hexadecimal(of: label), radix: 16) ?? 0)
   }
 
-  /// Evenly spread over 0 to 1, without 1.
+  /// Uniform over 0 to 1, without 1.
   package mutating func uniform() -> Double {
     numbers.nextShare()
   }

@@ -5,10 +5,10 @@ package struct SyntheticHistory: Sendable {
   package static let runs = 60
 
   package let name: String
-  /// Where the true steps are.
+  /// The indices of the true steps.
   let steps: [Int]
   private let noise: Noise
-  /// The true level of each run, beside that of the first.
+  /// The true level of each run, relative to the first.
   private let level: @Sendable (_ run: Int) -> Double
 
   private init(
@@ -26,12 +26,12 @@ package struct SyntheticHistory: Sendable {
     }
   }
 
-  /// At one level.
+  /// A constant level.
   package static func level(_ noise: Noise) -> SyntheticHistory {
     SyntheticHistory("one level: \(noise.name)", noise)
   }
 
-  /// One rise that is so many runs old.
+  /// A single rise, `age` runs ago.
   package static func step(_ percent: Double, age: Int, _ noise: Noise) -> SyntheticHistory {
     let start = runs - age
     return SyntheticHistory("+\(text(percent)) %, \(age) runs on: \(noise.name)", noise, steps: [start]) { run in
@@ -39,14 +39,14 @@ package struct SyntheticHistory: Sendable {
     }
   }
 
-  /// A rise after twenty runs, and what came after twenty more.
+  /// A rise after twenty runs, and another change after twenty more.
   private static func twoSteps(_ name: String, to end: Double, _ noise: Noise) -> SyntheticHistory {
     SyntheticHistory("\(name): \(noise.name)", noise, steps: [20, 40]) { run in
       run < 20 ? 1 : run < 40 ? 1.05 : end
     }
   }
 
-  /// So much more with each run after so many level ones, with or without a step amid it.
+  /// A linear rise after a number of level runs, with or without a step within it.
   private static func creep(
     _ percent: Double,
     after level: Int,
@@ -73,16 +73,16 @@ package struct SyntheticHistory: Sendable {
   private static let quiet = [0.5, 1, 2].map(Noise.normal)
 }
 
-/// Steps found in histories, missed, and seen where there are none.
+/// Steps in histories that are found, missed, or false.
 package enum ChangePointTables {
   static let trials = 1000
 
-  /// How many series of one history had steps, and where.
+  /// The number of series of a history that had steps, and their locations.
   private struct Count {
     var flagged = 0
-    /// All true steps were found, at most so many runs beside their places.
+    /// All true steps were found, at most this many runs from their true index.
     var located = [0, 1, 3].map { (within: $0, count: 0) }
-    /// A step more than three runs away from any true one.
+    /// A step more than three runs from any true step.
     var elsewhere = 0
     var creep = 0
 

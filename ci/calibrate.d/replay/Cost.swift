@@ -2,7 +2,7 @@ import GateCore
 import Glibc
 import Statistics
 
-/// How long judging takes; only printed, since it differs from run to run.
+/// The duration of judging; only printed, since it differs from run to run.
 enum Cost {
   static func lines() -> [String] {
     judging() + searching()
@@ -20,7 +20,7 @@ enum Cost {
         return (baseline: [MetricName.peakRSS: peak.baseline, .steadyRSS: steady.baseline], current: current)
       }
       var tally = Tally()
-      // CPU time of this process, which does not depend on other processes.
+      // CPU time of this process, which is independent of other processes.
       let start = clock()
       for scenario in scenarios { tally.add(replay.result(scenario.baseline, scenario.current)) }
       let time = number(Double(clock() - start) / Double(CLOCKS_PER_SEC), places: 2)

@@ -1,24 +1,24 @@
 package import GateCore
 import Statistics
 
-/// The defaults of Highwater, read from its own code.
+/// Highwater's defaults, read from its own code.
 package enum Defaults {
-  /// Comparisons for each row of the tables.
+  /// The number of comparisons for each row of the tables.
   package static let trials = 2000
 
   package static var repetitions: Repetitions { scenario.repetitions }
 
-  /// The values of a first baseline.
+  /// The number of values of a first baseline.
   package static var baseline: Int { repetitions.countForBaseline }
 
-  /// The most values that any rule of the tables asks for.
+  /// The maximum number of values for any rule of the tables.
   package static let most = 20
 
   private static var scenario: Scenario {
     Scenario(name: ScenarioName("any"), target: Target(command: .arguments(["true"]), workingDirectory: "."))
   }
 
-  /// The defaults as text; when one of them changes, the tables are out of date.
+  /// The defaults as text; if one of them changes, the tables are out of date.
   package static var lines: [String] {
     let plan = repetitions.plan
     let looks = plan.looks.map { count in

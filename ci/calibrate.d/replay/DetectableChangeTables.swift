@@ -1,7 +1,7 @@
 import GateCore
 import Statistics
 
-/// How often the smallest detectable change of the reports is found: nine of ten times is promised.
+/// How often the smallest detectable change in the reports is found: nine of ten times is promised.
 enum DetectableChangeTables {
   private static let percent = 1.0
   private static let level = 58.4e6
@@ -36,7 +36,7 @@ enum DetectableChangeTables {
     let deviation = percent / 100 * level
     let smallest = Detection.smallestShift(deviation: deviation, baseline, count, allowed: allowed)
     let replay = Replay(.fixed(count), tolerance: tolerance)
-    // The label is the seed: another one changes the table.
+    // The label is the seed: another label changes the table.
     var chance = Chance(for: "sight, \(baseline), \(count), \(allowed)")
     var (tally, named) = (Tally(), [Double]())
     for _ in 0..<Defaults.trials {

@@ -1,11 +1,11 @@
 import GateCore
 
-/// How often a real rise is found, beside what it costs in false alarms.
+/// How often a real rise is found, and the false alarms that this costs.
 enum DetectionTables {
   private static let noises = [0.2, 0.8, 2, 4].map { (percent: $0, noise: Noise.normal($0)) }
   private static let shifts = [0.0, 1, 2, 5, 10]
   private static let counts = [5, 10, 20]
-  /// Gates that compare with the last run mostly run once.
+  /// Gates that compare with the last run usually run once.
   private static let runCounts = [1, 5, 10, 20]
 
   static func section() -> [String] {
@@ -36,7 +36,7 @@ enum DetectionTables {
     return table.lines
   }
 
-  /// The alarms of each peer at each count, in percent.
+  /// The alarms of each other tool's rule at each count, in percent.
   private static func peers(_ noise: Noise, _ factor: Double) -> [Double] {
     var alarms = [Int](repeating: 0, count: 2 * counts.count + runCounts.count)
     var chance = Chance(for: "peers, \(noise.name)")
@@ -52,7 +52,7 @@ enum DetectionTables {
     return alarms.map { 100 * Double($0) / Double(Defaults.trials) }
   }
 
-  /// What a stricter tolerance finds, and what it costs.
+  /// The detections of a stricter tolerance, and its false alarms.
   private static func tolerances() -> [String] {
     let rules: [(name: String, tolerance: Tolerance)] = [
       ("1 %", .bounds(relative: Percent(1), absolute: nil)), ("auto", .automatic),
@@ -82,7 +82,7 @@ enum DetectionTables {
     ] + table.lines
   }
 
-  /// Adaptive repetitions beside ten in any case.
+  /// Adaptive repetitions compared with a fixed number of ten.
   private static func adaptive() -> [String] {
     let kinds = [("fixed 10", Repetitions.fixed(10)), ("adaptive", Defaults.repetitions)]
     var table = MarkdownTable(

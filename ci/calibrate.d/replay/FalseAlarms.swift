@@ -1,6 +1,6 @@
 package import GateCore
 
-/// Verdicts on programs that did not change.
+/// Verdicts on unchanged programs.
 package enum FalseAlarms {
   package static let plans: [(name: String, repetitions: Repetitions)] = [
     ("adaptive", Defaults.repetitions), ("5", .fixed(5)), ("10", .fixed(10)), ("3", .fixed(3)),

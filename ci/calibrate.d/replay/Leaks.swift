@@ -4,7 +4,7 @@ import Glibc
 /// The resident memory of a simulated run, with or without a leak.
 package struct SimulatedRun: Sendable {
   package let name: String
-  /// Resident memory in bytes at equal steps of time.
+  /// Resident memory in bytes at equal time steps.
   private let make: @Sendable (_ steps: Int, _ chance: inout Chance) -> [Double]
 
   package init(_ name: String, make: @escaping @Sendable (_ steps: Int, _ chance: inout Chance) -> [Double]) {
@@ -13,7 +13,7 @@ package struct SimulatedRun: Sendable {
 
   private static let mebibyte = 1_048_576.0
 
-  /// Adds the noise of a page or two that every process has, in whole pages.
+  /// Adds noise of a page or two, as every process has, in whole pages.
   private func levels(_ steps: Int, _ chance: inout Chance) -> [Double] {
     make(steps, &chance).map { (($0 / 4096) + chance.normal()).rounded() * 4096 }
   }
@@ -27,7 +27,7 @@ package struct SimulatedRun: Sendable {
     return Self.recording(levels, marks: marks).result()
   }
 
-  /// A run of four seconds, read every 10 ms.
+  /// A run of four seconds, sampled every 10 ms.
   package func perSecond(_ chance: inout Chance) -> RepetitionResult {
     Self.recording(levels(400, &chance), marks: []).result()
   }
@@ -82,7 +82,7 @@ extension SimulatedRun {
     },
   ]
 
-  /// A process of 30 MiB that keeps so many bytes of each step; its allocator takes `piece` bytes at once.
+  /// A process of 30 MiB that leaks this many bytes per step; its allocator takes `piece` bytes at once.
   package static func leak(_ bytes: Double, piece: Double = 4096) -> SimulatedRun {
     SimulatedRun(Bytes(Int64(bytes)).description) { steps, _ in
       (0..<steps).map { 30 * mebibyte + (bytes * Double($0) / piece).rounded(.down) * piece }
@@ -94,15 +94,15 @@ extension SimulatedRun {
   }
 }
 
-/// Leaks found and missed.
+/// Leaks that are found and missed.
 package enum LeakTables {
   package static let trials = 200
 
   /// The results of many checks of one kind of run.
   package struct Count: Equatable {
-    /// The first repetitions by the kind of their growth; `none` where growth was not measured.
+    /// The first repetitions by their kind of growth; `none` if growth was not measured.
     package var kinds: [String: Int] = [:]
-    /// How many checks report a leak though no rule is about growth.
+    /// The number of checks that report a leak without a growth rule.
     package var reported = 0
     /// The verdicts at each of ``limits``.
     package var tallies = [Tally](repeating: Tally(), count: limits.count)
@@ -111,7 +111,7 @@ package enum LeakTables {
 
   package static let limits: [Bytes] = [.kibibytes(1), Bytes(32)]
 
-  /// Checks a kind of run so many times.
+  /// Checks a kind of run `trials` times.
   package static func count(_ run: SimulatedRun, perIteration: Bool, trials: Int = trials) -> Count {
     var count = Count()
     for (index, limit) in limits.enumerated() {

@@ -1,6 +1,6 @@
 import GateCore
 
-/// A Markdown table with padded columns, so that it can be read as plain text.
+/// A Markdown table with padded columns, readable as plain text.
 package struct MarkdownTable {
   private var rows: [[String]]
 

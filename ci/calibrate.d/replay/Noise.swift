@@ -1,9 +1,9 @@
-/// How the measurements of one program differ from repetition to repetition.
+/// The variation of a program's measurements from repetition to repetition.
 package struct Noise: Sendable {
   package let name: String
-  /// Values around 1 in the order of measurement, for a baseline of so many values and so many after it.
+  /// Values around 1 in order of measurement: this many for a baseline, and this many after it.
   private let make: @Sendable (_ baseline: Int, _ current: Int, _ chance: inout Chance) -> [Double]
-  /// Memory comes in pages, or in larger pieces where a program's allocator takes them; in bytes.
+  /// In bytes; memory comes in pages, or in larger chunks from some allocators.
   private let piece: Double
 
   private init(
@@ -14,7 +14,7 @@ package struct Noise: Sendable {
     (self.name, self.piece, self.make) = (name, piece, make)
   }
 
-  /// The values of a baseline and of what comes after it, at a level in bytes; the latter is `factor` times as high.
+  /// The values of a baseline and later values, at a level in bytes; the later values are `factor` times as high.
   package func values(
     _ baseline: Int,
     _ current: Int,
@@ -31,14 +31,14 @@ package struct Noise: Sendable {
 }
 
 extension Noise {
-  /// Independent normal values of this coefficient of variation (the deviation as a share of the mean) in percent.
+  /// Independent normal values with this coefficient of variation (deviation divided by the mean) in percent.
   package static func normal(_ percent: Double) -> Noise {
     Noise("normal, CV \(text(percent)) %") { baseline, current, chance in
       (0..<baseline + current).map { _ in 1 + percent / 100 * chance.normal() }
     }
   }
 
-  /// Two levels, 58.4 and 66.4 MB in the program that the shape is taken from, with 0.5 % of noise around each.
+  /// Two levels, 58.4 and 66.4 MB as in a real program, with 0.5 % of noise around each.
   package static func bimodal(_ highShare: Double) -> Noise {
     Noise("two levels, \(text(100 - 100 * highShare)):\(text(100 * highShare))") { baseline, current, chance in
       (0..<baseline + current).map { _ in
@@ -61,7 +61,7 @@ extension Noise {
     return (0..<count).map { 1 + 0.01 * Double($0) / Double(count - 1) + 0.005 * chance.normal() }
   }
 
-  /// Each value remembers nine tenths of the one before: AR(1), stationary.
+  /// Each value depends on the previous one by nine tenths: AR(1), stationary.
   package static let wandering = Noise("wandering (AR(1) 0.9), CV 1 %") { baseline, current, chance in
     var value = chance.normal()
     return (0..<baseline + current).map { _ in
@@ -78,7 +78,7 @@ extension Noise {
     (0..<baseline + current).map { _ in 1 + 0.01 * chance.normal() }
   }
 
-  /// The first value of the baseline and of what comes after it is 12 % higher, as without a warm-up.
+  /// The first value of the baseline and of the later values is 12 % higher, as without a warm-up.
   package static let firstDiffers = Noise("the first is 12 % higher, CV 0.5 %") { baseline, current, chance in
     (0..<baseline + current).map { ($0 == 0 || $0 == baseline ? 1.12 : 1) * (1 + 0.005 * chance.normal()) }
   }
@@ -90,7 +90,7 @@ extension Noise {
     ]
 }
 
-/// A number as short as it can be said, as in `0.5` and `20`.
+/// A number in its shortest form, as in `0.5` and `20`.
 func text(_ number: Double) -> String {
   let rounded = (number * 10).rounded() / 10
   return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"

@@ -11,7 +11,7 @@ package struct RecordedSeries: Decodable {
   package let startedAt: String
   private let metrics: [String: [Double?]]
 
-  /// One for each repetition, in the order of measurement.
+  /// One for each repetition, in order of measurement.
   package var repetitions: [RepetitionResult] {
     let count = metrics.values.map(\.count).max() ?? 0
     return (0..<count).map { index in
@@ -22,7 +22,7 @@ package struct RecordedSeries: Decodable {
     }
   }
 
-  /// All that a folder holds, by the names of the programs.
+  /// All series in a folder, by program name.
   package static func all(in folder: String) throws -> [RecordedSeries] {
     try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".json") }.sorted().map { name in
       let data = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
@@ -31,9 +31,9 @@ package struct RecordedSeries: Decodable {
   }
 }
 
-/// Real programs against themselves, out of what was recorded once.
+/// Self-comparisons of real programs from their recordings.
 package enum RecordedTables {
-  /// Consecutive stretches: a baseline, and what came right after it, from each place of the series on.
+  /// Consecutive windows: a baseline and the values directly after it, at each index of the series.
   package static func tally(of series: RecordedSeries, risen percent: Double = 0) -> Tally {
     let repetitions = series.repetitions
     let (replay, baseline) = (Replay(gate: .standard, repetitions: Defaults.repetitions), Defaults.baseline)

@@ -15,21 +15,21 @@ package struct Replay: Sendable {
     self.init(gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: tolerance)]), repetitions: repetitions)
   }
 
-  /// The most repetitions that a comparison may take.
+  /// The maximum number of repetitions of a comparison.
   package var most: Int { repetitions.plan.max }
 
-  /// Judges one metric's values: as many of `current` as the rules ask for.
+  /// Judges one metric's values, using as many of `current` as the rules ask for.
   package func result(_ baseline: [Double], _ current: [Double]) -> ScenarioResult {
     result([.peakRSS: baseline], current.map { Self.repetition([.peakRSS: $0]) })
   }
 
-  /// Judges whole repetitions: as many of `current`, which are as many as the rules may ask for, as they ask for.
+  /// Judges whole repetitions, using as many of `current` as the rules ask for; it has the maximum number.
   package func result(_ baseline: [MetricName: [Double]], _ current: [RepetitionResult]) -> ScenarioResult {
     var rest = current[...]
     return result(baseline) { rest.popFirst() ?? Self.repetition([:]) }
   }
 
-  /// Judges what is measured as long as the rules ask for more.
+  /// Judges measurements, which are made as long as the rules ask for more.
   package func result(_ baseline: [MetricName: [Double]], measuring: () -> RepetitionResult) -> ScenarioResult {
     let plan = repetitions.plan
     let reference = Reference.baseline(Self.baseline(baseline))
@@ -43,7 +43,7 @@ package struct Replay: Sendable {
     }
   }
 
-  /// Whether the default gate reports a leak, after the least repetitions.
+  /// Whether the default gate reports a leak, after the minimum number of repetitions.
   package static func reportsLeak(_ repetitions: [RepetitionResult]) -> Bool {
     ScenarioResult(name: name, environment: environment, repetitions: repetitions).noteOnUngatedGrowth != nil
   }
@@ -68,7 +68,7 @@ package struct Replay: Sendable {
   }
 }
 
-/// What came of many comparisons.
+/// The results of many comparisons.
 package struct Tally: Sendable, Equatable {
   private var counts: [Verdict: Int] = [:]
   private var runs = 0
@@ -115,7 +115,7 @@ package struct Experiment: Sendable {
   package var replay: Replay
   /// In bytes.
   package var level = 58.4e6
-  /// How many times as high as the baseline the later values are.
+  /// The later values are this many times as high as the baseline.
   package var factor = 1.0
   package var trials = Defaults.trials
 
@@ -131,7 +131,7 @@ package struct Experiment: Sendable {
     (self.level, self.factor, self.trials) = (level, factor, trials)
   }
 
-  /// The same values serve all rules: they depend on the noise, the level and the size of the baseline alone.
+  /// All rules get the same values, which depend only on the noise, the level and the size of the baseline.
   private var seed: String { "\(noise.name), \(level), \(baseline)" }
 
   package func tally() -> Tally {

@@ -1,6 +1,6 @@
-// Measures what one part of the library costs the program; prints nanoseconds per call.
-//   costs calls                 outside the gate, beside a call of a function that does nothing
-//   costs writes                inside the gate, beside one write(2) of the same bytes
+// Measures the cost of one part of the library to the program; prints nanoseconds per call.
+//   costs calls                 outside the gate, compared with a call of an empty function
+//   costs writes                inside the gate, compared with one write(2) of the same bytes
 //   costs loops                 hits of a LoopHunter
 //   costs launches FOLDER       a change of activity, and a heartbeat that is not due
 

@@ -1,4 +1,4 @@
-// The same small program with marks alone.
+// The same small program with marks only.
 
 import Glibc
 import MemoryMarkers

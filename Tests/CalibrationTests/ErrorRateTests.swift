@@ -4,7 +4,7 @@ import calibrate
 
 /// A small part of `ci/calibrate`: fewer comparisons, with fixed seeds.
 @Suite("Error rates of verdicts")
-struct PromiseTests {
+struct ErrorRateTests {
   private static let trials = 300
 
   private func tally(_ noise: Noise, _ replay: Replay = Replay(), level: Double = 58.4e6, factor: Double = 1) -> Tally {
@@ -12,7 +12,7 @@ struct PromiseTests {
   }
 
   @Test(
-    "Unchanged programs are a regression in at most 1 % of all cases, whatever their noise",
+    "Unchanged programs are a regression in at most 1 % of cases, whatever their noise",
     arguments: Noise.all
   )
   func falseAlarms(noise: Noise) {
@@ -21,7 +21,8 @@ struct PromiseTests {
   }
 
   @Test(
-    "A quiet program is decided after the fewest repetitions, and is never inconclusive", arguments: [2e6, 58.4e6, 2e9])
+    "A quiet program is decided after the minimum of repetitions, and never inconclusive",
+    arguments: [2e6, 58.4e6, 2e9])
   func quiet(level: Double) {
     let tally = tally(.normal(0.5), level: level)
     #expect(tally.count(of: .pass) == Self.trials)
@@ -29,7 +30,7 @@ struct PromiseTests {
   }
 
   @Test(
-    "A rise well above the tolerance is found in 98 of 100 cases, with more repetitions where there is noise",
+    "A rise well above the tolerance is found in 98 of 100 cases, with more repetitions if there is noise",
     arguments: [(0.2, 1.05, 5.0), (0.8, 1.05, 5.5), (2, 1.05, 10), (4, 1.1, 10)]
   )
   func detection(percent: Double, factor: Double, most: Double) {
@@ -43,7 +44,7 @@ struct PromiseTests {
     #expect(tally(.normal(0.2), factor: factor).count(of: .pass) == Self.trials)
   }
 
-  @Test("A fall is an improvement as surely as a rise is a regression")
+  @Test("A fall is found as an improvement as reliably as a rise as a regression")
   func mirror() {
     let tally = tally(.normal(0.8), factor: 0.95)
     #expect(tally.percent(.improved) >= 99)
@@ -51,7 +52,7 @@ struct PromiseTests {
   }
 
   @Test(
-    "`tolerance: auto` has false alarms in at most 1 % of all cases if repetitions are independent",
+    "`tolerance: auto` has false alarms in at most 1 % of cases if repetitions are independent",
     arguments: [Noise.normal(0.1), .normal(1), .normal(5), .bimodal(0.5), .heavyTailed, .pages, .slabs]
   )
   func automatic(noise: Noise) {
@@ -60,11 +61,11 @@ struct PromiseTests {
 }
 
 @Suite("Rules of other tools, for comparison")
-struct PeersTests {
+struct OtherToolsTests {
   @Test(
     "Student's t equals published tables",
     arguments: [
-      // t, degrees of freedom, two-sided chance: NIST/SEMATECH e-Handbook 1.3.6.7.2; the last two are Welch's test of
+      // t, degrees of freedom, two-sided p-value: NIST/SEMATECH e-Handbook 1.3.6.7.2; the last two are Welch's test of
       // R's `sleep` data (Student 1908) and the limit at zero.
       (12.706, 1, 0.05), (2.571, 5, 0.05), (4.032, 5, 0.01), (2.228, 10, 0.05), (3.169, 10, 0.01), (2.042, 30, 0.05),
       (1.984, 100, 0.05), (1.8608, 17.776, 0.07939), (0, 4, 1),
