@@ -55,8 +55,9 @@ package struct Probe: Sendable {
       )
       recording = interruption.whileWatching(with: { interrupted.raise() }, body: { repetition.run() })
     } catch {
-      let failure = Failure(part: Failure.Part(.start), problem: .system(error), place: scenario.place)
-      recording = Recording(end: End(.startFailed, cause: .startFailed(.system(error))), failure: failure)
+      let failure = Failure(part: Failure.Part(.start), problem: .system(failure: error), place: scenario.place)
+      recording = Recording(
+        end: End(.startFailed, cause: .startFailed(problem: .system(failure: error))), failure: failure)
     }
     return interruption.signal == nil ? recording : nil
   }

@@ -37,7 +37,7 @@ struct RunPageExample {
       name: ScenarioName((userText ?? "") + name), verdict: verdict, environment: environment,
       repetitions: (0..<5).map { repetition($0, rise: rise) }, metrics: [metric(.peakRSS, verdict, rise)],
       notes: [
-        .environmentChanged([.init(field: .kernel, baseline: userText ?? "6.1", current: "6.18.5")]),
+        .environmentChanged(differences: [.init(field: .kernel, baseline: userText ?? "6.1", current: "6.18.5")]),
         .largerChild(child: userText ?? "worker", main: "server"),
       ]
     )
@@ -58,7 +58,7 @@ struct RunPageExample {
       cause: .fatalError(line: userText ?? "Fatal error: index out of range"))
     scenario.repetitions[4].end = end
     scenario.failure = Failure(
-      attempt: .init(number: 5, of: 5), part: .init(.step, at: [.step(2, of: 2)], text: userText ?? "wait: 2s"),
+      attempt: .init(number: 5, of: 5), part: .init(.step, at: [.step(number: 2, of: 2)], text: userText ?? "wait: 2s"),
       problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: end,
       place: SourcePlace(file: userText ?? "highwater.yml", line: 14, column: 9),
       output: (0..<30).map { "GET /items/\($0) 200\n" }.joined() + (userText ?? "Segmentation fault\n")
@@ -78,7 +78,7 @@ struct RunPageExample {
     scenario.reference?.composition = composition(heap: 12_000_000)
     scenario.composition = composition(heap: 13_310_720)
     scenario.compositionAtPeak = composition(heap: 13_400_000)
-    if let userText { scenario.metrics[0].reason = .mixedUnits([userText]) }
+    if let userText { scenario.metrics[0].reason = .mixedUnits(units: [userText]) }
     return scenario
   }
 
@@ -108,7 +108,7 @@ struct RunPageExample {
       largestProcesses: ["server", "worker"].enumerated().map { place, name in
         ProcessRecord(
           id: Int32(4000 + place), parent: 1, command: userText ?? name, isMain: place == 0, peak: Bytes(peak),
-          firstSeen: .zero, lastSeen: .seconds(1), isExact: true, ending: .exited(0)
+          firstSeen: .zero, lastSeen: .seconds(1), isExact: true, ending: .exited(code: 0)
         )
       }
     )

@@ -162,7 +162,7 @@ struct ComparisonTests {
     }
     let rare = Array(repeating: 58.4, count: 8) + [66.4, 66.4]
     let often = TwoLevels(low: 58.4, high: 66.4, highBefore: 2, highNow: 10, countBefore: 10, countNow: 10)
-    #expect(try metric(rare, Array(repeating: 66.4, count: 10)).reason == .levels(often, .rise))
+    #expect(try metric(rare, Array(repeating: 66.4, count: 10)).reason == .levels(levels: often, outcome: .rise))
     guard case .levels(let rises, .rise)? = try metric(levels, levels.map { $0 + 2.5 }).reason else {
       Issue.record("the levels did not rise")
       return

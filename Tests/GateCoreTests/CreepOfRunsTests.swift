@@ -35,7 +35,7 @@ struct CreepOfRunsTests {
     let approval = rising[0].approval
     for index in rising.indices { rising[index].approval = approval }
     let creep = try #require(Creep(over: rising))
-    #expect((creep.rise / 104_857.6).rounded() == 72 && creep.span == .runs(24) && creep.unit == "bytes")
+    #expect((creep.rise / 104_857.6).rounded() == 72 && creep.span == .runs(count: 24) && creep.unit == "bytes")
     #expect(creep.anchor == Anchor(level: 104_857_600, at: Date(timeIntervalSince1970: 5 * 86_400), commit: "c5"))
   }
 

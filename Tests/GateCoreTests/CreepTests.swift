@@ -45,7 +45,7 @@ struct CreepTests {
     let result = Given.measurements([.peakRSS: Given.values(106)]).judged(against: .baseline(crept))
     #expect(result.verdict == .pass)
     let creep = try #require(crept.creep(under: .standard).first)
-    #expect(result.notes.contains(.creep(creep)) && creep.rise == 6_291_456.0)
+    #expect(result.notes.contains(.creep(creep: creep)) && creep.rise == 6_291_456.0)
   }
 
   @Test("Approving equal values again does not change the anchors")

@@ -14,20 +14,20 @@ struct EndDecisionTests {
 
   @Test("A target that did not start gives the reason, whatever other evidence there is")
   func startFailed() {
-    let evidence = EndEvidence(startFailure: .setupFailed, status: .exited(0), runnerAction: .stop)
+    let evidence = EndEvidence(startFailure: .setupFailed, status: .exited(code: 0), runnerAction: .stop)
     #expect(End(deciding: evidence) == End(.startFailed, cause: .setupFailed))
   }
 
   @Test("An exit code is reported unchanged", arguments: [0, 1, 3, 126, 127, 128, 200, 255])
   func exited(code: Int) {
-    #expect(end(.exited(code)) == End(.exited, code: code))
+    #expect(end(.exited(code: code)) == End(.exited, code: code))
   }
 
   @Test(
     "A shell's exit code for a signal is reported with the signal", arguments: [(137, "KILL"), (143, "TERM")])
   func fromShell(code: Int, name: String) throws {
     let signal = try #require(Signal(name: name))
-    #expect(end(.exited(code)) == End(.exited, code: code, cause: .signalOfChild(signal)))
+    #expect(end(.exited(code: code)) == End(.exited, code: code, cause: .signalOfChild(signal: signal)))
   }
 
   @Test(
@@ -41,7 +41,7 @@ struct EndDecisionTests {
   )
   func signaled(name: String, kind: End.Kind) throws {
     let signal = try #require(Signal(name: name))
-    let decided = end(.signaled(signal, coreDumped: false))
+    let decided = end(.signaled(signal: signal, coreDumped: false))
     #expect(decided.kind == kind)
     #expect(decided.signal == signal)
     #expect(decided.code == nil)
@@ -50,53 +50,55 @@ struct EndDecisionTests {
   @Test("SIGKILL by an unknown sender is a kill, and by the runner a stop")
   func killed() {
     let unknown = End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))
-    #expect(end(.signaled(.kill, coreDumped: false)) == unknown)
-    let byRunner = end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term, .kill])
+    #expect(end(.signaled(signal: .kill, coreDumped: false)) == unknown)
+    let byRunner = end(.signaled(signal: .kill, coreDumped: false), action: .stop, sent: [.term, .kill])
     #expect(byRunner == End(.stopped, signal: .kill))
-    #expect(end(.signaled(.kill, coreDumped: false), action: .stop, sent: [.term]).kind == .killed)
+    #expect(end(.signaled(signal: .kill, coreDumped: false), action: .stop, sent: [.term]).kind == .killed)
   }
 
   @Test("A stopped target has its exit code or the signal that stopped it")
   func stopped() {
-    #expect(end(.exited(7), action: .stop, sent: [.term]) == End(.stopped, code: 7))
-    #expect(end(.exited(143), action: .stop, sent: [.term]) == End(.stopped, code: 143))
-    #expect(end(.signaled(.term, coreDumped: false), action: .stop, sent: [.term]) == End(.stopped, signal: .term))
+    #expect(end(.exited(code: 7), action: .stop, sent: [.term]) == End(.stopped, code: 7))
+    #expect(end(.exited(code: 143), action: .stop, sent: [.term]) == End(.stopped, code: 143))
+    #expect(
+      end(.signaled(signal: .term, coreDumped: false), action: .stop, sent: [.term]) == End(.stopped, signal: .term))
     #expect(end(nil, action: .stop, sent: [.term]).kind == .stopped)
   }
 
   @Test("A crash during the stop is a crash")
   func crashWhileStopping() {
-    #expect(end(.signaled(.segv, coreDumped: false), action: .stop, sent: [.term]) == End(.crash, signal: .segv))
+    #expect(
+      end(.signaled(signal: .segv, coreDumped: false), action: .stop, sent: [.term]) == End(.crash, signal: .segv))
   }
 
   @Test("A signal sent by a step is a stop; an exit code after it is a normal exit")
   func stepSignal() {
     let usr1 = Signal(number: 10)
-    #expect(end(.signaled(usr1, coreDumped: false), sent: [usr1]) == End(.stopped, signal: usr1))
-    #expect(end(.exited(0), sent: [usr1]) == End(.exited, code: 0))
+    #expect(end(.signaled(signal: usr1, coreDumped: false), sent: [usr1]) == End(.stopped, signal: usr1))
+    #expect(end(.exited(code: 0), sent: [usr1]) == End(.exited, code: 0))
   }
 
   @Test("A timeout takes precedence over the end that it causes")
   func timeout() {
     let timeout = End.Timeout.notReady(within: .seconds(10))
-    let decided = end(.signaled(.kill, coreDumped: false), action: .timeout(timeout), sent: [.kill])
-    #expect(decided == End(.timeout, cause: .timeout(timeout, limitHits: nil)))
+    let decided = end(.signaled(signal: .kill, coreDumped: false), action: .timeout(timeout), sent: [.kill])
+    #expect(decided == End(.timeout, cause: .timeout(kind: timeout, limitHits: nil)))
   }
 
   @Test("An abort is an allocation failure only if the output has the size of the allocation")
   func allocation() {
     let line = "x/x.swift:1: Fatal error: failed to allocate 10485792 bytes of memory with alignment 8"
-    let decided = end(.signaled(.abrt, coreDumped: true), lines: ["before", line, "after"])
+    let decided = end(.signaled(signal: .abrt, coreDumped: true), lines: ["before", line, "after"])
     #expect(decided == End(.allocationFailure, signal: .abrt, proof: .failedAllocation(line: line)))
     let vague = ["failed to allocate bytes", "failed to allocate 12 buffers", "cannot allocate 5 bytes"]
-    #expect(end(.signaled(.abrt, coreDumped: false), lines: vague) == End(.abort, signal: .abrt))
+    #expect(end(.signaled(signal: .abrt, coreDumped: false), lines: vague) == End(.abort, signal: .abrt))
   }
 
   @Test("A trap has the runtime's last fatal error")
   func trap() {
     let lines = ["Fatal error: old", "main/x.swift:3: Fatal error: Index out of range", "*** backtrace"]
-    #expect(end(.signaled(.ill, coreDumped: false), lines: lines).cause == .fatalError(line: lines[1]))
-    #expect(end(.signaled(.trap, coreDumped: true)).cause == .coreDumped)
+    #expect(end(.signaled(signal: .ill, coreDumped: false), lines: lines).cause == .fatalError(line: lines[1]))
+    #expect(end(.signaled(signal: .trap, coreDumped: true)).cause == .coreDumped)
   }
 
   @Test("An end without a status is unknown")

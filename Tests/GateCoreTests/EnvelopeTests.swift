@@ -30,7 +30,7 @@ enum Readings {
   static func main(peak: Double, isExact: Bool = true) -> ProcessRecord {
     ProcessRecord(
       id: 7, parent: 1, command: "x", isMain: true, peak: Bytes(Int64(peak * Curves.mebibyte)), firstSeen: .zero,
-      lastSeen: .zero, isExact: isExact, ending: .exited(0)
+      lastSeen: .zero, isExact: isExact, ending: .exited(code: 0)
     )
   }
 

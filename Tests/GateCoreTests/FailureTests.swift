@@ -36,7 +36,7 @@ struct FailureTests {
 
   @Test("A failed step keeps its problem, and has the end only if that is unexpected")
   func step() {
-    let step = Failure(part: .init(.step, at: [.step(1, of: 2)]), problem: .stdinClosed, output: "of the step")
+    let step = Failure(part: .init(.step, at: [.step(number: 1, of: 2)]), problem: .stdinClosed, output: "of the step")
     #expect(failure(end: End(.exited, code: 0), step: step)?.end == nil)
     let failed = failure(end: End(.exited, code: 3), step: step)
     #expect(failed?.problem == .stdinClosed && failed?.end?.code == 3 && failed?.output == "of the step")
@@ -48,7 +48,7 @@ struct FailureTests {
     #expect(failure(end: killed)?.isInconclusive == true)
     #expect(failure(end: killed, step: Failure(problem: .stdinClosed))?.isInconclusive == true)
     #expect(failure(end: killed, loop: loop)?.isInconclusive == false)
-    #expect(failure(end: killed, loop: loop)?.problem == .loop(loop, other: nil))
+    #expect(failure(end: killed, loop: loop)?.problem == .loop(event: loop, other: nil))
     #expect(failure(end: End(.oom, signal: .kill))?.isInconclusive == false)
     #expect(failure(end: killed) { $0.expect = ExpectedEnd(signals: [.kill]) } == nil)
   }
@@ -57,16 +57,20 @@ struct FailureTests {
   func coding() throws {
     let nested = Failure(
       attempt: .init(number: 2, of: 5, isComparison: true),
-      part: .init(.step, at: [.step(3, of: 7), .turn(2, of: 5), .step(1, of: 2)], text: "run: x"),
-      problem: .launch(LaunchError(.execution, .system(2), program: "x", folder: "/", hint: .missingInterpreter)),
-      end: End(.oom, signal: .kill, proof: .machine(kills: .init(before: 1, after: 2)), cause: .memoryLimit(.machine)),
+      part: .init(
+        .step, at: [.step(number: 3, of: 7), .turn(number: 2, of: 5), .step(number: 1, of: 2)], text: "run: x"),
+      problem: .launch(
+        error: LaunchError(.execution, .system(code: 2), program: "x", folder: "/", hint: .missingInterpreter)),
+      end: End(
+        .oom, signal: .kill, proof: .machine(kills: .init(before: 1, after: 2)), cause: .memoryLimit(limit: .machine)),
       activity: "idle", place: SourcePlace(file: "a.yml", line: 1, column: 2), output: "o"
     )
-    let failure = Failure(problem: .loop(loop, other: nested))
+    let failure = Failure(problem: .loop(event: loop, other: nested))
     #expect(try JSONDecoder().decode(Failure.self, from: JSONEncoder().encode(failure)) == failure)
     let notes: [RecordingNote] = [
-      .brief, .survivors(count: 9, first: [.init(command: "cat", pid: 7)]), .event(loop),
-      .killedAfterStop(.term, grace: .seconds(10)), .outputNotStored(SystemFailure(.open, path: "/x", code: 13)),
+      .brief, .survivors(count: 9, first: [.init(command: "cat", pid: 7)]), .event(event: loop),
+      .killedAfterStop(signal: .term, grace: .seconds(10)),
+      .outputNotStored(failure: SystemFailure(.open, path: "/x", code: 13)),
     ]
     #expect(try JSONDecoder().decode([RecordingNote].self, from: JSONEncoder().encode(notes)) == notes)
   }

@@ -29,7 +29,7 @@ struct GrowthNoteTests {
 
   private func note(slope: Double = 4300, count: Int, total: Int, limit: Int64) -> Note {
     let growth = Growth(slope: slope, low: slope - 100, high: slope + 100, kind: .leaking)
-    return .ungatedGrowth(growth, count: count, total: total, limit: .size(Bytes(limit)))
+    return .ungatedGrowth(growth: growth, count: count, total: total, limit: .size(Bytes(limit)))
   }
 
   @Test("It has the median growth, a limit and, without a gate in the project file, the gate to add")

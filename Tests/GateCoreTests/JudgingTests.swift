@@ -154,7 +154,9 @@ struct JudgingTests {
     #expect(baseline.isComparable(to: newer))
     let result = Given.measurements([.peakRSS: Given.values(120)], in: newer).judged(against: .baseline(baseline))
     let difference = Fingerprint.Difference(field: .kernel, baseline: "6.1", current: "6.18")
-    #expect(result.notes.first == .environmentChanged([difference]), "the likeliest cause of a change comes first")
+    #expect(
+      result.notes.first == .environmentChanged(differences: [difference]),
+      "the likeliest cause of a change comes first")
   }
 
   @Test("If the scenario passes, a changed environment is the last note")
@@ -163,7 +165,7 @@ struct JudgingTests {
     let result = Given.measurements([.peakRSS: Given.values(100)], in: changed)
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
     let difference = Fingerprint.Difference(field: .environmentHash, baseline: "", current: "00f1a2b3c4d5e6f7")
-    #expect(result.notes.count > 1 && result.notes.last == .environmentChanged([difference]))
+    #expect(result.notes.count > 1 && result.notes.last == .environmentChanged(differences: [difference]))
   }
 
   @Test("With the default gate, a program that never becomes steady passes with a note")
@@ -171,9 +173,9 @@ struct JudgingTests {
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     let result = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .baseline(baseline))
     #expect(result.verdict == .pass)
-    #expect(result.notes == [.baselineSeldomSteady(.steadyRSS, count: 0, total: 5)])
+    #expect(result.notes == [.baselineSeldomSteady(metric: .steadyRSS, count: 0, total: 5)])
     let withoutBaseline = Given.measurements([.peakRSS: Given.values(100)]).judged(against: .missing)
-    #expect(withoutBaseline.notes == [.notJudged(.steadyRSS, .neverSteady(.unsteady))])
+    #expect(withoutBaseline.notes == [.notJudged(metric: .steadyRSS, cause: .neverSteady(steadiness: .unsteady))])
   }
 
   @Test("A program that was steady before but is not now is inconclusive")
@@ -196,7 +198,7 @@ struct JudgingTests {
     let higher = Given.measurements([.peakRSS: Given.values(100), .steadyRSS: Given.values(99)])
       .judged(against: .baseline(baseline))
     #expect(higher.verdict == (isLeftOut ? .pass : .regression))
-    let note = Note.baselineSeldomSteady(.steadyRSS, count: steady, total: all)
+    let note = Note.baselineSeldomSteady(metric: .steadyRSS, count: steady, total: all)
     #expect([unsteady, higher].allSatisfy { $0.notes.contains(note) == isLeftOut })
   }
 
@@ -207,7 +209,7 @@ struct JudgingTests {
     let metrics = Given.measurements(current).judged(against: .baseline(baseline)).metrics
     let reasons = metrics.map(\.reason)
     #expect(metrics.map(\.isUndecided) == [false, true], "with more repetitions most may have it")
-    #expect(reasons.last == .unavailable(.seldomSteady(in: 2, of: 5)))
+    #expect(reasons.last == .unavailable(cause: .seldomSteady(in: 2, of: 5)))
   }
 
   @Test("If no repetition was steady, the most frequent cause is the reason")
@@ -218,9 +220,12 @@ struct JudgingTests {
       for (index, state) in states.enumerated() { measurements.repetitions[index].steadiness = state }
       return measurements.judged(against: .baseline(baseline)).metrics.last?.reason
     }
-    #expect(reason([.drifting, .tooShort, .drifting, nil, nil]) == .unavailable(.neverSteady(.drifting)))
-    #expect(reason([.tooShort, .tooShort, .tooShort, .tooShort, nil]) == .unavailable(.neverSteady(.tooShort)))
-    #expect(reason([nil, nil, nil, nil, nil]) == .unavailable(.neverSteady(.unsteady)))
+    #expect(
+      reason([.drifting, .tooShort, .drifting, nil, nil]) == .unavailable(cause: .neverSteady(steadiness: .drifting)))
+    #expect(
+      reason([.tooShort, .tooShort, .tooShort, .tooShort, nil])
+        == .unavailable(cause: .neverSteady(steadiness: .tooShort)))
+    #expect(reason([nil, nil, nil, nil, nil]) == .unavailable(cause: .neverSteady(steadiness: .unsteady)))
   }
 
   @Test("An unavailable metric with a gate rule is inconclusive")
@@ -229,7 +234,7 @@ struct JudgingTests {
     let result = Given.measurements([.peakRSS: Given.values(100)], gate: gate)
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
     #expect(result.verdict == .inconclusive)
-    #expect(result.metrics.first?.reason == .unavailable(.noPhaseStarted))
+    #expect(result.metrics.first?.reason == .unavailable(cause: .noPhaseStarted))
   }
 
   @Test("A metric at `warn` is judged but does not count, and a metric at `off` is not judged")
@@ -264,7 +269,7 @@ struct JudgingTests {
     var measurements = Given.measurements([:])
     measurements.repetitions = [repetition]
     let result = measurements.judged(against: .missing)
-    #expect(result.verdict == .noBaseline && result.metrics.map(\.reason) == [.unavailable(.tooFewReadings)])
+    #expect(result.verdict == .noBaseline && result.metrics.map(\.reason) == [.unavailable(cause: .tooFewReadings)])
     #expect(measurements.judged(against: .missing, allowsMissingBaseline: true).verdict == .inconclusive)
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     #expect(measurements.judged(against: .baseline(baseline)).verdict == .inconclusive)
@@ -308,11 +313,12 @@ struct JudgingTests {
     let other = Fingerprint.Difference(field: .kernel, baseline: "6.1", current: "6.18")
     let environment = Given.environment { $0.kernel = "6.18" }
     var measured = Given.measurements([.peakRSS: Given.values(120), .spike: Given.values(1)], in: environment)
-    measured.notes = [.comparedWithBuild("old")]
+    measured.notes = [.comparedWithBuild(build: "old")]
     let baseline = Given.baseline([.peakRSS: Given.values(100)])
     let first = measured.judged(against: .baseline(baseline))
     let expected: [Note] = [
-      .environmentChanged([other]), .comparedWithBuild("old"), .baselineSeldomSteady(.steadyRSS, count: 0, total: 5),
+      .environmentChanged(differences: [other]), .comparedWithBuild(build: "old"),
+      .baselineSeldomSteady(metric: .steadyRSS, count: 0, total: 5),
     ]
     #expect(first.notes == expected && first.approval == Given.approval && first.reference != nil)
     #expect(first.judged(against: .baseline(baseline)) == first)

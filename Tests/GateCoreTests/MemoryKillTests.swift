@@ -12,7 +12,7 @@ struct MemoryKillTests {
   /// An unexplained SIGKILL of the main process, unless changed.
   private func end(
     _ change: (inout MemoryEvidence) -> Void,
-    status: EndEvidence.Status? = .signaled(.kill, coreDumped: false),
+    status: EndEvidence.Status? = .signaled(signal: .kill, coreDumped: false),
     action: EndEvidence.RunnerAction = .none,
     sent: Set<Signal> = []
   ) -> End {
@@ -35,16 +35,18 @@ struct MemoryKillTests {
       $0.limitIsOwn = true
     }
     let expected = End(
-      .oom, signal: .kill, proof: .kernelLog(line: Self.line), cause: .memoryLimit(.own(.mebibytes(100))), oomKills: 2)
+      .oom, signal: .kill, proof: .kernelLog(line: Self.line), cause: .memoryLimit(limit: .own(limit: .mebibytes(100))),
+      oomKills: 2)
     #expect(atLimit == expected)
     let ofMachine = end { $0.log = [logged(Self.main, isOfCgroup: false)] }
-    #expect(ofMachine.kind == .oom && ofMachine.cause == .memoryLimit(.machine))
+    #expect(ofMachine.kind == .oom && ofMachine.cause == .memoryLimit(limit: .machine))
   }
 
   @Test(
     "SIGKILL by the runner after such a line, or an unknown end, is still an OOM kill",
     arguments: [
-      (.signaled(.kill, coreDumped: false), .stop), (.signaled(.kill, coreDumped: false), .timeout(Self.late)),
+      (.signaled(signal: .kill, coreDumped: false), .stop),
+      (.signaled(signal: .kill, coreDumped: false), .timeout(Self.late)),
       (nil, .stop), (nil, .none),
     ] as [(EndEvidence.Status?, EndEvidence.RunnerAction)]
   )
@@ -55,7 +57,7 @@ struct MemoryKillTests {
 
   @Test("A log line does not turn an exit into a kill: the PID was reused")
   func exitWithLine() {
-    let decided = end({ $0.log = [logged(Self.main)] }, status: .exited(0))
+    let decided = end({ $0.log = [logged(Self.main)] }, status: .exited(code: 0))
     #expect(decided.kind == .exited && decided.oomKills == 1)
   }
 
@@ -68,7 +70,7 @@ struct MemoryKillTests {
       $0.limitHits = Count(before: 0, after: 36)
     }
     let proof = End.Proof.ownCgroup(kills: Count(before: 0, after: 1), limit: .mebibytes(100))
-    let cause = End.Cause.memoryLimit(.own(.mebibytes(100)))
+    let cause = End.Cause.memoryLimit(limit: .own(limit: .mebibytes(100)))
     #expect(decided == End(.oom, signal: .kill, proof: proof, cause: cause, oomKills: 1))
   }
 
@@ -80,15 +82,15 @@ struct MemoryKillTests {
       $0.limitIsOwn = true
       $0.limitHits = Count(before: 0, after: 0)
     }
-    #expect(noHit.cause == .memoryLimit(.outside(own: .mebibytes(100))))
+    #expect(noHit.cause == .memoryLimit(limit: .outside(own: .mebibytes(100))))
     let outer = end {
       $0.ownKills = Count(before: 0, after: 1)
       $0.limit = .mebibytes(2048)
     }
-    #expect(outer.cause == .memoryLimit(.outerCgroup(.mebibytes(2048))))
+    #expect(outer.cause == .memoryLimit(limit: .outerCgroup(limit: .mebibytes(2048))))
     let unknownLimit = end { $0.ownKills = Count(before: 0, after: 1) }
     #expect(unknownLimit.proof == .ownCgroup(kills: Count(before: 0, after: 1), limit: nil))
-    #expect(unknownLimit.cause == .memoryLimit(.unknown))
+    #expect(unknownLimit.cause == .memoryLimit(limit: .unknown))
   }
 
   @Test("Logged kills of other processes do not count for the main process")
@@ -109,7 +111,7 @@ struct MemoryKillTests {
       $0.ownKills = Count(before: 0, after: 1)
       $0.log = [logged(nil, isOfCgroup: false)]
     }
-    #expect(decided.kind == .oom && decided.cause == .memoryLimit(.machine))
+    #expect(decided.kind == .oom && decided.cause == .memoryLimit(limit: .machine))
     #expect(decided.proof == .ownCgroup(kills: Count(before: 0, after: 1), limit: nil))
   }
 
@@ -151,7 +153,7 @@ struct MemoryKillTests {
     #expect(decided.kind == kind)
     let share = End.LimitShare(percent: Int(percent), limit: .mebibytes(100))
     switch (kind, machine) {
-    case (.oom, _): #expect(decided.proof == .nearLimit(share))
+    case (.oom, _): #expect(decided.proof == .nearLimit(share: share))
     case (_, nil): #expect(decided.cause == .senderUnknown(nearLimit: nil))
     default: #expect(decided.cause == .senderUnknown(nearLimit: share))
     }
@@ -167,9 +169,10 @@ struct MemoryKillTests {
   @Test(
     "Killed children are counted whatever the end of the main process",
     arguments: [
-      (.exited(0), .none, .exited), (.exited(3), .none, .exited), (.exited(0), .stop, .stopped),
-      (.signaled(.segv, coreDumped: false), .none, .crash), (.signaled(.term, coreDumped: false), .stop, .stopped),
-      (nil, .none, .unknown), (.exited(0), .timeout(Self.late), .timeout),
+      (.exited(code: 0), .none, .exited), (.exited(code: 3), .none, .exited), (.exited(code: 0), .stop, .stopped),
+      (.signaled(signal: .segv, coreDumped: false), .none, .crash),
+      (.signaled(signal: .term, coreDumped: false), .stop, .stopped),
+      (nil, .none, .unknown), (.exited(code: 0), .timeout(Self.late), .timeout),
     ] as [(EndEvidence.Status?, EndEvidence.RunnerAction, End.Kind)]
   )
   func children(status: EndEvidence.Status?, action: EndEvidence.RunnerAction, kind: End.Kind) {
@@ -180,8 +183,8 @@ struct MemoryKillTests {
 
   @Test("A single killed child, reported by a shell")
   func oneChild() {
-    let decided = end({ $0.log = [logged(101)] }, status: .exited(137))
-    #expect(decided.cause == .signalOfChild(.kill) && decided.oomKills == 1)
+    let decided = end({ $0.log = [logged(101)] }, status: .exited(code: 137))
+    #expect(decided.cause == .signalOfChild(signal: .kill) && decided.oomKills == 1)
     #expect(decided.proof == .kernelLog(line: Self.line))
   }
 
@@ -196,7 +199,7 @@ struct MemoryKillTests {
         $0.limitHits = Count(before: 0, after: hits)
       }, action: .timeout(Self.late), sent: [.kill])
     let limitHits = isNoted ? End.LimitHits(count: hits, limit: .mebibytes(64)) : nil
-    #expect(decided == End(.timeout, cause: .timeout(Self.late, limitHits: limitHits)))
+    #expect(decided == End(.timeout, cause: .timeout(kind: Self.late, limitHits: limitHits)))
   }
 
   @Test(

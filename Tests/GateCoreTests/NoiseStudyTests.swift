@@ -161,7 +161,7 @@ struct NoiseStudyTests {
     let peak: [Double?] = Noisy.normal(percent: 0.1, count: 10)
     let study = NoiseStudy(of: Given.measurements([.peakRSS: peak, .steadyRSS: steady]), warmup: 1)
     #expect(study.metrics.map(\.metric) == [.peakRSS])
-    #expect(study.result.notes.contains(.notJudged(.steadyRSS, .seldomSteady(in: 4, of: 10))))
+    #expect(study.result.notes.contains(.notJudged(metric: .steadyRSS, cause: .seldomSteady(in: 4, of: 10))))
     #expect(study.advisedGate.rules.map(\.metric) == [.peakRSS])
   }
 }

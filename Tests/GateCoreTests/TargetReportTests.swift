@@ -49,7 +49,7 @@ struct TargetReportTests {
     let mixed = result([value("x", 1, "MiB"), value("x", 1e9, "items")])
     #expect(mixed.metrics[.value("x")] == 1_048_576)
     #expect(mixed.units[.value("x")] == "bytes")
-    #expect(mixed.notes == [.secondUnits([.init(metric: "value.x", first: "bytes", second: "items")])])
+    #expect(mixed.notes == [.secondUnits(values: [.init(metric: "value.x", first: "bytes", second: "items")])])
   }
 
   @Test("Too many names and numbers out of range are left out, with a note")
@@ -96,7 +96,7 @@ struct TargetReportTests {
   func launches(reason: String, isNoted: Bool) {
     let result = result([.mark("launch.\(reason)"), .mark("other")])
     #expect(result.events == [TargetEvent(.launch(reason: reason), at: .zero)])
-    #expect(result.notes == (isNoted ? result.events.map { .event($0) } : []))
+    #expect(result.notes == (isNoted ? result.events.map { .event(event: $0) } : []))
   }
 
   @Test(
@@ -109,15 +109,15 @@ struct TargetReportTests {
   @Test("Only the last activity is an event, and activities are not marks on the curve")
   func activity() {
     let result = result([.mark("activity.active"), .mark("filled"), .mark("activity.idle"), .mark("activity.resting")])
-    #expect(result.events == [TargetEvent(.activity("idle"), at: .milliseconds(20))])
+    #expect(result.events == [TargetEvent(.activity(name: "idle"), at: .milliseconds(20))])
     #expect(result.notes.isEmpty)
   }
 
   @Test("Previous failed launches have a note")
   func failedLaunches() {
     let result = result([value("launch.failures", 3, "launches")])
-    #expect(result.events == [TargetEvent(.launchFailures(3), at: .zero)])
-    #expect(result.notes == [.event(TargetEvent(.launchFailures(3), at: .zero))])
+    #expect(result.events == [TargetEvent(.launchFailures(count: 3), at: .zero)])
+    #expect(result.notes == [.event(event: TargetEvent(.launchFailures(count: 3), at: .zero))])
   }
 
   @Test("Dropped messages have a note")

@@ -51,7 +51,8 @@ struct TreeMetricsTests {
   @Test(
     "A note names the tree method if several processes ran at once",
     arguments: [
-      (TreeMethod.cgroup, []), (.proportional, [.treeMethod(.proportional)]), (.upperBound, [.treeMethod(.upperBound)]),
+      (TreeMethod.cgroup, []), (.proportional, [.treeMethod(method: .proportional)]),
+      (.upperBound, [.treeMethod(method: .upperBound)]),
     ] as [(TreeMethod, [RecordingNote])]
   )
   func treeMethod(method: TreeMethod, notes: [RecordingNote]) {
@@ -127,7 +128,7 @@ struct TreeMetricsTests {
         .otherTreeMethod(baseline: .upperBound, current: .cgroup)
       ),
       (
-        .cgroup, [.cgroup, .proportional, .cgroup], .inconclusive, .mixedTreeMethods([.cgroup, .proportional])
+        .cgroup, [.cgroup, .proportional, .cgroup], .inconclusive, .mixedTreeMethods(methods: [.cgroup, .proportional])
       ),
     ] as [(TreeMethod, [TreeMethod], Verdict, VerdictReason?)]
   )
@@ -166,6 +167,6 @@ struct TreeMetricsTests {
     #expect(metric.reason == .rise && metric.change?.shift == 10_485_760.0 && metric.allowed == 0.03 * 20 * 1_048_576)
     let missing = Given.measurements([.peakRSS: Given.values(30)], gate: gate)
       .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
-    #expect(missing.metrics.first?.reason == .unavailable(.tooFewFaultReadings))
+    #expect(missing.metrics.first?.reason == .unavailable(cause: .tooFewFaultReadings))
   }
 }

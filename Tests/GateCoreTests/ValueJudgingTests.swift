@@ -81,7 +81,7 @@ struct ValueJudgingTests {
     for rule in [rule(Percent(3), amount), rule(nil, limit: amount)] {
       let result = try judged(1000, rule, beside: baseline(1000))
       #expect(result.verdict == .inconclusive)
-      #expect(result.reason == .wrongUnitInGate(amount, reported: "items"))
+      #expect(result.reason == .wrongUnitInGate(amount: amount, reported: "items"))
     }
   }
 
@@ -110,7 +110,7 @@ struct ValueJudgingTests {
     let measured = measurements([1, 1, 1, 1], rule(Percent(3)), units: ["items", "bytes"])
     let result = try #require(measured.judged(against: .baseline(baseline(1))).metrics.first)
     #expect(result.verdict == .inconclusive)
-    #expect(result.reason == .mixedUnits(["bytes", "items"]))
+    #expect(result.reason == .mixedUnits(units: ["bytes", "items"]))
   }
 
   @Test("A gated value that few or no repetitions have is inconclusive", arguments: 0...1)
@@ -119,7 +119,7 @@ struct ValueJudgingTests {
     for index in 0..<count { measured.repetitions[index].metrics[Self.entries] = 1 }
     let result = try #require(measured.judged(against: .baseline(baseline(1))).metrics.first)
     #expect(result.verdict == .inconclusive && result.isUndecided == (count > 0))
-    #expect(result.reason == .unavailable(.notReported(in: count, of: 2)))
+    #expect(result.reason == .unavailable(cause: .notReported(in: count, of: 2)))
   }
 
   @Test("A baseline has the units of its values, and so does a result made of it")

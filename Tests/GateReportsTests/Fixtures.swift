@@ -163,8 +163,8 @@ enum Fixture {
         + repetitions(
           peak: 9_000_000, count: 1, end: End(.crash, signal: .segv, cause: .coreDumped)),
       failure: Failure(
-        attempt: .init(number: 3, of: 10), part: .init(.step, at: [.step(4, of: 4)], text: "wait: 2s"),
-        problem: .targetEnded(.signaled(.segv, coreDumped: true), isBefore: false), output: output)
+        attempt: .init(number: 3, of: 10), part: .init(.step, at: [.step(number: 4, of: 4)], text: "wait: 2s"),
+        problem: .targetEnded(status: .signaled(signal: .segv, coreDumped: true), isBefore: false), output: output)
     )
   }
 
@@ -174,8 +174,8 @@ enum Fixture {
       repetitions: repetitions(peak: 8_000_000, count: 1, end: End(.stopped, signal: .term)),
       failure: Failure(
         attempt: .init(number: 1, of: 10),
-        part: .init(.step, at: [.step(3, of: 3)], text: "run: redis-benchmark -p 7001 -q"),
-        problem: .commandEnded(.exited(1), expected: [0]),
+        part: .init(.step, at: [.step(number: 3, of: 3)], text: "run: redis-benchmark -p 7001 -q"),
+        problem: .commandEnded(status: .exited(code: 1), expected: [0]),
         place: SourcePlace(file: "highwater.yml", line: 14, column: 9),
         output: "Could not connect to Redis at 127.0.0.1:7001: Connection refused\n"
       )
@@ -189,7 +189,8 @@ enum Fixture {
     peak.isUndecided = true
     let repetitions = repetitions(peak: 23_592_960, count: 20, step: 131_072)
     peak.current = ValueSummary(repetitions.compactMap { $0.metrics[.peakRSS] })
-    let steady = metric(.steadyRSS, .inconclusive, to: nil, reason: .unavailable(.neverSteady(.unsteady)))
+    let steady = metric(
+      .steadyRSS, .inconclusive, to: nil, reason: .unavailable(cause: .neverSteady(steadiness: .unsteady)))
     var scenario = scenario(
       "jvm-start", .inconclusive, metrics: [peak, steady], repetitions: repetitions
     )
@@ -244,7 +245,8 @@ enum Fixture {
     var scenario = regressed
     scenario.name = ScenarioName(hostileName)
     scenario.notes = [
-      .comparedWithBuild("note\u{7}with\u{9b}31m controls\u{2066} and e" + String(repeating: "\u{301}", count: 200))
+      .comparedWithBuild(
+        build: "note\u{7}with\u{9b}31m controls\u{2066} and e" + String(repeating: "\u{301}", count: 200))
     ]
     return scenario
   }

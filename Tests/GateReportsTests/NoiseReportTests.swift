@@ -74,7 +74,7 @@ struct NoiseReportTests {
     return NoiseStudy(
       of: measurements(
         "java-server", [.peakRSS: peaks, .steadyRSS: values(55), .treePeak: trees], gate: gate, processes: 4,
-        notes: [.machine(.noTracing(.yama(scope: 2)))]
+        notes: [.machine(note: .noTracing(barrier: .yama(scope: 2)))]
       ),
       warmup: 1,
       variants: [(.randomAddresses(true), measurements("variant", [.peakRSS: noisyValues(61, factor: 12, count: 10)]))]
@@ -198,7 +198,8 @@ struct NoiseReportTests {
   func hostile() {
     let study = NoiseStudy(
       of: Self.measurements(
-        Fixture.hostileName, [.peakRSS: Self.values(40)], notes: [.comparedWithBuild(Fixture.hostileName)]), warmup: 0
+        Fixture.hostileName, [.peakRSS: Self.values(40)], notes: [.comparedWithBuild(build: Fixture.hostileName)]),
+      warmup: 0
     )
     let text = Self.text([study])
     #expect(!text.contains { $0 == "\u{1b}" || $0 == "\r" || $0 == "\u{202e}" })

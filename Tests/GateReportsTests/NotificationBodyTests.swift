@@ -25,7 +25,7 @@ struct NotificationBodyTests {
     var scenario = number % 2 == 0 ? Fixture.hostile : Fixture.crashed
     scenario.name = ScenarioName("\(number)" + Fixture.hostileName + String(repeating: "漢&<`", count: 200))
     let text = Fixture.hostileName + String(repeating: "👩‍👩‍👧‍👦", count: 300)
-    scenario.failure?.problem = .http(url: text, problem: .noAnswer("refused"), request: 1, of: 1)
+    scenario.failure?.problem = .http(url: text, problem: .noAnswer(reason: "refused"), request: 1, of: 1)
     return scenario
   }
 

@@ -111,8 +111,8 @@ struct RecordReportTests {
   func failed() {
     var scenario = Self.one
     let problem = Failure.Problem.launch(
-      LaunchError(.execution, .system(13), program: "worker", hint: .noPermission))
-    scenario.repetitions[0].end = End(.startFailed, cause: .startFailed(problem))
+      error: LaunchError(.execution, .system(code: 13), program: "worker", hint: .noPermission))
+    scenario.repetitions[0].end = End(.startFailed, cause: .startFailed(problem: problem))
     scenario.failure = Failure(part: .init(.start), problem: problem, output: "1\nno licence\n")
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle())
     #expect(text.contains("  start: cannot execute `worker`: permission denied ("))

@@ -28,7 +28,7 @@ extension Fixture {
 
   static let events = [
     TargetEvent(.launch(reason: "out-of-memory.active.cgroup-counter"), at: .zero),
-    TargetEvent(.launchFailures(3), at: .zero),
+    TargetEvent(.launchFailures(count: 3), at: .zero),
   ]
 
   static let loop = TargetEvent(.loop(name: "Layout.pass", calls: 6000, turns: 3), at: .milliseconds(12))
@@ -73,7 +73,7 @@ extension Fixture {
       repetitions: repetitions(
         peak: 80_000_000, count: 1, end: End(.killed, signal: .kill, cause: .senderUnknown(nearLimit: nil))),
       failure: Failure(
-        attempt: .init(number: 1, of: 10), problem: .loop(loop, other: nil),
+        attempt: .init(number: 1, of: 10), problem: .loop(event: loop, other: nil),
         place: SourcePlace(file: "highwater.yml", line: 4, column: 5),
         output: "laying out\n"))
     scenario.repetitions[0].events = events + [loop]

@@ -86,13 +86,13 @@ struct SummaryReportTests {
   @Test(
     "The target's end is not repeated if the failure already states it",
     arguments: [
-      (End(.startFailed, cause: .setupFailed), .commandEnded(.exited(1), expected: [0])),
+      (End(.startFailed, cause: .setupFailed), .commandEnded(status: .exited(code: 1), expected: [0])),
       (
-        End(.timeout, cause: .timeout(.notReady(within: .seconds(30)), limitHits: nil)),
-        .timeout(.notReady(within: .seconds(30)))
+        End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(30)), limitHits: nil)),
+        .timeout(kind: .notReady(within: .seconds(30)))
       ),
       (End(.exited, code: 3), .unexpectedEnd(expected: ExpectedEnd(exits: [0]))),
-      (End(.exited, code: 3), .targetEnded(.exited(3), isBefore: true)),
+      (End(.exited, code: 3), .targetEnded(status: .exited(code: 3), isBefore: true)),
     ] as [(End, Failure.Problem)])
   func endNotRepeated(end: End, problem: Failure.Problem) {
     var scenario = Fixture.crashed
@@ -201,7 +201,7 @@ struct SummaryReportTests {
     scenario.verdict = .failed
     scenario.failure = Failure(
       part: .init(.step, text: "step \u{1b}]0;x\u{7}"),
-      problem: .http(url: "\u{202e}bad", problem: .noAnswer("refused"), request: 1, of: 1),
+      problem: .http(url: "\u{202e}bad", problem: .noAnswer(reason: "refused"), request: 1, of: 1),
       output: "\u{1b}[2Jcleared\rover\u{8}\n")
     for subject in [Fixture.hostile, scenario] {
       let context = SummaryContext(exitCode: .regression, resultPath: "a\u{1b}b", outputFolder: "c\u{1b}d")
@@ -243,7 +243,7 @@ struct SummaryReportTests {
     let failures = ["a", "b"].map { name in
       var scenario = Fixture.crashed
       scenario.name = ScenarioName(name)
-      scenario.notes = [.machine(.swapInUse(.mebibytes(64))), .comparedWithBuild(name)]
+      scenario.notes = [.machine(note: .swapInUse(used: .mebibytes(64))), .comparedWithBuild(build: name)]
       return scenario
     }
     for detail in SummaryContext.Detail.allCases {

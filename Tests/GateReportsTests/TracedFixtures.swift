@@ -24,8 +24,8 @@ extension Fixture {
         peak: .mebibytes(isMain ? 28 : Int64(40 - index)), firstSeen: .milliseconds(index * 20),
         lastSeen: .milliseconds(1190), isExact: exact
       )
-      let endings: [EndEvidence.Status?] = [.exited(0), .signaled(.segv, coreDumped: true), nil]
-      if exact { record.ending = index < endings.count ? endings[index] : .exited(0) }
+      let endings: [EndEvidence.Status?] = [.exited(code: 0), .signaled(signal: .segv, coreDumped: true), nil]
+      if exact { record.ending = index < endings.count ? endings[index] : .exited(code: 0) }
       return record
     }
   }
@@ -83,7 +83,7 @@ extension Fixture {
   static var outOfMemory: ScenarioResult {
     let end = End(
       .oom, signal: .kill, proof: .ownCgroup(kills: .init(before: 0, after: 1), limit: .mebibytes(100)),
-      cause: .memoryLimit(.own(.mebibytes(100))), oomKills: 1)
+      cause: .memoryLimit(limit: .own(limit: .mebibytes(100))), oomKills: 1)
     return traced(
       scenario(
         "import", .failed, repetitions: repetitions(peak: 104_000_000, count: 1, end: end),
@@ -105,9 +105,9 @@ extension Fixture {
     var scenarios = [
       passing("debugger"), traced(passing("redis-load")), traced(spiking), traced(passing("json-parse")),
     ]
-    for index in scenarios.indices { scenarios[index].notes = [.machine(.swapInUse(.mebibytes(64)))] }
+    for index in scenarios.indices { scenarios[index].notes = [.machine(note: .swapInUse(used: .mebibytes(64)))] }
     scenarios[0].notes.append(.largerChild(child: "worker", main: "sh"))
-    let changed = Note.environmentChanged([.init(field: .swap, baseline: "off", current: "on")])
+    let changed = Note.environmentChanged(differences: [.init(field: .swap, baseline: "off", current: "on")])
     for index in [1, 2] { scenarios[index].notes.append(changed) }
     scenarios[2].notes.append(.tooFewValues(current: 3, baseline: 5))
     return scenarios

@@ -81,7 +81,7 @@ struct ScenarioRunTests {
   @Test("A note shared by several repetitions is one note with their number")
   func notes() throws {
     let notes: [[RecordingNote]] = [
-      [.brief, .numbersTooLarge, .unkillable([1])], [.brief, .numbersTooLarge], [.brief],
+      [.brief, .numbersTooLarge, .unkillable(pids: [1])], [.brief, .numbersTooLarge], [.brief],
     ]
     let measured = measure(warmup: 0) { Self.recording(notes: notes[$0 - 1]) }
     let shared = measured?.notes.filter { if case .recording = $0 { true } else { false } }
@@ -89,8 +89,9 @@ struct ScenarioRunTests {
     let withoutBrief = shared?.filter { if case .recording(.brief, _, _) = $0 { false } else { true } }
     #expect(
       withoutBrief == [
-        .recording(.numbersTooLarge, count: 2, total: 3), .recording(.unkillable([1]), count: 1, total: 3),
+        .recording(note: .numbersTooLarge, count: 2, total: 3),
+        .recording(note: .unkillable(pids: [1]), count: 1, total: 3),
       ])
-    #expect(shared?.contains(.recording(.brief, count: 3, total: 3)) == true)
+    #expect(shared?.contains(.recording(note: .brief, count: 3, total: 3)) == true)
   }
 }

@@ -165,7 +165,7 @@ struct RepetitionEndTests {
     EndCase(
       "ends during the last step, whose client outlives the timeout",
       up + "target: {shell: '\(untilGo)'}\nsteps: [{run: touch go; sleep 1000}]\ntimeout: 3s",
-      3, "exited 0", report: "was running when the scenario's timeout of 3.0 s passed"),
+      3, "exited 0", report: "was running when the scenario's timeout of 3.0 s expired"),
     EndCase(
       "the teardown fails", "target: {command: [\"true\"]}\nteardown: ['echo still there; exit 4', 'touch torn']", 3,
       "exited 0", report: "teardown `echo still there; exit 4`: exited with code 4 (expected 0)"),

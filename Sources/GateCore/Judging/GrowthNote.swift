@@ -6,7 +6,8 @@ extension ScenarioResult {
     guard let middle, leaks.count * 2 > repetitions.count, failure == nil,
       !gate.rules.contains(where: { $0.metric == .growth })
     else { return nil }
-    return .ungatedGrowth(middle, count: leaks.count, total: repetitions.count, limit: .size(Self.limit(for: middle)))
+    return .ungatedGrowth(
+      growth: middle, count: leaks.count, total: repetitions.count, limit: .size(Self.limit(for: middle)))
   }
 
   /// The gate with a rule that limits growth.

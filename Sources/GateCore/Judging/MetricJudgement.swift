@@ -113,12 +113,12 @@ struct MetricJudgement {
 
   private func verdict(of comparison: Comparison) -> (Verdict, VerdictReason?) {
     switch comparison.outcome {
-    case .rise: (.regression, comparison.levels.map { .levels($0, .rise) } ?? .rise)
-    case .fall: (.improved, comparison.levels.map { .levels($0, .fall) } ?? .fall)
+    case .rise: (.regression, comparison.levels.map { .levels(levels: $0, outcome: .rise) } ?? .rise)
+    case .fall: (.improved, comparison.levels.map { .levels(levels: $0, outcome: .fall) } ?? .fall)
     case .undecided:
       (
         .inconclusive,
-        comparison.levels.map { .levels($0, .undecided(upTo: comparison.shift.upperBound)) }
+        comparison.levels.map { .levels(levels: $0, outcome: .undecided(upTo: comparison.shift.upperBound)) }
           ?? .undecided(upTo: comparison.shift.upperBound)
       )
     case .level: (.pass, nil)

@@ -48,7 +48,7 @@ extension ScenarioResult {
     let differences = baseline.map { summary.environment.fingerprint.differences(fromBaseline: $0.fingerprint) } ?? []
     if !differences.isEmpty {
       // If values changed, the environment is the first thing to check.
-      notes.insert(.environmentChanged(differences), at: summary.verdict == .pass ? notes.endIndex : 0)
+      notes.insert(.environmentChanged(differences: differences), at: summary.verdict == .pass ? notes.endIndex : 0)
     }
   }
 
@@ -106,7 +106,7 @@ private struct MetricInScenario {
   /// Why the values of process trees cannot be compared; nil if they can.
   private var treeMethodReason: VerdictReason? {
     let methods = Set(repetitions.map(\.treeMethod)).sorted { $0.rawValue < $1.rawValue }
-    if methods.count > 1 { return .mixedTreeMethods(methods) }
+    if methods.count > 1 { return .mixedTreeMethods(methods: methods) }
     guard let method = methods.first, let before = baseline?.treeMethod, method != before else { return nil }
     return .otherTreeMethod(baseline: before, current: method)
   }
@@ -115,11 +115,11 @@ private struct MetricInScenario {
   private var unitReason: VerdictReason? {
     let units = reportedUnits
     guard let unit = units.first else { return nil }
-    if units.count > 1 { return .mixedUnits(units) }
+    if units.count > 1 { return .mixedUnits(units: units) }
     var amounts = [rule.limit]
     if case .bounds(_, let absolute) = rule.tolerance { amounts.append(absolute) }
     if let amount = amounts.compactMap(\.self).first(where: { !$0.fits(unit: unit) }) {
-      return .wrongUnitInGate(amount, reported: unit)
+      return .wrongUnitInGate(amount: amount, reported: unit)
     }
     guard let before = baseline?.units[metric], before != unit else { return nil }
     return .otherUnit(baseline: before, current: unit)
@@ -133,7 +133,7 @@ private struct MetricInScenario {
     let steady = baseline.metrics[metric]?.count ?? 0
     let all = baseline.metrics.values.map(\.count).max() ?? 0
     guard steady == 0 || (all - steady) * 10 > all else { return nil }
-    return .baselineSeldomSteady(metric, count: steady, total: all)
+    return .baselineSeldomSteady(metric: metric, count: steady, total: all)
   }
 
   /// The result of a metric that most repetitions lack.
@@ -141,10 +141,12 @@ private struct MetricInScenario {
   /// It is inconclusive, `no-baseline` without a baseline, or only a note if the default gate has no baseline.
   private func unavailable(in count: Int) -> (metric: MetricResult?, note: Note?) {
     let cause = unavailability(count)
-    if scenario.gate.isStandard, metric != .peakRSS, baseline == nil { return (nil, .notJudged(metric, cause)) }
+    if scenario.gate.isStandard, metric != .peakRSS, baseline == nil {
+      return (nil, .notJudged(metric: metric, cause: cause))
+    }
     let lacksBaseline = baseline == nil && rule.tolerance != nil && missing == .noBaseline
     let verdict: Verdict = lacksBaseline ? .noBaseline : .inconclusive
-    var result = MetricResult(rule: rule, unit: unit, verdict: verdict, reason: .unavailable(cause))
+    var result = MetricResult(rule: rule, unit: unit, verdict: verdict, reason: .unavailable(cause: cause))
     // With more repetitions most may have it: on a busy machine programs become steady less often.
     result.isUndecided = verdict == .inconclusive && count > 0
     return (result, nil)
@@ -160,7 +162,7 @@ private struct MetricInScenario {
     default: break
     }
     guard count == 0 else { return .seldomSteady(in: count, of: repetitions.count) }
-    return .neverSteady(mostFrequentUnsteadiness ?? .unsteady)
+    return .neverSteady(steadiness: mostFrequentUnsteadiness ?? .unsteady)
   }
 
   private var mostFrequentUnsteadiness: Steadiness? {

@@ -190,7 +190,9 @@ extension Recording {
     var notes: [RecordingNote] = []
     if unknownMarks > 0 { notes.append(.unknownMarks(lines: unknownMarks)) }
     // In a cgroup each page counts once.
-    if treeMethod != .cgroup, samples.contains(where: { $0.processes > 1 }) { notes.append(.treeMethod(treeMethod)) }
+    if treeMethod != .cgroup, samples.contains(where: { $0.processes > 1 }) {
+      notes.append(.treeMethod(method: treeMethod))
+    }
     if !isReadAtEnd, peak != nil, duration < Self.briefest { notes.append(.brief) }
     return notes
   }

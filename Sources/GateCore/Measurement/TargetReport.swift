@@ -29,7 +29,7 @@ struct TargetReport {
       default: break
       }
     }
-    if let last = marks.lastActivity { add(.activity(last.word), at: last.time) }
+    if let last = marks.lastActivity { add(.activity(name: last.word), at: last.time) }
     notes = remarks
   }
 
@@ -44,7 +44,7 @@ struct TargetReport {
     let count = max(0, Int(clamping: Bytes(clampedFrom: number).count))
     if let loop { return addLoop(loop, calls: count, at: time) }
     switch (name, unit) {
-    case ("launch.failures", "launches"): add(.launchFailures(count), at: time)
+    case ("launch.failures", "launches"): add(.launchFailures(count: count), at: time)
     case ("marks.dropped", "messages"): dropped = max(dropped, count)
     default: addValue(.value(name), number, unit)
     }
@@ -91,10 +91,11 @@ struct TargetReport {
     if !left.names.isEmpty { notes.append(.tooManyValues(most: Self.mostValues)) }
     if left.numbers > 0 { notes.append(.numbersTooLarge) }
     if !left.units.isEmpty {
-      notes.append(.secondUnits(Array(left.units.sorted { ($0.metric, $0.second) < ($1.metric, $1.second) }.prefix(3))))
+      notes.append(
+        .secondUnits(values: Array(left.units.sorted { ($0.metric, $0.second) < ($1.metric, $1.second) }.prefix(3))))
     }
     if left.events > 0 { notes.append(.tooManyEvents(most: TargetEvent.most)) }
     if dropped > 0 { notes.append(.messagesDropped(count: dropped)) }
-    return notes + events.filter { $0.isWarning && !$0.isLoop }.prefix(Self.mostEventNotes).map { .event($0) }
+    return notes + events.filter { $0.isWarning && !$0.isLoop }.prefix(Self.mostEventNotes).map { .event(event: $0) }
   }
 }

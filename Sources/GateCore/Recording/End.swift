@@ -46,12 +46,12 @@ extension End {
   package enum Cause: Sendable, Hashable, Codable {
     /// A setup command failed, so the target was not started.
     case setupFailed
-    indirect case startFailed(Failure.Problem)
-    case memoryLimit(MemoryLimit)
-    case timeout(Timeout, limitHits: LimitHits?)
+    indirect case startFailed(problem: Failure.Problem)
+    case memoryLimit(limit: MemoryLimit)
+    case timeout(kind: Timeout, limitHits: LimitHits?)
     /// An exit code above 128, with which shells report that a child was killed by a signal (POSIX, 2.8.2 Exit Status
     /// for Commands).
-    case signalOfChild(Signal)
+    case signalOfChild(signal: Signal)
     /// The main process's parent collected its status (wait(2)).
     case statusTakenByParent
     case statusUnknown
@@ -74,7 +74,7 @@ extension End {
     /// `oom_kill` of the machine, with the main process among the largest processes.
     case machine(kills: MemoryEvidence.Count)
     /// Only memory that was near its limit.
-    case nearLimit(LimitShare)
+    case nearLimit(share: LimitShare)
     /// A line of the target's output about a failed allocation.
     case failedAllocation(line: String)
   }
@@ -86,9 +86,9 @@ extension End {
     /// The limit of a cgroup that is not visible here, or the machine's memory.
     case unknown
     /// The limit of an ancestor cgroup.
-    case outerCgroup(Bytes)
+    case outerCgroup(limit: Bytes)
     /// The scenario's `memory-limit`.
-    case own(Bytes)
+    case own(limit: Bytes)
     /// Not the scenario's `memory-limit`, which was never hit, but one outside of it.
     case outside(own: Bytes)
   }
@@ -119,14 +119,14 @@ extension End {
   /// The time limit that was exceeded.
   package enum Timeout: Sendable, Hashable, Codable {
     case notReady(within: Duration)
-    case noMainProcess(MainProcessRule, within: Duration)
+    case noMainProcess(rule: MainProcessRule, within: Duration)
     /// The scenario's timeout.
     case notEnded(within: Duration)
   }
 
   /// The rule for the main process, as in the project file.
   package enum MainProcessRule: Sendable, Hashable, Codable {
-    case pidfile(String)
+    case pidfile(path: String)
     case name(pattern: String)
   }
 }

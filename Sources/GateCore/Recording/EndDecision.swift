@@ -15,10 +15,11 @@ extension End {
   private static func ofMainProcess(_ evidence: EndEvidence) -> End {
     if let cause = evidence.startFailure { return End(.startFailed, cause: cause) }
     if let line = evidence.loggedKillOfMain {
-      return End(.oom, signal: .kill, proof: .kernelLog(line: line), cause: .memoryLimit(evidence.memory.limitMet))
+      return End(
+        .oom, signal: .kill, proof: .kernelLog(line: line), cause: .memoryLimit(limit: evidence.memory.limitMet))
     }
     if case .timeout(let timeout) = evidence.runnerAction {
-      return End(.timeout, cause: .timeout(timeout, limitHits: evidence.memory.manyLimitHits))
+      return End(.timeout, cause: .timeout(kind: timeout, limitHits: evidence.memory.manyLimitHits))
     }
     switch evidence.status {
     case .exited(let code) where evidence.runnerAction == .stop: return End(.stopped, code: code)
@@ -35,7 +36,7 @@ extension End {
   /// The end by a SIGKILL that the runner did not send and that the kernel log does not explain.
   private init(unexplainedKill memory: MemoryEvidence) {
     if let proof = memory.proofOfKillOfMain {
-      self.init(.oom, signal: .kill, proof: proof, cause: .memoryLimit(memory.limitMet))
+      self.init(.oom, signal: .kill, proof: proof, cause: .memoryLimit(limit: memory.limitMet))
     } else {
       self.init(.killed, signal: .kill, cause: .senderUnknown(nearLimit: memory.nearLimit))
     }
@@ -69,7 +70,7 @@ extension End {
 
   private static func signalOfChild(for code: Int) -> Cause? {
     let fatal: [Signal] = [.hup, .int, .ill, .trap, .abrt, .bus, .fpe, .kill, .segv, .term, .sys]
-    return fatal.first { Int($0.number) + 128 == code }.map { .signalOfChild($0) }
+    return fatal.first { Int($0.number) + 128 == code }.map { .signalOfChild(signal: $0) }
   }
 }
 

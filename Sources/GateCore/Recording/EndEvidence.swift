@@ -2,8 +2,8 @@
 package struct EndEvidence: Sendable, Equatable {
   /// How a process ended, from wait(2).
   package enum Status: Sendable, Hashable, Codable {
-    case exited(Int)
-    case signaled(Signal, coreDumped: Bool)
+    case exited(code: Int)
+    case signaled(signal: Signal, coreDumped: Bool)
   }
 
   /// What the runner did to end it.

@@ -66,8 +66,8 @@ extension Failure {
 
     /// A position in a script.
     package enum Index: Sendable, Hashable, Codable {
-      case step(Int, of: Int)
-      case turn(Int, of: Int)
+      case step(number: Int, of: Int)
+      case turn(number: Int, of: Int)
     }
 
     package var kind: Kind
@@ -88,16 +88,16 @@ extension Failure {
   package indirect enum Problem: Sendable, Hashable, Codable {
     // The target
     /// It ended before or during the failed part.
-    case targetEnded(EndEvidence.Status?, isBefore: Bool)
+    case targetEnded(status: EndEvidence.Status?, isBefore: Bool)
     /// It ended in a way that the scenario does not accept: ``Failure/end``.
     case unexpectedEnd(expected: ExpectedEnd)
-    case timeout(End.Timeout)
+    case timeout(kind: End.Timeout)
     /// The scenario's timeout passed during the part; this is not the target's own end.
     case outOfTime(after: Duration)
     /// The target is gone, and its main process was never seen.
-    case noMainProcess(End.MainProcessRule)
+    case noMainProcess(rule: End.MainProcessRule)
     /// The target reported a loop; `other` is what failed as a consequence.
-    case loop(TargetEvent, other: Failure?)
+    case loop(event: TargetEvent, other: Failure?)
 
     // Steps
     case signalNotSent
@@ -108,17 +108,17 @@ extension Failure {
     case notSettled(within: Duration, moved: Bytes)
     case http(url: String, problem: HTTPProblem, request: Int, of: Int)
     /// A program of the setup, a step or the teardown.
-    case commandEnded(EndEvidence.Status, expected: [Int])
+    case commandEnded(status: EndEvidence.Status, expected: [Int])
     case commandTimeout(after: Duration)
 
     // Before the start
-    case alreadyInUse(Resource)
-    case launch(LaunchError)
-    case system(SystemFailure)
+    case alreadyInUse(resource: Resource)
+    case launch(error: LaunchError)
+    case system(failure: SystemFailure)
     /// `tracer: on` without permission to use ptrace.
-    case tracerUnavailable(TracingBarrier)
+    case tracerUnavailable(barrier: TracingBarrier)
     /// `memory-limit` without a memory cgroup.
-    case memoryLimitUnavailable(CgroupError)
+    case memoryLimitUnavailable(error: CgroupError)
 
     case interrupted
   }
@@ -126,16 +126,16 @@ extension Failure {
   /// Why a request failed.
   package enum HTTPProblem: Sendable, Hashable, Codable {
     /// nil: any status from 200 to 299 was expected.
-    case status(Int, expected: Int?)
+    case status(code: Int, expected: Int?)
     /// There was no response; the text is that of the transfer library.
-    case noAnswer(String)
+    case noAnswer(reason: String)
   }
 
   /// A resource that shows that a target is ready, but existed before the start.
   package enum Resource: Sendable, Hashable, Codable {
-    case port(Int)
-    case socket(String)
-    case file(String)
+    case port(number: Int)
+    case socket(path: String)
+    case file(path: String)
   }
 }
 

@@ -13,14 +13,14 @@ package struct LaunchError: Error, Sendable, Hashable, Codable {
 
   package enum Reason: Sendable, Hashable, Codable {
     /// The `errno` of the failed call.
-    case system(Int32)
+    case system(code: Int32)
     case emptyCommand
     /// A variable's name is empty or contains an equals sign.
-    case invalidVariable(String)
+    case invalidVariable(name: String)
     case zeroByte
-    case notInPath(String)
+    case notInPath(path: String)
     /// The only file of that name in `PATH` is not executable.
-    case notExecutable(String)
+    case notExecutable(path: String)
   }
 
   package enum Hint: Sendable, Hashable, Codable {
@@ -30,7 +30,7 @@ package struct LaunchError: Error, Sendable, Hashable, Codable {
     case noPermission
     case tooLong
     case tracerOff
-    case usableCPUs([Int])
+    case usableCPUs(cpus: [Int])
   }
 
   package var stage: Stage

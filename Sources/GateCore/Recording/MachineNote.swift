@@ -1,14 +1,14 @@
 /// A limitation of measuring a scenario on this machine, or a property that may distort its values.
 package enum MachineNote: Sendable, Hashable, Codable {
-  case noTracing(TracingBarrier)
-  case noMemoryCgroup(CgroupError)
+  case noTracing(barrier: TracingBarrier)
+  case noMemoryCgroup(error: CgroupError)
   /// Transparent huge pages are on for every program.
   case hugePagesAlways
-  case swapInUse(Bytes)
+  case swapInUse(used: Bytes)
   /// The runner's own cgroup has a small limit, or one that is nearly exhausted.
-  case smallLimit(Bytes, used: Bytes)
+  case smallLimit(limit: Bytes, used: Bytes)
   /// The limit of the runner's own cgroup is lower than the scenario's `memory-limit`.
-  case hiddenLimit(Bytes, wanted: Bytes)
+  case hiddenLimit(limit: Bytes, wanted: Bytes)
   case fewerCPUs(usable: Int, online: Int)
   case addressesNotFixed
 }
@@ -28,7 +28,7 @@ package enum CgroupError: Error, Sendable, Hashable, Codable {
   /// The controller is neither mounted (v1) nor enabled for the folder's cgroup (v2).
   case noMemoryController(folder: String)
   /// The kernel lacks the file, which was added in 5.2 (`cgroup.freeze`).
-  case noFile(String, folder: String)
+  case noFile(file: String, folder: String)
   case readOnly(folder: String)
   case notPermitted(folder: String)
   /// A v2 cgroup that has processes cannot enable the memory controller for cgroups below it.

@@ -85,7 +85,7 @@ extension MemoryEvidence {
       let isLarge = largerProcesses.map { $0 < Self.fewLarger } ?? false
       return isLarge && hasUnloggedKill(machineKills) ? .machine(kills: machineKills) : nil
     }
-    return nearLimit.map { .nearLimit($0) }
+    return nearLimit.map { .nearLimit(share: $0) }
   }
 
   /// The kernel kills the largest process first, except protected ones (proc_pid_oom_score_adj(5)).
@@ -99,9 +99,9 @@ extension MemoryEvidence {
   var limitMet: End.MemoryLimit {
     if let logged = log.last, !logged.isOfCgroup { return .machine }
     guard let limit else { return .unknown }
-    guard limitIsOwn else { return .outerCgroup(limit) }
+    guard limitIsOwn else { return .outerCgroup(limit: limit) }
     // If the own limit was never hit, an outer limit caused the kill.
-    return limitHits?.rise == 0 ? .outside(own: limit) : .own(limit)
+    return limitHits?.rise == 0 ? .outside(own: limit) : .own(limit: limit)
   }
 
   /// How near memory was to its limit, from 95 % on; nil below, or if one of the two is unknown.

@@ -6,7 +6,7 @@ extension Recording {
     let unaccepted = scenario.accepts(end) ? nil : end
     var failure = failure
     if let loop {
-      failure = Failure(problem: .loop(loop, other: failure), place: scenario.place, output: outputTail)
+      failure = Failure(problem: .loop(event: loop, other: failure), place: scenario.place, output: outputTail)
     } else {
       if failure == nil, unaccepted != nil {
         failure = Failure(

@@ -4,11 +4,11 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   /// The target ran for less than ``Recording/briefest``, and its end was not read.
   case brief
   /// How the memory of a tree of several processes was counted.
-  case treeMethod(TreeMethod)
+  case treeMethod(method: TreeMethod)
   /// Only the highest of this many samples was kept.
   case thinned(stride: Int)
   /// The sampler could not be started: only the first and the last sample exist.
-  case notSampled(SystemFailure)
+  case notSampled(failure: SystemFailure)
   /// More threads were created than can be followed; processes started by later threads were sampled.
   case threadsNotFollowed(command: String?, count: Int)
 
@@ -22,22 +22,22 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   /// Numbers beyond 2^60 were left out.
   case numbersTooLarge
   /// Values in a second unit were left out.
-  case secondUnits([SecondUnit])
+  case secondUnits(values: [SecondUnit])
   case tooManyEvents(most: Int)
-  case event(TargetEvent)
+  case event(event: TargetEvent)
 
   // How it ended
   case stepsNotPlayed(from: Failure.Part)
   /// The target did not end in time after the stop request and was killed.
-  case killedAfterStop(Signal, grace: Duration)
+  case killedAfterStop(signal: Signal, grace: Duration)
   /// Processes that outlived the target and were killed, with the first of them.
   case survivors(count: Int, first: [Survivor])
   /// Processes that survived SIGKILL.
-  case unkillable([Int32])
+  case unkillable(pids: [Int32])
   /// More processes were seen than are listed.
   case processesNotListed(count: Int)
   /// The target's output is missing from its file, or incomplete.
-  case outputNotStored(SystemFailure)
+  case outputNotStored(failure: SystemFailure)
 
   /// A value that was reported in two units.
   package struct SecondUnit: Sendable, Hashable, Codable {

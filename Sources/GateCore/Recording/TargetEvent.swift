@@ -6,9 +6,9 @@ package struct TargetEvent: Sendable, Hashable, Codable {
     /// Why the target was started, as reported by `MemoryMarkers`: for example `out-of-memory.active.cgroup-counter`.
     case launch(reason: String)
     /// The number of previous launches that failed while starting.
-    case launchFailures(Int)
+    case launchFailures(count: Int)
     /// The target's activity when it ended: `starting`, `active`, `idle` or `stopping`.
-    case activity(String)
+    case activity(name: String)
   }
 
   package var kind: Kind

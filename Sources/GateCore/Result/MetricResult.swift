@@ -125,7 +125,7 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   /// A rise above the tolerance is neither shown nor excluded; its upper bound.
   case undecided(upTo: Double)
   /// The values are bimodal; the number at the higher level, and the outcome.
-  case levels(TwoLevels, LevelsOutcome)
+  case levels(levels: TwoLevels, outcome: LevelsOutcome)
   /// The median is above the limit; by at least this much with 95 % confidence, if an interval is known.
   case aboveLimit(atLeastBy: Double?)
   /// The interval contains the limit.
@@ -133,15 +133,15 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   /// It is above the limit, but growth is slowing down.
   case aboveLimitWhileSettling
   /// Most repetitions lack it.
-  case unavailable(Unavailability)
+  case unavailable(cause: Unavailability)
   /// The repetitions counted their process trees with different methods.
-  case mixedTreeMethods([TreeMethod])
+  case mixedTreeMethods(methods: [TreeMethod])
   /// The baseline counted its process trees with another method.
   case otherTreeMethod(baseline: TreeMethod, current: TreeMethod)
   /// The repetitions reported the value in different units.
-  case mixedUnits([String])
+  case mixedUnits(units: [String])
   /// The gate has an amount in a unit that the target does not use.
-  case wrongUnitInGate(Amount, reported: String)
+  case wrongUnitInGate(amount: Amount, reported: String)
   /// The baseline has the value in another unit.
   case otherUnit(baseline: String, current: String)
 
@@ -177,5 +177,5 @@ package enum Unavailability: Sendable, Hashable, Codable {
   /// Too few repetitions became steady.
   case seldomSteady(in: Int, of: Int)
   /// No repetition became steady; the most frequent reason.
-  case neverSteady(Steadiness)
+  case neverSteady(steadiness: Steadiness)
 }

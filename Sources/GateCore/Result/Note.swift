@@ -2,32 +2,32 @@
 package enum Note: Sendable, Hashable, Codable {
   // On the measurement.
   /// A note on `count` of the `total` repetitions.
-  case recording(RecordingNote, count: Int, total: Int)
-  case machine(MachineNote)
+  case recording(note: RecordingNote, count: Int, total: Int)
+  case machine(note: MachineNote)
   /// The values are compared with this build, which ran alternately with the scenario's own build.
-  case comparedWithBuild(String)
+  case comparedWithBuild(build: String)
   /// A child process has more memory than the main process, and no rule covers it; the commands of both.
   case largerChild(child: String, main: String)
   /// Memory grows in `count` repetitions, and no rule covers growth: the median growth, and an initial limit
   /// (``ScenarioResult/gate(limitingGrowthTo:)``).
-  case ungatedGrowth(Growth, count: Int, total: Int, limit: Amount)
+  case ungatedGrowth(growth: Growth, count: Int, total: Int, limit: Amount)
 
   // On the verdict.
   case noRepetitions
   /// Every metric of the gate is off.
   case nothingJudged
-  case notJudged(MetricName, Unavailability)
+  case notJudged(metric: MetricName, cause: Unavailability)
   /// The default gate does not judge the metric, since only `count` of the baseline's repetitions have it.
-  case baselineSeldomSteady(MetricName, count: Int, total: Int)
+  case baselineSeldomSteady(metric: MetricName, count: Int, total: Int)
   /// There is no baseline for this environment: the name of the closest one, and the fields that differ.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
   /// The environment differs from the baseline's in these fields.
-  case environmentChanged([Fingerprint.Difference])
+  case environmentChanged(differences: [Fingerprint.Difference])
   /// There are too few values for a statistical test.
   case tooFewValues(current: Int, baseline: Int)
-  case creep(Creep)
+  case creep(creep: Creep)
   /// Only the base of a comparison has these scenarios.
-  case onlyInBase([ScenarioName])
+  case onlyInBase(scenarios: [ScenarioName])
 
   /// Whether it is a note on the verdict, which a new judgement replaces; others are on the measurement.
   package var isOnVerdict: Bool {
@@ -47,7 +47,7 @@ package struct Creep: Sendable, Hashable, Codable {
     /// Approvals that were each within the tolerance.
     case approvals
     /// This many runs, none of which rose by more than the tolerance.
-    case runs(Int)
+    case runs(count: Int)
   }
 
   package var metric: MetricName

@@ -39,7 +39,7 @@ extension Creep {
       unit: last.unit,
       rise: creep.rise,
       anchor: Anchor(level: creep.anchor, at: start.startedAt, commit: start.commit),
-      span: .runs(counted.count - 1 - creep.anchorIndex)
+      span: .runs(count: counted.count - 1 - creep.anchorIndex)
     )
   }
 

@@ -7,7 +7,7 @@ enum CgroupTrial {
   static func attempt(in folder: String, needing file: String) -> CgroupError? {
     switch LinuxCalls.tryCgroup(at: "\(folder)/\(CgroupName.new())", needing: file) {
     case 0: nil
-    case -1: .noFile(file, folder: folder)
+    case -1: .noFile(file: file, folder: folder)
     case let code: CgroupError(code: code, folder: folder)
     }
   }

@@ -4,7 +4,7 @@ extension LaunchError {
   /// Describes a call that failed at a stage of the request's start.
   init(_ stage: Stage, code: Int32, request: LaunchRequest) {
     self.init(
-      stage, .system(code), program: request.program, folder: request.workingDirectory,
+      stage, .system(code: code), program: request.program, folder: request.workingDirectory,
       cpus: request.isolation.cpus ?? [], hint: Self.hint(stage, code: code, request: request)
     )
   }
@@ -16,7 +16,7 @@ extension LaunchError {
     case (.execution, LinuxCalls.Code.accessDenied): .noPermission
     case (.execution, LinuxCalls.Code.tooBig): .tooLong
     case (.trace, _): .tracerOff
-    case (.cpus, _): .usableCPUs(LinuxCalls.usableCPUs())
+    case (.cpus, _): .usableCPUs(cpus: LinuxCalls.usableCPUs())
     default: nil
     }
   }

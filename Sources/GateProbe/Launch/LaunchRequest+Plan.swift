@@ -26,7 +26,7 @@ extension LaunchRequest {
   /// The environment as `NAME=VALUE` strings; rejects names and words that execve(2) cannot represent.
   private func checkedEnvironment() throws(LaunchError) -> [String] {
     if let name = environment.keys.first(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "=")) }) {
-      throw LaunchError(.arguments, .invalidVariable(name), program: program)
+      throw LaunchError(.arguments, .invalidVariable(name: name), program: program)
     }
     let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
     guard !(words + variables + [workingDirectory]).contains(where: { $0.utf8.contains(0) }) else {

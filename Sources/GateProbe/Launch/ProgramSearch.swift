@@ -21,7 +21,7 @@ enum ProgramSearch {
       default: continue
       }
     }
-    let reason = forbidden.map { LaunchError.Reason.notExecutable($0) } ?? .notInPath(search)
+    let reason = forbidden.map { LaunchError.Reason.notExecutable(path: $0) } ?? .notInPath(path: search)
     throw LaunchError(.search, reason, program: program)
   }
 }

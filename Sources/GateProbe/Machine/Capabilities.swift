@@ -16,16 +16,18 @@ struct Capabilities: Sendable {
 
   /// Why this machine cannot meet a requirement of the scenario; nil if it can meet all.
   func unmetRequirement(of scenario: Scenario) -> Failure.Problem? {
-    if scenario.isolation.tracer == .on, !canTrace { return .tracerUnavailable(.current) }
-    if scenario.memoryLimit != nil, case .failure(let error) = site.memory { return .memoryLimitUnavailable(error) }
+    if scenario.isolation.tracer == .on, !canTrace { return .tracerUnavailable(barrier: .current) }
+    if scenario.memoryLimit != nil, case .failure(let error) = site.memory {
+      return .memoryLimitUnavailable(error: error)
+    }
     return nil
   }
 
   /// Notes on methods that this machine lacks, except those that the scenario has disabled.
   func notes(for scenario: Scenario) -> [MachineNote] {
     var notes: [MachineNote] = []
-    if !canTrace, scenario.isolation.tracer == .auto { notes.append(.noTracing(.current)) }
-    if case .failure(let error) = site.memory { notes.append(.noMemoryCgroup(error)) }
+    if !canTrace, scenario.isolation.tracer == .auto { notes.append(.noTracing(barrier: .current)) }
+    if case .failure(let error) = site.memory { notes.append(.noMemoryCgroup(error: error)) }
     return notes
   }
 }

@@ -49,12 +49,12 @@ extension MachineState {
     let isolation = scenario.isolation
     var notes: [MachineNote] = []
     if hugePages == "always", isolation.hugePages == .inherit { notes.append(.hugePagesAlways) }
-    if swapInUse > .zero { notes.append(.swapInUse(swapInUse)) }
+    if swapInUse > .zero { notes.append(.swapInUse(used: swapInUse)) }
     if let limit {
       let used = workingSet ?? .zero
       let isFull = used.count / max(1, limit.count / 100) >= Self.nearlyFull
-      if limit < Self.smallLimit || isFull { notes.append(.smallLimit(limit, used: used)) }
-      if let wanted = scenario.memoryLimit, wanted > limit { notes.append(.hiddenLimit(limit, wanted: wanted)) }
+      if limit < Self.smallLimit || isFull { notes.append(.smallLimit(limit: limit, used: used)) }
+      if let wanted = scenario.memoryLimit, wanted > limit { notes.append(.hiddenLimit(limit: limit, wanted: wanted)) }
     }
     if isolation.cpus == nil, usableCPUs < onlineCPUs {
       notes.append(.fewerCPUs(usable: usableCPUs, online: onlineCPUs))

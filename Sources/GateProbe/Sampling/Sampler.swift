@@ -49,7 +49,7 @@ final class Sampler: Sendable {
       let thread = try PosixThread(named: "hw-sampler") { self.loop(wakingOn: wake.descriptor) }
       worker.withLock { $0 = Worker(thread: thread, wake: wake) }
     } catch {
-      state.withLock { $0.add(.notSampled(error)) }
+      state.withLock { $0.add(.notSampled(failure: error)) }
     }
   }
 

@@ -48,7 +48,7 @@ extension Repetition {
     switch try runHelper(command, until: .after(time), of: run, atTargetEnd: atTargetEnd) {
     case .ended(.exited(let code), _) where exits.contains(code): return
     case .ended(let status, let output):
-      throw .failed(.commandEnded(status, expected: exits), output: output)
+      throw .failed(.commandEnded(status: status, expected: exits), output: output)
     case .timedOut(let output):
       throw .failed(.commandTimeout(after: time), output: output)
     }

@@ -43,7 +43,8 @@ extension Repetition {
       widestGap: report.widestGap,
       unknownMarks: marks.unknownLines,
       outputTail: run.output.tail.text,
-      notes: report.notes + [marks.note, run.output.fileFailure.map { .outputNotStored($0) }].compactMap(\.self)
+      notes: report.notes
+        + [marks.note, run.output.fileFailure.map { .outputNotStored(failure: $0) }].compactMap(\.self)
     )
   }
 
@@ -112,7 +113,7 @@ extension Repetition {
       run.input = nil
       let ended: Void? = try watch(until: .after(grace), of: run, atTargetEnd: .proceed) { run.hasEnded ? () : nil }
       if ended != nil { return }
-      notes.append(.killedAfterStop(signal, grace: grace))
+      notes.append(.killedAfterStop(signal: signal, grace: grace))
     }
     try kill(run)
   }
@@ -163,10 +164,10 @@ extension Repetition {
     switch reason {
     case .failed(let cause, let outputOfProgram): (problem, output) = (cause, outputOfProgram)
     case .targetEnded:
-      let rule = run?.main == nil && run?.status == .exited(0) ? scenario.target.main : nil
-      problem = rule.map { .noMainProcess($0.asRule) } ?? .targetEnded(run?.status, isBefore: false)
-    case .notReady(let timeout): problem = .timeout(timeout)
-    case .outOfTime where part.kind == .end: problem = .timeout(.notEnded(within: scenario.timeout))
+      let rule = run?.main == nil && run?.status == .exited(code: 0) ? scenario.target.main : nil
+      problem = rule.map { .noMainProcess(rule: $0.asRule) } ?? .targetEnded(status: run?.status, isBefore: false)
+    case .notReady(let timeout): problem = .timeout(kind: timeout)
+    case .outOfTime where part.kind == .end: problem = .timeout(kind: .notEnded(within: scenario.timeout))
     case .outOfTime: problem = .outOfTime(after: scenario.timeout)
     case .interrupted: problem = .interrupted
     }

@@ -26,7 +26,7 @@ extension Repetition {
     beginStart()
     let found = try watch(until: deadline, pause: Self.pollInterval, of: run) { run.main }
     guard found == nil else { return }
-    throw .notReady(.noMainProcess(main.asRule, within: scenario.ready?.within ?? Self.mainProcessTimeout))
+    throw .notReady(.noMainProcess(rule: main.asRule, within: scenario.ready?.within ?? Self.mainProcessTimeout))
   }
 
   private func isReady(
@@ -97,17 +97,17 @@ extension Repetition {
     let deadline = MonotonicTime.after(.seconds(1))
     switch condition {
     case .tcp(_, let port) where isMet(condition, by: deadline, nil):
-      throw .failed(.alreadyInUse(.port(port)))
+      throw .failed(.alreadyInUse(resource: .port(number: port)))
     case .unix(let path) where isMet(condition, by: deadline, nil):
-      throw .failed(.alreadyInUse(.socket(path)))
+      throw .failed(.alreadyInUse(resource: .socket(path: path)))
     case .http(let url):
       // Any listener on that port keeps the target from listening, whatever it responds.
       guard let server = try? HTTPAddress(parsing: url) else { return }
       let host = String(server.host.drop { $0 == "[" }.prefix { $0 != "]" })
       guard isMet(.tcp(host: host, port: server.port), by: deadline, nil) else { return }
-      throw .failed(.alreadyInUse(.port(server.port)))
+      throw .failed(.alreadyInUse(resource: .port(number: server.port)))
     case .file(let path) where isMet(condition, by: deadline, nil):
-      throw .failed(.alreadyInUse(.file(path)))
+      throw .failed(.alreadyInUse(resource: .file(path: path)))
     default: return
     }
   }
@@ -133,7 +133,7 @@ extension Target.MainProcess {
   /// The rule for use in a failure.
   var asRule: End.MainProcessRule {
     switch self {
-    case .pidfile(let path): .pidfile(path)
+    case .pidfile(let path): .pidfile(path: path)
     case .name(let pattern): .name(pattern: pattern.source)
     }
   }

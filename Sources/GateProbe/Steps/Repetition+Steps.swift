@@ -16,7 +16,7 @@ extension Repetition {
     _ run: TargetRun
   ) throws(StepAborted) {
     for (index, step) in steps.enumerated() {
-      let path = path + [.step(index + 1, of: steps.count)]
+      let path = path + [.step(number: index + 1, of: steps.count)]
       try perform(step, at: path, isLast: isLast && index == steps.count - 1, run)
     }
   }
@@ -32,7 +32,7 @@ extension Repetition {
     if run.hasEnded {
       guard scenario.ending == .exit, step.isPassive else {
         listener.catchUp()
-        throw .failed(.targetEnded(run.status, isBefore: true), output: run.output.tail.text)
+        throw .failed(.targetEnded(status: run.status, isBefore: true), output: run.output.tail.text)
       }
       return noteSkippedSteps()
     }
@@ -57,7 +57,7 @@ extension Repetition {
   ) throws(StepAborted) {
     let isInnermost = !steps.contains { if case .repeat = $0.action { true } else { false } }
     for turn in stride(from: 1, through: times, by: 1) {
-      try perform(steps, in: path + [.turn(turn, of: times)], isLast: isLast && turn == times, run)
+      try perform(steps, in: path + [.turn(number: turn, of: times)], isLast: isLast && turn == times, run)
       run.refresh()
       if run.hasEnded, scenario.ending == .exit, steps.allSatisfy(\.isPassive) { return noteSkippedSteps() }
       if isInnermost { run.marks.add(.iteration) }
@@ -164,8 +164,8 @@ extension Repetition {
       let problem: Failure.HTTPProblem
       switch response {
       case .success(let status) where call.accepts(status): continue
-      case .success(let status): problem = .status(status, expected: call.expectedStatus)
-      case .failure(let failure): problem = .noAnswer(failure.problem)
+      case .success(let status): problem = .status(code: status, expected: call.expectedStatus)
+      case .failure(let failure): problem = .noAnswer(reason: failure.problem)
       }
       try checkStillRunning(run, mayOutlive: mayOutlive)
       throw .failed(

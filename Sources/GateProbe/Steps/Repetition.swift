@@ -94,14 +94,14 @@ final class Repetition {
 
   private func notStarted(because reason: StepAborted) -> Recording {
     let failure = failure(for: reason, of: nil)
-    var cause = End.Cause.startFailed(failure.problem)
+    var cause = End.Cause.startFailed(problem: failure.problem)
     if case .failed = reason, current.part.kind == .setup { cause = .setupFailed }
     return Recording(end: End(deciding: EndEvidence(startFailure: cause)), failure: failure)
   }
 
   /// Notes processes that could not be killed.
   func noteUnkillable(_ pids: [Int32]) {
-    if !pids.isEmpty { notes.append(.unkillable(pids)) }
+    if !pids.isEmpty { notes.append(.unkillable(pids: pids)) }
   }
 }
 

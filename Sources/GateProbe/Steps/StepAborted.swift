@@ -14,11 +14,11 @@ enum StepAborted: Error, Equatable {
   case interrupted
 
   init(_ failure: SystemFailure) {
-    self = .failed(.system(failure))
+    self = .failed(.system(failure: failure))
   }
 
   init(_ error: LaunchError) {
-    self = .failed(.launch(error))
+    self = .failed(.launch(error: error))
   }
 }
 

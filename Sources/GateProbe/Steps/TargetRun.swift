@@ -130,7 +130,7 @@ extension TargetRun {
 
   /// Sets the end of a tree whose supervisor was killed: all its processes were killed, and no status is known.
   private func endWithSupervisor() {
-    status = .signaled(.kill, coreDumped: false)
+    status = .signaled(signal: .kill, coreDumped: false)
     endedAt = .now()
   }
 
@@ -143,8 +143,8 @@ extension TargetRun {
 extension EndEvidence.Status {
   init(_ status: WaitStatus) {
     switch status {
-    case .exited(let code): self = .exited(Int(code))
-    case .signaled(let signal, let coreDumped): self = .signaled(Signal(number: signal), coreDumped: coreDumped)
+    case .exited(let code): self = .exited(code: Int(code))
+    case .signaled(let signal, let coreDumped): self = .signaled(signal: Signal(number: signal), coreDumped: coreDumped)
     }
   }
 }

@@ -60,6 +60,6 @@ extension ScenarioResult {
         if case .recording(let note, _, _) = note { note } else { nil }
       })
     let others = repetitions.flatMap(\.notes).counted.filter { !known.contains($0.element) }
-    return notes + others.map { .recording($0.element, count: $0.count, total: repetitions.count) }
+    return notes + others.map { .recording(note: $0.element, count: $0.count, total: repetitions.count) }
   }
 }

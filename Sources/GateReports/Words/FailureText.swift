@@ -65,7 +65,7 @@ extension Failure.Problem {
       "the target ended: \(failure.end?.displayText ?? "unknown") (expected \(expected.displayText))"
     case .timeout(.notEnded(let time)): "the target did not end within the scenario's timeout of \(time.displayText)"
     case .timeout(let timeout): timeout.displayText
-    case .outOfTime(let time): "was running when the scenario's timeout of \(time.displayText) passed"
+    case .outOfTime(let time): "was running when the scenario's timeout of \(time.displayText) expired"
     case .noMainProcess(let rule):
       "the main process did not appear, and no process of the target is left: \(rule.displayText)"
     case .loop(let event, let other): event.displayText + (other.map { "; and \($0.displayText)" } ?? "")

@@ -65,7 +65,7 @@ struct CheckRun {
     case .build(let scenario):
       var other = run(of: scenario, plan, into: artifacts.comparison)
       other.isComparison = true
-      own.notes.append(.comparedWithBuild(against ?? ""))
+      own.notes.append(.comparedWithBuild(build: against ?? ""))
       let results = judging.results(of: &own, against: &other)
       note(own.writeFailure ?? other.writeFailure)
       if let results { comparisons.append(results.other) }

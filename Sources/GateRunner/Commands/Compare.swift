@@ -23,7 +23,7 @@ package struct Compare {
       scenario.judged(against: reference(for: scenario, in: before), allowsMissingBaseline: allowsMissingBaseline)
     }
     let missing = before.baselines.map(\.scenario).filter { name in !scenarios.contains { $0.name == name } }
-    if !missing.isEmpty, !scenarios.isEmpty { scenarios[0].notes.append(.onlyInBase(missing)) }
+    if !missing.isEmpty, !scenarios.isEmpty { scenarios[0].notes.append(.onlyInBase(scenarios: missing)) }
     var run = after.run ?? RunInfo(startedAt: invocation.now())
     run.duration = .zero
     let result = RunResult(run: run, environment: after.environment, scenarios: scenarios)

@@ -62,7 +62,7 @@ struct CheckHistory {
         guard let before = series(of: metric, in: scenario, of: result.run) else { return }
         let now = SeriesPoint(run: result.run, verdict: scenario.verdict, metric: metric, approval: scenario.approval)
         guard let creep = Creep(over: before + [now]) else { continue }
-        result.scenarios[index].notes.append(.creep(creep))
+        result.scenarios[index].notes.append(.creep(creep: creep))
       }
     }
   }

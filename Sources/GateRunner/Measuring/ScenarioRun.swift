@@ -154,7 +154,7 @@ struct ScenarioRun {
         counts[note, default: 0] += 1
       }
     }
-    return order.prefix(mostShared).map { .recording($0, count: counts[$0] ?? 0, total: notes.count) }
+    return order.prefix(mostShared).map { .recording(note: $0, count: counts[$0] ?? 0, total: notes.count) }
   }
 
   private static let mostShared = 20

@@ -75,7 +75,7 @@ enum DocumentExamples {
           .init(name: "load", metrics: [.peakRSS: 24_207_360, .steadyRSS: 23_003_136], peakIsExact: true),
           .init(name: "serve", metrics: [.peakRSS: 23_003_136]),
         ],
-        widestGap: .nanoseconds(10_400_321), notes: [.killedAfterStop(.term, grace: .seconds(10))],
+        widestGap: .nanoseconds(10_400_321), notes: [.killedAfterStop(signal: .term, grace: .seconds(10))],
         spike: .init(
           height: .mebibytes(30), after: .milliseconds(120), before: .milliseconds(130), phase: "load", isBusy: true
         ),
@@ -93,19 +93,19 @@ enum DocumentExamples {
       ),
       MetricResult(
         rule: GateRule(metric: .steadyRSS, tolerance: .automatic, limit: .mebibytes(200), severity: .warn),
-        unit: "bytes", verdict: .inconclusive, reason: .unavailable(.neverSteady(.drifting))
+        unit: "bytes", verdict: .inconclusive, reason: .unavailable(cause: .neverSteady(steadiness: .drifting))
       ),
     ],
     composition: composition,
     compositionAtPeak: Composition(anonymous: .mebibytes(18), file: .mebibytes(4), shared: .kibibytes(4)),
     notes: [
-      .environmentChanged([.init(field: .kernel, baseline: "6.17", current: "6.18.2")]), .nothingJudged,
-      .recording(.killedAfterStop(.term, grace: .seconds(10)), count: 1, total: 1),
+      .environmentChanged(differences: [.init(field: .kernel, baseline: "6.17", current: "6.18.2")]), .nothingJudged,
+      .recording(note: .killedAfterStop(signal: .term, grace: .seconds(10)), count: 1, total: 1),
       .creep(
-        Creep(
+        creep: Creep(
           metric: .peakRSS, unit: "bytes", rise: 207_360,
           anchor: .init(level: 24_000_000, at: instant, commit: "4f2a91c"),
-          span: .runs(12))),
+          span: .runs(count: 12))),
     ]
   )
 
@@ -125,8 +125,8 @@ enum DocumentExamples {
       RepetitionResult(end: End(.killed, signal: Signal(number: 37)), duration: .zero, processes: 1, metrics: [:]),
     ],
     failure: Failure(
-      part: .init(.step, at: [.step(2, of: 3)], text: "run: client"),
-      problem: .commandEnded(.exited(3), expected: [0]),
+      part: .init(.step, at: [.step(number: 2, of: 3)], text: "run: client"),
+      problem: .commandEnded(status: .exited(code: 3), expected: [0]),
       place: SourcePlace(file: "/srv/app: two/highwater.yml", line: 7, column: 5),
       output: "first\n\ttab \"quoted\" \\ / \u{1b}[31mred\u{1b}[0m\u{2028}ä€🎈\n"
     )
@@ -210,15 +210,15 @@ enum DocumentExamples {
   static let processes = [
     ProcessRecord(
       id: 4243, parent: 4242, command: "wor\u{1b}ker", isMain: false, peak: .mebibytes(3), firstSeen: .milliseconds(7),
-      lastSeen: .milliseconds(900), isExact: true, ending: .signaled(.segv, coreDumped: true)
+      lastSeen: .milliseconds(900), isExact: true, ending: .signaled(signal: .segv, coreDumped: true)
     ),
     ProcessRecord(
       id: 4244, parent: 4242, command: "", isMain: false, peak: .mebibytes(1), firstSeen: .milliseconds(9),
-      lastSeen: .milliseconds(10), ending: .exited(137)
+      lastSeen: .milliseconds(10), ending: .exited(code: 137)
     ),
     ProcessRecord(
       id: 4245, parent: 4242, command: "x", isMain: true, peak: .zero, firstSeen: .zero, lastSeen: .zero,
-      ending: .signaled(.kill, coreDumped: false)
+      ending: .signaled(signal: .kill, coreDumped: false)
     ),
   ]
 
@@ -256,7 +256,7 @@ enum DocumentExamples {
     ),
     end: End(.stopped, signal: .term, cause: .coreDumped),
     failure: Failure(
-      part: .init(.teardown, text: "rm ä"), problem: .commandEnded(.exited(1), expected: [0]),
+      part: .init(.teardown, text: "rm ä"), problem: .commandEnded(status: .exited(code: 1), expected: [0]),
       place: SourcePlace(file: "x.yml", line: 3, column: 1), output: "rm: ä\n"
     ),
     duration: .nanoseconds(1_999_999_999),

@@ -18,7 +18,7 @@ struct NoiseFileTests {
         GateRule(metric: .peakRSS, tolerance: .standard),
         GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
       ]),
-      repetitions: repetitions, notes: [.comparedWithBuild("another")]
+      repetitions: repetitions, notes: [.comparedWithBuild(build: "another")]
     )
   }
 

@@ -11,7 +11,7 @@ enum ReportedExamples {
 
   static let events = [
     TargetEvent(.launch(reason: "out-of-memory.active.cgroup-counter"), at: .zero),
-    TargetEvent(.launchFailures(3), at: .nanoseconds(1_234_567)),
+    TargetEvent(.launchFailures(count: 3), at: .nanoseconds(1_234_567)),
     TargetEvent(.loop(name: "Layout.pass", calls: 6000, turns: 3), at: .milliseconds(12)),
   ]
 

@@ -102,7 +102,8 @@ struct ReportedValueTests {
     var result = Example.result
     result.scenarios[0].metrics = [
       MetricResult(
-        rule: Example.rules[0], unit: "", verdict: .inconclusive, reason: .unavailable(.notReported(in: 0, of: 2)))
+        rule: Example.rules[0], unit: "", verdict: .inconclusive,
+        reason: .unavailable(cause: .notReported(in: 0, of: 2)))
     ]
     result.scenarios[0].ungated = []
     #expect(try RunLine.decode(RunLine.encode(result.summary), path: "", line: 1) == result.summary)

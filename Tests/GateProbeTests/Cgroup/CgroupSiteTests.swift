@@ -93,7 +93,7 @@ struct CgroupSiteTests {
   func freezerOnly() throws {
     let tree = FakeHierarchy()
     tree.write("cpu\n", "job/own/cgroup.controllers")
-    let site = CgroupSite(in: tree.map) { _, file in file == "cgroup.freeze" ? nil : .noFile(file, folder: "") }
+    let site = CgroupSite(in: tree.map) { _, file in file == "cgroup.freeze" ? nil : .noFile(file: file, folder: "") }
     #expect(site.memory == .failure(.noMemoryController(folder: tree.folders[0])))
     #expect(try site.freezer.get().parent == tree.folders[0])
     #expect(Cgroup(at: site)?.memory == nil)
@@ -128,7 +128,7 @@ struct CgroupSiteTests {
   func trial() {
     let tree = FakeHierarchy()
     let attempt = CgroupTrial.attempt(in: "\(tree.root)/job/own", needing: "memory.stat")
-    #expect(attempt == .noFile("memory.stat", folder: "\(tree.root)/job/own"))
+    #expect(attempt == .noFile(file: "memory.stat", folder: "\(tree.root)/job/own"))
     #expect((try? FileManager.default.contentsOfDirectory(atPath: "\(tree.root)/job/own")) == [])
     #expect(CgroupTrial.attempt(in: "/sys/fs", needing: "x") != nil)
     let missing = CgroupTrial.attempt(in: "\(tree.root)/none", needing: "x")

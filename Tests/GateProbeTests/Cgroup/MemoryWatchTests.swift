@@ -22,8 +22,9 @@ struct MemoryWatchTests {
     whileRunning(processTree)
     var evidence = EndEvidence()
     switch processTree.leaderEnding() {
-    case .exited(let code)?: evidence.status = .exited(Int(code))
-    case .signaled(let signal, let dumped)?: evidence.status = .signaled(Signal(number: signal), coreDumped: dumped)
+    case .exited(let code)?: evidence.status = .exited(code: Int(code))
+    case .signaled(let signal, let dumped)?:
+      evidence.status = .signaled(signal: Signal(number: signal), coreDumped: dumped)
     case nil: Issue.record("no end was reported")
     }
     evidence.memory.mainProcess = processTree.leader
@@ -42,7 +43,7 @@ struct MemoryWatchTests {
   func ownLimit() throws {
     let decided = try end(limit: .mebibytes(64), Self.allocation)
     #expect(decided.kind == .oom && decided.signal == .kill && decided.oomKills == 1)
-    #expect(decided.cause == .memoryLimit(.own(.mebibytes(64))))
+    #expect(decided.cause == .memoryLimit(limit: .own(limit: .mebibytes(64))))
     if case .kernelLog(let line)? = decided.proof {
       #expect(line.contains("Killed process"))
     } else {

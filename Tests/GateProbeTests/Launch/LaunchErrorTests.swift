@@ -22,14 +22,14 @@ struct LaunchErrorTests {
     request.environment["PATH"] = "/usr/bin:/bin"
     #expect(
       error(request)
-        == LaunchError(.search, .notInPath("/usr/bin:/bin"), program: "no-such-program-here"))
+        == LaunchError(.search, .notInPath(path: "/usr/bin:/bin"), program: "no-such-program-here"))
   }
 
   @Test("A missing path")
   func missingPath() throws {
     #expect(
       error(testProcesses.request(["./foo", "bar"]))
-        == LaunchError(.execution, .system(2), program: "./foo", folder: testProcesses.folder))
+        == LaunchError(.execution, .system(code: 2), program: "./foo", folder: testProcesses.folder))
   }
 
   @Test("A script with a missing interpreter")
@@ -38,7 +38,7 @@ struct LaunchErrorTests {
     #expect(
       error(testProcesses.request(["./script"]))
         == LaunchError(
-          .execution, .system(2), program: "./script", folder: testProcesses.folder, hint: .missingInterpreter))
+          .execution, .system(code: 2), program: "./script", folder: testProcesses.folder, hint: .missingInterpreter))
   }
 
   @Test("A file without execute permission")
@@ -46,7 +46,8 @@ struct LaunchErrorTests {
     _ = testProcesses.file("plain", "#!/bin/sh\n")
     #expect(
       error(testProcesses.request(["./plain"]))
-        == LaunchError(.execution, .system(13), program: "./plain", folder: testProcesses.folder, hint: .noPermission))
+        == LaunchError(
+          .execution, .system(code: 13), program: "./plain", folder: testProcesses.folder, hint: .noPermission))
   }
 
   @Test("The error names a file in PATH without execute permission")
@@ -56,7 +57,7 @@ struct LaunchErrorTests {
     request.environment["PATH"] = testProcesses.folder
     #expect(
       error(request)
-        == LaunchError(.search, .notExecutable(path), program: "plain"))
+        == LaunchError(.search, .notExecutable(path: path), program: "plain"))
   }
 
   @Test("A file that is not a program")
@@ -64,7 +65,8 @@ struct LaunchErrorTests {
     _ = testProcesses.file("text", "echo hello\n", mode: 0o755)
     #expect(
       error(testProcesses.request(["./text"]))
-        == LaunchError(.execution, .system(8), program: "./text", folder: testProcesses.folder, hint: .unknownFormat))
+        == LaunchError(
+          .execution, .system(code: 8), program: "./text", folder: testProcesses.folder, hint: .unknownFormat))
   }
 
   @Test("A missing working directory")
@@ -73,7 +75,7 @@ struct LaunchErrorTests {
     request.workingDirectory = "/no/such/folder"
     #expect(
       error(request)
-        == LaunchError(.directory, .system(2), program: "true", folder: "/no/such/folder"))
+        == LaunchError(.directory, .system(code: 2), program: "true", folder: "/no/such/folder"))
   }
 
   @Test("CPUs that the machine does not have", arguments: [[8000], [-1], []])
@@ -82,8 +84,8 @@ struct LaunchErrorTests {
     request.isolation.cpus = cpus
     let launchError = try #require(error(request))
     #expect(launchError.stage == .cpus)
-    #expect(launchError.cpus == cpus && launchError.reason == .system(22))
-    #expect(launchError.hint == .usableCPUs(LinuxCalls.usableCPUs()))
+    #expect(launchError.cpus == cpus && launchError.reason == .system(code: 22))
+    #expect(launchError.hint == .usableCPUs(cpus: LinuxCalls.usableCPUs()))
   }
 
   @Test("An argument with a zero byte, an empty command, and an invalid variable name")
@@ -92,7 +94,7 @@ struct LaunchErrorTests {
     #expect(error(testProcesses.request([]))?.reason == .emptyCommand)
     var request = testProcesses.request(["true"])
     request.environment["A=B"] = "1"
-    #expect(error(request)?.reason == .invalidVariable("A=B"))
+    #expect(error(request)?.reason == .invalidVariable(name: "A=B"))
   }
 
   @Test("Arguments that are too long")

@@ -13,7 +13,7 @@ struct CapabilitiesTests {
     return scenario
   }
 
-  private static let noCgroup = MachineNote.noMemoryCgroup(.readOnly(folder: "/x"))
+  private static let noCgroup = MachineNote.noMemoryCgroup(error: .readOnly(folder: "/x"))
 
   private func capabilities(canTrace: Bool, hasMemory: Bool) -> Capabilities {
     let place = CgroupSite.Place(parent: "/x", version: .v2)
@@ -36,8 +36,9 @@ struct CapabilitiesTests {
   @Test(
     "A method that the machine lacks causes a note, one that the scenario disables does not",
     arguments: [
-      (true, true, .auto, []), (false, true, .auto, [.noTracing(.current)]), (true, false, .auto, [Self.noCgroup]),
-      (false, false, .auto, [.noTracing(.current), Self.noCgroup]), (false, true, .off, []),
+      (true, true, .auto, []), (false, true, .auto, [.noTracing(barrier: .current)]),
+      (true, false, .auto, [Self.noCgroup]),
+      (false, false, .auto, [.noTracing(barrier: .current), Self.noCgroup]), (false, true, .off, []),
       (false, false, .off, [Self.noCgroup]),
     ] as [(Bool, Bool, Isolation.Tracer, [MachineNote])]
   )
@@ -51,8 +52,8 @@ struct CapabilitiesTests {
     let all = capabilities(canTrace: true, hasMemory: true)
     let scenarios = [scenario(.on), scenario(.auto, limit: .mebibytes(1))]
     #expect(scenarios.allSatisfy { all.unmetRequirement(of: $0) == nil })
-    #expect(none.unmetRequirement(of: scenarios[0]) == .tracerUnavailable(.current))
-    #expect(none.unmetRequirement(of: scenarios[1]) == .memoryLimitUnavailable(.readOnly(folder: "/x")))
+    #expect(none.unmetRequirement(of: scenarios[0]) == .tracerUnavailable(barrier: .current))
+    #expect(none.unmetRequirement(of: scenarios[1]) == .memoryLimitUnavailable(error: .readOnly(folder: "/x")))
     #expect(none.unmetRequirement(of: scenario(.auto)) == nil && none.unmetRequirement(of: scenario(.off)) == nil)
   }
 

@@ -23,16 +23,16 @@ struct MachineStateTests {
     "Each condition that distorts values has a note",
     arguments: [
       (MachineState(hugePages: "always"), .hugePagesAlways),
-      (MachineState(swapInUse: .mebibytes(12)), .swapInUse(.mebibytes(12))),
+      (MachineState(swapInUse: .mebibytes(12)), .swapInUse(used: .mebibytes(12))),
       (
         MachineState(limit: .mebibytes(256), workingSet: .mebibytes(30)),
-        .smallLimit(.mebibytes(256), used: .mebibytes(30))
+        .smallLimit(limit: .mebibytes(256), used: .mebibytes(30))
       ),
       (
         MachineState(limit: .mebibytes(1000), workingSet: .mebibytes(801)),
-        .smallLimit(.mebibytes(1000), used: .mebibytes(801))
+        .smallLimit(limit: .mebibytes(1000), used: .mebibytes(801))
       ),
-      (MachineState(limit: .mebibytes(511), workingSet: nil), .smallLimit(.mebibytes(511), used: .zero)),
+      (MachineState(limit: .mebibytes(511), workingSet: nil), .smallLimit(limit: .mebibytes(511), used: .zero)),
       (MachineState(usableCPUs: 2, onlineCPUs: 8), .fewerCPUs(usable: 2, online: 8)),
       (MachineState(canFixAddresses: false), .addressesNotFixed),
     ] as [(MachineState, MachineNote)]
@@ -54,7 +54,7 @@ struct MachineStateTests {
   func hiddenLimit() {
     let state = MachineState(limit: .mebibytes(1024))
     let notes = state.notes(for: scenario { $0.memoryLimit = .mebibytes(1025) })
-    #expect(notes == [.hiddenLimit(.mebibytes(1024), wanted: .mebibytes(1025))])
+    #expect(notes == [.hiddenLimit(limit: .mebibytes(1024), wanted: .mebibytes(1025))])
     #expect(state.notes(for: scenario { $0.memoryLimit = .mebibytes(1024) }) == [])
   }
 

@@ -59,7 +59,8 @@ struct EndConditionTests {
     var scenario = harness.scenario("trap '' TERM; sleep 1000 & sleep 1000")
     scenario.timeout = .milliseconds(300)
     let recording = try harness.run(scenario)
-    #expect(recording.end == End(.timeout, cause: .timeout(.notEnded(within: .milliseconds(300)), limitHits: nil)))
+    #expect(
+      recording.end == End(.timeout, cause: .timeout(kind: .notEnded(within: .milliseconds(300)), limitHits: nil)))
     #expect(recording.failure?.part == .init(.end))
     #expect(recording.duration >= .milliseconds(300))
     #expect(!scenario.accepts(recording.end))
@@ -72,7 +73,7 @@ struct EndConditionTests {
     scenario.steps = [Step(.mark("a")), Step(.wait(.seconds(100)))]
     let recording = try harness.run(scenario)
     #expect(recording.end.kind == .timeout)
-    #expect(recording.failure?.part == .init(.step, at: [.step(2, of: 2)], text: "wait: 1 min 40 s"))
+    #expect(recording.failure?.part == .init(.step, at: [.step(number: 2, of: 2)], text: "wait: 1 min 40 s"))
     #expect(recording.failure?.problem == .outOfTime(after: .milliseconds(300)))
   }
 
@@ -97,7 +98,7 @@ struct EndConditionTests {
       Issue.record("the failure is not a launch error")
       return
     }
-    #expect(error.stage == .directory && recording.end.cause == .startFailed(.launch(error)))
+    #expect(error.stage == .directory && recording.end.cause == .startFailed(problem: .launch(error: error)))
   }
 
   @Test("A missing input file fails the start")
@@ -106,6 +107,6 @@ struct EndConditionTests {
     scenario.target.input = .file(harness.path("none"))
     let recording = try harness.run(scenario)
     #expect(recording.end.kind == .startFailed)
-    #expect(recording.failure?.problem == .system(SystemFailure(.open, path: harness.path("none"), code: 2)))
+    #expect(recording.failure?.problem == .system(failure: SystemFailure(.open, path: harness.path("none"), code: 2)))
   }
 }

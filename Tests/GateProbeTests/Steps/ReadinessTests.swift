@@ -74,7 +74,7 @@ struct ReadinessTests {
     let port = try ScenarioHarness.freePort()
     let server = harness.scenario("exec python3 -m http.server -b 127.0.0.1 \(port)")
     let recording = try run(server, ready: .http("http://127.0.0.1:\(port)/none"), within: .seconds(2))
-    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .seconds(2)), limitHits: nil)))
+    #expect(recording.end == End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(2)), limitHits: nil)))
   }
 
   @Test("A new file makes the target ready")
@@ -106,7 +106,8 @@ struct ReadinessTests {
   )
   func late(condition: Readiness.Condition) throws {
     let recording = try run(harness.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
-    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .milliseconds(300)), limitHits: nil)))
+    #expect(
+      recording.end == End(.timeout, cause: .timeout(kind: .notReady(within: .milliseconds(300)), limitHits: nil)))
     #expect(recording.failure?.part == .init(.ready, text: condition.displayText))
     #expect(recording.failure?.output == "up")
     #expect(recording.events == [])
@@ -116,7 +117,8 @@ struct ReadinessTests {
   func silent() throws {
     let condition = Readiness.Condition.log(try Pattern(parsing: "never"))
     let recording = try run(harness.scenario("echo up; exec sleep 1000"), ready: condition, within: .milliseconds(300))
-    #expect(recording.end == End(.timeout, cause: .timeout(.notReady(within: .milliseconds(300)), limitHits: nil)))
+    #expect(
+      recording.end == End(.timeout, cause: .timeout(kind: .notReady(within: .milliseconds(300)), limitHits: nil)))
   }
 
   @Test("A target that ends early was never ready")
@@ -124,7 +126,7 @@ struct ReadinessTests {
     let never = try Pattern(parsing: "never")
     let recording = try run(harness.scenario("echo oops; exit 3"), ready: .log(never))
     #expect(recording.end == End(.exited, code: 3))
-    #expect(recording.failure?.problem == .targetEnded(.exited(3), isBefore: false))
+    #expect(recording.failure?.problem == .targetEnded(status: .exited(code: 3), isBefore: false))
     #expect(recording.failure?.output == "oops")
   }
 
@@ -152,10 +154,10 @@ struct ReadinessTests {
       """)
     server.ready = Readiness(.log(try Pattern(parsing: "up")))
     let conditions: [(Readiness.Condition, Failure.Resource)] = [
-      (.tcp(host: "127.0.0.1", port: port), .port(port)),
-      (.unix(socket), .socket(socket)),
-      (.http("http://u:p@127.0.0.1:\(port)/x"), .port(port)),
-      (.file(socket), .file(socket)),
+      (.tcp(host: "127.0.0.1", port: port), .port(number: port)),
+      (.unix(socket), .socket(path: socket)),
+      (.http("http://u:p@127.0.0.1:\(port)/x"), .port(number: port)),
+      (.file(socket), .file(path: socket)),
     ]
     let processTree = try ProcessTree(
       starting: LaunchRequest(
@@ -165,8 +167,8 @@ struct ReadinessTests {
     try #require(eventually { Connection.isAccepted(host: "127.0.0.1", port: port, within: .seconds(1)) })
     for (condition, resource) in conditions {
       let recording = try run(harness.scenario("touch started"), ready: condition)
-      #expect(recording.end == End(.startFailed, cause: .startFailed(.alreadyInUse(resource))))
-      #expect(recording.failure?.problem == .alreadyInUse(resource))
+      #expect(recording.end == End(.startFailed, cause: .startFailed(problem: .alreadyInUse(resource: resource))))
+      #expect(recording.failure?.problem == .alreadyInUse(resource: resource))
     }
     #expect(!access(harness.path("started")))
     processTree.killAll()

@@ -82,8 +82,8 @@ struct ServerTests {
     scenario.target.main = .pidfile(harness.path("d.pid"))
     scenario.ready = Readiness(.delay(.milliseconds(10)), within: .milliseconds(500))
     let recording = try harness.run(scenario)
-    let timeout = End.Timeout.noMainProcess(.pidfile(harness.path("d.pid")), within: .milliseconds(500))
-    #expect(recording.failure?.problem == .timeout(timeout))
+    let timeout = End.Timeout.noMainProcess(rule: .pidfile(path: harness.path("d.pid")), within: .milliseconds(500))
+    #expect(recording.failure?.problem == .timeout(kind: timeout))
     #expect(recording.end.kind == .timeout)
   }
 
@@ -91,7 +91,7 @@ struct ServerTests {
   func noDaemon() throws {
     var scenario = harness.scenario("exit 0")
     scenario.target.main = .pidfile(harness.path("d.pid"))
-    #expect(try harness.run(scenario).failure?.problem == .noMainProcess(.pidfile(harness.path("d.pid"))))
+    #expect(try harness.run(scenario).failure?.problem == .noMainProcess(rule: .pidfile(path: harness.path("d.pid"))))
   }
 
   @Test("Without a tracer, the end of a wrapper that waits for the main process counts as its end")
@@ -122,7 +122,7 @@ struct ServerTests {
     scenario.ready = Readiness(.file(harness.path("up")))
     let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: code))
-    #expect(recording.failure?.problem == .targetEnded(.exited(code), isBefore: false))
+    #expect(recording.failure?.problem == .targetEnded(status: .exited(code: code), isBefore: false))
   }
 
   @Test("The main process of a wrapper is found by its name and stopped")

@@ -33,7 +33,7 @@ struct SetupTests {
     let recording = try harness.run(scenario)
     #expect(recording.end == End(.startFailed, cause: .setupFailed))
     #expect(recording.failure?.part == .init(.setup, text: "echo because; exit 2"))
-    #expect(recording.failure?.problem == .commandEnded(.exited(2), expected: [0]))
+    #expect(recording.failure?.problem == .commandEnded(status: .exited(code: 2), expected: [0]))
     #expect(recording.failure?.output == "because")
     #expect(log == ["setup", "teardown"])
   }
@@ -67,7 +67,7 @@ struct SetupTests {
     #expect(log == ["setup", "teardown"])
     scenario.steps = [Step(.run(.init(command: .shell("exit 1"))))]
     scenario.target.command = .shell("exec sleep 1000")
-    #expect(try harness.run(scenario).failure?.part == .init(.step, at: [.step(1, of: 1)], text: "run: exit 1"))
+    #expect(try harness.run(scenario).failure?.part == .init(.step, at: [.step(number: 1, of: 1)], text: "run: exit 1"))
   }
 
   @Test("Teardown runs after a timeout and after a failed start", arguments: ["sleep 1000", "cd /nowhere"])

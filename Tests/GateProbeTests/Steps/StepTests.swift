@@ -57,8 +57,8 @@ struct StepTests {
     #expect(
       recording.failure
         == Failure(
-          part: .init(.step, at: [.step(2, of: 3)], text: "run: echo why >&2; exit 3"),
-          problem: .commandEnded(.exited(3), expected: [0]),
+          part: .init(.step, at: [.step(number: 2, of: 3)], text: "run: echo why >&2; exit 3"),
+          problem: .commandEnded(status: .exited(code: 3), expected: [0]),
           place: SourcePlace(file: "highwater.yml", line: 11, column: 9), output: "why"))
     #expect(recording.end.kind == .stopped)
     #expect(recording.events == [.mark("a")])
@@ -68,7 +68,8 @@ struct StepTests {
   func failingTurn() throws {
     let client = Step.Client(command: .shell("echo x >> count; test $(wc -l < count) -lt 3"))
     let recording = try run(harness.scenario(sleeper), [.repeat(times: 5, steps: [Step(.run(client))])])
-    #expect(recording.failure?.part?.path == [.step(1, of: 1), .turn(3, of: 5), .step(1, of: 1)])
+    #expect(
+      recording.failure?.part?.path == [.step(number: 1, of: 1), .turn(number: 3, of: 5), .step(number: 1, of: 1)])
     #expect(recording.events == [.iteration, .iteration])
   }
 
@@ -77,9 +78,10 @@ struct StepTests {
     let recording = try run(harness.scenario(sleeper), [.run(.init(command: .shell("exit 4"), exits: [3, 4]))])
     #expect(recording.failure == nil)
     let wrong = try run(harness.scenario(sleeper), [.run(.init(command: .shell("exit 0"), exits: [3, 4]))])
-    #expect(wrong.failure?.problem == .commandEnded(.exited(0), expected: [3, 4]))
+    #expect(wrong.failure?.problem == .commandEnded(status: .exited(code: 0), expected: [3, 4]))
     let signaled = try run(harness.scenario(sleeper), [.run(.init(command: .shell("kill -TERM $$")))])
-    #expect(signaled.failure?.problem == .commandEnded(.signaled(.term, coreDumped: false), expected: [0]))
+    #expect(
+      signaled.failure?.problem == .commandEnded(status: .signaled(signal: .term, coreDumped: false), expected: [0]))
   }
 
   @Test("A client is killed with its children after its timeout")
@@ -138,7 +140,7 @@ struct StepTests {
     call.expectedStatus = expected
     let failure = try run(scenario, [.http(call)]).failure
     let problem = Failure.Problem.http(
-      url: "http://127.0.0.1:\(port)/\(status)", problem: .status(status, expected: expected), request: 1, of: 1)
+      url: "http://127.0.0.1:\(port)/\(status)", problem: .status(code: status, expected: expected), request: 1, of: 1)
     #expect(failure?.problem == (isAccepted ? nil : problem))
     #expect(failure.map { "\($0)".contains("secret") } != true)
   }

@@ -39,7 +39,7 @@ struct StopTests {
     scenario.stop.within = .milliseconds(300)
     let recording = try stopped(scenario)
     #expect(recording.end == End(.stopped, signal: .kill))
-    #expect(recording.notes == [.killedAfterStop(.term, grace: .milliseconds(300))])
+    #expect(recording.notes == [.killedAfterStop(signal: .term, grace: .milliseconds(300))])
     #expect(recording.failure == nil)
   }
 
@@ -79,7 +79,7 @@ struct StopTests {
     scenario.steps = [Step(.run(.init(command: .shell("touch go; exec sleep 1000")))), Step(second)]
     let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: 0))
-    #expect(recording.failure?.problem == .targetEnded(.exited(0), isBefore: false))
+    #expect(recording.failure?.problem == .targetEnded(status: .exited(code: 0), isBefore: false))
     #expect(recording.failure?.output == "bye")
   }
 
@@ -91,7 +91,7 @@ struct StopTests {
       Step(.repeat(times: 1_000_000, steps: [Step(.mark("x"))])), Step(.mark("b")),
     ]
     let recording = try harness.run(scenario)
-    let problems: [Failure.Problem] = [true, false].map { .targetEnded(.exited(5), isBefore: $0) }
+    let problems: [Failure.Problem] = [true, false].map { .targetEnded(status: .exited(code: 5), isBefore: $0) }
     #expect(problems.contains(try #require(recording.failure?.problem)))
     #expect(recording.end == End(.exited, code: 5))
   }
@@ -130,9 +130,9 @@ struct StopTests {
     ]
     let recording = try harness.run(scenario)
     #expect(recording.failure == nil)
-    #expect(recording.notes == [.stepsNotPlayed(from: .init(.step, at: [.step(1, of: 3)], text: "wait: 20 s"))])
+    #expect(recording.notes == [.stepsNotPlayed(from: .init(.step, at: [.step(number: 1, of: 3)], text: "wait: 20 s"))])
     scenario.steps.append(Step(.run(.init(command: .shell("true")))))
-    #expect(try harness.run(scenario).failure?.part == .init(.step, at: [.step(4, of: 4)], text: "run: true"))
+    #expect(try harness.run(scenario).failure?.part == .init(.step, at: [.step(number: 4, of: 4)], text: "run: true"))
   }
 
   @Test("Standard input is empty, a file, or a text of any length")
@@ -171,6 +171,7 @@ struct StopTests {
   func noOutputFile() throws {
     let recording = try harness.run(harness.scenario("echo a"), output: harness.path("none/out.log"))
     #expect(recording.end == End(.exited, code: 0))
-    #expect(recording.notes == [.outputNotStored(SystemFailure(.open, path: harness.path("none/out.log"), code: 2))])
+    #expect(
+      recording.notes == [.outputNotStored(failure: SystemFailure(.open, path: harness.path("none/out.log"), code: 2))])
   }
 }

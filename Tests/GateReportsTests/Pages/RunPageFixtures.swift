@@ -42,7 +42,7 @@ extension Fixture {
       anonymous: Bytes(20_300_000), file: Bytes(4_079_392), shared: .zero, heap: Bytes(13_300_000),
       libraries: [.init(name: "libssl.so.3", resident: .kibibytes(512))]
     )
-    scenario.notes = [.environmentChanged([.init(field: .kernel, baseline: "6.1", current: "6.18.5")])]
+    scenario.notes = [.environmentChanged(differences: [.init(field: .kernel, baseline: "6.1", current: "6.18.5")])]
     scenario.approval = Approval(
       at: run.startedAt.addingTimeInterval(-86_400 * 12), by: "ann", commit: "4f2a91c", reason: "first", run: "0"
     )

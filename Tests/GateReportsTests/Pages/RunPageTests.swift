@@ -133,9 +133,10 @@ struct RunPageTests {
     let hostile = "</script></title></details><img src=x onerror=alert(1)>\"'&{{#a}}{{{b}}}"
     var scenario = Fixture.charted
     scenario.name = ScenarioName(hostile)
-    scenario.notes = [.comparedWithBuild(hostile)]
+    scenario.notes = [.comparedWithBuild(build: hostile)]
     scenario.failure = Failure(
-      part: .init(.step, text: hostile), problem: .http(url: hostile, problem: .noAnswer("refused"), request: 1, of: 1),
+      part: .init(.step, text: hostile),
+      problem: .http(url: hostile, problem: .noAnswer(reason: "refused"), request: 1, of: 1),
       place: SourcePlace(file: hostile, line: 1, column: 1), output: hostile)
     scenario.environment.name = hostile
     scenario.environment.fingerprint.measurement = hostile
@@ -149,7 +150,7 @@ struct RunPageTests {
       scenario.repetitions[index].spike?.phase = hostile
     }
     scenario.composition?.libraries = [.init(name: hostile, resident: .mebibytes(1))]
-    scenario.metrics[0].reason = .mixedUnits([hostile])
+    scenario.metrics[0].reason = .mixedUnits(units: [hostile])
     scenario.approval?.by = hostile
     var run = Fixture.run
     (run.commit, run.subject, run.branch, run.buildURL) = (hostile, hostile, hostile, "https://\(hostile)")

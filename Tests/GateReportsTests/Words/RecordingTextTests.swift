@@ -14,7 +14,7 @@ struct RecordingTextTests {
       (End(.crash, signal: .segv, cause: .coreDumped), "crash (SIGSEGV): core dumped"),
       (End(.stopped, signal: .term), "stopped (SIGTERM)"),
       (
-        End(.exited, code: 137, cause: .signalOfChild(.kill)),
+        End(.exited, code: 137, cause: .signalOfChild(signal: .kill)),
         "exited with code 137: a shell exits with this code if a child was killed by SIGKILL"
       ),
       (
@@ -22,12 +22,12 @@ struct RecordingTextTests {
         "exited with code 0: 2 processes of the tree were killed by the OOM killer"
       ),
       (
-        End(.exited, code: 137, cause: .signalOfChild(.kill), oomKills: 1),
+        End(.exited, code: 137, cause: .signalOfChild(signal: .kill), oomKills: 1),
         "exited with code 137: a shell exits with this code if a child was killed by SIGKILL; "
           + "1 process of the tree was killed by the OOM killer"
       ),
       (
-        End(.oom, signal: .kill, cause: .memoryLimit(.own(.mebibytes(100))), oomKills: 1),
+        End(.oom, signal: .kill, cause: .memoryLimit(limit: .own(limit: .mebibytes(100))), oomKills: 1),
         "killed by the OOM killer: at its memory-limit of 100.0 MiB"
       ),
       (
@@ -40,13 +40,13 @@ struct RecordingTextTests {
           + "but the kernel counted no OOM kill"
       ),
       (
-        End(.timeout, cause: .timeout(.notReady(within: .seconds(30)), limitHits: nil)),
+        End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(30)), limitHits: nil)),
         "timeout: not ready within 30 s"
       ),
       (
         End(
           .timeout,
-          cause: .timeout(.notEnded(within: .seconds(300)), limitHits: .init(count: 1000, limit: .mebibytes(64)))),
+          cause: .timeout(kind: .notEnded(within: .seconds(300)), limitHits: .init(count: 1000, limit: .mebibytes(64)))),
         "timeout: did not end within 5 min; at the memory limit of 64.0 MiB, which it hit 1000 times"
       ),
       (End(.startFailed, cause: .setupFailed), "start-failed: setup failed"),
@@ -63,7 +63,7 @@ struct RecordingTextTests {
     arguments: [
       (.machine, "the machine ran out of memory"),
       (.unknown, "at the limit of the machine, or of a cgroup that is not visible here"),
-      (.outerCgroup(.mebibytes(2048)), "at the limit of 2.00 GiB of the cgroup around it"),
+      (.outerCgroup(limit: .mebibytes(2048)), "at the limit of 2.00 GiB of the cgroup around it"),
       (
         .outside(own: .mebibytes(100)),
         "below its memory-limit of 100.0 MiB: a cgroup around it or the machine ran out of memory"
@@ -71,7 +71,7 @@ struct RecordingTextTests {
     ] as [(End.MemoryLimit, String)]
   )
   func limits(limit: End.MemoryLimit, text: String) {
-    #expect(End(.oom, signal: .kill, cause: .memoryLimit(limit)).detailText == text)
+    #expect(End(.oom, signal: .kill, cause: .memoryLimit(limit: limit)).detailText == text)
   }
 
   @Test(
@@ -92,7 +92,7 @@ struct RecordingTextTests {
         "likely: oom_kill 3 → 4 on this machine, where it was one of the largest processes"
       ),
       (
-        .nearLimit(.init(percent: 98, limit: .mebibytes(100))),
+        .nearLimit(share: .init(percent: 98, limit: .mebibytes(100))),
         "inferred: 98 % of the limit of 100.0 MiB in use at the last reading"
       ),
       (.failedAllocation(line: "failed to allocate 8 bytes"), "failed to allocate 8 bytes"),
@@ -106,12 +106,12 @@ struct RecordingTextTests {
     "Texts of notes on a repetition",
     arguments: [
       (.brief, "the target ran for less than 0.5 s"),
-      (.treeMethod(.upperBound), "tree_peak and tree_steady are upper bounds"),
-      (.treeMethod(.proportional), "tree_peak and tree_steady count shared memory in parts (Pss)"),
-      (.treeMethod(.cgroup), "tree_peak and tree_steady are the values of the target's own cgroup"),
+      (.treeMethod(method: .upperBound), "tree_peak and tree_steady are upper bounds"),
+      (.treeMethod(method: .proportional), "tree_peak and tree_steady count shared memory in parts (Pss)"),
+      (.treeMethod(method: .cgroup), "tree_peak and tree_steady are the values of the target's own cgroup"),
       (.thinned(stride: 4), "the repetition was long: of each 4 readings only the highest was stored"),
       (
-        .notSampled(SystemFailure(.thread, code: 11)),
+        .notSampled(failure: SystemFailure(.thread, code: 11)),
         "there are only the first and the last reading: cannot start a thread: resource temporarily unavailable"
       ),
       (.threadsNotFollowed(command: "java", count: 64), "`java` created more than 64 threads: "),
@@ -123,19 +123,22 @@ struct RecordingTextTests {
       (.tooManyValues(most: 100), "the target reported more than 100 values; the later names are left out"),
       (.numbersTooLarge, "the target reported numbers beyond 2^60, which are left out"),
       (
-        .secondUnits([.init(metric: "value.x", first: "bytes", second: "items")]),
+        .secondUnits(values: [.init(metric: "value.x", first: "bytes", second: "items")]),
         "the target reported values in a second unit, which are left out: value.x (bytes at first, then items)"
       ),
       (.tooManyEvents(most: 100), "the target reported more than 100 events; the later ones are left out"),
       (
-        .event(TargetEvent(.launchFailures(3), at: .zero)),
+        .event(event: TargetEvent(.launchFailures(count: 3), at: .zero)),
         "the target reported that the 3 launches before failed while starting"
       ),
       (
-        .stepsNotPlayed(from: .init(.step, at: [.step(4, of: 7)], text: "wait: 1 s")),
+        .stepsNotPlayed(from: .init(.step, at: [.step(number: 4, of: 7)], text: "wait: 1 s")),
         "the target ended before the script did: steps from `step 4 of 7 `wait: 1 s`` on were not run"
       ),
-      (.killedAfterStop(.term, grace: .seconds(10)), "the target did not end within 10 s of SIGTERM and was killed"),
+      (
+        .killedAfterStop(signal: .term, grace: .seconds(10)),
+        "the target did not end within 10 s of SIGTERM and was killed"
+      ),
       (
         .survivors(count: 1, first: [.init(command: "cat", pid: 7)]),
         "1 process outlived the target and was killed: cat (pid 7)"
@@ -144,10 +147,10 @@ struct RecordingTextTests {
         .survivors(count: 3, first: [.init(command: "cat", pid: 7), .init(command: "tee", pid: 8)]),
         "3 processes outlived the target and were killed: cat (pid 7), tee (pid 8) …"
       ),
-      (.unkillable([7, 8]), "could not be killed: process 7, 8"),
+      (.unkillable(pids: [7, 8]), "could not be killed: process 7, 8"),
       (.processesNotListed(count: 9), "9 more processes were seen than are listed"),
       (
-        .outputNotStored(SystemFailure(.write, path: "/x", code: 28)),
+        .outputNotStored(failure: SystemFailure(.write, path: "/x", code: 28)),
         "the target's output is not stored, or not all of it: cannot write to `/x`: no space left on device"
       ),
     ] as [(RecordingNote, String)]
@@ -159,17 +162,30 @@ struct RecordingTextTests {
   @Test(
     "Notes on the machine give the finding and a remedy",
     arguments: [
-      (.noTracing(.yama(scope: 2)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): ", "CAP_SYS_PTRACE"),
-      (.noTracing(.yama(scope: 3)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 3): ", "set it lower"),
-      (.noTracing(.seccomp), "ptrace is not permitted here (a seccomp filter is in force): ", "--cap-add"),
       (
-        .noMemoryCgroup(.readOnly(folder: "/x")), "cannot create a memory cgroup here (`/x` is mounted read-only): ",
+        .noTracing(barrier: .yama(scope: 2)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 2): ",
+        "CAP_SYS_PTRACE"
+      ),
+      (
+        .noTracing(barrier: .yama(scope: 3)), "ptrace is not permitted here (kernel.yama.ptrace_scope is 3): ",
+        "set it lower"
+      ),
+      (.noTracing(barrier: .seccomp), "ptrace is not permitted here (a seccomp filter is in force): ", "--cap-add"),
+      (
+        .noMemoryCgroup(error: .readOnly(folder: "/x")),
+        "cannot create a memory cgroup here (`/x` is mounted read-only): ",
         "mount"
       ),
       (.hugePagesAlways, "transparent huge pages are on for every program", "thp: off"),
-      (.swapInUse(.mebibytes(12)), "12.0 MiB of swap are in use", "swapoff"),
-      (.smallLimit(.mebibytes(256), used: .mebibytes(30)), "the runner's cgroup is limited to 256.0 MiB", "raise"),
-      (.hiddenLimit(.mebibytes(100), wanted: .mebibytes(200)), "`memory-limit` is 200.0 MiB", "lower `memory-limit`"),
+      (.swapInUse(used: .mebibytes(12)), "12.0 MiB of swap are in use", "swapoff"),
+      (
+        .smallLimit(limit: .mebibytes(256), used: .mebibytes(30)), "the runner's cgroup is limited to 256.0 MiB",
+        "raise"
+      ),
+      (
+        .hiddenLimit(limit: .mebibytes(100), wanted: .mebibytes(200)), "`memory-limit` is 200.0 MiB",
+        "lower `memory-limit`"
+      ),
       (.fewerCPUs(usable: 2, online: 8), "2 of 8 CPUs may be used here", "cpus:"),
       (.addressesNotFixed, "addresses cannot be fixed here", "aslr: on"),
     ] as [(MachineNote, String, String)]
@@ -182,7 +198,7 @@ struct RecordingTextTests {
   @Test(
     "A cgroup error names its folder and a remedy",
     arguments: [
-      .noMemoryController(folder: "/x"), .noFile("cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
+      .noMemoryController(folder: "/x"), .noFile(file: "cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
       .notPermitted(folder: "/x"), .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),
     ] as [CgroupError]
   )
