@@ -7,7 +7,7 @@ struct MeasurementMethodTests {
   private static let needsPrivileges: Comment = "needs root, to drop privileges"
 
   private static let ptraceMessage = "ptrace is not permitted here"
-  private static let cgroupMessage = "no memory cgroup can be created here"
+  private static let cgroupMessage = "cannot create a memory cgroup here"
 
   /// Long enough for a steady state.
   private static let target = "target: {shell: 'sleep 0.2; exit 0'}\n"
@@ -99,7 +99,7 @@ struct MeasurementMethodTests {
     let outcome = try harness.check()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.fingerprint()["aslr"] as? String == "on")
-    #expect(outcome.text.contains("addresses cannot be made fixed here"), "\(outcome.output)")
+    #expect(outcome.text.contains("addresses cannot be fixed here"), "\(outcome.output)")
     #expect(outcome.text.contains("allow it in the container's profile, or write `isolation: {aslr: on}`"))
     #expect(try harness.method() == method(traced: true, cgroup: true))
   }
@@ -146,7 +146,7 @@ extension MeasurementMethodTests {
     #expect(outcome.code == 3)
     #expect(try harness.end() == "start-failed")
     #expect(
-      outcome.text.contains("`memory-limit` needs a memory cgroup, which cannot be made here: no permission"),
+      outcome.text.contains("`memory-limit` is unavailable: cannot create a memory cgroup here: no permission"),
       "\(outcome.output)")
     #expect(outcome.text.contains("write `gate: {peak_rss: {limit: …}}` instead"))
     #expect(!harness.has("started") && !harness.has("prepared"))
@@ -222,12 +222,12 @@ extension MeasurementMethodTests {
     let harness = try ScenarioHarness(target)
     let traced = try harness.check()
     #expect(traced.code == 3, "\(traced.output)")
-    #expect(traced.text.contains("could not use ptrace, since the gate itself traces its targets"), "\(traced.output)")
+    #expect(traced.text.contains("it cannot use ptrace while Highwater traces it"), "\(traced.output)")
     #expect(try harness.leftovers() == [])
     try harness.write(target + "isolation: {tracer: off}")
     let sampled = try harness.check()
     #expect(sampled.code == 0, "\(sampled.output)")
-    #expect(!sampled.text.contains("could not use ptrace"))
+    #expect(!sampled.text.contains("cannot use ptrace"))
     #expect(try harness.leftovers() == [])
   }
 

@@ -69,7 +69,7 @@ struct OutOfMemoryTests {
     #expect((0.95...1.06).contains(peak / Double(64 << 20)), "\(peak)")
     let events = try #require(repetition["targetEvents"] as? [[String: Any]])
     let kinds = events.compactMap { ($0["kind"] as? [String: Any])?["activity"] as? [String: Any] }
-    #expect(kinds.map { $0["_0"] as? String } == [activity])
+    #expect(kinds.map { $0["name"] as? String } == [activity])
   }
 
   private func harness(of words: [String], _ round: Int) throws -> ScenarioHarness {

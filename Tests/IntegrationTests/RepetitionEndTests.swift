@@ -87,10 +87,10 @@ struct RepetitionEndTests {
       report: "cannot execute `no-such-program`: no such program"),
     EndCase(
       "the program is not executable", "target: {command: [./highwater.yml]}", 3, "start-failed",
-      report: "is it a file with the permission to execute"),
+      report: "is it executable"),
     EndCase(
       "the interpreter is missing", "setup: ['printf \"#!/no/such\\n\" > s; chmod +x s']\ntarget: {command: [./s]}", 3,
-      "start-failed", report: "what its #! line names"),
+      "start-failed", report: "its interpreter (#! line)"),
     EndCase(
       "the folder is missing", "target: {command: [\"true\"], cwd: nowhere}", 3, "start-failed",
       report: "nowhere`: no such file or directory"),
@@ -149,7 +149,7 @@ struct RepetitionEndTests {
     EndCase(
       "ends before the last step",
       up + "target: {shell: '\(untilGo); exit 0'}\nsteps: [{run: touch go}, {wait: 60s}, {run: 'true'}]", 3,
-      "exited 0", report: "step 2 of 3 `wait: 1 min`: the target ended (exited with code 0) during the step"),
+      "exited 0", report: "step 2 of 3 `wait: 1 min`: the target ended (exited with code 0)"),
     EndCase(
       "killed by an unknown sender during a step",
       up + "target: {shell: '\(untilGo); kill -KILL $$'}\nsteps: [{run: touch go}, {wait: 60s}, {run: 'true'}]", 4,

@@ -62,7 +62,7 @@ struct ServiceTests {
       let kinds = events.compactMap { $0["kind"] as? [String: [String: Any]] }
       #expect(kinds.map { $0.keys.first } == ["launch", "activity"])
       #expect(kinds.first?["launch"]?["reason"] as? String == "requested")
-      #expect(kinds.last?["activity"]?["_0"] as? String == "stopping")
+      #expect(kinds.last?["activity"]?["name"] as? String == "stopping")
     }
   }
 

@@ -222,7 +222,7 @@ private let validResult = """
      {"end": {"kind": "signaled", "signal": "TERM"}, "processes": 1, "metrics": {"peak_rss": 4096, "growth": -0.5},
       "growthFit": {"slope": -0.5, "low": -0.75, "high": 0.125, "kind": "level"}, "steadiness": "drifting",
       "spike": {"height": 5, "afterSeconds": 1}, "treeMethod": "cgroup",
-      "processTable": [{"pid": 12, "command": "x", "peak": 3, "status": {"exited": {"_0": 7}}}],
+      "processTable": [{"pid": 12, "command": "x", "peak": 3, "status": {"exited": {"code": 7}}}],
       "phases": [{"name": "load", "peak_rss": 4096}]}],
     "gate": {"rules": [{"metric": "peak_rss", "percent": 3, "on": "fail"}]},
     "metrics": [{"name": "peak_rss", "verdict": "pass", "baseline": {"median": 4096, "count": 1}}]}]}
@@ -313,7 +313,7 @@ private let malformedResults: [MalformedDocument] = [
     "`scenarios[1].repetitions[0].processTable[0].peak` is negative"
   ),
   result(
-    "status without a kind", "\"exited\": {\"_0\": 7}", "",
+    "status without a kind", "\"exited\": {\"code\": 7}", "",
     "`scenarios[1].repetitions[0].processTable[0].status` is not a known value"
   ),
   result(

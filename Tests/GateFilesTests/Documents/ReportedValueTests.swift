@@ -26,7 +26,7 @@ struct ReportedValueTests {
         + #""value.queue.wait" : "seconds" }"#,
       #""units" : { "value.cache.entries" : "items" }"#,
       #"{ "atSeconds" : 0, "kind" : { "launch" : { "reason" : "out-of-memory.active.cgroup-counter" } } }"#,
-      #"{ "atSeconds" : 0.001234567, "kind" : { "launchFailures" : { "_0" : 3 } } }"#,
+      #"{ "atSeconds" : 0.001234567, "kind" : { "launchFailures" : { "count" : 3 } } }"#,
       #"{ "atSeconds" : 0.012, "kind" : { "loop" : { "calls" : 6000, "name" : "Layout.pass", "turns" : 3 } } }"#,
       #""absolute" : 10, "amounts" : "number", "limit" : 1000"#,
       #""absolute" : 0.0015, "amounts" : "seconds", "limit" : 90"#,
