@@ -7,6 +7,9 @@ extension SamplerState {
     for event in processTree.takeTraceEvents() {
       take(event, at: max(0, (event.time - processTree.startedAt).nanoseconds))
     }
+    guard !missing.isEmpty else { return }
+    for process in missing where known[process.pid] === process && !process.isFollowed { retire(process) }
+    missing = []
   }
 
   /// Other events of a process may precede the one that names its parent.

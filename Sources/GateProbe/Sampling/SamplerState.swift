@@ -18,6 +18,8 @@ struct SamplerState: ~Copyable {
   /// The living processes, in the order of discovery.
   var tracked: [TrackedProcess] = []
   var known: [Int32: TrackedProcess] = [:]
+  /// Processes that were found reaped before the tracer reported anything about them.
+  var missing: [TrackedProcess] = []
   var archive = ProcessArchive()
   var store: SampleStore
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8192, alignment: 16)
@@ -177,9 +179,11 @@ extension SamplerState {
   }
 
   /// Removes processes whose files fail, because they were reaped; the tracer reports the end of traced ones.
+  ///
+  /// In a traced tree their events may still be unread: they stay until those have been taken.
   private mutating func forgetEnded(at time: Int64) {
     for process in tracked where !process.isFollowed && process.resident(at: time, buffer: buffer) == nil {
-      retire(process)
+      if processTree.isTraced { missing.append(process) } else { retire(process) }
     }
   }
 

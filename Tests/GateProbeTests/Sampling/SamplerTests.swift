@@ -276,6 +276,25 @@ struct SamplerTests {
     #expect(report.processes.filter(\.isMain).count == 1)
   }
 
+  @Test(
+    "A program that was reaped before its trace events are read has one record, with its exact peak",
+    .enabled(if: LinuxCalls.canTrace, "requires permission to trace"))
+  func reapedFirst() throws {
+    var request = testProcesses.request(["true"])
+    request.isTraced = true
+    for _ in 0..<50 {
+      let processTree = try ProcessTree(starting: request)
+      var state = SamplerState(processTree: processTree, cgroup: nil, main: nil, capacity: 100)
+      // Some of these readings find a zombie.
+      while ProcessStat(of: processTree.leader) != nil { state.sweep(at: 1) }
+      state.sweep(at: 1)
+      state.takeTraceEvents()
+      let processes = state.report(at: 2).processes
+      #expect(processes.count == 1 && processes[0].isMain && processes[0].isExact, "\(processes)")
+      #expect(processes.allSatisfy { $0.peak > .kibibytes(500) })
+    }
+  }
+
   @Test("The composition matches the kernel's own sum")
   func composition() throws {
     let processTree = try testProcesses.python(
