@@ -6,12 +6,12 @@ struct GrowthTests {
   let mebibyte = Curves.mebibyte
 
   @Test(
-    "None of 200 runs without a leak is called leaking",
+    "None of 100 runs without a leak is called leaking",
     arguments: [
       .plateau, .wanderingPlateau, .warmup, .stairs, .sawtooth, .step, .spikes,
     ] as [SyntheticCurve])
   func noFalseAlarm(of curve: SyntheticCurve) {
-    let kinds = curve.kinds(seeds: 0..<200)
+    let kinds = curve.kinds(seeds: 0..<100)
     #expect(kinds[.leaking, default: 0] == 0, "\(kinds)")
   }
 

@@ -61,7 +61,7 @@ package enum RecordingFile {
     }
     line += ",\"tree\":\(sample.tree.count),\"processes\":\(sample.processes)"
     if let activity = sample.activity {
-      line += ",\"minor_faults\":\(activity.minorFaults),\"cpu_seconds\":\(activity.cpuTime.inSeconds)"
+      line += ",\"minorFaults\":\(activity.minorFaults),\"cpuSeconds\":\(activity.cpuTime.inSeconds)"
     }
     return line + "}\n"
   }
@@ -76,15 +76,15 @@ private struct Header: Encodable {
   let scenario: ScenarioName
   let repetition: Int
   let measurement: MeasurementMethod
-  let tree_method: TreeMethod.RawValue
-  let page_size: Int
+  let treeMethod: TreeMethod.RawValue
+  let pageSize: Int
   let samples: Int
   let notes: [String]
 
   init(_ recording: Recording, _ scenario: ScenarioName, _ repetition: Int, _ words: FileWords) {
     (self.scenario, self.repetition) = (scenario, repetition)
-    (measurement, tree_method) = (recording.method, recording.treeMethod.rawValue)
-    (page_size, samples) = (recording.pageSize, recording.samples.count)
+    (measurement, treeMethod) = (recording.method, recording.treeMethod.rawValue)
+    (pageSize, samples) = (recording.pageSize, recording.samples.count)
     notes = recording.notes.map(words.recordingNote)
   }
 }
@@ -97,10 +97,10 @@ private struct MarkLine: Encodable {
   var value: Double?
   var unit: String?
   let resident: Bytes?
-  let peak_before: Bytes?
+  let peakBefore: Bytes?
 
   init(_ mark: Mark) {
-    (seconds, resident, peak_before) = (mark.time.inSeconds, mark.resident, mark.peakBefore)
+    (seconds, resident, peakBefore) = (mark.time.inSeconds, mark.resident, mark.peakBefore)
     switch mark.event {
     case .phase(let name): (event, self.name) = ("phase", name)
     case .mark(let name): self.name = name
@@ -122,14 +122,14 @@ private struct CompositionLine: Encodable {
   let shmem: Bytes
   let stack: Bytes?
   let heap: Bytes?
-  let lazily_freed: Bytes?
-  let huge_pages: Bytes?
+  let lazilyFreed: Bytes?
+  let hugePages: Bytes?
 
   init(_ composition: Composition, at time: Duration? = nil, pss: Bytes? = nil) {
     (seconds, self.pss) = (time?.inSeconds, pss)
     (anonymous, file, shmem) = (composition.anonymous, composition.file, composition.shared)
     (stack, heap) = (composition.stack, composition.heap)
-    (lazily_freed, huge_pages) = (composition.lazilyFreed, composition.hugePages)
+    (lazilyFreed, hugePages) = (composition.lazilyFreed, composition.hugePages)
   }
 }
 
@@ -152,20 +152,20 @@ private struct ProcessLine: Encodable {
   let command: String
   let main: Bool
   let peak: Bytes
-  let first_seen_seconds: Double
-  let last_seen_seconds: Double
+  let firstSeenSeconds: Double
+  let lastSeenSeconds: Double
   let exact: Bool
-  var exit_code: Int?
+  var exitCode: Int?
   var signal: Signal?
-  var core_dumped: Bool?
+  var coreDumped: Bool?
 
   init(_ process: ProcessRecord) {
     (pid, parent, command) = (process.id, process.parent, process.command)
     (main, peak, exact) = (process.isMain, process.peak, process.isExact)
-    (first_seen_seconds, last_seen_seconds) = (process.firstSeen.inSeconds, process.lastSeen.inSeconds)
+    (firstSeenSeconds, lastSeenSeconds) = (process.firstSeen.inSeconds, process.lastSeen.inSeconds)
     switch process.ending {
-    case .exited(let code): exit_code = code
-    case .signaled(let signal, let coreDumped): (self.signal, core_dumped) = (signal, coreDumped)
+    case .exited(let code): exitCode = code
+    case .signaled(let signal, let dumpedCore): (self.signal, coreDumped) = (signal, dumpedCore)
     case nil: break
     }
   }
@@ -176,21 +176,21 @@ private struct EndLine: Encodable {
   let end: End.Kind
   let code: Int?
   let signal: Signal?
-  let oom_kills: Int
+  let oomKills: Int
   let text: String
   let failure: String?
-  let duration_seconds: Double
-  let stop_requested_seconds: Double?
-  let widest_gap_seconds: Double
-  let unknown_marks: Int
+  let durationSeconds: Double
+  let stopRequestedSeconds: Double?
+  let widestGapSeconds: Double
+  let unknownMarks: Int
   let output: String
 
   init(_ recording: Recording, _ words: FileWords) {
     let end = recording.end
-    (self.end, code, signal, oom_kills, text) = (end.kind, end.code, end.signal, end.oomKills, words.end(end).text)
+    (self.end, code, signal, oomKills, text) = (end.kind, end.code, end.signal, end.oomKills, words.end(end).text)
     failure = recording.failure.map(words.failure)
-    (duration_seconds, stop_requested_seconds) = (recording.duration.inSeconds, recording.stopRequested?.inSeconds)
-    (widest_gap_seconds, unknown_marks) = (recording.widestGap.inSeconds, recording.unknownMarks)
+    (durationSeconds, stopRequestedSeconds) = (recording.duration.inSeconds, recording.stopRequested?.inSeconds)
+    (widestGapSeconds, unknownMarks) = (recording.widestGap.inSeconds, recording.unknownMarks)
     output = recording.outputTail
   }
 }

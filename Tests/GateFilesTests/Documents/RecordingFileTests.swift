@@ -13,8 +13,8 @@ private struct Line: Decodable {
   let resident: Int64?
   let tree: Int64?
   let processes: Int?
-  let minor_faults: Int64?
-  let cpu_seconds: Double?
+  let minorFaults: Int64?
+  let cpuSeconds: Double?
   let event: String?
   let name: String?
   let value: Double?
@@ -66,8 +66,8 @@ struct RecordingFileTests {
     for (line, sample) in zip(samples, recording.samples) {
       #expect(line.seconds == sample.time.inSeconds)
       #expect(line.resident == sample.main?.resident.count && line.tree == sample.tree.count)
-      #expect(line.processes == sample.processes && line.minor_faults == sample.activity?.minorFaults)
-      #expect(line.cpu_seconds == sample.activity?.cpuTime.inSeconds)
+      #expect(line.processes == sample.processes && line.minorFaults == sample.activity?.minorFaults)
+      #expect(line.cpuSeconds == sample.activity?.cpuTime.inSeconds)
     }
   }
 
