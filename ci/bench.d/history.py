@@ -13,25 +13,30 @@ approval = {"at": "2026-01-01T00:00:00.000Z", "by": "ann", "commit": "c1", "reas
 chance = random.Random(1)
 
 
-def figures(level, base, at, metric):
-    """The values of a metric, in whole pages; the two gated metrics also have a verdict."""
+def values(level, base, at, metric):
+    """The values of a metric, in whole pages; the two gated metrics are judged."""
     share = 0.7 + 0.04 * at
     median = round(level * share / 4096) * 4096
-    figure = {"name": metric, "median": median, "low": median - 4096, "high": median + 8192, "count": 5}
+    result = {"name": metric, "unit": "bytes", "verdict": "skipped", "on": "off",
+              "current": {"median": median, "low": median - 4096, "high": median + 8192, "count": 5}}
     if at < 2:
         approved = round(base * share)
-        figure |= {"verdict": "pass", "baseline": approved, "change": median - approved, "allowed": 600_000}
-    return figure
+        change = median - approved
+        result |= {"verdict": "pass", "on": "fail", "baseline": {"median": approved, "count": 5},
+                   "change": {"absolute": change, "low": change, "high": change, "shift": change},
+                   "tolerance": {"percent": 3, "absolute": 524_288, "limit": None, "allowed": 600_000}}
+    return result
 
 
 def scenario(number, base, run):
     """One scenario of one run: constant with 0.4 % noise, with a step after one third and two thirds of the runs."""
     level = base * (1 + 0.05 * (3 * run > runs) + 0.04 * (3 * run > 2 * runs)) * (1 + chance.gauss(0, 0.004))
     pages = int(level) // 4096 * 4096
+    all_values = [values(level, base, at, metric) for at, metric in enumerate(metrics)]
+    composition = {"anon": pages // 2, "file": pages // 4, "shmem": 0, "stack": 135_168, "heap": pages // 3}
     return {"name": f"scenario-{number:02}", "tags": ["server"] if number % 3 else ["tool", "slow"], "verdict": "pass",
-            "repetitions": 5, "metrics": [figures(level, base, at, metric) for at, metric in enumerate(metrics)],
-            "composition": {"anon": pages // 2, "file": pages // 4, "shmem": 0, "stack": 135_168, "heap": pages // 3},
-            "approved": approval}
+            "repetitionCount": 5, "metrics": all_values[:2], "ungated": all_values[2:],
+            "composition": {"current": composition}, "approved": approval}
 
 
 def lines():
@@ -45,7 +50,7 @@ def lines():
                     "commit": f"{chance.getrandbits(160):040x}", "subject": f"Change number {run} of this and that",
                     "branch": "main" if chance.random() < 0.8 else f"topic-{run // 40}",
                     "buildURL": f"https://ci.example/builds/{run}"},
-            "environment": {"name": "linux-x86_64-2cpu-traced+cgroup", "fingerprint": fingerprint}, "verdict": "pass",
+            "environment": {"name": "linux-x86_64-2cpu-traced+cgroup", "fingerprint": fingerprint},
             "scenarios": [scenario(number, base, run) for number, base in enumerate(bases)]}) + "\n"
 
 
