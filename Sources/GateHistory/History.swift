@@ -159,6 +159,7 @@ extension History {
         }
         let stored = try reader.summary(of: known)
         additions.known += 1
+        if run == stored { continue }
         let (text, storedText) = (run.comparedText, stored.comparedText)
         if text == storedText { continue }
         additions.conflicts.append(run.run.id)

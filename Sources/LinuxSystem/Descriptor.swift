@@ -41,11 +41,19 @@ package final class Descriptor: Sendable {
     _ = try retrying { unlinkat(number, name, 0) }
   }
 
-  /// The names in this folder that are wanted, without `.` and `..`, in no order, and no more than `most`.
+  /// The names in this folder that are wanted, as ``entries(atMost:where:)`` lists them.
   package func names(
     atMost most: Int = .max,
     where isIncluded: (String) -> Bool = { _ in true }
   ) throws(ErrorNumber) -> [String] {
+    try entries(atMost: most, where: isIncluded).map(\.name)
+  }
+
+  /// The entries of this folder that are wanted, without `.` and `..`, in no order, and no more than `most`.
+  package func entries(
+    atMost most: Int = .max,
+    where isIncluded: (String) -> Bool = { _ in true }
+  ) throws(ErrorNumber) -> [(name: String, isFolder: Bool)] {
     // Opened anew, because a duplicated descriptor would share its position.
     let copy = try retrying { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard let stream = fdopendir(copy) else {
@@ -54,14 +62,14 @@ package final class Descriptor: Sendable {
       throw error
     }
     defer { closedir(stream) }
-    var names: [String] = []
-    while names.count < most, let entry = readdir(stream) {
+    var entries: [(name: String, isFolder: Bool)] = []
+    while entries.count < most, let entry = readdir(stream) {
       // The record ends with its name, so `d_name` must not be copied whole.
       guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
       let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
-      if name != ".", name != "..", isIncluded(name) { names.append(name) }
+      if name != ".", name != "..", isIncluded(name) { entries.append((name, entry.pointee.d_type == DT_DIR)) }
     }
-    return names
+    return entries
   }
 
   /// What the open file is (`fstat(2)`).

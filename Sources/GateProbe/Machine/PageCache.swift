@@ -20,8 +20,8 @@ package enum PageCache {
   package static func renew(_ paths: some Sequence<String>) {
     var remaining = maxTotalSize
     for path in paths {
-      guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY), let size = size(of: file),
-        size <= remaining
+      guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK),
+        case .regular(let size)? = try? file.kind(), size <= remaining
       else { continue }
       remaining -= size
       // Dirty pages cannot be dropped.
@@ -30,13 +30,6 @@ package enum PageCache {
       posix_fadvise(file.number, 0, 0, POSIX_FADV_RANDOM)
       read(file, size)
     }
-  }
-
-  /// Returns nil for anything but a regular file.
-  private static func size(of file: Descriptor) -> off_t? {
-    var status = stat()
-    guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return status.st_size
   }
 
   private static func read(_ file: Descriptor, _ size: off_t) {

@@ -183,7 +183,12 @@ extension SamplerState {
   /// In a traced tree their events may still be unread: they stay until those have been taken.
   private mutating func forgetEnded(at time: Int64) {
     for process in tracked where !process.isFollowed && process.resident(at: time, buffer: buffer) == nil {
-      if processTree.isTraced { missing.append(process) } else { retire(process) }
+      guard processTree.isTraced else {
+        retire(process)
+        continue
+      }
+      process.wasReaped()
+      missing.append(process)
     }
   }
 

@@ -91,6 +91,11 @@ extension TrackedProcess {
     return true
   }
 
+  /// Stops counting it for the tree: it has no memory left, although its trace events are still unread.
+  func wasReaped() {
+    lastResident = 0
+  }
+
   func ended(_ status: WaitStatus, at time: Int64) {
     ending = status
     isAlive = false

@@ -25,13 +25,6 @@ enum SmallFile {
 enum SmallFolder {
   /// The entries of a folder; empty if it cannot be read.
   static func entries(of path: String) -> [(name: String, isFolder: Bool)] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var entries: [(name: String, isFolder: Bool)] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if name != ".", name != ".." { entries.append((name, entry.pointee.d_type == DT_DIR)) }
-    }
-    return entries
+    (try? Descriptor.open(path, O_RDONLY | O_DIRECTORY).entries()) ?? []
   }
 }

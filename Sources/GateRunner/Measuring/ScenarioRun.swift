@@ -72,19 +72,20 @@ struct ScenarioRun {
 
   /// The measurements so far, not judged.
   var result: ScenarioResult {
-    let middle = extracts.sorted { $0.peak < $1.peak }.dropFirst(extracts.count / 2).first
     var result = ScenarioResult(
       name: scenario.name,
       environment: environment,
       gate: scenario.gate,
       repetitions: repetitions,
-      composition: middle?.composition,
-      compositionAtPeak: middle?.compositionAtPeak,
       failure: failure,
       notes: notes + Self.shared(repetitions.map(\.notes)),
       growthIsPerIteration: !extracts.isEmpty && extracts.allSatisfy(\.growthIsPerIteration)
     )
     result.tags = scenario.tags
+    if let middle = result.middleRepetition {
+      result.summary.composition = extracts[middle].composition
+      result.compositionAtPeak = extracts[middle].compositionAtPeak
+    }
     if givesAdvice {
       result.notes += [noteOnLargerChild, result.noteOnUngatedGrowth].compactMap(\.self)
     }
@@ -109,7 +110,7 @@ struct ScenarioRun {
     // A failed warm-up does not count, but its values show what happened.
     guard !progress.isWarmup || failure != nil else { return }
     repetitions.append(result)
-    extracts.append(Extract(recording, result))
+    extracts.append(Extract(recording))
     let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
     showProgress(.repetitionFinished(progress, peak: peak, duration: recording.duration))
   }
@@ -162,7 +163,6 @@ struct ScenarioRun {
 
 /// The part of a recording that is needed once its metrics are known; its samples take megabytes per repetition.
 private struct Extract {
-  let peak: Double
   let composition: Composition?
   let compositionAtPeak: Composition?
   let growthIsPerIteration: Bool
@@ -170,8 +170,7 @@ private struct Extract {
   let overshadowingChild: String?
   let mainCommand: String?
 
-  init(_ recording: Recording, _ result: RepetitionResult) {
-    peak = result.metrics[.peakRSS] ?? 0
+  init(_ recording: Recording) {
     composition = recording.composition
     compositionAtPeak = recording.compositionAtPeak
     growthIsPerIteration = recording.growthIsPerIteration

@@ -4,7 +4,6 @@ import GateRunner
 import Testing
 
 /// A temporary project whose use cases run within the test process, with scripted recordings.
-///
 final class UseCaseProject {
   /// The output of a use case; paths below the project's folder are relative to it.
   struct Outcome {
