@@ -36,7 +36,7 @@ struct TreeMetricsTests {
     #expect(result.metrics[.treePeak] == 30 * mebibyte)
     #expect(result.metrics[.treeSteady] == 30 * mebibyte)
     #expect(result.metrics[.steadyRSS] == nil)
-    #expect(recording.overshadowingChild?.id == 2)
+    #expect(recording.largerChild?.id == 2)
   }
 
   @Test("A recorded peak above all samples is the peak; an exact end without memory has none")

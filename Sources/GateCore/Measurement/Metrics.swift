@@ -33,7 +33,7 @@ extension Recording {
   ///
   /// The main process is then usually a shell that started the real program, and its metrics do not include the child.
   /// A forked copy does not have more memory than its parent.
-  package var overshadowingChild: ProcessRecord? {
+  package var largerChild: ProcessRecord? {
     guard let peak, let child = processes.filter({ !$0.isMain }).max(by: { $0.peak < $1.peak }) else { return nil }
     return Double(child.peak.count) >= 1.5 * Double(peak.count) ? child : nil
   }

@@ -6,7 +6,7 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   /// How the memory of a tree of several processes was counted.
   case treeMethod(method: TreeMethod)
   /// Only the highest of this many samples was kept.
-  case thinned(stride: Int)
+  case downsampled(stride: Int)
   /// The sampler could not be started: only the first and the last sample exist.
   case notSampled(failure: SystemFailure)
   /// More threads were created than can be followed; processes started by later threads were sampled.
@@ -27,7 +27,7 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case event(event: TargetEvent)
 
   // How it ended
-  case stepsNotPlayed(from: Failure.Part)
+  case stepsSkipped(from: Failure.Part)
   /// The target did not end in time after the stop request and was killed.
   case killedAfterStop(signal: Signal, grace: Duration)
   /// Processes that outlived the target and were killed, with the first of them.

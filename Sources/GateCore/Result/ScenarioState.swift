@@ -50,7 +50,7 @@ extension Verdict {
 extension Webhook.Occasion {
   /// Whether a run is sent to a webhook of this kind: for `failure` with every exit code except 0, for `change` if a
   /// scenario became bad or good.
-  package func isWorthTelling(exitCode: ExitCode, states: some Sequence<ScenarioState>) -> Bool {
+  package func shouldNotify(exitCode: ExitCode, states: some Sequence<ScenarioState>) -> Bool {
     switch self {
     case .always: true
     case .failure: exitCode != .pass

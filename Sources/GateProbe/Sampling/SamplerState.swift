@@ -269,7 +269,7 @@ extension SamplerState {
 
   private var notes: [RecordingNote] {
     var notes = addedNotes
-    if store.stride > 1 { notes.append(.thinned(stride: store.stride)) }
+    if store.stride > 1 { notes.append(.downsampled(stride: store.stride)) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }
     return notes
   }

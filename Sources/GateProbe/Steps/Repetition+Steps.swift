@@ -70,8 +70,8 @@ extension Repetition {
   }
 
   private func noteSkippedSteps() {
-    let isNoted = notes.contains { if case .stepsNotPlayed = $0 { true } else { false } }
-    if !isNoted { notes.append(.stepsNotPlayed(from: current.part)) }
+    let isNoted = notes.contains { if case .stepsSkipped = $0 { true } else { false } }
+    if !isNoted { notes.append(.stepsSkipped(from: current.part)) }
   }
 
   /// Performs an action; `mayOutlive` says whether it may finish after the target's end.

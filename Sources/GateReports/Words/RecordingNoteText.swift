@@ -7,7 +7,7 @@ extension RecordingNote {
     case .brief:
       "the target ran for less than 0.5 s, which allows only a few readings of /proc: its real peak may be higher"
     case .treeMethod(let method): method.noteText
-    case .thinned(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
+    case .downsampled(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
     case .notSampled(let failure): "there are only the first and the last reading: \(failure.displayText)"
     case .threadsNotFollowed(let command, let count):
       "\(command.map { "`\($0)`" } ?? "a process") created more than \(count) threads: the later ones were not followed, "
@@ -23,7 +23,7 @@ extension RecordingNote {
       "the target reported values in a second unit, which are left out: \(units.map(\.displayText).joined(separator: ", "))"
     case .tooManyEvents(let most): "the target reported more than \(most) events; the later ones are left out"
     case .event(let event): event.displayText
-    case .stepsNotPlayed(let part):
+    case .stepsSkipped(let part):
       "the target ended before the script did: steps from `\(part.displayText)` on were not run"
     case .killedAfterStop(let signal, let grace):
       "the target did not end within \(grace.displayText) of SIG\(signal.name) and was killed"

@@ -91,7 +91,7 @@ struct CheckReport {
     }
     var random = SystemRandomNumberGenerator()
     let messages = project.webhooks
-      .filter { $0.occasion.isWorthTelling(exitCode: exitCode, states: states.values) }
+      .filter { $0.occasion.shouldNotify(exitCode: exitCode, states: states.values) }
       .map { webhook in
         OutgoingMessage(
           webhook: webhook,

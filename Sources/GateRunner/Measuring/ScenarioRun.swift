@@ -139,7 +139,7 @@ struct ScenarioRun {
   /// A note on a child that held most of the memory without a gate rule, since its rise would go unnoticed.
   private var noteOnLargerChild: Note? {
     let isGated = scenario.gate.rules.contains { $0.metric.isOfTree && $0.severity != .off }
-    let children = extracts.compactMap(\.overshadowingChild)
+    let children = extracts.compactMap(\.largerChild)
     guard !isGated, children.count * 2 > extracts.count, let child = children.last else { return nil }
     return .largerChild(child: child, main: extracts.last?.mainCommand ?? "unknown")
   }
@@ -167,14 +167,14 @@ private struct Extract {
   let compositionAtPeak: Composition?
   let growthIsPerIteration: Bool
   /// The command of the largest child, if it held most of the memory.
-  let overshadowingChild: String?
+  let largerChild: String?
   let mainCommand: String?
 
   init(_ recording: Recording) {
     composition = recording.composition
     compositionAtPeak = recording.compositionAtPeak
     growthIsPerIteration = recording.growthIsPerIteration
-    overshadowingChild = recording.overshadowingChild?.command
+    largerChild = recording.largerChild?.command
     mainCommand = recording.processes.first(where: \.isMain)?.command
   }
 }

@@ -130,7 +130,7 @@ struct StopTests {
     ]
     let recording = try harness.run(scenario)
     #expect(recording.failure == nil)
-    #expect(recording.notes == [.stepsNotPlayed(from: .init(.step, at: [.step(number: 1, of: 3)], text: "wait: 20 s"))])
+    #expect(recording.notes == [.stepsSkipped(from: .init(.step, at: [.step(number: 1, of: 3)], text: "wait: 20 s"))])
     scenario.steps.append(Step(.run(.init(command: .shell("true")))))
     #expect(try harness.run(scenario).failure?.part == .init(.step, at: [.step(number: 4, of: 4)], text: "run: true"))
   }

@@ -109,7 +109,7 @@ struct RecordingTextTests {
       (.treeMethod(method: .upperBound), "tree_peak and tree_steady are upper bounds"),
       (.treeMethod(method: .proportional), "tree_peak and tree_steady count shared memory in parts (Pss)"),
       (.treeMethod(method: .cgroup), "tree_peak and tree_steady are the values of the target's own cgroup"),
-      (.thinned(stride: 4), "the repetition was long: of each 4 readings only the highest was stored"),
+      (.downsampled(stride: 4), "the repetition was long: of each 4 readings only the highest was stored"),
       (
         .notSampled(failure: SystemFailure(.thread, code: 11)),
         "there are only the first and the last reading: cannot start a thread: resource temporarily unavailable"
@@ -132,7 +132,7 @@ struct RecordingTextTests {
         "the target reported that the 3 launches before failed while starting"
       ),
       (
-        .stepsNotPlayed(from: .init(.step, at: [.step(number: 4, of: 7)], text: "wait: 1 s")),
+        .stepsSkipped(from: .init(.step, at: [.step(number: 4, of: 7)], text: "wait: 1 s")),
         "the target ended before the script did: steps from `step 4 of 7 `wait: 1 s`` on were not run"
       ),
       (
