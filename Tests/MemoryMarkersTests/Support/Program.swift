@@ -29,14 +29,18 @@ final class Program {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // The threads that run tests block all signals, and a child would inherit that.
+    // The threads that run tests block all signals, and `nohup` or a shell's `&` ignores some: a child would inherit
+    // both.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     posix_spawn_file_actions_adddup2(&actions, stdin.reading, 0)
     posix_spawn_file_actions_adddup2(&actions, stdout.writing, 1)
     var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { word in strdup(word) } + [nil]
