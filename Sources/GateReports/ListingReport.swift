@@ -27,11 +27,18 @@ package enum ListingReport {
     page.line("  " + page.style.painted("runs     ", .faint) + cut(command, margin: 11, style: page.style))
     page.paragraph(script(of: scenario), indent: 2, label: "script   ")
     page.paragraph(repeats(of: scenario), indent: 2, label: "repeats  ")
+    guard !scenario.gate.isStandard else {
+      return page.paragraph(defaultText(of: scenario.gate), indent: 2, label: "gate     ")
+    }
     for (index, rule) in scenario.gate.rules.enumerated() {
       let text = TerminalText.safe(rule.metric.text) + ": " + rule.displayText
       page.paragraph(text, indent: 2, label: index == 0 ? "gate     " : "         ")
     }
     if scenario.gate.rules.isEmpty { page.paragraph("no metrics", indent: 2, label: "gate     ") }
+  }
+
+  private static func defaultText(of gate: Gate) -> String {
+    "the default: " + gate.rules.map(\.metric.text).joined(separator: ", ") + ", as far as the scenario has them"
   }
 
   private static func cut(_ text: String, margin: Int, style: TerminalStyle) -> String {

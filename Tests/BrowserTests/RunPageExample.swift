@@ -38,7 +38,7 @@ struct RunPageExample {
       repetitions: (0..<5).map { repetition($0, rise: rise) }, metrics: [metric(.peakRSS, verdict, rise)],
       notes: [
         .environmentChanged(differences: [.init(field: .kernel, baseline: userText ?? "6.1", current: "6.18.5")]),
-        .largerChild(child: userText ?? "worker", main: "server"),
+        .otherProgram(baseline: "server", current: userText ?? "worker"),
       ]
     )
     scenario.reference = ReferenceInfo(curve: curve(0, rise: 0).main.downsampled(to: MemorySeries.mostSecondaryPoints))

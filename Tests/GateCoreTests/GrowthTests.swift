@@ -1,26 +1,26 @@
 import GateCore
 import Testing
 
-@Suite("Growth: level, leaking or settling")
+@Suite("Growth: level, continuous or settling")
 struct GrowthTests {
   let mebibyte = Curves.mebibyte
 
   @Test(
-    "None of 100 runs without a leak is called leaking",
+    "None of 100 runs without a leak is called continuous",
     arguments: [
       .plateau, .wanderingPlateau, .warmup, .stairs, .sawtooth, .step, .spikes,
     ] as [SyntheticCurve])
   func noFalseAlarm(of curve: SyntheticCurve) {
     let kinds = curve.kinds(seeds: 0..<100)
-    #expect(kinds[.leaking, default: 0] == 0, "\(kinds)")
+    #expect(kinds[.continuous, default: 0] == 0, "\(kinds)")
   }
 
   @Test(
-    "At least 99 of 100 runs with a leak of 2.4 MiB are called leaking",
+    "At least 99 of 100 runs with a leak of 2.4 MiB are called continuous",
     arguments: [.leak, .leakAfterWarmup, .slabs, .steepLeak] as [SyntheticCurve])
   func detection(of curve: SyntheticCurve) {
     let kinds = curve.kinds(seeds: 0..<100)
-    #expect(kinds[.leaking, default: 0] >= 99, "\(kinds)")
+    #expect(kinds[.continuous, default: 0] >= 99, "\(kinds)")
   }
 
   @Test("A cache that fills up is settling", arguments: [.fill, .saturation] as [SyntheticCurve])
@@ -54,7 +54,7 @@ struct GrowthTests {
   @Test(
     "A leak is at least 1 MiB per run, or 0.5 % of the level if that is more",
     arguments: [
-      (level: 30.0, leak: 0.9, kind: .level), (30, 1.3, .leaking), (400, 1.9, .level), (400, 2.6, .leaking),
+      (level: 30.0, leak: 0.9, kind: .level), (30, 1.3, .continuous), (400, 1.9, .level), (400, 2.6, .continuous),
     ] as [(level: Double, leak: Double, kind: Growth.Kind)])
   func size(level: Double, leak: Double, kind: Growth.Kind) {
     let recording = Curves.recording { (level + leak * ($0 < 0.2 ? 0 : $0 - 0.2) / 3.8) * mebibyte }
@@ -85,7 +85,7 @@ struct GrowthPerIterationTests {
       let growth = try #require(measured(bytes: turn, seed: seed))
       #expect(abs(growth.slope - turn) < 40)
       #expect(turn == 0 || growth.low > 0)
-      #expect((growth.kind == .leaking) == (turn > 8000))
+      #expect((growth.kind == .continuous) == (turn > 8000))
       if (growth.low...growth.high).contains(turn) { covered += 1 }
     }
     #expect(covered >= 36, "\(covered) of 40")
@@ -133,7 +133,7 @@ struct SteadinessTests {
 
   @Test("A ramp has growth; an unsteady or short curve has none")
   func growth() {
-    #expect(SyntheticCurve.steepLeak.recording(seed: 1).result().growth?.kind == .leaking)
+    #expect(SyntheticCurve.steepLeak.recording(seed: 1).result().growth?.kind == .continuous)
     #expect(Curves.recording { $0 < 2.5 ? 5 * mebibyte : 20 * mebibyte }.result().growth == nil)
     #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().growth == nil)
   }

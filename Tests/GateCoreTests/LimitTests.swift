@@ -12,7 +12,7 @@ struct LimitTests {
     return measurements.judged(against: .missing).metrics.first
   }
 
-  private func five(_ slope: Double, within width: Double, _ kind: Growth.Kind = .leaking) -> [Growth] {
+  private func five(_ slope: Double, within width: Double, _ kind: Growth.Kind = .continuous) -> [Growth] {
     (0..<5).map { index in
       let slope = slope + Double(index - 2) * width / 8
       return Growth(slope: slope, low: slope - width, high: slope + width, kind: kind)

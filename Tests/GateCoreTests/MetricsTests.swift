@@ -154,25 +154,6 @@ struct MetricsTests {
     #expect(recording.result().metrics[.growth] == nil)
   }
 
-  @Test(
-    "A child with at least half as much again as the main process is reported",
-    arguments: [(20, 29, false), (20, 30, true), (20, 2, false), (2, 20, true)]
-  )
-  func largerChild(main: Double, child: Int, isSo: Bool) {
-    var recording = Curves.recording { _ in main * mebibyte }
-    recording.processes = [
-      process(1, "sh", isMain: true, .mebibytes(Int64(main))), process(2, "small", .mebibytes(1)),
-      process(3, "server", .mebibytes(Int64(child))),
-    ]
-    #expect(recording.largerChild?.command == (isSo ? "server" : nil))
-  }
-
-  private func process(_ id: Int32, _ command: String, isMain: Bool = false, _ peak: Bytes) -> ProcessRecord {
-    ProcessRecord(
-      id: id, parent: 0, command: command, isMain: isMain, peak: peak, firstSeen: .zero, lastSeen: .seconds(4)
-    )
-  }
-
   @Test("Each phase has its own peak, and one that came twice the higher of both")
   func phases() {
     let marks = [

@@ -18,7 +18,7 @@ struct TreeMetricsTests {
       samples: [Readings.sample(1, 2, mark: 7)], processes: [process(1, 7, isMain: true, isExact: true)],
       end: End(.exited, code: 0), duration: .milliseconds(1)
     )
-    #expect(recording.result().metrics == [.peakRSS: 7 * mebibyte])
+    #expect(recording.result().metrics[.peakRSS] == 7 * mebibyte)
     #expect(recording.result().notes.isEmpty)
     recording.processes[0].isExact = false
     #expect(recording.result().metrics.isEmpty)
@@ -36,7 +36,18 @@ struct TreeMetricsTests {
     #expect(result.metrics[.treePeak] == 30 * mebibyte)
     #expect(result.metrics[.treeSteady] == 30 * mebibyte)
     #expect(result.metrics[.steadyRSS] == nil)
-    #expect(recording.largerChild?.id == 2)
+  }
+
+  @Test("The peak of a tree is the highest sample, or what the exact peaks of its processes prove")
+  func treePeak() {
+    var recording = Readings.plateau(20)
+    #expect(recording.result().metrics[.treePeak] == 20 * mebibyte)
+    recording.treePeak = .mebibytes(31)
+    #expect(recording.result().metrics[.treePeak] == 31 * mebibyte)
+    // A tree of programs that were too short for samples.
+    let brief = Recording(
+      processes: [process(1, 7, isMain: true, isExact: true)], treePeak: .mebibytes(8), end: End(.exited, code: 0))
+    #expect(brief.result().metrics == [.peakRSS: 7 * mebibyte, .treePeak: 8 * mebibyte])
   }
 
   @Test("A recorded peak above all samples is the peak; an exact end without memory has none")
@@ -130,6 +141,7 @@ struct TreeMetricsTests {
       (
         .cgroup, [.cgroup, .proportional, .cgroup], .inconclusive, .mixedTreeMethods(methods: [.cgroup, .proportional])
       ),
+      (.upperBound, [.proportional, .upperBound, .proportional, .proportional, .proportional], .pass, nil),
     ] as [(TreeMethod, [TreeMethod], Verdict, VerdictReason?)]
   )
   func differentMethods(baseline: TreeMethod, current: [TreeMethod], verdict: Verdict, reason: VerdictReason?) throws {

@@ -62,7 +62,7 @@ struct ValueJudgingTests {
   func standard() {
     #expect(Tolerance.standard(of: Self.entries) == .bounds(relative: Percent(3), absolute: nil))
     #expect(Tolerance.standard(of: .peakRSS) == .standard)
-    #expect(Tolerance.standard(of: .growth) == nil)
+    #expect(Tolerance.standard(of: .growth) == .automatic)
   }
 
   @Test("An automatic tolerance has no minimum in bytes")

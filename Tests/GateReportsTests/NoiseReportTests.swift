@@ -130,7 +130,7 @@ struct NoiseReportTests {
     return NoiseStudy(of: measured, warmup: 1)
   }()
 
-  private static let silent = NoiseStudy(of: measurements("blink", [.treePeak: [1e6]]), warmup: 0)
+  private static let silent = NoiseStudy(of: measurements("blink", [.faultRate: [1e6]]), warmup: 0)
 
   private static func text(
     _ studies: [NoiseStudy],

@@ -122,12 +122,12 @@ struct RecordReportTests {
   @Test(
     "Growth is shown with its interval and its kind",
     arguments: [
-      (Growth(slope: 4300, low: 4200, high: 4500, kind: .leaking), "(95 % interval: 4.1 KiB to 4.4 KiB): a leak"),
+      (Growth(slope: 4300, low: 4200, high: 4500, kind: .continuous), "(95 % interval: 4.1 KiB to 4.4 KiB): grows continuously"),
       (
         Growth(slope: 4300, low: 4200, high: 4500, kind: .settling),
-        "(95 % interval: 4.1 KiB to 4.4 KiB): slowing down"
+        "(95 % interval: 4.1 KiB to 4.4 KiB): still rising; may be warm-up"
       ),
-      (Growth(slope: 64, low: 60, high: 70.5, kind: .level), "(95 % interval: 60 B to 70.5 B): too small for a leak"),
+      (Growth(slope: 64, low: 60, high: 70.5, kind: .level), "(95 % interval: 60 B to 70.5 B): grows slowly"),
       (Growth(slope: -3, low: -4, high: -2, kind: .level), "(95 % interval: -4 B to -2 B): falling"),
       (Growth(slope: 0, low: 0, high: 0, kind: .level), "(95 % interval: 0 B to 0 B): level"),
     ])
@@ -143,13 +143,13 @@ struct RecordReportTests {
   @Test("Repetitions are counted per kind of growth and per unsteady state")
   func kinds() {
     var scenario = Self.several
-    for (index, kind) in [Growth.Kind.leaking, .leaking, .leaking, .settling].enumerated() {
+    for (index, kind) in [Growth.Kind.continuous, .continuous, .continuous, .settling].enumerated() {
       let slope = 4096 + Double(index)
       scenario.repetitions[index].growth = Growth(slope: slope, low: 4000, high: 4200, kind: kind)
       scenario.repetitions[index].steadiness = index == 0 ? .unsteady : .drifting
     }
     let text = RecordReport.text(scenario, recording: nil, style: TerminalStyle(width: 160))
-    #expect(text.contains("a leak (3 of 5), slowing down (1 of 5)\n"))
+    #expect(text.contains("grows continuously (3 of 5), still rising; may be warm-up (1 of 5)\n"))
     let (unsteady, drifting) = ("resident memory never became steady", "resident memory rose or fell continuously")
     #expect(text.contains("  no steady state: \(unsteady) (1 of 5), \(drifting) (4 of 5)\n"))
   }
@@ -179,7 +179,7 @@ struct RecordReportTests {
   @Test(
     "The report names how tree memory was counted",
     arguments: [
-      (.cgroup, "each page once, without file pages"), (.proportional, "shared pages divided among processes (Pss)"),
+      (.cgroup, "each page once"), (.proportional, "shared pages divided among processes (Pss)"),
       (.upperBound, "upper bound (shared pages count once per process)"),
     ] as [(TreeMethod, String)])
   func treeMethod(method: TreeMethod, words: String) {

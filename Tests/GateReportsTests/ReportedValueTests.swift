@@ -30,8 +30,7 @@ struct ReportedValueTests {
 
   @Test("A value whose unit changed is inconclusive, with a hint to approve again")
   func changedUnit() {
-    let reason =
-      "value.cache.entries is in bytes in the baseline, but the target now reports it in items; approve again"
+    let reason = "value.cache.entries is in bytes in the baseline, and in items now; approve again"
     #expect(summary(Fixture.changedUnit, .inconclusive).contains(reason))
   }
 

@@ -106,7 +106,7 @@ extension Fixture {
       passing("debugger"), traced(passing("redis-load")), traced(spiking), traced(passing("json-parse")),
     ]
     for index in scenarios.indices { scenarios[index].notes = [.machine(note: .swapInUse(used: .mebibytes(64)))] }
-    scenarios[0].notes.append(.largerChild(child: "worker", main: "sh"))
+    scenarios[0].notes.append(.otherProgram(baseline: "sh", current: "worker"))
     let changed = Note.environmentChanged(differences: [.init(field: .swap, baseline: "off", current: "on")])
     for index in [1, 2] { scenarios[index].notes.append(changed) }
     scenarios[2].notes.append(.tooFewValues(current: 3, baseline: 5))

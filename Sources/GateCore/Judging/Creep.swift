@@ -38,6 +38,6 @@ extension Baseline {
 extension Gate {
   /// The tolerance of a metric's rule, or the default tolerance.
   package func tolerance(of metric: MetricName) -> Tolerance {
-    rules.first { $0.metric == metric }?.tolerance ?? .standard(of: metric) ?? .standard
+    rules.first { $0.metric == metric }?.tolerance ?? .standard(of: metric)
   }
 }

@@ -7,29 +7,37 @@ extension Tolerance {
   /// less.
   private static let leastAutomatic = Double(Bytes.kibibytes(128).count)
 
+  /// The minimum of `auto` for growth, per iteration or second: sound programs nearly all grow by 0.0 bytes per
+  /// iteration, leaking ones by 32 bytes to 44 KB.
+  private static let leastGrowth = 128.0
+
   /// The largest rise above these baseline values that the tolerance allows, in the metric's unit.
   ///
   /// `auto` is 2.5 standard deviations of the baseline (within a level, if it is bimodal), and at least 128 KiB and
   /// 0.5 %. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation of so few values
   /// may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided). Values that the
-  /// target reports have only the minimum of 0.5 %. The spread does not include a drift of the machine from one
-  /// repetition to the next.
+  /// target reports have only the minimum of 0.5 %, and growth has one of 10 % and 128 bytes. The spread does not
+  /// include a drift of the machine from one repetition to the next.
   package func allowed(above baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
     switch self {
     case .bounds(let relative, let absolute):
       return max((relative?.value ?? 0) / 100 * level, absolute?.value ?? 0)
     case .automatic:
-      let parts = Self.automaticParts(above: baseline)
+      let parts = Self.automaticParts(above: baseline, of: metric)
       return metric.isValue ? parts.relative : max(parts.relative, parts.absolute)
     }
   }
 
   /// The two parts of `auto`, the larger of which counts: one by level and noise of the values, and the minimum.
-  static func automaticParts(above baseline: [Double]) -> (relative: Double, absolute: Double) {
+  static func automaticParts(
+    above baseline: [Double],
+    of metric: MetricName
+  ) -> (relative: Double, absolute: Double) {
     let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
     let level = abs(Spread.median(baseline) ?? 0)
-    return (max(2.5 * Spread.noise(values), 0.005 * level), leastAutomatic)
+    let isGrowth = metric == .growth
+    return (max(2.5 * Spread.noise(values), (isGrowth ? 0.1 : 0.005) * level), isGrowth ? leastGrowth : leastAutomatic)
   }
 }
 
@@ -113,6 +121,7 @@ struct MetricJudgement {
 
   private func verdict(of comparison: Comparison) -> (Verdict, VerdictReason?) {
     switch comparison.outcome {
+    case .rise where isSettling: (.inconclusive, .riseWhileSettling)
     case .rise: (.regression, comparison.levels.map { .levels(levels: $0, outcome: .rise) } ?? .rise)
     case .fall: (.improved, comparison.levels.map { .levels(levels: $0, outcome: .fall) } ?? .fall)
     case .undecided:
@@ -126,6 +135,11 @@ struct MetricJudgement {
   }
 }
 
+extension MetricJudgement {
+  /// Whether growth slows down in most repetitions, so that it may be the end of a warm-up.
+  private var isSettling: Bool { growth.count { $0.kind == .settling } * 2 > current.count }
+}
+
 // MARK: - Limits
 
 extension MetricJudgement {
@@ -135,7 +149,6 @@ extension MetricJudgement {
     // Results of earlier versions have no interval.
     let bounds = growth.isEmpty ? level...level : growthBounds
     let (low, high) = (min(bounds.lowerBound, level), max(bounds.upperBound, level))
-    let isSettling = growth.count { $0.kind == .settling } * 2 > current.count
     if low > limit, !isSettling {
       (result.verdict, result.isUndecided) = (.regression, false)
       result.reason = .aboveLimit(atLeastBy: low < level ? low - limit : nil)

@@ -4,7 +4,7 @@ extension MetricNoise {
   /// The tolerance for the metric's noise: what `auto` allows, rounded up; nil for rates, which are judged by limits.
   package var advisedTolerance: Tolerance? {
     guard !metric.isRate else { return nil }
-    let parts = Tolerance.automaticParts(above: values)
+    let parts = Tolerance.automaticParts(above: values, of: metric)
     if metric.isValue {
       return percent(parts.relative).map { .bounds(relative: Self.readable(percent: $0), absolute: nil) }
     }
@@ -48,13 +48,13 @@ extension NoiseStudy {
 
   /// Whether the default tolerance is large enough for all gated metrics.
   package var standardSuffices: Bool {
-    gated.allSatisfy { $0.isQuietEnough(for: .standard(of: $0.metric) ?? .standard) }
+    gated.allSatisfy { $0.isQuietEnough(for: .standard(of: $0.metric)) }
   }
 
   /// The scenario's gate with the suggested tolerances, otherwise unchanged.
   package var advisedGate: Gate {
     let rules = result.gate.rules.compactMap { rule -> GateRule? in
-      guard rule.tolerance != nil, let noise = self[rule.metric] else {
+      guard rule.tolerance != nil, let noise = self[rule.metric], noise.rule != nil else {
         return result.gate.isStandard ? nil : rule
       }
       var advised = rule

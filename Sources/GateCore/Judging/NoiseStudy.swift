@@ -96,13 +96,16 @@ extension NoiseStudy {
   /// since it depends on the speed of the machine.
   private static func metrics(of result: ScenarioResult) -> [MetricNoise] {
     let isTree = result.repetitions.contains { $0.processes > 1 }
-    let showsTree = isTree || result.gate.rules.contains { $0.metric.isOfTree }
+    let judged = Set(result.metrics.map(\.metric))
+    let showsTree = isTree || judged.contains { $0.isOfTree }
     let others = Set(result.repetitions.flatMap { $0.allMetrics.keys }).subtracting(MetricName.wholeRun).sorted()
     let names = MetricName.wholeRun.filter { $0 != .faultRate && (showsTree || !$0.isOfTree) } + others
     return names.compactMap { name in
       let values = result.repetitions.compactMap { $0.allMetrics[name] }.filter(\.isFinite)
       guard values.count * 2 > result.repetitions.count else { return nil }
-      let rule = result.gate.rules.first { $0.metric == name && $0.tolerance != nil && $0.severity != .off }
+      let rule = result.gate.rules.first {
+        $0.metric == name && judged.contains(name) && $0.tolerance != nil && $0.severity != .off
+      }
       return MetricNoise(name, unit: result.unit(of: name), values: values, rule: rule)
     }
   }

@@ -45,6 +45,10 @@ extension ScenarioResult {
     if let note = noteOnTooFewValues { notes.append(note) }
     notes += baseline?.creep(under: gate).map(Note.creep) ?? []
     summary.verdict = Verdict.combined(summary.metrics.map { $0.rule.severity == .fail ? $0.verdict : .pass })
+    // Half an improvement may hide a rise.
+    if summary.verdict == .improved, notes.contains(where: \.isOnUnjudgedMetric) { summary.verdict = .pass }
+    notes += baseline.map(notesOnRises) ?? [noteOnUngatedGrowth].compactMap(\.self)
+    if let note = baseline.flatMap(noteOnProgram) { notes.append(note) }
     let differences = baseline.map { summary.environment.fingerprint.differences(fromBaseline: $0.fingerprint) } ?? []
     if !differences.isEmpty {
       // If values changed, the environment is the first thing to check.
@@ -72,10 +76,13 @@ private struct MetricInScenario {
   private var repetitions: [RepetitionResult] { scenario.repetitions }
   private var values: [Double] { repetitions.compactMap { $0.allMetrics[metric] } }
 
-  /// The metric's result, or a note on why it is not judged.
+  /// The metric's result, or a note on why it is not judged; neither if the default gate has a metric that the
+  /// scenario cannot have.
   var judged: (metric: MetricResult?, note: Note?) {
-    if scenario.gate.isStandard, metric != .peakRSS, let baseline, let note = noteOnUnsteady(baseline) {
-      return (nil, note)
+    if scenario.gate.isStandard {
+      if let note = baseline.flatMap(noteOnUnit) { return (nil, note) }
+      if !isPossible { return (nil, nil) }
+      if let note = baseline.flatMap(noteOnUnsteady) { return (nil, note) }
     }
     let values = values
     guard values.count * 2 > repetitions.count else { return unavailable(in: values.count) }
@@ -97,6 +104,25 @@ private struct MetricInScenario {
     return (result, nil)
   }
 
+  /// Whether the scenario can have the metric: a tree needs several processes, and growth needs iterations to be
+  /// comparable between runs of different length.
+  private var isPossible: Bool {
+    switch metric {
+    case .treePeak, .treeSteady: repetitions.contains { $0.processes > 1 }
+    case .growth: scenario.growthIsPerIteration
+    default: true
+    }
+  }
+
+  /// A note if growth was per iteration in the baseline or is now, but not both.
+  private func noteOnUnit(_ baseline: Baseline) -> Note? {
+    guard metric == .growth else { return nil }
+    let before = baseline.metrics[metric] == nil ? nil : baseline.units[metric]
+    let perIteration = metric.unit(perIteration: true)
+    guard before != unit, before == perIteration || unit == perIteration else { return nil }
+    return .otherUnit(metric: metric, baseline: before, current: unit)
+  }
+
   private var reportedUnits: [String] { Set(repetitions.compactMap { $0.units[metric] }).sorted() }
 
   private var unit: String {
@@ -106,13 +132,17 @@ private struct MetricInScenario {
   /// Why the values of process trees cannot be compared; nil if they can.
   private var treeMethodReason: VerdictReason? {
     let methods = Set(repetitions.map(\.treeMethod)).sorted { $0.rawValue < $1.rawValue }
-    if methods.count > 1 { return .mixedTreeMethods(methods: methods) }
-    guard let method = methods.first, let before = baseline?.treeMethod, method != before else { return nil }
+    guard let method = methods.first else { return nil }
+    if !methods.allSatisfy(method.isComparable) { return .mixedTreeMethods(methods: methods) }
+    guard let before = baseline?.treeMethod, !method.isComparable(to: before) else { return nil }
     return .otherTreeMethod(baseline: before, current: method)
   }
 
   /// Why reported values cannot be compared with each other or with the rule's amounts.
   private var unitReason: VerdictReason? {
+    if metric == .growth, let before = baseline?.units[metric], before != unit {
+      return .otherUnit(baseline: before, current: unit)
+    }
     let units = reportedUnits
     guard let unit = units.first else { return nil }
     if units.count > 1 { return .mixedUnits(units: units) }
@@ -130,6 +160,7 @@ private struct MetricInScenario {
   /// At least nine tenths of the baseline's repetitions must have it: a steady state that only some repetitions reach
   /// would be missing at random in later checks of the same program.
   private func noteOnUnsteady(_ baseline: Baseline) -> Note? {
+    guard metric == .steadyRSS || metric == .treeSteady else { return nil }
     let steady = baseline.metrics[metric]?.count ?? 0
     let all = baseline.metrics.values.map(\.count).max() ?? 0
     guard steady == 0 || (all - steady) * 10 > all else { return nil }

@@ -39,18 +39,21 @@ struct BinnedCurve {
     max(0.01 * level, quietBand)
   }
 
+  /// By how much the bands are wider that decide whether a curve is nearly steady.
+  static let slack = 2.0
+
   /// The first bin of the steady state; nil if there is none.
   ///
   /// It is searched in running medians of a sixth of the curve, which preserve steps: a rise and fall within half of
   /// that, a fourteenth of the curve, is a spike and not warm-up. With medians of seven bins, a spike of 20 ms in the
   /// middle of a run of one second hid the steady state of 7 of 30 runs; with these, of none (2 CPUs, loaded, 2026-11).
-  var steadyStart: Int? {
+  func steadyStart(slack: Double = 1) -> Int? {
     let width = medians.count / 6 | 1
     let calmed = medians.indices.map { index in
       let first = min(max(0, index - width / 2), medians.count - width)
       return Spread.median(Array(medians[first..<first + width])) ?? medians[index]
     }
-    return SteadyState.start(of: calmed, floor: Self.quietBand)
+    return SteadyState.start(of: calmed, floor: Self.quietBand, slack: slack)
   }
 
   /// The time at which a bin begins.
@@ -63,10 +66,10 @@ struct BinnedCurve {
   /// The search for the start accepts a ramp, which is within its own spread. But the median of a ramp depends on where
   /// the window ends, and would differ between equal runs. So a curve that drifts by more than a tenth of its median
   /// and by more than 1 MiB has no level; it has growth.
-  func level(from start: Int) -> Double? {
+  func level(from start: Int, slack: Double = 1) -> Double? {
     let (x, y) = (Array(times[start...]), Array(medians[start...]))
     guard let level = Spread.median(y), let first = x.first, let last = x.last else { return nil }
     let drift = (Slope.theilSen(x: x, y: y) ?? 0) * (last - first)
-    return abs(drift) > max(0.1 * level, Double(Bytes.mebibytes(1).count)) ? nil : level
+    return abs(drift) > slack * max(0.1 * level, Double(Bytes.mebibytes(1).count)) ? nil : level
   }
 }

@@ -5,6 +5,8 @@
 ///   samples, even if neither shows that much resident memory: the kernel raises the mark only to the resident size.
 /// - A mark that was reset (``Mark/peakBefore``) counts as read just before the reset, and the next one from zero.
 ///
+/// The first mark of a process that becomes the main one may be older than the previous sample, so it is no rise.
+///
 /// A mark below the previous one means nothing: it belongs to another program after an exec, or it lags, since the
 /// kernel updates it from inexact per-CPU counters (kernel commits f1a7941243c1 and 82241a83cd15; by 16 to 368 KiB in
 /// 330 runs on 2 CPUs).
@@ -33,8 +35,10 @@ struct Envelope {
     var reset = resets.next()
     var steps: [Step] = []
     var (earlier, mark) = (Duration.zero, Bytes.zero)
-    func read(_ peak: Bytes, resident: Bytes?, at time: Duration) {
-      steps.append(Step(after: earlier, time: time, resident: resident, risenTo: peak > mark ? peak : nil))
+    var process = samples.first { $0.main != nil }?.process
+    func read(_ peak: Bytes, resident: Bytes?, at time: Duration, isOther: Bool = false) {
+      let hasRisen = peak > mark && !isOther
+      steps.append(Step(after: earlier, time: time, resident: resident, risenTo: hasRisen ? peak : nil))
       (earlier, mark) = (time, peak)
     }
     func applyResets(before time: Duration?) {
@@ -47,7 +51,8 @@ struct Envelope {
     for sample in samples {
       guard let main = sample.main else { continue }
       applyResets(before: sample.time)
-      read(main.peak, resident: main.resident, at: sample.time)
+      read(main.peak, resident: main.resident, at: sample.time, isOther: sample.process != process)
+      process = sample.process
     }
     applyResets(before: nil)
     self.steps = steps

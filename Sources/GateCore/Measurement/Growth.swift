@@ -7,7 +7,7 @@ package struct Growth: Sendable, Hashable, Codable {
     /// No growth that differs from noise, or too little to matter.
     case level
     /// Memory grows continuously, by an amount that matters.
-    case leaking
+    case continuous
     /// Growth slows down, as while a cache fills or at the end of a warm-up; a longer run would show where it ends.
     case settling
   }
@@ -31,7 +31,7 @@ extension Growth {
   /// The growth of the steady part of a curve; nil for fewer than two points.
   ///
   /// `x` are ascending seconds or iteration numbers, and `y` bytes. If the interval is above zero, growth is settling
-  /// if the last half grows less than two thirds as fast as the first. Otherwise it is a leak if the interval's low end
+  /// if the last half grows less than two thirds as fast as the first. Otherwise it is continuous if the interval's low end
   /// amounts to more than max(1 MiB, 0.5 % of the median) over the whole part: a slope above zero alone is not a leak.
   init?(x: [Double], y: [Double]) {
     guard let whole = SlopeInterval(x: x, y: y), let level = Spread.median(y), let first = x.first, let last = x.last
@@ -42,7 +42,7 @@ extension Growth {
     if Self.isSettling(x, y) {
       kind = .settling
     } else if whole.low * (last - first) > matters {
-      kind = .leaking
+      kind = .continuous
     }
   }
 

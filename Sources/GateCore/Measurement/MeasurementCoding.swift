@@ -7,7 +7,7 @@ extension RepetitionResult {
     case processes, metrics, units
     case events = "targetEvents"
     case growth = "growthFit"
-    case steadiness, phases
+    case steadiness, nearlySteady, phases
     case widestGap = "widestGapSeconds"
     case notes, spike, treeMethod
     case largestProcesses = "processTable"
@@ -77,6 +77,10 @@ extension MemoryCurve.Stretch {
 }
 
 extension KeyedEncodingContainer {
+  mutating func encode(_ metrics: [MetricName], forKey key: Key) throws {
+    if !metrics.isEmpty { try encode(ContiguousArray(metrics), forKey: key) }
+  }
+
   /// Most targets report nothing.
   mutating func encode(_ events: [TargetEvent], forKey key: Key) throws {
     if !events.isEmpty { try encode(ContiguousArray(events), forKey: key) }

@@ -29,15 +29,6 @@ extension Recording {
     return result
   }
 
-  /// The largest child, if it had at least 1.5 times the memory of the main process.
-  ///
-  /// The main process is then usually a shell that started the real program, and its metrics do not include the child.
-  /// A forked copy does not have more memory than its parent.
-  package var largerChild: ProcessRecord? {
-    guard let peak, let child = processes.filter({ !$0.isMain }).max(by: { $0.peak < $1.peak }) else { return nil }
-    return Double(child.peak.count) >= 1.5 * Double(peak.count) ? child : nil
-  }
-
   /// Whether there are enough iterations for growth per iteration; otherwise it is per second.
   package var growthIsPerIteration: Bool {
     marks.count { $0.event == .iteration } >= Self.fewestIterations
@@ -90,10 +81,12 @@ extension Recording {
   /// The memory that page faults made resident in the main process, in bytes per second until the stop request.
   ///
   /// Minor faults (`minflt`, proc_pid_stat(5)) times the page size, between the first and the last sample that has
-  /// them; the fault of a huge page counts as one page.
+  /// them; the fault of a huge page counts as one page. If other processes were the main one before, they do not
+  /// count.
   private var faultRate: Double? {
     let known = samples.slice(of: window, by: \.time).lazy.filter { $0.activity != nil }
-    guard let first = known.first, let last = known.last, let before = first.activity, let after = last.activity,
+    guard let last = known.last, let first = known.first(where: { $0.process == last.process }),
+      let before = first.activity, let after = last.activity,
       last.time > first.time, after.minorFaults >= before.minorFaults
     else { return nil }
     return Double(after.minorFaults - before.minorFaults) * Double(pageSize) / (last.time - first.time).inSeconds
@@ -104,42 +97,49 @@ extension Recording {
 
 extension Recording {
   private func measureSteadyState(in envelope: Envelope, to result: inout RepetitionResult) {
-    guard let curve = BinnedCurve(residents, within: window) else { return result.steadiness = .tooShort }
-    guard let start = curve.steadyStart else { return result.steadiness = .unsteady }
+    let readings = residents
+    guard let curve = BinnedCurve(readings, within: window) else { return result.steadiness = .tooShort }
+    let state = SteadyLevel(of: curve, readings: readings, settled: settled)
+    result.steadiness = state.steadiness
+    guard let start = state.start else { return }
     result.growth = growthPerSecond(curve, from: start)
     let slope = result.growth?.slope
     result.curve?.steady = MemoryCurve.Stretch(of: curve, from: start, slope: slope, until: window.upperBound)
-    guard let level = curve.level(from: start) else { return result.steadiness = .drifting }
-    result.steadiness = .steady
+    guard let level = state.level else { return }
     let found = spike(above: level, from: curve.beginning(of: start), to: window.upperBound, in: envelope)
     result.metrics[.steadyRSS] = level.rounded()
+    if state.isNearlySteady { result.nearlySteady.append(.steadyRSS) }
     result.metrics[.spike] = found.height
     result.spike = found.spike
   }
 
-  private static func steadyLevel(
-    _ readings: [(time: Duration, value: Double)],
-    within window: ClosedRange<Duration>
-  ) -> Double? {
-    guard let curve = BinnedCurve(readings, within: window), let start = curve.steadyStart else { return nil }
-    return curve.level(from: start)?.rounded()
+  private func steadyLevel(
+    of readings: [(time: Duration, value: Double)],
+    within window: ClosedRange<Duration>,
+    settled: ClosedRange<Duration>? = nil
+  ) -> SteadyLevel? {
+    BinnedCurve(readings, within: window).map { SteadyLevel(of: $0, readings: readings, settled: settled) }
   }
 
   private func growthPerSecond(_ curve: BinnedCurve, from start: Int) -> Growth? {
     let times = Array(curve.times[start...])
-    guard let first = times.first, let last = times.last, last - first >= Self.shortestGrowthWindow else { return nil }
+    guard let first = times.first, let last = times.last, last - first >= Self.shortestGrowthWindow,
+      times.count >= SteadyState.fewestValues
+    else { return nil }
     return Growth(x: times, y: Array(curve.medians[start...]))
   }
 
   /// The growth per iteration; nil if memory was read in too few iterations.
   private var growthPerIteration: Growth? {
-    let levels = marks.lazy.filter { $0.event == .iteration }.enumerated().compactMap { number, mark in
-      mark.resident.map { (number: Double(number), level: Double($0.count)) }
+    let levels = IterationLevel.all(of: marks)
+    let stretches = IterationLevel.stretches(of: levels).filter { $0.count >= Self.fewestIterations }
+    let growths = (stretches.isEmpty ? [levels[...]] : stretches).compactMap { stretch -> Growth? in
+      guard stretch.count >= Self.fewestIterations else { return nil }
+      let start = SteadyState.start(of: stretch.map(\.level), floor: BinnedCurve.quietBand) ?? stretch.count / 2
+      let kept = stretch.dropFirst(start)
+      return Growth(x: kept.map(\.number), y: kept.map(\.level))
     }
-    guard levels.count >= Self.fewestIterations else { return nil }
-    let start = SteadyState.start(of: levels.map(\.level), floor: BinnedCurve.quietBand) ?? levels.count / 2
-    let kept = levels[start...]
-    return Growth(x: kept.map(\.number), y: kept.map(\.level))
+    return growths.sorted { $0.slope < $1.slope }.dropFirst(growths.count / 2).first
   }
 
   /// A phase lasts until the next one or the end of the window; its peak is that of the envelope in this time.
@@ -154,7 +154,7 @@ extension Recording {
       let span = start.time...max(start.time, index + 1 < starts.count ? starts[index + 1].time : finish)
       var phase = RepetitionResult.Phase(name: start.name, metrics: [:])
       phase.metrics[.peakRSS] = envelope.highest(in: span).map { Double($0.peak.count) }
-      phase.metrics[.steadyRSS] = Self.steadyLevel(readings, within: span)
+      phase.metrics[.steadyRSS] = steadyLevel(of: readings, within: span)?.level?.rounded()
       phase.peakIsExact = envelope.isExact(in: span, isReadAtEnd: isReadAtEnd)
       return phase
     }
@@ -165,9 +165,14 @@ extension Recording {
 
 extension Recording {
   private func measureTree(to result: inout RepetitionResult) {
-    guard samples.count >= Self.fewestReadings else { return }
-    result.metrics[.treePeak] = samples.map(\.tree).max().map { Double($0.count) }
-    result.metrics[.treeSteady] = Self.steadyLevel(samples.map { ($0.time, Double($0.tree.count)) }, within: window)
+    let isExact = !processes.isEmpty && processes.allSatisfy(\.isExact)
+    guard isExact || samples.count >= Self.fewestReadings else { return }
+    let highest = (samples.map(\.tree) + [treePeak]).max() ?? .zero
+    if highest > .zero { result.metrics[.treePeak] = Double(highest.count) }
+    let readings = samples.map { (time: $0.time, value: Double($0.tree.count)) }
+    let state = steadyLevel(of: readings, within: window, settled: settled)
+    result.metrics[.treeSteady] = state?.level?.rounded()
+    if state?.isNearlySteady == true { result.nearlySteady.append(.treeSteady) }
   }
 
   /// The largest first, then by ID; the main process is last if it would be left out.

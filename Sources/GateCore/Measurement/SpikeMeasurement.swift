@@ -48,7 +48,10 @@ extension Recording {
 
   /// Whether the main process kept a CPU busy around a time span, which is extended on both sides if it is short.
   private func keepsCPUBusy(from start: Duration, to end: Duration) -> Bool {
-    let known = samples.compactMap { sample in sample.activity.map { (time: sample.time, cpu: $0.cpuTime) } }
+    let process = samples.last { $0.time <= end }?.process
+    let known = samples.compactMap { sample in
+      sample.process == process ? sample.activity.map { (time: sample.time, cpu: $0.cpuTime) } : nil
+    }
     guard !known.isEmpty else { return false }
     var low = known.lastIndex { $0.time <= start } ?? 0
     var high = known.firstIndex { $0.time >= end } ?? known.count - 1

@@ -24,13 +24,20 @@ package enum MeasurementMethod: String, Sendable, CaseIterable, Codable {
   package var isInCgroup: Bool { self == .tracedInCgroup || self == .sampledInCgroup }
 }
 
-/// How the memory of a process tree is counted.
+/// How the memory of a process tree is counted: the resident memory of the main process, and the anonymous memory of the
+/// others. The methods differ in the anonymous memory that processes share after a fork(2).
 package enum TreeMethod: String, Sendable, CaseIterable, Codable {
-  /// Anonymous and shared memory of the target's own cgroup: each page once, without file pages.
+  /// The count of the target's own cgroup replaces the sum where it differs: each page counts once.
   case cgroup
-  /// Proportional set sizes (`Pss`) if available: a page that n processes share counts 1/n in each. Memory without a
-  /// reading counts in full; a new copy by fork(2) counts with its growth since the fork.
+  /// Proportional set sizes (`Pss_Anon`): a page that n processes share counts 1/n in each. A new copy by fork(2) counts
+  /// with its growth since the fork until its mappings have been read.
   case proportional
-  /// The sum of resident memory: shared pages count once per process.
+  /// No mappings were read: a copy by fork(2) counts with its growth, or in full if its fork was not seen.
   case upperBound = "upper-bound"
+
+  /// Whether trees that are counted in these ways can be compared: the shares of a sum may not have been read yet in a
+  /// short run.
+  package func isComparable(to other: TreeMethod) -> Bool {
+    (self == .cgroup) == (other == .cgroup)
+  }
 }

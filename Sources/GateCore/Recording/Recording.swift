@@ -11,6 +11,9 @@ package struct Recording: Sendable, Equatable {
   /// In order of time; the last may differ from ``composition``.
   package var compositions: [CompositionReading]
   package var treeMethod: TreeMethod
+  /// A lower bound of the tree's peak: the highest peak of a process, with what all others had at any time of its
+  /// life. It is exact for a wrapper around a program, and for programs that run one after the other.
+  package var treePeak: Bytes
   /// The size of a memory page in bytes, which is what a page fault adds.
   package var pageSize: Int
   package var end: End
@@ -18,6 +21,8 @@ package struct Recording: Sendable, Equatable {
   package var failure: Failure?
   /// From exec to end.
   package var duration: Duration
+  /// The time in which the last successful `settle` step found memory steady; nil if there was none.
+  package var settled: ClosedRange<Duration>?
   /// When the runner requested the stop; nil if the target ended by itself.
   package var stopRequested: Duration?
   /// The longest time between two samples; anything shorter may have been missed.
@@ -36,10 +41,12 @@ package struct Recording: Sendable, Equatable {
     composition: Composition? = nil,
     compositions: [CompositionReading] = [],
     treeMethod: TreeMethod = .upperBound,
+    treePeak: Bytes = .zero,
     pageSize: Int = 4096,
     end: End,
     failure: Failure? = nil,
     duration: Duration = .zero,
+    settled: ClosedRange<Duration>? = nil,
     stopRequested: Duration? = nil,
     widestGap: Duration = .zero,
     unknownMarks: Int = 0,
@@ -53,10 +60,12 @@ package struct Recording: Sendable, Equatable {
     self.composition = composition
     self.compositions = compositions
     self.treeMethod = treeMethod
+    self.treePeak = treePeak
     self.pageSize = pageSize
     self.end = end
     self.failure = failure
     self.duration = duration
+    self.settled = settled
     self.stopRequested = stopRequested
     self.widestGap = widestGap
     self.unknownMarks = unknownMarks

@@ -24,6 +24,8 @@ package struct MemoryReading: Sendable, Equatable {
 package struct Sample: Sendable, Equatable {
   /// Time since the target's exec.
   package var time: Duration
+  /// The ID of the main process at this time; 0 if it is unknown.
+  package var process: Int32
   /// The main process; nil before it is known, after its exit, and if only another process of the tree was read.
   package var main: MemoryReading?
   /// The memory of the tree, counted according to the recording's ``TreeMethod``.
@@ -32,8 +34,16 @@ package struct Sample: Sendable, Equatable {
   /// The main process's activity so far; nil if it was not read.
   package var activity: Activity?
 
-  package init(time: Duration, main: MemoryReading?, tree: Bytes, processes: Int, activity: Activity? = nil) {
+  package init(
+    time: Duration,
+    process: Int32 = 0,
+    main: MemoryReading?,
+    tree: Bytes,
+    processes: Int,
+    activity: Activity? = nil
+  ) {
     self.time = time
+    self.process = process
     self.main = main
     self.tree = tree
     self.processes = processes

@@ -40,8 +40,10 @@ package struct Baseline: Sendable, Equatable, Codable {
   package var fingerprint: Fingerprint
   /// One value for each repetition, in order of measurement.
   package var metrics: [MetricName: [Double]]
-  /// The units of reported values (``MetricName/value(_:)``).
+  /// The units of growth and of reported values (``MetricName/value(_:)``).
   package var units: [MetricName: String]
+  /// The command of the main process; nil if it is unknown.
+  package var program: String?
   package var composition: Composition?
   /// The memory curve of the median repetition; nil if a file has none.
   package var curve: MemorySeries?
@@ -58,6 +60,7 @@ package struct Baseline: Sendable, Equatable, Codable {
     fingerprint: Fingerprint,
     metrics: [MetricName: [Double]],
     units: [MetricName: String] = [:],
+    program: String? = nil,
     composition: Composition? = nil,
     curve: MemorySeries? = nil,
     treeMethod: TreeMethod = .upperBound,
@@ -69,6 +72,7 @@ package struct Baseline: Sendable, Equatable, Codable {
     self.fingerprint = fingerprint
     self.metrics = metrics
     self.units = units
+    self.program = program
     self.composition = composition
     self.curve = curve
     self.treeMethod = treeMethod
@@ -78,10 +82,16 @@ package struct Baseline: Sendable, Equatable, Codable {
 
   /// The values of a result, without those of process trees if repetitions counted them with different methods.
   package init(of result: ScenarioResult, approval: Approval? = nil) {
-    let treeMethods = Set(result.repetitions.map(\.treeMethod))
-    let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || treeMethods.count == 1 }
-    let columns = names.map { name in (name, result.repetitions.compactMap { $0.allMetrics[name] }) }
-    let units = names.compactMap { name in result.reportedUnit(of: name).map { (name, $0) } }
+    let method = result.repetitions.first?.treeMethod ?? .upperBound
+    let hasOneMethod = result.repetitions.allSatisfy { $0.treeMethod.isComparable(to: method) }
+    let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || hasOneMethod }
+    let columns = names.compactMap { name -> (MetricName, [Double])? in
+      let values = result.repetitions.compactMap { $0.nearlySteady.contains(name) ? nil : $0.allMetrics[name] }
+      return values.isEmpty ? nil : (name, values)
+    }
+    let units = names.compactMap { name -> (MetricName, String)? in
+      name == .growth ? (name, result.unit(of: name)) : result.reportedUnit(of: name).map { (name, $0) }
+    }
     let middle = result.middleRepetition.flatMap { result.repetitions[$0].curve }
     self.init(
       scenario: result.name,
@@ -89,9 +99,10 @@ package struct Baseline: Sendable, Equatable, Codable {
       fingerprint: result.environment.fingerprint,
       metrics: Dictionary(uniqueKeysWithValues: columns),
       units: Dictionary(uniqueKeysWithValues: units),
+      program: result.program,
       composition: result.composition,
       curve: middle?.main.downsampled(to: MemorySeries.mostSecondaryPoints),
-      treeMethod: result.repetitions.first?.treeMethod ?? .upperBound,
+      treeMethod: method,
       approval: approval
     )
   }
@@ -103,9 +114,9 @@ extension Baseline {
     metrics.compactMapValues(Spread.median)
   }
 
-  /// The unit of a metric other than growth, as the result file names it.
+  /// The unit of a metric, as the result file names it.
   package func unit(of metric: MetricName) -> String {
-    metric.unit(perIteration: false, reported: units[metric])
+    units[metric] ?? metric.unit(perIteration: false)
   }
 
   /// Whether values from this environment can be compared with the baseline's.
@@ -136,14 +147,15 @@ extension ScenarioResult {
         metrics: baseline.metrics.compactMapValues { index < $0.count ? $0[index] : nil },
         treeMethod: baseline.treeMethod
       )
-      repetition.units = baseline.units.filter { repetition.metrics[$0.key] != nil }
+      repetition.units = baseline.units.filter { $0.key.isValue && repetition.metrics[$0.key] != nil }
       return repetition
     }
     self.init(
       name: baseline.scenario,
       environment: EnvironmentInfo(name: baseline.environment, fingerprint: baseline.fingerprint),
       repetitions: repetitions,
-      composition: baseline.composition
+      composition: baseline.composition,
+      growthIsPerIteration: baseline.unit(of: .growth) == MetricName.growth.unit(perIteration: true)
     )
   }
 }

@@ -130,6 +130,8 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case aboveLimit(atLeastBy: Double?)
   /// The interval contains the limit.
   case nearLimit(low: Double, high: Double)
+  /// Growth rose by more than its tolerance, but is slowing down.
+  case riseWhileSettling
   /// It is above the limit, but growth is slowing down.
   case aboveLimitWhileSettling
   /// Most repetitions lack it.

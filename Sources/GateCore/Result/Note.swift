@@ -6,17 +6,14 @@ package enum Note: Sendable, Hashable, Codable {
   case machine(note: MachineNote)
   /// The values are compared with this build, which ran alternately with the scenario's own build.
   case comparedWithBuild(build: String)
-  /// A child process has more memory than the main process, and no rule covers it; the commands of both.
-  case largerChild(child: String, main: String)
-  /// Memory grows in `count` repetitions, and no rule covers growth: the median growth, and an initial limit
-  /// (``ScenarioResult/gate(limitingGrowthTo:)``).
-  case ungatedGrowth(growth: Growth, count: Int, total: Int, limit: Amount)
 
   // On the verdict.
   case noRepetitions
   /// Every metric of the gate is off.
   case nothingJudged
   case notJudged(metric: MetricName, cause: Unavailability)
+  /// The default gate does not judge the metric, since the baseline has it in another unit, or not at all.
+  case otherUnit(metric: MetricName, baseline: String?, current: String)
   /// The default gate does not judge the metric, since only `count` of the baseline's repetitions have it.
   case baselineSeldomSteady(metric: MetricName, count: Int, total: Int)
   /// There is no baseline for this environment: the name of the closest one, and the fields that differ.
@@ -26,17 +23,50 @@ package enum Note: Sendable, Hashable, Codable {
   /// There are too few values for a statistical test.
   case tooFewValues(current: Int, baseline: Int)
   case creep(creep: Creep)
+  /// Another program is the main process than in the baseline.
+  case otherProgram(baseline: String, current: String)
+  /// Without a baseline: memory grows in `count` repetitions, and no rule covers growth: the median growth, and an
+  /// initial limit (``ScenarioResult/gate(limitingGrowthTo:)``).
+  case ungatedGrowth(growth: Growth, count: Int, total: Int, limit: Amount)
+  /// Metrics without a rule that rose far beyond their noise.
+  case ungatedRises(rises: [Rise])
+  /// Metrics that rose for certain, by less than their tolerance.
+  case risesWithinTolerance(rises: [Rise])
   /// Only the base of a comparison has these scenarios.
   case onlyInBase(scenarios: [ScenarioName])
 
   /// Whether it is a note on the verdict, which a new judgement replaces; others are on the measurement.
   package var isOnVerdict: Bool {
     switch self {
-    case .recording, .machine, .comparedWithBuild, .largerChild, .ungatedGrowth: false
-    case .noRepetitions, .nothingJudged, .notJudged, .baselineSeldomSteady, .otherEnvironment, .environmentChanged,
-      .tooFewValues, .creep, .onlyInBase:
+    case .recording, .machine, .comparedWithBuild: false
+    case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .baselineSeldomSteady, .otherEnvironment,
+      .environmentChanged, .tooFewValues, .creep, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
+      .onlyInBase:
       true
     }
+  }
+
+  /// Whether it says that a rule of the gate could not judge its metric.
+  package var isOnUnjudgedMetric: Bool {
+    switch self {
+    case .notJudged, .otherUnit, .baselineSeldomSteady: true
+    default: false
+    }
+  }
+}
+
+/// The rise of a metric's median.
+package struct Rise: Sendable, Hashable, Codable {
+  package var metric: MetricName
+  package var unit: String
+  package var before: Double
+  package var after: Double
+
+  package init(metric: MetricName, unit: String, before: Double, after: Double) {
+    self.metric = metric
+    self.unit = unit
+    self.before = before
+    self.after = after
   }
 }
 

@@ -25,7 +25,7 @@ extension RunInfo {
 
 extension Baseline {
   enum CodingKeys: String, CodingKey {
-    case scenario, environment, fingerprint, metrics, units, composition, curve, treeMethod, anchors
+    case scenario, environment, fingerprint, metrics, units, program, composition, curve, treeMethod, anchors
     case approval = "approved"
   }
 }

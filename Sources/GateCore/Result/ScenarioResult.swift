@@ -160,6 +160,11 @@ extension ScenarioResult {
     return peaks.indices.sorted { (peaks[$0], $0) < (peaks[$1], $1) }.dropFirst(peaks.count / 2).first
   }
 
+  /// The command of the main process in that repetition; nil if it is unknown.
+  package var program: String? {
+    middleRepetition.flatMap { repetitions[$0].largestProcesses.first(where: \.isMain)?.command }
+  }
+
   /// Derives the summary from the repetitions: their number, the ungated metrics, and failed ends.
   ///
   /// Call it after a change of the repetitions; a judgement calls it itself.

@@ -1,7 +1,8 @@
 /// The metrics of a scenario that are judged, with their rules.
 package struct Gate: Sendable, Hashable, Codable {
   package var rules: [GateRule]
-  /// Whether the project file has no gate: an unavailable metric is then a note, not a verdict.
+  /// Whether the project file has no gate: only metrics that the scenario can have are then judged, and an unavailable
+  /// one is a note.
   package var isStandard: Bool
 
   package init(rules: [GateRule], isStandard: Bool = false) {
@@ -9,14 +10,14 @@ package struct Gate: Sendable, Hashable, Codable {
     self.isStandard = isStandard
   }
 
-  /// `peak_rss` and `steady_rss`, each with the default tolerance.
-  package static let standard = Gate(
-    rules: [
-      GateRule(metric: .peakRSS, tolerance: .standard),
-      GateRule(metric: .steadyRSS, tolerance: .standard),
-    ],
-    isStandard: true
-  )
+  /// The peak and the level of the program, those of the whole tree, and growth, each with the default tolerance.
+  package static let standard = standard(ofTree: true)
+
+  /// The default gate; without the tree if the project file names the main process.
+  package static func standard(ofTree includesTree: Bool) -> Gate {
+    let metrics: [MetricName] = [.peakRSS, .steadyRSS] + (includesTree ? [.treePeak, .treeSteady] : []) + [.growth]
+    return Gate(rules: metrics.map { GateRule(metric: $0, tolerance: .standard(of: $0)) }, isStandard: true)
+  }
 }
 
 /// How one metric is judged.
@@ -53,11 +54,12 @@ package enum Tolerance: Sendable, Hashable {
   /// Of 378 checks of 27 unchanged programs, 370 passed, and none was a false alarm (ci/calibrate.d/REAL.md).
   package static let standard = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
 
-  /// The tolerance of a rule without one; nil for growth, which is judged by a limit.
+  /// The tolerance of a rule without one.
   ///
-  /// A reported value has no absolute part: no amount is insignificant in every unit.
-  package static func standard(of metric: MetricName) -> Tolerance? {
+  /// A reported value has no absolute part: no amount is insignificant in every unit. The noise of growth depends on
+  /// the program and on the number of iterations, so its tolerance follows from the baseline.
+  package static func standard(of metric: MetricName) -> Tolerance {
     if metric.isValue { return .bounds(relative: Percent(3), absolute: nil) }
-    return metric == .growth ? nil : .standard
+    return metric == .growth ? .automatic : .standard
   }
 }

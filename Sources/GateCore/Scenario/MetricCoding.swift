@@ -41,11 +41,11 @@ extension KeyedDecodingContainer {
     try nestedContainer(keyedBy: MetricName.self, forKey: key).values()
   }
 
-  /// The units of reported values.
+  /// The units of growth and of reported values.
   package func decode(_ type: [MetricName: String].Type, forKey key: Key) throws -> [MetricName: String] {
     guard try contains(key) && !decodeNil(forKey: key) else { return [:] }
     let fields = try nestedContainer(keyedBy: MetricName.self, forKey: key)
-    return try fields.allKeys.filter(\.isValue).reduce(into: [:]) { units, metric in
+    return try fields.allKeys.filter { $0.isValue || $0 == .growth }.reduce(into: [:]) { units, metric in
       let unit = try fields.decode(String.self, forKey: metric)
       guard MetricUnit.isValid(unit) else { throw fields.corrupted(metric, "is not a unit: `\(unit.prefix(80))`") }
       units[metric] = unit

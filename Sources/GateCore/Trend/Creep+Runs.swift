@@ -60,6 +60,6 @@ extension Tolerance {
   /// The latest allowed change of a metric, or the default tolerance if no run was judged.
   static func latest(_ allowed: some BidirectionalCollection<Double?>, of metric: MetricName) -> Tolerance {
     let latest = allowed.last { $0 != nil } ?? nil
-    return latest.map { .bounds(relative: nil, absolute: .number($0)) } ?? .standard(of: metric) ?? .standard
+    return latest.map { .bounds(relative: nil, absolute: .number($0)) } ?? .standard(of: metric)
   }
 }

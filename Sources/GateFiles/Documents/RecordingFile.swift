@@ -56,6 +56,7 @@ package enum RecordingFile {
   private static func line(of sample: Sample) -> String {
     var line = "{\"kind\":\"sample\",\"seconds\":\(sample.time.inSeconds)"
     if let main = sample.main {
+      line += ",\"pid\":\(sample.process)"
       line += ",\"resident\":\(main.resident.count),\"peak\":\(main.peak.count),\"anonymous\":\(main.anonymous.count)"
       line += ",\"file\":\(main.file.count),\"shmem\":\(main.shared.count)"
     }
@@ -77,6 +78,7 @@ private struct Header: Encodable {
   let repetition: Int
   let measurement: MeasurementMethod
   let treeMethod: TreeMethod.RawValue
+  let treePeak: Bytes
   let pageSize: Int
   let samples: Int
   let notes: [String]
@@ -84,6 +86,7 @@ private struct Header: Encodable {
   init(_ recording: Recording, _ scenario: ScenarioName, _ repetition: Int, _ words: FileWords) {
     (self.scenario, self.repetition) = (scenario, repetition)
     (measurement, treeMethod) = (recording.method, recording.treeMethod.rawValue)
+    treePeak = recording.treePeak
     (pageSize, samples) = (recording.pageSize, recording.samples.count)
     notes = recording.notes.map(words.recordingNote)
   }
@@ -97,10 +100,11 @@ private struct MarkLine: Encodable {
   var value: Double?
   var unit: String?
   let resident: Bytes?
+  let tree: Bytes?
   let peakBefore: Bytes?
 
   init(_ mark: Mark) {
-    (seconds, resident, peakBefore) = (mark.time.inSeconds, mark.resident, mark.peakBefore)
+    (seconds, resident, tree, peakBefore) = (mark.time.inSeconds, mark.resident, mark.tree, mark.peakBefore)
     switch mark.event {
     case .phase(let name): (event, self.name) = ("phase", name)
     case .mark(let name): self.name = name

@@ -86,13 +86,6 @@ struct GateReader {
         hint: "a metric has one unit: write both as sizes, both as durations, or both as bare numbers"
       )
     }
-    if fields["limit"] == nil, fields["tolerance"] == nil, rule.tolerance == nil, rule.severity != .off {
-      context.printError(
-        "the rule of `\(metric)` has neither a limit nor a tolerance",
-        at: value.place,
-        hint: "such as `\(metric): {limit: 1KiB}`"
-      )
-    }
     return rule
   }
 

@@ -27,6 +27,7 @@ struct ScenarioReader {
     var scenario = Scenario(name: name, target: target)
     scenario.place = value.place
     scenario.root = context.root
+    scenario.gate = .standard(ofTree: target.main == nil)
     scenario = apply(fields, to: scenario)
     connectSends(of: &scenario, at: value.place)
     return scenario

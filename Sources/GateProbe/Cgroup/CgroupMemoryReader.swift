@@ -12,6 +12,9 @@ struct CgroupMemoryReader: ~Copyable {
   private let buffer: UnsafeMutableRawBufferPointer
   private let version: CgroupVersion
 
+  /// By how much a reading may lag, in bytes.
+  static let largestLag = 64 * Int64(PageSize.bytes) * Int64(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
   /// `memory.stat` has some 60 lines, and grows by a few with each release.
   private static let capacity = 16_384
 

@@ -98,7 +98,7 @@ extension MemoryWatch {
     let others = LinuxCalls.descendantsByScan(of: 1).map(\.pid).filter { !memory.processes.contains($0) }
     memory.largerProcesses = others.count { pid in
       let text = SmallFile.bytes(at: "/proc/\(pid)/statm", atMost: 128) ?? []
-      let pages = text.withUnsafeBytes { ProcText.residentPages(inStatm: $0) }
+      let pages = text.withUnsafeBytes { ProcText.pages(inStatm: $0).resident }
       return Bytes(pages * Int64(PageSize.bytes)) > last
     }
   }

@@ -224,6 +224,11 @@ extension ProcessTree {
     return alive.map { Member(pid: $0.pid, parent: $0.parent, command: $0.command) }
   }
 
+  /// The process with the lowest ID of those whose parent has ended; nil if there is none.
+  var oldestOrphan: Int32? {
+    members().filter { $0.parent == supervisor && $0.pid != leader }.map(\.pid).min()
+  }
+
   /// Whether a process belongs to the tree; zombies count.
   func isMember(_ pid: Int32) -> Bool {
     guard pid > 1, pid != supervisor, !isEmpty else { return false }

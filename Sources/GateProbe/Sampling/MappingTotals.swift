@@ -8,6 +8,10 @@ struct MappingTotals {
   private(set) var resident: Bytes = .zero
   /// `Pss`: a page that n processes share counts 1/n.
   private(set) var proportional: Bytes = .zero
+  /// `Anonymous`.
+  private(set) var anonymous: Bytes = .zero
+  /// `Pss_Anon`: the same for anonymous memory alone; nil before Linux 5.9.
+  private(set) var proportionalAnonymous: Bytes?
   /// `LazyFree`.
   private(set) var lazilyFreed: Bytes = .zero
   /// `AnonHugePages`.
@@ -29,6 +33,10 @@ struct MappingTotals {
     while start < text.count {
       if let value = ProcText.value(of: "Rss:", in: text, at: start) { resident = .kibibytes(value) }
       if let value = ProcText.value(of: "Pss:", in: text, at: start) { proportional = .kibibytes(value) }
+      if let value = ProcText.value(of: "Anonymous:", in: text, at: start) { anonymous = .kibibytes(value) }
+      if let value = ProcText.value(of: "Pss_Anon:", in: text, at: start) {
+        proportionalAnonymous = .kibibytes(value)
+      }
       if let value = ProcText.value(of: "LazyFree:", in: text, at: start) { lazilyFreed = .kibibytes(value) }
       if let value = ProcText.value(of: "AnonHugePages:", in: text, at: start) { hugePages = .kibibytes(value) }
       start = ProcText.endOfLine(in: text, at: start) + 1

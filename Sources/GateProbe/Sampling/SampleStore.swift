@@ -7,9 +7,11 @@ import Glibc
 /// merges twice as many readings into a sample. So a long repetition fills at least half of the buffer, and all maxima
 /// are preserved.
 struct SampleStore: ~Copyable {
-  /// A flat sample of 88 bytes, so that the standard buffer takes at most 5 MiB.
+  /// A flat sample of 96 bytes, so that the standard buffer takes at most 6 MiB.
   struct Reading {
     var time: Int64
+    /// The main process; 0 if it is unknown.
+    var process: Int64
     /// Negative if the main process could not be read.
     var resident: Int64
     var peak: Int64
@@ -21,7 +23,7 @@ struct SampleStore: ~Copyable {
     /// Negative if it was not read.
     var minorFaults: Int64 = -1
     var cpuTime: Int64 = 0
-    /// How often the main process's high-water mark has been reset so far.
+    /// How often the main process's high-water mark has been reset so far, or another process has become the main one.
     var epoch: Int64 = 0
   }
 
@@ -44,7 +46,7 @@ struct SampleStore: ~Copyable {
     buffer.deallocate()
   }
 
-  /// Notes that the main process's high-water mark was reset.
+  /// Notes that the main process's high-water mark was reset, or that another process has become the main one.
   mutating func beginEpoch() {
     epoch += 1
   }
@@ -105,10 +107,18 @@ struct SampleStore: ~Copyable {
 }
 
 extension SampleStore.Reading {
-  init(time: Int64, main: MemoryReading?, tree: Int64, processes: Int, activity: Activity? = nil) {
+  init(
+    time: Int64,
+    process: Int32?,
+    memory: MemoryReading?,
+    tree: Int64,
+    processes: Int,
+    activity: Activity? = nil
+  ) {
     self.init(
-      time: time, resident: main?.resident.count ?? -1, peak: main?.peak.count ?? 0,
-      anonymous: main?.anonymous.count ?? 0, file: main?.file.count ?? 0, shared: main?.shared.count ?? 0,
+      time: time, process: Int64(process ?? 0), resident: memory?.resident.count ?? -1,
+      peak: memory?.peak.count ?? 0, anonymous: memory?.anonymous.count ?? 0, file: memory?.file.count ?? 0,
+      shared: memory?.shared.count ?? 0,
       tree: tree, processes: Int64(processes), minorFaults: activity?.minorFaults ?? -1,
       cpuTime: activity?.cpuTime.nanoseconds ?? 0
     )
@@ -128,8 +138,8 @@ extension Sample {
       reading.minorFaults < 0
       ? nil : Activity(minorFaults: reading.minorFaults, cpuTime: .nanoseconds(reading.cpuTime))
     self.init(
-      time: .nanoseconds(reading.time), main: main, tree: Bytes(reading.tree), processes: Int(reading.processes),
-      activity: activity
+      time: .nanoseconds(reading.time), process: Int32(reading.process), main: main, tree: Bytes(reading.tree),
+      processes: Int(reading.processes), activity: activity
     )
   }
 }

@@ -85,19 +85,41 @@ final class Sampler: Sendable {
 // MARK: - Readings on request
 
 extension Sampler {
-  /// The main process's memory at a mark; see ``Mark``.
-  typealias Level = (time: Duration, resident: Bytes?, peakBefore: Bytes?)
+  /// The memory at a mark; see ``Mark``.
+  struct Level {
+    var time: Duration
+    var process: Int32 = 0
+    var resident: Bytes?
+    var tree: Bytes?
+    var peakBefore: Bytes?
+  }
+
+  /// What is read at a mark besides the main process's memory.
+  enum MarkReading {
+    case plain
+    /// The memory of the tree.
+    case tree
+    /// The tree, and the high-water mark, which is reset.
+    case peak
+  }
 
   /// Reads the main process's memory for a mark, with the time since exec.
   ///
   /// Resets the high-water mark at the beginning of a phase, so that each phase has its own, but only while the tree is
   /// frozen in its cgroup: otherwise a peak between the reading and the reset would be lost.
-  func level(beginningPhase: Bool) -> Level {
+  func level(reading: MarkReading) -> Level {
     state.withLock { state in
       let time = Self.age(of: processTree)
-      let (resident, peakBefore) =
-        beginningPhase ? state.beginPhase(at: time) : (state.mainReading(at: time)?.resident, nil)
-      return (.nanoseconds(time), resident, peakBefore)
+      var level = Level(time: .nanoseconds(time))
+      switch reading {
+      case .plain: level.resident = state.mainReading(at: time)?.resident
+      case .tree: (level.resident, level.tree) = state.iterationReading(at: time)
+      case .peak:
+        (level.resident, level.peakBefore) = state.beginPhase(at: time)
+        level.tree = state.iterationReading(at: time).tree
+      }
+      level.process = state.main?.pid ?? 0
+      return level
     }
   }
 

@@ -15,7 +15,10 @@ extension SamplerState {
 
   mutating func note(_ totals: MappingTotals, of pid: Int32, at time: Int64) {
     guard let process = known[pid] else { return }
-    process.noteProportional(totals.proportional.count, of: totals.resident.count)
+    // A cgroup corrects the sum; a share would only move it in the middle of a repetition.
+    if !countsTree, let share = totals.proportionalAnonymous {
+      process.noteProportional(share.count, ofAnonymous: totals.anonymous.count)
+    }
     guard process === main, let memory = store.lastMemory else { return }
     let composition = Composition(
       anonymous: memory.anonymous, file: memory.file, shared: memory.shared, lazilyFreed: totals.lazilyFreed,

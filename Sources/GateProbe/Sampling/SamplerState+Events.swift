@@ -16,7 +16,8 @@ extension SamplerState {
   private mutating func take(_ event: TraceEvent, at time: Int64) {
     switch event.kind {
     case .forked(let parent, let borrowsMemory):
-      process(event.pid, parent: parent, at: time).wasForked(by: parent, borrowsMemory: borrowsMemory)
+      process(event.pid, parent: parent, at: time)
+        .wasForked(by: parent, known[parent], borrowsMemory: borrowsMemory)
     case .executed(let program):
       process(event.pid, parent: 0, at: time).executed(program, at: time)
     case .exiting(let program):

@@ -13,6 +13,7 @@ struct SamplerState: ~Copyable {
   /// The kernel's count for the whole tree; nil without a memory cgroup.
   private let treeMemory: CgroupMemoryReader?
   private var finder: MainProcessFinder?
+  /// The process that a rule names; otherwise the largest process.
   private(set) var main: TrackedProcess?
   let countsTree: Bool
   /// The living processes, in the order of discovery.
@@ -33,6 +34,10 @@ struct SamplerState: ~Copyable {
   var reportsAll: Bool
   private var addedNotes: [RecordingNote] = []
   private var lastTree: Int64 = 0
+  /// Whether it was the sum over the processes, rather than the kernel's count for the cgroup.
+  private var lastTreeIsSum = true
+  /// The highest lower bound that the peaks of the processes give for the tree (``TrackedProcess/treePeak``).
+  private var treePeak: Int64 = 0
   /// If the main process was alone at the last tree reading: its memory, and until when that reading stays valid.
   private var soleProcess: (level: Int64, until: Int64)?
   private var nextActivity: Int64 = 0
@@ -43,7 +48,7 @@ struct SamplerState: ~Copyable {
   private var lastStored: Int64 = 0
   private var widestGap: Int64 = 0
 
-  /// Starts with the leader only, which is the main process unless a rule names another.
+  /// Starts with the leader only.
   init(processTree: ProcessTree, cgroup: Cgroup?, main rule: Target.MainProcess?, capacity: Int) {
     self.processTree = processTree
     self.cgroup = cgroup
@@ -85,14 +90,17 @@ struct SamplerState: ~Copyable {
 // MARK: - Reading
 
 extension SamplerState {
+  /// Up to this many processes are all read in each sweep, at less than a microsecond each; of more, a cgroup counts
+  /// the memory, and ``discover(at:)`` reads them.
+  private static let mostReadEachTime = 64
+
   /// Reads the main process and the tree once.
-  ///
-  /// If a cgroup counts the tree's memory, ``discover(at:)`` reads the other processes.
   mutating func sweep(at time: Int64) {
-    let memory = mainReading(at: time)
+    var memory = mainReading(at: time)
     var alive = memory == nil ? 0 : 1
-    if !countsTree || tracked.count == 1 {
+    if !countsTree || tracked.count <= Self.mostReadEachTime {
       alive += readOthers(at: time)
+      if switchToLargest() { memory = mainReading(at: time) }
     } else {
       alive = max(alive, tracked.count)
     }
@@ -103,12 +111,53 @@ extension SamplerState {
     if let lastReading { widestGap = max(widestGap, time - lastReading) }
     (lastReading, lastStored, lastTreeReading) = (time, time, time)
     lastTree = tree(with: memory, at: time)
+    noteOthers()
     store.append(
       SampleStore.Reading(
-        time: time, main: memory, tree: lastTree, processes: alive,
+        time: time, process: main?.pid, memory: memory, tree: lastTree, processes: alive,
         activity: memory == nil ? nil : activity(at: time)
       )
     )
+  }
+
+  /// Another process becomes the main one if it has this many times its memory: processes of equal size, such as the
+  /// workers of a pool, do not take turns.
+  private static let switchingFactor = 1.25
+
+  /// Without a rule, the largest process is the main one; whether it has changed.
+  private mutating func switchToLargest() -> Bool {
+    guard finder == nil else { return false }
+    var largest = main
+    var at = 0
+    while at < tracked.count {
+      let process = tracked[at]
+      at += 1
+      let factor = largest === main ? Self.switchingFactor : 1
+      if Double(process.lastResident) > factor * Double(largest?.lastResident ?? 0) { largest = process }
+    }
+    guard largest !== main else { return false }
+    main = largest
+    (soleProcess, nextActivity) = (nil, 0)
+    store.beginEpoch()
+    return true
+  }
+
+  /// Reads the main process and the tree for an iteration's mark; the tree only without a rule for the main process.
+  mutating func iterationReading(at time: Int64) -> (resident: Bytes?, tree: Bytes?) {
+    let memory = mainReading(at: time)
+    guard finder == nil else { return (memory?.resident, nil) }
+    if !countsTree || tracked.count <= Self.mostReadEachTime { _ = readOthers(at: time) }
+    return (memory?.resident, Bytes(tree(with: memory, at: time)))
+  }
+
+  private func noteOthers() {
+    let sum = anonymousSum
+    var at = 0
+    while at < tracked.count {
+      let process = tracked[at]
+      at += 1
+      if process.lastResident > 0 { process.noteOthers(sum - process.ownAnonymous) }
+    }
   }
 
   /// How long to wait before reading slowly changing values again.
@@ -119,20 +168,31 @@ extension SamplerState {
   /// 2026-11).
   private static func rereadInterval(at time: Int64) -> Int64 { min(40_000_000, time / 32) }
 
-  /// The memory of the tree; `memory` has the values of the main process.
+  /// The memory of the tree: that of the main process, and the anonymous memory of the others; `memory` has the values
+  /// of the main process.
+  ///
+  /// The sum is exact unless processes share anonymous memory after a fork, or the tree holds shared memory that the
+  /// main process has not mapped. A cgroup's count includes that, but is updated in batches (``CgroupMemoryReader``): the
+  /// sum is corrected by as much as it is certainly wrong.
   ///
   /// While the main process is alone and its memory is unchanged since the last reading of its cgroup, the cgroup's is
   /// unchanged, too, except for tmpfs files that it writes without mapping them: the next reading shows those. Only a
   /// tracer that reports each new process makes it certain that the process is alone.
   private mutating func tree(with memory: MemoryReading?, at time: Int64) -> Int64 {
-    guard let memory else {
-      soleProcess = nil
-      return treeMemory?.read()?.count ?? contributions
-    }
+    let sum = anonymousSum + (memory == nil ? 0 : (main?.ownResident ?? 0) - (main?.ownAnonymous ?? 0))
+    guard countsTree else { return sum }
     let isAlone = reportsAll && tracked.count == 1
-    if isAlone, let soleProcess, soleProcess.level == memory.nonFileMemory, time < soleProcess.until { return lastTree }
-    soleProcess = isAlone ? (memory.nonFileMemory, time + Self.rereadInterval(at: time)) : nil
-    return max(treeMemory?.read()?.count ?? contributions, memory.nonFileMemory)
+    if let memory, isAlone, let soleProcess, soleProcess.level == memory.nonFileMemory, time < soleProcess.until {
+      return lastTreeIsSum ? sum : lastTree
+    }
+    soleProcess = memory.flatMap { isAlone ? ($0.nonFileMemory, time + Self.rereadInterval(at: time)) : nil }
+    let file = memory?.file.count ?? 0
+    let counted = treeMemory?.read()?.count
+    guard let counted else { return sum }
+    let lag = CgroupMemoryReader.largestLag
+    let corrected = max(min(max(sum - file, counted - lag), counted + lag), memory?.nonFileMemory ?? 0)
+    lastTreeIsSum = corrected == sum - file
+    return file + corrected
   }
 
   /// The activity of the main process; nil once it has ended, and if the next reading is not due.
@@ -159,10 +219,10 @@ extension SamplerState {
     return alive
   }
 
-  private var contributions: Int64 {
+  private var anonymousSum: Int64 {
     var (sum, at): (Int64, Int) = (0, 0)
     while at < tracked.count {
-      sum += tracked[at].contribution
+      sum += tracked[at].ownAnonymous
       at += 1
     }
     return sum
@@ -195,7 +255,8 @@ extension SamplerState {
   mutating func retire(_ process: TrackedProcess) {
     tracked.removeAll { $0 === process }
     known[process.pid] = nil
-    archive.add(process.record(isMain: process === main))
+    treePeak = max(treePeak, process.treePeak)
+    archive.add(process.record(isMain: finder != nil && process === main))
   }
 
   /// Adds the reading that a tracer made at the exit of a process.
@@ -203,19 +264,23 @@ extension SamplerState {
   /// Each of its threads may report an exit; only the first one can change the tree's memory.
   mutating func appendEnd(of process: TrackedProcess, _ memory: MemoryReading, isFirst: Bool, at time: Int64) {
     soleProcess = nil
+    _ = switchToLargest()
+    process.noteOthers(anonymousSum - process.ownAnonymous)
     // The report of an exit may arrive slightly after its reading.
     let time = max(time, lastStored)
-    if !countsTree {
-      lastTree = contributions
+    let isMain = process === main
+    if lastTreeIsSum {
+      lastTree = anonymousSum + (main.map { $0.ownResident - $0.ownAnonymous } ?? 0)
     } else if isFirst, process.hasExecuted, process.firstSeen >= lastTreeReading {
       // The cgroup's last reading does not include this process; its memory is its own since its exec.
       lastTree += memory.nonFileMemory
     }
-    lastTree = max(lastTree, memory.nonFileMemory)
+    if isMain { lastTree = max(lastTree, memory.resident.count) }
     lastStored = time
     store.append(
       SampleStore.Reading(
-        time: time, main: process === main ? memory : nil, tree: lastTree, processes: max(1, tracked.count)
+        time: time, process: main?.pid, memory: isMain ? memory : nil, tree: lastTree,
+        processes: max(1, tracked.count)
       )
     )
   }
@@ -254,14 +319,19 @@ extension SamplerState {
     store.flush()
     for process in tracked {
       process.updateIdentity(at: time, isWatched: true, buffer: buffer)
-      archive.add(process.record(isMain: process === main))
+      archive.add(process.record(isMain: finder != nil && process === main))
+      treePeak = max(treePeak, process.treePeak)
     }
+    var processes = archive.records.sorted { ($0.firstSeen, $0.id) < ($1.firstSeen, $1.id) }
+    let largest = processes.indices.max { (processes[$0].peak, $1) < (processes[$1].peak, $0) }
+    if finder == nil, let largest { processes[largest].isMain = true }
     return SamplingReport(
       samples: store.last(.max),
-      processes: archive.records.sorted { ($0.firstSeen, $0.id) < ($1.firstSeen, $1.id) },
+      processes: processes,
       composition: composition,
       compositions: readings,
       treeMethod: countsTree ? .cgroup : readings.contains { $0.proportional != nil } ? .proportional : .upperBound,
+      treePeak: Bytes(treePeak),
       widestGap: .nanoseconds(widestGap),
       notes: notes
     )

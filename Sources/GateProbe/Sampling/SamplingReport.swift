@@ -10,6 +10,8 @@ struct SamplingReport: Sendable {
   var composition: Composition?
   var compositions: [CompositionReading]
   var treeMethod: TreeMethod
+  /// See ``Recording/treePeak``.
+  var treePeak: Bytes
   /// The longest time between two successive readings while a process was alive.
   var widestGap: Duration
   var notes: [RecordingNote]

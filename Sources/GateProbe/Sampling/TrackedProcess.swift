@@ -16,10 +16,17 @@ final class TrackedProcess {
   private(set) var isAlive = true
   /// The last resident memory that was read, in bytes.
   private(set) var lastResident: Int64 = 0
-  /// Its resident memory minus its proportional share, at the last reading of `smaps_rollup`.
-  private var sharedExcess: Int64 = 0
-  /// Whether it was forked, has not executed a program and has not been read yet.
-  private var isUnreadFork = false
+  /// The anonymous part of it.
+  private var lastAnonymous: Int64 = 0
+  /// The anonymous memory that other processes of the tree count: what a forked copy has in common with its parent,
+  /// and what exceeds its proportional share at the last reading of `smaps_rollup`.
+  private var sharedAnonymous: Int64 = 0
+  /// For a forked copy that has not been read yet: the anonymous memory of its parent at the fork.
+  private var copiedAnonymous: Int64?
+  /// The highest value seen without ``sharedAnonymous``.
+  private var ownPeak: Int64 = 0
+  /// The least anonymous memory of all other processes at any reading during its life.
+  private var leastOthers: Int64?
   /// Whether a tracer reports its exec and exit, so that its name and last values need not be polled.
   private(set) var isFollowed: Bool
   /// Whether it has executed a program since its fork.
@@ -63,20 +70,20 @@ final class TrackedProcess {
 
 extension TrackedProcess {
   /// Sets the parent, and whether it shares the parent's memory; this may be reported after its exec.
-  func wasForked(by parent: Int32, borrowsMemory: Bool) {
+  func wasForked(by parent: Int32, _ process: TrackedProcess?, borrowsMemory: Bool) {
     self.parent = parent
     isFollowed = true
     guard !hasExecuted else { return }
-    isUnreadFork = !borrowsMemory && lastResident == 0
+    copiedAnonymous = !borrowsMemory && lastResident == 0 ? process?.lastAnonymous ?? .max : nil
     guard borrowsMemory else { return }
     self.borrowsMemory = true
     // Earlier readings were of the parent's memory.
-    (peak, lastResident, isExact) = (0, 0, false)
+    (peak, ownPeak, lastResident, lastAnonymous, isExact) = (0, 0, 0, 0, false)
   }
 
   func executed(_ program: TraceEvent.Program, at time: Int64) {
     (isFollowed, hasExecuted, borrowsMemory, isExact) = (true, true, false, false)
-    (isUnreadFork, sharedExcess) = (false, 0)
+    (copiedAnonymous, sharedAnonymous) = (nil, 0)
     command = program.command
     if let memory = program.memory { note(memory, at: time) }
   }
@@ -93,13 +100,13 @@ extension TrackedProcess {
 
   /// Stops counting it for the tree: it has no memory left, although its trace events are still unread.
   func wasReaped() {
-    lastResident = 0
+    (lastResident, lastAnonymous) = (0, 0)
   }
 
   func ended(_ status: WaitStatus, at time: Int64) {
     ending = status
     isAlive = false
-    lastResident = 0
+    (lastResident, lastAnonymous) = (0, 0)
     lastSeen = max(lastSeen, time)
   }
 }
@@ -125,22 +132,22 @@ extension TrackedProcess {
   /// The resident bytes; zero for a zombie or if it shares another process's memory, nil after its end.
   func resident(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> Int64? {
     if borrowsMemory, !isFollowed { borrowsMemory = LinuxCalls.sharesMemory(pid, parent) == true }
-    guard let pages = residentPages(buffer: buffer) else { return nil }
-    isAlive = pages > 0
-    let bytes = isAlive && !borrowsMemory ? pages * Int64(PageSize.bytes) : 0
-    if bytes > 0 { note(bytes, at: time) }
-    lastResident = bytes
-    return bytes
+    guard let pages = pages(buffer: buffer) else { return nil }
+    isAlive = pages.resident > 0
+    let page = borrowsMemory ? 0 : Int64(PageSize.bytes)
+    (lastResident, lastAnonymous) = (pages.resident * page, pages.anonymous * page)
+    if lastResident > 0 { note(lastResident, at: time) }
+    return lastResident
   }
 
-  private func residentPages(buffer: UnsafeMutableRawBufferPointer) -> Int64? {
+  private func pages(buffer: UnsafeMutableRawBufferPointer) -> ProcText.Pages? {
     if keepsFileOpen, statm == nil {
       statm = ProcFile(path: "/proc/\(pid)/statm")
       keepsFileOpen = statm != nil
     }
-    if keepsFileOpen { return statm?.read(into: buffer).map(ProcText.residentPages(inStatm:)) }
+    if keepsFileOpen { return statm?.read(into: buffer).map(ProcText.pages(inStatm:)) }
     let file = ProcFile(path: "/proc/\(pid)/statm")
-    return file?.read(into: buffer).map(ProcText.residentPages(inStatm:))
+    return file?.read(into: buffer).map(ProcText.pages(inStatm:))
   }
 
   /// The values of `status`; nil for a zombie, or if the process no longer exists.
@@ -159,27 +166,39 @@ extension TrackedProcess {
     return ProcText.activity(inStat: text)
   }
 
-  /// Stores its proportional share of its resident memory.
-  func noteProportional(_ share: Int64, of resident: Int64) {
-    sharedExcess = max(0, resident - share)
+  /// Stores its proportional share of its anonymous memory.
+  func noteProportional(_ share: Int64, ofAnonymous anonymous: Int64) {
+    sharedAnonymous = max(0, anonymous - share)
   }
 
-  /// Its contribution to the tree's sum: its resident memory minus the shared part.
+  /// Its anonymous memory that no other process counts.
   ///
   /// A forked child shares everything with its parent at first; until its share is read, only its growth counts.
-  var contribution: Int64 { max(0, lastResident - sharedExcess) }
+  var ownAnonymous: Int64 { max(0, lastAnonymous - sharedAnonymous) }
+
+  /// The same for the main process, whose file pages and shared memory count as well.
+  var ownResident: Int64 { max(0, lastResident - sharedAnonymous) }
+
+  /// Compares the anonymous memory of the other processes with the least so far.
+  func noteOthers(_ anonymous: Int64) {
+    leastOthers = min(leastOthers ?? anonymous, anonymous)
+  }
+
+  /// A lower bound of the tree's peak: its own peak, with what the other processes had at all times.
+  var treePeak: Int64 { ownPeak > 0 ? ownPeak + (leastOthers ?? 0) : 0 }
 
   private func note(_ memory: MemoryReading, at time: Int64) {
+    (lastResident, lastAnonymous) = (memory.resident.count, memory.anonymous.count)
     note(max(memory.peak.count, memory.resident.count), at: time)
-    lastResident = memory.resident.count
   }
 
   private func note(_ bytes: Int64, at time: Int64) {
-    if isUnreadFork {
-      isUnreadFork = false
-      sharedExcess = bytes
+    if let copied = copiedAnonymous {
+      copiedAnonymous = nil
+      sharedAnonymous = min(lastAnonymous, copied)
     }
     peak = max(peak, bytes)
+    ownPeak = max(ownPeak, bytes - sharedAnonymous)
     lastSeen = max(lastSeen, time)
   }
 

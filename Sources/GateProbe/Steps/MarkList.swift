@@ -16,17 +16,16 @@ final class MarkList: Sendable {
   }
 
   private let state = Mutex(State())
-  private let level: @Sendable (_ beginsPhase: Bool) -> Sampler.Level
+  private let level: @Sendable (Sampler.MarkReading) -> Sampler.Level
 
-  /// - Parameter level: reads the main process's memory, for the beginning of a phase or for another mark; returns the
-  ///   time of the reading since the target's exec.
-  init(level: @escaping @Sendable (_ beginsPhase: Bool) -> Sampler.Level) {
+  /// - Parameter level: reads memory for a mark.
+  init(level: @escaping @Sendable (Sampler.MarkReading) -> Sampler.Level) {
     self.level = level
   }
 
   /// Records a mark of a step.
   func add(_ event: Mark.Event) {
-    let level = level(event.beginsPhase)
+    let level = level(event.reading)
     state.withLock { Self.append(event, level, to: &$0) }
   }
 
@@ -40,14 +39,16 @@ final class MarkList: Sendable {
       state.reader.read(bytes) { events.append(Mark.Event($0)) }
       return events
     }
-    let lastPhase = events.lastIndex(where: \.beginsPhase)
+    let lastPhase = events.lastIndex { $0.reading == .peak }
     let lastIteration = events.lastIndex(of: .iteration)
-    let level = level(lastPhase != nil)
+    let level = level(lastPhase != nil ? .peak : lastIteration != nil ? .tree : .plain)
     state.withLock { state in
       for (index, event) in events.enumerated() {
-        let isStale = event == .iteration && index != lastIteration
-        let peakBefore = index == lastPhase ? level.peakBefore : nil
-        Self.append(event, (level.time, isStale ? nil : level.resident, peakBefore), to: &state)
+        var own = level
+        if event == .iteration, index != lastIteration { (own.resident, own.tree) = (nil, nil) }
+        if event != .iteration { own.tree = nil }
+        if index != lastPhase { own.peakBefore = nil }
+        Self.append(event, own, to: &state)
       }
     }
   }
@@ -74,7 +75,9 @@ final class MarkList: Sendable {
     _ level: Sampler.Level,
     to state: inout State
   ) {
-    let mark = Mark(time: level.time, event: event, resident: level.resident, peakBefore: level.peakBefore)
+    let mark = Mark(
+      time: level.time, event: event, process: level.process, resident: level.resident, tree: level.tree,
+      peakBefore: level.peakBefore)
     guard event.activity == nil else { return state.activity = mark }
     guard state.marks.count < maxMarks else {
       state.dropped += 1
@@ -85,8 +88,13 @@ final class MarkList: Sendable {
 }
 
 extension Mark.Event {
-  fileprivate var beginsPhase: Bool {
-    if case .phase = self { true } else { false }
+  /// What a mark of this kind needs.
+  fileprivate var reading: Sampler.MarkReading {
+    switch self {
+    case .phase: .peak
+    case .iteration: .tree
+    case .mark, .value: .plain
+    }
   }
 
   init(_ message: MarkerMessage) {

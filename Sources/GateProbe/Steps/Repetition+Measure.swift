@@ -35,10 +35,12 @@ extension Repetition {
       composition: report.composition ?? run.lastComposition(in: report),
       compositions: report.compositions,
       treeMethod: report.treeMethod,
+      treePeak: report.treePeak,
       pageSize: PageSize.bytes,
       end: end,
       failure: outcome.failure,
       duration: duration,
+      settled: run.settled,
       stopRequested: run.stopRequested,
       widestGap: report.widestGap,
       unknownMarks: marks.unknownLines,
@@ -147,7 +149,8 @@ extension TargetRun {
   /// The composition of the main process at its end, as far as known.
   fileprivate func lastComposition(in report: SamplingReport) -> Composition? {
     guard let memory = report.samples.last(where: { $0.main != nil })?.main else { return nil }
-    let atEnd = main == processTree.leader ? instruments.composition(with: memory) : nil
+    let isOfLeader = report.processes.contains { $0.isMain && $0.id == processTree.leader }
+    let atEnd = isOfLeader ? instruments.composition(with: memory) : nil
     return atEnd ?? report.compositions.last { !$0.composition.libraries.isEmpty }?.composition
       ?? Composition(anonymous: memory.anonymous, file: memory.file, shared: memory.shared)
   }

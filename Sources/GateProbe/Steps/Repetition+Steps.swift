@@ -150,7 +150,7 @@ extension Repetition {
       latest = Settling(of: run.sampler.recent(Settling.maxSamples), since: start)
       return latest?.isSteady == true ? () : nil
     }
-    guard steady == nil else { return }
+    if steady != nil { return run.settled = latest?.window }
     throw .failed(latest.map { .notSettled(within: time, moved: $0.moved) } ?? .tooFewSamples(within: time))
   }
 

@@ -58,10 +58,10 @@ extension Repetition {
     return list
   }
 
-  /// The supervisor does not report the end of a main process that is not its child, so that needs polling.
+  /// The supervisor does not report the end of another main process than the started one, so that needs polling.
   private func pauseForTarget(_ run: TargetRun?) -> Duration {
     guard let run else { return .seconds(1) }
     let untilTimeout = isCancellable ? run.deadline.remaining : .seconds(1)
-    return min(scenario.target.main == nil ? .seconds(1) : .milliseconds(50), untilTimeout)
+    return min(run.isMainReported ? .seconds(1) : .milliseconds(50), untilTimeout)
   }
 }

@@ -186,7 +186,7 @@ extension Repetition {
       processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
     )
     sampler.start()
-    let list = MarkList { beginsPhase in sampler.level(beginningPhase: beginsPhase) }
+    let list = MarkList { sampler.level(reading: $0) }
     let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })

@@ -8,12 +8,13 @@ import GateCore
 /// does not matter.
 struct Settling: Equatable {
   /// The window: 1 s, or as long as 20 samples take.
-  static let window = Duration.seconds(1)
+  static let shortestWindow = Duration.seconds(1)
   static let minSamples = 20
   /// More than a window can contain: samples are at least 1 ms apart, 0.1 ms in the first 10 ms.
   static let maxSamples = 4096
   private static let segmentCount = 10
 
+  let window: ClosedRange<Duration>
   /// The range of the medians.
   let moved: Bytes
   /// The permitted range.
@@ -28,7 +29,7 @@ struct Settling: Equatable {
     }
     guard let last = known.last, known.count >= Self.minSamples else { return nil }
     let twentieth = known[known.count - Self.minSamples].time
-    let from = min(last.time - Self.window, twentieth)
+    let from = min(last.time - Self.shortestWindow, twentieth)
     guard from >= start, let first = known.first(where: { $0.time >= from }) else { return nil }
     let length = max((last.time - first.time).nanoseconds, 1)
     var segments = [[Int64]](repeating: [], count: Self.segmentCount)
@@ -38,6 +39,7 @@ struct Settling: Equatable {
     }
     let medians = segments.compactMap(Self.median)
     guard let low = medians.min(), let high = medians.max(), let middle = Self.median(medians) else { return nil }
+    window = first.time...last.time
     moved = Bytes(high - low)
     band = max(Bytes(middle / 100), .kibibytes(256))
   }

@@ -16,6 +16,8 @@ final class TargetRun {
   var input: Descriptor?
   /// Where the next `expect` starts its search.
   var searchPosition = OutputLog.Position()
+  /// See ``Recording/settled``.
+  var settled: ClosedRange<Duration>?
   var stopRequested: Duration?
   private(set) var sentSignals: Set<Signal> = []
   /// How the main process ended; nil while it is alive, and if unknown.
@@ -23,6 +25,9 @@ final class TargetRun {
   /// When the end of the main process was seen.
   private(set) var endedAt: MonotonicTime?
   private let hasMainRule: Bool
+  private let mayDetach: Bool
+  /// The process that the started one left behind.
+  private var daemon: Int32?
   /// When the main process was found to have vanished, with an unknown status.
   private var goneSince: MonotonicTime?
   /// Whether the leader was alive when the main process was last seen.
@@ -45,6 +50,7 @@ final class TargetRun {
     start = processTree.startedAt
     deadline = start + scenario.timeout
     hasMainRule = scenario.target.main != nil
+    mayDetach = scenario.ending == .steps
   }
 
   var hasEnded: Bool { endedAt != nil }
@@ -55,10 +61,14 @@ final class TargetRun {
     return !sentSignals.contains(signal)
   }
 
-  /// The main process; nil while unknown.
+  /// The process that gets signals, and whose end is that of the target: the one that a rule names, or else the one that
+  /// was started, or the daemon that it left behind; nil while unknown.
   var main: Int32? {
-    hasMainRule ? sampler.mainProcess : processTree.leader
+    hasMainRule ? sampler.mainProcess : daemon ?? processTree.leader
   }
+
+  /// Whether the supervisor reports the end of ``main``, because it is the process that was started.
+  var isMainReported: Bool { main == processTree.leader }
 
   /// Time since exec.
   var age: Duration { .now() - start }
@@ -69,13 +79,21 @@ final class TargetRun {
     processTree.collect()
     let leader = processTree.ending(of: processTree.leader)
     if !hasMainRule {
-      if let leader { end(with: leader, of: processTree.leader) }
+      if let leader, daemon == nil { leaderEnded(with: leader) }
+      if let daemon { refreshDaemon(daemon, leader: leader) }
     } else if let main = sampler.mainProcess {
       refreshDaemon(main, leader: leader)
     } else if let leader, leader != .exited(0) || processTree.isEmpty {
       end(with: leader, of: processTree.leader)
     }
     if !hasEnded, processTree.hasLostSupervisor { endWithSupervisor() }
+  }
+
+  /// The end of the started process is that of the target, unless steps follow and it has left a daemon behind.
+  private func leaderEnded(with status: WaitStatus) {
+    daemon = mayDetach && status == .exited(0) ? processTree.oldestOrphan : nil
+    leaderWasAlive = false
+    if daemon == nil { end(with: status, of: processTree.leader) }
   }
 
   /// Sends a signal to the main process.

@@ -3,13 +3,21 @@ import Glibc
 
 /// Parses the kernel's texts byte by byte, since the sampler's loop must not allocate.
 enum ProcText {
-  /// The resident memory in `/proc/<pid>/statm`: the second number, in pages.
-  ///
-  /// Zero for a process that has ended.
-  static func residentPages(inStatm text: UnsafeRawBufferPointer) -> Int64 {
+  /// The pages of a process by `/proc/<pid>/statm`.
+  struct Pages {
+    /// The second number; zero for a process that has ended.
+    var resident: Int64
+    /// The resident pages without those of files and shared memory, which the third number counts.
+    var anonymous: Int64
+  }
+
+  static func pages(inStatm text: UnsafeRawBufferPointer) -> Pages {
     var at = 0
     while at < text.count, text[at] != UInt8(ascii: " ") { at += 1 }
-    return number(in: text, at: at)
+    let resident = number(in: text, at: at)
+    at += 1
+    while at < text.count, text[at] != UInt8(ascii: " ") { at += 1 }
+    return Pages(resident: resident, anonymous: max(0, resident - number(in: text, at: at)))
   }
 
   /// The memory lines of `/proc/<pid>/status`.

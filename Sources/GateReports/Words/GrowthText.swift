@@ -4,13 +4,16 @@ extension Growth {
   /// The meaning of the growth, in a few words.
   var kindText: String {
     switch kind {
-    case .leaking: "a leak"
-    case .settling: "slowing down"
-    case .level where low > 0: "too small for a leak"
+    case .continuous: "grows continuously"
+    case .settling: Self.settlingText
+    case .level where low > 0: "grows slowly"
     case .level where high < 0: "falling"
     case .level: "level"
     }
   }
+
+  /// What cannot be told apart from a warm-up, in the words of all reports.
+  static let settlingText = "still rising; may be warm-up"
 
   /// As in `4.2 KiB/iteration (95 % interval: 4.1 KiB to 4.4 KiB)`.
   func text(perIteration: Bool) -> String {

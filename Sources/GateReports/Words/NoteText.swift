@@ -8,9 +8,6 @@ extension Note {
       note.displayText + (count < total ? " (in \(count) of \(total) repetitions)" : "")
     case .machine(let note): note.displayText
     case .comparedWithBuild(let build): "compared with the build `\(build)`, run alternately with the scenario's own"
-    case .largerChild(let child, let main):
-      "the child `\(child)` uses more memory than the main process `\(main)`, but only the main process is judged; gate "
-        + "`tree_peak`, name the child in `target: main: {name: REGEX}`, or start it with `exec` if a shell starts it"
     case .ungatedGrowth(let growth, let count, let total, let limit):
       "memory grows in \(count) of \(total) repetitions, by "
         + "\(growth.text(perIteration: scenario.growthIsPerIteration)), and the gate has no rule for growth; "
@@ -18,6 +15,9 @@ extension Note {
     case .noRepetitions: "no repetition was measured"
     case .nothingJudged: "nothing was judged: every metric of the gate is off"
     case .notJudged(let metric, let cause): "\(metric) is not judged: \(cause.text(for: metric))"
+    case .otherUnit(let metric, let before?, let now):
+      "\(metric) is not judged: it is in \(before) in the baseline, and in \(now) now; approve again"
+    case .otherUnit(let metric, nil, _): "\(metric) is not judged: the baseline does not have it; approve again"
     case .baselineSeldomSteady(let metric, 0, _): "\(metric) is not judged: the baseline has no steady state"
     case .baselineSeldomSteady(let metric, let count, let total):
       "\(metric) is not judged: only \(count) of the baseline's \(total) repetitions became steady"
@@ -28,6 +28,10 @@ extension Note {
       "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so only the size of "
         + "the change decides; 5 of each are enough"
     case .creep(let creep): creep.displayText
+    case .otherProgram(let before, let now):
+      "the largest process is `\(now)`, and was `\(before)` in the baseline"
+    case .ungatedRises(let rises): "rose, but the gate has no rule for it: \(Self.list(rises))"
+    case .risesWithinTolerance(let rises): "rose within the tolerance: \(Self.list(rises))"
     case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
   }
@@ -39,10 +43,18 @@ extension Note {
     case .recording: false
     case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
     case .machine, .comparedWithBuild, .notJudged, .baselineSeldomSteady, .environmentChanged: true
-    case .largerChild, .ungatedGrowth, .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep,
-      .onlyInBase:
+    case .otherUnit, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .noRepetitions,
+      .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase:
       false
     }
+  }
+
+  private static func list(_ rises: [Rise]) -> String {
+    rises.map { rise in
+      let ends = "\(Format.amount(rise.before, unit: rise.unit)) → \(Format.amount(rise.after, unit: rise.unit))"
+      let share = rise.metric.isRate || rise.before <= 0 ? nil : (rise.after - rise.before) / rise.before * 100
+      return "\(rise.metric) \(ends)" + (share.map { " (\(Format.percent($0)))" } ?? "")
+    }.joined(separator: ", ")
   }
 }
 

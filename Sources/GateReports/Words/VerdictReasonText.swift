@@ -15,10 +15,9 @@ extension MetricResult {
       case .aboveLimit(let excess): [limitText(atLeastBy: excess), isRise ? riseText : nil]
       case .nearLimit(let low, let high):
         ["\(metric) is between \(amount(low)) and \(amount(high)) (95\(Format.space)% interval), \(limitText)"]
+      case .riseWhileSettling: [riseText, "\(Growth.settlingText); a longer scenario shows which"]
       case .aboveLimitWhileSettling:
-        [
-          "\(metric) is above its limit of \(limitAmount), but slows down; a longer scenario may show that memory settles"
-        ]
+        ["\(metric) is above its limit of \(limitAmount)", "\(Growth.settlingText); a longer scenario shows which"]
       case .unavailable(let cause): ["\(metric) is unavailable: \(cause.text(for: metric))"]
       case .mixedTreeMethods(let methods):
         ["the repetitions counted their process trees by different methods: \(Self.list(methods.map(\.rawValue)))"]
@@ -31,7 +30,7 @@ extension MetricResult {
       case .wrongUnitInGate(let amount, let unit):
         ["the gate gives `\(amount.spelled)` for \(metric), but the target reports it in \(unit)"]
       case .otherUnit(let before, let now):
-        ["\(metric) is in \(before) in the baseline, but the target now reports it in \(now); approve again"]
+        ["\(metric) is in \(before) in the baseline, and in \(now) now; approve again"]
       }
     if isWarning { parts.append("warning only (`on: warn`)") }
     return parts.compactMap(\.self).joined(separator: "; ")

@@ -35,7 +35,6 @@ package struct Record {
     var scenarioRun = ScenarioRun(
       scenario, in: rule.environment(of: scenario, on: invocation.measurer), by: invocation.measurer, into: outputs,
       showProgress: invocation.console.show)
-    scenarioRun.givesAdvice = false
     scenarioRun.storesRecordings = false
     for number in (1 - scenario.warmup)...repetitions {
       guard scenarioRun.run(to: number, of: repetitions) else {

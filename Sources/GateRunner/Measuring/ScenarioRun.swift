@@ -14,9 +14,6 @@ struct ScenarioRun {
   var folderName: ScenarioName
   /// Notes on the measurement as a whole.
   var notes: [Note]
-  /// Whether notes mention a child that holds most of the memory, and growth, if no gate covers them; the report of
-  /// `record` has values instead.
-  var givesAdvice = true
   var storesRecordings = true
   /// Whether this is the comparison build.
   var isComparison = false
@@ -86,9 +83,6 @@ struct ScenarioRun {
       result.summary.composition = extracts[middle].composition
       result.compositionAtPeak = extracts[middle].compositionAtPeak
     }
-    if givesAdvice {
-      result.notes += [noteOnLargerChild, result.noteOnUngatedGrowth].compactMap(\.self)
-    }
     return result
   }
 
@@ -136,14 +130,6 @@ struct ScenarioRun {
     )
   }
 
-  /// A note on a child that held most of the memory without a gate rule, since its rise would go unnoticed.
-  private var noteOnLargerChild: Note? {
-    let isGated = scenario.gate.rules.contains { $0.metric.isOfTree && $0.severity != .off }
-    let children = extracts.compactMap(\.largerChild)
-    guard !isGated, children.count * 2 > extracts.count, let child = children.last else { return nil }
-    return .largerChild(child: child, main: extracts.last?.mainCommand ?? "unknown")
-  }
-
   /// Notes shared by several repetitions, as one note with their number; at most ``mostShared``.
   private static func shared(_ notes: [[RecordingNote]]) -> [Note] {
     var order: [RecordingNote] = []
@@ -166,15 +152,10 @@ private struct Extract {
   let composition: Composition?
   let compositionAtPeak: Composition?
   let growthIsPerIteration: Bool
-  /// The command of the largest child, if it held most of the memory.
-  let largerChild: String?
-  let mainCommand: String?
 
   init(_ recording: Recording) {
     composition = recording.composition
     compositionAtPeak = recording.compositionAtPeak
     growthIsPerIteration = recording.growthIsPerIteration
-    largerChild = recording.largerChild?.command
-    mainCommand = recording.processes.first(where: \.isMain)?.command
   }
 }

@@ -291,7 +291,7 @@ private let malformedResults: [MalformedDocument] = [
   ),
   result(
     "unknown kind of growth", "\"level\"", "\"up\"",
-    "`scenarios[1].repetitions[0].growthFit.kind` is `up`, expected one of level, leaking, settling"
+    "`scenarios[1].repetitions[0].growthFit.kind` is `up`, expected one of level, continuous, settling"
   ),
   result(
     "unknown steadiness", "\"drifting\"", "\"wobbly\"",

@@ -112,7 +112,7 @@ struct ReportedValueTests {
   @Test("Units of other metrics and of missing values are ignored")
   func otherUnits() throws {
     let strange = String(decoding: result, as: UTF8.self).replacing(
-      #""units" : {"#, with: #""units" : {"peak_rss": "pages", "value.other": "items", "growth": "a b", "#)
+      #""units" : {"#, with: #""units" : {"peak_rss": "pages", "value.other": "items", "spike": "a b", "#)
     #expect(try ResultFile.decode(Array(strange.utf8), path: "r.json") == Example.result)
   }
 

@@ -152,7 +152,7 @@ struct ScenarioReaderTests {
       ("peak_rss: {on: warn}", GateRule(metric: .peakRSS, tolerance: .standard, severity: .warn)),
       ("peak_rss: {limit: 1MiB}", GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(1))),
       ("growth: {tolerance: auto}", GateRule(metric: .growth, tolerance: .automatic)),
-      ("growth: off", GateRule(metric: .growth, tolerance: nil, severity: .off)),
+      ("growth: off", GateRule(metric: .growth, tolerance: .automatic, severity: .off)),
       (
         "phase.a.b.steady_rss: 0%",
         GateRule(metric: .phase("a.b", .steadyRSS), tolerance: .bounds(relative: Percent(0), absolute: nil))

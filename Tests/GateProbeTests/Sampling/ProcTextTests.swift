@@ -13,7 +13,7 @@ struct ProcTextTests {
     "The resident pages are the second number of statm",
     arguments: [("1234 567 89 1 0 2 0\n", 567), ("0 0 0 0 0 0 0\n", 0), ("12", 0), ("", 0)])
   func statm(text: String, pages: Int64) {
-    #expect(withBytes(text, ProcText.residentPages(inStatm:)) == pages)
+    #expect(withBytes(text) { ProcText.pages(inStatm: $0).resident } == pages)
   }
 
   @Test("The memory lines of status are parsed")

@@ -53,7 +53,10 @@ struct MarkTests {
 
   @Test("Of several iterations in one read, only the last has a memory level; other marks keep theirs")
   func burst() {
-    let list = MarkList { (.seconds(1), .mebibytes(20), $0 ? .mebibytes(30) : nil) }
+    let list = MarkList { reading in
+      Sampler.Level(
+        time: .seconds(1), resident: .mebibytes(20), peakBefore: reading == .peak ? .mebibytes(30) : nil)
+    }
     list.read(Array("iteration\niteration\nmark a\niteration\nphase b\n".utf8)[...])
     let marks = list.finish(at: .seconds(1)).marks
     #expect(marks.map(\.event) == [.iteration, .iteration, .mark("a"), .iteration, .phase("b")])
@@ -63,7 +66,7 @@ struct MarkTests {
 
   @Test("Only the last activity mark is kept, however many there are")
   func activities() {
-    let list = MarkList { _ in (.seconds(1), .mebibytes(20), nil) }
+    let list = MarkList { _ in Sampler.Level(time: .seconds(1), resident: .mebibytes(20)) }
     list.read(Array("mark a\n".utf8)[...])
     let turn = Array("mark activity.active\nmark activity.idle\n".utf8)
     for _ in 0..<MarkList.maxMarks { list.read(turn[...]) }

@@ -79,7 +79,7 @@ extension Shape {
       "code": .missing(whole), "signal": .missing(text), "proof": .missing(text), "detail": .missing(text),
     ]),
     "durationSeconds": number, "processes": whole, "metrics": measurements,
-    "growthFit": .missing(object(["low": number, "high": number, "kind": word(["level", "leaking", "settling"])])),
+    "growthFit": .missing(object(["low": number, "high": number, "kind": word(["level", "continuous", "settling"])])),
     "steadiness": word(["steady", "unsteady", "drifting", "too-short"]),
     "phases": list(of: object(["name": text, "peak_rss": .missing(whole), "steady_rss": .missing(whole)])),
     "notes": list(of: object(["text": text])),

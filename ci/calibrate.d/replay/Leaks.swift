@@ -132,7 +132,7 @@ package enum LeakTables {
     return count
   }
 
-  private static let kinds = ["leaking", "settling", "level", "none"]
+  private static let kinds = ["continuous", "settling", "level", "none"]
 
   private static func cells(_ count: Count) -> [String] {
     kinds.map { "\(count.kinds[$0] ?? 0)" } + ["\(count.reported)"]

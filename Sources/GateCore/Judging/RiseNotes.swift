@@ -1,0 +1,48 @@
+import Statistics
+
+extension ScenarioResult {
+  /// What a verdict does not show: certain rises within the tolerance, and far ones of metrics without a rule.
+  func notesOnRises(above baseline: Baseline) -> [Note] {
+    let within = summary.metrics.filter { $0.verdict == .pass && $0.allowed != nil }
+      .compactMap { rise(of: $0.metric, above: baseline, by: Self.leastShareWithinTolerance, noise: 1) }
+    let ungated = measuredWithoutRule.compactMap {
+      rise(of: $0, above: baseline, by: Self.leastShareWithoutRule, noise: 2)
+    }
+    return (within.isEmpty ? [] : [.risesWithinTolerance(rises: within)])
+      + (ungated.isEmpty ? [] : [.ungatedRises(rises: ungated)])
+  }
+
+  /// Smaller rises within the tolerance are not worth a word, as shares of the level.
+  private static let leastShareWithinTolerance = 0.01
+  private static let leastShareWithoutRule = 0.1
+
+  /// Page faults depend on the machine's speed, and the tree of a single process is that process.
+  private var measuredWithoutRule: [MetricName] {
+    let judged = Set(summary.metrics.map(\.metric)).union([.faultRate])
+    let isTree = repetitions.contains { $0.processes > 1 }
+    return Set(repetitions.flatMap { $0.allMetrics.keys }).subtracting(judged).filter { isTree || !$0.isOfTree }
+      .sorted(by: MetricName.isListedBefore)
+  }
+
+  /// The rise of a metric if an unchanged program shows it in less than 1 of 100 checks, and if it is larger than a
+  /// share of the level and than the noise of the baseline (`noise` times the tolerance `auto`).
+  private func rise(of metric: MetricName, above baseline: Baseline, by share: Double, noise: Double) -> Rise? {
+    let values = repetitions.compactMap { $0.allMetrics[metric] }
+    guard values.count * 2 > repetitions.count, let base = baseline.metrics[metric], baseline.unit(of: metric) == unit(of: metric),
+      let shift = Shift(from: base, to: values)?.estimate, let before = Spread.median(base),
+      let after = Spread.median(values)
+    else { return nil }
+    let parts = Tolerance.automaticParts(above: base, of: metric)
+    let least = max(share * abs(before), noise * parts.relative, metric == .growth ? parts.absolute : 0)
+    guard shift > max(least, metric.isWholeBytes ? 2 * MetricJudgement.leastDeviation : 0),
+      RankTest.pValue(ofRiseFrom: base, to: values) <= RepetitionPlan.falseAlarms
+    else { return nil }
+    return Rise(metric: metric, unit: unit(of: metric), before: before, after: after)
+  }
+
+  /// A note if the program of the baseline is not the main process any more.
+  func noteOnProgram(of baseline: Baseline) -> Note? {
+    guard let before = baseline.program, let now = program, before != now else { return nil }
+    return .otherProgram(baseline: before, current: now)
+  }
+}

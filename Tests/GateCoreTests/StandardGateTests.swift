@@ -1,0 +1,145 @@
+import GateCore
+import Testing
+
+@Suite("The default gate")
+struct StandardGateTests {
+  private static let perIteration = MetricName.growth.unit(perIteration: true)
+
+  private func measured(
+    _ metrics: [MetricName: [Double?]],
+    processes: Int = 1,
+    growth kind: Growth.Kind? = nil,
+    perIteration: Bool = false
+  ) -> ScenarioResult {
+    var result = Given.measurements(metrics)
+    result.summary.growthIsPerIteration = perIteration
+    for index in result.repetitions.indices {
+      result.repetitions[index].processes = processes
+      guard let kind, let slope = metrics[.growth]?[index] else { continue }
+      result.repetitions[index].growth = Growth(slope: slope, low: slope, high: slope, kind: kind)
+    }
+    return result
+  }
+
+  private func baseline(_ metrics: [MetricName: [Double]], growthIn unit: String? = perIteration) -> Baseline {
+    var baseline = Given.baseline(metrics)
+    baseline.units[.growth] = unit
+    return baseline
+  }
+
+  private func names(_ result: ScenarioResult) -> [String] { result.metrics.map(\.metric.text) }
+
+  @Test("It has the peak and the level; of several processes also those of the tree; with iterations also growth")
+  func applicableMetrics() {
+    let values = Given.values(10)
+    let all: [MetricName: [Double]] = [
+      .peakRSS: values, .steadyRSS: values, .treePeak: values, .treeSteady: values, .growth: values.map { _ in 0 },
+    ]
+    let base = baseline(all)
+    #expect(names(measured(all).judged(against: .missing)) == ["peak_rss", "steady_rss"])
+    #expect(
+      names(measured(all, processes: 2, perIteration: true).judged(against: .baseline(base)))
+        == ["peak_rss", "steady_rss", "tree_peak", "tree_steady", "growth"])
+  }
+
+  @Test("A rise that only the tree shows is a regression", arguments: [MetricName.treePeak, .treeSteady])
+  func tree(metric: MetricName) {
+    let same: [MetricName: [Double]] = [
+      .peakRSS: Given.values(10), .treePeak: Given.values(50), .treeSteady: Given.values(40),
+    ]
+    var risen = same
+    risen[metric] = Given.values(60)
+    #expect(measured(same, processes: 5).judged(against: .baseline(baseline(same))).verdict == .pass)
+    #expect(measured(risen, processes: 5).judged(against: .baseline(baseline(same))).verdict == .regression)
+  }
+
+  @Test("More growth per iteration is a regression; growth that slows down is inconclusive")
+  func growth() {
+    let peak = Given.values(10)
+    let base = baseline([.peakRSS: peak, .growth: [0, 3, 0, 9, 0, 0, 0, 4, 0, 0]])
+    func result(_ slopes: [Double], _ kind: Growth.Kind = .level) -> ScenarioResult {
+      measured([.peakRSS: peak, .growth: slopes], growth: kind, perIteration: true).judged(against: .baseline(base))
+    }
+    #expect(result([0, 0, 5, 0, 0]).verdict == .pass)
+    #expect(result([120, 100, 90, 120, 110]).verdict == .pass)
+    #expect(result([512, 500, 520, 508, 512]).verdict == .regression)
+    let settling = result([512, 500, 520, 508, 512], .settling)
+    #expect(settling.verdict == .inconclusive)
+    #expect(settling.metrics.last?.reason == .riseWhileSettling)
+    #expect(settling.metrics.last?.isUndecided == false)
+  }
+
+  @Test("Growth in another unit than the baseline's is not compared, and a note says so")
+  func otherUnit() {
+    let values: [MetricName: [Double]] = [.peakRSS: Given.values(10), .growth: Array(repeating: 900_000, count: 5)]
+    let perSecond = measured(values).judged(against: .baseline(baseline(values)))
+    #expect(perSecond.verdict == .pass)
+    #expect(
+      perSecond.notes.contains(
+        .otherUnit(metric: .growth, baseline: Self.perIteration, current: "bytes/second")))
+    let named = Gate(rules: [GateRule(metric: .growth, tolerance: .automatic)])
+    var gated = measured(values)
+    gated.gate = named
+    let judged = gated.judged(against: .baseline(baseline(values)))
+    #expect(judged.verdict == .inconclusive)
+    #expect(judged.metrics.first?.reason == .otherUnit(baseline: Self.perIteration, current: "bytes/second"))
+  }
+
+  @Test("It is improved only if every metric was judged")
+  func halfImproved() {
+    let base = baseline([.peakRSS: Given.values(100, count: 10), .steadyRSS: Given.values(50)])
+    let result = measured([.peakRSS: Given.values(80), .steadyRSS: Given.values(90)])
+      .judged(against: .baseline(base))
+    #expect(result.metrics.map(\.verdict) == [.improved])
+    #expect(result.verdict == .pass)
+    #expect(result.notes.contains(.baselineSeldomSteady(metric: .steadyRSS, count: 5, total: 10)))
+    // Not judged, but its rise is told.
+    let rise = Rise(
+      metric: .steadyRSS, unit: "bytes", before: Given.values(50)[0], after: Given.values(90)[0])
+    #expect(result.notes.contains(.ungatedRises(rises: [rise])))
+  }
+
+  @Test("A pass tells certain rises within the tolerance, and far rises of metrics without a rule")
+  func rises() {
+    let before: [MetricName: [Double]] = [
+      .peakRSS: Given.values(100, count: 10), .steadyRSS: Given.values(90, count: 10),
+      .spike: Given.values(1, count: 10),
+    ]
+    let after: [MetricName: [Double]] = [
+      .peakRSS: Given.values(102), .steadyRSS: Given.values(90), .spike: Given.values(9),
+    ]
+    let result = measured(after).judged(against: .baseline(baseline(before)))
+    #expect(result.verdict == .pass)
+    func rise(_ metric: MetricName) -> Rise {
+      Rise(metric: metric, unit: "bytes", before: before[metric]?.first ?? 0, after: after[metric]?.first ?? 0)
+    }
+    #expect(result.notes.contains(.risesWithinTolerance(rises: [rise(.peakRSS)])))
+    #expect(result.notes.contains(.ungatedRises(rises: [rise(.spike)])))
+    #expect(measured(before).judged(against: .baseline(baseline(before))).notes == [])
+  }
+
+  @Test("A baseline has only the levels of repetitions that were steady by the narrow band; a check takes all")
+  func nearlySteady() {
+    var result = measured([.peakRSS: Given.values(10, count: 10), .steadyRSS: Given.values(9, count: 10)])
+    for index in 0..<2 { result.repetitions[index].nearlySteady = [.steadyRSS] }
+    #expect(Baseline(of: result).metrics[.steadyRSS]?.count == 8)
+    let base = baseline([.peakRSS: Given.values(10, count: 10), .steadyRSS: Given.values(9, count: 10)])
+    #expect(result.judged(against: .baseline(base)).metrics.last?.current?.count == 10)
+  }
+
+  @Test("A note names the main program if it is not the baseline's")
+  func program() {
+    var result = measured([.peakRSS: Given.values(10), .steadyRSS: Given.values(9)])
+    for index in result.repetitions.indices {
+      result.repetitions[index].largestProcesses = [
+        ProcessRecord(
+          id: 7, parent: 1, command: "node", isMain: true, peak: .mebibytes(10), firstSeen: .zero, lastSeen: .zero)
+      ]
+    }
+    var base = Baseline(of: result)
+    #expect(base.program == "node")
+    #expect(result.judged(against: .baseline(base)).notes == [])
+    base.program = "npm"
+    #expect(result.judged(against: .baseline(base)).notes == [.otherProgram(baseline: "npm", current: "node")])
+  }
+}
