@@ -29,6 +29,7 @@ struct ScenarioReader {
     scenario.root = context.root
     scenario = apply(fields, to: scenario)
     connectSends(of: &scenario, at: value.place)
+    if let gate = fields["gate"] { GateReader(context: context).checkPhases(in: gate, of: scenario) }
     return scenario
   }
 
