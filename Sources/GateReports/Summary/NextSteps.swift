@@ -52,9 +52,22 @@ struct NextSteps {
       (.noBaseline, "if these values are right, approve them as the first baseline:"),
       (.improved, "to keep the improvement, approve it as the new baseline:"),
     ]
-    return purposes.flatMap { verdict, purpose in
+    let approvals = purposes.flatMap { verdict, purpose in
       steps(purpose, ["approve"] + source, for: verdict == .regression ? namesOfRises : names(verdict))
     }
+    return approvals.isEmpty ? [] : remeasurements + approvals
+  }
+
+  /// A command that measures as often as the baselines, since `approve` refuses fewer repetitions.
+  private var remeasurements: [Suggestion] {
+    let candidates = namesOfRises + names(.improved)
+    let few = result.scenarios.filter { scenario in
+      candidates.contains(scenario.name.text) && scenario.repetitions.count < scenario.baselineCount
+    }
+    guard context.approval == .lastCheck, let count = few.map(\.baselineCount).max() else { return [] }
+    return steps(
+      "before an approval, measure as many repetitions as the baseline has:", ["check", "--repetitions", "\(count)"],
+      for: few.map(\.name.text))
   }
 
   /// The scenarios that rose above their baselines, not only above a limit.
@@ -117,4 +130,9 @@ struct NextSteps {
     let measured = context.command == .check ? repeated : "measure both again with more repetitions"
     return "to get a decision: \(measured), or \(tolerance ?? "a larger tolerance")"
   }
+}
+
+extension ScenarioResult {
+  /// The number of repetitions of the baseline; 0 without one.
+  fileprivate var baselineCount: Int { summary.metrics.compactMap(\.baseline?.count).max() ?? 0 }
 }
