@@ -9,7 +9,7 @@ struct NextSteps {
   private static let mostNames = 6
 
   func write(to page: inout TerminalPage) {
-    let (steps, advice) = (approvals + closerLooks, advice)
+    let (steps, advice) = (remeasurements + approvals + closerLooks, advice)
     guard !steps.isEmpty || !advice.isEmpty else { return }
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
@@ -52,19 +52,20 @@ struct NextSteps {
       (.noBaseline, "if these values are right, approve them as the first baseline:"),
       (.improved, "to keep the improvement, approve it as the new baseline:"),
     ]
-    let approvals = purposes.flatMap { verdict, purpose in
+    return purposes.flatMap { verdict, purpose in
       steps(purpose, ["approve"] + source, for: verdict == .regression ? namesOfRises : names(verdict))
     }
-    return approvals.isEmpty ? [] : remeasurements + approvals
   }
 
   /// A command that measures as often as the baselines, since `approve` refuses fewer repetitions.
-  private var remeasurements: [Suggestion] {
+  var remeasurements: [Suggestion] {
     let candidates = namesOfRises + names(.improved)
     let few = result.scenarios.filter { scenario in
       candidates.contains(scenario.name.text) && scenario.repetitions.count < scenario.baselineCount
     }
-    guard context.approval == .lastCheck, let count = few.map(\.baselineCount).max() else { return [] }
+    guard context.command == .check, context.approval != .unavailable, let count = few.map(\.baselineCount).max() else {
+      return []
+    }
     return steps(
       "before an approval, measure as many repetitions as the baseline has:", ["check", "--repetitions", "\(count)"],
       for: few.map(\.name.text))
