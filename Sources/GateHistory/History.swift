@@ -307,7 +307,7 @@ extension Date {
 extension RunSummary {
   /// The text for comparing two runs with the same ID: the stored fields, which are fewer than those of a result file.
   fileprivate var comparedText: String {
-    let head = [run.commit, run.branch, run.subject, run.buildURL].map { $0 ?? "" }
+    let head = [run.commit, run.branch, run.subject, run.buildURL].map { $0 ?? "" } + ["\(run.isDirty)"]
     let scenarios = scenarios.map { scenario in
       let metrics = scenario.allMetrics.map { "\($0.metric) \($0.verdict.rawValue) \($0.current?.median ?? 0)" }
       return "\(scenario.name) \(scenario.verdict.rawValue) \(metrics.joined(separator: " "))"

@@ -6,7 +6,7 @@ enum HistorySchema {
   static let applicationID: Int32 = 0x4869_5761
 
   /// The version of the tables (`PRAGMA user_version`); files of other versions are rejected.
-  static let version = 3
+  static let version = 4
 
   /// Creates the tables in an empty file.
   static func create(in queue: DatabaseQueue) throws {
@@ -51,6 +51,7 @@ enum HistorySchema {
       started_at INTEGER NOT NULL,
       duration INTEGER NOT NULL,
       commit_id TEXT,
+      dirty INTEGER NOT NULL,
       subject TEXT,
       branch_id INTEGER REFERENCES name (id),
       build_url TEXT,

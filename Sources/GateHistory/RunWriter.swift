@@ -19,7 +19,7 @@ struct RunWriter {
     }
     self.db = db
     insertRun = try inserting(
-      into: "run", "identifier, started_at, duration, commit_id, subject, branch_id, build_url, environment_id")
+      into: "run", "identifier, started_at, duration, commit_id, dirty, subject, branch_id, build_url, environment_id")
     insertScenario = try inserting(
       into: "scenario",
       """
@@ -42,6 +42,7 @@ struct RunWriter {
     insertRun.bind(.integer(run.startedAt.inMilliseconds))
     insertRun.bind(.integer(run.duration.nanoseconds))
     insertRun.bind(.text(run.commit))
+    insertRun.bind(.integer(run.isDirty ? 1 : 0))
     insertRun.bind(.text(run.subject))
     insertRun.bind(.integer(try run.branch.map { try id(ofName: $0) }))
     insertRun.bind(.text(run.buildURL))

@@ -10,10 +10,10 @@ struct StoredRun {
 
   /// The columns that ``init(_:)`` reads.
   static let columns = """
-    run.id, run.environment_id, run.identifier, run.started_at, run.duration, run.commit_id, run.subject, branch.text,
-    run.build_url
+    run.id, run.environment_id, run.identifier, run.started_at, run.duration, run.commit_id, run.dirty, run.subject,
+    branch.text, run.build_url
     """
-  static let columnCount: Int32 = 9
+  static let columnCount: Int32 = 10
   static let joins = "LEFT JOIN name AS branch ON branch.id = run.branch_id"
 
   init(_ row: RawStatement) {
@@ -21,8 +21,8 @@ struct StoredRun {
     environment = row.integer(1)
     info = RunInfo(
       id: row.text(2), startedAt: Date(milliseconds: row.integer(3)), duration: .nanoseconds(row.integer(4)),
-      commit: row.optionalText(5), subject: row.optionalText(6), branch: row.optionalText(7),
-      buildURL: row.optionalText(8))
+      commit: row.optionalText(5), isDirty: row.integer(6) != 0, subject: row.optionalText(7),
+      branch: row.optionalText(8), buildURL: row.optionalText(9))
   }
 }
 

@@ -9,10 +9,19 @@ package enum ApprovalReport {
     }
     page.gap()
     page.paragraph(counts(changes), indent: 0, tone: .strong)
+    if let approval = changes.lazy.compactMap(\.approval).first { write(approval, to: &page) }
     if changes.contains(where: { $0.outcome == .created || $0.outcome == .replaced }) {
       page.paragraph("commit the changed files, so that later checks compare with them", indent: 0)
     }
     return page.text
+  }
+
+  /// Writes what all written baselines have in common.
+  private static func write(_ approval: Approval, to page: inout TerminalPage) {
+    page.paragraph(TerminalText.safe(approval.signature), indent: 0)
+    guard approval.isDirty, let commit = approval.commit else { return }
+    let text = "measured with uncommitted changes to commit \(TerminalText.safe(CommitText.short(commit)))"
+    page.paragraph("\(text); the baselines are marked `dirty`", indent: 0, label: "note: ")
   }
 
   private static func write(_ change: ApprovalChange, to page: inout TerminalPage) {
@@ -26,12 +35,29 @@ package enum ApprovalReport {
     )
     switch change.outcome {
     case .created, .replaced:
-      medians(change).write(to: &page, indent: 11)
+      medians(change, style).write(to: &page, indent: 11)
+      if let count = count(change) { page.paragraph(count, indent: 11) }
       page.line("           " + style.painted(TerminalText.safe(change.path), .faint))
-    case .unchanged: break
-    case .skipped(let reason): page.paragraph(TerminalText.safe(reason.displayText), indent: 11)
+    case .unchanged(let reason): page.paragraph(reason.displayText, indent: 11)
+    case .skipped(let reasons): write(reasons, against: change.scenario, to: &page)
     }
     for creep in change.creeps { page.paragraph(TerminalText.safe(creep.displayText), indent: 11, label: "note: ") }
+  }
+
+  private static func write(
+    _ reasons: [ApprovalChange.SkipReason],
+    against scenario: ScenarioName,
+    to page: inout TerminalPage
+  ) {
+    for reason in reasons {
+      page.paragraph(TerminalText.safe(reason.displayText), indent: 11)
+      if let hint = reason.hintText(for: scenario) {
+        page.paragraph(TerminalText.safe(hint), indent: 11, label: "hint: ")
+      }
+    }
+    if reasons.allSatisfy(\.canBeOverridden) {
+      page.paragraph("`--force` approves it all the same", indent: 11, label: "hint: ")
+    }
   }
 
   private static func heading(_ outcome: ApprovalChange.Outcome) -> (String, Tone) {
@@ -43,8 +69,15 @@ package enum ApprovalReport {
     }
   }
 
+  /// As in `medians of 10 repetitions (before: 5)`; nil if the number is unknown.
+  private static func count(_ change: ApprovalChange) -> String? {
+    guard change.countAfter > 0 else { return nil }
+    let before = change.countBefore == 0 || change.countBefore == change.countAfter ? nil : change.countBefore
+    return "medians of \(Format.count(change.countAfter, "repetition"))" + (before.map { " (before: \($0))" } ?? "")
+  }
+
   /// The medians before and after.
-  private static func medians(_ change: ApprovalChange) -> Table {
+  private static func medians(_ change: ApprovalChange, _ style: TerminalStyle) -> Table {
     let names = Set(change.before.keys).union(change.after.keys)
     let ordered = names.sorted(by: MetricName.isListedBefore)
     let isNew = change.before.isEmpty
@@ -54,14 +87,17 @@ package enum ApprovalReport {
     func amount(_ value: Double?, _ metric: MetricName) -> Table.Cell {
       Table.Cell(value.map { Format.plainAmount($0, unit: unit(metric)) } ?? "none")
     }
-    let columns: [Table.Column] = [.init(side: .left), .init(), .init(gap: 1), .init(gap: 1), .init(), .init()]
+    let columns: [Table.Column] = [
+      .init(title: "metric", side: .left), .init(title: isNew ? "baseline" : "from"),
+      .init(gap: 1, isSeparator: true), .init(title: "to", gap: 1), .init(title: "change"), .init(),
+    ]
     return Table(
       columns: Array(columns.prefix(isNew ? 2 : 6)),
       rows: ordered.map { metric in
         let (before, after) = (change.before[metric], change.after[metric])
         let label = Table.Cell(TerminalText.safe(metric.text) + MetricUnit.suffix(of: unit(metric)))
         guard !isNew else { return [label, amount(after, metric)] }
-        return [label, amount(before, metric), "to", amount(after, metric)]
+        return [label, amount(before, metric), .init(style.arrow, .faint), amount(after, metric)]
           + difference(before, after, unit: unit(metric))
       }
     )

@@ -17,24 +17,29 @@ package enum HistoryReport {
       .init(title: "date (UTC)", side: .left), .init(title: "commit", side: .left), .init(title: "branch", side: .left),
       .init(title: "verdict", side: .left), .init(title: "scenarios"), .init(title: "peak"),
     ])
-    table.rows = runs.map { row($0, of: scenarios, style) }
+    let branchWidth = max(8, style.width - widthBesidesBranch - (runs.contains(where: \.run.isDirty) ? 6 : 0))
+    table.rows = runs.map { row($0, of: scenarios, style, branchWidth: branchWidth) }
     table.write(to: &page, indent: 0)
     return page.text
   }
 
-  /// The maximum width of a line without the branch.
+  /// The maximum width of a line without the branch; commits such as `4f2a91c0d` have 9 columns.
   private static let widthBesidesBranch = 64
 
-  private static func row(_ run: RunSummary, of names: [ScenarioName], _ style: TerminalStyle) -> [Table.Cell] {
+  private static func row(
+    _ run: RunSummary,
+    of names: [ScenarioName],
+    _ style: TerminalStyle,
+    branchWidth: Int
+  ) -> [Table.Cell] {
     let scenarios = names.isEmpty ? run.scenarios : run.scenarios.filter { names.contains($0.name) }
     let verdict = Verdict.combined(scenarios.map(\.verdict))
     let worst = scenarios.compactMap(\.peakChange).max { $0.magnitude < $1.magnitude }
     let branch = TerminalText.safe(run.run.branch ?? "-")
     return [
       Table.Cell(run.run.startedAt.minute),
-      Table.Cell(TerminalText.safe(String((run.run.commit ?? "-").prefix(9)))),
-      Table.Cell(
-        TerminalText.cut(branch, to: max(8, style.width - widthBesidesBranch), at: .middle, mark: style.ellipsis)),
+      Table.Cell(TerminalText.safe(run.run.commitText() ?? "-")),
+      Table.Cell(TerminalText.cut(branch, to: branchWidth, at: .middle, mark: style.ellipsis)),
       Table.Cell(verdict.rawValue, verdict.tone),
       Table.Cell("\(scenarios.count)"),
       Table.Cell(Format.percent(worst)),

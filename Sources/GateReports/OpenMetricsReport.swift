@@ -82,11 +82,7 @@ extension MetricName {
   /// The metric's name in OpenMetrics form, with its phase or reported name as a label.
   fileprivate var parts: (name: String, label: [(String, String)]) {
     if isValue { return ("value", [("name", reportedName)]) }
-    for metric in Self.perPhase {
-      let suffix = ".\(metric.text)"
-      guard text.hasPrefix("phase."), text.hasSuffix(suffix), text.count > 6 + suffix.count else { continue }
-      return ("phase_" + metric.text, [("phase", String(text.dropFirst(6).dropLast(suffix.count)))])
-    }
+    if let (phase, metric) = inPhase { return ("phase_" + metric.text, [("phase", phase)]) }
     let plain = text.unicodeScalars.map { scalar in
       scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? Character(scalar) : "_"
     }

@@ -8,7 +8,12 @@ struct ApproveCommand: UseCaseCommand {
     abstract: "Makes the last result the baseline; measures nothing.",
     discussion: """
       Takes the last check on this machine, or a result file of another one (a CI artifact), and writes one baseline a \
-      scenario. Commit them: a review of the diff is the approval that the team sees. Equal figures change no byte.
+      scenario. Commit them: a review of the diff is the approval that the team sees. A result that passes against its \
+      baseline changes nothing.
+
+      A result is refused (exit code 3) if the scenario failed, if it lacks peak_rss or a metric that the gate names, \
+      and, unless --force is given, if it is of another commit or environment, has fewer repetitions than the baseline, \
+      was compared with another build, or if the scenario has changed in the project file since.
 
         highwater approve redis-load --reason "larger cache, agreed in #123"
         highwater approve --from result.json
@@ -30,6 +35,9 @@ struct ApproveCommand: UseCaseCommand {
   @Flag(help: "Approve only scenarios that improved.")
   var ratchet = false
 
+  @Flag(help: "Approve results that would be refused, and results that pass.")
+  var force = false
+
   @OptionGroup var project: ProjectOptions
   @OptionGroup var environment: EnvironmentOption
   @OptionGroup var console: ConsoleOptions
@@ -46,6 +54,7 @@ struct ApproveCommand: UseCaseCommand {
     approve.from = from
     approve.reason = reason
     approve.ratchets = ratchet
+    approve.forces = force
     return try approve.run(in: invocation)
   }
 }

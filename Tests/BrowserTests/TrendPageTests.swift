@@ -164,8 +164,10 @@ struct TrendPageTests {
       try await browser.press(.home)
       #expect(try await readout(browser).contains("Run 1 of 60"))
       #expect(try await readout(browser).contains("approved by Ada Byron"))
+      #expect(try await !readout(browser).contains("-dirty"))
       try await browser.press(.right)
       #expect(try await readout(browser).contains("Run 2 of 60"))
+      #expect(try await readout(browser).contains("-dirty"), "it had uncommitted changes")
       let reported: String = try await browser.evaluate(
         "return document.querySelector(arguments[0]).ariaValueText", .text(Self.chart))
       #expect(reported.contains("peak_rss 8.0\u{a0}MiB") && reported.contains("vs. the run before"))

@@ -237,6 +237,31 @@ struct JudgingTests {
     #expect(result.metrics.first?.reason == .unavailable(cause: .noPhaseStarted))
   }
 
+  @Test("The reason for a missing phase metric is that the phase is unknown, rare, too short or never steady")
+  func phases() {
+    func reason(_ metric: MetricName, phases: [[String: [MetricName: Double]]]) -> VerdictReason? {
+      let gate = Gate(rules: [GateRule(metric: metric, tolerance: .standard)])
+      var measured = Given.measurements([.peakRSS: Given.values(100, count: phases.count)], gate: gate)
+      for (index, phases) in phases.enumerated() {
+        measured.repetitions[index].phases = phases.map { .init(name: $0, metrics: $1) }
+      }
+      return measured.judged(against: .missing).metrics.first?.reason
+    }
+    let (load, steady) = (MetricName.phase("load", .peakRSS), MetricName.phase("load", .steadyRSS))
+    let other: [String: [MetricName: Double]] = ["loda": [.peakRSS: 1], "serve": [:]]
+    #expect(
+      reason(load, phases: [other, other])
+        == .unavailable(cause: .phaseNotStarted(started: ReportedNames(["loda", "serve"], missing: "load"))))
+    #expect(ReportedNames(["loda", "serve"], missing: "load").nearest == "loda")
+    #expect(
+      reason(load, phases: [["load": [.peakRSS: 1]], other]) == .unavailable(cause: .phaseSeldomStarted(in: 1, of: 2)))
+    #expect(
+      reason(load, phases: [["load": [:]], ["load": [:]]]) == .unavailable(cause: .phaseSeldomRead(in: 0, of: 2)))
+    #expect(
+      reason(steady, phases: [["load": [.steadyRSS: 1]], ["load": [.peakRSS: 1]]])
+        == .unavailable(cause: .phaseSeldomSteady(in: 1, of: 2)))
+  }
+
   @Test("A metric at `warn` is judged but does not count, and a metric at `off` is not judged")
   func severity() {
     let gate = Gate(rules: [

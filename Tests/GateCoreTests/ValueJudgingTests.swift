@@ -122,6 +122,18 @@ struct ValueJudgingTests {
     #expect(result.reason == .unavailable(cause: .notReported(in: count, of: 2)))
   }
 
+  @Test("If the target reported only other values, they are named, at most eight, with the nearest")
+  func otherValues() throws {
+    let names = (1...9).map { "value-\($0)" } + ["cache.entires"]
+    let metrics = Dictionary(uniqueKeysWithValues: names.map { (MetricName.value($0), [1.0, 1] as [Double?]) })
+    let measured = Given.measurements(metrics, gate: Gate(rules: [rule(Percent(3))]))
+    let reason = try #require(measured.judged(against: .missing).metrics.first?.reason)
+    let reported = ReportedNames(Set(names), missing: "cache.entries")
+    #expect(reason == .unavailable(cause: .otherValuesReported(reported: reported)))
+    #expect(reported.nearest == "cache.entires" && reported.count == 10)
+    #expect(reported.names == ["cache.entires"] + (1...7).map { "value-\($0)" })
+  }
+
   @Test("A baseline has the units of its values, and so does a result made of it")
   func baselineUnits() {
     let measured = measurements([5, 5, 5], rule(Percent(3)))

@@ -82,6 +82,7 @@ enum Given {
   static var richRun: RunSummary {
     var run = run(1)
     run.run.duration = .nanoseconds(12_345_678_901)
+    run.run.isDirty = true
     run.run.subject = "Keep “all” rows; 'quoted'"
     run.scenarios[0].tags = ["server", "slow"]
     run.run.buildURL = "https://ci.example/builds/7?tab=log"

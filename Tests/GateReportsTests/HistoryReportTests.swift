@@ -53,6 +53,15 @@ struct HistoryReportTests {
     #expect(HistoryReport.text([], of: [], style: TerminalStyle(width: 80)).isEmpty)
   }
 
+  @Test("A commit with uncommitted changes is marked, and the line still fits")
+  func dirty() {
+    var marked = runs
+    marked[1].run.isDirty = true
+    let text = HistoryReport.text(marked, of: [], style: TerminalStyle(width: 80))
+    #expect(text.contains("9437a5f0c-dirty  ") && text.contains("9437a5f0c  "))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
   @Test("With a scenario filter, verdict and change refer to the named scenarios")
   func named() {
     let text = HistoryReport.text([runs[0]], of: [ScenarioName("load")], style: TerminalStyle(width: 80))

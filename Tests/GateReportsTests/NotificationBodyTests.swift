@@ -80,6 +80,15 @@ struct NotificationBodyTests {
     #expect(metrics == [["peak_rss", "growth"], []])
   }
 
+  @Test("Uncommitted changes are marked in all messages", arguments: Webhook.Format.allCases)
+  func dirty(format: Webhook.Format) throws {
+    var result = Fixture.result([Fixture.passing("a")])
+    result.run.isDirty = true
+    let bytes = NotificationBody.bytes(result, states: [:], format: format, links: Self.links, exitCode: .pass)
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.contains(format == .json ? #""dirty":true"# : "4f2a91c0d6e8-dirty"), "\(text)")
+  }
+
   @Test("The JSON message has the end and its evidence for a scenario without values")
   func ends() throws {
     let object = try Self.json([Fixture.outOfMemory, Fixture.spiking], .json)

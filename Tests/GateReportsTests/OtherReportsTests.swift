@@ -73,22 +73,54 @@ struct ApprovalReportTests {
       before: [.peakRSS: 23_068_672, .phase("load", .peakRSS): 20_000_000, .growth: 0],
       after: [.peakRSS: 24_379_392, .steadyRSS: 22_642_688, .growth: 12.5]
     ),
-    ApprovalChange(scenario: ScenarioName("same"), environment: "linux", path: "x", outcome: .unchanged),
-    ApprovalChange(
-      scenario: ScenarioName("broken"), environment: "linux", path: "x",
-      outcome: .skipped(
-        .failed(Fixture.failure(of: End(.exited, code: 1))))
-    ),
+    unchanged("same", .equalValues), unchanged("passing", .passes), unchanged("higher", .notImproved),
+    skipped("broken", [.failed(Fixture.failure(of: End(.exited, code: 1)))]),
+    skipped(
+      "incomplete",
+      [
+        .unavailable(metric: .steadyRSS, cause: .neverSteady(steadiness: .unsteady)),
+        .unavailable(metric: .value("hits"), cause: .notReported(in: 0, of: 5)),
+      ]),
+    skipped(
+      "old one",
+      [
+        .otherCommit(measured: Fixture.run.commit ?? "", isDirty: true, head: "9437a5f0c0ffee"),
+        .otherDefinition(measured: definition("server --old"), current: definition("server --new")),
+        .fewerThanBaseline(count: 5, baseline: 10), .fewerThanPlanned(count: 1, least: 5),
+        .comparedWithBuild(build: "BUILD=main"), .otherEnvironment(measured: "linux-x86_64-2cpu-traced", named: "ci"),
+        .otherMachine(environment: "ci", differences: [.init(field: .cpus, baseline: "64", current: "2")]),
+      ]),
   ]
+
+  private static func unchanged(_ name: String, _ reason: ApprovalChange.KeepReason) -> ApprovalChange {
+    ApprovalChange(scenario: ScenarioName(name), environment: "linux", path: "x", outcome: .unchanged(reason))
+  }
+
+  private static func skipped(_ name: String, _ reasons: [ApprovalChange.SkipReason]) -> ApprovalChange {
+    ApprovalChange(scenario: ScenarioName(name), environment: "linux", path: "x", outcome: .skipped(reasons))
+  }
+
+  private static func definition(_ command: String) -> ScenarioDefinition {
+    Scenario(name: ScenarioName("x"), target: Target(command: .shell(command), workingDirectory: "/")).definition
+  }
+
+  /// The replaced baseline as it is written.
+  private static var written: [ApprovalChange] {
+    var changes = changes
+    (changes[1].countBefore, changes[1].countAfter) = (5, 10)
+    changes[1].approval = Approval(
+      at: Fixture.run.startedAt, by: "Ada", commit: Fixture.run.commit, isDirty: true, reason: "larger cache", run: "1")
+    return changes
+  }
 
   @Test("The report matches the golden file")
   func golden() throws {
-    try Golden.expect(ApprovalReport.text(Self.changes, style: TerminalStyle()), "approval.txt")
+    try Golden.expect(ApprovalReport.text(Self.written, style: TerminalStyle()), "approval.txt")
   }
 
   @Test("Every line fits the width, except paths", arguments: [40, 80])
   func width(columns: Int) {
-    let text = ApprovalReport.text(Self.changes, style: TerminalStyle(width: columns))
+    let text = ApprovalReport.text(Self.written, style: TerminalStyle(width: columns))
     let tooWide = text.split(separator: "\n").filter { Terminal.columns($0) > columns && !$0.contains("baselines/") }
     #expect(tooWide == [])
   }

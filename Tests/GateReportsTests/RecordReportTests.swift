@@ -122,7 +122,10 @@ struct RecordReportTests {
   @Test(
     "Growth is shown with its interval and its kind",
     arguments: [
-      (Growth(slope: 4300, low: 4200, high: 4500, kind: .continuous), "(95 % interval: 4.1 KiB to 4.4 KiB): grows continuously"),
+      (
+        Growth(slope: 4300, low: 4200, high: 4500, kind: .continuous),
+        "(95 % interval: 4.1 KiB to 4.4 KiB): grows continuously"
+      ),
       (
         Growth(slope: 4300, low: 4200, high: 4500, kind: .settling),
         "(95 % interval: 4.1 KiB to 4.4 KiB): still rising; may be warm-up"

@@ -112,10 +112,10 @@ struct ReportedValueTests {
     let text = ApprovalReport.text([change], style: TerminalStyle(width: 120)).replacing("\u{a0}", with: " ")
       .replacing(/\ +/, with: " ")
     for line in [
-      "value.cache.entries 1000 items to 1250.5 items +250.5 items +25.1 %",
-      "value.hits none to 0.25 hits/call", "value.queue.wait 500 ms to none",
+      "value.cache.entries 1000 items → 1250.5 items +250.5 items +25.1 %",
+      "value.hits none → 0.25 hits/call", "value.queue.wait 500 ms → none",
       // A percentage of a negative value would show a fall as a rise.
-      "value.saldo -2 EUR to -3.5 EUR -1.5 EUR\n",
+      "value.saldo -2 EUR → -3.5 EUR -1.5 EUR\n",
     ] {
       #expect(text.contains(line), "\(text)")
     }

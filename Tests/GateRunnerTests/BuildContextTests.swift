@@ -31,6 +31,19 @@ struct BuildContextTests {
     #expect(context.buildURL == url)
   }
 
+  @Test("The approver is named by the CI system, else by the checkout, else by the login")
+  func person() throws {
+    let project = try UseCaseProject(holding: 8)
+    try project.commit()
+    try project.shell("git config user.name 'Ada Lovelace'")
+    func person(_ variables: [String: String], root: String) -> String {
+      BuildContext(variables: variables, root: root).person
+    }
+    #expect(person(["USER": "ada", "GITHUB_ACTOR": "ada-l"], root: project.path) == "ada-l")
+    #expect(person(["USER": "ada"], root: project.path) == "Ada Lovelace")
+    #expect(person(["USER": "ada"], root: "/nowhere") == "ada")
+  }
+
   @Test("Without these variables nothing is known; an empty variable is ignored")
   func nothing() {
     let context = BuildContext(variables: ["GITHUB_SHA": ""], root: "/nowhere")

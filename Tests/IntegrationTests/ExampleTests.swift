@@ -20,7 +20,8 @@ struct ExampleTests {
     ]
     let first = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()
     #expect(first.code == 5, "\(first.output)\(first.errors)")
-    let approval = try Highwater.start(["approve"] + options, in: project, from: Self.root).wait()
+    // Fewer repetitions than the examples ask for.
+    let approval = try Highwater.start(["approve", "--force"] + options, in: project, from: Self.root).wait()
     #expect(approval.code == 0, "\(approval.output)\(approval.errors)")
     #expect(try !project.baselines().isEmpty)
     let second = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()

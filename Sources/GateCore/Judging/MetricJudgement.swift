@@ -23,6 +23,9 @@ extension Tolerance {
     switch self {
     case .bounds(let relative, let absolute):
       return max((relative?.value ?? 0) / 100 * level, absolute?.value ?? 0)
+    case .automaticAtLeast(let relative, let absolute):
+      let bounds = Tolerance.bounds(relative: relative, absolute: absolute)
+      return max(bounds.allowed(above: baseline), Tolerance.automatic.allowed(above: baseline, of: metric))
     case .automatic:
       let parts = Self.automaticParts(above: baseline, of: metric)
       return metric.isValue ? parts.relative : max(parts.relative, parts.absolute)

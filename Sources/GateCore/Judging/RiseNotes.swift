@@ -28,9 +28,9 @@ extension ScenarioResult {
   /// share of the level and than the noise of the baseline (`noise` times the tolerance `auto`).
   private func rise(of metric: MetricName, above baseline: Baseline, by share: Double, noise: Double) -> Rise? {
     let values = repetitions.compactMap { $0.allMetrics[metric] }
-    guard values.count * 2 > repetitions.count, let base = baseline.metrics[metric], baseline.unit(of: metric) == unit(of: metric),
-      let shift = Shift(from: base, to: values)?.estimate, let before = Spread.median(base),
-      let after = Spread.median(values)
+    guard values.count * 2 > repetitions.count, baseline.unit(of: metric) == unit(of: metric),
+      let base = baseline.metrics[metric], let shift = Shift(from: base, to: values)?.estimate,
+      let before = Spread.median(base), let after = Spread.median(values)
     else { return nil }
     let parts = Tolerance.automaticParts(above: base, of: metric)
     let least = max(share * abs(before), noise * parts.relative, metric == .growth ? parts.absolute : 0)

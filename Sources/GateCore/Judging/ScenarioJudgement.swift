@@ -184,8 +184,8 @@ private struct MetricInScenario {
   }
 
   private func unavailability(_ count: Int) -> Unavailability {
-    if metric.text.hasPrefix("phase."), repetitions.allSatisfy({ $0.phases.isEmpty }) { return .noPhaseStarted }
-    if metric.isValue { return .notReported(in: count, of: repetitions.count) }
+    if let (phase, metric) = metric.inPhase { return unavailability(of: metric, in: phase, count) }
+    if metric.isValue { return unavailabilityOfValue(count) }
     switch metric {
     case .peakRSS, .treePeak: return .tooFewReadings
     case .faultRate: return .tooFewFaultReadings
@@ -194,6 +194,24 @@ private struct MetricInScenario {
     }
     guard count == 0 else { return .seldomSteady(in: count, of: repetitions.count) }
     return .neverSteady(steadiness: mostFrequentUnsteadiness ?? .unsteady)
+  }
+
+  private func unavailability(of metric: MetricName, in phase: String, _ count: Int) -> Unavailability {
+    let phases = repetitions.map { Set($0.phases.map(\.name) + $0.allMetrics.keys.compactMap { $0.inPhase?.phase }) }
+    let started = phases.count { $0.contains(phase) }
+    if started == 0 {
+      let others = phases.reduce(into: Set()) { $0.formUnion($1) }
+      return others.isEmpty ? .noPhaseStarted : .phaseNotStarted(started: ReportedNames(others, missing: phase))
+    }
+    guard started * 2 > repetitions.count else { return .phaseSeldomStarted(in: started, of: repetitions.count) }
+    guard metric == .peakRSS else { return .phaseSeldomSteady(in: count, of: repetitions.count) }
+    return .phaseSeldomRead(in: count, of: repetitions.count)
+  }
+
+  private func unavailabilityOfValue(_ count: Int) -> Unavailability {
+    let others = Set(repetitions.flatMap { $0.metrics.keys.filter(\.isValue).map(\.reportedName) })
+    guard count == 0, !others.isEmpty else { return .notReported(in: count, of: repetitions.count) }
+    return .otherValuesReported(reported: ReportedNames(others, missing: metric.reportedName))
   }
 
   private var mostFrequentUnsteadiness: Steadiness? {

@@ -28,8 +28,10 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
   package var growth: Growth?
   /// Whether the main process's memory became steady; nil if unknown.
   package var steadiness: Steadiness?
-  /// The levels that exist only by wider bands. A check has a value to compare then, but a baseline does not take it: the
-  /// verdict on a program that is steady in some repetitions only must not depend on chance.
+  /// The levels that exist only by wider bands.
+  ///
+  /// A check has a value to compare then, but a baseline does not take it: the verdict on a program that is steady in
+  /// some repetitions only must not depend on chance.
   package var nearlySteady: [MetricName] = []
   package var phases: [Phase]
   /// The longest time between two samples.

@@ -24,8 +24,10 @@ package enum MeasurementMethod: String, Sendable, CaseIterable, Codable {
   package var isInCgroup: Bool { self == .tracedInCgroup || self == .sampledInCgroup }
 }
 
-/// How the memory of a process tree is counted: the resident memory of the main process, and the anonymous memory of the
-/// others. The methods differ in the anonymous memory that processes share after a fork(2).
+/// How the memory of a process tree is counted.
+///
+/// It is the resident memory of the main process, and the anonymous memory of the others. The methods differ in the
+/// anonymous memory that processes share after a fork(2).
 package enum TreeMethod: String, Sendable, CaseIterable, Codable {
   /// The count of the target's own cgroup replaces the sum where it differs: each page counts once.
   case cgroup

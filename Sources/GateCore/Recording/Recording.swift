@@ -11,8 +11,9 @@ package struct Recording: Sendable, Equatable {
   /// In order of time; the last may differ from ``composition``.
   package var compositions: [CompositionReading]
   package var treeMethod: TreeMethod
-  /// A lower bound of the tree's peak: the highest peak of a process, with what all others had at any time of its
-  /// life. It is exact for a wrapper around a program, and for programs that run one after the other.
+  /// A lower bound of the tree's peak: the highest peak of a process, with what all others had throughout its life.
+  ///
+  /// It is exact for a wrapper around a program, and for programs that run one after the other.
   package var treePeak: Bytes
   /// The size of a memory page in bytes, which is what a page fault adds.
   package var pageSize: Int

@@ -1,17 +1,53 @@
 /// The effect of an approval on one baseline.
 package struct ApprovalChange: Sendable, Equatable {
   package enum Outcome: Sendable, Equatable {
-    case created, replaced, unchanged
-    /// The baseline was left unchanged.
-    case skipped(SkipReason)
+    case created, replaced
+    /// There was nothing to change.
+    case unchanged(KeepReason)
+    /// The result was refused; never empty.
+    case skipped([SkipReason])
   }
 
-  /// Why a result cannot become a baseline.
+  /// Why a baseline stays although the result could replace it.
+  package enum KeepReason: Sendable, Equatable {
+    case equalValues
+    /// The result passes against it.
+    case passes
+    /// Only improvements were to be approved.
+    case notImproved
+  }
+
+  /// Why a result does not become a baseline.
   package enum SkipReason: Sendable, Equatable {
     case failed(Failure)
     case noRepetitions
     /// No repetition has a `peak_rss`.
     case noPeak
+    /// At least half of the repetitions lack a metric that the gate names.
+    case unavailable(metric: MetricName, cause: Unavailability)
+
+    // The others can be overridden.
+    case otherCommit(measured: String, isDirty: Bool, head: String)
+    /// The project file has changed since the measurement.
+    case otherDefinition(measured: ScenarioDefinition, current: ScenarioDefinition)
+    case fewerThanBaseline(count: Int, baseline: Int)
+    /// Fewer repetitions than the project file asks for.
+    case fewerThanPlanned(count: Int, least: Int)
+    case comparedWithBuild(build: String)
+    /// It was measured in another environment than the project or the user names.
+    case otherEnvironment(measured: String, named: String)
+    /// The baseline of the named environment was measured on another kind of machine.
+    case otherMachine(environment: String, differences: [Fingerprint.Difference])
+
+    /// Whether the user may approve the result all the same.
+    package var canBeOverridden: Bool {
+      switch self {
+      case .failed, .noRepetitions, .noPeak, .unavailable: false
+      case .otherCommit, .otherDefinition, .fewerThanBaseline, .fewerThanPlanned, .comparedWithBuild,
+        .otherEnvironment, .otherMachine:
+        true
+      }
+    }
   }
 
   package var scenario: ScenarioName
@@ -23,6 +59,12 @@ package struct ApprovalChange: Sendable, Equatable {
   package var before: [MetricName: Double]
   /// The medians of the new baseline.
   package var after: [MetricName: Double]
+  /// The number of repetitions of the previous baseline; 0 if there was none.
+  package var countBefore = 0
+  /// The number of repetitions of the new baseline.
+  package var countAfter = 0
+  /// The approval of the new baseline; nil if it was not written.
+  package var approval: Approval?
   /// The units of reported values.
   package var units: [MetricName: String] = [:]
   /// Whether the new baseline has growth per iteration rather than per second.

@@ -6,14 +6,17 @@ package struct Approval: Sendable, Hashable, Codable {
   package var at: Date
   package var by: String
   package var commit: String?
+  /// Whether the values were measured with uncommitted changes to the commit (``RunInfo/isDirty``).
+  package var isDirty: Bool
   package var reason: String?
   /// The ID of the run with these values.
   package var run: String
 
-  package init(at: Date, by: String, commit: String?, reason: String?, run: String) {
+  package init(at: Date, by: String, commit: String?, isDirty: Bool = false, reason: String?, run: String) {
     self.at = at
     self.by = by
     self.commit = commit
+    self.isDirty = isDirty
     self.reason = reason
     self.run = run
   }

@@ -168,8 +168,18 @@ package struct TwoLevels: Sendable, Hashable, Codable {
 /// Why most repetitions lack a metric.
 package enum Unavailability: Sendable, Hashable, Codable {
   case noPhaseStarted
+  /// Other phases were started, but never this one.
+  case phaseNotStarted(started: ReportedNames)
+  /// The phase was started in too few repetitions.
+  case phaseSeldomStarted(in: Int, of: Int)
+  /// Memory was read during the phase in too few repetitions.
+  case phaseSeldomRead(in: Int, of: Int)
+  /// Memory became steady during the phase in too few repetitions.
+  case phaseSeldomSteady(in: Int, of: Int)
   /// The target reported the value in too few repetitions.
   case notReported(in: Int, of: Int)
+  /// The target reported other values, but never this one.
+  case otherValuesReported(reported: ReportedNames)
   /// The target ended before there were enough samples.
   case tooFewReadings
   /// The target's page faults were sampled fewer than two times.
@@ -180,4 +190,23 @@ package enum Unavailability: Sendable, Hashable, Codable {
   case seldomSteady(in: Int, of: Int)
   /// No repetition became steady; the most frequent reason.
   case neverSteady(steadiness: Steadiness)
+}
+
+/// The names of phases or values that occurred instead of a missing one.
+package struct ReportedNames: Sendable, Hashable, Codable {
+  /// In alphabetical order; at most ``most``.
+  package var names: [String]
+  package var count: Int
+  /// The name that was probably meant.
+  package var nearest: String?
+
+  /// Targets may report a hundred names, and the reason is stored in every result.
+  package static let most = 8
+
+  package init(_ all: Set<String>, missing name: String) {
+    let sorted = all.sorted()
+    names = Array(sorted.prefix(Self.most))
+    count = sorted.count
+    nearest = NearMiss.closest(to: name, among: sorted)
+  }
 }

@@ -4,7 +4,9 @@ extension RunInfo {
   enum CodingKeys: String, CodingKey {
     case id, startedAt
     case duration = "durationSeconds"
-    case commit, subject, branch, buildURL
+    case commit
+    case isDirty = "dirty"
+    case subject, branch, buildURL
   }
 
   /// Only the ID is required.
@@ -16,10 +18,41 @@ extension RunInfo {
       startedAt: try fields.decodeIfPresent(Date.self, forKey: .startedAt) ?? Date(timeIntervalSince1970: 0),
       duration: try fields.decode(Duration.self, forKey: .duration),
       commit: try text(.commit),
+      isDirty: try fields.decode(Bool.self, forKey: .isDirty),
       subject: try text(.subject),
       branch: try text(.branch),
       buildURL: try text(.buildURL)
     )
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(id, forKey: .id)
+    try fields.encode(startedAt, forKey: .startedAt)
+    try fields.encode(duration, forKey: .duration)
+    try fields.encodeIfPresent(commit, forKey: .commit)
+    if isDirty { try fields.encode(true, forKey: .isDirty) }
+    try fields.encodeIfPresent(subject, forKey: .subject)
+    try fields.encodeIfPresent(branch, forKey: .branch)
+    try fields.encodeIfPresent(buildURL, forKey: .buildURL)
+  }
+}
+
+extension Approval {
+  enum CodingKeys: String, CodingKey {
+    case at, by, commit
+    case isDirty = "dirty"
+    case reason, run
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(at, forKey: .at)
+    try fields.encode(by, forKey: .by)
+    try fields.encodeIfPresent(commit, forKey: .commit)
+    if isDirty { try fields.encode(true, forKey: .isDirty) }
+    try fields.encodeIfPresent(reason, forKey: .reason)
+    try fields.encode(run, forKey: .run)
   }
 }
 

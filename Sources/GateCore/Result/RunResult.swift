@@ -31,6 +31,8 @@ package struct RunInfo: Sendable, Hashable, Codable {
   package var startedAt: Date
   package var duration: Duration
   package var commit: String?
+  /// Whether tracked files of the checkout differed from the commit at the start.
+  package var isDirty: Bool
   /// The first line of the commit's message.
   package var subject: String?
   package var branch: String?
@@ -42,6 +44,7 @@ package struct RunInfo: Sendable, Hashable, Codable {
     startedAt: Date,
     duration: Duration = .zero,
     commit: String? = nil,
+    isDirty: Bool = false,
     subject: String? = nil,
     branch: String? = nil,
     buildURL: String? = nil
@@ -50,6 +53,7 @@ package struct RunInfo: Sendable, Hashable, Codable {
     self.startedAt = startedAt
     self.duration = duration
     self.commit = commit
+    self.isDirty = isDirty
     self.subject = subject
     self.branch = branch
     self.buildURL = buildURL

@@ -19,6 +19,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var notes: [Note]
   /// The plan of repetitions; nil if their number was fixed.
   package var plan: RepetitionPlan?
+  /// What was measured; nil for a file of another program.
+  package var definition: ScenarioDefinition?
 
   package init(
     name: ScenarioName,

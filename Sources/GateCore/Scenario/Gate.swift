@@ -47,6 +47,8 @@ package enum Tolerance: Sendable, Hashable {
   case bounds(relative: Percent?, absolute: Amount?)
   /// Derived from the spread of the baseline's values.
   case automatic
+  /// The same with a larger minimum, the larger of the two.
+  case automaticAtLeast(relative: Percent, absolute: Amount)
 
   /// A tool of 2 MB must not fail because of one page, and a server must fail if it rises by more than 3 % (judging.md,
   /// Tolerances and limits).
@@ -57,9 +59,11 @@ package enum Tolerance: Sendable, Hashable {
   /// The tolerance of a rule without one.
   ///
   /// A reported value has no absolute part: no amount is insignificant in every unit. The noise of growth depends on
-  /// the program and on the number of iterations, so its tolerance follows from the baseline.
+  /// the program and on the number of iterations, and that of a tree on how many processes peak at once, so these
+  /// tolerances follow from the baseline.
   package static func standard(of metric: MetricName) -> Tolerance {
     if metric.isValue { return .bounds(relative: Percent(3), absolute: nil) }
+    if metric.isOfTree { return .automaticAtLeast(relative: Percent(3), absolute: .kibibytes(512)) }
     return metric == .growth ? .automatic : .standard
   }
 }

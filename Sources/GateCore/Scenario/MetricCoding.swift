@@ -136,12 +136,17 @@ package struct RuleBounds: Decodable {
 
   package init(_ rule: GateRule, allowed: Double? = nil) {
     self.allowed = allowed
-    automatic = rule.tolerance == .automatic
+    automatic = false
     limit = rule.limit?.value
     var amount = rule.limit
-    if case .bounds(let relative, let bound) = rule.tolerance {
+    switch rule.tolerance {
+    case .bounds(let relative, let bound):
       (percent, absolute) = (relative?.value, bound?.value)
       amount = bound ?? amount
+    case .automaticAtLeast(let relative, let bound):
+      (percent, absolute, automatic) = (relative.value, bound.value, true)
+    case .automatic: automatic = true
+    case nil: break
     }
     amounts =
       switch amount {
@@ -152,10 +157,14 @@ package struct RuleBounds: Decodable {
   }
 
   package func rule(_ metric: MetricName, _ severity: GateRule.Severity) -> GateRule {
-    let isBounded = percent != nil || absolute != nil
-    let bounds = isBounded ? Tolerance.bounds(relative: percent.map { Percent($0) }, absolute: amount(absolute)) : nil
-    return GateRule(
-      metric: metric, tolerance: automatic ? .automatic : bounds, limit: amount(limit), severity: severity)
+    let tolerance: Tolerance? =
+      switch (percent.map { Percent($0) }, amount(absolute)) {
+      case (let percent?, let absolute?) where automatic: .automaticAtLeast(relative: percent, absolute: absolute)
+      case _ where automatic: .automatic
+      case (nil, nil): nil
+      case (let percent, let absolute): .bounds(relative: percent, absolute: absolute)
+      }
+    return GateRule(metric: metric, tolerance: tolerance, limit: amount(limit), severity: severity)
 
     func amount(_ value: Double?) -> Amount? {
       value.map { value in

@@ -54,14 +54,19 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// Parses a metric name in a gate; nil if there is no such metric.
   package init?(parsing text: String) {
     let name = MetricName(text)
-    let ofPhase = Self.perPhase.contains { metric in
-      let suffix = ".\(metric.text)"
-      return text.hasPrefix("phase.") && text.hasSuffix(suffix) && text.count > 6 + suffix.count
-        && PlainName.isValid(text.dropFirst(6).dropLast(suffix.count))
-    }
+    let ofPhase = name.inPhase.map { PlainName.isValid($0.phase) } ?? false
     let isValue = name.isValue && PlainName.isValid(name.reportedName)
     guard Self.wholeRun.contains(name) || ofPhase || isValue else { return nil }
     self = name
+  }
+
+  /// The phase and the metric within it; nil for a metric of the whole run and for a reported value.
+  package var inPhase: (phase: String, metric: MetricName)? {
+    guard text.hasPrefix("phase.") else { return nil }
+    let name = text.dropFirst("phase.".count)
+    guard let metric = Self.perPhase.first(where: { name.hasSuffix(".\($0.text)") }) else { return nil }
+    let phase = name.dropLast(metric.text.count + 1)
+    return phase.isEmpty ? nil : (String(phase), metric)
   }
 
   /// Whether it is a metric of the process tree, which is counted according to a ``TreeMethod``.

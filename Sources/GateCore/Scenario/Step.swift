@@ -55,6 +55,17 @@ package struct Step: Sendable, Equatable {
   }
 }
 
+extension Step {
+  /// The phases that it starts.
+  package var phases: [String] {
+    switch action {
+    case .phase(let name): [name]
+    case .repeat(_, let steps): steps.flatMap(\.phases)
+    default: []
+    }
+  }
+}
+
 extension Step: CustomStringConvertible {
   /// A short description of the step, as in the project file.
   package var description: String {

@@ -22,6 +22,19 @@ package enum GitQuery {
     return subject.isEmpty ? nil : String(subject)
   }
 
+  /// Whether tracked files differ from `HEAD`; untracked files do not count.
+  package static func hasUncommittedChanges(in root: String) -> Bool? {
+    // A configured file system monitor would be a program.
+    let words = ["git", "-C", root, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=no"]
+    return output(of: words, atMost: 16 << 20).map { !$0.isEmpty }
+  }
+
+  /// The name with which commits are made here (`user.name`), cut to 300 characters.
+  package static func userName(in root: String) -> String? {
+    let line = output(of: ["git", "-C", root, "config", "user.name"], atMost: 4096)?.prefix { !$0.isNewline }
+    return line.flatMap { $0.isEmpty ? nil : String($0.prefix(300)) }
+  }
+
   private static func isCommit(_ text: String) -> Bool {
     (7...64).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }

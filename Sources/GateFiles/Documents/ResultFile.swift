@@ -93,8 +93,8 @@ struct DecodedResult: Decodable {
 // MARK: - Scenarios
 
 enum ScenarioKey: CodingKey {
-  case metrics, repetitionCount, repetitions, gate, plan, composition, baselineCurve, commitsSinceApproval, failure,
-    notes
+  case metrics, definition, gate, plan, repetitionCount, repetitions, composition, failure, notes
+  case baselineCurve, commitsSinceApproval
 
   enum Composition: CodingKey {
     case baseline, peak
@@ -114,6 +114,7 @@ private struct ScenarioDocument: Encodable {
     try scenario.summary.encode(to: encoder)
     var fields = encoder.container(keyedBy: ScenarioKey.self)
     try fields.encode(scenario.metrics.map { MetricDocument(metric: $0, words: words) }, forKey: .metrics)
+    try fields.encodeIfPresent(scenario.definition, forKey: .definition)
     try fields.encode(scenario.gate, forKey: .gate)
     try fields.encode(
       scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
@@ -215,6 +216,7 @@ private struct DecodedScenario: Decodable {
       notes: try fields.decode([Note].self, forKey: .notes),
       plan: try fields.decodeIfPresent(RepetitionPlan.self, forKey: .plan)
     )
+    scenario.definition = try fields.decodeIfPresent(ScenarioDefinition.self, forKey: .definition)
     scenario.summary = summary
     if !fields.contains(.repetitionCount) { scenario.summarize() }
     var reference = ReferenceInfo(

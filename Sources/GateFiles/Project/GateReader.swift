@@ -24,6 +24,28 @@ struct GateReader {
     return Gate(rules: rules)
   }
 
+  /// Reports phases that no step starts and whose names are probably misspelled.
+  ///
+  /// Other phases may be started by the target itself.
+  func checkPhases(in value: YAMLValue, of scenario: Scenario) {
+    let started = Set(scenario.steps.flatMap(\.phases)).sorted()
+    guard case .mapping(let entries) = value.content else { return }
+    for entry in entries {
+      let rule = scenario.gate.rules.first { $0.metric.text == entry.key.text && $0.severity != .off }
+      guard let phase = rule?.metric.inPhase?.phase, !started.contains(phase),
+        let meant = Self.phaseMeant(by: phase, among: started)
+      else { continue }
+      context.printError(
+        "no step starts the phase `\(phase)`", at: entry.key.place, hint: "did you mean `\(meant)`?")
+    }
+  }
+
+  /// Names that differ only in their digits, as in `load1` and `load2`, are different phases.
+  private static func phaseMeant(by name: String, among started: [String]) -> String? {
+    func withoutDigits(_ text: String) -> String { text.filter { !$0.isNumber } }
+    return NearMiss.closest(to: name, among: started.filter { withoutDigits($0) != withoutDigits(name) })
+  }
+
   private func metric(_ key: YAMLValue.Key) -> MetricName? {
     if let metric = MetricName(parsing: key.text) { return metric }
     let ofPhase = "`phase.NAME.peak_rss` and `phase.NAME.steady_rss`"

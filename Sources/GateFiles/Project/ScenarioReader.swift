@@ -30,6 +30,7 @@ struct ScenarioReader {
     scenario.gate = .standard(ofTree: target.main == nil)
     scenario = apply(fields, to: scenario)
     connectSends(of: &scenario, at: value.place)
+    if let gate = fields["gate"] { GateReader(context: context).checkPhases(in: gate, of: scenario) }
     return scenario
   }
 

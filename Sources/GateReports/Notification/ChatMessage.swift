@@ -77,8 +77,8 @@ extension ChatMessage {
   private static func facts(_ result: RunResult) -> [Span] {
     var spans: [Span] = []
     if let branch = result.run.branch { spans += [.plain("on "), code(branch), .plain(", ")] }
-    if let commit = result.run.commit {
-      spans += [.plain("commit "), code(String(commit.prefix(12))), .plain(", ")]
+    if let commit = result.run.commitText(digits: 12) {
+      spans += [.plain("commit "), code(commit), .plain(", ")]
     }
     return spans + [.plain("environment "), code(result.environment.name)]
   }

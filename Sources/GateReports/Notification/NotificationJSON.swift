@@ -8,6 +8,8 @@ struct NotificationJSON: Encodable {
     var startedAt: String
     var durationSeconds: Double
     var commit: String?
+    /// Missing where it is false.
+    var dirty: Bool?
     var branch: String?
     var buildURL: String?
   }
@@ -133,6 +135,7 @@ extension NotificationJSON.Run {
       startedAt: Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(startedAt),
       durationSeconds: run.duration.inSeconds,
       commit: run.commit,
+      dirty: run.isDirty ? true : nil,
       branch: run.branch,
       buildURL: run.buildURL
     )
@@ -158,7 +161,7 @@ extension NotificationJSON.Metric {
     let (percent, absolute) =
       switch metric.rule.tolerance {
       case .bounds(let relative, let amount): (relative?.value, amount?.value)
-      case .automatic: (nil, metric.allowed)
+      case .automatic, .automaticAtLeast: (nil, metric.allowed)
       case nil: (nil, nil)
       }
     tolerance = NotificationJSON.Tolerance(

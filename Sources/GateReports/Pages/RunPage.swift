@@ -54,7 +54,7 @@ package enum RunPage {
   private static func facts(of result: RunResult) -> [[String: Any]] {
     let run = result.run
     let footer = SummaryFooter(result: result, context: SummaryContext(exitCode: .pass))
-    let commit = run.commit.map { String($0.prefix(12)) + (run.subject.map { " \($0)" } ?? "") }
+    let commit = run.commitText(digits: 12).map { $0 + (run.subject.map { " \($0)" } ?? "") }
     let facts: [(String, String?, address: String?)] = [
       ("commit", commit, nil), ("branch", run.branch, nil), ("build", run.buildURL, PageWords.link(run.buildURL)),
       ("started", run.startedAt.displayText, nil),

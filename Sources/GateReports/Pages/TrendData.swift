@@ -18,6 +18,7 @@ struct TrendData: Encodable {
     let id: [String]
     let time: Column
     let commit: RunLengths<String>
+    let dirty: RunLengths<Bool>
     let subject: RunLengths<String>
     let build: RunLengths<String>
   }
@@ -137,6 +138,7 @@ extension TrendData.Runs {
     id = runs.map { PageWords.shown(String($0.id.suffix(12))) }
     time = .init(differencesOf: runs.map { Int64($0.startedAt.timeIntervalSince1970.rounded()) })
     commit = .init(runs.map { $0.commit.map(PageWords.shown) })
+    dirty = .init(runs.map(\.isDirty))
     subject = .init(runs.map { $0.subject.map(PageWords.shown) })
     build = .init(runs.map { PageWords.link($0.buildURL) })
   }

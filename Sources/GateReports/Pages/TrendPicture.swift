@@ -71,7 +71,7 @@ struct TrendPicture {
     series.runs.map { run in
       guard trend.runs.indices.contains(run.index) else { return "" }
       let info = trend.runs[run.index]
-      return PageWords.shown(String((info.commit ?? info.startedAt.day).prefix(9)))
+      return PageWords.shown(info.commitText() ?? info.startedAt.day)
     }
   }
 

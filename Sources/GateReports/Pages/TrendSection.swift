@@ -41,7 +41,7 @@ struct TrendSection {
   }
 
   private func commit(_ index: Int) -> String {
-    PageWords.shown(String((run(index)?.commit ?? "–").prefix(9)))
+    PageWords.shown(run(index)?.commitText() ?? "–")
   }
 }
 

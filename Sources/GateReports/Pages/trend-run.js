@@ -35,7 +35,7 @@ function readout() {
     make("div", {className: "run"},
       stepper("‹", "the run before", -1), make("strong", {}, `Run ${selected + 1} of ${series.run.length}`), stepper("›", "the next run", 1), pinner(isPinned)),
     make("p", {}, when(selected), " ", make("span", {className: `verdict verdict-${series.verdict[selected]}`}, series.verdict[selected])),
-    make("p", {}, external(address, make("code", {}, short(commit))), " ", make("span", {className: "subject"}, runs.subject[run] ?? "")),
+    make("p", {}, external(address, make("code", {}, commitName(selected))), " ", make("span", {className: "subject"}, runs.subject[run] ?? "")),
     make("p", {className: "quiet"}, series.branch ?? "no branch", isAddress(runs.build[run]) ? " · " : null, isAddress(runs.build[run]) ? external(runs.build[run], "build") : null,
       omitted ? ` · ${omitted} earlier run${omitted > 1 ? "s" : ""} left out` : null),
     valuesTable(selected),

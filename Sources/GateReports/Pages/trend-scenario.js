@@ -7,7 +7,8 @@ let open = null;
 const idOf = (series, index) => runs.id[series.run[index]];
 const indexOf = (series, id) => id ? series.run.findIndex(run => runs.id[run] === id) : -1;
 const commitOf = index => runs.commit[open.series.run[index]];
-const short = commit => commit === null ? "–" : commit.slice(0, 9);
+const short = index => commitOf(index)?.slice(0, 9) ?? "–";
+const commitName = index => short(index) + (runs.dirty[open.series.run[index]] ? "-dirty" : "");
 const when = index => new Date(runs.time[open.series.run[index]] * 1000).toISOString().slice(0, 16).replace("T", space);
 const isCommit = text => /^[0-9a-z]{4,64}$/i.test(text ?? "");
 const isAddress = text => /^https?:\/\/[^\s]+$/i.test(text ?? "");
@@ -126,7 +127,7 @@ function draw(figure) {
     label: `${figure.dataset.metric} of ${series.name}, run by run`,
     mark: metric ? (context, area, graph) => marks(context, area, graph, metric, relative) : undefined,
     choose: select, pin: row => go({pin: view.pin === idOf(series, row) ? "" : idOf(series, row)}),
-    describe: index => `${when(index)}, ${short(commitOf(index))}: ${metric ? sentence(metric, index) : ""}`,
+    describe: index => `${when(index)}, ${commitName(index)}: ${metric ? sentence(metric, index) : ""}`,
   });
   if (chart) {
     open.charts.push(chart);
@@ -159,7 +160,7 @@ function runTicks(low, high, pixels) {
   if (view.x === "date") return Dygraph.dateTicker(low, high, pixels, name => ({pixelsPerLabel: 70, labelsUTC: true, axisLabelFormatter: date => dateLabel(date, high - low)})[name]);
   const first = Math.max(0, Math.ceil(low)), last = Math.min(series.run.length - 1, Math.floor(high));
   const stride = Math.max(1, Math.ceil((last - first + 1) / most));
-  for (let i = first; i <= last; i += stride) result.push({v: i, label: Charts.escaped(short(commitOf(i)))});
+  for (let i = first; i <= last; i += stride) result.push({v: i, label: Charts.escaped(short(i))});
   return result;
 }
 const dateLabel = (date, span) => span > 3 * 864e5 ? date.toISOString().slice(5, 10) : date.toISOString().slice(11, 16);
@@ -176,7 +177,7 @@ document.addEventListener("toggle", event => {
     const values = metric ? [metric.median[i], metric.low[i], metric.high[i], metric.baseline[i]].map(value => amount(metric, value))
       : series.parts.map(part => part.values[i] === null ? "–" : bytes(part.values[i]));
     const verdict = metric ? [make("td", {}, metric.verdict[i] ?? "–")] : [];
-    return make("tr", {}, make("td", {}, when(i)), make("td", {}, short(commitOf(i))), ...values.map(text => make("td", {className: "number"}, text)), ...verdict);
+    return make("tr", {}, make("td", {}, when(i)), make("td", {}, commitName(i)), ...values.map(text => make("td", {className: "number"}, text)), ...verdict);
   });
   details.append(make("div", {className: "scroll"}, make("table", {},
     make("thead", {}, make("tr", {}, ...headings.map(text => make("th", {scope: "col"}, text)))), make("tbody", {}, ...body.reverse()))));

@@ -16,7 +16,7 @@ function cumulated(text) {
 }
 const repeated = ({counts, values}) => counts.flatMap((count, i) => Array(count).fill(values[i]));
 runs.time = cumulated(runs.time);
-for (const name of ["commit", "subject", "build"]) runs[name] = repeated(runs[name]);
+for (const name of ["commit", "dirty", "subject", "build"]) runs[name] = repeated(runs[name]);
 
 const decoded = new Map();
 /** A series with its columns as plain values. */

@@ -26,7 +26,7 @@ struct BaselineAge {
   var text: String {
     let age = ages.upperBound == 0 ? "today" : "\(words(ages, "day")) ago"
     let since = commits.map { ", \(words($0, "commit")) since" } ?? ""
-    let advice = isOld ? "; approve a current result" : ""
+    let advice = isOld ? "; approve a current result (`--force`)" : ""
     return "approved \(age)\(since)\(advice)"
   }
 

@@ -9,7 +9,7 @@ struct NextSteps {
   private static let mostNames = 6
 
   func write(to page: inout TerminalPage) {
-    let (steps, advice) = (approvals + closerLooks, advice)
+    let (steps, advice) = (remeasurements + approvals + closerLooks, advice)
     guard !steps.isEmpty || !advice.isEmpty else { return }
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
@@ -55,6 +55,20 @@ struct NextSteps {
     return purposes.flatMap { verdict, purpose in
       steps(purpose, ["approve"] + source, for: verdict == .regression ? namesOfRises : names(verdict))
     }
+  }
+
+  /// A command that measures as often as the baselines, since `approve` refuses fewer repetitions.
+  var remeasurements: [Suggestion] {
+    let candidates = namesOfRises + names(.improved)
+    let few = result.scenarios.filter { scenario in
+      candidates.contains(scenario.name.text) && scenario.repetitions.count < scenario.baselineCount
+    }
+    guard context.command == .check, context.approval != .unavailable, let count = few.map(\.baselineCount).max() else {
+      return []
+    }
+    return steps(
+      "before an approval, measure as many repetitions as the baseline has:", ["check", "--repetitions", "\(count)"],
+      for: few.map(\.name.text))
   }
 
   /// The scenarios that rose above their baselines, not only above a limit.
@@ -117,4 +131,9 @@ struct NextSteps {
     let measured = context.command == .check ? repeated : "measure both again with more repetitions"
     return "to get a decision: \(measured), or \(tolerance ?? "a larger tolerance")"
   }
+}
+
+extension ScenarioResult {
+  /// The number of repetitions of the baseline; 0 without one.
+  fileprivate var baselineCount: Int { summary.metrics.compactMap(\.baseline?.count).max() ?? 0 }
 }

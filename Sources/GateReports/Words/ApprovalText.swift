@@ -7,13 +7,74 @@ extension ApprovalChange.SkipReason {
     case .failed(let failure): "it failed: \(failure.displayText)"
     case .noRepetitions: "it has no repetitions"
     case .noPeak: "it has no peak_rss"
+    case .unavailable(let metric, let cause): "\(metric) is unavailable: \(cause.text(for: metric))"
+    case .otherCommit(let measured, let isDirty, let head):
+      "it was measured at commit \(CommitText.short(measured, isDirty: isDirty)), but the checkout is at "
+        + CommitText.short(head)
+    case .otherDefinition(let measured, let current):
+      "the scenario has changed in the project file since it was measured: \(current.text(ofChangesSince: measured))"
+    case .fewerThanBaseline(let count, let baseline):
+      "it has \(Format.count(count, "repetition")), but its baseline has \(baseline)"
+    case .fewerThanPlanned(let count, let least):
+      "it has \(Format.count(count, "repetition")), but the project file asks for at least \(least)"
+    case .comparedWithBuild(let build): "it was compared with the build `\(build)` (`--against`), not with a baseline"
+    case .otherEnvironment(let measured, let named):
+      "it was measured in the environment `\(measured)`, but would become the baseline of `\(named)`"
+    case .otherMachine(let name, let differences):
+      "the baseline of `\(name)` is from another kind of machine (baseline → now): \(differences.displayText)"
     }
   }
+
+  /// What to do instead; nil if a report of the check says it.
+  func hintText(for scenario: ScenarioName) -> String? {
+    switch self {
+    case .failed, .noRepetitions, .noPeak: nil
+    case .unavailable(let metric, _):
+      "remove `\(metric)` from the `gate`, or change the scenario so that it has a value"
+    case .otherCommit(let measured, _, _):
+      "run `highwater check` again, or check out \(CommitText.short(measured))"
+    case .otherDefinition: "run `highwater check` again"
+    case .fewerThanBaseline(_, let baseline):
+      "measure as many: `highwater check --repetitions\(Format.space)\(baseline) \(ShellWords.quoted(scenario.text))`"
+    case .fewerThanPlanned: "run `highwater check` without `--repetitions`"
+    case .comparedWithBuild: "run `highwater check` without `--against`"
+    case .otherEnvironment(_, let named): "run `highwater check --environment\(Format.space)\(named)`"
+    case .otherMachine(_, let differences):
+      "use another environment name for each kind of machine, or write "
+        + "`environment: {ignore: [\(differences.map(\.field.rawValue).joined(separator: ", "))]}`"
+    }
+  }
+}
+
+extension ApprovalChange.KeepReason {
+  var displayText: String {
+    switch self {
+    case .equalValues: "its baseline has the same values"
+    case .passes: "it passes against its baseline, which stays; `--force` replaces it"
+    case .notImproved: "it did not improve (`--ratchet`)"
+    }
+  }
+}
+
+extension ScenarioDefinition {
+  /// The keys that differ, and if the commands do, both of them.
+  fileprivate func text(ofChangesSince measured: ScenarioDefinition) -> String {
+    let keys = keysThatDiffer(from: measured).map { "`\($0)`" }.joined(separator: ", ")
+    guard command != measured.command else { return keys }
+    return "\(keys); measured: `\(measured.shownCommand)`, project file: `\(shownCommand)`"
+  }
+
+  private var shownCommand: String { command.count > 200 ? command.prefix(200) + "…" : command }
 }
 
 extension Approval {
   /// As in `approved by Ada on 2026-01-02: the new cache`.
   var displayText: String {
     "approved by \(by) on \(at.day)" + (reason.map { ": \($0)" } ?? ", no reason given")
+  }
+
+  /// As in `approved by Ada: the new cache`.
+  var signature: String {
+    "approved by \(by)" + (reason.map { ": \($0)" } ?? ", no reason given (`--reason TEXT` stores one)")
   }
 }

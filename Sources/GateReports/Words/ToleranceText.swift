@@ -5,6 +5,8 @@ extension Tolerance {
   var displayText: String {
     switch self {
     case .automatic: "auto: from the noise of the baseline"
+    case .automaticAtLeast(let relative, let absolute):
+      "from the noise of the baseline, at least \(Self.text(relative)) and \(Format.glued(absolute.description))"
     case .bounds(let relative?, let absolute?):
       "\(Self.text(relative)), at least \(Format.glued(absolute.description))"
     case .bounds(let relative?, nil): Self.text(relative)

@@ -5,21 +5,43 @@ extension Unavailability {
   func text(for metric: MetricName) -> String {
     switch self {
     case .noPhaseStarted: "no phase was started"
+    case .phaseNotStarted(let started):
+      "the phase `\(metric.inPhase?.phase ?? metric.text)` was never started, only \(started.displayText)"
+    case .phaseSeldomStarted(let count, let total): "the phase was started \(Self.inFew(count, total))"
+    case .phaseSeldomRead(let count, let total):
+      "memory was read during the phase \(Self.inFew(count, total)); \(Self.phaseRemedy)"
+    case .phaseSeldomSteady(let count, let total):
+      "resident memory became steady during the phase \(Self.inFew(count, total)); \(Self.phaseRemedy)"
     case .notReported(0, _): "the target did not report it (`value \(metric.reportedName) NUMBER UNIT`)"
     case .notReported(let count, let total):
-      "the target reported it (`value \(metric.reportedName) NUMBER UNIT`) in only \(count) of \(total) repetitions"
+      "the target reported it (`value \(metric.reportedName) NUMBER UNIT`) \(Self.inFew(count, total))"
+    case .otherValuesReported(let reported):
+      "the target did not report `\(metric.reportedName)`, only \(reported.displayText)"
     case .tooFewReadings: "the target ended before \(Recording.fewestReadings) readings of it were made"
     case .tooFewFaultReadings: "the target's page faults were read fewer than 2 times"
     case .iterationsTooFast:
       "the iterations were too short for their levels to be read; do more work in each iteration"
     case .seldomSteady(let count, let total):
-      "resident memory became steady in only \(count) of \(total) repetitions; \(Self.remedy)"
+      "resident memory became steady \(Self.inFew(count, total)); \(Self.remedy)"
     case .neverSteady(let steadiness):
       [steadiness.displayText, Self.remedy].compactMap(\.self).joined(separator: "; ")
     }
   }
 
   private static let remedy = "a longer scenario may help"
+  private static let phaseRemedy = "a longer phase may help"
+
+  private static func inFew(_ count: Int, _ total: Int) -> String {
+    count == 0 ? "in no repetition" : "in only \(count) of \(total) repetitions"
+  }
+}
+
+extension ReportedNames {
+  /// As in ``` `load`, `serve`; did you mean `load`? ```.
+  fileprivate var displayText: String {
+    let rest = count > names.count ? " and \(Format.count(count - names.count, "other"))" : ""
+    return names.map { "`\($0)`" }.joined(separator: ", ") + rest + (nearest.map { "; did you mean `\($0)`?" } ?? "")
+  }
 }
 
 extension Steadiness {

@@ -12,12 +12,14 @@ package struct Approve {
   package var reason: String?
   /// Whether only improvements are approved.
   package var ratchets = false
+  /// Whether results are approved that would be refused, or that pass (``ApprovalReview``).
+  package var forces = false
 
   package init() {}
 
   /// Writes a baseline for each selected scenario of the result.
   ///
-  /// - Returns: `pass`, or `failed` if a requested scenario cannot be approved.
+  /// - Returns: `pass`, or `failed` if a requested scenario was refused.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let result = try loadResult(project, invocation)
@@ -31,8 +33,7 @@ package struct Approve {
       invocation.console.warn("skipped \(unknown.name): it is not in the project file")
     }
     try checkSelection(selected, in: result, project)
-    let store = BaselineStore(folder: project.baselines)
-    let build = BuildContext(variables: invocation.variables, root: project.root)
+    let approver = Approver(self, result.run, project, in: invocation)
     var changes: [ApprovalChange] = []
     // Written baselines are reported even if the next one cannot be written.
     defer {
@@ -40,7 +41,7 @@ package struct Approve {
     }
     for scenario in selected {
       if let code = invocation.interruptedCode { return code }
-      changes.append(try approve(scenario, of: result, into: store, project, by: build.person, invocation))
+      changes.append(try approver.approve(scenario))
     }
     let wasSkipped = changes.contains { if case .skipped = $0.outcome { true } else { false } }
     return wasSkipped ? .failed : .pass
@@ -79,62 +80,85 @@ package struct Approve {
       )
     }
   }
+}
 
-  private func approve(
-    _ scenario: ScenarioResult,
-    of result: RunResult,
-    into store: BaselineStore,
-    _ project: Project,
-    by person: String,
-    _ invocation: Invocation
-  ) throws -> ApprovalChange {
-    var baseline = Baseline(
-      of: scenario,
-      approval: Approval(
-        at: invocation.now(), by: person, commit: result.run.commit, reason: reason, run: result.run.id
-      )
-    )
+/// Approves the scenarios of one result.
+private struct Approver {
+  let options: Approve
+  let run: RunInfo
+  let project: Project
+  let store: BaselineStore
+  /// The commit of the checkout.
+  let head: String?
+  let person: String
+  let invocation: Invocation
+
+  init(_ options: Approve, _ run: RunInfo, _ project: Project, in invocation: Invocation) {
+    self.options = options
+    self.run = run
+    self.project = project
+    self.invocation = invocation
+    store = BaselineStore(folder: project.baselines)
+    let build = BuildContext(variables: invocation.variables, root: project.root)
+    (head, person) = (build.head, build.person)
+  }
+
+  func approve(_ scenario: ScenarioResult) throws -> ApprovalChange {
+    let approval = Approval(
+      at: invocation.now(), by: person, commit: run.commit, isDirty: run.isDirty, reason: options.reason,
+      run: run.id)
+    var baseline = Baseline(of: scenario, approval: approval)
     if let name = project.environment.name { baseline.environment = name }
-    var change = ApprovalChange(
-      scenario: scenario.name, environment: baseline.environment,
-      path: invocation.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged,
-      after: baseline.medians
-    )
-    change.growthIsPerIteration = scenario.growthIsPerIteration
-    change.units = baseline.units
-    if let reason = scenario.reasonAgainstApproval {
-      change.outcome = .skipped(reason)
-      return change
-    }
-    guard !ratchets || scenario.verdict == .improved else {
-      change.outcome = .unchanged
-      return change
-    }
     // An approval may replace a broken baseline, which has no medians to show.
     let previous = (try? store.load(scenario.name, environment: baseline.environment)) ?? nil
-    change.before = previous?.medians ?? [:]
+    var change = change(of: scenario, from: previous, to: baseline)
+    if let kept = outcomeWithoutChange(review(of: scenario, replacing: previous), scenario.verdict) {
+      change.outcome = kept
+      return change
+    }
+    if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
+    change.creeps = baseline.creep(under: scenario.gate)
+    switch try store.save(baseline) {
+    case .created: change.outcome = .created
+    case .replaced: change.outcome = .replaced
+    case .unchanged: return change
+    }
+    change.approval = approval
+    return change
+  }
+
+  private func review(of scenario: ScenarioResult, replacing previous: Baseline?) -> ApprovalReview {
+    ApprovalReview(
+      of: scenario, in: run, for: project.scenarios.first { $0.name == scenario.name }, replacing: previous,
+      head: head, environment: project.environment)
+  }
+
+  /// The outcome if the baseline stays; nil if it is to be written.
+  private func outcomeWithoutChange(_ review: ApprovalReview, _ verdict: Verdict) -> ApprovalChange.Outcome? {
+    let reasons = review.reasonsAgainst
+    if reasons.contains(where: { !$0.canBeOverridden }) { return .skipped(reasons) }
+    if options.ratchets, verdict != .improved { return .unchanged(.notImproved) }
+    if options.forces { return nil }
+    // Where nothing would change, there is nothing to refuse.
+    if review.passesAgainstPrevious { return .unchanged(.passes) }
+    return reasons.isEmpty ? nil : .skipped(reasons)
+  }
+
+  private func change(of scenario: ScenarioResult, from previous: Baseline?, to baseline: Baseline) -> ApprovalChange {
+    var change = ApprovalChange(
+      scenario: scenario.name, environment: baseline.environment,
+      path: invocation.shown(store.path(scenario.name, baseline.environment)), outcome: .unchanged(.equalValues),
+      before: previous?.medians ?? [:], after: baseline.medians
+    )
+    change.countBefore = previous?.repetitionCount ?? 0
+    change.countAfter = baseline.repetitionCount
+    change.growthIsPerIteration = scenario.growthIsPerIteration
+    change.units = baseline.units
     for (metric, unit) in previous?.units ?? [:] {
       // Values in different units cannot be compared.
       if change.units[metric, default: unit] != unit { change.before[metric] = nil }
       change.units[metric] = change.units[metric] ?? unit
     }
-    if let previous { baseline.continueAnchors(of: previous, gate: scenario.gate) }
-    change.creeps = baseline.creep(under: scenario.gate)
-    change.outcome =
-      switch try store.save(baseline) {
-      case .created: .created
-      case .replaced: .replaced
-      case .unchanged: .unchanged
-      }
     return change
-  }
-}
-
-extension ScenarioResult {
-  /// Why this cannot become a baseline; nil if it can.
-  fileprivate var reasonAgainstApproval: ApprovalChange.SkipReason? {
-    if let failure { return .failed(failure) }
-    if repetitions.isEmpty { return .noRepetitions }
-    return repetitions.allSatisfy { $0.metrics[.peakRSS] == nil } ? .noPeak : nil
   }
 }

@@ -79,6 +79,7 @@ struct ScenarioRun {
       growthIsPerIteration: !extracts.isEmpty && extracts.allSatisfy(\.growthIsPerIteration)
     )
     result.tags = scenario.tags
+    result.definition = scenario.definition
     if let middle = result.middleRepetition {
       result.summary.composition = extracts[middle].composition
       result.compositionAtPeak = extracts[middle].compositionAtPeak

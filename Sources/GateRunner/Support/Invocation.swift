@@ -62,6 +62,7 @@ extension RunInfo {
     let build = BuildContext(variables: invocation.variables, root: folder)
     self.init(startedAt: date)
     commit = build.commit
+    isDirty = build.isDirty
     subject = build.subject
     branch = build.branch
     buildURL = build.buildURL

@@ -95,7 +95,7 @@ struct TrendExample {
     return RunInfo(
       id: id,
       startedAt: Self.start + Double(index) * Self.day * 1.4 + (branch == "main" ? 0 : 3600) + random() * 30_000,
-      commit: String((digits + "0123456789abcdef0123456789abcdef01234567").prefix(40)),
+      commit: String((digits + "0123456789abcdef0123456789abcdef01234567").prefix(40)), isDirty: index == 1,
       subject: Self.commitSubjects[Int(random() * Double(Self.commitSubjects.count))],
       branch: branch, buildURL: "https://ci.example/builds/\(4000 + index)")
   }

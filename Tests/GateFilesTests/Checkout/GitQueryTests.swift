@@ -50,6 +50,32 @@ struct GitQueryTests {
     }
   }
 
+  @Test("Changes of tracked files are uncommitted changes; outside a checkout they are unknown")
+  func changes() throws {
+    try withRepository(["one"]) { folder, _ in
+      let file = URL(fileURLWithPath: folder).appending(path: "a.txt")
+      try Data("one".utf8).write(to: file)
+      #expect(GitQuery.hasUncommittedChanges(in: folder) == false)
+      try git(["add", "a.txt"], in: URL(fileURLWithPath: folder))
+      #expect(GitQuery.hasUncommittedChanges(in: folder) == true)
+      let author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+      try git(author + ["commit", "-q", "-m", "two"], in: URL(fileURLWithPath: folder))
+      #expect(GitQuery.hasUncommittedChanges(in: folder) == false)
+      try Data("two".utf8).write(to: file)
+      #expect(GitQuery.hasUncommittedChanges(in: folder) == true)
+    }
+    #expect(GitQuery.hasUncommittedChanges(in: "/nowhere") == nil)
+  }
+
+  @Test("The user's name is that of the checkout")
+  func userName() throws {
+    try withRepository(["one"]) { folder, _ in
+      try git(["config", "user.name", "Ann Example"], in: URL(fileURLWithPath: folder))
+      #expect(GitQuery.userName(in: folder) == "Ann Example")
+    }
+    #expect(GitQuery.userName(in: "/dev/null/nowhere") == nil)
+  }
+
   @Test(
     "An unknown or malformed commit has no subject and no count",
     arguments: [String(repeating: "0", count: 40), "HEAD", "--all", "", "$(id)"])

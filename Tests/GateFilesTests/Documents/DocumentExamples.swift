@@ -20,7 +20,7 @@ enum DocumentExamples {
   static let result = RunResult(
     run: RunInfo(
       id: "019b7c9e-5a2e-7000-8000-00000000002a", startedAt: instant, duration: .milliseconds(12_345),
-      commit: "9437a5f",
+      commit: "9437a5f", isDirty: true,
       subject: "Load “all” rows at once", branch: "feature/faster-load", buildURL: "https://ci.example/builds/7?tab=log"
     ),
     environment: environment,
@@ -30,6 +30,7 @@ enum DocumentExamples {
   private static var judged: ScenarioResult {
     var scenario = regression
     scenario.plan = RepetitionPlan(min: 5, max: 20)
+    scenario.definition = definition
     scenario.approval = baseline.approval
     scenario.reference = ReferenceInfo(
       composition: Composition(
@@ -61,6 +62,15 @@ enum DocumentExamples {
     peak: .init(height: Bytes(24_207_360), after: .milliseconds(120), before: .milliseconds(130)),
     steady: .init(from: .milliseconds(600), to: .seconds(2), first: Bytes(23_003_000), last: Bytes(23_003_200))
   )
+
+  private static let definition = {
+    var scenario = Scenario(
+      name: ScenarioName("redis-load[clients=50]"),
+      target: Target(command: .arguments(["redis-server", "--port", "7001"]), workingDirectory: "/srv/app"))
+    scenario.root = "/srv/app"
+    scenario.steps = [Step(.phase("load")), Step(.wait(.seconds(1)))]
+    return scenario.definition
+  }()
 
   private static let regression = ScenarioResult(
     name: ScenarioName("redis-load[clients=50]"),
@@ -167,7 +177,7 @@ enum DocumentExamples {
       treeMethod: .cgroup,
       anchors: [.peakRSS: .init(level: 24_000_000, at: instant, commit: "4f2a91c")],
       approval: Approval(
-        at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", reason: "larger cache, agreed",
+        at: instant, by: "Ada <ada@example.org>", commit: "9437a5f", isDirty: true, reason: "larger cache, agreed",
         run: "019b7c9e-5a2e-7000-8000-00000000002a"
       )
     )

@@ -7,7 +7,8 @@ import Testing
 struct SampleStoreTests {
   private func reading(_ time: Int64, resident: Int64, tree: Int64 = 0) -> SampleStore.Reading {
     SampleStore.Reading(
-      time: time, process: 1, resident: resident, peak: resident, anonymous: 0, file: 0, shared: 0, tree: tree, processes: 1)
+      time: time, process: 1, resident: resident, peak: resident, anonymous: 0, file: 0, shared: 0, tree: tree,
+      processes: 1)
   }
 
   @Test("All samples are kept up to the capacity", arguments: [0, 1, 7, 8])

@@ -101,6 +101,13 @@ struct RunPageTests {
     }
   }
 
+  @Test("A commit with uncommitted changes is marked")
+  func dirty() throws {
+    var result = Fixture.result([Fixture.passing("a")])
+    result.run.isDirty = true
+    #expect(try words(result).contains("commit 4f2a91c0d6e8-dirty"))
+  }
+
   @Test("Failures come first and are expanded; passes are collapsed, unless nothing else ran")
   func order() throws {
     let result = Fixture.result([Fixture.passing("a"), Fixture.inconclusive, Fixture.crashed, Fixture.charted])

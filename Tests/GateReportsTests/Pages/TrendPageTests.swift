@@ -70,6 +70,17 @@ struct TrendPageTests {
     try Golden.expect(try Self.markup(of: TrendPage.text(Self.small)), "trend.html")
   }
 
+  @Test("A commit with uncommitted changes is marked, and the data say so")
+  func dirty() throws {
+    var trend = Self.small
+    trend.runs[1].isDirty = true
+    let page = TrendPage.text(trend)
+    let markup = try Self.markup(of: page)
+    #expect(markup.contains("4f2a91c0d-dirty") && markup.contains("<code>4f2a91c0d</code>"))
+    let runs = try #require(try Self.data(of: page)["runs"] as? [String: Any])
+    #expect(runs["dirty"] as? [String: [Int]] == ["counts": [1, 1, 1], "values": [0, 1, 0]])
+  }
+
   @Test("The data are columns of whole numbers, scaled per metric")
   func columns() throws {
     let data = try Self.data(of: TrendPage.text(Self.small))

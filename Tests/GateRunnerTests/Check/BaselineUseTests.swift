@@ -53,7 +53,10 @@ struct BaselineUseTests {
     #expect(try project.approve { $0.from = "artifact.json" }.code == .pass)
     #expect(try project.check().code == .pass)
 
-    #expect(try project.approve { ($0.from, $0.options.environment) = ("artifact.json", "runner") }.code == .pass)
+    let named = try project.approve {
+      ($0.from, $0.options.environment, $0.forces) = ("artifact.json", "runner", true)
+    }
+    #expect(named.code == .pass, "\(named.text)")
     #expect(try project.baselines().keys.contains("load/runner.json"))
     #expect(try project.check { $0.options.environment = "runner" }.code == .pass)
     let other = try project.check { $0.options.environment = "unheard-of" }
@@ -229,7 +232,7 @@ struct BaselineUseTests {
     for mebibytes in [40.9, 41.8] {
       project.measurer.hold(mebibytes)
       #expect(try project.check().code == .pass)
-      let approval = try project.approve()
+      let approval = try project.approve { $0.forces = true }
       #expect(approval.text.contains("peak_rss has crept up by") == (mebibytes > 41), "\(approval.output)")
     }
     #expect(try project.check().text.contains("peak_rss has crept up by"))
@@ -238,22 +241,10 @@ struct BaselineUseTests {
   @Test("The summary has the age of the baselines in days and commits")
   func age() throws {
     let project = try UseCaseProject(holding: 24, repetitions: "5")
-    func commit() throws {
-      let script =
-        "([ -d .git ] || git init -q .) && git add -A"
-        + " && git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qm x --allow-empty"
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", script]
-      process.currentDirectoryURL = URL(fileURLWithPath: project.path)
-      try process.run()
-      process.waitUntilExit()
-      try #require(process.terminationStatus == 0)
-    }
-    try commit()
+    try project.commit()
     try project.checkAndApprove()
-    try commit()
-    try commit()
+    try project.commit()
+    try project.commit()
     #expect(try project.check(.verbose).text.contains("baselines approved today, 2 commits since"))
     try project.edit(project.baseline()) { baseline in
       var approved = try #require(baseline["approved"] as? [String: Any])
@@ -262,7 +253,7 @@ struct BaselineUseTests {
       baseline["approved"] = approved
     }
     let old = try project.check().text
-    #expect(old.contains("days ago; approve a current result"), "\(old)")
+    #expect(old.contains("days ago; approve a current result (`--force`)"), "\(old)")
     #expect(!project.exists("pwned"))
   }
 }

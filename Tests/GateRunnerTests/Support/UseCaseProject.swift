@@ -118,6 +118,31 @@ final class UseCaseProject {
     return try run { try noise.run(in: $0) }
   }
 
+  /// Commits the project file and these files, and returns the commit.
+  @discardableResult
+  func commit(_ files: String...) throws -> String {
+    let author = "-c user.name=Ada -c user.email=ada@example.org -c commit.gpgsign=false"
+    try shell(
+      "([ -d .git ] || git init -q .) && git add highwater.yml \(files.joined(separator: " "))"
+        + " && git \(author) commit -q -m x --allow-empty")
+    return try shell("git rev-parse HEAD")
+  }
+
+  /// Runs a shell command in the project's folder and returns the first line of its output.
+  @discardableResult
+  func shell(_ command: String) throws -> String {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", command]
+    process.currentDirectoryURL = URL(fileURLWithPath: path)
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(command)")
+    return String(text.prefix { !$0.isNewline })
+  }
+
   /// Runs a check and approves its result as the baseline.
   func checkAndApprove() throws {
     _ = try check()

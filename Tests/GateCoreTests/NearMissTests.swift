@@ -1,4 +1,4 @@
-import GateFiles
+import GateCore
 import Testing
 
 @Suite("Suggestions for misspelled words")

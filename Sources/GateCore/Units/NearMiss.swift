@@ -5,7 +5,6 @@ package enum NearMiss {
   /// An edit inserts, removes or replaces a letter, or swaps two neighbours (the optimal string alignment distance).
   /// Case is ignored. A word of up to five letters allows one edit, a word of two letters none, since too many other
   /// words are near.
-  /// other words are near.
   package static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().unicodeScalars.prefix(100))
     var best: (candidate: String, edits: Int)?

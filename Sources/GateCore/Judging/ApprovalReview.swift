@@ -1,0 +1,112 @@
+/// Decides whether a result may become a baseline.
+///
+/// A baseline hides what it already contains, so a result that nobody meant to approve is refused.
+package struct ApprovalReview {
+  package var result: ScenarioResult
+  package var run: RunInfo
+  /// The scenario in the project file now; nil if it was removed.
+  package var scenario: Scenario?
+  /// The baseline that would be replaced.
+  package var previous: Baseline?
+  /// The commit of the checkout; nil outside a checkout.
+  package var head: String?
+  /// How the project names and compares environments.
+  package var environment: EnvironmentRule
+
+  package init(
+    of result: ScenarioResult,
+    in run: RunInfo,
+    for scenario: Scenario?,
+    replacing previous: Baseline?,
+    head: String?,
+    environment: EnvironmentRule
+  ) {
+    self.result = result
+    self.run = run
+    self.scenario = scenario
+    self.previous = previous
+    self.head = head
+    self.environment = environment
+    // Later checks use the gate and the environment rule of the project file.
+    if let scenario { self.result.gate = scenario.gate }
+    self.result.environment.ignoredFields = environment.ignoredFields
+  }
+
+  package typealias Reason = ApprovalChange.SkipReason
+
+  /// The reasons against an approval that cannot be overridden, and if there are none, the others.
+  package var reasonsAgainst: [Reason] {
+    let lasting = lastingReasons
+    guard lasting.isEmpty else { return lasting }
+    return [otherCommit, otherDefinition, fewerRepetitions, comparedWithBuild, otherEnvironment].compactMap(\.self)
+  }
+
+  /// Whether the result passes against the baseline, which is then as good.
+  package var passesAgainstPrevious: Bool {
+    guard let previous, previous.isComparable(to: result.environment) else { return false }
+    return result.judged(against: .baseline(previous)).verdict == .pass
+  }
+
+  // MARK: Reasons that cannot be overridden
+
+  private var lastingReasons: [Reason] {
+    if let failure = result.failure { return [.failed(failure)] }
+    if result.repetitions.isEmpty { return [.noRepetitions] }
+    if result.repetitions.allSatisfy({ $0.metrics[.peakRSS] == nil }) { return [.noPeak] }
+    return unavailableMetrics
+  }
+
+  /// The default gate names no metric: what a program does not have is only noted.
+  private var unavailableMetrics: [Reason] {
+    guard !result.gate.isStandard else { return [] }
+    return result.judged(against: .missing).metrics.compactMap { metric in
+      guard case .unavailable(let cause) = metric.reason else { return nil }
+      return .unavailable(metric: metric.metric, cause: cause)
+    }
+  }
+
+  // MARK: Reasons that can be overridden
+
+  private var otherCommit: Reason? {
+    guard let measured = run.commit, let head, !CommitID.areSame(measured, head) else { return nil }
+    return .otherCommit(measured: measured, isDirty: run.isDirty, head: head)
+  }
+
+  private var otherDefinition: Reason? {
+    guard let measured = result.definition, let current = scenario?.definition, measured.hashes != current.hashes
+    else { return nil }
+    return .otherDefinition(measured: measured, current: current)
+  }
+
+  private var fewerRepetitions: Reason? {
+    let count = result.repetitions.count
+    if let previous {
+      return count < previous.repetitionCount
+        ? .fewerThanBaseline(count: count, baseline: previous.repetitionCount) : nil
+    }
+    guard let least = scenario?.repetitions.plan.min, count < least else { return nil }
+    return .fewerThanPlanned(count: count, least: least)
+  }
+
+  private var comparedWithBuild: Reason? {
+    result.notes.lazy.compactMap { note -> Reason? in
+      if case .comparedWithBuild(let build) = note { .comparedWithBuild(build: build) } else { nil }
+    }.first
+  }
+
+  private var otherEnvironment: Reason? {
+    guard let named = environment.name else { return nil }
+    guard result.environment.name == named else {
+      return .otherEnvironment(measured: result.environment.name, named: named)
+    }
+    guard let previous, !previous.isComparable(to: result.environment) else { return nil }
+    let differences = result.environment.fingerprint.differences(fromBaseline: previous.fingerprint)
+      .filter { $0.field.isHard && !result.environment.ignoredFields.contains($0.field) }
+    return .otherMachine(environment: named, differences: differences)
+  }
+}
+
+extension Baseline {
+  /// The number of measured repetitions; a metric may be missing in some.
+  package var repetitionCount: Int { metrics.values.map(\.count).max() ?? 0 }
+}

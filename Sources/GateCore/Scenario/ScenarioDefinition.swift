@@ -1,0 +1,150 @@
+/// What the memory of a scenario depends on, so that a result can be compared with a later project file.
+///
+/// Values may be secret or depend on the machine, so only hashes are stored, one for each key of the project file.
+package struct ScenarioDefinition: Sendable, Hashable, Codable {
+  /// The target's command, for messages; cut to ``mostOfCommand`` characters.
+  package var command: String
+  /// A ``StableHash`` for each key of the scenario that is not empty or at its default.
+  package var hashes: [String: String]
+
+  private static let mostOfCommand = 1000
+
+  /// The keys in the order of project-file.md.
+  private static let keys = [
+    "target", "setup", "teardown", "ready", "steps", "stop", "until", "memory-limit", "isolation",
+  ]
+
+  /// The keys of the project file that differ.
+  package func keysThatDiffer(from other: ScenarioDefinition) -> [String] {
+    let all = Set(hashes.keys).union(other.hashes.keys).filter { hashes[$0] != other.hashes[$0] }
+    return Self.keys.filter(all.contains) + all.subtracting(Self.keys).sorted()
+  }
+}
+
+extension ScenarioDefinition {
+  /// Timeouts, expected ends, the gate, warm-ups and the number of repetitions are not part of the definition.
+  package init(of scenario: Scenario) {
+    let paths = RelativePaths(root: scenario.root)
+    let parts: [String: [String]] = [
+      "target": scenario.target.parts(paths),
+      "setup": scenario.setup.flatMap(\.parts),
+      "teardown": scenario.teardown.flatMap(\.parts),
+      "ready": scenario.ready?.condition.parts(paths) ?? [],
+      "steps": scenario.steps.flatMap(\.parts),
+      "stop": scenario.stop.signal == StopRule().signal ? [] : [scenario.stop.signal.name],
+      "until": scenario.until.map { [$0.rawValue] } ?? [],
+      "memory-limit": scenario.memoryLimit.map { ["\($0.count)"] } ?? [],
+      "isolation": scenario.isolation == Isolation() ? [] : scenario.isolation.parts,
+    ]
+    command = String(scenario.target.command.description.prefix(Self.mostOfCommand))
+    // No text of a project file has NUL.
+    hashes = parts.filter { !$1.isEmpty }.mapValues { StableHash.hexadecimal(of: $0.joined(separator: "\0")) }
+  }
+}
+
+extension Scenario {
+  package var definition: ScenarioDefinition { ScenarioDefinition(of: self) }
+}
+
+// MARK: - Parts
+
+// Each value as a list of words. Lists are preceded by their length, so that different values have different words.
+
+/// Paths of a project, which may be checked out in another folder on another machine.
+private struct RelativePaths {
+  let root: String
+
+  func text(_ path: String) -> String {
+    if path == root { return "." }
+    return path.hasPrefix(root + "/") ? String(path.dropFirst(root.count + 1)) : path
+  }
+}
+
+extension Command {
+  fileprivate var parts: [String] {
+    switch self {
+    case .arguments(let words): ["command", "\(words.count)"] + words
+    case .shell(let line): ["shell", line]
+    }
+  }
+}
+
+extension Target {
+  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+    let variables = environment.map { "\($0)=\($1)" }.sorted()
+    let inherited = inheritedEnvironment.sorted()
+    return command.parts + ["\(variables.count)"] + variables + ["\(inherited.count)"] + inherited
+      + [paths.text(workingDirectory)] + input.parts(paths) + (main?.parts(paths) ?? [])
+  }
+}
+
+extension Target.Input {
+  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+    switch self {
+    case .null: ["null"]
+    case .pipe: ["pipe"]
+    case .file(let path): ["file", paths.text(path)]
+    case .text(let text): ["text", text]
+    }
+  }
+}
+
+extension Target.MainProcess {
+  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+    switch self {
+    case .pidfile(let path): ["pidfile", paths.text(path)]
+    case .name(let pattern): ["name", pattern.source]
+    }
+  }
+}
+
+extension Readiness.Condition {
+  fileprivate func parts(_ paths: RelativePaths) -> [String] {
+    switch self {
+    case .log(let pattern): ["log", pattern.source]
+    case .tcp(let host, let port): ["tcp", host, "\(port)"]
+    case .unix(let path): ["unix", paths.text(path)]
+    case .http(let url): ["http", resource(of: url)]
+    case .file(let path): ["file", paths.text(path)]
+    case .command(let command): ["command"] + command.parts
+    case .delay(let time): ["delay", "\(time.nanoseconds)"]
+    }
+  }
+}
+
+extension Step {
+  fileprivate var parts: [String] {
+    switch action {
+    case .phase(let name): ["phase", name]
+    case .run(let client): ["run"] + client.command.parts
+    case .http(let call): ["http"] + call.parts
+    case .send(let text): ["send", text]
+    case .expectOutput(let pattern, _): ["expect", pattern.source]
+    case .signal(let signal): ["signal", signal.name]
+    case .wait(let time): ["wait", "\(time.nanoseconds)"]
+    case .settle: ["settle"]
+    case .mark(let name): ["mark", name]
+    case .repeat(let times, let steps): ["repeat", "\(times)", "\(steps.count)"] + steps.flatMap(\.parts)
+    }
+  }
+}
+
+extension Step.HTTPCall {
+  /// Without the values of headers, which are often tokens of one machine.
+  fileprivate var parts: [String] {
+    [method, resource(of: url), "\(times)", "\(headers.count)"] + headers.keys.sorted() + (body.map { [$0] } ?? [])
+  }
+}
+
+/// The path and query of a URL; its host and port may differ between machines.
+private func resource(of url: String) -> String {
+  guard let scheme = url.firstRange(of: "://") else { return url }
+  return String(url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" })
+}
+
+extension Isolation {
+  fileprivate var parts: [String] {
+    ["\(randomAddresses)", hugePages.rawValue, cpus.map { $0.map(String.init).joined(separator: ",") } ?? "all"]
+      + [tracer.rawValue]
+  }
+}
