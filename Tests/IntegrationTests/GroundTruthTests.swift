@@ -66,7 +66,7 @@ struct GroundTruthTests {
     }
   }
 
-  @Test("Many short-lived children are counted, and the largest is named with its exact peak")
+  @Test("Many short-lived children are counted, and the largest is the main one, with its exact peak")
   func shortChild() throws {
     let script = "for i in 1 2 3 4 5 6 7 8 9; do \"$0\" hold mib=1; done; \"$0\" hold mib=24; exit 0"
     let outcome = try Ballast.record(["sh", "-c", script, try Ballast.program])
@@ -75,8 +75,8 @@ struct GroundTruthTests {
     #expect(repetition.processes == 11)
     let table = try #require(repetition.processTable)
     let child = try #require(table.max { $0.peak < $1.peak })
-    #expect(child.command == "ballast" && child.exact && !child.main)
+    #expect(child.command == "ballast" && child.exact && child.main)
     #expect(abs(child.peak - truth) <= tolerance(24), "\(child.peak) recorded, \(truth) held")
-    #expect(table.filter(\.main).map(\.command) == ["sh"])
+    #expect(table.filter(\.main).count == 1)
   }
 }

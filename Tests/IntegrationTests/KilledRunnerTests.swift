@@ -128,7 +128,7 @@ struct KilledRunnerTests {
     var duration = Double.infinity
     for name in results {
       let begin = Date()
-      try #require(try harness.run(["approve", "*", "--from", name]).code == 0)
+      try #require(try harness.run(["approve", "*", "--force", "--from", name]).code == 0)
       duration = min(duration, Date().timeIntervalSince(begin))
       expected.append(try harness.baselinesWithoutTime())
     }
@@ -137,7 +137,7 @@ struct KilledRunnerTests {
     for round in 0..<(kills.map { $0 / 2 } ?? 20) {
       let before = try harness.baselinesWithoutTime()
       let new = expected[round % 2]
-      let running = try harness.start("approve", "*", "--from", results[round % 2])
+      let running = try harness.start("approve", "*", "--force", "--from", results[round % 2])
       usleep(UInt32(Double.random(in: 0..<duration, using: &random) * 1_000_000))
       running.send(SIGKILL)
       if try running.wait().code != -SIGKILL { ended += 1 }
@@ -147,7 +147,7 @@ struct KilledRunnerTests {
       if after != before, after != new { cut += 1 }
     }
     if kills != nil { print("approvals: \(cut) cut in the middle, \(ended) ended before the kill") }
-    #expect(try harness.run(["approve", "*", "--from", results[0]]).code == 0)
+    #expect(try harness.run(["approve", "*", "--force", "--from", results[0]]).code == 0)
     #expect(try harness.baselinesWithoutTime() == expected[0])
   }
 }

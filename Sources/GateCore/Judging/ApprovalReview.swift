@@ -41,10 +41,11 @@ package struct ApprovalReview {
     return [otherCommit, otherDefinition, fewerRepetitions, comparedWithBuild, otherEnvironment].compactMap(\.self)
   }
 
-  /// Whether the result passes against the baseline, which is then as good.
+  /// Whether the result passes against the baseline, which is then as good, unless it lacks a metric.
   package var passesAgainstPrevious: Bool {
     guard let previous, previous.isComparable(to: result.environment) else { return false }
-    return result.judged(against: .baseline(previous)).verdict == .pass
+    let judged = result.judged(against: .baseline(previous))
+    return judged.verdict == .pass && !judged.notes.contains { if case .otherUnit = $0 { true } else { false } }
   }
 
   // MARK: Reasons that cannot be overridden

@@ -39,10 +39,10 @@ struct ServerTests {
   }
 
   @Test(
-    "A daemon is measured and stopped by its pidfile, with its workers",
-    .enabled(if: Tool.exists("nginx"))
+    "A daemon is measured and stopped with its workers, by its pidfile and without a rule",
+    .enabled(if: Tool.exists("nginx")), arguments: [true, false]
   )
-  func nginx() throws {
+  func nginx(hasRule: Bool) throws {
     let port = try ScenarioHarness.freePort()
     let settings = harness.testProcesses.file(
       "nginx.conf",
@@ -53,7 +53,7 @@ struct ServerTests {
       """)
     var scenario = harness.scenario(
       .arguments(["nginx", "-p", harness.folder, "-c", settings, "-e", harness.path("e.log")]))
-    scenario.target.main = .pidfile(harness.path("nginx.pid"))
+    if hasRule { scenario.target.main = .pidfile(harness.path("nginx.pid")) }
     scenario.ready = Readiness(.http("http://127.0.0.1:\(port)/"))
     var call = Step.HTTPCall(url: "http://127.0.0.1:\(port)/")
     call.times = 50
@@ -74,6 +74,14 @@ struct ServerTests {
     let recording = try harness.run(scenario)
     #expect(recording.end == End(.exited, code: 6))
     #expect(recording.failure == nil)
+  }
+
+  @Test("The end of a daemon counts without a rule, if steps follow")
+  func unnamedDaemonEnds() throws {
+    var scenario = harness.scenario("(setsid sh -c 'sleep 0.3; exit 6' &); exit 0")
+    scenario.steps = [Step(.wait(.seconds(20)))]
+    let recording = try harness.run(scenario)
+    #expect(recording.end == End(.exited, code: 6))
   }
 
   @Test("A missing pidfile fails the start")

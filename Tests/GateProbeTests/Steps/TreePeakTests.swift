@@ -1,0 +1,62 @@
+import GateCore
+import Testing
+
+@testable import GateProbe
+
+@Suite("The program of a tree, and the tree's peak", .timeLimit(.minutes(5)), .enabled(if: Tool.exists("python3")))
+struct TreePeakTests {
+  let harness = ScenarioHarness()
+
+  private static let mebibyte = 1_048_576.0
+
+  /// A program that holds memory for a millisecond and ends.
+  private func holding(_ mebibytes: Int) -> String {
+    "python3 -S -c 'import time; x = b\"1\" * (\(mebibytes) << 20); time.sleep(0.001)'"
+  }
+
+  private func measured(_ line: String) throws -> (recording: Recording, metrics: [MetricName: Double]) {
+    let recording = try harness.run(harness.scenario(line))
+    #expect(recording.failure == nil, "\(recording.outputTail)")
+    return (recording, recording.result().metrics)
+  }
+
+  @Test("The program behind a shell is the main process, and its peak counts for the tree", arguments: [20, 60])
+  func wrapper(size: Int) throws {
+    let (recording, metrics) = try measured("\(holding(size)); exit $?")
+    let found = recording.processes.first { $0.isMain }
+    let main = try #require(found)
+    #expect(main.command.hasPrefix("python3") && main.isExact)
+    let peak = try #require(metrics[.peakRSS])
+    let tree = try #require(metrics[.treePeak])
+    #expect(peak > Double(size) * Self.mebibyte)
+    // The shell has less than a megabyte of its own.
+    #expect(tree >= peak && tree < peak + Self.mebibyte, "\(tree) and \(peak)")
+  }
+
+  @Test("Of programs that run one after the other, the largest counts, not the sum")
+  func inTurn() throws {
+    let (_, metrics) = try measured("\(holding(20)); \(holding(40)); \(holding(10)); exit 0")
+    let peak = try #require(metrics[.peakRSS])
+    let tree = try #require(metrics[.treePeak])
+    #expect(peak > 40 * Self.mebibyte && peak < 60 * Self.mebibyte)
+    #expect(tree >= peak && tree < peak + Self.mebibyte, "\(tree) and \(peak)")
+  }
+
+  @Test("The memory of a forked copy counts by its growth")
+  func copies() throws {
+    let script = """
+      import os, time
+      x = b"1" * (40 << 20)
+      for n in range(3):
+          if os.fork() == 0:
+              y = b"2" * (10 << 20)
+              time.sleep(0.3)
+              os._exit(0)
+      for n in range(3): os.wait()
+      """
+    let path = harness.testProcesses.file("copies.py", script)
+    let (_, metrics) = try measured("exec python3 -S \(path)")
+    let tree = try #require(metrics[.treePeak])
+    #expect(tree > 70 * Self.mebibyte && tree < 95 * Self.mebibyte, "\(tree)")
+  }
+}
