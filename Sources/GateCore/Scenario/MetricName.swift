@@ -18,7 +18,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     return (left, lhs) < (right, rhs)
   }
 
-  /// The high-water mark of the main process (`VmHWM`).
+  /// The highest high-water mark (`VmHWM`) of a process of the tree, or that of the main process if a rule names it.
   package static let peakRSS = MetricName("peak_rss")
   /// The level of the main process after its warm-up.
   package static let steadyRSS = MetricName("steady_rss")
@@ -28,9 +28,9 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   package static let spike = MetricName("spike")
   /// The memory that page faults make resident, in bytes per second.
   package static let faultRate = MetricName("fault_rate")
-  /// The highest sum over the whole process tree.
+  /// The highest memory of the whole process tree (``Recording/treePeak``).
   package static let treePeak = MetricName("tree_peak")
-  /// The level of the sum over the whole process tree after its warm-up.
+  /// The level of the memory of the whole process tree after its warm-up.
   package static let treeSteady = MetricName("tree_steady")
 
   /// The metrics of a whole repetition, in report order.

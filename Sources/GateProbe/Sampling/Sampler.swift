@@ -4,10 +4,10 @@ import Synchronization
 
 /// Reads the memory of a tree at intervals, on its own thread.
 ///
-/// The memory of a tree with a cgroup is the anonymous and shared memory that the kernel counts for the cgroup, each
-/// page once. Otherwise it is the resident memory of all living descendants of the supervisor, minus the shared part
-/// that `smaps_rollup` has shown: an upper bound until every process was read. A forked child counts before its exec,
-/// too, since its pages are real; a child that shares its parent's memory (between vfork and exec) does not.
+/// Unless a rule names the main process, it is the largest one at each time. The memory of the tree is that of the main
+/// process and the anonymous memory of all other living descendants of the supervisor (``TreeMethod``). A forked child
+/// counts before its exec, too, by what it has grown; a child that shares its parent's memory (between vfork and exec)
+/// does not.
 ///
 /// `init` makes the first reading, so that even the shortest program has one. All methods are thread-safe; call
 /// ``start()``, ``stop()`` and ``report()`` once each.

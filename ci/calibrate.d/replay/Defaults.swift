@@ -42,7 +42,12 @@ package enum Defaults {
   }
 
   private static func words(_ tolerance: Tolerance?) -> String {
-    guard case .bounds(let relative, let absolute) = tolerance else { return "auto" }
-    return "\(text(relative?.value ?? 0)) %, at least \(absolute?.description ?? "0 B")"
+    switch tolerance {
+    case .bounds(let relative, let absolute):
+      "\(text(relative?.value ?? 0)) %, at least \(absolute?.description ?? "0 B")"
+    case .automaticAtLeast(let relative, let absolute):
+      "`auto`, at least \(text(relative.value)) % and \(absolute)"
+    case .automatic, nil: "`auto`"
+    }
   }
 }
