@@ -115,6 +115,7 @@ def looping(command):
 LOOPS = {
     "steps that repeat": lambda v: looping({"command": [*job(v), "lines"]}),
     "steps that repeat, behind a shell": lambda v: looping({"shell": quoted(*job(v), "lines") + "; exit $?"}),
+    "a daemon": lambda v: {"target": {"command": words("daemon", v)}, "steps": [{"wait": "700ms"}]},
     "steps that repeat, then settle": lambda v: {
         **looping({"command": [*job(v), "lines"]}), "steps": LOOP["steps"] + [{"settle": {"within": "10s"}}]},
 }

@@ -143,11 +143,18 @@ extension SamplerState {
   }
 
   /// Reads the main process and the tree for an iteration's mark; the tree only without a rule for the main process.
+  ///
+  /// For growth only differences count. So pages that are shared after a fork count in each process: a correction in the
+  /// middle of a repetition, or the batches of a cgroup, would look like growth.
   mutating func iterationReading(at time: Int64) -> (resident: Bytes?, tree: Bytes?) {
     let memory = mainReading(at: time)
     guard finder == nil else { return (memory?.resident, nil) }
-    if !countsTree || tracked.count <= Self.mostReadEachTime { _ = readOthers(at: time) }
-    return (memory?.resident, Bytes(tree(with: memory, at: time)))
+    guard !countsTree || tracked.count <= Self.mostReadEachTime else {
+      return (memory?.resident, Bytes(tree(with: memory, at: time)))
+    }
+    _ = readOthers(at: time)
+    let others = tracked.reduce(0) { $0 + ($1 === main ? 0 : $1.lastAnonymous) }
+    return (memory?.resident, Bytes(others + (memory?.resident.count ?? 0)))
   }
 
   private func noteOthers() {
@@ -179,7 +186,7 @@ extension SamplerState {
   /// unchanged, too, except for tmpfs files that it writes without mapping them: the next reading shows those. Only a
   /// tracer that reports each new process makes it certain that the process is alone.
   private mutating func tree(with memory: MemoryReading?, at time: Int64) -> Int64 {
-    let sum = anonymousSum + (memory == nil ? 0 : (main?.ownResident ?? 0) - (main?.ownAnonymous ?? 0))
+    let sum = anonymousSum + (memory == nil ? 0 : main?.filePages ?? 0)
     guard countsTree else { return sum }
     let isAlone = reportsAll && tracked.count == 1
     if let memory, isAlone, let soleProcess, soleProcess.level == memory.nonFileMemory, time < soleProcess.until {
@@ -270,7 +277,7 @@ extension SamplerState {
     let time = max(time, lastStored)
     let isMain = process === main
     if lastTreeIsSum {
-      lastTree = anonymousSum + (main.map { $0.ownResident - $0.ownAnonymous } ?? 0)
+      lastTree = anonymousSum + (main?.filePages ?? 0)
     } else if isFirst, process.hasExecuted, process.firstSeen >= lastTreeReading {
       // The cgroup's last reading does not include this process; its memory is its own since its exec.
       lastTree += memory.nonFileMemory

@@ -17,7 +17,7 @@ final class TrackedProcess {
   /// The last resident memory that was read, in bytes.
   private(set) var lastResident: Int64 = 0
   /// The anonymous part of it.
-  private var lastAnonymous: Int64 = 0
+  private(set) var lastAnonymous: Int64 = 0
   /// The anonymous memory that other processes of the tree count: what a forked copy has in common with its parent,
   /// and what exceeds its proportional share at the last reading of `smaps_rollup`.
   private var sharedAnonymous: Int64 = 0
@@ -176,8 +176,8 @@ extension TrackedProcess {
   /// A forked child shares everything with its parent at first; until its share is read, only its growth counts.
   var ownAnonymous: Int64 { max(0, lastAnonymous - sharedAnonymous) }
 
-  /// The same for the main process, whose file pages and shared memory count as well.
-  var ownResident: Int64 { max(0, lastResident - sharedAnonymous) }
+  /// Its pages of files and shared memory, which count for the main process only.
+  var filePages: Int64 { lastResident - lastAnonymous }
 
   /// Compares the anonymous memory of the other processes with the least so far.
   func noteOthers(_ anonymous: Int64) {
