@@ -30,8 +30,8 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
   package var steadiness: Steadiness?
   /// The levels that exist only by wider bands.
   ///
-  /// A check has a value to compare then, but a baseline does not take it: the verdict on a program that is steady in
-  /// some repetitions only must not depend on chance.
+  /// A check has a value to compare then, but a baseline does not take it unless all repetitions have one: the verdict on
+  /// a program that is steady in some repetitions only must not depend on chance.
   package var nearlySteady: [MetricName] = []
   package var phases: [Phase]
   /// The longest time between two samples.

@@ -89,7 +89,7 @@ package struct Baseline: Sendable, Equatable, Codable {
     let hasOneMethod = result.repetitions.allSatisfy { $0.treeMethod.isComparable(to: method) }
     let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || hasOneMethod }
     let columns = names.compactMap { name -> (MetricName, [Double])? in
-      let values = result.repetitions.compactMap { $0.nearlySteady.contains(name) ? nil : $0.allMetrics[name] }
+      let values = result.valuesForBaseline(of: name)
       return values.isEmpty ? nil : (name, values)
     }
     let units = names.compactMap { name -> (MetricName, String)? in
@@ -108,6 +108,15 @@ package struct Baseline: Sendable, Equatable, Codable {
       treeMethod: method,
       approval: approval
     )
+  }
+}
+
+extension ScenarioResult {
+  /// All values, or only those that are steady by the narrow band, if many repetitions are not.
+  fileprivate func valuesForBaseline(of metric: MetricName) -> [Double] {
+    let values = repetitions.compactMap { $0.allMetrics[metric] }
+    let steady = repetitions.compactMap { $0.nearlySteady.contains(metric) ? nil : $0.allMetrics[metric] }
+    return values.count == repetitions.count && steady.count * 2 >= values.count ? values : steady
   }
 }
 
