@@ -111,6 +111,7 @@ struct HistoryFile {
       guard ContinuousClock.now < end else { throw HistoryError.busy(path) }
       usleep(5000)
     }
+    defer { descriptor.unlock() }
     return try body()
   }
 }

@@ -57,6 +57,10 @@ final class Outbox {
     try self.init(folder: path)
   }
 
+  deinit {
+    folder.unlock()
+  }
+
   /// Locks the outbox for this process until this object is released; false if another process has locked it.
   func lock() -> Bool {
     (try? folder.tryLock()) == true

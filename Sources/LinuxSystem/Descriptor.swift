@@ -145,7 +145,8 @@ package final class Descriptor: Sendable {
     _ = try retrying { fsync(number) }
   }
 
-  /// Takes the lock of the whole file (`flock(2)`), which ends with the descriptor.
+  /// Takes the lock of the whole file (`flock(2)`), which ends with ``unlock()``, or with the descriptor and all its
+  /// copies: a child that was just forked has one until it executes its program.
   ///
   /// - Returns: false where another open file has it.
   package func tryLock() throws(ErrorNumber) -> Bool {
@@ -155,5 +156,9 @@ package final class Descriptor: Sendable {
     } catch let error where error.code == EWOULDBLOCK {
       return false
     }
+  }
+
+  package func unlock() {
+    _ = flock(number, LOCK_UN)
   }
 }

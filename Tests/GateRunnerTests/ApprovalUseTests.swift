@@ -166,9 +166,10 @@ struct ApprovalUseTests {
       check.text.contains(
         "before an approval, measure as many repetitions as the baseline has: highwater check --repetitions 10 load"),
       "\(check.output)")
-    _ = try project.check { $0.repetitions = 10 }
+    #expect(try project.check { $0.repetitions = 10 }.code == .regression)
     project.measurer.hold(30)
-    _ = try project.check()
+    let again = try project.check()
+    #expect(again.code == .regression, "\(again.errors)")
     try expectRefusal(
       of: project, with: "it has 5 repetitions, but its baseline has 10",
       hint: "measure as many: `highwater check --repetitions 10 load`")

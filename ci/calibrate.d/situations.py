@@ -105,7 +105,7 @@ SITUATIONS = {
 }
 
 ROUND = [{"send": "x\n"}, {"expect": {"output": "done", "within": "5s"}}]
-LOOP = {"ready": {"log": "ready"}, "steps": [{"repeat": {"times": 100, "steps": ROUND}}]}
+LOOP = {"ready": {"log": "ready"}, "steps": [{"repeat": {"times": 200, "steps": ROUND}}, {"wait": "300ms"}]}
 
 
 def looping(command):

@@ -119,4 +119,8 @@ package struct FolderLock: ~Copyable, Sendable {
   init(_ descriptor: consuming Descriptor) {
     self.descriptor = descriptor
   }
+
+  deinit {
+    descriptor.unlock()
+  }
 }
