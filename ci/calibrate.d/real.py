@@ -22,7 +22,7 @@ def summary_of(metric):
     return (
         f"{metric['name']} {metric['verdict']}: {before.get('median', 0):,.0f} ({before.get('count', 0)} values) to "
         f"{now.get('median', 0):,.0f} ({now.get('count', 0)} values), {change.get('percent') or 0:+.2f} %; "
-        f"{metric.get('reason', '')}"
+        f"{(metric.get('reason') or {}).get('text', '')}"
     )
 
 
