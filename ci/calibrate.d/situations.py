@@ -52,9 +52,9 @@ def script(values):
     return [str(path)]
 
 
-def makefile(command, options=()):
+def makefile(command):
     (folder / "Makefile").write_text(f"run:\n\t@{command}\n")
-    return ["make", "-s", "-C", str(folder), *options, "run"]
+    return ["make", "-s", "-C", str(folder), "run"]
 
 
 LAUNCHER = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"

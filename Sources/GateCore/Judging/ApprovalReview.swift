@@ -100,14 +100,7 @@ package struct ApprovalReview {
     guard result.environment.name == named else {
       return .otherEnvironment(measured: result.environment.name, named: named)
     }
-    guard let previous, !previous.isComparable(to: result.environment) else { return nil }
-    let differences = result.environment.fingerprint.differences(fromBaseline: previous.fingerprint)
-      .filter { $0.field.isHard && !result.environment.ignoredFields.contains($0.field) }
-    return .otherMachine(environment: named, differences: differences)
+    let differences = previous?.differencesThatCount(in: result.environment) ?? []
+    return differences.isEmpty ? nil : .otherMachine(environment: named, differences: differences)
   }
-}
-
-extension Baseline {
-  /// The number of measured repetitions; a metric may be missing in some.
-  package var repetitionCount: Int { metrics.values.map(\.count).max() ?? 0 }
 }

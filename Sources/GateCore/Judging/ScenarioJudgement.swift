@@ -162,7 +162,7 @@ private struct MetricInScenario {
   private func noteOnUnsteady(_ baseline: Baseline) -> Note? {
     guard metric == .steadyRSS || metric == .treeSteady else { return nil }
     let steady = baseline.metrics[metric]?.count ?? 0
-    let all = baseline.metrics.values.map(\.count).max() ?? 0
+    let all = baseline.repetitionCount
     guard steady == 0 || (all - steady) * 10 > all else { return nil }
     return .baselineSeldomSteady(metric: metric, count: steady, total: all)
   }

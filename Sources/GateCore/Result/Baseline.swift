@@ -131,10 +131,18 @@ extension Baseline {
     units[metric] ?? metric.unit(perIteration: false)
   }
 
+  /// The number of measured repetitions; a metric may be missing in some.
+  package var repetitionCount: Int { metrics.values.map(\.count).max() ?? 0 }
+
   /// Whether values from this environment can be compared with the baseline's.
   package func isComparable(to environment: EnvironmentInfo) -> Bool {
+    differencesThatCount(in: environment).isEmpty
+  }
+
+  /// The differences across which values are never compared.
+  func differencesThatCount(in environment: EnvironmentInfo) -> [Fingerprint.Difference] {
     environment.fingerprint.differences(fromBaseline: fingerprint)
-      .allSatisfy { !$0.field.isHard || environment.ignoredFields.contains($0.field) }
+      .filter { $0.field.isHard && !environment.ignoredFields.contains($0.field) }
   }
 }
 
@@ -150,8 +158,7 @@ package enum Reference: Sendable, Equatable {
 extension ScenarioResult {
   /// A baseline as a result that is not judged, with the default gate.
   package init(of baseline: Baseline) {
-    let count = baseline.metrics.values.map(\.count).max() ?? 0
-    let repetitions = (0..<count).map { index in
+    let repetitions = (0..<baseline.repetitionCount).map { index in
       var repetition = RepetitionResult(
         end: End(.exited, code: 0),
         duration: .zero,

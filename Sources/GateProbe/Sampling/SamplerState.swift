@@ -94,11 +94,13 @@ extension SamplerState {
   /// the memory, and ``discover(at:)`` reads them.
   private static let mostReadEachTime = 64
 
+  private var readsAll: Bool { !countsTree || tracked.count <= Self.mostReadEachTime }
+
   /// Reads the main process and the tree once.
   mutating func sweep(at time: Int64) {
     var memory = mainReading(at: time)
     var alive = memory == nil ? 0 : 1
-    if !countsTree || tracked.count <= Self.mostReadEachTime {
+    if readsAll {
       alive += readOthers(at: time)
       if switchToLargest() { memory = mainReading(at: time) }
     } else {
@@ -149,7 +151,7 @@ extension SamplerState {
   mutating func iterationReading(at time: Int64) -> (resident: Bytes?, tree: Bytes?) {
     let memory = mainReading(at: time)
     guard finder == nil else { return (memory?.resident, nil) }
-    guard !countsTree || tracked.count <= Self.mostReadEachTime else {
+    guard readsAll else {
       return (memory?.resident, Bytes(tree(with: memory, at: time)))
     }
     _ = readOthers(at: time)
