@@ -85,7 +85,7 @@ struct RunPageExample {
   private func metric(_ name: MetricName, _ verdict: Verdict, _ rise: Int64) -> MetricResult {
     let base = 22_642_688.0
     return MetricResult(
-      rule: GateRule(metric: name, tolerance: .standard), unit: "bytes",
+      rule: GateRule(metric: name, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512))), unit: "bytes",
       verdict: verdict == .regression ? .regression : .pass, baseline: .init(median: base, count: 5),
       current: .init(median: base + Double(rise), count: 5),
       change: .init(

@@ -36,7 +36,8 @@ struct RepetitionPlanTests {
   private func result(_ verdicts: [Verdict], count: Int, compared: Bool = true) -> ScenarioResult {
     let metrics = verdicts.map { verdict in
       var metric = MetricResult(
-        rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: verdict
+        rule: GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512))),
+        unit: "bytes", verdict: verdict
       )
       metric.isUndecided = compared && verdict == .inconclusive
       return metric
@@ -61,7 +62,10 @@ struct RepetitionPlanTests {
 
   @Test(
     "A first baseline has 10 values, or the maximum if 10 are too noisy for the tolerance",
-    arguments: [(0.1, Tolerance.standard, nil), (2, .standard, 20), (2, .automatic, nil)]
+    arguments: [
+      (0.1, Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512)), nil),
+      (2, .bounds(relative: Percent(3), absolute: nil), 20), (2, .automatic, nil),
+    ]
       as [(Double, Tolerance, Int?)]
   )
   func baseline(step: Double, tolerance: Tolerance, expected: Int?) {
@@ -249,7 +253,9 @@ struct HardProgramTests {
     func bytes(_ mebibytes: [Double]) -> [Double] { mebibytes.map { ($0 * 1_048_576).rounded() } }
     var measurements = Given.measurements(
       [.peakRSS: bytes(program.current)],
-      gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: .standard)])
+      gate: Gate(rules: [
+        GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+      ])
     )
     measurements.plan = RepetitionPlan(min: 5, max: 20)
     let result = measurements.judged(against: .baseline(Given.baseline([.peakRSS: bytes(program.baseline)])))

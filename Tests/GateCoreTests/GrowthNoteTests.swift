@@ -52,7 +52,7 @@ struct GrowthNoteTests {
     "The limit is half the growth, rounded down to a power of two; existing gate rules are kept",
     arguments: [(0.5, "1B"), (12, "4B"), (2048, "1KiB"), (4094, "1KiB"), (3_000_000, "1MiB"), (5e12, "2048GiB")])
   func writtenGate(slope: Double, limit: String) throws {
-    let rule = GateRule(metric: .treePeak, tolerance: .standard)
+    let rule = GateRule(metric: .treePeak, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
     let measured = measured([.continuous], slope: slope, gate: Gate(rules: [rule]))
     let amount = try Amount(parsing: limit)
     #expect(measured.noteOnUngatedGrowth == note(slope: slope, count: 1, total: 1, limit: Int64(amount.value)))

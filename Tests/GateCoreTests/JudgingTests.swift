@@ -57,7 +57,7 @@ struct JudgingTests {
   private func verdict(
     _ current: [Double],
     _ baseline: [Double],
-    tolerance: Tolerance = .standard
+    tolerance: Tolerance = .bounds(relative: Percent(3), absolute: .kibibytes(512))
   ) -> Verdict {
     let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: tolerance)])
     return Given.measurements([.peakRSS: current], gate: gate)
@@ -71,8 +71,8 @@ struct JudgingTests {
     #expect(verdict(small.map { $0 + 524_289 }, small) == .regression)
     #expect(verdict(large.map { $0 + 30_000_000 }, large) == .pass)
     #expect(verdict(large.map { $0 + 30_000_001 }, large) == .regression)
-    #expect(verdict(small.map { $0 + 131_073 }, small, tolerance: .automatic) == .regression)
-    #expect(verdict(small.map { $0 + 131_072 }, small, tolerance: .automatic) == .pass)
+    #expect(verdict(small.map { $0 + 262_145 }, small, tolerance: .automatic) == .regression)
+    #expect(verdict(small.map { $0 + 262_144 }, small, tolerance: .automatic) == .pass)
   }
 
   @Test("A fall beyond the tolerance is an improvement")
@@ -230,7 +230,9 @@ struct JudgingTests {
 
   @Test("An unavailable metric with a gate rule is inconclusive")
   func namedMetric() {
-    let gate = Gate(rules: [GateRule(metric: .phase("load", .peakRSS), tolerance: .standard)])
+    let gate = Gate(rules: [
+      GateRule(metric: .phase("load", .peakRSS), tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+    ])
     let result = Given.measurements([.peakRSS: Given.values(100)], gate: gate)
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100)])))
     #expect(result.verdict == .inconclusive)
@@ -240,7 +242,9 @@ struct JudgingTests {
   @Test("The reason for a missing phase metric is that the phase is unknown, rare, too short or never steady")
   func phases() {
     func reason(_ metric: MetricName, phases: [[String: [MetricName: Double]]]) -> VerdictReason? {
-      let gate = Gate(rules: [GateRule(metric: metric, tolerance: .standard)])
+      let gate = Gate(rules: [
+        GateRule(metric: metric, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+      ])
       var measured = Given.measurements([.peakRSS: Given.values(100, count: phases.count)], gate: gate)
       for (index, phases) in phases.enumerated() {
         measured.repetitions[index].phases = phases.map { .init(name: $0, metrics: $1) }
@@ -265,15 +269,17 @@ struct JudgingTests {
   @Test("A metric at `warn` is judged but does not count, and a metric at `off` is not judged")
   func severity() {
     let gate = Gate(rules: [
-      GateRule(metric: .peakRSS, tolerance: .standard, severity: .warn),
-      GateRule(metric: .treePeak, tolerance: .standard, severity: .off),
+      GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), severity: .warn),
+      GateRule(metric: .treePeak, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), severity: .off),
     ])
     let result = Given.measurements([.peakRSS: Given.values(200), .treePeak: Given.values(900)], gate: gate)
       .judged(against: .baseline(Given.baseline([.peakRSS: Given.values(100), .treePeak: Given.values(100)])))
     #expect(result.verdict == .pass)
     #expect(result.metrics.map(\.verdict) == [.regression])
     #expect(result.ungated.map(\.metric) == [.treePeak])
-    let off = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .standard, severity: .off)])
+    let off = Gate(rules: [
+      GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), severity: .off)
+    ])
     let nothing = Given.measurements([.peakRSS: Given.values(200)], gate: off).judged(against: .missing)
     #expect(nothing.verdict == .skipped && nothing.notes == [.nothingJudged])
   }

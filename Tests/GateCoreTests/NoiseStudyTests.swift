@@ -102,7 +102,7 @@ struct NoiseStudyTests {
     #expect(with.shape.outliers == places.count)
     #expect(with.shape.unsettled == 0)
     #expect(with.deviation < 1.5 * without.deviation)
-    #expect(with.isQuietEnough(for: .standard))
+    #expect(with.isQuietEnough(for: .automatic))
   }
 
   @Test("Each unsettled first repetition needs one more warm-up", arguments: 1...3)
@@ -316,7 +316,9 @@ struct NoiseAdviceTests {
   func suggestedTolerance() throws {
     let quiet = try Noisy.noise(Array(repeating: 40 * Noisy.mebibyte, count: 20))
     #expect(quiet.advisedTolerance == .bounds(relative: Percent(0.5), absolute: .kibibytes(128)))
-    let gate = Gate(rules: [GateRule(metric: .spike, tolerance: .standard)])
+    let gate = Gate(rules: [
+      GateRule(metric: .spike, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+    ])
     let spikes = (0..<20).map { $0 < 12 ? 0 : Double($0) * 65_536 }
     let advised = Noisy.study(spikes, metric: .spike, gate: gate)[.spike]?.advisedTolerance
     guard case .bounds(nil, .size(let size)?) = advised else {
@@ -327,22 +329,24 @@ struct NoiseAdviceTests {
   }
 
   @Test(
-    "A scenario is too noisy if its gate allows less than 2.5 deviations",
-    arguments: [(0.1, 3.0, true), (0.5, 3, true), (2.5, 3, false), (0.5, 1, false), (2.5, 12, true)]
+    "A scenario is too noisy if its gate allows less than 1.5 deviations",
+    arguments: [(0.1, 3.0, true), (1.5, 3, true), (2.5, 3, false), (1, 1, false), (2.5, 12, true), (8, 10, false)]
   )
   func quietEnough(percent: Double, tolerance: Double, isQuiet: Bool) {
     let rule = GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(tolerance), absolute: nil))
     let study = Noisy.study(Noisy.normal(percent: percent), gate: Gate(rules: [rule]))
     #expect(study.tooNoisy.isEmpty == isQuiet)
-    #expect(study.standardSuffices == (percent < 1))
+    #expect(study.standardSuffices == (percent < 6))
   }
 
   @Test("The suggested gate keeps limits, severities and rules without a tolerance")
   func keepsRules() {
     let gate = Gate(rules: [
-      GateRule(metric: .peakRSS, tolerance: .standard, limit: .mebibytes(200), severity: .warn),
+      GateRule(
+        metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), limit: .mebibytes(200),
+        severity: .warn),
       GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
-      GateRule(metric: .treePeak, tolerance: .standard),
+      GateRule(metric: .treePeak, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512))),
     ])
     let study = Noisy.study(Array(repeating: 40 * Noisy.mebibyte, count: 10), gate: gate)
     #expect(

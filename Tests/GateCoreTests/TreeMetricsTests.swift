@@ -119,7 +119,9 @@ struct TreeMetricsTests {
 
   // MARK: Judging
 
-  private static let gate = Gate(rules: [GateRule(metric: .treePeak, tolerance: .standard)])
+  private static let gate = Gate(rules: [
+    GateRule(metric: .treePeak, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+  ])
 
   private func measurements(_ methods: [TreeMethod]) -> ScenarioResult {
     var measurements = Given.measurements(
@@ -170,7 +172,9 @@ struct TreeMetricsTests {
 
   @Test("A fault rate is judged like other metrics and has its unit")
   func faultGate() throws {
-    let gate = Gate(rules: [GateRule(metric: .faultRate, tolerance: .standard)])
+    let gate = Gate(rules: [
+      GateRule(metric: .faultRate, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+    ])
     let result = Given.measurements([.faultRate: Given.values(30)], gate: gate)
       .judged(against: .baseline(Given.baseline([.faultRate: Given.values(20)])))
     #expect(result.verdict == .regression)

@@ -23,7 +23,10 @@ struct HistoryTests {
         end: End(value == 30 ? .crash : .exited, code: 0), duration: .zero, processes: 1,
         metrics: [.peakRSS: value, .treePeak: value * 2], phases: [.init(name: "load", metrics: [.peakRSS: value])])
     }
-    let gate = Gate(rules: [GateRule(metric: .peakRSS, tolerance: .standard, limit: .size(Bytes(15)))])
+    let gate = Gate(rules: [
+      GateRule(
+        metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), limit: .size(Bytes(15)))
+    ])
     let baseline = Baseline(
       scenario: ScenarioName("load"), environment: Given.environment.name, fingerprint: Given.fingerprint,
       metrics: [.peakRSS: [7, 8, 9, 8, 8]], approval: Given.approval(3))

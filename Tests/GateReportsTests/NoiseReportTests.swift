@@ -63,7 +63,9 @@ struct NoiseReportTests {
   private static let noisy: NoiseStudy = {
     let gate = Gate(rules: [
       GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(1), absolute: nil)),
-      GateRule(metric: .treePeak, tolerance: .standard, limit: .mebibytes(300), severity: .warn),
+      GateRule(
+        metric: .treePeak, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), limit: .mebibytes(300),
+        severity: .warn),
       GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
     ])
     var peaks = noisyValues(61, factor: 16)
@@ -89,7 +91,9 @@ struct NoiseReportTests {
     (far[4], far[11]) = (far[4] - 3 * mebibyte, far[11] + 5 * mebibyte)
     let steps = [0, 2, 1, 0, 1, 3, 1, 0, 1, 2, 0, 1, 2, 1, 0, 3, 1, 2, 0, 1].map { 20 * mebibyte + $0 * 135_168 }
     let gate = Gate(
-      rules: [.peakRSS, .steadyRSS, .phase("load", .peakRSS)].map { GateRule(metric: $0, tolerance: .standard) }
+      rules: [.peakRSS, .steadyRSS, .phase("load", .peakRSS)].map {
+        GateRule(metric: $0, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+      }
     )
     var plain = measurements("allocator", [.peakRSS: jumping, .steadyRSS: far], gate: gate)
     for index in steps.indices {
@@ -114,7 +118,7 @@ struct NoiseReportTests {
   private static let reporting: NoiseStudy = {
     let (entries, wait, balance) = (MetricName.value("entries"), MetricName.value("wait"), MetricName.value("balance"))
     let gate = Gate(rules: [
-      GateRule(metric: .peakRSS, tolerance: .standard),
+      GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512))),
       GateRule(metric: entries, tolerance: .bounds(relative: Percent(3), absolute: .number(10)), limit: .number(2000)),
       GateRule(metric: wait, tolerance: .standard(of: wait)), GateRule(metric: balance, tolerance: .automatic),
     ])

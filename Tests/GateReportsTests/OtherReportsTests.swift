@@ -19,7 +19,9 @@ struct ListingReportTests {
         Step(.phase("load")), Step(.repeat(times: 3, steps: [Step(.signal(.hup)), Step(.wait(.seconds(1)))])),
       ]
       redis.gate = Gate(rules: [
-        GateRule(metric: .peakRSS, tolerance: .standard, limit: .mebibytes(200), severity: .warn),
+        GateRule(
+          metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), limit: .mebibytes(200),
+          severity: .warn),
         GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
         GateRule(metric: .treePeak, tolerance: .automatic),
         GateRule(metric: .phase("load", .peakRSS), tolerance: .bounds(relative: Percent(2.5), absolute: nil)),

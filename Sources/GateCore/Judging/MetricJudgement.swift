@@ -1,46 +1,42 @@
 import Statistics
 
 extension Tolerance {
-  /// The minimum of `auto`.
-  ///
-  /// In equal runs of 40 programs, the highest peak was 146 KiB above the lowest (median); runs of a single day vary
-  /// less.
-  private static let leastAutomatic = Double(Bytes.kibibytes(128).count)
+  /// The minimum of `auto` for memory: how far the figures of unchanged programs drift from day to day, machine to
+  /// machine and build to build, which the noise of one run does not show (ci/calibrate.d/DRIFT.md).
+  private static let leastMemory = (share: 0.01, amount: Double(Bytes.kibibytes(256).count))
 
   /// The minimum of `auto` for growth, per iteration or second: sound programs nearly all grow by 0.0 bytes per
   /// iteration, leaking ones by 32 bytes to 44 KB.
-  private static let leastGrowth = 128.0
+  static let leastGrowth = (share: 0.1, amount: 128.0)
+
+  /// What noise may add to `auto` for memory, at most, as a share of the level: a rise of a tenth must not pass because
+  /// the program is noisy. Noisier programs take more repetitions, or are inconclusive.
+  private static let mostForNoise = 0.1
 
   /// The largest rise above these baseline values that the tolerance allows, in the metric's unit.
   ///
-  /// `auto` is 2.5 standard deviations of the baseline (within a level, if it is bimodal), and at least 128 KiB and
-  /// 0.5 %. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation of so few values
-  /// may be a third too low (ci/calibrate.d/RESULTS.md, E: 0.9 % of equal programs are undecided). Values that the
-  /// target reports have only the minimum of 0.5 %, and growth has one of 10 % and 128 bytes. The spread does not
-  /// include a drift of the machine from one repetition to the next.
+  /// `auto` is 2.5 standard deviations of the baseline (within a level, if it is bimodal), at most 10 %, and at least
+  /// 1 % and 256 KiB. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation of so
+  /// few values may be a third too low (ci/calibrate.d/RESULTS.md, E). Values that the target reports have no bounds in
+  /// their unit, only a minimum of 0.5 %; growth has a minimum of 10 % and 128 bytes, and no maximum.
   package func allowed(above baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
     let level = abs(Spread.median(baseline) ?? 0)
+    let noise = Self.noise(of: baseline)
     switch self {
     case .bounds(let relative, let absolute):
       return max((relative?.value ?? 0) / 100 * level, absolute?.value ?? 0)
-    case .automaticAtLeast(let relative, let absolute):
-      let bounds = Tolerance.bounds(relative: relative, absolute: absolute)
-      return max(bounds.allowed(above: baseline), Tolerance.automatic.allowed(above: baseline, of: metric))
+    case .automatic where metric.isValue:
+      return max(noise, 0.005 * level)
+    case .automatic where metric == .growth:
+      return max(noise, Self.leastGrowth.share * level, Self.leastGrowth.amount)
     case .automatic:
-      let parts = Self.automaticParts(above: baseline, of: metric)
-      return metric.isValue ? parts.relative : max(parts.relative, parts.absolute)
+      return max(min(noise, Self.mostForNoise * level), Self.leastMemory.share * level, Self.leastMemory.amount)
     }
   }
 
-  /// The two parts of `auto`, the larger of which counts: one by level and noise of the values, and the minimum.
-  static func automaticParts(
-    above baseline: [Double],
-    of metric: MetricName
-  ) -> (relative: Double, absolute: Double) {
-    let values = Modes(of: baseline)?.distances(of: baseline) ?? baseline
-    let level = abs(Spread.median(baseline) ?? 0)
-    let isGrowth = metric == .growth
-    return (max(2.5 * Spread.noise(values), (isGrowth ? 0.1 : 0.005) * level), isGrowth ? leastGrowth : leastAutomatic)
+  /// What the noise of values calls for: 2.5 standard deviations, within a level if the values jump between two.
+  static func noise(of values: [Double]) -> Double {
+    2.5 * Spread.noise(Modes(of: values)?.distances(of: values) ?? values)
   }
 }
 

@@ -4,7 +4,7 @@ extension ScenarioResult {
   /// What a verdict does not show: certain rises within the tolerance, and far ones of metrics without a rule.
   func notesOnRises(above baseline: Baseline) -> [Note] {
     let within = summary.metrics.filter { $0.verdict == .pass && $0.allowed != nil }
-      .compactMap { rise(of: $0.metric, above: baseline, by: Self.leastShareWithinTolerance, noise: 1) }
+      .compactMap { rise(of: $0.metric, above: baseline, by: Self.leastShareWithinTolerance, noise: 0) }
     let ungated = measuredWithoutRule.compactMap {
       rise(of: $0, above: baseline, by: Self.leastShareWithoutRule, noise: 2)
     }
@@ -25,18 +25,19 @@ extension ScenarioResult {
   }
 
   /// The rise of a metric if an unchanged program shows it in less than 1 of 100 checks, and if it is larger than a
-  /// share of the level and than the noise of the baseline (`noise` times the tolerance `auto`).
+  /// share of the level and than `noise` times what the baseline's noise calls for.
   private func rise(of metric: MetricName, above baseline: Baseline, by share: Double, noise: Double) -> Rise? {
     let values = repetitions.compactMap { $0.allMetrics[metric] }
     guard values.count * 2 > repetitions.count, baseline.unit(of: metric) == unit(of: metric),
-      let base = baseline.metrics[metric], let shift = Shift(from: base, to: values)?.estimate,
-      let before = Spread.median(base), let after = Spread.median(values)
+      let base = baseline.metrics[metric], let before = Spread.median(base), let after = Spread.median(values)
     else { return nil }
-    let parts = Tolerance.automaticParts(above: base, of: metric)
-    let least = max(share * abs(before), noise * parts.relative, metric == .growth ? parts.absolute : 0)
-    guard shift > max(least, metric.isWholeBytes ? 2 * MetricJudgement.leastDeviation : 0),
-      RankTest.pValue(ofRiseFrom: base, to: values) <= RepetitionPlan.falseAlarms
-    else { return nil }
+    let page = MetricJudgement.leastDeviation
+    let least = metric == .growth ? Tolerance.leastGrowth.amount : metric.isWholeBytes ? 2 * page : 0
+    let comparison = Comparison(
+      from: base, to: values, allowed: max(share * abs(before), noise * Tolerance.noise(of: base), least),
+      alpha: RepetitionPlan.falseAlarms, isLast: true
+    )
+    guard let comparison, comparison.outcome == .rise, comparison.method != .thresholds else { return nil }
     return Rise(metric: metric, unit: unit(of: metric), before: before, after: after)
   }
 

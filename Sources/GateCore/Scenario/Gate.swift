@@ -45,25 +45,12 @@ package struct GateRule: Sendable, Hashable {
 package enum Tolerance: Sendable, Hashable {
   /// The larger of the two counts; nil if the rule does not have it.
   case bounds(relative: Percent?, absolute: Amount?)
-  /// Derived from the spread of the baseline's values.
+  /// `auto`: derived from the level and the noise of the baseline's values.
   case automatic
-  /// The same with a larger minimum, the larger of the two.
-  case automaticAtLeast(relative: Percent, absolute: Amount)
 
-  /// A tool of 2 MB must not fail because of one page, and a server must fail if it rises by more than 3 % (judging.md,
-  /// Tolerances and limits).
-  ///
-  /// Of 108 checks of 27 unchanged programs, 104 passed, and none was a false alarm (ci/calibrate.d/REAL.md).
-  package static let standard = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
-
-  /// The tolerance of a rule without one.
-  ///
-  /// A reported value has no absolute part: no amount is insignificant in every unit. The noise of growth depends on
-  /// the program and on the number of iterations, and that of a tree on how many processes peak at once, so these
-  /// tolerances follow from the baseline.
+  /// The tolerance of a rule without one: `auto`, and 3 % for a reported value, in whose unit no amount is known to be
+  /// insignificant.
   package static func standard(of metric: MetricName) -> Tolerance {
-    if metric.isValue { return .bounds(relative: Percent(3), absolute: nil) }
-    if metric.isOfTree { return .automaticAtLeast(relative: Percent(3), absolute: .kibibytes(512)) }
-    return metric == .growth ? .automatic : .standard
+    metric.isValue ? .bounds(relative: Percent(3), absolute: nil) : .automatic
   }
 }

@@ -16,7 +16,6 @@ extension Tolerance {
   package var spelled: String {
     switch self {
     case .automatic: "auto"
-    case .automaticAtLeast(let relative, let absolute): "[\(relative.spelled), \(absolute.spelled)]"
     case .bounds(let relative?, let absolute?): "[\(relative.spelled), \(absolute.spelled)]"
     case .bounds(let relative, let absolute): relative?.spelled ?? absolute?.spelled ?? "0B"
     }

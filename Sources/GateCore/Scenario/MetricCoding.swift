@@ -143,8 +143,6 @@ package struct RuleBounds: Decodable {
     case .bounds(let relative, let bound):
       (percent, absolute) = (relative?.value, bound?.value)
       amount = bound ?? amount
-    case .automaticAtLeast(let relative, let bound):
-      (percent, absolute, automatic) = (relative.value, bound.value, true)
     case .automatic: automatic = true
     case nil: break
     }
@@ -159,7 +157,6 @@ package struct RuleBounds: Decodable {
   package func rule(_ metric: MetricName, _ severity: GateRule.Severity) -> GateRule {
     let tolerance: Tolerance? =
       switch (percent.map { Percent($0) }, amount(absolute)) {
-      case (let percent?, let absolute?) where automatic: .automaticAtLeast(relative: percent, absolute: absolute)
       case _ where automatic: .automatic
       case (nil, nil): nil
       case (let percent, let absolute): .bounds(relative: percent, absolute: absolute)

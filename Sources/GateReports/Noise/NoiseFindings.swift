@@ -129,7 +129,7 @@ struct NoiseFindings {
       return "tolerances for this noise (without the drift, smaller ones may be enough):"
     }
     if !study.tooNoisy.isEmpty { return "tolerances for this noise:" }
-    let usual = "the default \(Tolerance.standard.spelled) \(study.standardSuffices ? "works, too" : "is too tight")"
+    let usual = "the default \(study.standardSuffices ? "works, too" : "is too tight")"
     return "tightest tolerances for this noise (\(usual)):"
   }
 }

@@ -161,7 +161,7 @@ extension NotificationJSON.Metric {
     let (percent, absolute) =
       switch metric.rule.tolerance {
       case .bounds(let relative, let amount): (relative?.value, amount?.value)
-      case .automatic, .automaticAtLeast: (nil, metric.allowed)
+      case .automatic: (nil, metric.allowed)
       case nil: (nil, nil)
       }
     tolerance = NotificationJSON.Tolerance(

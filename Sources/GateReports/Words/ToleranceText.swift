@@ -4,9 +4,7 @@ extension Tolerance {
   /// The tolerance as in the project file: `3 %, at least 512 KiB`.
   var displayText: String {
     switch self {
-    case .automatic: "auto: from the noise of the baseline"
-    case .automaticAtLeast(let relative, let absolute):
-      "from the noise of the baseline, at least \(Self.text(relative)) and \(Format.glued(absolute.description))"
+    case .automatic: "auto: by level and noise of the baseline"
     case .bounds(let relative?, let absolute?):
       "\(Self.text(relative)), at least \(Format.glued(absolute.description))"
     case .bounds(let relative?, nil): Self.text(relative)

@@ -94,7 +94,8 @@ enum DocumentExamples {
     ],
     metrics: [
       MetricResult(
-        rule: GateRule(metric: .peakRSS, tolerance: .standard), unit: "bytes", verdict: .regression,
+        rule: GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512))),
+        unit: "bytes", verdict: .regression,
         baseline: .init(median: 23_000_000, count: 5, range: 22_900_000...23_100_000),
         current: .init(median: 24_207_360, count: 5),
         change: .init(absolute: 1_207_360, percent: 5.25, low: 1_100_000, high: 1_300_000, shift: 1_205_000),

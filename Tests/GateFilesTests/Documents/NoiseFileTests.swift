@@ -15,7 +15,7 @@ struct NoiseFileTests {
     return ScenarioResult(
       name: ScenarioName("redis-load[clients=50]"), environment: DocumentExamples.environment,
       gate: Gate(rules: [
-        GateRule(metric: .peakRSS, tolerance: .standard),
+        GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512))),
         GateRule(metric: .growth, tolerance: nil, limit: .kibibytes(1)),
       ]),
       repetitions: repetitions, notes: [.comparedWithBuild(build: "another")]

@@ -147,9 +147,18 @@ struct ScenarioReaderTests {
     arguments: [
       ("peak_rss: auto", GateRule(metric: .peakRSS, tolerance: .automatic)),
       ("peak_rss: 512KiB", GateRule(metric: .peakRSS, tolerance: .bounds(relative: nil, absolute: .kibibytes(512)))),
-      ("peak_rss: [512KiB, 3%]", GateRule(metric: .peakRSS, tolerance: .standard)),
-      ("peak_rss: off", GateRule(metric: .peakRSS, tolerance: .standard, severity: .off)),
-      ("peak_rss: {on: warn}", GateRule(metric: .peakRSS, tolerance: .standard, severity: .warn)),
+      (
+        "peak_rss: [512KiB, 3%]",
+        GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
+      ),
+      (
+        "peak_rss: off",
+        GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), severity: .off)
+      ),
+      (
+        "peak_rss: {on: warn}",
+        GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), severity: .warn)
+      ),
       ("peak_rss: {limit: 1MiB}", GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(1))),
       ("growth: {tolerance: auto}", GateRule(metric: .growth, tolerance: .automatic)),
       ("growth: off", GateRule(metric: .growth, tolerance: .automatic, severity: .off)),

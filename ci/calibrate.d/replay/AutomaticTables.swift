@@ -28,7 +28,7 @@ enum AutomaticTables {
       "", "## E. `tolerance: auto`", "",
       "Adaptive repetitions; the tolerance is that of the median baseline, in % of the level of 58.4 MB. It is made from the "
         + "baseline's own spread, which does not tell of drift: where repetitions depend on each other (drifting, wandering) "
-        + "it promises nothing, and the tolerance by default is the safe one.", "",
+        + "it promises nothing. The tolerances above the noise are for that; DRIFT.md has real drift.", "",
     ] + table.lines
   }
 

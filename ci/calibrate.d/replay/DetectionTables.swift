@@ -12,7 +12,7 @@ enum DetectionTables {
     [
       "", "## B. Detection: a true rise", "",
       "Alarms in % of \(Defaults.trials) comparisons with a baseline of \(Defaults.baseline) values, normal noise. The rows "
-        + "of +0 % are false alarms. The gate is at its default tolerance: a rise below 3 % is to be let through, and one of "
+        + "of +0 % are false alarms. The tolerance is `[3%, 512KiB]`: a rise below 3 % is to be let through, and one of "
         + "5 % is 2 % above what is let through. Peers: the median rose by more than 5 %; Welch's t at .05 says that the "
         + "mean is higher; the mean is more than 5 % above that of the last run, which had as many repetitions.", "",
     ] + besidePeers() + tolerances() + adaptive()
@@ -104,7 +104,7 @@ enum DetectionTables {
     }
     return [
       "", "## C. Adaptive repetitions beside fixed 10", "",
-      "Baseline of \(Defaults.baseline), default tolerance. Where there are two levels, 13.7 % apart, or outliers of 20 %, "
+      "Baseline of \(Defaults.baseline), at `[3%, 512KiB]`. Where there are two levels, 13.7 % apart, or outliers of 20 %, "
         + "a rise of 10 % puts the lower level next to the old upper one: then it may stay undecided.", "",
     ] + table.lines
   }

@@ -27,7 +27,7 @@ package enum FalseAlarms {
   static func section() -> [String] {
     var lines = [
       "## A. False alarms: equal against equal", "",
-      "Each row is \(Defaults.trials) comparisons of one metric at the default tolerance, at 58.4 MB, where 3 % counts "
+      "Each row is \(Defaults.trials) comparisons of one metric at `[3%, 512KiB]`, at 58.4 MB, where 3 % counts "
         + "and not 512 KiB. The standard error of a share of 1 % is 0.22 %. Three repetitions "
         + "are too few for statistics except against 10 values and more.",
     ]

@@ -11,7 +11,7 @@ package struct Replay: Sendable {
   }
 
   /// One metric at a tolerance.
-  package init(_ repetitions: Repetitions = Defaults.repetitions, tolerance: Tolerance = .standard) {
+  package init(_ repetitions: Repetitions = Defaults.repetitions, tolerance: Tolerance = Defaults.written) {
     self.init(gate: Gate(rules: [GateRule(metric: .peakRSS, tolerance: tolerance)]), repetitions: repetitions)
   }
 
