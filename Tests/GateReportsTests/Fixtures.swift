@@ -32,7 +32,7 @@ enum Fixture {
     to current: Double?,
     limit: Amount? = nil,
     severity: GateRule.Severity = .fail,
-    tolerance: Tolerance? = .standard,
+    tolerance: Tolerance? = .bounds(relative: Percent(3), absolute: .kibibytes(512)),
     unit: String = "bytes",
     reason: VerdictReason? = nil
   ) -> MetricResult {

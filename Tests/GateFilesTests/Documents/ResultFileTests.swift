@@ -162,7 +162,9 @@ struct ResultFileTests {
       }
       """
     let scenario = try ResultFile.decode(Array(text.utf8), path: "result.json").scenarios[0]
-    #expect(scenario.verdict == .regression && scenario.metrics[0].rule.tolerance == .standard)
+    #expect(
+      scenario.verdict == .regression
+        && scenario.metrics[0].rule.tolerance == .bounds(relative: Percent(3), absolute: .kibibytes(512)))
     #expect(scenario.repetitions[0].allMetrics[.phase("load", .steadyRSS)] == 23_000_000)
     #expect(scenario.reference?.composition?.stack == .zero && scenario.composition == nil)
   }

@@ -13,10 +13,10 @@ enum DetectableChangeTables {
     ])
     for (baseline, count) in [(5, 5), (10, 5), (10, 10), (10, 20), (20, 20)] {
       let none = smallest(baseline, count, .bounds(relative: Percent(0), absolute: nil))
-      let standard = smallest(baseline, count, .standard)
+      let written = smallest(baseline, count, Defaults.written)
       table.add([
         "\(baseline)", "\(count)", number(none.smallest / percent, places: 2), number(none.found),
-        number(standard.smallest, places: 2), number(standard.found), number(standard.named, places: 2),
+        number(written.smallest, places: 2), number(written.found), number(written.named, places: 2),
       ])
     }
     return [
