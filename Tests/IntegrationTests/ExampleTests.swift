@@ -13,19 +13,22 @@ struct ExampleTests {
     arguments: ["redis", "postgresql", "nginx", "sqlite", "python"]
   )
   func example(name: String) throws {
-    let project = try TemporaryProject()
-    let options = [
-      "--config", "\(Self.root)/ci/examples/\(name).yml", "--baselines", "\(project.path)/baselines",
-      "--artifacts", "\(project.path)/artifacts", "--history", "\(project.path)/history.sqlite",
-    ]
-    let first = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()
-    #expect(first.code == 5, "\(first.output)\(first.errors)")
-    // Fewer repetitions than the examples ask for.
-    let approval = try Highwater.start(["approve", "--force"] + options, in: project, from: Self.root).wait()
-    #expect(approval.code == 0, "\(approval.output)\(approval.errors)")
-    #expect(try !project.baselines().isEmpty)
-    let second = try Highwater.start(["check", "--repetitions", "2"] + options, in: project, from: Self.root).wait()
-    #expect(second.code == 0, "\(second.output)\(second.errors)")
+    try Example(name).passesAgainstItself()
+  }
+
+  /// A leak of 8 KiB per request is 1 MiB a minute at two requests a second.
+  @Test(
+    "Each recipe for a garbage-collected runtime passes unchanged, and catches a doubled cache and a leak",
+    .endsHangs,
+    arguments: [("node", "160"), ("java", "640"), ("go", "640"), ("python-service", "640")]
+  )
+  func recipe(name: String, doubledCache: String) throws {
+    let example = try Example(name)
+    try example.passesAgainstItself()
+    for fault in [["CACHE": doubledCache], ["LEAK": "8192"]] {
+      let outcome = try example.check(fault)
+      #expect(outcome.code == 1 && outcome.output.contains("value.live_heap rose by"), "\(outcome.output)")
+    }
   }
 
   @Test("The project files in the README and the articles are valid")
@@ -57,5 +60,38 @@ struct ExampleTests {
     for code in ["0 | pass", "1 | regression", "2 | usage", "3 | failed", "4 | inconclusive", "5 | no-baseline"] {
       #expect(text.contains("| \(code) |"))
     }
+  }
+}
+
+/// A project file of `ci/examples` with a baseline folder of its own.
+private struct Example {
+  private let project: TemporaryProject
+  private let options: [String]
+
+  init(_ name: String) throws {
+    project = try TemporaryProject()
+    options = [
+      "--config", "\(ExampleTests.root)/ci/examples/\(name).yml", "--baselines", "\(project.path)/baselines",
+      "--artifacts", "\(project.path)/artifacts", "--history", "\(project.path)/history.sqlite",
+    ]
+  }
+
+  /// Runs two repetitions, fewer than the examples ask for.
+  func check(_ variables: [String: String] = [:]) throws -> Highwater.Outcome {
+    try run(["check", "--repetitions", "2"], variables)
+  }
+
+  func passesAgainstItself() throws {
+    let first = try check()
+    #expect(first.code == 5, "\(first.output)\(first.errors)")
+    let approval = try run(["approve", "--force"])
+    #expect(approval.code == 0, "\(approval.output)\(approval.errors)")
+    #expect(try !project.baselines().isEmpty)
+    let second = try check()
+    #expect(second.code == 0, "\(second.output)\(second.errors)")
+  }
+
+  private func run(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Highwater.Outcome {
+    try Highwater.start(arguments + options, in: project, from: ExampleTests.root, variables: variables).wait()
   }
 }
