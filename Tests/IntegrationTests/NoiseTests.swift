@@ -34,20 +34,6 @@ struct NoiseTests {
   }
 
   @Test(
-    "A garbage-collected runtime is recognised by the files of the program",
-    arguments: [
-      ("[java, -version]", "java"), ("[node, -e, \"0\"]", "node"), ("[python3, -c, pass]", "python"),
-      ("[go, version]", "go"), ("[sqlite3, -version]", nil),
-    ])
-  func runtime(command: String, expected: String?) throws {
-    let harness = try ScenarioHarness("target: {command: \(command)}")
-    let outcome = try harness.run(["noise", "--as-is", "--repetitions", "5", "--json", "noise.json"])
-    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    let study = try harness.project.read("noise.json")
-    #expect(study.contains("\"runtime\" : \"\(expected ?? "")\"") == (expected != nil), "\(study)")
-  }
-
-  @Test(
     "A usage error exits with 2 and gives the reason",
     arguments: [
       (["--repetitions", "4"], "from 5 to 1000"), (["--repetitions", "1001"], "from 5 to 1000"),

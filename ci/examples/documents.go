@@ -66,7 +66,8 @@ func render(number int) []byte {
 	return document
 }
 
-// What the collector cannot free. FreeOSMemory collects once more, which empties pools, and returns pages to the kernel.
+// What the collector cannot free. FreeOSMemory collects once more, which empties each sync.Pool, and returns pages to
+// the kernel.
 func liveHeap() uint64 {
 	runtime.GC()
 	debug.FreeOSMemory()

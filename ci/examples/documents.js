@@ -1,4 +1,4 @@
-// A service with four workers, each with a heap of its own, that keep the last CACHE documents, and LEAK bytes a request.
+// A service with four workers and a heap for each. They keep the last CACHE documents, and LEAK bytes a request.
 const fs = require("node:fs");
 const http = require("node:http");
 const { Worker, isMainThread, parentPort } = require("node:worker_threads");
@@ -8,8 +8,8 @@ else work(Number(process.env.CACHE ?? 80), Number(process.env.LEAK ?? 0));
 
 function serve(workers) {
   http.createServer(async (request, response) => {
-    const answers = await Promise.all(workers.map((worker) => ask(worker, request.url)));
-    if (request.url === "/live-heap") report(`value live_heap ${answers.reduce((sum, size) => sum + size, liveHeap())} B`);
+    const sizes = await Promise.all(workers.map((worker) => ask(worker, request.url)));
+    if (request.url === "/live-heap") report(`value live_heap ${sizes.reduce((a, b) => a + b, liveHeap())} B`);
     response.end();
   }).listen(18761, "127.0.0.1");
 }

@@ -48,7 +48,7 @@ class Mallinfo(ctypes.Structure):
 
 
 def live_heap():
-    """What is allocated, of Python and of C libraries alike: with PYTHONMALLOC=malloc all of it comes from malloc(3)."""
+    """What Python and C libraries have allocated; with PYTHONMALLOC=malloc all of it comes from malloc(3)."""
     gc.collect()
     mallinfo2 = ctypes.CDLL(None).mallinfo2
     mallinfo2.restype = Mallinfo
