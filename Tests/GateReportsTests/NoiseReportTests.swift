@@ -102,6 +102,13 @@ struct NoiseReportTests {
     return NoiseStudy(of: plain, warmup: 0)
   }()
 
+  private static let collected: NoiseStudy = {
+    var measured = measurements("api", [.peakRSS: noisyValues(61, factor: 64)])
+    measured.composition = Composition(anonymous: .mebibytes(50), file: .mebibytes(11), shared: .zero)
+    measured.summary.composition?.codeFiles = ["/usr/lib/jvm/lib/server/libjvm.so", "/usr/lib/libc.so.6"]
+    return NoiseStudy(of: measured, warmup: 1)
+  }()
+
   private static let failed = NoiseStudy(
     of: measurements(
       "api-server", [.peakRSS: [8e6]],
@@ -149,7 +156,7 @@ struct NoiseReportTests {
 
   private static let cases: [(name: String, studies: [NoiseStudy])] = [
     ("quiet", [quiet]), ("noisy", [noisy]), ("odd", [odd]), ("failed", [quiet, failed]), ("silent", [silent]),
-    ("values", [reporting]),
+    ("values", [reporting]), ("collected", [collected]),
   ]
 
   @Test("The reports match the golden files", arguments: cases)

@@ -56,6 +56,8 @@ package struct NoiseStudy: Sendable, Equatable {
   /// than two repetitions.
   package let selfComparison: ScenarioResult?
   package var variants: [NoiseVariant]
+  /// The garbage-collected runtime of the program, if it is known to have one.
+  package var runtime: CollectedRuntime?
 
   /// - Parameters:
   ///   - measurements: The scenario with its own settings.
@@ -72,6 +74,7 @@ package struct NoiseStudy: Sendable, Equatable {
     (self.result, self.warmup, self.metrics) = (result, warmup, metrics)
     selfComparison = hasValues ? Self.selfComparison(of: measurements) : nil
     self.variants = hasValues ? variants.map { NoiseVariant($0.change, $0.measurements, comparedWith: metrics) } : []
+    runtime = CollectedRuntime(of: measurements)
   }
 
   package var name: ScenarioName { result.name }

@@ -36,6 +36,7 @@ private struct Study: Encodable {
   let durationsSeconds: [Double]
   let warmup: Int
   let advisedWarmup: Int?
+  let runtime: CollectedRuntime?
   let metrics: [Noise]
   let gate: Gate
   let advisedGate: Gate
@@ -48,7 +49,7 @@ private struct Study: Encodable {
     let result = study.result
     (name, verdict, environment) = (study.name, study.verdict, result.environment)
     (repetitions, durationsSeconds) = (study.repetitions, result.repetitions.map(\.duration.inSeconds))
-    (warmup, advisedWarmup) = (study.warmup, study.advisedWarmup)
+    (warmup, advisedWarmup, runtime) = (study.warmup, study.advisedWarmup, study.runtime)
     metrics = study.metrics.map(Noise.init)
     (gate, advisedGate) = (result.gate, study.advisedGate)
     selfComparison = study.selfComparison.map { comparison in

@@ -7,7 +7,7 @@ struct NoiseFindings {
 
   /// All findings except the suggested tolerance.
   var texts: [String] {
-    let (first, last) = ([selfComparison, unsettled], [quieterMetric])
+    let (first, last) = ([selfComparison, unsettled], [quieterMetric, runtime])
     return first.compactMap(\.self) + reported.flatMap(shapes) + last.compactMap(\.self) + variants
   }
 
@@ -79,6 +79,14 @@ struct NoiseFindings {
     return "\(name(quiet)) is much quieter than \(name(noisy)) (\(shares[0]) of its level, against \(shares[1]))"
   }
 
+  /// How to make a program with a garbage collector repeatable; nil if the program is quiet enough for its gate.
+  private var runtime: String? {
+    guard let runtime = study.runtime, !study.tooNoisy.isEmpty else { return nil }
+    return "the program runs on \(runtime.name), whose collector decides when memory is freed: \(runtime.settings), "
+      + "and gate the live heap, which the program reports after a collection as `value.live_heap` (recipe: "
+      + "garbage-collected.md)"
+  }
+
   // MARK: Other settings
 
   private var variants: [String] {
@@ -131,5 +139,26 @@ struct NoiseFindings {
     if !study.tooNoisy.isEmpty { return "tolerances for this noise:" }
     let usual = "the default \(study.standardSuffices ? "works, too" : "is too tight")"
     return "tightest tolerances for this noise (\(usual)):"
+  }
+}
+
+extension CollectedRuntime {
+  fileprivate var name: String {
+    switch self {
+    case .go: "Go"
+    case .java: "Java"
+    case .node: "Node.js"
+    case .python: "Python"
+    }
+  }
+
+  /// The settings whose effect garbage-collected.md shows.
+  fileprivate var settings: String {
+    switch self {
+    case .go: "set `GOGC=off` and a `GOMEMLIMIT`"
+    case .java: "run it with a fixed heap (`-Xms` as large as `-Xmx`), `-XX:+UseSerialGC` and `-XX:TieredStopAtLevel=1`"
+    case .node: "run it with `--max-semi-space-size=1`"
+    case .python: "set `PYTHONMALLOC=malloc` and `MALLOC_ARENA_MAX=1`"
+    }
   }
 }

@@ -1,0 +1,32 @@
+/// A language runtime with a garbage collector: its resident memory depends on when the collector runs and when it
+/// returns pages, besides what the program holds.
+package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
+  case java, node, python, go
+
+  /// The runtime of the main process, by its name and the files whose code it has mapped, such as `libjvm.so`.
+  ///
+  /// nil for others, and for Go, whose programs have no name in common: their files contain ``goBuildInformation``.
+  package init?(of result: ScenarioResult) {
+    let files = result.codeFiles.map { path in path.split(separator: "/").last.map(String.init) ?? path }
+    let names = files + [result.program].compactMap(\.self)
+    guard let runtime = Self.allCases.first(where: { names.contains(where: $0.isNamed) }) else { return nil }
+    self = runtime
+  }
+
+  /// The start of the build information that the Go linker writes into each program.
+  package static let goBuildInformation = Array("\u{ff} Go buildinf:".unicodeScalars.map { UInt8($0.value) })
+
+  private func isNamed(_ name: String) -> Bool {
+    switch self {
+    case .java: name == "java" || name.hasPrefix("libjvm.so")  // text from outside: OpenJDK
+    case .node: name == "node" || name.hasPrefix("libnode.so")  // text from outside: Node.js
+    case .python: name.hasPrefix("python3") || name.hasPrefix("libpython3")  // text from outside: CPython
+    case .go: false
+    }
+  }
+}
+
+extension ScenarioResult {
+  /// The files whose code the main process had mapped; known only in the process that measured.
+  package var codeFiles: [String] { summary.composition?.codeFiles ?? [] }
+}
