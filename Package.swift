@@ -97,7 +97,7 @@ let package = Package(
     .executableTarget(
       name: "highwater",
       dependencies: [
-        "GateCore", "LinuxSystem", "GateRunner", gatePart("ArgumentParser", of: "swift-argument-parser"),
+        "GateCore", "LinuxSystem", "GateRunner", "CLinux", gatePart("ArgumentParser", of: "swift-argument-parser"),
       ],
       swiftSettings: languageSettings()
     ),

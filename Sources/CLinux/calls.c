@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,6 +24,9 @@
 #endif
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
 #endif
 
 int hw_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
@@ -94,7 +98,52 @@ pid_t hw_fork_blocking_signals(void) {
   pid_t pid = _Fork();
 #endif
   int code = errno;
-  if (pid != 0) pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (pid == 0) hw_name_process("hw-supervisor");
+  else pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = code;
+  return pid;
+}
+
+/// Closes the descriptors from `first` to `last`; kernels before 5.9 have no close_range(2).
+static void close_between(unsigned first, unsigned last) {
+  if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
+  struct rlimit limit;
+  unsigned end = 1u << 20;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end) end = (unsigned)limit.rlim_cur;
+  for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++) close((int)descriptor);
+}
+
+void hw_close_all_but(int *kept, int count) {
+  for (int at = 1; at < count; at++) {
+    for (int left = at; left > 0 && kept[left - 1] > kept[left]; left--) {
+      int swapped = kept[left];
+      kept[left] = kept[left - 1];
+      kept[left - 1] = swapped;
+    }
+  }
+  unsigned next = 0;
+  for (int at = 0; at < count; at++) {
+    if (kept[at] < 0) continue;
+    if ((unsigned)kept[at] > next) close_between(next, (unsigned)kept[at] - 1);
+    next = (unsigned)kept[at] + 1;
+  }
+  close_between(next, ~0u);
+}
+
+pid_t hw_fork_cleaner(int kept) {
+  sigset_t before;
+  block_signals(&before);
+  // Not `_Fork`: the child goes on to use the heap.
+  pid_t pid = fork();
+  int code = errno;
+  if (pid == 0) {
+    hw_name_process("hw-cleanup");
+    setsid();
+    hw_close_all_but(&kept, 1);
+    (void)!chdir("/");
+    return 0;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   errno = code;
   return pid;
 }
@@ -111,6 +160,16 @@ static int exit_code_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
+int hw_may_trace(void) {
+  pid_t pid = hw_fork_blocking_signals();
+  if (pid < 0) return errno;
+  if (pid == 0) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+    _exit(hw_can_trace());
+  }
+  return exit_code_of(pid);
 }
 
 /// Forks a process that joins the cgroup: 0, or an errno. Writing `0` moves the writer itself.

@@ -18,7 +18,16 @@
 #define HW_NO_SANITIZER __attribute__((disable_sanitizer_instrumentation))
 
 /// Forks with all signals blocked. They stay blocked in the child, so that no handler of the runner can run there.
+///
+/// The child is named `hw-supervisor`, also in its command line: who kills the runner by name, such as
+/// `pkill -9 -f 'highwater check'`, leaves those that clean up after it.
 pid_t hw_fork_blocking_signals(void);
+
+/// Replaces the name and the command line of a forked process.
+void hw_name_process(const char *name);
+
+/// Closes all descriptors except these; a supervisor must not hold the pipes of others open.
+void hw_close_all_but(int *kept, int count);
 
 // MARK: - The program
 

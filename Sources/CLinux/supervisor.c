@@ -9,16 +9,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 
 /// How long a supervisor tries to kill its descendants.
 #define KILL_TIMEOUT_NANOSECONDS INT64_C(5000000000)
@@ -197,10 +192,6 @@ static _Noreturn void finish(struct supervisor *supervisor) {
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_DONE});
   if (!supervisor->runner_gone && *plan->cgroup.folders != NULL) await_release(supervisor);
   hw_remove_cgroup(&plan->cgroup);
-  if (supervisor->runner_gone && plan->scratch_file != NULL) {
-    unlink(plan->scratch_file);
-    rmdir(plan->scratch_folder);
-  }
   _exit(0);
 }
 
@@ -237,33 +228,6 @@ static _Noreturn void watch(struct supervisor *supervisor) {
 
 // MARK: - Setting up a supervisor
 
-/// Closes the descriptors from `first` to `last`; kernels before 5.9 have no close_range(2).
-static void close_between(unsigned first, unsigned last) {
-  if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
-  struct rlimit limit;
-  unsigned end = 1u << 20;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end) end = (unsigned)limit.rlim_cur;
-  for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++) close((int)descriptor);
-}
-
-/// Closes all descriptors except these; a supervisor must not hold the pipes of others open.
-static void close_all_but(int *kept, int count) {
-  for (int at = 1; at < count; at++) {
-    for (int left = at; left > 0 && kept[left - 1] > kept[left]; left--) {
-      int swapped = kept[left];
-      kept[left] = kept[left - 1];
-      kept[left - 1] = swapped;
-    }
-  }
-  unsigned next = 0;
-  for (int at = 0; at < count; at++) {
-    if (kept[at] < 0) continue;
-    if ((unsigned)kept[at] > next) close_between(next, (unsigned)kept[at] - 1);
-    next = (unsigned)kept[at] + 1;
-  }
-  close_between(next, ~0u);
-}
-
 /// Resets all signals to their default action; they stay blocked, so that only SIGKILL can end a supervisor.
 ///
 /// Uses the system call, because libc's wrapper rejects its own signals 32 and 33, and the program would inherit them
@@ -275,7 +239,6 @@ static void reset_signals(void) {
 
 /// Starts its own session, and becomes the child subreaper of its descendants.
 static int become_subreaper(struct supervisor *supervisor) {
-  prctl(PR_SET_NAME, "hw-supervisor");
   if (setsid() < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return -1;
   sigset_t ended;
   sigemptyset(&ended);
@@ -302,8 +265,10 @@ static void send_start(struct supervisor *supervisor, const struct hw_start *sta
 
 static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   const struct hw_plan *plan = supervisor->plan;
-  int kept[] = {supervisor->control, supervisor->report, supervisor->events, plan->input, plan->output, plan->mappings};
-  close_all_but(kept, sizeof kept / sizeof kept[0]);
+  int kept[] = {
+    supervisor->control, supervisor->report, supervisor->events, plan->input, plan->output, plan->mappings, plan->lock
+  };
+  hw_close_all_but(kept, sizeof kept / sizeof kept[0]);
   reset_signals();
   supervisor->self = getpid();
   if (become_subreaper(supervisor) != 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);

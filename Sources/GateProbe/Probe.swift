@@ -1,10 +1,12 @@
 package import GateCore
 package import LinuxSystem
+import Synchronization
 
 /// Runs scenarios on this machine and measures the memory of their targets.
 package struct Probe: Sendable {
   private let interruption: Interruption
   private let environment: [String: String]
+  private let temporaryFolder: TemporaryFolder
 
   /// Creates a probe.
   ///
@@ -14,6 +16,21 @@ package struct Probe: Sendable {
   package init(interruption: Interruption, environment: [String: String]) {
     self.interruption = interruption
     self.environment = environment
+    temporaryFolder = TemporaryFolder(in: environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp")
+  }
+
+  /// Checks that targets can be measured here, cleans up after killed runs, and creates the run's temporary folder.
+  ///
+  /// Call it once, before the first measurement and before any thread is started.
+  ///
+  /// - Returns: The path of the folder, which lasts as long as the probe.
+  package func prepare() throws(MachineRestriction) -> String {
+    if let restriction = Machine.restriction() { throw restriction }
+    do throws(SystemFailure) {
+      return try temporaryFolder.make(startingCleaner: true).path
+    } catch {
+      throw error.call == .mkdtemp ? .temporaryFolder(failure: error) : .tooFew(resource: .processes, needed: 1)
+    }
   }
 
   /// The accuracy of the machine's counters; nil if it cannot be determined.
@@ -34,22 +51,19 @@ package struct Probe: Sendable {
 
   /// Runs a scenario once, on the caller's thread; a failing target also yields a recording.
   ///
-  /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. Returns nil after an
-  /// interruption: all processes are stopped then, and the teardown has run.
-  package func measure(_ scenario: Scenario, output outputFile: String?) -> Recording? {
-    let variables = TargetEnvironment(for: scenario.target, runner: environment).variables
-    let settings = Repetition.Settings(
-      environment: variables,
-      temporaryFolder: environment["TMPDIR"] ?? "/tmp",
-      outputFile: outputFile,
-      method: Machine.method(for: scenario)
-    )
+  /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. After an interruption
+  /// all processes are stopped, the teardown has run, and the result is nil, unless it `keepsInterrupted`.
+  package func measure(
+    _ scenario: Scenario,
+    output outputFile: String?,
+    keepsInterrupted: Bool = false
+  ) -> Recording? {
     let recording: Recording
     do throws(SystemFailure) {
       let interrupted = try Wakeup()
       let repetition = try Repetition(
         of: scenario,
-        settings: settings,
+        settings: settings(for: scenario, output: outputFile),
         interruption: interruption,
         interrupted: interrupted
       )
@@ -59,6 +73,35 @@ package struct Probe: Sendable {
       recording = Recording(
         end: End(.startFailed, cause: .startFailed(problem: .system(failure: error))), failure: failure)
     }
-    return interruption.signal == nil ? recording : nil
+    return keepsInterrupted || interruption.signal == nil ? recording : nil
+  }
+
+  private func settings(for scenario: Scenario, output: String?) throws(SystemFailure) -> Repetition.Settings {
+    Repetition.Settings(
+      environment: TargetEnvironment(for: scenario.target, runner: environment).variables,
+      runFolder: try temporaryFolder.make(),
+      outputFile: output,
+      method: Machine.method(for: scenario)
+    )
+  }
+}
+
+/// The run's temporary folder, made when it is first needed.
+private final class TemporaryFolder: Sendable {
+  private let parent: String
+  private let made = Mutex<RunFolder?>(nil)
+
+  init(in parent: String) {
+    self.parent = parent
+  }
+
+  func make(startingCleaner: Bool = false) throws(SystemFailure) -> RunFolder {
+    try made.withLock { made throws(SystemFailure) in
+      if let made { return made }
+      if startingCleaner { RunFolder.removeAbandoned(in: parent) }
+      let folder = try RunFolder(in: parent, startingCleaner: startingCleaner)
+      made = folder
+      return folder
+    }
   }
 }

@@ -9,9 +9,21 @@ import LinuxSystem
 enum Main {
   static func main() {
     occupyStandardStreams()
+    // Writes to a closed pipe and beyond the file size limit then fail with an error, which is reported.
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     let interruption = Interruption()
-    SignalWatch.start(for: interruption)
-    exit(run(Array(CommandLine.arguments.dropFirst()), interruption).rawValue)
+    do throws(ErrorNumber) {
+      try SignalWatch.start(for: interruption)
+    } catch {
+      let problem = "cannot start a thread: \(error.text)"
+      exit(fail(RunnerError(problem: problem, hint: "raise the limits of memory and processes (ulimit -v, ulimit -u)")))
+    }
+    exit(run(Arguments.all, interruption).rawValue)
+  }
+
+  private static func fail(_ error: RunnerError) -> CInt {
+    Console(variables: [:]).printError(error)
+    return GateCore.ExitCode.usage.rawValue
   }
 
   /// Opens `/dev/null` for closed standard streams; otherwise the next file that is opened would receive our output.

@@ -59,7 +59,8 @@ struct EndDecisionTests {
   @Test("A stopped target has its exit code or the signal that stopped it")
   func stopped() {
     #expect(end(.exited(code: 7), action: .stop, sent: [.term]) == End(.stopped, code: 7))
-    #expect(end(.exited(code: 143), action: .stop, sent: [.term]) == End(.stopped, code: 143))
+    #expect(end(.exited(code: 143), action: .stop, sent: [.term]) == End(.stopped, code: 143, signal: .term))
+    #expect(end(.exited(code: 143), action: .stop, sent: [.int]) == End(.stopped, code: 143))
     #expect(
       end(.signaled(signal: .term, coreDumped: false), action: .stop, sent: [.term]) == End(.stopped, signal: .term))
     #expect(end(nil, action: .stop, sent: [.term]).kind == .stopped)

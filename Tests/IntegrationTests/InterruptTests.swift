@@ -88,7 +88,37 @@ struct InterruptTests {
     #expect(try harness.keptFiles() == before)
   }
 
-  @Test("A second SIGINT ends the run at once, without the teardown, and leaves no process")
+  @Test(
+    "A signal that arrives twice, as from timeout and sudo, is one request: the teardown runs",
+    arguments: [0, 1, 20, 200, 1000, 20_000, 100_000] as [UInt32], [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)]
+  )
+  func relayed(after microseconds: UInt32, signal: (number: Int32, code: Int32)) throws {
+    let harness = try ScenarioHarness("target: {shell: touch at; sleep 1000}\nteardown: [touch torn]")
+    let running = try harness.start("check")
+    try harness.wait(for: "at", in: running)
+    running.send(signal.number)
+    usleep(microseconds)
+    running.send(signal.number)
+    let outcome = try running.wait()
+    #expect(outcome.code == signal.code)
+    #expect(outcome.errors.contains("interrupted"), "\(outcome.errors)")
+    #expect(harness.has("torn"))
+    #expect(try harness.leftovers() == [])
+  }
+
+  @Test("A signal that is ignored at the start stays ignored, as with nohup", arguments: ["INT", "TERM", "HUP"])
+  func ignored(signal: String) throws {
+    var harness = try ScenarioHarness("target: {shell: \"touch at; while [ ! -e go ]; do sleep 0.02; done\"}")
+    harness.launcher = ["/bin/sh", "-c", "trap '' \(signal); exec \"$@\"", "sh"]
+    let running = try harness.start("check", "--allow-missing-baseline")
+    try harness.wait(for: "at", in: running)
+    running.send(["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP][signal] ?? 0)
+    usleep(100_000)
+    try harness.project.write("", to: "go")
+    #expect(try running.wait().code == 0)
+  }
+
+  @Test("A second SIGINT a second later ends the run at once, without the teardown, and leaves no process")
   func twice() throws {
     let harness = try ScenarioHarness("target: {command: [sleep, \"0.2\"]}")
     try harness.approve()
@@ -103,6 +133,7 @@ struct InterruptTests {
     try harness.wait(for: "at", in: running)
     running.send(SIGINT)
     try harness.wait(for: "asked", in: running)
+    sleep(1)
     running.send(SIGINT)
     #expect(try running.wait().code == 130)
     #expect(!harness.has("torn"))
@@ -112,16 +143,29 @@ struct InterruptTests {
   }
 
   @Test(
-    "An interrupted `record` leaves no process and no file",
-    arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func record(signal: Int32, code: Int32) throws {
+    "An interrupted `record` stops the command, prints what was measured, and leaves no process and no file",
+    arguments: ["sleep 1000", "trap 'exit 0' TERM; sleep 1000 & wait", "trap 'exit 143' TERM; sleep 1000 & wait"],
+    [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func record(script: String, by signal: (number: Int32, code: Int32)) throws {
     let harness = try ScenarioHarness()
-    let running = try harness.start("record", "--", "sh", "-c", "(setsid sleep 1000 &); touch at; sleep 1000")
+    let running = try harness.start("record", "--", "sh", "-c", "(setsid sleep 1000 &); touch at; \(script)")
     try harness.wait(for: "at", in: running)
-    running.send(signal)
+    usleep(300_000)
+    running.send(signal.number)
     let outcome = try running.wait()
-    #expect(outcome.code == code)
-    #expect(outcome.output == "")
+    #expect(outcome.code == signal.code)
+    #expect(outcome.errors.contains("interrupted: the command was stopped"), "\(outcome.errors)")
+    #expect(outcome.text.contains("stopped (") && outcome.text.contains("peak"), "\(outcome.output)")
+    #expect(!outcome.text.contains("unexpected"), "\(outcome.output)")
     #expect(try harness.leftovers() == [])
+  }
+
+  @Test("A target that exits with 143 after SIGTERM, as the JVM does, was stopped")
+  func exitCodeOfSignal() throws {
+    let harness = try ScenarioHarness(
+      "target: {shell: \"trap 'exit 143' TERM; touch up; sleep 1000 & wait\"}\nready: {file: up}\nsteps: [{wait: 10ms}]"
+    )
+    #expect(try harness.check().code == 0)
+    #expect(try harness.end() == "stopped 143")
   }
 }

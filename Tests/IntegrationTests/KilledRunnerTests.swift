@@ -68,7 +68,7 @@ struct KilledRunnerTests {
       script + "target: {shell: (setsid sleep 1000 &); touch at; sleep 1000}\nteardown: [touch torn]")
     let running = try harness.start("check", "--allow-missing-baseline")
     try harness.wait(for: "at", in: running)
-    let supervisor = try #require(Self.children(of: running.process.processIdentifier).min())
+    let supervisor = try #require(Self.supervisors(of: running.process.processIdentifier).min())
     kill(supervisor, SIGKILL)
     let outcome = try running.wait()
     #expect(outcome.code == 4, "\(outcome.output)")
@@ -78,10 +78,11 @@ struct KilledRunnerTests {
     #expect(try harness.leftovers() == [])
   }
 
-  private static func children(of parent: Int32) throws -> [Int32] {
+  private static func supervisors(of parent: Int32) throws -> [Int32] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init).filter { id in
       let stat = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ""
-      return stat.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { Int32($0) } == parent
+      return stat.contains("(hw-supervisor)")
+        && stat.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { Int32($0) } == parent
     }
   }
 
@@ -99,6 +100,41 @@ struct KilledRunnerTests {
       _ = try harness.secondsUntilGone(atMost: 20)
       try #require(try harness.project.survivors() + harness.project.cgroups() == [])
     }
+  }
+
+  /// Setup, target and step start daemons.
+  private static let daemons = """
+    setup: ["(setsid sleep 1000 &)"]
+    target: {shell: "(setsid sleep 1000 &); touch at; sleep 1000"}
+    ready: {file: at}
+    steps: [{run: "(setsid sleep 1000 &); touch up; sleep 1000"}]
+    """
+
+  @Test("SIGKILL of all processes with the runner's command line leaves no process, cgroup and folder")
+  func killByPattern() throws {
+    let harness = try ScenarioHarness(Self.daemons)
+    let running = try harness.start("check", "--config", harness.project.url("highwater.yml").path)
+    try harness.wait(for: "up", in: running)
+    let pattern = try harness.project.survivors().filter { $0.contains("highwater.yml") }
+    #expect(pattern.count == 1, "\(pattern)")
+    running.send(SIGKILL)
+    _ = try running.wait()
+    #expect(try harness.isCleanSoon())
+  }
+
+  @Test("What is left after SIGKILL of the runner and all its helpers is removed by the next run")
+  func killAllHelpers() throws {
+    let harness = try ScenarioHarness(Self.daemons)
+    let running = try harness.start("check")
+    try harness.wait(for: "up", in: running)
+    // Stopped first, so that none of them can react to the end of another.
+    let helpers = try harness.project.survivors().filter { !$0.contains("sleep") && !$0.contains("sh -c") }
+      .compactMap { Int32($0.prefix { $0 != " " }) }
+    #expect(helpers.count >= 4, "the runner, two supervisors and the cleaner: \(helpers)")
+    for signal in [SIGSTOP, SIGKILL] { for id in helpers { kill(id, signal) } }
+    _ = try running.wait()
+    #expect(try harness.run(["record", "--", "true"]).code == 0)
+    #expect(try harness.isCleanSoon())
   }
 
   @Test("SIGKILL while a target runs leaves no temporary folder")
@@ -160,6 +196,13 @@ extension ScenarioHarness {
       usleep(10_000)
     }
     return Date().timeIntervalSince(begin)
+  }
+
+  /// Whether nothing of ended runs is left, at the latest after 20 s.
+  fileprivate func isCleanSoon() throws -> Bool {
+    let deadline = Date(timeIntervalSinceNow: 20)
+    while try leftovers() != [], Date() < deadline { usleep(10_000) }
+    return try leftovers() == []
   }
 
   /// Writes a result file with many copies of the last check's only scenario.

@@ -56,11 +56,11 @@ struct MeasurementMethodTests {
 
   @Test(
     "If a seccomp filter rejects ptrace, peaks are sampled, and the report names cause and remedy",
-    .enabled(if: Confinement.canFilter, needsFilter)
+    .enabled(if: Confinement.canFilter, needsFilter), arguments: [Confinement.ptrace, .ptraceByKill]
   )
-  func filtered() throws {
+  func filtered(by filter: Confinement) throws {
     var harness = try ScenarioHarness(Self.target)
-    try harness.confine(without: [.ptrace])
+    try harness.confine(without: [filter])
     let outcome = try harness.check()
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     #expect(try harness.end() == "exited 0")

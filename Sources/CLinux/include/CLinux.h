@@ -10,6 +10,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// MARK: - This process
+
+/// The number of arguments of this process, with the name of the program.
+///
+/// The list does not come from /proc, which Swift's own reads and which need not be mounted.
+int hw_argument_count(void);
+
+/// An argument of this process; NULL beyond the last one.
+const char *_Nullable hw_argument(int at);
+
 // MARK: - Starting programs
 
 /// The stage at which a start failed.
@@ -72,7 +82,7 @@ struct hw_record {
 /// A cgroup that a supervisor creates and removes. Each list ends with a null pointer.
 struct hw_cgroup {
   char *_Nullable const *_Nonnull folders;
-  /// For each folder, the file that a process writes to in order to join.
+  /// The files that a process writes to in order to join: those of the folders, and of cgroups that exist already.
   char *_Nullable const *_Nonnull members;
   /// Alternating files and texts, written after the folders are created.
   char *_Nullable const *_Nonnull settings;
@@ -96,9 +106,8 @@ struct hw_plan {
   /// A mask for sched_setaffinity(2); NULL leaves the CPUs as they are.
   const void *_Nullable cpus;
   size_t cpus_size;
-  /// A file and its folder that the supervisor removes if the runner dies first; NULL for none.
-  const char *_Nullable scratch_file;
-  const char *_Nullable scratch_folder;
+  /// A descriptor that the supervisor keeps open, for the lock of the run's folder; -1 for none.
+  int lock;
   /// Whether to trace the program and its descendants (ptrace(2)).
   int traced;
   /// No folders means no cgroup.
@@ -154,6 +163,17 @@ int hw_descendants_by_scan(pid_t root, struct hw_process *_Nonnull found, int ca
 /// The parent of a process, or -1 if there is no such process.
 pid_t hw_parent(pid_t pid);
 
+// MARK: - Limits
+
+/// Whether this many more files can be opened; at most 64.
+int hw_try_descriptors(int count);
+
+/// Whether this many more threads can be created, which count as processes (RLIMIT_NPROC, pids.max); at most 64.
+int hw_try_threads(int count);
+
+/// Whether `size` bytes more of address space are available (RLIMIT_AS).
+int hw_try_memory(size_t size);
+
 // MARK: - Calls without a wrapper in every libc
 
 /// pidfd_open(2); -1 and errno on failure.
@@ -172,6 +192,9 @@ int hw_can_fix_addresses(void);
 
 /// Traces a child to its exit to find out whether that is permitted: 0, or an errno.
 int hw_can_trace(void);
+
+/// The same in a child, since a seccomp filter may kill the process that calls ptrace(2): 0, or an errno.
+int hw_may_trace(void);
 
 /// Whether the path names an executable regular file: 0, or an errno.
 int hw_executable(const char *_Nonnull path);
@@ -198,6 +221,12 @@ int hw_anonymous_file(const char *_Nonnull name);
 ///
 /// C, because sched_getaffinity(2) needs _GNU_SOURCE.
 int hw_affinity(void *_Nonnull mask, size_t size);
+
+/// Forks a process in its own session with one of the descriptors of the caller, and with all signals blocked: 0 in it,
+/// its pid in the caller, or -1 and errno.
+///
+/// Other threads of the caller must not hold locks. C, because Swift has no fork(2).
+pid_t hw_fork_cleaner(int kept);
 
 /// Waits for a child to exit, and discards its status.
 void hw_reap(pid_t pid);

@@ -9,8 +9,10 @@ extension Scenario {
     case .exited:
       return (expect?.exits ?? [0]).contains(end.code ?? -1)
     case .stopped:
-      guard let expect else { return end.code ?? 0 == 0 }
-      return end.code.map(expect.exits.contains) ?? end.signal.map(expect.signals.contains) ?? true
+      // With both, the exit code names the signal.
+      guard let expect else { return end.code ?? 0 == 0 || end.signal != nil }
+      guard end.code != nil || end.signal != nil else { return true }
+      return end.code.map(expect.exits.contains) == true || end.signal.map(expect.signals.contains) == true
     case .trap, .abort, .crash, .signaled, .killed:
       return end.signal.map { expect?.signals.contains($0) ?? false } ?? false
     case .oom, .allocationFailure, .timeout, .startFailed, .unknown:

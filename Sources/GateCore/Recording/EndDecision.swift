@@ -22,6 +22,8 @@ extension End {
       return End(.timeout, cause: .timeout(kind: timeout, limitHits: evidence.memory.manyLimitHits))
     }
     switch evidence.status {
+    case .exited(let code) where evidence.signalMeant(by: code) != nil:
+      return End(.stopped, code: code, signal: evidence.signalMeant(by: code))
     case .exited(let code) where evidence.runnerAction == .stop: return End(.stopped, code: code)
     case .exited(let code): return End(.exited, code: code, cause: signalOfChild(for: code))
     case .signaled(let signal, _) where evidence.sentSignals.contains(signal): return End(.stopped, signal: signal)
@@ -75,6 +77,11 @@ extension End {
 }
 
 extension EndEvidence {
+  /// The signal of the runner that the main process handled and then named by its exit code, as shells and the JVM do.
+  fileprivate func signalMeant(by code: Int) -> Signal? {
+    sentSignals.first { Int($0.number) + 128 == code }
+  }
+
   /// The kernel log's line about the main process's kill, unless it ended in another way.
   fileprivate var loggedKillOfMain: String? {
     switch status {

@@ -13,9 +13,15 @@ enum CgroupTrial {
   }
 }
 
-/// Names for cgroups, such as `highwater-4711-9c1e…`: the runner's pid and a random number.
+/// Names for cgroups, such as `highwater-4711-9c1e…-5b20…`: the runner's pid and random numbers.
 enum CgroupName {
+  /// How the names of all runs begin.
+  static let stem = "highwater-"
+
+  /// How the names of this run begin.
+  static let prefix = "\(stem)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))-"
+
   static func new() -> String {
-    "highwater-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+    prefix + String(UInt32.random(in: .min ... .max), radix: 16)
   }
 }

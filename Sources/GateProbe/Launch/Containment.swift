@@ -28,6 +28,22 @@ extension Containment {
     }
   }
 
+  /// Kills all processes of the folders, and waits briefly until they are gone.
+  func killMembers() {
+    let deadline = MonotonicTime.after(.seconds(1))
+    repeat {
+      kill()
+      let members = folders.flatMap(Self.members)
+      guard !members.isEmpty else { return }
+      for pid in members { _ = LinuxCalls.send(SIGKILL, to: pid) { folders.flatMap(Self.members).contains($0) } }
+      usleep(1000)
+    } while !deadline.hasPassed
+  }
+
+  private static func members(of folder: String) -> [Int32] {
+    (SmallFile.text(at: "\(folder)/cgroup.procs") ?? "").split(separator: "\n").compactMap { Int32($0) }
+  }
+
   /// Removes the folders that the supervisor left: all of them if it died, and those that the target created inside.
   @discardableResult
   func remove() -> Bool {

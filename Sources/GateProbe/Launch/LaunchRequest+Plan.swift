@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 
 extension LaunchRequest {
   /// Converts the request to a plan for a supervisor; the program is the file at `path`.
@@ -13,10 +14,10 @@ extension LaunchRequest {
       fixesAddresses: !isolation.randomAddresses && LinuxCalls.canFixAddresses,
       preventsHugePages: isolation.hugePages == .off,
       cpuMask: try cpuMask(),
-      scratchFile: scratch?.marksPath,
-      scratchFolder: scratch?.path,
+      lock: lock?.number,
       isTraced: isTraced,
       cgroupFolders: containment?.folders ?? [],
+      joinedFolders: joined?.folders ?? [],
       cgroupSettings: containment?.settings.flatMap { [$0.file, $0.text] } ?? [],
       beforeKilling: containment?.beforeKilling.flatMap { [$0.file, $0.text] } ?? [],
       mappings: mappings

@@ -1,4 +1,5 @@
 import GateCore
+import LinuxSystem
 
 /// A program to start, with its arguments, environment and descriptors.
 struct LaunchRequest: Sendable {
@@ -15,11 +16,15 @@ struct LaunchRequest: Sendable {
   /// The descriptor for standard output and error, still owned by the caller.
   var output: Int32
   var isolation: Isolation
-  /// The folder that the supervisor removes if the runner dies first.
-  var scratch: PrivateFolder?
+  /// The path of the target's FIFO for marks; nil for programs other than targets.
+  var marksPath: String?
+  /// The lock of the run's folder, which the supervisor holds as well.
+  var lock: Descriptor?
   /// Whether to trace the program and its descendants, to read the last values of each when it exits.
   var isTraced = false
   var containment: Containment?
+  /// A cgroup that exists already, for the program to join.
+  var joined: Containment?
   /// The descriptor of a file that receives a copy of `smaps` when a traced program exits.
   var mappings: Int32?
 

@@ -6,14 +6,26 @@ import Glibc
 /// a process is in the session), if it was seen as a member (same pid, same start time), or if its environment contains
 /// the FIFO of the tree's target. The last rule also finds daemons that were never seen.
 struct Orphans {
-  let session: Int32
+  /// The variable of setup, step and teardown commands with the path of the run's temporary folder; targets have
+  /// `HIGHWATER_MARKS`.
+  static let runVariable = "HIGHWATER_RUN"
+
+  let session: Int32?
   let known: [Int32: UInt64]
-  private let entry: [UInt8]?
+  /// How an entry of the environment of such a process begins.
+  private let entries: [String]
 
   init(session: Int32, known: [Int32: UInt64], marksPath: String? = nil) {
     self.session = session
     self.known = known
-    entry = marksPath.map { Array("HIGHWATER_MARKS=\($0)".utf8) }
+    entries = marksPath.map { ["HIGHWATER_MARKS=\($0)"] } ?? []
+  }
+
+  /// The processes of all trees of a run, of which only its temporary folder is known.
+  init(ofRunIn folder: String) {
+    session = nil
+    known = [:]
+    entries = ["HIGHWATER_MARKS=\(folder)/", "\(Self.runVariable)=\(folder)"]
   }
 
   /// How many bytes of an environment are read.
@@ -37,13 +49,14 @@ struct Orphans {
     return process.session == session || known[pid] == process.startTick || hasEntry(pid)
   }
 
-  /// Whether the process's initial environment contains the entry (proc_pid_environ(5)).
+  /// Whether the process's initial environment contains one of the entries (proc_pid_environ(5)).
   private func hasEntry(_ pid: Int32) -> Bool {
-    guard let entry, let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: Self.maxEnvironmentSize)
-    else {
-      return false
+    guard !entries.isEmpty,
+      let environment = SmallFile.bytes(at: "/proc/\(pid)/environ", atMost: Self.maxEnvironmentSize)
+    else { return false }
+    return environment.split(separator: 0).contains { variable in
+      entries.contains { variable.starts(with: $0.utf8) }
     }
-    return environment.split(separator: 0).contains { $0.elementsEqual(entry) }
   }
 
   private func remaining() -> [Int32] {

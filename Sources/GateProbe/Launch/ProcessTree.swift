@@ -63,7 +63,7 @@ final class ProcessTree: Sendable {
   /// - Throws: The stage and cause of a failed start, which leaves no process behind.
   init(starting request: LaunchRequest) throws(LaunchError) {
     let path = try ProgramSearch.path(of: request)
-    marksPath = request.scratch?.marksPath
+    marksPath = request.marksPath
     isTraced = request.isTraced
     containment = request.containment
     let plan = try request.plan(executing: path)

@@ -96,7 +96,7 @@ extension Machine {
   }
 
   /// Variables that differ between machines or runs but do not affect memory.
-  private static let unhashedNames: Set = ["HIGHWATER_MARKS", "PATH", "HOME", "TMPDIR"]
+  private static let unhashedNames: Set = ["HIGHWATER_MARKS", Orphans.runVariable, "PATH", "HOME", "TMPDIR"]
 
   /// A hash of all variables, which shows a difference without revealing their values.
   static func environmentHash(of variables: [String: String]) -> String {

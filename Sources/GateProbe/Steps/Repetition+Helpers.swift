@@ -94,13 +94,15 @@ extension Repetition {
     let output: Descriptor.Pair
     do throws(SystemFailure) { output = try Descriptor.pipe(readerBlocks: false) } catch { throw StepAborted(error) }
     defer { withExtendedLifetime(output.writer) {} }
-    let request = LaunchRequest(
+    var request = LaunchRequest(
       words: command.words,
-      environment: settings.environment,
+      environment: settings.environment.merging([Orphans.runVariable: settings.runFolder.path]) { $1 },
       workingDirectory: scenario.root,
       output: output.writer.number,
       isolation: isolation
     )
+    request.lock = settings.runFolder.lock
+    request.joined = settings.runFolder.cgroupOfCommands()
     do throws(LaunchError) {
       let processTree = try ProcessTree(starting: request)
       listener.add(.reading(output.reader) { channel.append($0) })

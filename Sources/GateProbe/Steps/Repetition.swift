@@ -32,7 +32,8 @@ final class Repetition {
   struct Settings {
     /// The environment of all programs; the target's also has the marks FIFO.
     var environment: [String: String]
-    var temporaryFolder: String
+    /// The temporary folder of the run.
+    var runFolder: RunFolder
     /// The file for a copy of the target's output.
     var outputFile: String?
     /// The measurement method that this machine and the scenario permit.
@@ -131,7 +132,7 @@ extension Repetition {
 
   private func openChannels() throws(StepAborted) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
     do throws(SystemFailure) {
-      let folder = try PrivateFolder(in: settings.temporaryFolder)
+      let folder = try PrivateFolder(in: settings.runFolder.path)
       self.folder = folder
       return (folder, try Descriptor.pipe(readerBlocks: false), try openInput())
     } catch {
@@ -166,7 +167,8 @@ extension Repetition {
       output: output.number,
       isolation: scenario.isolation
     )
-    request.scratch = folder
+    request.marksPath = folder.marksPath
+    request.lock = settings.runFolder.lock
     request.isTraced = settings.method.isTraced
     request.containment = instruments.cgroup?.containment
     request.mappings = instruments.lastMappings?.number

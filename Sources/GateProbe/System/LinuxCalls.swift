@@ -43,7 +43,7 @@ enum LinuxCalls {
   }
 
   /// Whether the runner may trace its programs (ptrace(2)); tried once.
-  static let canTrace = hw_can_trace() == 0
+  static let canTrace = hw_may_trace() == 0
 }
 
 // MARK: - Starting
@@ -64,12 +64,11 @@ extension LinuxCalls {
         no_huge_pages: plan.preventsHugePages ? 1 : 0,
         cpus: plan.cpuMask.isEmpty ? nil : cpus.baseAddress,
         cpus_size: cpus.count,
-        scratch_file: plan.scratchFile.map { UnsafePointer(memory.text($0)) },
-        scratch_folder: plan.scratchFolder.map { UnsafePointer(memory.text($0)) },
+        lock: plan.lock ?? -1,
         traced: plan.isTraced ? 1 : 0,
         cgroup: hw_cgroup(
           folders: memory.list(plan.cgroupFolders),
-          members: memory.list(plan.cgroupFolders.map { "\($0)/cgroup.procs" }),
+          members: memory.list((plan.cgroupFolders + plan.joinedFolders).map { "\($0)/cgroup.procs" }),
           settings: memory.list(plan.cgroupSettings),
           before_killing: memory.list(plan.beforeKilling)
         ),
@@ -220,6 +219,43 @@ extension LaunchError.Stage {
     case HW_STAGE_TRACE: self = .trace
     default: self = .supervisor
     }
+  }
+}
+
+// MARK: - Limits
+
+extension LinuxCalls {
+  /// Whether this many more files can be opened; at most 64.
+  static func canOpenFiles(_ count: Int) -> Bool {
+    hw_try_descriptors(Int32(count)) == 1
+  }
+
+  /// Whether this many more processes or threads can be created; at most 64.
+  static func canCreateProcesses(_ count: Int) -> Bool {
+    hw_try_threads(Int32(count)) == 1
+  }
+
+  /// Whether this much more address space is available.
+  static func canReserve(_ size: Bytes) -> Bool {
+    hw_try_memory(Int(size.count)) == 1
+  }
+
+  /// The largest file that this process may write; nil for any size (RLIMIT_FSIZE).
+  static var fileSizeLimit: Bytes? {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return nil }
+    return Int64(exactly: limit.rlim_cur).map(Bytes.init)
+  }
+
+  /// Runs the body in a child process that has a copy of the descriptor `kept` and no other; returns its pid.
+  ///
+  /// See `hw_fork_cleaner`.
+  static func runChild(keeping kept: Int32, _ body: () -> Void) throws(SystemFailure) -> Int32 {
+    let pid = hw_fork_cleaner(kept)
+    guard pid >= 0 else { throw SystemFailure(.fork, code: errno) }
+    guard pid == 0 else { return pid }
+    body()
+    _exit(0)
   }
 }
 

@@ -13,11 +13,12 @@ struct SupervisorPlan {
   var preventsHugePages: Bool
   /// The mask for sched_setaffinity(2); empty if all CPUs may be used.
   var cpuMask: [UInt]
-  /// A file and its folder that the supervisor removes if the runner dies first.
-  var scratchFile: String?
-  var scratchFolder: String?
+  /// The descriptor of the run folder's lock.
+  var lock: Int32?
   var isTraced: Bool
   var cgroupFolders: [String]
+  /// Folders of cgroups that exist already, which the program joins as well.
+  var joinedFolders: [String]
   /// Alternating files and texts, written after the folders are created.
   var cgroupSettings: [String]
   /// Alternating files and texts, written before each round of kills.

@@ -23,6 +23,7 @@ package struct Check {
   /// - Returns: the exit code of the verdict (README, exit codes).
   /// - Throws: `DiagnosticError` for bad input; the fate of a target is a verdict, not an error.
   package func run(in invocation: Invocation) throws -> ExitCode {
+    try invocation.prepareMeasuring()
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
     let artifacts = ArtifactsFolder(path: project.artifacts)

@@ -23,6 +23,7 @@ package struct Noise {
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no values.
   /// - Throws: `DiagnosticError` for bad input.
   package func run(in invocation: Invocation) throws -> ExitCode {
+    try invocation.prepareMeasuring()
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
     let artifacts = ArtifactsFolder(path: project.artifacts)

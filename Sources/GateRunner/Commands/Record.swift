@@ -21,13 +21,13 @@ package struct Record {
     self.command = command
   }
 
-  /// Runs the command and prints the measurements.
+  /// Runs the command and prints the measurements; an interruption stops the command, and what was measured is printed.
   ///
-  /// - Returns: `pass`, or `failed` if the command did not end with exit code 0.
+  /// - Returns: `pass`, `failed` if the command did not end with exit code 0, or the code of the interruption.
   package func run(in invocation: Invocation) throws -> ExitCode {
+    let scratch = try ScratchFolder(in: try invocation.prepareMeasuring())
     let scenario = scenario(in: invocation)
     let rule = EnvironmentRule(name: options.environment)
-    let scratch = try ScratchFolder(variables: invocation.variables)
     let outputs = ArtifactsFolder(path: scratch.path)
     try outputs.prepareFolders(for: scenario.name)
     let begin = ContinuousClock.now
@@ -36,20 +36,21 @@ package struct Record {
       scenario, in: rule.environment(of: scenario, on: invocation.measurer), by: invocation.measurer, into: outputs,
       showProgress: invocation.console.show)
     scenarioRun.storesRecordings = false
-    for number in (1 - scenario.warmup)...repetitions {
-      guard scenarioRun.run(to: number, of: repetitions) else {
-        invocation.console.clearProgress()
-        invocation.console.say("interrupted: the target was stopped")
-        return invocation.interruptedCode ?? .interrupted
-      }
+    scenarioRun.keepsInterrupted = true
+    var isComplete = true
+    for number in (1 - scenario.warmup)...repetitions where isComplete {
+      isComplete = scenarioRun.run(to: number, of: repetitions)
       if showsOutput { show(outputs.output(of: scenario.name, repetition: max(0, number)), on: invocation.console) }
     }
     invocation.console.clearProgress()
+    if !isComplete { invocation.console.say("interrupted: the command was stopped") }
+    let interruptedCode = isComplete ? nil : invocation.interruptedCode ?? .interrupted
     run.duration = ContinuousClock.now - begin
     let result = scenarioRun.result.judged(against: .missing, allowsMissingBaseline: true)
+    if let interruptedCode, result.repetitions.isEmpty { return interruptedCode }
     try report(
       RunResult(run: run, environment: result.environment, scenarios: [result]), scenarioRun.lastRecording, invocation)
-    return result.verdict.exitCode
+    return interruptedCode ?? result.verdict.exitCode
   }
 
   private func show(_ output: String, on console: Console) {

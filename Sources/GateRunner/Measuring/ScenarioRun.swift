@@ -15,6 +15,8 @@ struct ScenarioRun {
   /// Notes on the measurement as a whole.
   var notes: [Note]
   var storesRecordings = true
+  /// Whether the repetition that an interruption ended counts if there is no other.
+  var keepsInterrupted = false
   /// Whether this is the comparison build.
   var isComparison = false
 
@@ -57,7 +59,12 @@ struct ScenarioRun {
       showProgress(.repetitionStarted(progress))
       // All warm-ups share a file: only the last one that ran can have failed.
       let output = artifacts.output(of: folderName, repetition: max(0, next))
-      guard let recording = measurer.measure(scenario, output: output) else { return false }
+      guard let recording = measurer.measure(scenario, output: output, keepsInterrupted: keepsInterrupted)
+      else { return false }
+      if recording.failure?.problem == .interrupted {
+        takeInterrupted(recording)
+        return false
+      }
       store(recording)
       take(recording, progress)
       // The first warm-up shows the files of the program; later repetitions find them all in the same state.
@@ -104,10 +111,22 @@ struct ScenarioRun {
     failure = failure(of: recording, result, progress)
     // A failed warm-up does not count, but its values show what happened.
     guard !progress.isWarmup || failure != nil else { return }
-    repetitions.append(result)
-    extracts.append(Extract(recording))
+    append(result, of: recording)
     let peak = result.metrics[.peakRSS].map(Bytes.init(clampedFrom:))
     showProgress(.repetitionFinished(progress, peak: peak, duration: recording.duration))
+  }
+
+  private mutating func append(_ result: RepetitionResult, of recording: Recording) {
+    repetitions.append(result)
+    extracts.append(Extract(recording))
+  }
+
+  private mutating func takeInterrupted(_ recording: Recording) {
+    guard repetitions.isEmpty, recording.end.kind != .startFailed else { return }
+    var recording = recording
+    recording.failure = nil
+    lastRecording = recording
+    append(recording.result(), of: recording)
   }
 
   private func failure(

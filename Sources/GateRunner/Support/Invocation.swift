@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import GateCore
 import GateProbe
+import GateReports
 import Glibc
 package import LinuxSystem
 
@@ -29,6 +30,16 @@ package struct Invocation: Sendable {
     self.interruption = interruption
     self.measurer = measurer ?? Probe(interruption: interruption, environment: variables)
     self.now = now
+  }
+
+  /// Checks that targets can be measured on this machine; returns the path of the run's temporary folder.
+  @discardableResult
+  func prepareMeasuring() throws(RunnerError) -> String {
+    do throws(MachineRestriction) {
+      return try measurer.prepare()
+    } catch {
+      throw RunnerError([error.diagnostic])
+    }
   }
 
   /// An absolute path, resolved against the working directory.

@@ -3,8 +3,14 @@ import GateProbe
 
 /// Runs and records scenarios: this machine, or a script in tests.
 package protocol Measurer: Sendable {
-  /// Runs a scenario once and copies the target's output to the file `output`; nil after an interruption.
-  func measure(_ scenario: Scenario, output: String?) -> Recording?
+  /// Checks that targets can be measured here; returns the path of a temporary folder that lasts as long as this object.
+  func prepare() throws(MachineRestriction) -> String
+
+  /// Runs a scenario once and copies the target's output to the file `output`.
+  ///
+  /// After an interruption the result is nil, unless it `keepsInterrupted`: then a target that was still running was
+  /// stopped, and the recording has the failure `interrupted`.
+  func measure(_ scenario: Scenario, output: String?, keepsInterrupted: Bool) -> Recording?
 
   /// The fingerprint of this machine for a scenario.
   func fingerprint(for scenario: Scenario) -> Fingerprint

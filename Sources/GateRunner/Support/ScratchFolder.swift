@@ -1,15 +1,13 @@
-import FoundationEssentials
 import LinuxSystem
 
-/// A temporary folder in `TMPDIR`, removed on `deinit`.
+/// A temporary folder, removed on `deinit`.
 struct ScratchFolder: ~Copyable {
   let path: String
 
-  /// Creates the folder, readable by this user only.
+  /// Creates the folder in an existing one, readable by this user only.
   ///
   /// - Throws: `RunnerError` with the parent folder and the cause.
-  init(variables: [String: String]) throws(RunnerError) {
-    let parent = variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+  init(in parent: String) throws(RunnerError) {
     do throws(ErrorNumber) {
       path = try makeTemporaryFolder(in: parent)
     } catch {
@@ -21,6 +19,6 @@ struct ScratchFolder: ~Copyable {
   }
 
   deinit {
-    try? FileManager.default.removeItem(atPath: path)
+    removeFolder(path)
   }
 }

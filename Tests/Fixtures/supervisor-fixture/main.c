@@ -21,6 +21,7 @@ static void *start(void *script, int is_traced) {
     .directory = "/",
     .input = -1,
     .output = 1,
+    .lock = -1,
     .fixed_addresses = hw_can_fix_addresses(),
     .traced = is_traced,
     .cgroup = {.folders = none, .members = none, .settings = none, .before_killing = none},

@@ -161,7 +161,7 @@ struct ProcessTreeTests {
     var request = testProcesses.request(["/bin/sh", "-c", "(setsid sleep 1000 &); echo ready; sleep 1000"])
     let folder = try PrivateFolder(in: testProcesses.folder)
     defer { folder.remove() }
-    request.scratch = folder
+    request.marksPath = folder.marksPath
     request.environment["HIGHWATER_MARKS"] = folder.marksPath
     let processTree = try ProcessTree(starting: request)
     #expect(eventually { testProcesses.output.contains("ready") && testProcesses.processes.count == 3 })

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GateCore
 import GateFiles
 import GateRunner
@@ -45,7 +46,9 @@ final class ScriptedMeasurer: Measurer {
   /// The measurements since the script began, in order.
   var measured: [Scenario] { state.withLock { $0.measured } }
 
-  func measure(_ scenario: Scenario, output: String?) -> Recording? {
+  func prepare() -> String { FileManager.default.temporaryDirectory.path }
+
+  func measure(_ scenario: Scenario, output: String?, keepsInterrupted: Bool) -> Recording? {
     let (script, start) = state.withLock { state in
       state.measured.append(scenario)
       return (state.script, state.measured.count - 1)

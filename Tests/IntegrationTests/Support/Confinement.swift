@@ -6,6 +6,8 @@ enum Confinement: String, CaseIterable {
   case privileges
   /// ptrace(2), rejected by a seccomp filter as in containers.
   case ptrace
+  /// ptrace(2), which kills its caller, as with a systemd unit's `SystemCallFilter=~@debug`.
+  case ptraceByKill = "ptrace-by-kill"
   /// personality(2), rejected in the same way.
   case personality
 
@@ -36,11 +38,11 @@ enum Confinement: String, CaseIterable {
     #include <sys/syscall.h>
     #include <unistd.h>
 
-    static int refuse(unsigned call) {
+    static int refuse(unsigned call, unsigned action) {
       struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, action),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       };
       struct sock_fprog filter = {sizeof steps / sizeof steps[0], steps};
@@ -57,8 +59,9 @@ enum Confinement: String, CaseIterable {
       int at = 1, failed = 0;
       for (; at < count && strcmp(words[at], "--") != 0; at++) {
         if (strcmp(words[at], "privileges") == 0) failed |= drop();
-        if (strcmp(words[at], "ptrace") == 0) failed |= refuse(SYS_ptrace);
-        if (strcmp(words[at], "personality") == 0) failed |= refuse(SYS_personality);
+        if (strcmp(words[at], "ptrace") == 0) failed |= refuse(SYS_ptrace, SECCOMP_RET_ERRNO | EPERM);
+        if (strcmp(words[at], "ptrace-by-kill") == 0) failed |= refuse(SYS_ptrace, SECCOMP_RET_KILL_PROCESS);
+        if (strcmp(words[at], "personality") == 0) failed |= refuse(SYS_personality, SECCOMP_RET_ERRNO | EPERM);
       }
       if (!failed && at + 1 < count) execv(words[at + 1], words + at + 1);
       perror("confine");

@@ -1,0 +1,119 @@
+import GateCore
+import Glibc
+import LinuxSystem
+import Synchronization
+
+/// The temporary folder of a run: its runner and supervisors hold the folder's lock (flock(2)), and it names what has to
+/// be cleaned up once none of them is left.
+final class RunFolder: Sendable {
+  private static let prefix = "highwater-run-"
+
+  let path: String
+  let lock: Descriptor
+  private let cleaner: Cleaner?
+  private let commandsCgroup = Mutex<Containment?>(nil)
+
+  /// Creates the folder; `startingCleaner` also starts the process that cleans up if the runner is killed.
+  ///
+  /// Call that before any other thread is started.
+  init(in parent: String, startingCleaner: Bool = false) throws(SystemFailure) {
+    (path, lock) = try Self.makeLocked(in: parent)
+    do throws(SystemFailure) {
+      // Targets may run as another user, and need the FIFO in a folder below.
+      chmod(path, 0o711)
+      try KilledRun(folder: path).recordCgroups()
+      cleaner = startingCleaner ? try Cleaner(of: path) : nil
+    } catch {
+      removeFolder(path)
+      throw error
+    }
+  }
+
+  deinit {
+    commandsCgroup.withLock { $0 }?.remove()
+    removeFolder(path)
+    lock.unlock()
+    cleaner?.dismiss()
+  }
+
+  /// The cgroup of setup, step and teardown commands, by which what they have started is found after SIGKILL of the
+  /// supervisors; nil where none can be created.
+  func cgroupOfCommands() -> Containment? {
+    commandsCgroup.withLock { made in
+      if made == nil, let place = try? CgroupSite.current.freezer.get() {
+        let folder = "\(place.parent)/\(CgroupName.new())"
+        if mkdir(folder, 0o755) == 0 { made = Containment(folders: [folder]) }
+      }
+      return made
+    }
+  }
+
+  /// A run that cleans up may take a new folder for that of a killed run, until it is locked; then make another one.
+  private static func makeLocked(in parent: String) throws(SystemFailure) -> (String, Descriptor) {
+    while true {
+      let path = try SystemFailure.of(.mkdtemp, path: parent) { () throws(ErrorNumber) in
+        try makeTemporaryFolder(in: parent, named: prefix)
+      }
+      do throws(SystemFailure) {
+        let folder = try Descriptor.file(path, O_RDONLY | O_DIRECTORY)
+        // An error means that the file system has no locks: then no run can lock or remove it.
+        let isLocked = (try? folder.tryLock()) ?? true
+        if isLocked, access(path, F_OK) == 0 { return (path, folder) }
+      } catch  where error.code != ENOENT {
+        rmdir(path)
+        throw error
+      } catch {}
+    }
+  }
+}
+
+// MARK: - After killed runs
+
+extension RunFolder {
+  /// Cleans up after runs of this user whose runner, supervisors and cleaner were all killed.
+  static func removeAbandoned(in parent: String) {
+    for (name, _) in SmallFolder.entries(of: parent) where name.hasPrefix(prefix) {
+      removeIfAbandoned("\(parent)/\(name)")
+    }
+  }
+
+  /// Returns false if a process of the run still holds the lock.
+  @discardableResult
+  fileprivate static func removeIfAbandoned(_ path: String) -> Bool {
+    var facts = stat()
+    guard let lock = try? Descriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else { return true }
+    guard fstat(lock.number, &facts) == 0, facts.st_uid == geteuid(), (try? lock.tryLock()) == true else {
+      return false
+    }
+    KilledRun(folder: path).cleanUp()
+    removeFolder(path)
+    withExtendedLifetime(lock) {}
+    return true
+  }
+}
+
+/// The process that cleans up if the runner is killed.
+private struct Cleaner {
+  private let pid: Int32
+  /// Closed when the runner ends.
+  private let runner: Descriptor
+
+  /// How long the supervisors of a killed runner may take: at most 5 s each, and more on a machine under load.
+  private static let supervisorsTimeout = Duration.seconds(10)
+
+  init(of folder: String) throws(SystemFailure) {
+    let (reader, writer) = try Descriptor.pipe()
+    runner = writer
+    pid = try LinuxCalls.runChild(keeping: reader.number) {
+      _ = try? reader.readChunk(1)
+      let deadline = MonotonicTime.after(Self.supervisorsTimeout)
+      while !RunFolder.removeIfAbandoned(folder), !deadline.hasPassed { usleep(5000) }
+    }
+  }
+
+  /// Ends the process, so that nothing of the run outlives the runner.
+  func dismiss() {
+    _ = runner.write([0])
+    LinuxCalls.reap(pid)
+  }
+}
