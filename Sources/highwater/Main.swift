@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import GateCore
 import GateRunner
 import Glibc
@@ -11,7 +10,7 @@ enum Main {
     occupyStandardStreams()
     let interruption = Interruption()
     SignalWatch.start(for: interruption)
-    exit(run(Array(CommandLine.arguments.dropFirst()), interruption).rawValue)
+    exit(run(Array(ProcessInput.arguments.dropFirst()), interruption).rawValue)
   }
 
   /// Opens `/dev/null` for closed standard streams; otherwise the next file that is opened would receive our output.
@@ -23,7 +22,7 @@ enum Main {
   }
 
   private static func run(_ arguments: [String], _ interruption: Interruption) -> GateCore.ExitCode {
-    let variables = ProcessInfo.processInfo.environment
+    let variables = ProcessInput.environment
     let command: any ParsableCommand
     do {
       command = try Highwater.parseAsRoot(arguments)
@@ -32,7 +31,7 @@ enum Main {
     }
     guard let useCase = command as? any UseCaseCommand else { return help(from: command, variables) }
     let invocation = Invocation(
-      workingDirectory: FileManager.default.currentDirectoryPath,
+      workingDirectory: ProcessInput.workingDirectory,
       variables: variables,
       console: useCase.console.console(variables: variables),
       interruption: interruption
