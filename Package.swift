@@ -68,13 +68,18 @@ let package = Package(
     module("Digests"),
     module("LinuxSystem"),
     .target(name: "CLinux"),
+    .systemLibrary(name: "PCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    module("RegularExpressions", over: ["PCRE2"]),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     module("HTTPTransfer", over: ["LinuxSystem", "CURL"]),
     // Layer 1
-    module("GateCore", over: ["Statistics"]),
+    module("GateCore", over: ["Statistics", "RegularExpressions"]),
     // Layer 2
     module("GateFiles", over: ["GateCore", "LinuxSystem", "LaunchRecords", gatePart("Yams", of: "Yams")]),
-    module("GateProbe", over: ["GateCore", "LinuxSystem", "MarkerProtocol", "CLinux", "HTTPTransfer"]),
+    module(
+      "GateProbe",
+      over: ["GateCore", "LinuxSystem", "MarkerProtocol", "RegularExpressions", "CLinux", "HTTPTransfer"]
+    ),
     module(
       "GateHistory",
       over: [
@@ -129,12 +134,13 @@ let package = Package(
     tests(of: "LaunchRecords"),
     tests(of: "Digests"),
     tests(of: "LinuxSystem"),
+    tests(of: "RegularExpressions"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore", "LaunchRecords"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "LinuxSystem", "supervisor-fixture"]),
     tests(of: "GateHistory", with: ["GateCore", "Statistics"]),
-    tests(of: "GateReports", with: ["GateCore"], golden: true),
+    tests(of: "GateReports", with: ["GateCore", "LinuxSystem"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "LinuxSystem", "HTTPTransfer", "LoopbackServers"]),
     .testTarget(

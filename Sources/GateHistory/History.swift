@@ -80,7 +80,7 @@ package struct History: Sendable {
     self.path = path
     self.unusableFile = unusableFile
     do {
-      queue = try DatabaseQueue(path: path, configuration: configuration)
+      queue = try HistoryFile(path: path).withSQLitePath { try DatabaseQueue(path: $0, configuration: configuration) }
       try HistorySchema.create(in: queue)
     } catch {
       throw HistoryError(error, path: path)

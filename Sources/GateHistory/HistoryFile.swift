@@ -29,7 +29,7 @@ struct HistoryFile {
     configuration.readonly = true
     configuration.busyMode = .timeout(History.lockTimeout)
     do {
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      let queue = try withSQLitePath { try DatabaseQueue(path: $0, configuration: configuration) }
       defer { try? queue.close() }
       try queue.read(identify)
     } catch {
@@ -49,10 +49,25 @@ struct HistoryFile {
     var configuration = Configuration()
     configuration.readonly = true
     // A URI instead of a path (sqlite.org/uri.html).
-    let address = URL(filePath: path).absoluteString + "?immutable=1"
-    let source = try DatabaseQueue(path: address, configuration: configuration)
+    let source = try withSQLitePath { path in
+      try DatabaseQueue(path: URL(filePath: path).absoluteString + "?immutable=1", configuration: configuration)
+    }
     try source.read(identify)
     try source.backup(to: copy)
+  }
+
+  /// Opens the file by a path that is UTF-8, as GRDB needs it: where a folder's name is not, by the folder's descriptor.
+  ///
+  /// SQLite itself resolves the link that the descriptor is (proc_pid_fd(5)), so it is needed for this call only.
+  func withSQLitePath<Value>(_ open: (String) throws -> Value) throws -> Value {
+    guard path.hasSystemBytes else { return try open(path) }
+    let descriptor = try Descriptor.open(folder, O_RDONLY | O_DIRECTORY)
+    defer { withExtendedLifetime(descriptor) {} }
+    return try open("/proc/self/fd/\(descriptor.number)/\(path.split(separator: "/").last ?? "")")
+  }
+
+  private var folder: String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
   private func identify(_ db: Database) throws {
@@ -84,12 +99,12 @@ struct HistoryFile {
     let stamp = now.formatted(.iso8601).replacing(":", with: "-")
     for attempt in 1...100 {
       let name = "\(path).unusable-\(stamp)" + (attempt == 1 ? "" : "-\(attempt)")
-      guard link(path, name) == 0 else {
+      guard link(path.systemText, name.systemText) == 0 else {
         if errno == EEXIST { continue }
         break
       }
-      for suffix in ["-wal", "-shm"] { rename(path + suffix, name + suffix) }
-      if unlink(path) == 0 { return name }
+      for suffix in ["-wal", "-shm"] { rename((path + suffix).systemText, (name + suffix).systemText) }
+      if unlink(path.systemText) == 0 { return name }
       break
     }
     throw HistoryError(
@@ -104,7 +119,6 @@ struct HistoryFile {
   /// The lock is the kernel's (`flock(2)` on the folder): it leaves no file, and ends with the process. Without it a
   /// process could rename a file in which another has just created a history.
   func withLock<Value>(_ body: () throws(HistoryError) -> Value) throws(HistoryError) -> Value {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let descriptor = try opening { () throws(ErrorNumber) in try Descriptor.open(folder, O_RDONLY | O_DIRECTORY) }
     let end = ContinuousClock.now + .seconds(History.lockTimeout)
     while !(try opening { () throws(ErrorNumber) in try descriptor.tryLock() }) {

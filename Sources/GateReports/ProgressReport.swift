@@ -38,7 +38,8 @@ package enum ProgressReport {
     let value = TerminalText.columns(wholeValue) + leastName <= free ? wholeValue : ""
     let room = free - TerminalText.columns(value)
     let name = TerminalText.cut(TerminalText.safe(scenario.name.text), to: room, at: .middle, mark: style.ellipsis)
-    return TerminalText.withPlainSpaces(style.painted(head, scenario.verdict.tone) + "  " + name + value)
+    let line = TerminalText.withPlainSpaces(style.painted(head, scenario.verdict.tone) + "  " + name + value)
+    return TerminalText.withoutCommands(line)
   }
 
   private static let leastName = 10
@@ -51,7 +52,8 @@ package enum ProgressReport {
     let decisive = scenario.metrics.first { $0.verdict == scenario.verdict } ?? scenario.metrics.first
     guard let decisive, let current = decisive.current else { return nil }
     let name = decisive.metric == .peakRSS ? "peak" : TerminalText.safe(decisive.metric.text)
-    let change = decisive.change.map { " " + Format.percent($0.percent) } ?? ""
-    return TerminalText.cut("\(name) \(Format.amount(current.median, unit: decisive.unit))\(change)", to: 30, mark: "")
+    let change = decisive.change.map { Format.change(percent: $0.percent, absolute: $0.absolute, unit: decisive.unit) }
+    let amount = Format.amount(current.median, unit: decisive.unit)
+    return TerminalText.cut("\(name) \(amount)\(change.map { " " + $0 } ?? "")", to: 30, mark: "")
   }
 }

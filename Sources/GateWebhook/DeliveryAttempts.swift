@@ -105,6 +105,11 @@ extension DeliveryError {
     }
   }
 
+  /// Whether the server answered that it will not accept this message.
+  var isRejection: Bool {
+    if case .status = self { !isRetryable } else { false }
+  }
+
   /// Whether other messages for the same webhook would fail in the same way.
   var affectsAllMessages: Bool {
     switch self {

@@ -45,7 +45,7 @@ struct DeliveryRun: ~Copyable {
       outcome = .delivered(attempts: count)
     } catch {
       switch file {
-      case .success: outcome = .queued(error.reason, attempts: error.number)
+      case .success(let name): outcome = outbox?.outcome(of: name, after: error) ?? error.whenQueued
       case .failure(let storing): outcome = .lost(error.reason, attempts: error.number, storing)
       }
     }
@@ -70,14 +70,15 @@ struct DeliveryRun: ~Copyable {
     let entries = Dictionary(grouping: contents.entries, by: \.message.webhook)
     // Webhooks with the same URL have the same key: the first of them gets the messages.
     var receivers: [Webhook] = []
-    for webhook in webhooks where entries[webhook.key] != nil && !receivers.contains(where: { $0.key == webhook.key }) {
+    for webhook in webhooks.filter(\.unsetVariables.isEmpty)
+    where entries[webhook.key] != nil && !receivers.contains(where: { $0.key == webhook.key }) {
       receivers.append(webhook)
     }
     for (index, webhook) in receivers.enumerated() {
       let limit = share(of: receivers.count - index, until: end)
       deliver(entries[webhook.key] ?? [], of: outbox, to: webhook, until: limit)
     }
-    let keys = Set(receivers.map(\.key))
+    let keys = Set(webhooks.map(\.key))
     for entry in contents.entries where !keys.contains(entry.message.webhook) {
       keepWithoutWebhook(entry, in: outbox)
     }
@@ -102,7 +103,7 @@ struct DeliveryRun: ~Copyable {
         outcome = .delivered(attempts: try attempts.send(entry.message.message(to: webhook), atMost: limit, until: end))
         outbox.remove(entry.name)
       } catch {
-        outcome = .queued(error.reason, attempts: error.number)
+        outcome = outbox.outcome(of: entry.name, after: error)
         if error.reason.isRetryable { limit = 1 }
         if error.reason.affectsAllMessages { failedKeys.insert(webhook.key) }
       }
@@ -130,6 +131,18 @@ struct DeliveryRun: ~Copyable {
     let label = webhook.map { WebhookLabel(of: $0, among: webhooks) }
     reports.append(DeliveryReport(webhook: label, deliveryID: deliveryID, wasQueued: wasQueued, outcome: outcome))
   }
+}
+
+extension Outbox {
+  /// What becomes of a stored message after its last attempt; sets it aside if the server refused it for good.
+  fileprivate func outcome(of name: String, after attempt: FailedAttempt) -> DeliveryOutcome {
+    guard attempt.reason.isRejection, let file = setAside(name) else { return attempt.whenQueued }
+    return .rejected(attempt.reason, attempts: attempt.number, file: file)
+  }
+}
+
+extension FailedAttempt {
+  fileprivate var whenQueued: DeliveryOutcome { .queued(reason, attempts: number) }
 }
 
 extension WebhookLabel {

@@ -30,6 +30,7 @@ final class Outbox {
   static let maximumFileSize = 8 << 20
   private static let suffix = ".json"
   private static let reportedSuffix = ".unclaimed.json"
+  private static let rejectedSuffix = ".rejected"
   /// The most names that are read, so that a folder with countless files does not exhaust the memory.
   private static let maximumNames = 10_000
 
@@ -51,9 +52,10 @@ final class Outbox {
     let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     if !parent.isEmpty {
       // An error also makes the next call fail, which reports it.
-      try? FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+      for end in parent.indices where parent[end] == "/" { mkdir(parent[..<end].description.systemText, 0o777) }
+      mkdir(parent.systemText, 0o777)
     }
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .cannotCreate(folder: path, errno: errno) }
+    guard mkdir(path.systemText, 0o700) == 0 || errno == EEXIST else { throw .cannotCreate(folder: path, errno: errno) }
     try self.init(folder: path)
   }
 
@@ -69,7 +71,9 @@ final class Outbox {
   /// Reads all messages, and renames files that are not messages to `NAME.broken`.
   func readContents() -> Contents {
     var contents = Contents()
-    removeOldTemporaryFiles()
+    let temporary = Descriptor.temporaryNames
+    remove(olderThanDays: 1) { $0.hasPrefix(temporary.prefix) && $0.hasSuffix(temporary.suffix) }
+    remove(olderThanDays: 30) { $0.hasSuffix(Self.rejectedSuffix) }
     for name in messageNames().sorted().prefix(Self.capacity) {
       switch read(name) {
       case .message(let message): contents.entries.append(Entry(name: name, message: message))
@@ -105,17 +109,25 @@ final class Outbox {
     try? folder.rename(entry.name, to: String(name))
   }
 
+  /// Renames a message so that no run sends it again.
+  ///
+  /// - Returns: The new name; nil if it could not be renamed.
+  func setAside(_ name: String) -> String? {
+    let rejected = name + Self.rejectedSuffix
+    return (try? folder.rename(name, to: rejected)).map { rejected }
+  }
+
   private func messageNames() -> [String] {
     names { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }
   }
 
-  /// Removes temporary files older than a day, which only runs that were killed while writing leave behind.
-  private func removeOldTemporaryFiles() {
-    let yesterday = Int(Date.now.timeIntervalSince1970) - 24 * 3600
-    let temporary = Descriptor.temporaryNames
-    for name in names(where: { $0.hasPrefix(temporary.prefix) && $0.hasSuffix(temporary.suffix) }) {
+  /// Removes temporary files, which only runs that were killed while writing leave behind, and rejected messages.
+  private func remove(olderThanDays days: Int, where isIncluded: (String) -> Bool) {
+    let limit = Int(Date.now.timeIntervalSince1970) - days * 24 * 3600
+    for name in names(where: isIncluded) {
       var status = stat()
-      guard fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mtim.tv_sec < yesterday else {
+      guard fstatat(folder.number, name.systemText, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mtim.tv_sec < limit
+      else {
         continue
       }
       remove(name)

@@ -48,6 +48,9 @@ struct CurlHandles: ~Copyable {
     var options = CurlOptions(easy)
     options.setDefaults(trusting: trust)
     options.set(request)
+    let avoidsProxy = request.avoidsProxyOnLoopback && address.isLoopback
+    // An empty name disables the proxies of the environment (CURLOPT_PROXY(3)).
+    if avoidsProxy { options.set(CURLOPT_PROXY, "") }
     options.set(CURLOPT_HTTPHEADER, headers)
     options.set(receiver: received)
     guard options.firstError == CURLE_OK else {
@@ -59,7 +62,7 @@ struct CurlHandles: ~Copyable {
       try Self.run(easy, in: multi, address, isCancelled)
     }
     guard code == CURLE_OK || received.isTruncated else {
-      throw HTTPFailure(code, of: easy, received, at: address)
+      throw HTTPFailure(code, of: easy, received, at: address, mayUseProxy: !avoidsProxy)
     }
     return Self.response(of: easy, received)
   }
@@ -256,14 +259,21 @@ extension HTTPFailure {
   /// Describes a transfer without a response.
   ///
   /// libcurl's own message may contain a proxy's password, so it is used for TLS errors only.
-  fileprivate init(_ code: CURLcode, of easy: UnsafeMutableRawPointer, _ received: Received, at address: HTTPAddress) {
+  fileprivate init(
+    _ code: CURLcode,
+    of easy: UnsafeMutableRawPointer,
+    _ received: Received,
+    at address: HTTPAddress,
+    mayUseProxy: Bool
+  ) {
     let message = String(cString: received.errorMessage)
     let proxyStatus = CurlHandles.number(CURLINFO_HTTP_CONNECTCODE, of: easy)
     let systemError = CInt(CurlHandles.number(CURLINFO_OS_ERRNO, of: easy))
     let reason = systemError == 0 ? "" : ": \(ErrorNumber(systemError).text)"
     // The error may be the proxy's.
     let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-    let proxyNote = proxies.contains { getenv($0) != nil } ? " (the environment sets a proxy)" : ""
+    let hasProxy = mayUseProxy && proxies.contains { getenv($0) != nil }
+    let proxyNote = hasProxy ? " (the environment sets a proxy)" : ""
     let (kind, problem): (Code, String) =
       switch code {
       case CURLE_URL_MALFORMAT: (.badURL, "libcurl cannot parse the URL")

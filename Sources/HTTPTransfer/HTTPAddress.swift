@@ -1,3 +1,5 @@
+private import Glibc
+
 /// The host and port of a URL, which may be printed.
 package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
   /// A name or an address; an IPv6 address is in brackets.
@@ -19,6 +21,26 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     }
     host = parts.host
     port = parts.port ?? defaultPort
+  }
+
+  /// Whether requests to it stay on this machine: 127.0.0.0/8, `::1`, the unspecified addresses and `localhost`.
+  package var isLoopback: Bool {
+    let name = host.lowercased().drop { $0 == "[" }.prefix { $0 != "]" && $0 != "%" }
+    let plain = String(name.hasSuffix(".") ? name.dropLast() : name)
+    if plain == "localhost" || plain.hasSuffix(".localhost") { return true }
+    var four = in_addr()
+    if inet_aton(plain, &four) != 0 { return Self.isLoopback(four) }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, plain, &six) == 1 else { return false }
+    let bytes = withUnsafeBytes(of: &six) { Array($0) }
+    // IPv4 within IPv6 (RFC 4291, 2.5.5.2); what is left are `::` and `::1` (2.5.2 and 2.5.3).
+    let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xff && bytes[11] == 0xff
+    return isMapped ? bytes[12] == 127 : bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] <= 1
+  }
+
+  private static func isLoopback(_ address: in_addr) -> Bool {
+    let number = UInt32(bigEndian: address.s_addr)
+    return number >> 24 == 127 || number == 0
   }
 
   /// As in `example.org:443`.

@@ -11,6 +11,8 @@ package struct HTTPRequest: Sendable {
   package var totalTimeout: Duration = .seconds(30)
   /// In bytes; a longer body is cut and the transfer ended, which is not an error.
   package var maximumResponseSize = 65_536
+  /// Whether a request to this machine itself is sent directly, even if the environment sets a proxy.
+  package var avoidsProxyOnLoopback = false
 
   package init(
     url: String,

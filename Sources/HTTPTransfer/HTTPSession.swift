@@ -1,7 +1,7 @@
 /// An HTTP client that reuses its connections; to be used by one thread at a time.
 ///
 /// Speaks http and https, follows no redirects, and takes its proxies from the variables that curl(1) reads
-/// (`http_proxy`, `https_proxy`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`).
+/// (`http_proxy`, `https_proxy`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`), unless a request avoids them.
 package struct HTTPSession: ~Copyable {
   private let curl = CurlHandles()
   private let trust: HTTPTrust

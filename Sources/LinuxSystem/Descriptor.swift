@@ -22,23 +22,23 @@ package final class Descriptor: Sendable {
 
   /// Opens a path (`open(2)`); it is closed in programs that this one starts.
   package static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(ErrorNumber) -> Descriptor {
-    Descriptor(owning: try retrying { Glibc.open(path, flags | O_CLOEXEC | O_NOCTTY, mode) })
+    Descriptor(owning: try retrying { Glibc.open(path.systemText, flags | O_CLOEXEC | O_NOCTTY, mode) })
   }
 
   /// Opens what this folder has under `name`, unless that is a symbolic link (`openat(2)`).
   package func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(ErrorNumber) -> Descriptor {
     let flags = flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY
-    return Descriptor(owning: try retrying { openat(number, name, flags, mode) })
+    return Descriptor(owning: try retrying { openat(number, name.systemText, flags, mode) })
   }
 
   /// Renames a file of this folder (`renameat(2)`).
   package func rename(_ name: String, to newName: String) throws(ErrorNumber) {
-    _ = try retrying { renameat(number, name, number, newName) }
+    _ = try retrying { renameat(number, name.systemText, number, newName.systemText) }
   }
 
   /// Removes a file of this folder (`unlinkat(2)`).
   package func remove(_ name: String) throws(ErrorNumber) {
-    _ = try retrying { unlinkat(number, name, 0) }
+    _ = try retrying { unlinkat(number, name.systemText, 0) }
   }
 
   /// The names in this folder that are wanted, as ``entries(atMost:where:)`` lists them.
@@ -66,7 +66,7 @@ package final class Descriptor: Sendable {
     while entries.count < most, let entry = readdir(stream) {
       // The record ends with its name, so `d_name` must not be copied whole.
       guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
-      let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
+      let name = String(systemText: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
       if name != ".", name != "..", isIncluded(name) { entries.append((name, entry.pointee.d_type == DT_DIR)) }
     }
     return entries
@@ -83,7 +83,7 @@ package final class Descriptor: Sendable {
   package static func kind(of path: String, followingLinks: Bool) throws(ErrorNumber) -> Kind? {
     var facts = stat()
     do {
-      _ = try retrying { followingLinks ? stat(path, &facts) : lstat(path, &facts) }
+      _ = try retrying { followingLinks ? stat(path.systemText, &facts) : lstat(path.systemText, &facts) }
     } catch let error where error.code == ENOENT {
       return nil
     }

@@ -4,9 +4,9 @@ import Glibc
 ///
 /// Its name is the prefix with six random characters.
 package func makeTemporaryFolder(in parent: String, named prefix: String = "highwater-") throws(ErrorNumber) -> String {
-  var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+  var template = "\(parent)/\(prefix)XXXXXX".systemText
   guard mkdtemp(&template) != nil else { throw .last }
-  return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  return String(systemText: template)
 }
 
 /// Removes a folder with all that it contains, as far as this user may; links are removed, not followed.

@@ -5,7 +5,7 @@ extension Descriptor {
   package static let temporaryNames = (prefix: ".highwater-", suffix: ".tmp")
 
   /// `O_PATH` of open(2), which Glibc declares for GNU sources only (asm-generic/fcntl.h).
-  private static let withoutReading: Int32 = 0o10_000_000
+  package static let withoutReading: Int32 = 0o10_000_000
 
   /// Opens a folder for ``replaceFile(_:mode:_:)``, also one whose names this user may not list.
   package static func folder(_ path: String) throws(ErrorNumber) -> Descriptor {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import GateCore
 import GateRunner
 import Glibc
@@ -35,7 +34,7 @@ enum Main {
   }
 
   private static func run(_ arguments: [String], _ interruption: Interruption) -> GateCore.ExitCode {
-    let variables = ProcessInfo.processInfo.environment
+    let variables = ProcessInput.environment
     let command: any ParsableCommand
     do {
       command = try Highwater.parseAsRoot(arguments)
@@ -44,7 +43,7 @@ enum Main {
     }
     guard let useCase = command as? any UseCaseCommand else { return help(from: command, variables) }
     let invocation = Invocation(
-      workingDirectory: FileManager.default.currentDirectoryPath,
+      workingDirectory: ProcessInput.workingDirectory,
       variables: variables,
       console: useCase.console.console(variables: variables),
       interruption: interruption

@@ -37,6 +37,17 @@ struct DeliveryTextTests {
     #expect(warning(.queued(error, attempts: attempts), wasQueued: true)?.hasPrefix("error: queued \(problem)") == true)
   }
 
+  @Test("A refused message names its file, and how to send it again")
+  func rejected() {
+    let rejected = DeliveryOutcome.rejected(.status(404), attempts: 1, file: "1-a.json.rejected")
+    #expect(
+      warning(rejected, wasQueued: true) == """
+        error: queued message to example.org refused: the server answered 404; it is not sent again
+          hint: check the URL of the webhook; it is kept in the outbox as `1-a.json.rejected`: to send it again, remove \
+        the ending `.rejected`
+        """)
+  }
+
   @Test(
     "A lost message names both causes",
     arguments: [

@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSystem
 @testable import GateReports
 import Testing
 
@@ -10,11 +11,47 @@ struct TerminalTextTests {
       ("plain é 漢字 👩‍👩‍👧‍👦", "plain é 漢字 👩‍👩‍👧‍👦"), ("a\nb\rc\td", "a\\nb\\rc\\td"),
       ("\u{1b}[31m", "\\x1b[31m"), ("\u{7f}\u{9b}\0", "\\x7f\\x9b\\x00"), ("\u{202e}abc", "\\u{202e}abc"),
       ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"), ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}"),
-      ("\u{feff}\u{200b}", "\\u{feff}\\u{200b}"), ("", ""),
+      ("\u{feff}\u{200b}", "\\u{feff}\\u{200b}"), (String(systemBytes: [0x61, 0xff]), "a\\xff"), ("", ""),
     ]
   )
   func safe(text: String, shown: String) {
     #expect(TerminalText.safe(text) == shown)
+  }
+
+  @Test(
+    "What a CI system would obey gets a backslash; other text is unchanged",
+    arguments: [
+      ("::error::x", "\\::error::x"), ("  │ ::error::x", "  │ \\::error::x"),
+      ("\u{a0}\u{3000}::x", "\u{a0}\u{3000}\\::x"), ("a ::b", "a ::b"), ("std::vector", "std::vector"),
+      ("\u{1b}[2m│ \u{1b}[0m::x", "\u{1b}[2m│ \u{1b}[0m\\::x"), ("x ##[error]y", "x #\\#[error]y"),
+      ("##vso[a]##VSO[b]", "#\\#vso[a]#\\#VSO[b]"), ("###[a", "##\\#[a"), ("##[\u{301}a]", "#\\#[\u{301}a]"),
+      ("##teamcity[x]", "#\\#teamcity[x]"), ("## a [b]", "## a [b]"),
+      ("section_start:1:a", "section\\_start:1:a"), ("x section_end:1:a", "x section\\_end:1:a"),
+      ("--- a\n+++ b\n ~~~\n^^^ +++", "\\--- a\n\\+++ b\n \\~~~\n\\^^^ +++"), ("│ --- a", "│ --- a"),
+      ("a ---", "a ---"), ("", ""),
+    ]
+  )
+  func commands(text: String, shown: String) {
+    #expect(TerminalText.withoutCommands(text) == shown)
+    #expect(TerminalText.withoutCommands(shown) == shown)
+  }
+
+  @Test("No width of the page makes a command of quoted text", arguments: [false, true])
+  func wrappedCommands(colour: Bool) {
+    let text = "main.c:3: Fatal error: could not parse the very long header given by ::error file=a.c::told ##[error]x"
+    for width in 40...200 {
+      var page = TerminalPage(TerminalStyle(width: width, colour: colour))
+      page.paragraph(text, indent: 2, label: "note: ", tone: .bad)
+      OutputLines.write(":\u{1b}[0m:error::x\n#\u{1b}[m#vso[y]\n\(text)", lines: 9, to: &page)
+      for line in page.text.split(separator: "\n").map(withoutColours) {
+        #expect(!line.drop { $0.isWhitespace || $0 == "│" }.hasPrefix("::"))
+        #expect(!line.contains("##[") && !line.contains("##vso["))
+      }
+    }
+  }
+
+  private func withoutColours(_ line: Substring) -> String {
+    line.split(separator: "\u{1b}[").enumerated().map { $0 == 0 ? $1 : $1.drop { $0 != "m" }.dropFirst() }.joined()
   }
 
   @Test("A long sequence of combining marks is cut")

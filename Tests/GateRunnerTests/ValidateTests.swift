@@ -66,7 +66,6 @@ struct ValidateTests {
       "version: 1\nscenarios:\n- {name: a, target: {command: [x]}}\n- {name: a, target: {command: [x]}}", at: "4:3",
       "duplicate scenario name"),
     .top("webhook: []", "webhooks"),
-    .top("webhooks: [{url: \"${NOT_SET_ANYWHERE}\"}]", at: 18, "NOT_SET_ANYWHERE"),
     .top("webhooks: [{url: ftp://x}]", at: 18, "is not an HTTP URL"),
     .top("webhooks: [{url: http://x, on: sometimes}]", at: 32, "sometimes"),
     .top("webhooks: [{url: http://x, format: xml}]", at: 36, "xml"),
@@ -144,6 +143,29 @@ struct ValidateTests {
     #expect(outcome.errors.components(separatedBy: " error: ").count == 5, "\(outcome.errors)")
   }
 
+  @Test("A webhook's variables need not be set for a validation or approval, nor for a check outside CI")
+  func unsetVariableOutsideCI() throws {
+    let yaml = """
+      version: 1
+      history: off
+      webhooks: [{url: "https://host/${HOOK_UNSET}"}]
+      scenarios: [{name: a, target: {command: [x]}}]
+      """
+    let outcome = try validate(yaml, variables: ["CI": "true"])
+    #expect(outcome.code == .pass, "\(outcome.errors)")
+    #expect(outcome.errors.contains("note: the webhook of highwater.yml:3:12 gets no message: `HOOK_UNSET` is not set"))
+    let project = try UseCaseProject(yaml, holding: 8)
+    let check = try project.check()
+    #expect(check.code == .noBaseline)
+    #expect(check.errors.contains("note: the webhook of highwater.yml:3:12 gets no message"), "\(check.errors)")
+    #expect(try project.approve(variables: ["CI": "true"]).code == .pass)
+    for variables in [["CI": "true"], ["CI": "1"], ["JENKINS_URL": "http://j/"]] {
+      let check = try project.check(variables: variables)
+      #expect(check.code == .usage)
+      #expect(check.errors.contains("HOOK_UNSET"))
+    }
+  }
+
   @Test("An unset variable is named, and values of set variables are not printed")
   func unsetVariable() throws {
     let yaml = """
@@ -153,7 +175,7 @@ struct ValidateTests {
         - {url: "not an address ${HOOK_SECRET}"}
       scenarios: [{name: a, target: {command: [x]}}]
       """
-    let variables = ["HOOK_PASSWORD": "swordfish", "HOOK_SECRET": "s3cret-value"]
+    let variables = ["HOOK_PASSWORD": "swordfish", "HOOK_SECRET": "s3cret-value", "CI": "true"]
     let check = try UseCaseProject(yaml, holding: 8).check(variables: variables)
     for outcome in [try validate(yaml, variables: variables), check] {
       #expect(outcome.code == .usage)

@@ -100,15 +100,16 @@ struct OutboxTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
   }
 
-  @Test("After a webhook has rejected one of its queued messages for good, the others are not tried")
+  @Test("After a webhook has rejected a queued message for a reason that concerns all, the others wait")
   func deadWebhook() throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
-    let closed = Webhook(server.url("/status/403"))
-    _ = fixtures.deliver(["a", "b", "c"].map { OutgoingMessage(to: closed, id: $0) }, to: [])
-    _ = try server.visits(3)
-    let reports = fixtures.deliver([], to: [closed])
-    #expect(reports.map(\.outcome) == [.queued(.status(403), attempts: 1), .postponed(count: 2)])
-    #expect(try server.visits(4).count == 4)
+    let dead = Webhook("http://nothing.invalid/")
+    for id in ["a", "b", "c"] { _ = fixtures.deliver([OutgoingMessage(to: dead, id: id)], to: []) }
+    let reports = fixtures.deliver([], to: [Webhook(server.url("/status/403"))])
+    let rejected = try #require(try fixtures.files().last { $0.hasSuffix("-a.json.rejected") })
+    #expect(
+      reports.map(\.outcome) == [.rejected(.status(403), attempts: 1, file: rejected), .postponed(count: 2)])
+    #expect(try server.visits(1).count == 1)
     #expect(try fixtures.files().count == 3)
   }
 
@@ -120,7 +121,9 @@ struct OutboxTests {
     // The first request to this path fails with a status that concerns only that message.
     let webhook = Webhook(server.url("/flaky/1/422"))
     let reports = fixtures.deliver([], to: [webhook])
-    #expect(reports.map(\.outcome) == [.queued(.status(422), attempts: 1), .delivered(attempts: 1)])
+    let file = try #require(try fixtures.files().first)
+    #expect(
+      reports.map(\.outcome) == [.rejected(.status(422), attempts: 1, file: file), .delivered(attempts: 1)])
     #expect(reports.map(\.deliveryID) == ["a", "b"])
   }
 
@@ -184,6 +187,17 @@ struct OutboxTests {
     #expect(fixtures.deliver([], to: []).count == 4)
     let expected = ["1-link", "2-pipe", "3-folder", "4-huge"].map { $0 + ".json.broken" } + ["README"]
     #expect(try fixtures.files() == expected)
+  }
+
+  @Test("Messages of a webhook whose variables are unset wait for a run that has them")
+  func unsetVariables() throws {
+    let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
+    _ = fixtures.deliver([OutgoingMessage(to: Webhook("http://nothing.invalid/"), id: "a")], to: [])
+    var webhook = Webhook(server.url("/echo"))
+    webhook.unsetVariables = ["HOOK"]
+    #expect(fixtures.deliver([], to: [webhook]).isEmpty)
+    webhook.unsetVariables = []
+    #expect(fixtures.deliver([], to: [webhook]).map(\.outcome) == [.delivered(attempts: 1)])
   }
 
   @Test("A temporary file of a killed run is removed after a day")

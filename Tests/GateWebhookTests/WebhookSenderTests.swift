@@ -108,15 +108,17 @@ struct WebhookSenderTests {
     #expect(try server.visits(1).count == 1)
   }
 
-  @Test(
-    "A message that the server rejects is sent once and queued", arguments: [400, 401, 404, 410, 302])
+  @Test("A message that the server rejects is sent once and set aside", arguments: [400, 401, 404, 410, 302])
   func rejected(status: Int) throws {
     let (server, fixtures) = (try LoopbackServer(), try WebhookFixtures())
     let webhook = Webhook(server.url(status == 302 ? "/redirect" : "/status/\(status)"))
-    let reports = fixtures.deliver([OutgoingMessage(to: webhook, id: "a")], to: [])
-    #expect(reports.map(\.outcome) == [.queued(.status(status), attempts: 1)])
+    let reports = fixtures.deliver([OutgoingMessage(to: webhook, id: "a")], to: [webhook])
+    let file = try #require(try fixtures.files().first)
+    #expect(file.hasSuffix("-a.json.rejected"))
+    #expect(reports.map(\.outcome) == [.rejected(.status(status), attempts: 1, file: file)])
+    #expect(fixtures.deliver([], to: [webhook]).isEmpty)
     #expect(try server.visits(1).map(\.status) == [status])
-    #expect(try fixtures.files().count == 1)
+    #expect(try fixtures.files() == [file])
   }
 
   @Test("Each attempt to a silent server ends with its timeout")

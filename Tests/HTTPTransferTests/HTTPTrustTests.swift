@@ -145,6 +145,28 @@ struct ProxyTests {
     }
   }
 
+  @Test("A request that avoids it goes directly to this machine, whatever the variables say")
+  func avoided() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = try LoopbackServer(isProxy: true)
+      let server = try LoopbackServer()
+      unsetenv("NO_PROXY")
+      unsetenv("no_proxy")
+      for name in ["http_proxy", "all_proxy", "ALL_PROXY"] { setenv(name, "http://127.0.0.1:\(proxy.port)", 1) }
+      for host in ["127.0.0.1", "127.0.0.9", "localhost", "LOCALHOST.", "0x7f.1"] {
+        var request = HTTPRequest(url: server.url("/status/200", host: host))
+        request.avoidsProxyOnLoopback = true
+        try #require(try HTTPSession().send(request).body == Array("as asked".utf8))
+      }
+      var request = HTTPRequest(url: "http://127.0.0.1:1/")
+      request.avoidsProxyOnLoopback = true
+      let failure = #expect(throws: HTTPFailure.self) { try HTTPSession().send(request) }
+      try #require(failure?.problem.contains("proxy") == false)
+      request.url = "http://hooks.example/"
+      try #require(try HTTPSession().send(request).body == Array("by proxy: http://hooks.example/".utf8))
+    }
+  }
+
   @Test("An unreachable proxy is mentioned, without its password")
   func unreachable() async {
     await #expect(processExitsWith: .success) {

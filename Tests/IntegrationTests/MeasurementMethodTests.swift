@@ -152,6 +152,22 @@ extension MeasurementMethodTests {
     #expect(!harness.has("started") && !harness.has("prepared"))
   }
 
+  @Test(
+    "A `memory-limit` too small to start a program is named, and no cgroup is left",
+    .enabled(if: Ballast.hasMemoryCgroup, "needs a memory cgroup"))
+  func tinyMemoryLimit() throws {
+    let project = try TemporaryProject(
+      """
+      version: 1
+      scenarios:
+      - {name: load, memory-limit: 16KiB, target: {command: [sleep, "0.1"]}}
+      """)
+    let outcome = try Highwater.run("check", in: project)
+    #expect(outcome.code == 3, "\(outcome.output)")
+    #expect(outcome.text.contains("16.0 KiB") || outcome.text.contains("16 KiB"), "\(outcome.output)")
+    #expect(OwnCgroups.created(by: project.runners).isEmpty)
+  }
+
   @Test("Measurements of another method are not compared, and the differing field is named")
   func otherMethod() throws {
     var harness = try ScenarioHarness(Self.target)

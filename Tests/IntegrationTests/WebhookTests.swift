@@ -145,6 +145,29 @@ struct WebhookTests {
     #expect(delivered.code == (code == 6 ? 0 : code))
   }
 
+  @Test("A refused message is reported once; later runs exit by their own message, and what was put off is sent")
+  func refused() throws {
+    let (refusing, server) = (try LoopbackServer(), try LoopbackServer())
+    let project = try project()
+    func check(_ url: String) throws -> Highwater.Outcome {
+      try Highwater.run("check", "--require-delivery", in: project, variables: variables(url))
+    }
+    let first = try check(hook(refusing, "/status/400"))
+    #expect(first.code == 6)
+    #expect(first.errors.contains("it is not sent again"), "\(first.errors)")
+    server.stop()
+    #expect(try check(hook(server, "/echo")).code == 6)
+    let back = try LoopbackServer(secret: Self.secret, port: server.port)
+    let last = try check(hook(back, "/echo"))
+    #expect(last.code == 0)
+    #expect(last.errors.isEmpty, "\(last.errors)")
+    #expect(try back.visits(2).count == 2)
+    #expect(try refusing.visits(1).count == 1)
+    let names = try FileManager.default.contentsOfDirectory(atPath: project.url(".highwater/outbox").path)
+    #expect(names.map { $0.hasSuffix(".json.rejected") } == [true])
+    try expectNoSecret(in: project, first, last)
+  }
+
   @Test("A regression is new, then persists, then recovers; a webhook for changes gets the first and the last message")
   func changes() throws {
     let (all, changes, failures) = (try LoopbackServer(), try LoopbackServer(), try LoopbackServer())
@@ -185,7 +208,7 @@ struct WebhookTests {
   func unset() throws {
     let server = try LoopbackServer()
     let project = try project()
-    let outcome = try Highwater.run("check", in: project, variables: ["HOOK_SECRET": Self.secret])
+    let outcome = try Highwater.run("check", in: project, variables: ["HOOK_SECRET": Self.secret, "CI": "true"])
     #expect(outcome.code == 2)
     #expect(outcome.errors.contains("HOOK_URL"))
     #expect(!outcome.errors.contains("HOOK_SECRET"))

@@ -113,6 +113,8 @@ extension Failure {
 
     // Before the start
     case alreadyInUse(resource: Resource)
+    /// The FIFO of `stdin: {file: …}` was opened by no writer.
+    case noInputWriter(within: Duration)
     case launch(error: LaunchError)
     case system(failure: SystemFailure)
     /// `tracer: on` without permission to use ptrace.
@@ -142,7 +144,7 @@ extension Failure {
 /// A failed system call.
 package struct SystemFailure: Error, Sendable, Hashable, Codable {
   package enum Call: String, Sendable, Codable {
-    case open, pipe, mkdtemp, mkfifo, write, thread, fork
+    case open, pipe, mkdtemp, mkfifo, write, thread, fork, connect
   }
 
   package var call: Call

@@ -30,6 +30,7 @@ package struct LaunchError: Error, Sendable, Hashable, Codable {
     case noPermission
     case tooLong
     case tracerOff
+    case memoryLimit(limit: Bytes)
     case usableCPUs(cpus: [Int])
   }
 

@@ -28,6 +28,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
 
   // How it ended
   case stepsSkipped(from: Failure.Part)
+  /// Some lines of the output took too long to search.
+  case patternTooSlow(pattern: String)
   /// The target did not end in time after the stop request and was killed.
   case killedAfterStop(signal: Signal, grace: Duration)
   /// Processes that outlived the target and were killed, with the first of them.

@@ -25,6 +25,8 @@ package enum DeliveryOutcome: Sendable, Equatable {
   case delivered(attempts: Int)
   /// The message is in the outbox; the next run tries again.
   case queued(DeliveryError, attempts: Int)
+  /// The server refused the message for good; it stays in the outbox as this file, and is not sent again.
+  case rejected(DeliveryError, attempts: Int, file: String)
   /// The message was neither delivered nor stored.
   case lost(DeliveryError, attempts: Int, OutboxError)
   /// Messages in the outbox that this run did not try, because the webhook failed or the time was used up.

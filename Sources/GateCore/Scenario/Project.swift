@@ -53,6 +53,8 @@ package struct Webhook: Sendable, Equatable {
   package var format: Format
   package var occasion: Occasion
   package var secret: Secret?
+  /// The unset variables in its URL and secret; it can be used only if there are none.
+  package var unsetVariables: [String]
   package var place: SourcePlace?
 
   package init(
@@ -61,6 +63,7 @@ package struct Webhook: Sendable, Equatable {
     format: Format = .json,
     occasion: Occasion = .always,
     secret: Secret? = nil,
+    unsetVariables: [String] = [],
     place: SourcePlace? = nil
   ) {
     self.reference = reference
@@ -68,6 +71,7 @@ package struct Webhook: Sendable, Equatable {
     self.format = format
     self.occasion = occasion
     self.secret = secret
+    self.unsetVariables = unsetVariables
     self.place = place
   }
 }

@@ -1,3 +1,5 @@
+package import RegularExpressions
+
 /// A target and the script that uses it.
 package struct Scenario: Sendable, Equatable {
   package var name: ScenarioName
@@ -95,21 +97,20 @@ package struct Target: Sendable, Equatable {
   }
 }
 
-/// A regular expression in Swift's syntax, known to be valid.
+/// A Perl-compatible regular expression, known to be valid.
 package struct Pattern: Sendable, Equatable, CustomStringConvertible {
   package let source: String
 
-  /// - Throws: the error of the regular expression compiler.
-  package init(parsing source: String) throws {
-    _ = try Regex(source)
+  package init(parsing source: String) throws(RegularExpressionError) {
+    _ = try RegularExpression(source)
     self.source = source
   }
 
   package var description: String { source }
 
-  /// The compiled form; `Regex` is not `Sendable`, so each thread compiles its own.
-  package func compiled() -> Regex<AnyRegexOutput> {
-    guard let regex = try? Regex(source) else {
+  /// The compiled form; it is not `Sendable`, so each thread compiles its own.
+  package func compiled() -> RegularExpression {
+    guard let regex = try? RegularExpression(source) else {
       preconditionFailure("`\(source)` was compiled before, when the pattern was made")
     }
     return regex

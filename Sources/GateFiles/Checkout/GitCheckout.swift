@@ -1,4 +1,4 @@
-import FoundationEssentials
+import LinuxSystem
 
 /// The state of a git checkout, read from its files: no program is started, and hooks and configuration have no effect.
 package struct GitCheckout: Equatable {
@@ -24,9 +24,8 @@ package struct GitCheckout: Equatable {
     var current = folder
     while true {
       let candidate = current == "/" ? "/.git" : "\(current)/.git"
-      var isFolder = false
-      if FileManager.default.fileExists(atPath: candidate, isDirectory: &isFolder) {
-        return isFolder ? candidate : linkedFolder(candidate, from: current)
+      if let kind = (try? Descriptor.kind(of: candidate, followingLinks: true)) ?? nil {
+        return kind == .folder ? candidate : linkedFolder(candidate, from: current)
       }
       guard let slash = current.lastIndex(of: "/"), current != "/" else { return nil }
       current = slash == current.startIndex ? "/" : String(current[..<slash])
@@ -60,6 +59,6 @@ package struct GitCheckout: Equatable {
   /// A checkout's own files are small; a packed-refs of more than 16 MiB is ignored.
   private static func text(of path: String) -> String? {
     guard let bytes = try? SafeFile.read(path, atMost: 16 << 20) else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(systemBytes: bytes)
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 
 /// Properties of a checkout that only `git` itself knows.
 ///
@@ -68,10 +69,10 @@ package enum GitQuery {
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     let inherited = ["PATH", "HOME"].compactMap { (name: String) -> String? in
-      getenv(name).map { "\(name)=\(String(cString: $0))" }
+      getenv(name).map { "\(name)=\(String(systemText: $0))" }
     }
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] = (inherited + quiet).map { strdup($0) } + [nil]
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.systemText) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] = (inherited + quiet).map { strdup($0.systemText) } + [nil]
     defer { for text in arguments + variables { free(text) } }
     var child: pid_t = 0
     return posix_spawnp(&child, words[0], &actions, nil, &arguments, &variables) == 0 ? child : nil

@@ -25,10 +25,17 @@ enum JSON {
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
     do {
-      return try [UInt8](encoder.encode(document)) + [0x0a]
+      return try withoutCommands([UInt8](encoder.encode(document))) + [0x0a]
     } catch {
       preconditionFailure("JSON has a form for every value of these documents: \(error)")
     }
+  }
+
+  /// Writes the second `#` of `##` as an escape, since `##[error]` would be a command for the CI system in whose log the
+  /// file is printed.
+  private static func withoutCommands(_ bytes: [UInt8]) -> [UInt8] {
+    guard zip(bytes, bytes.dropFirst()).contains(where: { $0 == 0x23 && $1 == 0x23 }) else { return bytes }
+    return bytes.reduce(into: []) { $0 += $1 == 0x23 && $0.last == 0x23 ? Array("\\u0023".utf8) : [$1] }
   }
 
   /// Decodes a document.

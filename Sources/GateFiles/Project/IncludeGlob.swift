@@ -1,5 +1,6 @@
 import GateCore
 import Glibc
+import LinuxSystem
 
 /// Finds the files that `include` names.
 struct IncludeGlob {
@@ -66,10 +67,11 @@ struct IncludeGlob {
     let escaped = root.map { special.contains($0) ? "\\\($0)" : String($0) }.joined()
     var found = glob_t()
     defer { globfree(&found) }
-    guard glob(escaped + pattern.dropFirst(root == "/" ? 0 : root.count), GLOB_NOSORT, nil, &found) == 0 else {
+    guard glob((escaped + pattern.dropFirst(root == "/" ? 0 : root.count)).systemText, GLOB_NOSORT, nil, &found) == 0
+    else {
       return []
     }
-    let paths = (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
+    let paths = (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(systemText: $0) } }
     return paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 
 /// Paths as text; only ``exists(_:)``, ``resolved(_:)`` and the working directory access the file system.
 enum PathText {
@@ -41,14 +42,14 @@ enum PathText {
   }
 
   static func exists(_ path: String) -> Bool {
-    access(path, F_OK) == 0
+    access(path.systemText, F_OK) == 0
   }
 
   /// The path with all links resolved; nil if there is no such file.
   static func resolved(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
+    guard let resolved = realpath(path.systemText, nil) else { return nil }
     defer { free(resolved) }
-    return String(cString: resolved)
+    return String(systemText: resolved)
   }
 
   /// The working directory; `/` if it has been removed.

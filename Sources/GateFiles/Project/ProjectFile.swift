@@ -44,7 +44,7 @@ package enum ProjectFile {
   /// - Parameters:
   ///   - path: absolute, or relative to the working directory.
   ///   - environment: the variables for `${NAME}`.
-  ///   - webhooksNeeded: whether an unset variable in a webhook is an error; if not, that webhook is left out.
+  ///   - webhooksNeeded: whether an unset variable in a webhook is an error.
   /// - Returns: the project, with absolute paths and all defaults.
   /// - Throws: all diagnostics of the files, not only the first.
   package static func load(

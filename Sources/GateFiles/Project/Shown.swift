@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// User text in a form for messages.
 enum Shown {
   /// At most 60 characters; characters that move the cursor, hide or reorder text become `\u{…}`.
@@ -17,9 +19,9 @@ enum Shown {
     words.map { "`\($0)`" }.joined(separator: ", ")
   }
 
-  /// Whether a text has characters that no name, unit or path needs.
+  /// Whether a text has characters that no name, unit or path needs; a path may have bytes that are not UTF-8.
   static func hasHarmful(_ text: some StringProtocol) -> Bool {
-    text.unicodeScalars.contains { !isHarmless($0) }
+    text.unicodeScalars.contains { !isHarmless($0) && $0.systemByte == nil }
   }
 
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
@@ -31,7 +33,8 @@ enum Shown {
   }
 
   private static func escape(_ scalar: Unicode.Scalar) -> String {
-    switch scalar {
+    if let byte = scalar.systemByte { return "\\x" + String(byte, radix: 16) }
+    return switch scalar {
     case "\n": "\\n"
     case "\t": "\\t"
     case "\r": "\\r"
@@ -43,6 +46,6 @@ enum Shown {
 extension Shown {
   /// A full path, with characters escaped that could confuse a terminal.
   static func path(_ path: String) -> String {
-    hasHarmful(path) ? path.map { text(String($0)) }.joined() : path
+    hasHarmful(path) || path.hasSystemBytes ? path.map { text(String($0)) }.joined() : path
   }
 }

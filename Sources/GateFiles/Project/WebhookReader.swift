@@ -3,7 +3,7 @@ import GateCore
 /// Reads `webhooks`.
 struct WebhookReader {
   let context: ReadingContext
-  /// Whether this run sends notifications; if not, a webhook with unset variables is left out.
+  /// Whether an unset variable is an error; if not, the webhook only names it.
   let areNeeded: Bool
 
   func webhooks(_ value: YAMLValue) -> [Webhook]? {
@@ -20,10 +20,11 @@ struct WebhookReader {
     var (format, occasion): (Webhook.Format, Webhook.Occasion) = (.json, .always)
     fields.take("format", into: &format) { context.choice($0, as: "format") }
     fields.take("on", into: &occasion) { context.choice($0, as: "on") }
-    let url = address(fields)
+    var unset: [String] = []
+    let url = address(fields, unset: &unset)
     var secret: Secret?
     if let value = fields["secret"] {
-      secret = text(value, as: "secret").map(Secret.init)
+      secret = text(value, as: "secret", unset: &unset).map(Secret.init)
       if secret == nil { return nil }
     }
     guard let url, let reference = fields["url"]?.scalar else { return nil }
@@ -33,15 +34,16 @@ struct WebhookReader {
       format: format,
       occasion: occasion,
       secret: secret,
+      unsetVariables: unset,
       place: value.place
     )
   }
 
-  private func address(_ fields: Fields) -> Secret? {
+  private func address(_ fields: Fields, unset: inout [String]) -> Secret? {
     guard let entry = fields.only(of: ["url"], for: "a webhook", in: context),
-      let url = text(entry.value, as: "url")
+      let url = text(entry.value, as: "url", unset: &unset)
     else { return nil }
-    guard ReadingContext.isWebAddress(url) else {
+    guard !unset.isEmpty || ReadingContext.isWebAddress(url) else {
       context.printError(
         "`url` is not an HTTP URL",
         at: entry.value.place,
@@ -52,13 +54,16 @@ struct WebhookReader {
     return Secret(url)
   }
 
-  /// The text with its variables replaced; nil without a diagnostic if they are unset but not needed.
-  private func text(_ value: YAMLValue, as name: String) -> String? {
+  /// The text with its variables replaced; if that is not needed, adds unset ones to the list instead of reporting them.
+  private func text(_ value: YAMLValue, as name: String, unset: inout [String]) -> String? {
     guard let text = context.line(value, as: name, example: "\(name): ${HIGHWATER_WEBHOOK_\(name.uppercased())}") else {
       return nil
     }
     let result = Interpolation(of: text, environment: context.environment)
-    if !areNeeded, result.malformed == nil, !result.missing.isEmpty { return nil }
+    if !areNeeded, result.malformed == nil, !result.missing.isEmpty {
+      unset += result.missing.filter { !unset.contains($0) }
+      return result.text
+    }
     return context.interpolated(text, at: value.place)
   }
 }

@@ -34,7 +34,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
     let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
     do throws(ErrorNumber) {
       let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-      defer { unlink(probe) }
+      defer { unlink(probe.systemText) }
       // On a full disk a file can be created but not written.
       try file.writeAll([0])
     } catch {

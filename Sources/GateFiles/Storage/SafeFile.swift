@@ -63,7 +63,7 @@ package enum SafeFile {
     }
     let parent = folder(of: path)
     if parent != path { try makeFolder(parent) }
-    guard mkdir(path, 0o777) != 0 else { return }
+    guard mkdir(path.systemText, 0o777) != 0 else { return }
     let error = ErrorNumber.last
     // Another process may have created it; anything else than a folder causes an error later.
     if error.code != EEXIST { throw error.whileWriting(path) }

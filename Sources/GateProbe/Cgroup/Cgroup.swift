@@ -27,7 +27,8 @@ struct Cgroup: Sendable {
   /// The folders and settings for the supervisor.
   var containment: Containment {
     let folders = [memory?.path, freezer?.path == memory?.path ? nil : freezer?.path].compactMap(\.self)
-    return Containment(folders: folders, settings: limitSettings, beforeKilling: freezer?.beforeKilling ?? [])
+    return Containment(
+      folders: folders, settings: limitSettings, limit: limit, beforeKilling: freezer?.beforeKilling ?? [])
   }
 }
 

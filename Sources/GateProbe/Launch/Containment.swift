@@ -16,6 +16,8 @@ struct Containment: Sendable, Equatable {
   var folders: [String]
   /// Written in this order after the folders are created; the start fails if a write does.
   var settings: [Setting] = []
+  /// The limit that the settings set.
+  var limit: Bytes?
   /// Written before each round of kills, ignoring errors: thaws frozen processes, or kills all at once.
   var beforeKilling: [Setting] = []
 }

@@ -2,7 +2,10 @@ import GateCore
 import Glibc
 import LinuxSystem
 
-/// The temporary folder of a repetition, accessible to this user only; contains the FIFO for marks.
+/// The temporary folder of a repetition; contains the FIFO for marks.
+///
+/// Only this user can read and list it. As root, others may write to the FIFO, since a target may drop root: they have
+/// to know its random path.
 struct PrivateFolder {
   let path: String
   /// The FIFO's path, for the target.
@@ -18,19 +21,28 @@ struct PrivateFolder {
     path = folder
     do throws(SystemFailure) {
       try SystemFailure.of(.mkfifo, path: folder) { () throws(ErrorNumber) in
-        try retrying { mkfifo(folder + "/marks", 0o600) }
+        try retrying { mkfifo((folder + "/marks").systemText, 0o600) }
       }
+      if geteuid() == 0 { try Self.letOthersWrite(to: folder + "/marks", in: folder) }
       marks = try Descriptor.file(folder + "/marks", O_RDWR | O_NONBLOCK)
     } catch {
-      unlink(path + "/marks")
-      rmdir(path)
+      unlink((path + "/marks").systemText)
+      rmdir(path.systemText)
       throw error
+    }
+  }
+
+  private static func letOthersWrite(to marks: String, in folder: String) throws(SystemFailure) {
+    try SystemFailure.of(.open, path: marks) { () throws(ErrorNumber) in
+      // mkfifo(3) obeys the umask, chmod(2) does not.
+      try retrying { chmod(marks.systemText, 0o622) }
+      try retrying { chmod(folder.systemText, 0o711) }
     }
   }
 
   /// Removes the folder, unless the target created files in it.
   func remove() {
-    unlink(marksPath)
-    rmdir(path)
+    unlink(marksPath.systemText)
+    rmdir(path.systemText)
   }
 }

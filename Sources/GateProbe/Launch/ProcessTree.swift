@@ -82,7 +82,10 @@ final class ProcessTree: Sendable {
       Self.discard(handle)
       throw LaunchError(stage, code: code, request: request)
     default:
+      // The OOM killer of a small cgroup kills the supervisor, too, with which the program shares memory up to its exec.
       Self.discard(handle)
+      containment?.kill()
+      containment?.remove()
       throw LaunchError(.supervisor, code: LinuxCalls.Code.inputOutput, request: request)
     }
   }

@@ -1,11 +1,12 @@
 import GateCore
+import RegularExpressions
 
 /// Finds the main process of a scenario if it is not the one that the runner started.
 struct MainProcessFinder {
   private let processTree: ProcessTree
   private let rule: Target.MainProcess
   /// Compiled once, by the thread that uses it.
-  private let pattern: Regex<AnyRegexOutput>?
+  private let pattern: RegularExpression?
 
   init(processTree: ProcessTree, rule: Target.MainProcess) {
     self.processTree = processTree
@@ -37,12 +38,21 @@ struct MainProcessFinder {
   }
 
   private func matches(_ member: ProcessTree.Member) -> Bool {
-    guard let pattern else { return false }
-    if member.command.firstMatch(of: pattern) != nil { return true }
+    if isMatch(member.command) { return true }
     guard member.pid != processTree.leader else { return false }
     guard let words = Self.words(of: member.pid), words != Self.words(of: processTree.leader) else { return false }
     let line = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
-    return line.firstMatch(of: pattern) != nil
+    return isMatch(line)
+  }
+
+  /// Bounds the time that a command line may take, which the program chooses.
+  private static let longestSearch = Duration.milliseconds(50)
+
+  private func isMatch(_ text: String) -> Bool {
+    let deadline = MonotonicTime.after(Self.longestSearch)
+    let outcome = pattern?.firstMatch(in: Array(text.utf8)[...]) { deadline.hasPassed }
+    if case .match? = outcome { return true }
+    return false
   }
 
   /// The command line as the kernel shows it; nil if there is no such process.

@@ -23,16 +23,17 @@ enum Connection {
     }
   }
 
-  /// Tries a Unix socket; false also if the path is too long for one (unix(7): 107 bytes).
+  /// The bytes of an address for a path, without the NUL at its end (unix(7)).
+  static let longestSocketName = 107
+
+  /// Tries a Unix socket; its path may be longer than an address can hold (unix(7): 107 bytes).
   static func isAccepted(atSocket path: String, within time: Duration) -> Bool {
+    // Opened only to have a short path; a server binds such a path relative to its working directory.
+    guard let socket = try? Descriptor.open(path, Descriptor.withoutReading) else { return false }
+    defer { withExtendedLifetime(socket) {} }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    let fits = withUnsafeMutableBytes(of: &address.sun_path) { field in
-      guard path.utf8.count < field.count else { return false }
-      field.copyBytes(from: path.utf8)
-      return true
-    }
-    guard fits else { return false }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "/proc/self/fd/\(socket.number)".utf8) }
     return withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         accepts(family: AF_UNIX, address: $0, length: socklen_t(MemoryLayout<sockaddr_un>.size), within: time)

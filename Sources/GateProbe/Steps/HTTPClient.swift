@@ -25,6 +25,7 @@ extension HTTPRequest {
       headers: call.headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
       body: call.body.map { Array($0.utf8) }
     )
+    avoidsProxyOnLoopback = true
     totalTimeout = min(totalTimeout, max(time, .milliseconds(1)))
     connectTimeout = min(connectTimeout, totalTimeout)
   }

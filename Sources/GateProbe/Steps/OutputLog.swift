@@ -1,4 +1,5 @@
 import GateCore
+import RegularExpressions
 
 /// A target's output, stored for pattern searches line by line.
 ///
@@ -50,13 +51,21 @@ struct OutputLog: Sendable {
 
 /// A search for one pattern in output that is still growing.
 struct OutputSearch {
-  private let regex: Regex<AnyRegexOutput>
+  /// The time for one line; then it counts as not matching.
+  private static let longestSearch = Duration.milliseconds(500)
+
+  private let regex: RegularExpression
+  private let isCancelled: () -> Bool
   /// Nothing before this position matches.
   private(set) var position: OutputLog.Position
+  /// Whether a line was not searched to its end.
+  private(set) var hasSkipped = false
 
-  init(for pattern: Pattern, from position: OutputLog.Position) {
+  /// Starts a search, which ends without a match when `isCancelled` returns true; it is called often.
+  init(for pattern: Pattern, from position: OutputLog.Position, isCancelled: @escaping () -> Bool) {
     regex = pattern.compiled()
     self.position = position
+    self.isCancelled = isCancelled
   }
 
   /// Searches the new output: the rest of the log from ``position``.
@@ -64,7 +73,7 @@ struct OutputSearch {
   /// - Returns: The position after the match, where the next search begins; nil if nothing matches.
   mutating func find(in output: OutputLog.Rest) -> OutputLog.Position? {
     var (rest, start) = (output.bytes, output.position)
-    while let newline = rest.firstIndex(of: 0x0a) {
+    while let newline = rest.firstIndex(of: 0x0a), !isCancelled() {
       let line = rest[..<newline]
       let next = OutputLog.Position(offset: start.offset + line.count + 1)
       if let end = matchEnd(in: line, isWithinLine: start.isWithinLine) {
@@ -73,20 +82,24 @@ struct OutputSearch {
       (rest, start) = (rest[(newline + 1)...], next)
     }
     position = start
-    guard !rest.isEmpty, let end = matchEnd(in: rest, isWithinLine: true) else { return nil }
+    guard !rest.contains(0x0a), !rest.isEmpty, let end = matchEnd(in: rest, isWithinLine: true) else { return nil }
     return .init(offset: start.offset + end, isWithinLine: true)
   }
 
   /// The length of the line up to the end of the first match; nil without a match.
   ///
   /// The empty rest of a line is not a line. In a line that is not UTF-8, a match extends to the end of the line.
-  private func matchEnd(in line: ArraySlice<UInt8>, isWithinLine: Bool) -> Int? {
+  private mutating func matchEnd(in line: ArraySlice<UInt8>, isWithinLine: Bool) -> Int? {
     let searched = (line.last == 0x0d ? line.dropLast() : line).prefix(OutputLog.maxLineLength)
     guard !(searched.isEmpty && isWithinLine) else { return nil }
-    let text = String(decoding: searched, as: UTF8.self)
-    guard let match = text.firstMatch(of: regex) else { return nil }
-    let end = text.utf8.distance(from: text.startIndex, to: match.range.upperBound)
-    let isWholeLine = end == text.utf8.count || text.utf8.count != searched.count
-    return isWholeLine ? line.count : end
+    let text = Array(String(decoding: searched, as: UTF8.self).utf8)
+    let deadline = MonotonicTime.after(Self.longestSearch)
+    switch regex.firstMatch(in: text[...], isCancelled: { deadline.hasPassed || isCancelled() }) {
+    case .match(let end): return end == text.count || text.count != searched.count ? line.count : end
+    case .noMatch: return nil
+    case .abandoned:
+      hasSkipped = true
+      return nil
+    }
   }
 }

@@ -1,6 +1,7 @@
 import GateCore
 import Glibc
 import HTTPTransfer
+import LinuxSystem
 
 extension Repetition {
   /// How long to wait for the main process of a daemon without `ready`.
@@ -36,11 +37,7 @@ extension Repetition {
   ) throws(StepAborted) -> Bool {
     switch condition {
     case .log(let pattern):
-      var search = OutputSearch(for: pattern, from: .init())
-      return try watch(until: deadline, on: [outputArrived.descriptor], of: run) {
-        outputArrived.lower()
-        return run.output.find(with: &search)
-      } != nil
+      return try find(pattern, from: .init(), by: deadline, run) != nil
     case .delay(let time):
       let end = min(.after(time), deadline)
       _ = try watch(until: end, of: run) { nil as Void? }
@@ -65,7 +62,7 @@ extension Repetition {
     switch condition {
     case .tcp(let host, let port): return Connection.isAccepted(host: host, port: port, within: time)
     case .unix(let path): return Connection.isAccepted(atSocket: path, within: time)
-    case .file(let path): return access(path, F_OK) == 0
+    case .file(let path): return access(path.systemText, F_OK) == 0
     case .http(let url): return httpStatus(of: url, by: deadline, run).map((200...399).contains) ?? false
     case .log, .command, .delay: return false
     }
@@ -98,6 +95,8 @@ extension Repetition {
     switch condition {
     case .tcp(_, let port) where isMet(condition, by: deadline, nil):
       throw .failed(.alreadyInUse(resource: .port(number: port)))
+    case .unix(let path) where (path.split(separator: "/").last?.utf8.count ?? 0) > Connection.longestSocketName:
+      throw .failed(.system(failure: SystemFailure(.connect, path: path, code: ENAMETOOLONG)))
     case .unix(let path) where isMet(condition, by: deadline, nil):
       throw .failed(.alreadyInUse(resource: .socket(path: path)))
     case .http(let url):

@@ -116,17 +116,29 @@ extension Repetition {
   ///
   /// So earlier output counts, too, also output that `ready: {log: …}` has matched.
   private func expect(_ pattern: Pattern, within time: Duration, _ run: TargetRun) throws(StepAborted) {
-    var search = OutputSearch(for: pattern, from: run.searchPosition)
-    let match = try watch(until: .after(time), on: [outputArrived.descriptor], of: run) {
-      outputArrived.lower()
-      return run.output.find(with: &search)
-    }
-    guard let match else {
+    guard let match = try find(pattern, from: run.searchPosition, by: .after(time), run) else {
       let problem = Failure.Problem.outputMissing(within: time, onlyLatestSearched: run.output.hasDropped)
       throw .failed(problem, output: run.output.tail.text)
     }
     run.searchPosition = match
     run.output.discard(before: match)
+  }
+
+  /// Waits for output that matches; the position after the match, or nil after the deadline.
+  func find(
+    _ pattern: Pattern,
+    from position: OutputLog.Position,
+    by deadline: MonotonicTime,
+    _ run: TargetRun
+  ) throws(StepAborted) -> OutputLog.Position? {
+    var search = OutputSearch(for: pattern, from: position) { [interruption] in
+      interruption.signal != nil || deadline.hasPassed || run.deadline.hasPassed
+    }
+    defer { if search.hasSkipped { notes.append(.patternTooSlow(pattern: pattern.source)) } }
+    return try watch(until: deadline, on: [outputArrived.descriptor], of: run) {
+      outputArrived.lower()
+      return run.output.find(with: &search)
+    }
   }
 
   /// Writes the text to the target's standard input; waits until the target has read enough of it.

@@ -131,24 +131,41 @@ extension Repetition {
   }
 
   private func openChannels() throws(StepAborted) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
+    let input = try openInput()
     do throws(SystemFailure) {
       let folder = try PrivateFolder(in: settings.runFolder.path)
       self.folder = folder
-      return (folder, try Descriptor.pipe(readerBlocks: false), try openInput())
+      return (folder, try Descriptor.pipe(readerBlocks: false), input)
     } catch {
       throw StepAborted(error)
     }
   }
 
   /// The target's standard input, and the write end of its pipe; both nil for `/dev/null`.
-  private func openInput() throws(SystemFailure) -> Input {
-    switch scenario.target.input {
-    case .null: return (nil, nil)
-    case .file(let path): return (try Descriptor.file(path, O_RDONLY), nil)
-    case .pipe, .text:
-      let pipe = try Descriptor.pipe(writerBlocks: false)
-      return (pipe.reader, pipe.writer)
+  private func openInput() throws(StepAborted) -> Input {
+    if case .file(let path) = scenario.target.input, FIFOOpening.isFIFO(path) { return (try openFIFO(path), nil) }
+    do throws(SystemFailure) {
+      switch scenario.target.input {
+      case .null: return (nil, nil)
+      case .file(let path): return (try Descriptor.file(path, O_RDONLY), nil)
+      case .pipe, .text:
+        let pipe = try Descriptor.pipe(writerBlocks: false)
+        return (pipe.reader, pipe.writer)
+      }
+    } catch {
+      throw StepAborted(error)
     }
+  }
+
+  /// Waits for a writer as long as the scenario may take.
+  private func openFIFO(_ path: String) throws(StepAborted) -> Descriptor {
+    begin(Failure.Part(.start, doing: "stdin: {file: \(path)}"))
+    let opening: FIFOOpening
+    do throws(SystemFailure) { opening = try FIFOOpening(path) } catch { throw StepAborted(error) }
+    defer { opening.cancel() }
+    let opened = try watch(until: .after(scenario.timeout), on: [opening.descriptor], of: nil) { opening.result }
+    guard let opened else { throw .failed(.noInputWriter(within: scenario.timeout)) }
+    do throws(SystemFailure) { return try opened.get() } catch { throw StepAborted(error) }
   }
 
   private func launch(

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 
 /// C strings and null-terminated lists of them, valid for the lifetime of this object.
 final class CStrings {
@@ -13,7 +14,7 @@ final class CStrings {
   }
 
   func text(_ text: String) -> UnsafeMutablePointer<CChar> {
-    guard let copy = strdup(text) else { preconditionFailure("memory for a few hundred bytes is there") }
+    guard let copy = strdup(text.systemText) else { preconditionFailure("memory for a few hundred bytes is there") }
     texts.append(copy)
     return copy
   }

@@ -13,6 +13,7 @@ enum LinuxCalls {
     static let tooBig = E2BIG
     static let invalid = EINVAL
     static let inputOutput = EIO
+    static let outOfMemory = ENOMEM
   }
 
   /// The runner's side of a forked supervisor.
@@ -35,7 +36,7 @@ enum LinuxCalls {
 
   /// 0 if the path names an executable file, else the error number.
   static func executability(of path: String) -> Int32 {
-    hw_executable(path)
+    hw_executable(path.systemText)
   }
 
   static var canFixAddresses: Bool {

@@ -123,7 +123,7 @@ struct NoiseFindings {
       let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
       let gain = "the deviation of \(name(noise)) is \(now) instead of \(before)"
       guard let least = noise.detectable.first?.size, abs(metric.moved) > least else { return gain }
-      let percent = noise.percent(metric.moved).map { " (\(Format.percent($0)))" } ?? ""
+      let percent = Format.bracketedPercent(noise.percent(metric.moved))
       return "\(gain), and its level changes by \(Format.difference(metric.moved, unit: noise.unit))\(percent)"
     }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")

@@ -118,7 +118,7 @@ extension ChatMessage {
 
   /// Text without control characters, on one line, limited in characters and to four times as many bytes.
   private static func code(_ text: String, to limit: Int = 80) -> Span {
-    let safe = TerminalText.safe(String(text.prefix(limit * 2)))
+    let safe = TerminalText.withoutCommands(TerminalText.safe(String(text.prefix(limit * 2))))
     var bytes = 0
     let kept = safe.prefix(limit).prefix { character in
       bytes += character.utf8.count

@@ -74,7 +74,7 @@ struct RunPageScenario {
     guard let metric = decisive.first, let now = metric.current else { return "" }
     func amount(_ value: Double) -> String { Format.plainAmount(value, unit: metric.unit) }
     let before = metric.baseline.map { "\(amount($0.median)) → " } ?? ""
-    let share = metric.change?.percent.map { " (\(Format.percent($0)))" } ?? ""
+    let share = Format.bracketedPercent(metric.change?.percent)
     return "\(metric.metric.label(unit: metric.unit)) \(before)\(amount(now.median))\(share)"
   }
 

@@ -69,7 +69,7 @@ extension TrendEvent {
 extension LevelShift {
   /// As in `+1.2 MiB (+5.3 %)`.
   func sizeText(unit: String) -> String {
-    let percent = before > 0 ? " (\(Format.percent((after - before) / before * 100)))" : ""
+    let percent = before > 0 ? Format.bracketedPercent((after - before) / before * 100) : ""
     return Format.difference(after - before, unit: unit) + percent
   }
 

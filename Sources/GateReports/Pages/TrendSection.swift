@@ -83,7 +83,10 @@ extension MetricSeries {
   }
 
   fileprivate var changeText: String? {
-    latest?.percent.map(Format.percent) ?? latest?.change.map { Format.difference($0, unit: unit) }
+    latest.flatMap { point in
+      point.change.map { Format.change(percent: point.percent, absolute: $0, unit: unit) }
+        ?? point.percent.map(Format.percent)
+    }
   }
 
   /// A class of `page.css`.

@@ -40,7 +40,7 @@ struct PassingScenarios {
   private static func cells(_ metric: MetricResult?, _ title: String) -> [Table.Cell] {
     guard let metric, let current = metric.current else { return ["", "", ""] }
     let change = metric.change.map { change in
-      change.percent.map(Format.percent) ?? Format.difference(change.absolute, unit: metric.unit)
+      Format.change(percent: change.percent, absolute: change.absolute, unit: metric.unit)
     }
     return [.init(title), .init(Format.amount(current.median, unit: metric.unit)), .init(change ?? "")]
   }

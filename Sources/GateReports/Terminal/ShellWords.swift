@@ -1,3 +1,5 @@
+import LinuxSystem
+
 /// Words of a command line, to be copied into a shell.
 enum ShellWords {
   private static let plain = Set(
@@ -13,7 +15,7 @@ enum ShellWords {
     if TerminalText.safe(word) == word {
       return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
-    let bytes = word.utf8.map { byte in
+    let bytes = word.systemBytes.map { byte in
       switch byte {
       case 0x27, 0x5c: "\\" + String(Unicode.Scalar(byte))
       case 0x20..<0x7f: String(Unicode.Scalar(byte))

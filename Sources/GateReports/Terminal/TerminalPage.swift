@@ -7,9 +7,9 @@ struct TerminalPage {
     self.style = style
   }
 
-  /// The finished text; ends in a newline unless nothing was written.
+  /// The finished text, without commands for a CI system; ends in a newline unless nothing was written.
   var text: String {
-    lines.map { $0 + "\n" }.joined()
+    TerminalText.withoutCommands(lines.map { $0 + "\n" }.joined())
   }
 
   /// Writes one line of any width.

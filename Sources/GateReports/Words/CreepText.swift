@@ -3,7 +3,7 @@ import GateCore
 extension Creep {
   /// How far the metric has crept up, since when and in which steps.
   var displayText: String {
-    let percent = anchor.level > 0 ? " (\(Format.percent(rise / anchor.level * 100)))" : ""
+    let percent = anchor.level > 0 ? Format.bracketedPercent(rise / anchor.level * 100) : ""
     let commit = anchor.commit.map { ", commit \(CommitText.short($0))" } ?? ""
     return "\(metric) has crept up by \(Format.amount(rise, unit: unit))\(percent) \(span.displayText), from "
       + "\(Format.amount(anchor.level, unit: unit)) (\(anchor.at.day)\(commit))"

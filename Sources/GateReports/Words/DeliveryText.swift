@@ -12,6 +12,10 @@ extension DeliveryReport {
     case .queued(let error, let attempts):
       let problem = "\(message) not delivered: \(error.displayText(attempts: attempts)); it is in the outbox"
       return Diagnostic(problem: problem, hint: error.hint)
+    case .rejected(let error, let attempts, let file):
+      let problem = "\(message) refused: \(error.displayText(attempts: attempts)); it is not sent again"
+      let remedy = "it is kept in the outbox as `\(file)`: to send it again, remove the ending `.rejected`"
+      return Diagnostic(problem: problem, hint: error.hint.map { "\($0); \(remedy)" } ?? remedy)
     case .lost(let error, let attempts, let storing):
       let problem = "\(message) lost: \(error.displayText(attempts: attempts)); cannot queue it: \(storing.displayText)"
       return Diagnostic(problem: problem, hint: storing.hint ?? error.hint)
@@ -25,6 +29,16 @@ extension DeliveryReport {
     case .malformed(let file):
       return Diagnostic(problem: "the outbox file `\(file)` is not a message; it was renamed to `\(file).broken`")
     }
+  }
+}
+
+extension Webhook {
+  /// Why the webhook gets no message in this run; nil if its variables are set.
+  package var omissionNote: String? {
+    guard !unsetVariables.isEmpty else { return nil }
+    let names = unsetVariables.map { "`\($0)`" }.joined(separator: ", ")
+    let place = place.map { " of \($0)" } ?? ""
+    return "the webhook\(place) gets no message: \(names) \(unsetVariables.count == 1 ? "is" : "are") not set"
   }
 }
 

@@ -84,6 +84,7 @@ extension Failure.Problem {
       "\(status.displayText) (expected \(expected.map(String.init).joined(separator: " or ")))"
     case .commandTimeout(let time): "did not end within \(time.displayText) and was killed"
     case .alreadyInUse(let resource): resource.displayText
+    case .noInputWriter(let time): "no program opened this FIFO for writing within \(time.displayText)"
     case .launch(let error): error.displayText
     case .system(let failure): failure.displayText
     case .tracerUnavailable(let barrier):
@@ -98,6 +99,7 @@ extension Failure.Problem {
   var hintText: String? {
     switch self {
     case .launch(let error): error.hintText
+    case .system(let failure) where failure.call == .connect: "the file name of a socket has at most 107 bytes"
     case .tracerUnavailable(let barrier): "\(barrier.remedyText), or write `tracer: auto`"
     case .memoryLimitUnavailable(let error):
       "\(error.remedyText), or write `gate: {peak_rss: {limit: …}}` instead"

@@ -15,16 +15,32 @@ enum Format {
     return value > 0 && text.contains { ("1"..."9").contains($0) } ? "+" + text : text
   }
 
-  /// A percentage of the baseline with its sign, as in `+5.3 %`; empty if there is none.
+  /// A percentage of the baseline with its sign, as in `+5.3 %`; empty if there is none, or the baseline is almost zero.
   static func percent(_ value: Double?) -> String {
-    guard let value, value.isFinite else { return "" }
+    guard let value, value.magnitude < largestPercentage else { return "" }
     let text = Decimals.text(value, places: value.magnitude < 1000 ? 1 : 0)
     return (value > 0 && text != "0.0" ? "+" + text : text) + "\(space)%"
   }
 
-  /// A percentage without a sign, with two digits below ten, as in `0.93 %`, `4.1 %` or `12 %`.
+  /// Above this a percentage says less than the amount.
+  private static let largestPercentage = 1e6
+
+  /// As in ` (+5.3 %)`; empty where ``percent(_:)`` is.
+  static func bracketedPercent(_ value: Double?) -> String {
+    let text = percent(value)
+    return text.isEmpty ? "" : " (\(text))"
+  }
+
+  /// A change as a percentage, or as a difference if that is empty.
+  static func change(percent value: Double?, absolute: Double, unit: String) -> String {
+    let text = percent(value)
+    return text.isEmpty ? difference(absolute, unit: unit) : text
+  }
+
+  /// A percentage without a sign, with two digits below ten, as in `0.93 %`, `4.1 %` or `12 %`; empty as ``percent(_:)``.
   static func share(_ value: Double) -> String {
-    Decimals.text(value, places: value < 1 ? 2 : value < 10 ? 1 : 0) + "\(space)%"
+    guard value.magnitude < largestPercentage else { return "" }
+    return Decimals.text(value, places: value < 1 ? 2 : value < 10 ? 1 : 0) + "\(space)%"
   }
 
   /// The amount without its denominator, as in `1.2 KiB` for 1.2 KiB per iteration.

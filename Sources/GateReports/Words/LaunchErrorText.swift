@@ -34,6 +34,7 @@ extension LaunchError {
     case (_, .noPermission): "is it executable (chmod +x)?"
     case (_, .tooLong): "arguments and environment are too long together"
     case (_, .tracerOff): "`isolation: {tracer: off}` measures by sampling"
+    case (_, .memoryLimit(let limit)): "`memory-limit: \(limit)` may be too little to start a program"
     case (_, .usableCPUs(let cpus)): "Highwater itself may use the CPUs \(cpus.listText)"
     case (_, nil): nil
     }

@@ -53,7 +53,7 @@ extension Note {
     rises.map { rise in
       let ends = "\(Format.amount(rise.before, unit: rise.unit)) → \(Format.amount(rise.after, unit: rise.unit))"
       let share = rise.metric.isRate || rise.before <= 0 ? nil : (rise.after - rise.before) / rise.before * 100
-      return "\(rise.metric) \(ends)" + (share.map { " (\(Format.percent($0)))" } ?? "")
+      return "\(rise.metric) \(ends)" + Format.bracketedPercent(share)
     }.joined(separator: ", ")
   }
 }

@@ -25,6 +25,8 @@ extension RecordingNote {
     case .event(let event): event.displayText
     case .stepsSkipped(let part):
       "the target ended before the script did: steps from `\(part.displayText)` on were not run"
+    case .patternTooSlow(let pattern):
+      "the regular expression `\(pattern)` took too long on some lines of the output, which count as not matching"
     case .killedAfterStop(let signal, let grace):
       "the target did not end within \(grace.displayText) of SIG\(signal.name) and was killed"
     case .survivors(let count, let first): Survivor.text(of: first, count: count)

@@ -14,6 +14,7 @@ extension SystemFailure {
       case .write: "write to \(path)"
       case .thread: "start a thread"
       case .fork: "create a process"
+      case .connect: "connect to \(path)"
       }
     return "cannot \(task): \(ErrorNumber(code).text)"
   }

@@ -140,13 +140,14 @@ extension MetricResult {
   /// As in ` (+5.7 %)`; empty if the metric has no level.
   private func signedShare(_ value: Double) -> String {
     guard let base = baseline?.median, base > 0 else { return "" }
-    return " (\(Format.percent(value / base * 100)))"
+    return Format.bracketedPercent(value / base * 100)
   }
 
   /// As in `, 0.43 %`; empty if the metric has no level.
   private func share(_ value: Double) -> String {
     guard !metric.isRate, let base = baseline?.median, base > 0 else { return "" }
-    return ", \(Format.share(value / base * 100))"
+    let text = Format.share(value / base * 100)
+    return text.isEmpty ? "" : ", \(text)"
   }
 
   private static func list(_ words: [String]) -> String { words.joined(separator: ", ") }

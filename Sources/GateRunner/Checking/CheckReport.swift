@@ -82,7 +82,7 @@ struct CheckReport {
     return context
   }
 
-  /// Sends the webhook messages; true if every message was delivered.
+  /// Sends the webhook messages; true if every message of this run was delivered.
   private func notify(comparedWith previous: PreviousVerdicts?) -> Bool {
     guard !project.webhooks.isEmpty else { return true }
     let exitCode = result.verdict.exitCode
@@ -90,7 +90,8 @@ struct CheckReport {
       states[scenario.name] = ScenarioState(scenario.verdict, after: previous?[scenario.name] ?? [])
     }
     var random = SystemRandomNumberGenerator()
-    let messages = project.webhooks
+    for note in project.webhooks.compactMap(\.omissionNote) { invocation.console.note(note) }
+    let messages = project.webhooks.filter(\.unsetVariables.isEmpty)
       .filter { $0.occasion.shouldNotify(exitCode: exitCode, states: states.values) }
       .map { webhook in
         OutgoingMessage(
@@ -109,6 +110,6 @@ struct CheckReport {
       invocation.console.warn(warning.problem)
       if let hint = warning.hint { invocation.console.say("  hint: \(hint)") }
     }
-    return reports.allSatisfy(\.isDelivered)
+    return reports.allSatisfy { $0.wasQueued || $0.isDelivered }
   }
 }

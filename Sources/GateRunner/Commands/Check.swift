@@ -59,7 +59,9 @@ package struct Check {
   }
 
   private func loadProject(_ invocation: Invocation) throws -> Project {
-    var project = try options.loadProject(in: invocation, webhooksNeeded: notifies)
+    // On a developer's machine the secrets of CI are missing.
+    let areSecretsNeeded = invocation.isInCI || requiresDelivery
+    var project = try options.loadProject(in: invocation, webhooksNeeded: notifies && areSecretsNeeded)
     if !notifies { project.webhooks = [] }
     return project
   }

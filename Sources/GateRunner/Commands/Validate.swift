@@ -9,7 +9,8 @@ package struct Validate {
 
   /// Reads the project file and the files that it includes.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    let project = try options.loadProject(in: invocation, webhooksNeeded: true)
+    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
+    for note in project.webhooks.compactMap(\.omissionNote) { invocation.console.note(note) }
     if invocation.console.volume != .quiet {
       invocation.console.print(ListingReport.text(project, style: invocation.console.style()))
     }

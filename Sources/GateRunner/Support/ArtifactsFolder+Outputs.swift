@@ -1,6 +1,6 @@
-import FoundationEssentials
 import GateCore
 import GateFiles
+import LinuxSystem
 
 extension ArtifactsFolder {
   /// The folder for the comparison build's result, recordings and outputs: `highwater compare` judges both results
@@ -13,7 +13,7 @@ extension ArtifactsFolder {
       guard let attempt = scenario.failure?.attempt else { return }
       let folder = attempt.isComparison ? comparison : self
       let output = folder.output(of: scenario.name, repetition: attempt.outputNumber)
-      if FileManager.default.fileExists(atPath: output) { outputs[scenario.name] = output }
+      if (try? Descriptor.kind(of: output, followingLinks: true)) ?? nil != nil { outputs[scenario.name] = output }
     }
   }
 }

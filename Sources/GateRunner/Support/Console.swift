@@ -96,7 +96,7 @@ package final class Console: Sendable {
   package func say(_ text: String) {
     guard volume != .quiet else { return }
     clearProgress()
-    write(text + "\n", to: errors)
+    write(TerminalText.withoutCommands(text) + "\n", to: errors)
   }
 
   /// Prints a warning, which may quote untrusted text, unless the console is quiet.
@@ -104,11 +104,16 @@ package final class Console: Sendable {
     say("warning: " + TerminalText.safe(text))
   }
 
+  /// Prints a note, which may quote untrusted text, unless the console is quiet.
+  func note(_ text: String) {
+    say("note: " + TerminalText.safe(text))
+  }
+
   /// Prints an error on standard error, even if the console is quiet.
   package func printError(_ error: any DiagnosticError) {
     clearProgress()
     for line in error.diagnostics.flatMap({ $0.description.split(separator: "\n") }) {
-      write(TerminalText.safe(String(line)) + "\n", to: errors)
+      write(TerminalText.withoutCommands(TerminalText.safe(String(line))) + "\n", to: errors)
     }
   }
 

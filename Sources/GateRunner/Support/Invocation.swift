@@ -52,6 +52,12 @@ package struct Invocation: Sendable {
     path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
   }
 
+  /// Whether a CI system runs this: they all set `CI`, but for Jenkins and Azure Pipelines.
+  var isInCI: Bool {
+    let isNamed = ["JENKINS_URL", "TF_BUILD"].contains { !variables[$0, default: ""].isEmpty }
+    return isNamed || !["", "0", "false"].contains(variables["CI", default: ""].lowercased())
+  }
+
   /// Whether a signal requested the end of the run.
   var isInterrupted: Bool { interruption.signal != nil }
 

@@ -104,7 +104,7 @@ struct LoadTests {
     #expect(try folder.load("ci/highwater.yml").root == "\(folder.path)/ci")
   }
 
-  @Test("A webhook with unset variables is left out if no webhook is sent")
+  @Test("A webhook names its unset variables, which are errors only if it is needed")
   func webhooksNotNeeded() throws {
     let hooks = """
       webhooks:
@@ -116,10 +116,11 @@ struct LoadTests {
     let folder = try ProjectFolder(files: ["highwater.yml": "\(hooks)\n\(Self.minimal)"])
     let environment = ["A": "http://host:8080", "C": ""]
     let project = try folder.load(environment: environment, webhooksNeeded: false)
-    #expect(project.webhooks.map(\.reference) == ["${A}/x", "https://h/"])
-    #expect(project.webhooks.map(\.url.exposed) == ["http://host:8080/x", "https://h/"])
-    #expect(project.webhooks.map(\.format) == [.slack, .json])
-    #expect(project.webhooks.map(\.occasion) == [.failure, .change])
+    #expect(project.webhooks.map(\.unsetVariables) == [[], ["B"], ["C"], []])
+    #expect(project.webhooks.map(\.reference) == ["${A}/x", "https://h/${B}", "https://h/", "https://h/"])
+    #expect(project.webhooks.first?.url.exposed == "http://host:8080/x")
+    #expect(project.webhooks.map(\.format) == [.slack, .json, .json, .json])
+    #expect(project.webhooks.map(\.occasion) == [.failure, .always, .always, .change])
     let error = #expect(throws: ProjectError.self) { try folder.load(environment: environment) }
     #expect(
       error?.diagnostics.map(\.problem)

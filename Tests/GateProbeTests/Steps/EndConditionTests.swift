@@ -1,4 +1,6 @@
+import Foundation
 import GateCore
+import LinuxSystem
 import Testing
 
 @testable import GateProbe
@@ -99,6 +101,24 @@ struct EndConditionTests {
       return
     }
     #expect(error.stage == .directory && recording.end.cause == .startFailed(problem: .launch(error: error)))
+  }
+
+  @Test("A FIFO as input is read if someone writes to it; else the timeout or an interruption ends the wait")
+  func inputFIFO() throws {
+    var scenario = harness.scenario("exec cat")
+    scenario.target.input = .file(harness.path("fifo"))
+    scenario.setup = [.shell("rm -f fifo; mkfifo fifo; (sleep 0.2; echo late > fifo) > /dev/null 2>&1 &")]
+    #expect(try harness.run(scenario).outputTail == "late")
+    scenario.setup = [.shell("rm -f fifo; mkfifo fifo")]
+    scenario.timeout = .milliseconds(300)
+    #expect(try harness.run(scenario).failure?.problem == .noInputWriter(within: scenario.timeout))
+    scenario.timeout = .seconds(60)
+    let interruption = harness.interruption
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: 0.3)
+      interruption.request(by: SIGINT)
+    }
+    #expect(harness.measure(scenario)?.failure?.problem == .interrupted)
   }
 
   @Test("A missing input file fails the start")

@@ -1,4 +1,6 @@
+import Foundation
 import GateCore
+import Glibc
 import Testing
 
 @testable import GateProbe
@@ -27,6 +29,32 @@ struct MarkTests {
     #expect(times.allSatisfy { $0 > .zero && $0 <= recording.duration })
     #expect(recording.marks.first?.resident != nil)
   }
+
+  @Test("A target that dropped root sends marks", .enabled(if: geteuid() == 0))
+  func droppedRoot() throws {
+    let line = """
+      chmod 755 . tmp
+      exec setpriv --reuid=65534 --clear-groups sh -ec 'echo phase a > "$HIGHWATER_MARKS"'
+      """
+    let recording = try harness.run(harness.scenario(line))
+    #expect(recording.failure == nil)
+    #expect(recording.events == [.phase("a")])
+  }
+
+  @Test("The documented line does not end a shell with `set -e`", arguments: ["", "/dev/full", "/nonexistent/marks"])
+  func shellWithoutMarks(path: String) throws {
+    let text = try #require(SmallFile.text(at: Self.documentation, atMost: 1 << 20))
+    let line = try #require(text.split(separator: "\n").first { $0.contains("echo \"phase load\" >") })
+    let recording = try harness.run(
+      harness.scenario("set -eu; HIGHWATER_MARKS=\(path)\n\(line)\nunset HIGHWATER_MARKS\n\(line)\nexit 7"))
+    #expect(recording.end.kind == .exited && recording.end.code == 7)
+    #expect(recording.outputTail.isEmpty)
+    let marked = try harness.run(harness.scenario("set -eu\n\(line)"))
+    #expect(marked.events == [.phase("load")])
+  }
+
+  private static let documentation =
+    #filePath.components(separatedBy: "/Tests/")[0] + "/Sources/highwater/Documentation.docc/inside-the-target.md"
 
   @Test("Marks of the target and of the steps are in one list")
   func together() throws {

@@ -10,7 +10,7 @@ struct OutputLogTests {
     piece: Int, position: OutputLog.Position
   )? {
     var log = OutputLog()
-    var search = OutputSearch(for: try Pattern(parsing: pattern), from: start)
+    var search = OutputSearch(for: try Pattern(parsing: pattern), from: start) { false }
     for (index, piece) in pieces.enumerated() {
       log.append(piece.utf8)
       if let position = search.find(in: log.rest(from: search.position)) { return (index, position) }
@@ -59,7 +59,7 @@ struct OutputLogTests {
     let line = [UInt8](repeating: 0x78, count: 65_535) + [0x0a]
     for _ in 0..<200 { log.append(line) }
     #expect(log.hasDropped)
-    let rest = log.rest(from: .init())
+    let rest = log.rest(from: .init()) { false }
     #expect((OutputLog.maxBytes...2 * OutputLog.maxBytes).contains(rest.bytes.count))
     #expect(rest.position.offset + rest.bytes.count == 6 + 200 * 65_536)
   }
@@ -68,7 +68,7 @@ struct OutputLogTests {
   func notUnicode() throws {
     var log = OutputLog()
     log.append([0xff, 0xfe] + Array("ok\nnext\n".utf8))
-    var search = OutputSearch(for: try Pattern(parsing: "ok"), from: .init())
+    var search = OutputSearch(for: try Pattern(parsing: "ok"), from: .init()) { false }
     #expect(search.find(in: log.rest(from: search.position))?.offset == 5)
   }
 }

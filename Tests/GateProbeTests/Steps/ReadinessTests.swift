@@ -1,3 +1,4 @@
+import Foundation
 import GateCore
 import Testing
 
@@ -47,6 +48,32 @@ struct ReadinessTests {
       """)
     expectReady(try run(server, ready: .tcp(host: host, port: port)))
     #expect(access(harness.path("listening")))
+  }
+
+  @Test("A socket's path may be longer than an address; a name that is longer fails the start")
+  func longSocketPath() throws {
+    let folder = String(repeating: "d", count: 120)
+    let server = harness.python(
+      """
+      import os, socket, time
+      os.mkdir('\(folder)'); os.chdir('\(folder)')
+      s = socket.socket(socket.AF_UNIX); s.bind('socket'); s.listen(); time.sleep(1000)
+      """)
+    expectReady(try run(server, ready: .unix(harness.path("\(folder)/socket"))))
+    let path = harness.path(String(repeating: "s", count: 108))
+    let failure = try run(harness.scenario("exec sleep 1000"), ready: .unix(path)).failure
+    #expect(failure?.problem == .system(failure: SystemFailure(.connect, path: path, code: ENAMETOOLONG)))
+  }
+
+  @Test("A line that takes too long to search ends neither the wait nor the search of later lines")
+  func slowPattern() throws {
+    let line = "head -c 40 /dev/zero | tr '\\0' a; echo; echo ready; exec sleep 1000"
+    let recording = try run(harness.scenario(line), ready: .log(try Pattern(parsing: "(a+)+$x|ready")))
+    expectReady(recording)
+    #expect(recording.notes == [.patternTooSlow(pattern: "(a+)+$x|ready")])
+    let never = try run(
+      harness.scenario(line), ready: .log(try Pattern(parsing: "(a+)+$x")), within: .milliseconds(100))
+    #expect(never.failure?.problem == .timeout(kind: .notReady(within: .milliseconds(100))))
   }
 
   @Test("A Unix socket makes the target ready, even if a stale one existed before")

@@ -84,6 +84,11 @@ struct FailureTextTests {
       (.alreadyInUse(resource: .port(number: 80)), "port 80 is already in use by another process"),
       (.alreadyInUse(resource: .socket(path: "/s")), "the socket `/s` is already in use by another process"),
       (.alreadyInUse(resource: .file(path: "/f")), "the file `/f` exists before the start; remove it in `setup`"),
+      (.noInputWriter(within: .seconds(2)), "no program opened this FIFO for writing within 2.0 s"),
+      (
+        .system(failure: SystemFailure(.connect, path: "/s", code: 36)),
+        "cannot connect to `/s`: file name too long (the file name of a socket has at most 107 bytes)"
+      ),
       (.system(failure: SystemFailure(.open, path: "/f", code: 2)), "cannot open `/f`: no such file or directory"),
       (
         .system(failure: SystemFailure(.mkdtemp, path: "/t", code: 13)),
@@ -122,6 +127,11 @@ struct FailureTextTests {
       (
         LaunchError(.execution, .system(code: 2), program: "./foo"),
         "cannot execute `./foo`: no such file or directory", nil
+      ),
+      (
+        LaunchError(.supervisor, .system(code: 5), program: "foo", hint: .memoryLimit(limit: .kibibytes(16))),
+        "cannot create a process for `foo`: input/output error",
+        "`memory-limit: 16.0 KiB` may be too little to start a program"
       ),
       (
         LaunchError(.execution, .system(code: 2), program: "./foo", hint: .missingInterpreter),
