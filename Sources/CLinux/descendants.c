@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,6 +61,9 @@ pid_t hw_parent(pid_t pid) {
   return parent;
 }
 
+/// How many `children` files a walk opens in any case; one of hundreds of threads costs as much as a scan of /proc.
+#define LEAST_FILES 100
+
 /// The state of a walk.
 struct walk {
   struct hw_process *found;
@@ -69,6 +73,8 @@ struct walk {
   pid_t parent;
   /// Whether any `children` file could be opened.
   int readable;
+  /// How many such files may still be opened.
+  long files_left;
 };
 
 static void add(struct walk *walk, pid_t pid) {
@@ -78,6 +84,7 @@ static void add(struct walk *walk, pid_t pid) {
 /// Adds the children that a thread has forked or adopted.
 static int add_children_of_thread(long thread, void *context) {
   struct walk *walk = context;
+  if (--walk->files_left < 0) return 0;
   char path[80], text[1024];
   char *end = hw_put_text(hw_put_number(hw_put_text(path, "/proc/"), walk->parent), "/task/");
   *hw_put_text(hw_put_number(end, thread), "/children") = '\0';
@@ -107,12 +114,18 @@ static void add_children(struct walk *walk, pid_t parent) {
   visit_numbers(path, add_children_of_thread, walk);
 }
 
+/// The number of all processes, by which the kernel raises the link count of `/proc` (fs/proc/root.c).
+static long count_processes(void) {
+  struct stat status;
+  return stat("/proc", &status) == 0 ? (long)status.st_nlink : 0;
+}
+
 int hw_descendants(pid_t root, struct hw_process *found, int capacity) {
-  struct walk walk = {.found = found, .capacity = capacity};
+  struct walk walk = {.found = found, .capacity = capacity, .files_left = LEAST_FILES + count_processes()};
   add_children(&walk, root);
   if (!walk.readable && hw_parent(root) >= 0) return hw_descendants_by_scan(root, found, capacity);
-  for (int at = 0; at < walk.count; at++) add_children(&walk, found[at].pid);
-  return walk.count;
+  for (int at = 0; at < walk.count && walk.files_left >= 0; at++) add_children(&walk, found[at].pid);
+  return walk.files_left >= 0 ? walk.count : hw_descendants_by_scan(root, found, capacity);
 }
 
 static int add_any_process(long number, void *context) {

@@ -44,6 +44,8 @@ struct hw_start {
   pid_t pid;
   /// For a traced program: the wait status of its exec stop, or of its exit if it died before that.
   int status;
+  /// For a traced program: `hw_record.highest` at that time.
+  int64_t highest;
 };
 
 /// Starts the program of `plan`; returns after its exec, or after a failure.

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,13 +80,14 @@ static void ignore_record(void *context, struct hw_record record) {
   (void)context, (void)record;
 }
 
-/// Continues a traced child until its exec stop, or its exit before that; returns that status.
-static int await_traced_exec(pid_t pid) {
+/// Continues a traced child until its exec stop, or its exit before that.
+static void await_traced_exec(struct hw_start *start) {
   for (;;) {
-    int status = 0;
-    if (waitpid(pid, &status, __WALL) < 0 && errno == EINTR) continue;
-    if (!WIFSTOPPED(status) || hw_trace_is_exec(status)) return status;
-    hw_trace_stop(pid, status, ignore_record, NULL);
+    struct rusage usage = {0};
+    if (wait4(start->pid, &start->status, __WALL, &usage) < 0 && errno == EINTR) continue;
+    start->highest = hw_highest(&usage);
+    if (!WIFSTOPPED(start->status) || hw_trace_is_exec(start->status)) return;
+    hw_trace_stop(start->pid, start->status, start->highest, ignore_record, NULL);
   }
 }
 
@@ -114,7 +116,7 @@ void hw_start_program(struct hw_start *start) {
     return;
   }
   while (write(gate[1], "", 1) < 0 && errno == EINTR) continue;
-  if (traced) start->status = await_traced_exec(pid);
+  if (traced) await_traced_exec(start);
   else await_exec(executed[0]);
   close(gate[0]);
   close(gate[1]);

@@ -155,7 +155,8 @@ static int reap(struct supervisor *supervisor) {
   int events = 0;
   for (int polls = 1; polls > 0 && events < MAX_EVENTS; polls--) {
     int status = 0;
-    pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
+    struct rusage usage;
+    pid_t pid = wait4(-1, &status, WNOHANG | __WALL, &usage);
     if (pid < 0) return errno != ECHILD;
     if (pid == 0) {
       sched_yield();
@@ -164,11 +165,12 @@ static int reap(struct supervisor *supervisor) {
     polls = POLLS;
     events++;
     if (WIFSTOPPED(status)) {
-      hw_trace_stop(pid, status, send_trace_record, supervisor);
+      hw_trace_stop(pid, status, hw_highest(&usage), send_trace_record, supervisor);
       continue;
     }
     if (hw_trace_end(pid)) continue;
-    send_record(supervisor, (struct hw_record){.event = HW_EVENT_ENDED, .pid = pid, .value = status});
+    struct hw_record record = {.event = HW_EVENT_ENDED, .pid = pid, .value = status, .highest = hw_highest(&usage)};
+    send_record(supervisor, record);
   }
   supervisor->has_backlog = events == MAX_EVENTS;
   return 1;
@@ -259,8 +261,11 @@ static void send_start(struct supervisor *supervisor, const struct hw_start *sta
   supervisor->program = start->pid;
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_STARTED, .pid = start->pid});
   if (!supervisor->plan->traced) return;
-  if (WIFSTOPPED(start->status)) hw_trace_stop(start->pid, start->status, send_trace_record, supervisor);
-  else send_record(supervisor, (struct hw_record){.event = HW_EVENT_ENDED, .pid = start->pid, .value = start->status});
+  if (WIFSTOPPED(start->status)) {
+    hw_trace_stop(start->pid, start->status, start->highest, send_trace_record, supervisor);
+    return;
+  }
+  send_record(supervisor, (struct hw_record){.event = HW_EVENT_ENDED, .pid = start->pid, .value = start->status});
 }
 
 static _Noreturn void run_supervisor(struct supervisor *supervisor) {

@@ -18,10 +18,10 @@
   (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |       \
    PTRACE_O_TRACECLONE)
 
-/// Threads that a process creates after this many are not traced.
+/// After this many threads of a process have ended, those that it creates are not traced.
 ///
-/// Tracing one costs four stops, some 40 µs: nothing for long-lived threads, but a program that creates and joins
-/// thousands would take several times as long. The sampler's search finds the forks of untraced threads.
+/// Tracing one costs four stops, some 40 µs: nothing for long-lived threads, however many there are, but a program that
+/// creates and joins thousands would take several times as long. The sampler's search finds the forks of untraced threads.
 #define MAX_THREADS 256
 
 // MARK: - The table of traced threads
@@ -31,12 +31,17 @@ struct tracee {
   pid_t thread;
   /// The process that it belongs to; 0 until the stop of its creator has been handled.
   pid_t process;
-  /// For a process: how many of its other threads are alive.
+  /// For a process: how many of its other traced threads are alive; for a moment less than none, since a thread may exit
+  /// before the stop of its creator has been handled.
   int others;
-  /// For a process: how many threads it has created.
-  int created;
-  /// For a process: whether its first thread ended before the others.
-  int leader_ended;
+  /// For a process: how many of its other traced threads have ended.
+  int ended;
+  /// For a process: whether some of its threads are not traced.
+  int is_partial;
+  /// Whether the thread is about to exit, or has ended.
+  int is_exiting;
+  /// For a forked process: the memory in KiB that it had at its first stop.
+  int inherited;
 };
 
 /// A power of two. The table is in .bss, so that only its used pages cost memory.
@@ -44,6 +49,9 @@ struct tracee {
 
 static struct tracee table[CAPACITY];
 static int count;
+
+/// Whether `is_partial` has been set in any entry.
+static int some_are_partial;
 
 static unsigned slot_of(pid_t thread) {
   return (unsigned)thread & (CAPACITY - 1);
@@ -176,9 +184,10 @@ static void note_child(pid_t creator, int event, hw_record_handler handler, void
     struct tracee *process = find(parent);
     if (process == NULL) return;
     process->others++;
-    if (++process->created < MAX_THREADS) return;
+    if (process->ended < MAX_THREADS && entry != NULL) return;
     ptrace(PTRACE_SETOPTIONS, creator, NULL, (void *)(intptr_t)(OPTIONS & ~PTRACE_O_TRACECLONE));
-    if (process->created > MAX_THREADS) return;
+    if (process->is_partial) return;
+    process->is_partial = some_are_partial = 1;
     handler(context, (struct hw_record){.event = HW_EVENT_MANY_THREADS, .pid = parent, .value = MAX_THREADS});
     return;
   }
@@ -187,28 +196,59 @@ static void note_child(pid_t creator, int event, hw_record_handler handler, void
   handler(context, (struct hw_record){.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = shares});
 }
 
+/// A forked process, or a new program, starts without the limit on threads of the process that it was.
+static void trace_threads_again(pid_t thread) {
+  if (some_are_partial) ptrace(PTRACE_SETOPTIONS, thread, NULL, (void *)(intptr_t)OPTIONS);
+}
+
+/// Handles the first stop of a new thread, which may precede that of its creator; or the end of a group stop.
+static void note_stop(pid_t thread, int64_t highest) {
+  struct tracee *entry = find_or_insert(thread);
+  if (entry == NULL || entry->inherited != 0) return;
+  // Rounded up, so that it is stored once: the counters of a small copy may still show nothing.
+  entry->inherited = (int)(highest / 1024) + 1;
+  trace_threads_again(thread);
+}
+
 /// Handles an exec. Only the calling thread survives it, and takes over the pid of the process.
-static void note_exec(pid_t process, hw_record_handler handler, void *context) {
+static void note_exec(pid_t process, int64_t highest, hw_record_handler handler, void *context) {
   pid_t former = event_message(process);
   struct tracee *entry = former != process ? find(former) : NULL;
   if (entry != NULL) remove_entry(entry);
   entry = find_or_insert(process);
-  if (entry != NULL) *entry = (struct tracee){.thread = process, .process = process};
-  struct hw_record record = {.event = HW_EVENT_EXECUTED, .pid = process};
+  struct hw_record record = {.event = HW_EVENT_EXECUTED, .pid = process, .highest = highest};
+  if (entry != NULL) {
+    record.value = entry->inherited;
+    *entry = (struct tracee){.thread = process, .process = process};
+  }
+  trace_threads_again(process);
   read_memory(process, &record);
   handler(context, record);
+}
+
+/// Counts the end of a thread once; returns how many other traced threads of its process are alive besides the first.
+static int count_exit(pid_t thread, struct tracee *process) {
+  struct tracee *entry = find(thread);
+  if (entry == NULL || process == NULL) return 0;
+  if (!entry->is_exiting && entry != process) {
+    process->others--;
+    process->ended++;
+  }
+  entry->is_exiting = 1;
+  return process->others;
 }
 
 /// Handles a thread that is about to exit, by itself or by a signal, even SIGKILL; its memory still exists.
 ///
 /// The last thread of a process frees its memory, and need not be the first one. So read it at the exit of the first
-/// and, if others are still alive, at the exit of each of those.
-static void note_exit(pid_t thread, hw_record_handler handler, void *context) {
+/// and, if others are still alive, at the exit of the last of those.
+static void note_exit(pid_t thread, int64_t highest, hw_record_handler handler, void *context) {
   pid_t pid = process_of(thread);
   struct tracee *process = find(pid);
-  if (process != NULL && pid == thread) process->leader_ended = process->others > 0;
-  if (process != NULL && pid != thread && !process->leader_ended) return;
-  struct hw_record record = {.event = HW_EVENT_EXITING, .pid = pid};
+  int others = count_exit(thread, process);
+  if (process != NULL && pid != thread && (!process->is_exiting || others > 0)) return;
+  struct hw_record record = {.event = HW_EVENT_EXITING, .pid = pid, .highest = highest};
+  record.stage = others > 0 || (process != NULL && process->is_partial);
   read_memory(thread, &record);
   handler(context, record);
 }
@@ -225,21 +265,20 @@ int hw_trace_begin(pid_t pid) {
   return 0;
 }
 
-void hw_trace_stop(pid_t thread, int status, hw_record_handler handler, void *context) {
+void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler handler, void *context) {
   int event = status >> 16;
   switch (event) {
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
     case PTRACE_EVENT_CLONE: note_child(thread, event, handler, context); break;
-    case PTRACE_EVENT_EXEC: note_exec(thread, handler, context); break;
-    case PTRACE_EVENT_EXIT: note_exit(thread, handler, context); break;
+    case PTRACE_EVENT_EXEC: note_exec(thread, highest, handler, context); break;
+    case PTRACE_EVENT_EXIT: note_exit(thread, highest, handler, context); break;
     case PTRACE_EVENT_STOP:
       if (is_group_stop(WSTOPSIG(status))) {
         ptrace(PTRACE_LISTEN, thread, NULL, NULL);
         return;
       }
-      // The first stop of a new thread, which may precede that of its creator; or the end of a group stop.
-      find_or_insert(thread);
+      note_stop(thread, highest);
       break;
     default: break;
   }
@@ -251,11 +290,10 @@ int hw_trace_end(pid_t thread) {
   struct tracee *entry = find(thread);
   if (entry == NULL) return 0;
   pid_t process = entry->process;
+  int is_thread = process != thread && process != 0;
+  if (is_thread) count_exit(thread, find(process));
   remove_entry(entry);
-  if (process == thread || process == 0) return 0;
-  struct tracee *leader = find(process);
-  if (leader != NULL && leader->others > 0) leader->others--;
-  return 1;
+  return is_thread;
 }
 
 int hw_trace_is_exec(int status) {

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <sys/resource.h>
+
 #include "CLinux.h"
 
 /// Receives a record for the runner.
@@ -15,8 +17,13 @@ typedef void (*hw_record_handler)(void *context, struct hw_record record);
 /// Attaches to a child that waits for its start; 0, or an errno.
 int hw_trace_begin(pid_t pid);
 
-/// Handles a stop of a traced thread that wait(2) reported: passes records to the handler, and continues the thread.
-void hw_trace_stop(pid_t thread, int status, hw_record_handler handler, void *context);
+/// `hw_record.highest` from what wait4(2) returned. Linux counts `ru_maxrss` in KiB.
+static inline int64_t hw_highest(const struct rusage *usage) {
+  return (int64_t)usage->ru_maxrss * 1024;
+}
+
+/// Handles a stop of a traced thread that wait4(2) reported: passes records to the handler, and continues the thread.
+void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler handler, void *context);
 
 /// Removes the entry of an ended thread or process; returns whether it was a thread but not the first of its process.
 int hw_trace_end(pid_t thread);

@@ -34,9 +34,10 @@ enum Readings {
     )
   }
 
-  static func phase(_ time: Int, _ name: String, peakBefore: Double? = nil) -> Mark {
+  static func phase(_ time: Int, _ name: String, isReported: Bool = false, peakBefore: Double? = nil) -> Mark {
     Mark(
-      time: .milliseconds(time), event: .phase(name), peakBefore: peakBefore.map { Bytes(Int64($0 * Curves.mebibyte)) }
+      time: .milliseconds(time), event: .phase(name), isReported: isReported,
+      peakBefore: peakBefore.map { Bytes(Int64($0 * Curves.mebibyte)) }
     )
   }
 

@@ -138,6 +138,13 @@ struct SteadinessTests {
     #expect(Curves.recording({ _ in 20 * mebibyte }, seconds: 0.09).result().growth == nil)
   }
 
+  @Test("A program that is read often while it is loaded has no steady state")
+  func brief() {
+    let samples = (0..<50).map { Readings.sample($0, 20, mark: 20) }
+    let recording = Recording(samples: samples, end: End(.exited, code: 0), duration: .milliseconds(50))
+    #expect(recording.result().steadiness == .tooShort)
+  }
+
   @Test("The four states have names, and fewer than ten samples are too short for any other")
   func names() {
     #expect(Steadiness.allCases.map(\.rawValue) == ["steady", "unsteady", "drifting", "too-short"])

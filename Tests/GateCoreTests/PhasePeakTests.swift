@@ -26,6 +26,18 @@ struct PhasePeakTests {
     #expect(R.peaks(samples, marks) == ["one 40.0", "two none or more", "three 10.0 or more"])
   }
 
+  @Test("A phase that the target begins or ends itself is not exact: it runs on until the mark is read")
+  func reported() {
+    let samples = (0..<8).map { R.sample($0 * 10 + 5, 10, mark: 10) }
+    let marks = [
+      R.phase(10, "one", peakBefore: 10), R.phase(20, "two", peakBefore: 20),
+      R.phase(30, "three", isReported: true, peakBefore: 30), R.phase(40, "four", peakBefore: 40),
+      R.phase(50, "five", peakBefore: 50),
+    ]
+    let peaks = R.peaks(samples, marks, readAtEnd: true)
+    #expect(peaks == ["one 20.0", "two 30.0 or more", "three 40.0 or more", "four 50.0", "five 10.0"])
+  }
+
   @Test("The run's peak is the highest of all phases and the time between them")
   func wholeRun() {
     let samples = (0..<8).map { R.sample($0 * 10 + 5, 10, mark: 10) }

@@ -11,11 +11,13 @@ struct BinnedCurve {
 
   /// Divides the samples in a window, ordered by time, into n = min(200, max(40, count / 5)) bins.
   ///
-  /// A bin without a sample has the level before it. nil for fewer than ``Steadiness/fewestReadings``.
+  /// A bin without a sample has the level before it. nil for fewer than ``Steadiness/fewestReadings``, or a
+  /// window shorter than ``Steadiness/shortestTime``.
   init?(_ readings: [(time: Duration, value: Double)], within window: ClosedRange<Duration>) {
     let inside = readings.slice(of: window, by: \.time)
-    let length = (window.upperBound - window.lowerBound).inSeconds
-    guard inside.count >= Steadiness.fewestReadings, length > 0 else { return nil }
+    let time = window.upperBound - window.lowerBound
+    guard inside.count >= Steadiness.fewestReadings, time >= Steadiness.shortestTime else { return nil }
+    let length = time.inSeconds
     let count = min(200, max(40, inside.count / 5))
     (begin, width) = (window.lowerBound, length / Double(count))
     var bins = [[Double]](repeating: [], count: count)

@@ -57,15 +57,20 @@ extension Recording {
   /// The mark alone may be too low (see ``Envelope``); a sample is exact. Without a reading at the process's exit, the
   /// peak is that of the last sample, unless there are too few.
   private var peak: Bytes? {
-    guard isReadAtEnd || samples.count(where: { $0.main != nil }) >= Self.fewestReadings else { return nil }
+    guard hasEndReading || samples.count(where: { $0.main != nil }) >= Self.fewestReadings else { return nil }
     let seen = samples.compactMap { $0.main.map { max($0.peak, $0.resident) } }
     let highest = (seen + marks.compactMap(\.peakBefore) + processes.filter(\.isMain).map(\.peak)).max()
     return highest.flatMap { $0 > .zero ? $0 : nil }
   }
 
-  /// Whether the main process's high-water mark was read at its exit.
-  private var isReadAtEnd: Bool {
+  /// Whether the main process's peak is exact: its high-water mark was read at its exit, and nothing was missed before.
+  private var isExact: Bool {
     processes.contains { $0.isMain && $0.isExact }
+  }
+
+  /// Whether the main process was seen to end: a tracer then has read it before.
+  private var hasEndReading: Bool {
+    processes.contains { $0.isMain && ($0.isExact || $0.ending != nil) }
   }
 
   /// The time from exec to the stop request, or else to the main process's last sample and end.
@@ -143,19 +148,24 @@ extension Recording {
   }
 
   /// A phase lasts until the next one or the end of the window; its peak is that of the envelope in this time.
+  ///
+  /// It is not exact if the target itself reported the begin or the end: it ran on before that was read.
   private func phases(in envelope: Envelope) -> [RepetitionResult.Phase] {
-    let starts = marks.compactMap { mark -> (name: String, time: Duration)? in
+    let starts = marks.compactMap { mark -> (name: String, time: Duration, isReported: Bool)? in
       guard case .phase(let name) = mark.event else { return nil }
-      return (name, mark.time)
+      return (name, mark.time, mark.isReported)
     }
     guard !starts.isEmpty else { return [] }
-    let (finish, readings, isReadAtEnd) = (window.upperBound, residents, isReadAtEnd)
+    let (finish, readings, isExact) = (window.upperBound, residents, isExact)
     return starts.enumerated().map { index, start in
-      let span = start.time...max(start.time, index + 1 < starts.count ? starts[index + 1].time : finish)
+      let next = index + 1 < starts.count ? starts[index + 1] : nil
+      let span = start.time...max(start.time, next?.time ?? finish)
       var phase = RepetitionResult.Phase(name: start.name, metrics: [:])
       phase.metrics[.peakRSS] = envelope.highest(in: span).map { Double($0.peak.count) }
       phase.metrics[.steadyRSS] = steadyLevel(of: readings, within: span)?.level?.rounded()
-      phase.peakIsExact = envelope.isExact(in: span, isReadAtEnd: isReadAtEnd)
+      phase.peakIsExact =
+        !start.isReported && next?.isReported != true && (isExact || !method.isTraced)
+        && envelope.isExact(in: span, isReadAtEnd: isExact)
       return phase
     }
   }
@@ -165,8 +175,8 @@ extension Recording {
 
 extension Recording {
   private func measureTree(to result: inout RepetitionResult) {
-    let isExact = !processes.isEmpty && processes.allSatisfy(\.isExact)
-    guard isExact || samples.count >= Self.fewestReadings else { return }
+    let allHaveEnded = !processes.isEmpty && processes.allSatisfy { $0.isExact || $0.ending != nil }
+    guard allHaveEnded || samples.count >= Self.fewestReadings else { return }
     let highest = (samples.map(\.tree) + [treePeak]).max() ?? .zero
     if highest > .zero { result.metrics[.treePeak] = Double(highest.count) }
     let readings = samples.map { (time: $0.time, value: Double($0.tree.count)) }
@@ -198,7 +208,7 @@ extension Recording {
     if treeMethod != .cgroup, samples.contains(where: { $0.processes > 1 }) {
       notes.append(.treeMethod(method: treeMethod))
     }
-    if !isReadAtEnd, peak != nil, duration < Self.briefest { notes.append(.brief) }
+    if !hasEndReading, peak != nil, duration < Self.briefest { notes.append(.brief) }
     return notes
   }
 }

@@ -9,7 +9,9 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case downsampled(stride: Int)
   /// The sampler could not be started: only the first and the last sample exist.
   case notSampled(failure: SystemFailure)
-  /// More threads were created than can be followed; processes started by later threads were sampled.
+  /// The runner had too few file descriptors for all readings.
+  case tooFewDescriptors(limit: Int)
+  /// After this many threads had ended, further ones were not followed; processes started by those were sampled.
   case threadsNotFollowed(command: String?, count: Int)
 
   // What the target reported

@@ -194,14 +194,15 @@ extension ProcessTree {
 
   private func note(_ event: SupervisorEvent, in state: inout State) {
     switch event {
-    case .ended(let pid, let status, let time):
+    case .ended(let pid, let status, let highest, let time):
       if state.endings.count >= Self.maxEndings {
         state.endings = state.endings.filter { $0.key == leader }
       }
       // Keep the first ending with the leader's pid: a later one is of another process that reused the pid.
       if pid != leader || state.endings[pid] == nil { state.endings[pid] = Ending(status: status, time: time) }
       state.seen[pid] = nil
-      if isTraced { state.traceEvents.append(TraceEvent(pid: pid, kind: .ended(status), time: time)) }
+      guard isTraced else { return }
+      state.traceEvents.append(TraceEvent(pid: pid, kind: .ended(status), highest: highest, time: time))
     case .survivor(let pid): state.survivors.append(pid)
     case .done: (state.isDone, state.isOver) = (true, true)
     case .traced(let event): state.traceEvents.append(event)

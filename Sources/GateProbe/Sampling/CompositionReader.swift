@@ -7,11 +7,12 @@ import GateCore
 /// the first thread, lazily freed memory and huge pages (all four are parts of the anonymous memory), and the files of
 /// the file pages.
 enum CompositionReader {
-  /// Returns nil if the process has ended, or its mappings may not be read.
-  static func composition(of pid: Int32) -> Composition? {
-    let status = SmallFile.bytes(at: "/proc/\(pid)/status")
+  /// Reads the files in the folder of a process or thread under `/proc`; returns nil if it has ended, or its mappings may
+  /// not be read.
+  static func composition(inFolder folder: String) -> Composition? {
+    let status = SmallFile.bytes(at: "\(folder)/status")
     guard let memory = status?.withUnsafeBytes(ProcText.memory(inStatus:)),
-      let file = ProcFile(path: "/proc/\(pid)/smaps")
+      let file = ProcFile(path: "\(folder)/smaps")
     else { return nil }
     return composition(in: file, with: memory)
   }

@@ -17,9 +17,9 @@ struct MappingTotals {
   /// `AnonHugePages`.
   private(set) var hugePages: Bytes = .zero
 
-  /// Returns nil if the process has ended, or its mappings may not be read.
-  init?(of pid: Int32) {
-    guard let file = ProcFile(path: "/proc/\(pid)/smaps_rollup") else { return nil }
+  /// Reads the file in the folder of a process or thread; nil if it has ended, or its mappings may not be read.
+  init?(inFolder folder: String) {
+    guard let file = ProcFile(path: "\(folder)/smaps_rollup") else { return nil }
     let totals = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
       file.read(into: buffer).flatMap { MappingTotals(inRollup: $0) }
     }

@@ -139,7 +139,9 @@ extension Sampler {
 
   private func readComposition() -> Composition? {
     let begin = Self.age(of: processTree)
-    guard let pid = mainProcess, let composition = CompositionReader.composition(of: pid) else { return nil }
+    guard let folder = state.withLock({ $0.main?.folder }),
+      let composition = CompositionReader.composition(inFolder: folder)
+    else { return nil }
     let end = Self.age(of: processTree)
     let reading = CompositionReading(time: .nanoseconds(begin), composition: composition)
     state.withLock { $0.note(reading, took: end - begin) }
@@ -181,14 +183,12 @@ extension Sampler {
   /// Searches for new processes if that is due; returns the CPU time that it took.
   private func search(_ clock: inout SamplerClock) -> Int64 {
     let now = Self.age(of: processTree)
-    guard now >= clock.nextSearch else { return 0 }
+    let (isSearching, isReported) = state.withLock { ($0.isSearching, $0.reportsAll) }
+    guard clock.isSearchDue(at: now, isSearching: isSearching, isReported: isReported) else { return 0 }
     let before = LinuxCalls.threadNanoseconds()
-    let (isSearching, isReported) = state.withLock { state in
-      state.discover(at: now)
-      return (state.isSearching, state.reportsAll)
-    }
+    state.withLock { $0.discover(at: now) }
     let cost = LinuxCalls.threadNanoseconds() - before
-    clock.didSearch(at: now, cost: cost, isSearching: isSearching, isReported: isReported)
+    clock.didSearch(at: now, cost: cost)
     return cost
   }
 
@@ -196,7 +196,7 @@ extension Sampler {
   private func sumMappings(_ clock: inout SamplerClock) {
     let begin = Self.age(of: processTree)
     guard begin >= clock.nextComposition else { return }
-    let sums = state.withLock { $0.processesToSum }.map { (pid: $0, totals: MappingTotals(of: $0)) }
+    let sums = state.withLock { $0.processesToSum }.map { (pid: $0.pid, totals: MappingTotals(inFolder: $0.folder)) }
     state.withLock { state in
       for (pid, totals) in sums {
         if let totals { state.note(totals, of: pid, at: begin) }

@@ -27,7 +27,7 @@ struct SamplerClock {
   private let interval: Int64
   private var target: Int64 = 0
   private var randomState: UInt64
-  private(set) var nextSearch: Int64 = 0
+  private var lastSearch: (time: Int64, cost: Int64)?
   private(set) var nextComposition: Int64 = 200_000_000
 
   init(interval: Duration, seed: UInt64) {
@@ -57,14 +57,20 @@ struct SamplerClock {
     return span / 10 * (Int64(randomState % 2001) - 1000) / 1000
   }
 
-  /// Schedules the next search: every 5 ms at first, when most programs start their children, and every 100 ms later;
-  /// every second if a tracer reports new processes.
-  mutating func didSearch(at now: Int64, cost: Int64, isSearching: Bool, isReported: Bool) {
+  /// Whether to search now: every 5 ms at first, when most programs start their children, and every 100 ms later; every
+  /// second while a tracer reports new processes.
+  func isSearchDue(at now: Int64, isSearching: Bool, isReported: Bool) -> Bool {
+    guard let lastSearch else { return true }
+    let isEarly = lastSearch.time < 100_000_000
     let pause: Int64 =
       isSearching
-      ? (now < 100_000_000 ? 5_000_000 : 20_000_000)
-      : isReported ? 1_000_000_000 : (now < 100_000_000 ? 5_000_000 : 100_000_000)
-    nextSearch = now + max(pause, cost * Pace.running.pausePerCost)
+      ? (isEarly ? 5_000_000 : 20_000_000)
+      : isReported ? 1_000_000_000 : (isEarly ? 5_000_000 : 100_000_000)
+    return now >= lastSearch.time + max(pause, lastSearch.cost * Pace.running.pausePerCost)
+  }
+
+  mutating func didSearch(at now: Int64, cost: Int64) {
+    lastSearch = (now, cost)
   }
 
   /// Schedules the next reading of the mappings: at most 1 % of the time, since it blocks the target's mmap and faults.

@@ -9,8 +9,9 @@ extension SamplerState {
 
   /// The processes whose mappings to sum: all of them, since they may share pages, or only the main one if a cgroup
   /// counts the tree's memory.
-  var processesToSum: [Int32] {
-    countsTree ? main.map { [$0.pid] } ?? [] : tracked.prefix(Self.maxSummedProcesses).map(\.pid)
+  var processesToSum: [(pid: Int32, folder: String)] {
+    let processes = countsTree ? main.map { [$0] } ?? [] : Array(tracked.prefix(Self.maxSummedProcesses))
+    return processes.map { ($0.pid, $0.folder) }
   }
 
   mutating func note(_ totals: MappingTotals, of pid: Int32, at time: Int64) {
@@ -64,7 +65,7 @@ extension SamplerState {
     guard let main, let memory = mainReading(at: time) else { return (nil, nil) }
     nextReset = time + Self.shortestPhase
     do throws(SystemFailure) {
-      try SmallFile.write("5", to: "/proc/\(main.pid)/clear_refs")
+      try SmallFile.write("5", to: "\(main.folder)/clear_refs")
       store.beginEpoch()
       return (memory.resident, max(memory.peak, memory.resident))
     } catch {

@@ -18,22 +18,36 @@ extension SamplerState {
     case .forked(let parent, let borrowsMemory):
       process(event.pid, parent: parent, at: time)
         .wasForked(by: parent, known[parent], borrowsMemory: borrowsMemory)
-    case .executed(let program):
-      process(event.pid, parent: 0, at: time).executed(program, at: time)
-    case .exiting(let program):
+    case .executed(let program, let inherited):
       let process = process(event.pid, parent: 0, at: time)
-      let isFirst = !process.isExact
-      if process.isExiting(program, at: time), let memory = program.memory {
+      let before = process.executed(program, highest: event.highest.count, inherited: inherited.count, at: time)
+      if process === main, var memory = program.memory, let before {
+        memory.peak = Bytes(before)
+        append(memory, at: time)
+      }
+    case .exiting(let program, let isLast):
+      let process = process(event.pid, parent: 0, at: time)
+      let isFirst = !process.isReadAtExit
+      if process.isExiting(program, isLast: isLast, at: time), let memory = program.memory {
         appendEnd(of: process, memory, isFirst: isFirst, at: time)
       }
     case .ended(let status):
       guard let process = known[event.pid] else { return }
-      process.ended(status, at: time)
+      process.ended(status, highest: event.highest.count, at: time)
+      noteEndOfChild(process, highest: event.highest.count)
       retire(process)
     case .madeManyThreads(let count):
       reportsAll = false
+      known[event.pid]?.createsUntracedThreads()
       add(.threadsNotFollowed(command: known[event.pid]?.command, count: count))
     }
+  }
+
+  /// Any process that adopts orphans may have waited for one whose parent has ended (PR_SET_CHILD_SUBREAPER, prctl(2)).
+  private func noteEndOfChild(_ process: TrackedProcess, highest: Int64) {
+    guard process.pid != processTree.leader else { return }
+    if let parent = known[process.parent] { return parent.childEnded(highest: highest) }
+    for other in tracked { other.childEnded(highest: highest) }
   }
 
   private mutating func process(_ pid: Int32, parent: Int32, at time: Int64) -> TrackedProcess {

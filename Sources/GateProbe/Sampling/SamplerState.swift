@@ -5,8 +5,9 @@ import GateCore
 /// An iteration allocates nothing unless a process starts or ends. Hence `while` instead of `for` in its code: without
 /// optimisation an iterator allocates.
 struct SamplerState: ~Copyable {
-  /// The number of processes whose files stay open; many systems limit a process to 1024 descriptors.
-  private static let maxOpenFiles = 300
+  /// The number of processes whose files stay open: many systems limit a process to 1024 descriptors, of which the runner
+  /// needs some, too.
+  private static let maxOpenFiles = min(300, ProcFile.descriptorLimit / 4)
 
   let processTree: ProcessTree
   let cgroup: Cgroup?
@@ -33,6 +34,7 @@ struct SamplerState: ~Copyable {
   /// Whether a tracer reports every new process.
   var reportsAll: Bool
   private var addedNotes: [RecordingNote] = []
+  private let refusalsBefore = ProcFile.refusals
   private var lastTree: Int64 = 0
   /// Whether it was the sum over the processes, rather than the kernel's count for the cgroup.
   private var lastTreeIsSum = true
@@ -74,7 +76,7 @@ struct SamplerState: ~Copyable {
   mutating func add(_ pid: Int32, parent: Int32, at time: Int64, isFollowed: Bool = false) -> TrackedProcess {
     let process = TrackedProcess(
       pid: pid, parent: parent, time: time, keepsFileOpen: tracked.count < Self.maxOpenFiles, isFollowed: isFollowed,
-      command: known[parent]?.command ?? ""
+      isCopy: pid != processTree.leader, command: known[parent]?.command ?? ""
     )
     process.updateIdentity(at: time, isWatched: true, buffer: buffer)
     tracked.append(process)
@@ -107,6 +109,8 @@ extension SamplerState {
       alive = max(alive, tracked.count)
     }
     guard alive > 0 else {
+      // Of a traced process, the reading at its exit is the last one.
+      if let lastReading { widestGap = max(widestGap, (lastStored > lastReading ? lastStored : time) - lastReading) }
       lastReading = nil
       return
     }
@@ -239,12 +243,7 @@ extension SamplerState {
 
   /// The values of the main process; nil while it is unknown, and once it has ended.
   mutating func mainReading(at time: Int64) -> MemoryReading? {
-    guard let main else { return nil }
-    let wasAlive = main.isAlive
-    if let memory = main.memory(at: time, buffer: buffer) { return memory }
-    // The process or only its first thread has ended. Checked once here, and again at each search.
-    guard wasAlive, main.resident(at: time, buffer: buffer) != nil else { return nil }
-    return main.switchToLivingThread(buffer: buffer) ? main.memory(at: time, buffer: buffer) : nil
+    main?.memory(at: time, buffer: buffer)
   }
 
   /// Removes processes whose files fail, because they were reaped; the tracer reports the end of traced ones.
@@ -275,8 +274,6 @@ extension SamplerState {
     soleProcess = nil
     _ = switchToLargest()
     process.noteOthers(anonymousSum - process.ownAnonymous)
-    // The report of an exit may arrive slightly after its reading.
-    let time = max(time, lastStored)
     let isMain = process === main
     if lastTreeIsSum {
       lastTree = anonymousSum + (main?.filePages ?? 0)
@@ -285,11 +282,16 @@ extension SamplerState {
       lastTree += memory.nonFileMemory
     }
     if isMain { lastTree = max(lastTree, memory.resident.count) }
-    lastStored = time
+    append(isMain ? memory : nil, at: time)
+  }
+
+  /// Adds a reading that a tracer made; `memory` is that of the main process.
+  mutating func append(_ memory: MemoryReading?, at time: Int64) {
+    // The report of a stop may arrive slightly after a later reading.
+    lastStored = max(time, lastStored)
     store.append(
       SampleStore.Reading(
-        time: time, process: main?.pid, memory: isMain ? memory : nil, tree: lastTree,
-        processes: max(1, tracked.count)
+        time: lastStored, process: main?.pid, memory: memory, tree: lastTree, processes: max(1, tracked.count)
       )
     )
   }
@@ -300,6 +302,8 @@ extension SamplerState {
 extension SamplerState {
   /// Searches for new processes, and for the main one.
   mutating func discover(at time: Int64) {
+    // So that a search without a descriptor does not go unnoticed.
+    _ = ProcFile(path: "/proc/self/statm")
     var (at, count) = (0, walk.fill(from: processTree.supervisor))
     while at < count {
       let (pid, parent) = walk[at]
@@ -311,7 +315,7 @@ extension SamplerState {
     while at < count {
       let process = tracked[at]
       process.updateIdentity(at: time, isWatched: process === main, buffer: buffer)
-      if !process.isAlive { _ = process.switchToLivingThread(buffer: buffer) }
+      if !process.isAlive { process.followLivingThread(buffer: buffer) }
       at += 1
     }
     guard isSearching, let pid = finder?.find() else { return }
@@ -348,6 +352,7 @@ extension SamplerState {
 
   private var notes: [RecordingNote] {
     var notes = addedNotes
+    if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ProcFile.descriptorLimit)) }
     if store.stride > 1 { notes.append(.downsampled(stride: store.stride)) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }
     return notes

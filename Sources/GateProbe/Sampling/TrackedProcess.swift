@@ -29,15 +29,23 @@ final class TrackedProcess {
   private var leastOthers: Int64?
   /// Whether a tracer reports its exec and exit, so that its name and last values need not be polled.
   private(set) var isFollowed: Bool
-  /// Whether it has executed a program since its fork.
-  private(set) var hasExecuted = false
-  /// Whether its last values were read at its exit, or the exit of one of its threads.
-  private(set) var isExact = false
+  /// Whether it has executed a program since its fork; otherwise its memory is a copy of its parent's.
+  private(set) var hasExecuted: Bool
+  /// Whether values of its current program were read at the exit of one of its threads.
+  private(set) var isReadAtExit = false
+  /// Whether these were its last ones.
+  private var isReadAtEnd = false
+  private var peaks = ProgramPeaks()
+  /// Whether some of its threads are not traced: their children are not reported, nor is an exec by one of them.
+  private var isPartlyFollowed = false
   private var ending: WaitStatus?
 
   private var statm: ProcFile?
   private var status: ProcFile?
   private var stat: ProcFile?
+  /// The files of a living thread, if the first thread has ended by pthread_exit(3): those of the process then show no
+  /// memory, although it still holds all of it.
+  private var thread: ThreadFiles?
   /// False if too many files are open: then `statm` is opened for each reading, at five times the cost.
   private var keepsFileOpen: Bool
   private let namePath: String
@@ -46,11 +54,20 @@ final class TrackedProcess {
   /// their program within microseconds of the fork, wrappers of interpreters within some 100 ms.
   private static let identityPollingTime: Int64 = 2_000_000_000
 
-  init(pid: Int32, parent: Int32, time: Int64, keepsFileOpen: Bool, isFollowed: Bool = false, command: String = "") {
+  init(
+    pid: Int32,
+    parent: Int32,
+    time: Int64,
+    keepsFileOpen: Bool,
+    isFollowed: Bool = false,
+    isCopy: Bool = true,
+    command: String = ""
+  ) {
     self.pid = pid
     self.parent = parent
     self.command = command
     self.isFollowed = isFollowed
+    hasExecuted = !isCopy
     self.keepsFileOpen = keepsFileOpen
     namePath = "/proc/\(pid)/comm"
     firstSeen = time
@@ -64,38 +81,102 @@ final class TrackedProcess {
       ending: ending.map(EndEvidence.Status.init)
     )
   }
+
+  /// Whether the peak is that of all of its programs, of which each was read at its end or can be told from `ru_maxrss`.
+  private var isExact: Bool { isReadAtEnd && peak >= peaks.unread }
+}
+
+/// Two files of a thread.
+private struct ThreadFiles: ~Copyable {
+  /// Its folder under `/proc`.
+  let path: String
+  let statm: ProcFile
+  let status: ProcFile
+
+  /// Returns nil if there is no such thread, or if it has ended.
+  init?(path: String, buffer: UnsafeMutableRawBufferPointer) {
+    guard let status = ProcFile(path: path + "/status"), let statm = ProcFile(path: path + "/statm"),
+      let text = status.read(into: buffer), ProcText.memory(inStatus: text) != nil
+    else { return nil }
+    self.path = path
+    self.status = status
+    self.statm = statm
+  }
 }
 
 // MARK: - Trace events
 
 extension TrackedProcess {
+  /// The error of high-water marks: each of three counters may lag (``Machine/counterBound(cpus:pageSize:release:)``).
+  private static let markError =
+    3
+    * Machine.counterBound(
+      cpus: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), pageSize: PageSize.bytes, release: Machine.systemNames().release
+    ).count
+
   /// Sets the parent, and whether it shares the parent's memory; this may be reported after its exec.
   func wasForked(by parent: Int32, _ process: TrackedProcess?, borrowsMemory: Bool) {
     self.parent = parent
-    isFollowed = true
+    isFollowed = !isPartlyFollowed
     guard !hasExecuted else { return }
-    copiedAnonymous = !borrowsMemory && lastResident == 0 ? process?.lastAnonymous ?? .max : nil
-    guard borrowsMemory else { return }
-    self.borrowsMemory = true
-    // Earlier readings were of the parent's memory.
-    (peak, ownPeak, lastResident, lastAnonymous, isExact) = (0, 0, 0, 0, false)
+    guard !borrowsMemory else {
+      self.borrowsMemory = true
+      // Earlier readings were of the parent's memory.
+      return forgetCopy()
+    }
+    copiedAnonymous = process?.lastAnonymous ?? .max
+    guard lastResident > 0 else { return }
+    ownPeak = 0
+    note(lastResident, at: lastSeen)
   }
 
-  func executed(_ program: TraceEvent.Program, at time: Int64) {
-    (isFollowed, hasExecuted, borrowsMemory, isExact) = (true, true, false, false)
+  private func forgetCopy() {
+    (peak, lastResident, lastAnonymous, isReadAtExit) = (0, 0, 0, false)
+    if borrowsMemory { ownPeak = 0 }
+  }
+
+  /// Takes the place of the program before, if any; returns the peak of that one if it is known from `highest`, the most
+  /// memory that the process has had so far.
+  ///
+  /// What a copy has inherited from its parent is no program of its own, but what it has had beyond that counts.
+  func executed(_ program: TraceEvent.Program, highest: Int64, inherited: Int64, at time: Int64) -> Int64? {
+    let before =
+      hasExecuted
+      ? peaks.end(at: highest, unknownChildren: isPartlyFollowed)
+      : borrowsMemory ? nil : peaks.endCopy(at: highest, inherited: inherited, error: Self.markError)
+    if let before, hasExecuted { notePeak(before, shared: sharedAnonymous) }
+    if !hasExecuted {
+      forgetCopy()
+      if let before { notePeak(before, shared: inherited) }
+    }
+    peaks.begin(at: highest)
+    (isFollowed, hasExecuted, borrowsMemory) = (true, true, false)
+    (isReadAtExit, isReadAtEnd, isPartlyFollowed) = (false, false, false)
     (copiedAnonymous, sharedAnonymous) = (nil, 0)
     command = program.command
     if let memory = program.memory { note(memory, at: time) }
+    return before
   }
 
   /// Stores the last values of its program; false if it has no memory of its own.
-  func isExiting(_ program: TraceEvent.Program, at time: Int64) -> Bool {
-    isFollowed = true
+  ///
+  /// Unless it `isLast`, other threads may live on.
+  func isExiting(_ program: TraceEvent.Program, isLast: Bool, at time: Int64) -> Bool {
+    isFollowed = !isPartlyFollowed
     command = program.command
     guard !borrowsMemory, let memory = program.memory else { return false }
     note(memory, at: time)
-    isExact = true
+    (isReadAtExit, isReadAtEnd) = (true, isLast)
     return true
+  }
+
+  func createsUntracedThreads() {
+    (isFollowed, isPartlyFollowed) = (false, true)
+  }
+
+  /// A child has ended that it may have waited for; `highest` is the most memory of that one.
+  func childEnded(highest: Int64) {
+    peaks.noteChild(highest)
   }
 
   /// Stops counting it for the tree: it has no memory left, although its trace events are still unread.
@@ -103,8 +184,13 @@ extension TrackedProcess {
     (lastResident, lastAnonymous) = (0, 0)
   }
 
-  func ended(_ status: WaitStatus, at time: Int64) {
+  func ended(_ status: WaitStatus, highest: Int64, at time: Int64) {
     ending = status
+    if isReadAtExit, !isReadAtEnd {
+      let last = peaks.end(at: highest, unknownChildren: isPartlyFollowed)
+      if let last { notePeak(last, shared: sharedAnonymous) }
+      isReadAtEnd = true
+    }
     isAlive = false
     (lastResident, lastAnonymous) = (0, 0)
     lastSeen = max(lastSeen, time)
@@ -132,7 +218,11 @@ extension TrackedProcess {
   /// The resident bytes; zero for a zombie or if it shares another process's memory, nil after its end.
   func resident(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> Int64? {
     if borrowsMemory, !isFollowed { borrowsMemory = LinuxCalls.sharesMemory(pid, parent) == true }
-    guard let pages = pages(buffer: buffer) else { return nil }
+    guard let pages = pages(buffer: buffer) else {
+      isAlive = false
+      (lastResident, lastAnonymous) = (0, 0)
+      return nil
+    }
     isAlive = pages.resident > 0
     let page = borrowsMemory ? 0 : Int64(PageSize.bytes)
     (lastResident, lastAnonymous) = (pages.resident * page, pages.anonymous * page)
@@ -141,6 +231,24 @@ extension TrackedProcess {
   }
 
   private func pages(buffer: UnsafeMutableRawBufferPointer) -> ProcText.Pages? {
+    if let pages = threadPages(buffer: buffer) { return pages }
+    guard let pages = ownPages(buffer: buffer) else { return nil }
+    guard pages.resident == 0, isAlive, followLivingThread(buffer: buffer) else { return pages }
+    return threadPages(buffer: buffer) ?? pages
+  }
+
+  /// By the files of the thread that is followed; nil if there is none any more.
+  private func threadPages(buffer: UnsafeMutableRawBufferPointer) -> ProcText.Pages? {
+    guard let text = thread?.statm.read(into: buffer), case let pages = ProcText.pages(inStatm: text),
+      pages.resident > 0
+    else {
+      thread = nil
+      return nil
+    }
+    return pages
+  }
+
+  private func ownPages(buffer: UnsafeMutableRawBufferPointer) -> ProcText.Pages? {
     if keepsFileOpen, statm == nil {
       statm = ProcFile(path: "/proc/\(pid)/statm")
       keepsFileOpen = statm != nil
@@ -152,11 +260,27 @@ extension TrackedProcess {
 
   /// The values of `status`; nil for a zombie, or if the process no longer exists.
   func memory(at time: Int64, buffer: UnsafeMutableRawBufferPointer) -> MemoryReading? {
-    if status == nil { status = ProcFile(path: "/proc/\(pid)/status") }
-    guard let text = status?.read(into: buffer), let memory = ProcText.memory(inStatus: text) else { return nil }
+    guard let memory = threadMemory(buffer: buffer) ?? ownMemory(buffer: buffer) else {
+      isAlive = false
+      return nil
+    }
     isAlive = true
     note(memory, at: time)
     return memory
+  }
+
+  private func threadMemory(buffer: UnsafeMutableRawBufferPointer) -> MemoryReading? {
+    guard let text = thread?.status.read(into: buffer), let memory = ProcText.memory(inStatus: text) else {
+      thread = nil
+      return nil
+    }
+    return memory
+  }
+
+  private func ownMemory(buffer: UnsafeMutableRawBufferPointer) -> MemoryReading? {
+    if status == nil { status = ProcFile(path: "/proc/\(pid)/status") }
+    if let text = status?.read(into: buffer), let memory = ProcText.memory(inStatus: text) { return memory }
+    return isAlive && followLivingThread(buffer: buffer) ? threadMemory(buffer: buffer) : nil
   }
 
   /// The activity of the process so far; nil if it has ended.
@@ -197,25 +321,34 @@ extension TrackedProcess {
       copiedAnonymous = nil
       sharedAnonymous = min(lastAnonymous, copied)
     }
-    peak = max(peak, bytes)
-    ownPeak = max(ownPeak, bytes - sharedAnonymous)
+    notePeak(bytes, shared: sharedAnonymous)
     lastSeen = max(lastSeen, time)
   }
 
-  /// Switches to the files of a living thread if the first thread has ended by pthread_exit(3): the files of the
-  /// process then show no memory, although it still holds all of it.
+  private func notePeak(_ bytes: Int64, shared: Int64) {
+    peak = max(peak, bytes)
+    ownPeak = max(ownPeak, bytes - shared)
+  }
+
+  /// Opens the files of a living thread if the first one, or the one whose files were open, has ended.
+  ///
+  /// Tries the newest thread first, since the oldest ones may be about to end like the first.
   ///
   /// - Returns: Whether there is such a thread.
-  func switchToLivingThread(buffer: UnsafeMutableRawBufferPointer) -> Bool {
+  @discardableResult
+  func followLivingThread(buffer: UnsafeMutableRawBufferPointer) -> Bool {
     guard ProcessStat(of: pid)?.isAlive == true else { return false }
-    for (name, _) in SmallFolder.entries(of: "/proc/\(pid)/task") {
-      guard let file = ProcFile(path: "/proc/\(pid)/task/\(name)/status"),
-        let text = file.read(into: buffer), ProcText.memory(inStatus: text) != nil
-      else { continue }
-      status = consume file
-      statm = ProcFile(path: "/proc/\(pid)/task/\(name)/statm")
+    for (name, _) in SmallFolder.entries(of: "/proc/\(pid)/task").reversed() {
+      guard let found = ThreadFiles(path: "/proc/\(pid)/task/\(name)", buffer: buffer) else { continue }
+      // A kept file can be read until the process is reaped: the folder is not that of another process with its pid.
+      let isSame = status?.read(into: buffer) != nil || statm?.read(into: buffer) != nil || !keepsFileOpen
+      guard isSame else { return false }
+      thread = consume found
       return true
     }
     return false
   }
+
+  /// The folder under `/proc` whose files show its memory.
+  var folder: String { thread?.path ?? "/proc/\(pid)" }
 }

@@ -26,7 +26,7 @@ final class MarkList: Sendable {
   /// Records a mark of a step.
   func add(_ event: Mark.Event) {
     let level = level(event.reading)
-    state.withLock { Self.append(event, level, to: &$0) }
+    state.withLock { Self.append(event, level, isReported: false, to: &$0) }
   }
 
   /// Parses and records the marks that the target wrote.
@@ -48,7 +48,7 @@ final class MarkList: Sendable {
         if event == .iteration, index != lastIteration { (own.resident, own.tree) = (nil, nil) }
         if event != .iteration { own.tree = nil }
         if index != lastPhase { own.peakBefore = nil }
-        Self.append(event, own, to: &state)
+        Self.append(event, own, isReported: true, to: &state)
       }
     }
   }
@@ -73,11 +73,12 @@ final class MarkList: Sendable {
   private static func append(
     _ event: Mark.Event,
     _ level: Sampler.Level,
+    isReported: Bool,
     to state: inout State
   ) {
     let mark = Mark(
-      time: level.time, event: event, process: level.process, resident: level.resident, tree: level.tree,
-      peakBefore: level.peakBefore)
+      time: level.time, event: event, isReported: isReported, process: level.process, resident: level.resident,
+      tree: level.tree, peakBefore: level.peakBefore)
     guard event.activity == nil else { return state.activity = mark }
     guard state.marks.count < maxMarks else {
       state.dropped += 1

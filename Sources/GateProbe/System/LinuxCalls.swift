@@ -98,8 +98,8 @@ extension LinuxCalls {
 extension LinuxCalls {
   /// Reads pending records, at most `limit`; nil at end of file.
   ///
-  /// The default, at 80 bytes each, fits on the stack: temporary allocations above 1 KiB use the heap.
-  static func events(from report: Int32, atMost limit: Int = 12) -> [SupervisorEvent]? {
+  /// The default, at 88 bytes each, fits on the stack: temporary allocations above 1 KiB use the heap.
+  static func events(from report: Int32, atMost limit: Int = 11) -> [SupervisorEvent]? {
     withUnsafeTemporaryAllocation(of: hw_record.self, capacity: limit) { records in
       let size = records.count * MemoryLayout<hw_record>.stride
       var count: Int
@@ -168,12 +168,13 @@ extension SupervisorEvent {
     switch UInt32(bitPattern: record.event) {
     case HW_EVENT_STARTED.rawValue: self = .started(record.pid, at: time)
     case HW_EVENT_FAILED.rawValue: self = .failed(LaunchError.Stage(hw_stage(UInt32(record.stage))), code: record.value)
-    case HW_EVENT_ENDED.rawValue: self = .ended(record.pid, WaitStatus(raw: record.value), at: time)
+    case HW_EVENT_ENDED.rawValue:
+      self = .ended(record.pid, WaitStatus(raw: record.value), highest: Bytes(record.highest), at: time)
     case HW_EVENT_SURVIVOR.rawValue: self = .survivor(record.pid)
     case HW_EVENT_DONE.rawValue: self = .done
     default:
       guard let kind = TraceEvent.Kind(record) else { return nil }
-      self = .traced(TraceEvent(pid: record.pid, kind: kind, time: time))
+      self = .traced(TraceEvent(pid: record.pid, kind: kind, highest: Bytes(record.highest), time: time))
     }
   }
 }
@@ -183,8 +184,9 @@ extension TraceEvent.Kind {
   fileprivate init?(_ record: hw_record) {
     switch UInt32(bitPattern: record.event) {
     case HW_EVENT_FORKED.rawValue: self = .forked(parent: record.value, borrowsMemory: record.stage != 0)
-    case HW_EVENT_EXECUTED.rawValue: self = .executed(TraceEvent.Program(record))
-    case HW_EVENT_EXITING.rawValue: self = .exiting(TraceEvent.Program(record))
+    case HW_EVENT_EXECUTED.rawValue:
+      self = .executed(TraceEvent.Program(record), inherited: .kibibytes(Int64(record.value)))
+    case HW_EVENT_EXITING.rawValue: self = .exiting(TraceEvent.Program(record), isLast: record.stage == 0)
     case HW_EVENT_MANY_THREADS.rawValue: self = .madeManyThreads(Int(record.value))
     default: return nil
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A file under `/proc`, kept open so that each reading costs one `pread`.
 ///
@@ -10,7 +11,21 @@ struct ProcFile: ~Copyable {
   /// Returns nil if there is no such file, or no descriptor is left.
   init?(path: String) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { return nil }
+    guard descriptor < 0 else { return }
+    if errno == EMFILE || errno == ENFILE { Self.refused.add(1, ordering: .relaxed) }
+    return nil
+  }
+
+  private static let refused = Atomic(0)
+
+  /// How often no descriptor was left so far.
+  static var refusals: Int { refused.load(ordering: .relaxed) }
+
+  /// How many descriptors this process may have open.
+  static var descriptorLimit: Int {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
   }
 
   deinit {

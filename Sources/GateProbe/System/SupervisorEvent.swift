@@ -5,7 +5,8 @@ enum SupervisorEvent: Sendable, Equatable {
   case started(Int32, at: MonotonicTime)
   /// The start failed at the stage, with this `errno`.
   case failed(LaunchError.Stage, code: Int32)
-  case ended(Int32, WaitStatus, at: MonotonicTime)
+  /// `highest` is as in ``TraceEvent``.
+  case ended(Int32, WaitStatus, highest: Bytes, at: MonotonicTime)
   /// A process that could not be killed.
   case survivor(Int32)
   /// No process is left except the reported survivors.

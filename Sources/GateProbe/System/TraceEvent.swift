@@ -5,14 +5,16 @@ struct TraceEvent: Sendable, Equatable {
   enum Kind: Sendable, Equatable {
     /// `parent` forked it; if it `borrowsMemory`, it shares the parent's memory until its exec or exit (vfork(2)).
     case forked(parent: Int32, borrowsMemory: Bool)
-    /// It executed a new program: the program's name and first values.
-    case executed(Program)
-    /// It is about to exit: the last values of the program.
+    /// It executed a new program: the program's name and first values; and the memory that it had inherited when it was
+    /// forked, zero if it was not.
+    case executed(Program, inherited: Bytes)
+    /// It is about to exit: the last values of the program, unless it is not the last thread that exits.
     ///
     /// May occur more than once for a process with several threads, also before an exec by one of its threads.
-    case exiting(Program)
+    case exiting(Program, isLast: Bool)
     case ended(WaitStatus)
-    /// It has created this many threads; further ones, and their child processes, are not traced.
+    /// This many of its threads have ended; those that it creates from now on, and their child processes, are not
+    /// traced.
     case madeManyThreads(Int)
   }
 
@@ -26,5 +28,10 @@ struct TraceEvent: Sendable, Equatable {
 
   var pid: Int32
   var kind: Kind
+  /// The most memory that the process has had so far, or a child that it has waited for (`ru_maxrss`, getrusage(2)).
+  ///
+  /// It includes what it has inherited: the first program that a process executes starts with the memory of the process
+  /// that started it.
+  var highest = Bytes.zero
   var time: MonotonicTime
 }

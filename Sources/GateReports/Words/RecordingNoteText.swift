@@ -9,9 +9,12 @@ extension RecordingNote {
     case .treeMethod(let method): method.noteText
     case .downsampled(let stride): "the repetition was long: of each \(stride) readings only the highest was stored"
     case .notSampled(let failure): "there are only the first and the last reading: \(failure.displayText)"
+    case .tooFewDescriptors(let limit):
+      "Highwater ran out of file descriptors (`ulimit -n` is \(limit)): readings or processes are missing, and real values "
+        + "may be higher"
     case .threadsNotFollowed(let command, let count):
-      "\(command.map { "`\($0)`" } ?? "a process") created more than \(count) threads: the later ones were not followed, "
-        + "so that a program started by one of them was found by search and its peak sampled"
+      "\(command.map { "`\($0)`" } ?? "a process") creates and ends many threads: after \(count) had ended, new ones were "
+        + "not followed, so that a program started by one of them was found by search and its peak sampled"
     case .unknownMarks(1): "1 line written to HIGHWATER_MARKS is not a valid message"
     case .unknownMarks(let lines): "\(lines) lines written to HIGHWATER_MARKS are not valid messages"
     case .marksDropped(let count, let most): "\(count) marks were dropped: at most \(most) are stored"

@@ -51,7 +51,9 @@ extension Steadiness {
     case .steady: nil
     case .unsteady: "resident memory never became steady"
     case .drifting: "resident memory rose or fell continuously"
-    case .tooShort: "fewer than \(Steadiness.fewestReadings) readings of it were made"
+    case .tooShort:
+      "there were fewer than \(Steadiness.fewestReadings) readings of it, "
+        + "or they cover less than \(Steadiness.shortestTime.displayText)"
     }
   }
 }

@@ -39,6 +39,20 @@ struct SamplerClockTests {
     #expect(clock.nextSweep(after: late, cost: 0) >= late + 9 * Self.millisecond)
   }
 
+  @Test("A search is due after a second while a tracer reports new processes, and at once when it no longer does")
+  func searches() {
+    var clock = SamplerClock(interval: .milliseconds(10), seed: 7)
+    func isDue(after milliseconds: Int64, isReported: Bool) -> Bool {
+      clock.isSearchDue(at: (5000 + milliseconds) * Self.millisecond, isSearching: false, isReported: isReported)
+    }
+    #expect(isDue(after: 0, isReported: true))
+    clock.didSearch(at: 5000 * Self.millisecond, cost: 0)
+    #expect(!isDue(after: 999, isReported: true) && isDue(after: 1000, isReported: true))
+    #expect(!isDue(after: 99, isReported: false) && isDue(after: 100, isReported: false))
+    clock.didSearch(at: 5000 * Self.millisecond, cost: 2 * Self.millisecond)
+    #expect(!isDue(after: 249, isReported: false) && isDue(after: 250, isReported: false))
+  }
+
   @Test("Readings of the mappings take at most 1 % of the time, and happen at most once per second")
   func compositions() {
     var clock = SamplerClock(interval: .milliseconds(10), seed: 7)

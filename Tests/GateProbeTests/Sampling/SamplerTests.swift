@@ -53,6 +53,14 @@ struct SamplerTests {
     #expect((gaps.max() ?? .zero) <= report.widestGap)
   }
 
+  @Test("The time from the last reading to the end of the target is a gap, too")
+  func lastGap() throws {
+    let processTree = try testProcesses.processTree("sleep", "0.3")
+    let sampler = Sampler(processTree: processTree, interval: .milliseconds(10), main: nil)
+    _ = processTree.leaderEnding()
+    #expect(sampler.finish().widestGap >= .milliseconds(250))
+  }
+
   @Test("The first reading precedes the start of the thread, so that a short program has one")
   func firstReading() throws {
     let processTree = try testProcesses.processTree("sleep", "1000")
@@ -242,15 +250,15 @@ struct SamplerTests {
     _ = sampler.finish()
   }
 
-  @Test("After the end of the main process, sampling continues with the tree only")
+  @Test("After the end of the main process, the largest of the others is the main one")
   func mainEnds() throws {
     let processTree = try testProcesses.shell("sleep 1000 & sleep 0.2")
     let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: nil)
     sampler.start()
     #expect(processTree.leaderEnding() == .exited(0))
-    #expect(eventually { sampler.recent(1).first.map { $0.main == nil && $0.processes == 1 } ?? false })
-    #expect(sampler.mainProcess == processTree.leader)
-    #expect(sampler.residentNow() == nil)
+    #expect(eventually { sampler.recent(1).first.map { $0.main != nil && $0.processes == 1 } ?? false })
+    #expect(sampler.mainProcess != processTree.leader)
+    #expect(sampler.residentNow() != nil)
     let report = sampler.finish()
     #expect(report.samples.first?.main != nil)
     #expect(report.processes.count == 3)

@@ -18,7 +18,7 @@ struct TracingTests {
     /// The last values of each ended process.
     var lastMemory: [(pid: Int32, program: TraceEvent.Program)] {
       events.compactMap { event in
-        guard case .exiting(let program) = event.kind else { return nil }
+        guard case .exiting(let program, _) = event.kind else { return nil }
         return (event.pid, program)
       }
     }
@@ -76,7 +76,8 @@ struct TracingTests {
       let trace = try trace(of: ["true"])
       let kinds = trace.events(of: trace.leader)
       try #require(kinds.count == 3)
-      guard case .executed(let first) = kinds[0], case .exiting(let last) = kinds[1] else {
+      guard case .executed(let first, inherited: .zero) = kinds[0], case .exiting(let last, isLast: true) = kinds[1]
+      else {
         Issue.record("\(kinds)")
         return
       }
@@ -135,7 +136,7 @@ struct TracingTests {
       "exec \(Self.python) -c 'import os; a = bytearray(50 << 20); os.execv(\"/bin/true\", [\"true\"])'",
     ])
     let kinds = trace.events(of: trace.leader)
-    let programs = kinds.compactMap { if case .executed(let program) = $0 { program.command } else { nil } }
+    let programs = kinds.compactMap { if case .executed(let program, _) = $0 { program.command } else { nil } }
     #expect(programs.count == 3 && programs.first == "sh" && programs.last == "true")
     #expect(try #require(trace.lastMemory.last?.program.memory).peak < .mebibytes(10))
   }
@@ -253,7 +254,7 @@ extension TracingTests {
     ])
     let kinds = trace.events(of: trace.leader)
     #expect(kinds.last == .ended(.exited(6)))
-    #expect(kinds.contains { if case .executed(let program) = $0 { program.command == "sh" } else { false } })
+    #expect(kinds.contains { if case .executed(let program, _) = $0 { program.command == "sh" } else { false } })
     #expect(Set(trace.events.map(\.pid)) == [trace.leader], "threads are not processes")
   }
 

@@ -114,8 +114,9 @@ struct RecordingTextTests {
         .notSampled(failure: SystemFailure(.thread, code: 11)),
         "there are only the first and the last reading: cannot start a thread: resource temporarily unavailable"
       ),
-      (.threadsNotFollowed(command: "java", count: 64), "`java` created more than 64 threads: "),
-      (.threadsNotFollowed(command: nil, count: 64), "a process created more than 64 threads: "),
+      (.tooFewDescriptors(limit: 20), "Highwater ran out of file descriptors (`ulimit -n` is 20): "),
+      (.threadsNotFollowed(command: "java", count: 64), "`java` creates and ends many threads: after 64 had ended, "),
+      (.threadsNotFollowed(command: nil, count: 64), "a process creates and ends many threads: "),
       (.unknownMarks(lines: 1), "1 line written to HIGHWATER_MARKS is not a valid message"),
       (.unknownMarks(lines: 2), "2 lines written to HIGHWATER_MARKS are not valid messages"),
       (.marksDropped(count: 5, most: 9), "5 marks were dropped: at most 9 are stored"),
