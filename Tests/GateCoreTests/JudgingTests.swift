@@ -71,8 +71,8 @@ struct JudgingTests {
     #expect(verdict(small.map { $0 + 524_289 }, small) == .regression)
     #expect(verdict(large.map { $0 + 30_000_000 }, large) == .pass)
     #expect(verdict(large.map { $0 + 30_000_001 }, large) == .regression)
-    #expect(verdict(small.map { $0 + 131_073 }, small, tolerance: .automatic) == .regression)
-    #expect(verdict(small.map { $0 + 131_072 }, small, tolerance: .automatic) == .pass)
+    #expect(verdict(small.map { $0 + 262_145 }, small, tolerance: .automatic) == .regression)
+    #expect(verdict(small.map { $0 + 262_144 }, small, tolerance: .automatic) == .pass)
   }
 
   @Test("A fall beyond the tolerance is an improvement")

@@ -2,7 +2,7 @@
 
     ci/calibrate drift [PROGRAM...]     default: all of programs.yml, and programs of 1 MiB to 1 GiB
 The noise of a single run does not show such drift, so the default tolerance has to cover it. Rows for candidates of that
-tolerance say how many of the drifts each would have called a rise. HIGHWATER_BINARY is the path of the release binary.
+tolerance say how many of the drifts exceed each. HIGHWATER_BINARY is the path of the release binary.
 """
 import json
 import os
@@ -197,7 +197,7 @@ def write(studied):
         "",
         "## Candidates for the default tolerance",
         "",
-        f"How many of {len(rows)} drifts exceed each, upwards; σ is the noise of the 10 repetitions.",
+        f"How many of {len(rows)} drifts exceed each, up or down; σ is the noise of the 10 repetitions.",
         "",
         "| tolerance | exceeded by | allows, of the level (median, lowest to highest) |",
         "| --- | --- | --- |",
@@ -205,7 +205,7 @@ def write(studied):
     for words, allowed in CANDIDATES.items():
         over = [
             f"{name} {row[0]} ({row[1]})" for name, found in studied.items() for row in found
-            if row[4] - row[2] > allowed(row[2], row[3])
+            if abs(row[4] - row[2]) > allowed(row[2], row[3])
         ]
         shares = [100 * allowed(row[2], row[3]) / row[2] for row in rows]
         lines.append(

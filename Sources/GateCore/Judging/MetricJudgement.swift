@@ -3,7 +3,7 @@ import Statistics
 extension Tolerance {
   /// The minimum of `auto` for memory: how far the figures of unchanged programs drift from day to day, machine to
   /// machine and build to build, which the noise of one run does not show (ci/calibrate.d/DRIFT.md).
-  private static let leastMemory = (share: 0.01, amount: Double(Bytes.kibibytes(128).count))
+  private static let leastMemory = (share: 0.01, amount: Double(Bytes.kibibytes(256).count))
 
   /// The minimum of `auto` for growth, per iteration or second: sound programs nearly all grow by 0.0 bytes per
   /// iteration, leaking ones by 32 bytes to 44 KB.
@@ -16,7 +16,7 @@ extension Tolerance {
   /// The largest rise above these baseline values that the tolerance allows, in the metric's unit.
   ///
   /// `auto` is 2.5 standard deviations of the baseline (within a level, if it is bimodal), at most 10 %, and at least
-  /// 1 % and 128 KiB. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation of so
+  /// 1 % and 256 KiB. With two deviations, 5 equal values are found equal to 10 in most cases, and the deviation of so
   /// few values may be a third too low (ci/calibrate.d/RESULTS.md, E). Values that the target reports have no bounds in
   /// their unit, only a minimum of 0.5 %; growth has a minimum of 10 % and 128 bytes, and no maximum.
   package func allowed(above baseline: [Double], of metric: MetricName = .peakRSS) -> Double {
