@@ -42,7 +42,7 @@ extension TerminalText {
   }
 
   private static func isFrame(_ scalar: Unicode.Scalar) -> Bool {
-    "│|•*".unicodeScalars.contains(scalar)
+    "│•".unicodeScalars.contains(scalar)
   }
 
   private static func isGroup(_ text: Substring.UnicodeScalarView) -> Bool {

@@ -59,7 +59,7 @@ struct OutputLogTests {
     let line = [UInt8](repeating: 0x78, count: 65_535) + [0x0a]
     for _ in 0..<200 { log.append(line) }
     #expect(log.hasDropped)
-    let rest = log.rest(from: .init()) { false }
+    let rest = log.rest(from: .init())
     #expect((OutputLog.maxBytes...2 * OutputLog.maxBytes).contains(rest.bytes.count))
     #expect(rest.position.offset + rest.bytes.count == 6 + 200 * 65_536)
   }
