@@ -19,15 +19,15 @@ struct NonUTF8Tests {
       dump() { gate record --show-output -- "$@" 2>&1 | head -1; }
       dump sh -c 'printf %s "$1" | od -An -tx1' x $'a\xff\xf4\x8f\xbf\xbfb'
       LATIN=$'\xfe\xff' dump sh -c 'printf %s "$LATIN" | od -An -tx1'
-      printf '#!/bin/sh\nprintf %%s "$0" | od -An -tx1\n' > $'p\xff'
+      printf '#!/bin/sh\nprintf %%s "${0##*/}" | od -An -tx1\n' > $'p\xff'
       chmod +x $'p\xff'
       dump $'./p\xff'
-      PATH=$PWD:$PATH dump $'p\xff' | grep -o 'ff$'
+      PATH=$PWD:$PATH dump $'p\xff'
       mkdir $'f\xff'
       cd $'f\xff'
       dump sh -c 'printf %s "$(basename "$PWD")" | od -An -tx1'
       """#, in: project)
-    #expect(lines == ["61 ff f4 8f bf bf 62", "fe ff", "2e 2f 70 ff", "ff", "66 ff"])
+    #expect(lines == ["61 ff f4 8f bf bf 62", "fe ff", "70 ff", "70 ff", "66 ff"])
   }
 
   @Test("A project in such a folder is measured, approved and stored in its history")
@@ -36,7 +36,7 @@ struct NonUTF8Tests {
     let lines = try run(
       #"""
       mkdir -p $'f\xff/.git' && cd $'f\xff'
-      cat > highwater.yml <<END
+      cat > highwater.yml <<'END'
       version: 1
       scenarios:
       - {name: a, warmup: 0, target: {shell: "basename \"$PWD\" > own; sleep 0.1"}, gate: {peak_rss: 50%}}
@@ -46,13 +46,10 @@ struct NonUTF8Tests {
       mkdir -p sub && cd sub
       gate check --no-notify > report; echo $?
       grep -o 'f\\xff' report | head -1
-      gate history list | grep -c ' a '
+      gate history export | wc -l
       cd .. && od -An -tx1 < own
-      find . -type f | sort
+      test -s .highwater/history.sqlite; echo $?
       """#, in: project)
-    #expect(
-      lines == [
-        "5", "0", "0", "2", "66 ff 0a", "./.highwater/history.sqlite", "./.highwater/lock",
-      ], "\(lines)")
+    #expect(lines == ["5", "0", "0", "f\\xff", "2", "66 ff 0a", "0"], "\(lines)")
   }
 }

@@ -160,7 +160,7 @@ struct HostileFileTests {
     .timeLimit(.minutes(5)),
     arguments: [
       String(repeating: "(", count: 990), String(repeating: "[", count: 990), "a{1,99999999}", "a{2,1}",
-      "(?<a>x)(?<a>y)", #"\x{110000}"#, #"\u{FFFFFFFF}"#, "[z-a]", "(?|a)", #"\p{Foo}"#, #"\"#, "(?<=a)b", #"\99"#,
+      "(?<a>x)(?<a>y)", #"\x{110000}"#, #"\u{FFFFFFFF}"#, "[z-a]", "(?<=a+)b", #"\p{Foo}"#, #"\"#, #"\99"#, #"\C"#,
       String(repeating: "a", count: 1001),
     ]
   )

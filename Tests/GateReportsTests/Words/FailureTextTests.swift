@@ -131,7 +131,7 @@ struct FailureTextTests {
       (
         LaunchError(.supervisor, .system(code: 5), program: "foo", hint: .memoryLimit(limit: .kibibytes(16))),
         "cannot create a process for `foo`: input/output error",
-        "`memory-limit: 16.0 KiB` may be too little to start a program"
+        "`memory-limit: 16 KiB` may be too little to start a program"
       ),
       (
         LaunchError(.execution, .system(code: 2), program: "./foo", hint: .missingInterpreter),
