@@ -247,6 +247,31 @@ void hw_reap(pid_t pid);
 /// C, because the child runs between fork and exit.
 int hw_try_cgroup(const char *_Nonnull folder, const char *_Nonnull needed, const char *_Nonnull procs);
 
+/// The cgroup below a v2 cgroup that takes its processes.
+#define HW_LEAF "highwater-runner"
+
+/// An occupied leaf.
+struct hw_leaf {
+  /// The child that undoes it when the other end of its socket is closed.
+  pid_t keeper;
+  int socket;
+};
+
+/// Moves the processes of a v2 cgroup to `HW_LEAF` below it and enables the memory controller for further ones: the
+/// kernel enables it only in a cgroup without processes. Returns 0, or an errno, with all as before.
+///
+/// A child does this, and undoes it at `hw_give_up_leaf` or the end of the caller, also by SIGKILL. If several runners
+/// have occupied the leaf, the last one's child undoes it.
+int hw_occupy_leaf(const char *_Nonnull folder, struct hw_leaf *_Nonnull leaf);
+
+/// Undoes `hw_occupy_leaf`, and returns when that is done.
+void hw_give_up_leaf(struct hw_leaf leaf);
+
+/// Whether systemd has marked the cgroup as delegated (`Delegate=yes` in systemd.resource-control(5)).
+///
+/// C, because Swift's Glibc module lacks getxattr(2).
+int hw_is_marked_as_delegated(const char *_Nonnull folder);
+
 /// Forks a child that touches `size` bytes of new memory and then blocks; returns its pid, or -1.
 ///
 /// The child exits when the caller closes `release`; the caller must reap it.

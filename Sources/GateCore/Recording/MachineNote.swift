@@ -31,6 +31,8 @@ package enum CgroupError: Error, Sendable, Hashable, Codable {
   case noFile(file: String, folder: String)
   case readOnly(folder: String)
   case notPermitted(folder: String)
+  /// The same, for a user whose systemd manager can delegate another cgroup.
+  case notDelegated(folder: String)
   /// A v2 cgroup that has processes cannot enable the memory controller for cgroups below it.
   case internalProcesses(folder: String)
   /// With the `errno` of the call.

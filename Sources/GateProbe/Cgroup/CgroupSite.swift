@@ -16,7 +16,7 @@ struct CgroupSite: Sendable {
   let freezer: Finding
 
   /// The site of this process, determined once.
-  static let current = CgroupSite(in: .ofThisProcess, trying: CgroupTrial.attempt)
+  static let current = CgroupSite(in: .ofThisProcess, trying: CgroupTrial.attempt, occupying: Leaf.occupy)
 
   init(memory: Finding, freezer: Finding) {
     self.memory = memory
@@ -28,18 +28,19 @@ struct CgroupSite: Sendable {
   /// - Parameters:
   ///   - map: the runner's position in the hierarchies.
   ///   - attempt: creates and uses a cgroup in the folder, and requires a file of that name in it; see ``CgroupTrial``.
-  init(in map: CgroupMap, trying attempt: (_ folder: String, _ file: String) -> CgroupError?) {
-    memory = Self.memoryPlace(in: map, trying: attempt)
+  ///   - occupy: moves the processes of the folder's cgroup to a leaf; see ``Leaf``.
+  init(
+    in map: CgroupMap,
+    trying attempt: @escaping (_ folder: String, _ file: String) -> CgroupError?,
+    occupying occupy: @escaping (_ folder: String) -> CgroupError? = { .internalProcesses(folder: $0) }
+  ) {
+    memory = Self.place(in: map.memory) { folder in
+      Self.enableMemoryController(in: folder, of: map, occupying: occupy) ?? attempt(folder.path, "memory.stat")
+    }
     if case .success(let place) = memory, place.version == .v2 {
       freezer = memory
     } else {
       freezer = Self.freezerPlace(in: map, trying: attempt)
-    }
-  }
-
-  private static func memoryPlace(in map: CgroupMap, trying attempt: (String, String) -> CgroupError?) -> Finding {
-    place(in: map.memory) { folder in
-      enableMemoryController(in: folder) ?? attempt(folder.path, "memory.stat")
     }
   }
 
@@ -73,20 +74,24 @@ struct CgroupSite: Sendable {
   }
 
   /// Enables the memory controller for child cgroups of the folder; returns the error, if any.
-  private static func enableMemoryController(in folder: MemoryFolder) -> CgroupError? {
+  private static func enableMemoryController(
+    in folder: MemoryFolder,
+    of map: CgroupMap,
+    occupying occupy: (String) -> CgroupError?
+  ) -> CgroupError? {
     guard folder.version == .v2 else { return nil }
-    func has(_ file: String) -> Bool {
-      let controllers = SmallFile.text(at: "\(folder.path)/\(file)") ?? ""
-      return controllers.split(whereSeparator: \.isWhitespace).contains("memory")
-    }
-    if has("cgroup.subtree_control") { return nil }
-    guard has("cgroup.controllers") else { return .noMemoryController(folder: folder.path) }
+    if map.isInLeaf(of: folder.path) { return occupy(folder.path) }
+    if folder.lists("memory", in: "cgroup.subtree_control") { return nil }
+    guard folder.lists("memory", in: "cgroup.controllers") else { return .noMemoryController(folder: folder.path) }
     do throws(SystemFailure) {
       try SmallFile.write("+memory", to: "\(folder.path)/cgroup.subtree_control")
       return nil
     } catch {
       let isBusy = error.code == LinuxCalls.Code.busy
-      return isBusy ? .internalProcesses(folder: folder.path) : CgroupError(code: error.code, folder: folder.path)
+      if isBusy, map.mayMoveProcesses(in: folder.path) { return occupy(folder.path) }
+      let found = CgroupError(code: error.code, folder: folder.path)
+      return found == .notPermitted(folder: folder.path) && map.hasDelegatingManager
+        ? .notDelegated(folder: folder.path) : found
     }
   }
 }

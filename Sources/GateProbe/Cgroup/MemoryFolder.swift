@@ -42,6 +42,11 @@ struct MemoryFolder: Sendable, Equatable {
     version == .v1 ? number(in: "memory.failcnt") : value(of: "max", in: "memory.events")
   }
 
+  /// Whether a file of v2, such as `cgroup.controllers`, lists the word.
+  func lists(_ word: String, in file: String) -> Bool {
+    text(of: file)?.split(whereSeparator: \.isWhitespace).contains(word[...]) ?? false
+  }
+
   private func text(of file: String) -> String? {
     SmallFile.text(at: "\(path)/\(file)", atMost: 16_384)
   }

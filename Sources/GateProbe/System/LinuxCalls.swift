@@ -379,6 +379,25 @@ extension LinuxCalls {
     return code == HW_FILE_MISSING ? -1 : code
   }
 
+  typealias Leaf = hw_leaf
+
+  /// The name of the cgroup that ``occupyLeaf(of:)`` makes.
+  static let leafName = HW_LEAF
+
+  /// Moves the processes of a v2 cgroup to a leaf below it, and enables the memory controller for further ones.
+  ///
+  /// - Returns: The leaf, which is given up when this process ends, or by ``giveUp(_:)``.
+  static func occupyLeaf(of folder: String) throws(SystemFailure) -> Leaf {
+    var leaf = hw_leaf()
+    let code = hw_occupy_leaf(folder, &leaf)
+    guard code == 0 else { throw SystemFailure(.write, path: folder, code: code) }
+    return leaf
+  }
+
+  static func giveUp(_ leaf: Leaf) { hw_give_up_leaf(leaf) }
+
+  static func isMarkedAsDelegated(_ folder: String) -> Bool { hw_is_marked_as_delegated(folder) != 0 }
+
   /// Runs the body with an idle child process that has touched `size` bytes of new memory; nil if the fork fails.
   static func withIdleChild<Value>(holding size: Bytes, _ body: (_ pid: Int32) -> Value?) -> Value? {
     var release: Int32 = -1

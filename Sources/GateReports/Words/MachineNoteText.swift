@@ -61,7 +61,7 @@ extension CgroupError {
     case .noMemoryController(let folder): "`\(folder)` has no memory controller"
     case .noFile(let file, let folder): "`\(folder)` has no `\(file)`"
     case .readOnly(let folder): "`\(folder)` is mounted read-only"
-    case .notPermitted(let folder): "no permission to create a cgroup in `\(folder)`"
+    case .notPermitted(let folder), .notDelegated(let folder): "no permission to create a cgroup in `\(folder)`"
     case .internalProcesses(let folder):
       "`\(folder)` has processes, so that it cannot enable the memory controller for cgroups below it"
     case .failed(let folder, let code): "no cgroup can be used in `\(folder)`: \(ErrorNumber(code).text)"
@@ -75,8 +75,9 @@ extension CgroupError {
     case .noMemoryController: "enable the memory controller for this cgroup (cgroup.subtree_control of the one above)"
     case .noFile: "use kernel 5.2 or later"
     case .readOnly: "mount it writable, as a privileged container does"
-    case .notPermitted: "run as root, or in a delegated cgroup, as in `systemd-run --user --scope -p Delegate=yes`"
-    case .internalProcesses: "run in a cgroup below a writable one that has memory in its cgroup.subtree_control"
+    case .notPermitted: "run as the owner of that folder, usually root"
+    case .notDelegated: "start Highwater with `systemd-run --user --scope -p Delegate=yes`"
+    case .internalProcesses: "give its systemd unit `Delegate=yes`, or its container `--cgroupns=private`"
     case .failed: "see cgroups(7)"
     }
   }

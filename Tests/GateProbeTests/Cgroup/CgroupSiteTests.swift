@@ -63,6 +63,22 @@ struct CgroupSiteTests {
     #expect(tree.text("job/own/cgroup.subtree_control") == "+memory")
   }
 
+  @Test("A runner in the leaf of another one occupies it as well, and measures beside it")
+  func leaf() throws {
+    let tree = FakeHierarchy()
+    tree.write("memory\n", "job/cgroup.subtree_control")
+    let map = CgroupMap(
+      membership: "0::/job/\(LinuxCalls.leafName)", mounts: "1 1 0:1 / \(tree.root) rw - cgroup2 cgroup2 rw")
+    var occupied: [String] = []
+    let site = CgroupSite(in: map, trying: { _, _ in nil }) { folder in
+      occupied.append(folder)
+      return nil
+    }
+    #expect(try site.memory.get().parent == "\(tree.root)/job")
+    #expect(occupied == ["\(tree.root)/job"])
+    #expect(!map.mayMoveProcesses(in: "\(tree.root)/job/\(LinuxCalls.leafName)"))
+  }
+
   @Test("If the own cgroup is unusable, its ancestors are tried, and the first error is reported")
   func ancestors() throws {
     let tree = FakeHierarchy()
@@ -137,11 +153,11 @@ struct CgroupSiteTests {
 
   @Test("Error numbers map to errors")
   func codes() {
-    let errors = [30, 13, 1, 95].map { CgroupError(code: $0, folder: "/x") }
+    let errors = [30, 13, 1, 16, 95].map { CgroupError(code: $0, folder: "/x") }
     #expect(
       errors == [
         .readOnly(folder: "/x"), .notPermitted(folder: "/x"), .notPermitted(folder: "/x"),
-        .failed(folder: "/x", code: 95),
+        .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),
       ])
   }
 }

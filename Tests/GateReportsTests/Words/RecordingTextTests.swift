@@ -200,7 +200,8 @@ struct RecordingTextTests {
     "A cgroup error names its folder and a remedy",
     arguments: [
       .noMemoryController(folder: "/x"), .noFile(file: "cgroup.freeze", folder: "/x"), .readOnly(folder: "/x"),
-      .notPermitted(folder: "/x"), .internalProcesses(folder: "/x"), .failed(folder: "/x", code: 95),
+      .notPermitted(folder: "/x"), .notDelegated(folder: "/x"), .internalProcesses(folder: "/x"),
+      .failed(folder: "/x", code: 95),
     ] as [CgroupError]
   )
   func cgroups(error: CgroupError) {
