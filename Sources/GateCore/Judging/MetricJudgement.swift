@@ -9,8 +9,10 @@ extension Tolerance {
   /// iteration, leaking ones by 32 bytes to 44 KB.
   static let leastGrowth = (share: 0.1, amount: 128.0)
 
-  /// What noise may add to `auto` for memory, at most, as a share of the level: a rise of a tenth must not pass because
-  /// the program is noisy. Noisier programs take more repetitions, or are inconclusive.
+  /// The most that noise may add to `auto` for memory, as a share of the level.
+  ///
+  /// A rise of more than a tenth must not pass because the program is noisy: a noisier one takes more repetitions, or
+  /// is inconclusive.
   private static let mostForNoise = 0.1
 
   /// The largest rise above these baseline values that the tolerance allows, in the metric's unit.

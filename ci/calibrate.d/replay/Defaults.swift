@@ -6,7 +6,9 @@ package enum Defaults {
   /// The number of comparisons for each row of the tables.
   package static let trials = 2000
 
-  /// A tolerance as a team would write it. The tables that test the statistics use it, since `auto` follows the noise.
+  /// A tolerance as a team would write it.
+  ///
+  /// The tables that test the statistics use it, since `auto` follows the noise.
   package static let written = Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512))
 
   package static var repetitions: Repetitions { scenario.repetitions }
