@@ -10,7 +10,7 @@ struct CompareCommand: UseCaseCommand {
       The gate of the current file counts; a baseline file is judged by the standard gate.
 
         highwater compare main/result.json .highwater/result.json
-        highwater compare baselines/load/linux-x86_64-2cpu-sampled.json result.json
+        highwater compare baselines/load/linux-x86_64-2cpu.json result.json
       """
   )
 

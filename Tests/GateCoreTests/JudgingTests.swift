@@ -152,6 +152,8 @@ struct JudgingTests {
     #expect(baseline.isComparable(to: ignoring))
     let newer = Given.environment { $0.kernel = "6.18" }
     #expect(baseline.isComparable(to: newer))
+    #expect(baseline.isComparable(to: Given.environment { $0.measurement = "sampled+cgroup" }))
+    #expect(!baseline.isComparable(to: Given.environment { $0.measurement = "traced" }))
     let result = Given.measurements([.peakRSS: Given.values(120)], in: newer).judged(against: .baseline(baseline))
     let difference = Fingerprint.Difference(field: .kernel, baseline: "6.1", current: "6.18")
     #expect(
@@ -436,5 +438,8 @@ struct NameTests {
     #expect(Given.environment { $0.aslr = "on" }.name == "linux-x86_64-2cpu-sampled-aslr")
     #expect(Given.environment { $0.memoryLimit = .mebibytes(1) }.name == "linux-x86_64-2cpu-sampled-limit1048576")
     #expect(Given.fingerprint.derivedName(ignoring: [.cpus]) == "linux-x86_64-sampled")
+    for method in [MeasurementMethod.traced, .tracedInCgroup] {
+      #expect(Given.environment { $0.measurement = method.rawValue }.name == "linux-x86_64-2cpu")
+    }
   }
 }

@@ -50,7 +50,7 @@ def lines():
                     "commit": f"{chance.getrandbits(160):040x}", "subject": f"Change number {run} of this and that",
                     "branch": "main" if chance.random() < 0.8 else f"topic-{run // 40}",
                     "buildURL": f"https://ci.example/builds/{run}"},
-            "environment": {"name": "linux-x86_64-2cpu-traced+cgroup", "fingerprint": fingerprint},
+            "environment": {"name": "linux-x86_64-2cpu", "fingerprint": fingerprint},
             "scenarios": [scenario(number, base, run) for number, base in enumerate(bases)]}) + "\n"
 
 

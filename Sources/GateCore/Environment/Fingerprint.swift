@@ -5,7 +5,8 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     case architecture, pageSize, cpus, aslr, thp, measurement, memoryLimit
     case kernel, libc, allocator, swap, environmentHash
 
-    /// Whether a difference in this field rules out a comparison (judging.md, Environments).
+    /// Whether differences in this field rule out a comparison (judging.md, Environments), as a rule: see
+    /// ``Difference/isHard``.
     package var isHard: Bool {
       switch self {
       case .architecture, .pageSize, .cpus, .aslr, .thp, .measurement, .memoryLimit: true
@@ -28,6 +29,21 @@ package struct Fingerprint: Sendable, Hashable, Codable {
       self.field = field
       self.baseline = baseline
       self.current = current
+    }
+
+    /// Whether it rules out a comparison.
+    ///
+    /// Methods that differ in how they count a tree agree on its processes: only values of the tree are not compared
+    /// then (``TreeMethod``).
+    package var isHard: Bool {
+      field.isHard && !isOfTreesOnly
+    }
+
+    private var isOfTreesOnly: Bool {
+      guard field == .measurement, let before = MeasurementMethod(rawValue: baseline),
+        let now = MeasurementMethod(rawValue: current)
+      else { return false }
+      return before.isTraced == now.isTraced
     }
   }
 
@@ -108,11 +124,13 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     }
   }
 
-  /// A name made of the hard fields, omitting usual values, as in `linux-x86_64-2cpu-sampled`.
+  private var isSampled: Bool { MeasurementMethod(rawValue: measurement)?.isTraced == false }
+
+  /// A name made of the hard fields, omitting usual values, as in `linux-x86_64-2cpu`, or `linux-x86_64-2cpu-sampled`.
   package func derivedName(ignoring ignored: Set<Field> = []) -> String {
     var parts = ["linux", architecture]
     if !ignored.contains(.cpus) { parts.append("\(cpus)cpu") }
-    if !ignored.contains(.measurement) { parts.append(String(measurement.map { $0 == "+" ? "-" : $0 })) }
+    if isSampled, !ignored.contains(.measurement) { parts.append(MeasurementMethod.sampled.rawValue) }
     if aslr != "off", !ignored.contains(.aslr) { parts.append("aslr") }
     if thp != "madvise", !ignored.contains(.thp) { parts.append("thp_\(thp)") }
     if pageSize != 4096, !ignored.contains(.pageSize) { parts.append("page\(pageSize)") }

@@ -142,7 +142,7 @@ extension Baseline {
   /// The differences across which values are never compared.
   func differencesThatCount(in environment: EnvironmentInfo) -> [Fingerprint.Difference] {
     environment.fingerprint.differences(fromBaseline: fingerprint)
-      .filter { $0.field.isHard && !environment.ignoredFields.contains($0.field) }
+      .filter { $0.isHard && !environment.ignoredFields.contains($0.field) }
   }
 }
 

@@ -60,7 +60,7 @@ extension Note {
 
 extension ScenarioResult {
   fileprivate func text(ofBaselineIn name: String, _ differences: [Fingerprint.Difference]) -> String {
-    let hard = differences.filter(\.field.isHard)
+    let hard = differences.filter(\.isHard)
     let list = (hard.isEmpty ? differences : hard).displayText
     // Two kinds of machines have the same name: a configured one, or that of an edited file.
     if name == summary.environment.name {

@@ -81,7 +81,7 @@ extension BaselineStore {
     // A broken baseline of another environment does not matter: it would not be compared.
     let others = environments(of: scenario).compactMap { name in (try? load(scenario, environment: name)) ?? nil }
     func hardDifferences(_ baseline: Baseline) -> Int {
-      environment.fingerprint.differences(fromBaseline: baseline.fingerprint).filter(\.field.isHard).count
+      environment.fingerprint.differences(fromBaseline: baseline.fingerprint).filter(\.isHard).count
     }
     guard let nearest = others.min(by: { hardDifferences($0) < hardDifferences($1) }) else { return .missing }
     return .other(nearest, environment)

@@ -1,6 +1,6 @@
 /// How a repetition was measured.
 ///
-/// Values of different methods are never compared.
+/// Sampled and traced values are never compared, nor are those of process trees with and without a cgroup.
 package enum MeasurementMethod: String, Sendable, CaseIterable, Codable {
   /// Each process's own high-water mark, read at its exit; the tree's memory from its own cgroup.
   case tracedInCgroup = "traced+cgroup"
