@@ -192,7 +192,7 @@ struct ApprovalUseTests {
     _ = try project.check()
     try expectRefusal(
       of: project,
-      with: "it was measured in the environment `linux-x86_64-2cpu-traced`, but would become the baseline of `runner`",
+      with: "it was measured in the environment `linux-x86_64-2cpu`, but would become the baseline of `runner`",
       hint: "run `highwater check --environment runner`", approve: { $0.options.environment = "runner" })
   }
 

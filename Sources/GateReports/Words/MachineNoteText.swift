@@ -71,7 +71,7 @@ extension CgroupError {
   /// The remedy, as a clause.
   package var remedyText: String {
     switch self {
-    case .notMounted: "mount /sys/fs/cgroup into the container"
+    case .notMounted: "mount /sys/fs/cgroup into the container, writable and with `--cgroupns=host`"
     case .noMemoryController: "enable the memory controller for this cgroup (cgroup.subtree_control of the one above)"
     case .noFile: "use kernel 5.2 or later"
     case .readOnly: "mount it writable, as a privileged container does"
