@@ -105,9 +105,9 @@ struct JudgingTests {
     #expect(metric.change?.absolute == 10_485_760.0)
     #expect(metric.change?.percent == 10)
     #expect(metric.change.map { $0.low...$0.high } == 10_485_760.0...10_485_760.0)
-    #expect(metric.allowed == 3_145_728.0)
+    #expect(metric.allowed == 1_048_576.0)
     // A page is the smallest deviation: 1.28 × 4096 × √(1/5 + 1/5) on top of the tolerance.
-    #expect(metric.detectable.map { ($0 - 3_145_728).rounded() } == 3316)
+    #expect(metric.detectable.map { ($0 - 1_048_576).rounded() } == 3316)
     #expect(metric.resolution.map { $0.rounded() } == 12_694)
     #expect(metric.method == .ranks && metric.chance.map { ($0 * 252).rounded() } == 1)
     #expect(metric.reason == .rise && metric.change?.shift == 10_485_760.0)

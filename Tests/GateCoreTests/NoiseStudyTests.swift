@@ -32,6 +32,10 @@ private enum Noisy {
     return (0..<count).map { _ in pages(100 * mebibyte * (1 + percent / 100 * numbers.normal())) }
   }
 
+  static func rule(percent: Double) -> GateRule {
+    GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(percent), absolute: nil))
+  }
+
   static func pages(_ value: Double) -> Double { (value / 4096).rounded() * 4096 }
 
   static func study(
@@ -183,7 +187,8 @@ struct SelfComparisonTests {
     let values = Noisy.normal(percent: 0.2)
     let jump = values.enumerated().map { $0.offset < 10 ? $0.element : $0.element + 9 * Noisy.mebibyte }
     #expect(Noisy.study(jump).selfComparison?.verdict == .regression)
-    #expect(Noisy.study(Noisy.normal(percent: 12)).selfComparison?.verdict == .inconclusive)
+    let noisy = Noisy.study(Noisy.normal(percent: 12), gate: Gate(rules: [Noisy.rule(percent: 3)]))
+    #expect(noisy.selfComparison?.verdict == .inconclusive)
   }
 }
 
@@ -298,18 +303,17 @@ struct NoiseVariantTests {
 @Suite("The suggested tolerance")
 struct NoiseAdviceTests {
   @Test(
-    "It allows as much as `auto` or a little more, in round numbers",
+    "It allows 2.5 deviations or a little more, in round numbers",
     arguments: [0.0, 0.05, 0.3, 1, 3, 8, 20], [1.0, 40, 2000] as [Double]
   )
   func roundedUp(percent: Double, factor: Double) throws {
     let values = Noisy.normal(percent: percent).map { $0 * factor / 100 }
     let noise = try Noisy.noise(values)
     let advised = try #require(noise.advisedTolerance)
-    let (given, needed) = (advised.allowed(above: values), Tolerance.automatic.allowed(above: values))
+    let (given, needed) = (advised.allowed(above: values), max(2.5 * noise.deviation, 0.005 * noise.median, 131_072))
     #expect(given >= needed)
     #expect(given <= 1.25 * needed, "\(advised)")
     #expect(noise.isQuietEnough(for: advised))
-    #expect(noise.isQuietEnough(for: .automatic))
   }
 
   @Test("A quiet program of 40 MiB gets 0.5 %; a metric without a level gets an amount")
@@ -333,8 +337,8 @@ struct NoiseAdviceTests {
     arguments: [(0.1, 3.0, true), (1.5, 3, true), (2.5, 3, false), (1, 1, false), (2.5, 12, true), (8, 10, false)]
   )
   func quietEnough(percent: Double, tolerance: Double, isQuiet: Bool) {
-    let rule = GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(tolerance), absolute: nil))
-    let study = Noisy.study(Noisy.normal(percent: percent), gate: Gate(rules: [rule]))
+    let gate = Gate(rules: [Noisy.rule(percent: tolerance)])
+    let study = Noisy.study(Noisy.normal(percent: percent), gate: gate)
     #expect(study.tooNoisy.isEmpty == isQuiet)
     #expect(study.standardSuffices == (percent < 6))
   }

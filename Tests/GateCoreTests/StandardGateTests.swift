@@ -102,11 +102,11 @@ struct StandardGateTests {
   @Test("A pass tells certain rises within the tolerance, and far rises of metrics without a rule")
   func rises() {
     let before: [MetricName: [Double]] = [
-      .peakRSS: Given.values(100, count: 10), .steadyRSS: Given.values(90, count: 10),
+      .peakRSS: Given.values(20, count: 10), .steadyRSS: Given.values(18, count: 10),
       .spike: Given.values(1, count: 10),
     ]
     let after: [MetricName: [Double]] = [
-      .peakRSS: Given.values(102), .steadyRSS: Given.values(90), .spike: Given.values(9),
+      .peakRSS: Given.values(20.25), .steadyRSS: Given.values(18), .spike: Given.values(9),
     ]
     let result = measured(after).judged(against: .baseline(baseline(before)))
     #expect(result.verdict == .pass)

@@ -153,11 +153,11 @@ struct ScenarioReaderTests {
       ),
       (
         "peak_rss: off",
-        GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), severity: .off)
+        GateRule(metric: .peakRSS, tolerance: .automatic, severity: .off)
       ),
       (
         "peak_rss: {on: warn}",
-        GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)), severity: .warn)
+        GateRule(metric: .peakRSS, tolerance: .automatic, severity: .warn)
       ),
       ("peak_rss: {limit: 1MiB}", GateRule(metric: .peakRSS, tolerance: nil, limit: .mebibytes(1))),
       ("growth: {tolerance: auto}", GateRule(metric: .growth, tolerance: .automatic)),
