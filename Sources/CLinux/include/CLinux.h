@@ -143,7 +143,8 @@ struct hw_supervisor {
 
 /// Forks a supervisor that starts the program; returns 0, or an errno if a call failed in the caller.
 ///
-/// The first record says whether the program was executed. C, because the supervisor runs between fork and exec.
+/// The first record says whether the program was executed. The plan must not point to the arguments of this process,
+/// which the supervisor overwrites with its name. C, because the supervisor runs between fork and exec.
 int hw_supervisor_start(const struct hw_plan *_Nonnull plan, struct hw_supervisor *_Nonnull started);
 
 // MARK: - Process trees

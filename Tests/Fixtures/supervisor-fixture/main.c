@@ -6,6 +6,7 @@
 #include "CLinux.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -40,7 +41,8 @@ int main(int count, char **words) {
   pthread_t threads[4];
   can_trace = hw_can_trace() == 0;
   for (int at = 0; at < 4; at++) {
-    char *script = count > 1 ? words[1] : "sleep 1000";
+    // A copy: supervisors overwrite the arguments of this process.
+    char *script = strdup(count > 1 ? words[1] : "sleep 1000");
     pthread_create(&threads[at], NULL, at % 2 == 0 ? start_plain : start_traced, script);
   }
   for (int at = 0; at < 4; at++) pthread_join(threads[at], NULL);
