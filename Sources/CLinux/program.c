@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,9 +82,7 @@ static void ignore_record(void *context, struct hw_record record) {
 /// Continues a traced child until its exec stop, or its exit before that.
 static void await_traced_exec(struct hw_start *start) {
   for (;;) {
-    struct rusage usage = {0};
-    if (wait4(start->pid, &start->status, __WALL, &usage) < 0 && errno == EINTR) continue;
-    start->highest = hw_highest(&usage);
+    if (hw_trace_wait(start->pid, &start->status, 0, &start->highest) < 0 && errno == EINTR) continue;
     if (!WIFSTOPPED(start->status) || hw_trace_is_exec(start->status)) return;
     hw_trace_stop(start->pid, start->status, start->highest, ignore_record, NULL);
   }

@@ -155,8 +155,8 @@ static int reap(struct supervisor *supervisor) {
   int events = 0;
   for (int polls = 1; polls > 0 && events < MAX_EVENTS; polls--) {
     int status = 0;
-    struct rusage usage;
-    pid_t pid = wait4(-1, &status, WNOHANG | __WALL, &usage);
+    int64_t highest = 0;
+    pid_t pid = hw_trace_wait(-1, &status, WNOHANG, &highest);
     if (pid < 0) return errno != ECHILD;
     if (pid == 0) {
       sched_yield();
@@ -165,12 +165,11 @@ static int reap(struct supervisor *supervisor) {
     polls = POLLS;
     events++;
     if (WIFSTOPPED(status)) {
-      hw_trace_stop(pid, status, hw_highest(&usage), send_trace_record, supervisor);
+      hw_trace_stop(pid, status, highest, send_trace_record, supervisor);
       continue;
     }
     if (hw_trace_end(pid)) continue;
-    struct hw_record record = {.event = HW_EVENT_ENDED, .pid = pid, .value = status, .highest = hw_highest(&usage)};
-    send_record(supervisor, record);
+    send_record(supervisor, (struct hw_record){HW_EVENT_ENDED, .pid = pid, .value = status, .highest = highest});
   }
   supervisor->has_backlog = events == MAX_EVENTS;
   return 1;

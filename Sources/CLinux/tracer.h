@@ -7,8 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <sys/resource.h>
-
 #include "CLinux.h"
 
 /// Receives a record for the runner.
@@ -17,10 +15,8 @@ typedef void (*hw_record_handler)(void *context, struct hw_record record);
 /// Attaches to a child that waits for its start; 0, or an errno.
 int hw_trace_begin(pid_t pid);
 
-/// `hw_record.highest` from what wait4(2) returned. Linux counts `ru_maxrss` in KiB.
-static inline int64_t hw_highest(const struct rusage *usage) {
-  return (int64_t)usage->ru_maxrss * 1024;
-}
+/// Calls wait4(2) for traced threads, and stores `hw_record.highest`.
+pid_t hw_trace_wait(pid_t pid, int *status, int options, int64_t *highest);
 
 /// Handles a stop of a traced thread that wait4(2) reported: passes records to the handler, and continues the thread.
 void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler handler, void *context);

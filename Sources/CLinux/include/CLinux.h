@@ -54,12 +54,13 @@ enum hw_event {
   /// `value` until its exec or exit (vfork(2)).
   HW_EVENT_FORKED,
   /// Traced programs only: process `pid` executed a new program, which `memory` and `command` describe. If it had been
-  /// forked, `value` is the memory in KiB that it then inherited.
+  /// forked, `value` is the memory in KiB that it then inherited; zero if unknown.
   HW_EVENT_EXECUTED,
   /// Traced programs only: process `pid` is about to exit; `memory` has its last values, unless `stage` is not 0: then
   /// other threads of it may still be running, and may also execute another program.
   HW_EVENT_EXITING,
-  /// Traced programs only: `value` threads of process `pid` have ended; those that it creates from now on are not traced.
+  /// Traced programs only: `value` threads of process `pid` have ended; those that it creates from now on are not
+  /// traced.
   HW_EVENT_MANY_THREADS,
 };
 
@@ -76,8 +77,8 @@ struct hw_record {
   int64_t time;
   /// In bytes; all zero if the process has no memory any more.
   int64_t memory[HW_MEMORY_VALUES];
-  /// Traced programs only: the most memory in bytes that the process has had so far, over all programs that it executed,
-  /// or a child that it has waited for (`ru_maxrss`, getrusage(2)).
+  /// Traced programs only: the most memory in bytes that the process has had so far, over all programs that it
+  /// executed, or a child that it has waited for (`ru_maxrss`, getrusage(2)); negative if unknown.
   int64_t highest;
   /// The kernel's name for the process (`comm`), null-terminated.
   char command[16];
@@ -158,8 +159,9 @@ struct hw_process {
 /// Lists the descendants of `root`, including zombies; returns how many were stored.
 ///
 /// Uses the `children` files of proc(5), which may miss a process whose sibling exits during the walk, and may list one
-/// twice that is reparented. Falls back to a scan of /proc if the kernel has no such files, or if there is one for each of
-/// so many threads that the scan is cheaper. Allocates nothing, so that the supervisor and the sampler's loop can use it.
+/// twice that is reparented. Falls back to a scan of /proc if the kernel has no such files, or if there is one for each
+/// of so many threads that the scan is cheaper. Allocates nothing, so that the supervisor and the sampler's loop can use
+/// it.
 int hw_descendants(pid_t root, struct hw_process *_Nonnull found, int capacity);
 
 /// Lists the descendants of `root` from the parents in all `/proc/<pid>/stat`; see `hw_descendants`.

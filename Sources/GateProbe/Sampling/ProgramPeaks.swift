@@ -19,12 +19,12 @@ struct ProgramPeaks {
 
   /// A child has ended that the process may have waited for.
   mutating func noteChild(_ highest: Int64) {
-    ofChildren = max(ofChildren, highest)
+    ofChildren = highest > 0 ? max(ofChildren, highest) : .max
   }
 
   /// The current program has ended without a last reading; returns its peak if that is known.
   ///
-  /// With `unknownChildren`, the memory may have been that of a child; zero is that of a kernel that does not tell.
+  /// With `unknownChildren`, the memory may have been that of a child; `highest` is not positive if unknown.
   mutating func end(at highest: Int64, unknownChildren: Bool) -> Int64? {
     guard let start else { return nil }
     if !unknownChildren, highest > max(start, ofChildren) { return highest }

@@ -6,7 +6,7 @@ struct TraceEvent: Sendable, Equatable {
     /// `parent` forked it; if it `borrowsMemory`, it shares the parent's memory until its exec or exit (vfork(2)).
     case forked(parent: Int32, borrowsMemory: Bool)
     /// It executed a new program: the program's name and first values; and the memory that it had inherited when it was
-    /// forked, zero if it was not.
+    /// forked, zero if it was not, or if that is unknown.
     case executed(Program, inherited: Bytes)
     /// It is about to exit: the last values of the program, unless it is not the last thread that exits.
     ///
@@ -28,7 +28,8 @@ struct TraceEvent: Sendable, Equatable {
 
   var pid: Int32
   var kind: Kind
-  /// The most memory that the process has had so far, or a child that it has waited for (`ru_maxrss`, getrusage(2)).
+  /// The most memory that the process has had so far, or a child that it has waited for (`ru_maxrss`, getrusage(2));
+  /// negative if unknown.
   ///
   /// It includes what it has inherited: the first program that a process executes starts with the memory of the process
   /// that started it.

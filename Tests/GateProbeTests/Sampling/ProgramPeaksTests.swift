@@ -11,7 +11,7 @@ struct ProgramPeaksTests {
     unknownChildren: Bool = false
   ) -> (known: [Int64?], unread: Int64) {
     var peaks = ProgramPeaks()
-    peaks.noteChild(ofChildren)
+    if ofChildren != 0 { peaks.noteChild(ofChildren) }
     let known = programs.map { program in
       peaks.begin(at: program.start)
       return peaks.end(at: program.end, unknownChildren: unknownChildren)
@@ -53,6 +53,7 @@ struct ProgramPeaksTests {
     var peaks = ProgramPeaks()
     #expect(peaks.end(at: 8, unknownChildren: false) == nil && peaks.unread == 0)
     #expect(ends([(0, 0)]) == ([nil], .max))
+    #expect(ends([(8, 21)], ofChildren: -1) == ([nil], 21))
   }
 }
 
