@@ -49,7 +49,7 @@ struct MeasurementMethodTests {
     #expect(try harness.end() == "exited 0")
     #expect(try harness.method() == method(traced: true, cgroup: false))
     #expect(try harness.mainIsExact() == Ballast.mayTrace)
-    #expect(outcome.text.contains(Self.cgroupMessage) && outcome.text.contains("run as root, or in a delegated cgroup"))
+    #expect(outcome.text.contains(Self.cgroupMessage) && outcome.text.contains("run as the owner of that folder"))
     #expect(!outcome.text.contains(Self.ptraceMessage))
     #expect(try harness.leftovers() == [])
   }
