@@ -85,6 +85,19 @@ struct StandardGateTests {
     #expect(judged.metrics.first?.reason == .otherUnit(baseline: Self.perIteration, current: "bytes/second"))
   }
 
+  @Test("A tree that the baseline counted in another way is not compared, and a note says so")
+  func otherTreeMethod() {
+    let values: [MetricName: [Double]] = [.peakRSS: Given.values(10), .treePeak: Given.values(20)]
+    var approved = baseline(values)
+    approved.treeMethod = .cgroup
+    var current = measured([.peakRSS: Given.values(10), .treePeak: Given.values(40)], processes: 2)
+    for index in current.repetitions.indices { current.repetitions[index].treeMethod = .proportional }
+    let judged = current.judged(against: .baseline(approved))
+    #expect(judged.verdict == .pass && judged.metrics.map(\.rule.metric) == [.peakRSS])
+    #expect(judged.notes.contains(.otherTreeMethod(metric: .treePeak, baseline: .cgroup, current: .proportional)))
+    #expect(!judged.notes.contains { if case .ungatedRises = $0 { true } else { false } })
+  }
+
   @Test("It is improved only if every metric was judged")
   func halfImproved() {
     let base = baseline([.peakRSS: Given.values(100, count: 10), .steadyRSS: Given.values(50)])

@@ -55,6 +55,11 @@ extension NoiseStudy {
     gated.filter { noise in noise.rule?.tolerance.map { !noise.isQuietEnough(for: $0) } ?? false }
   }
 
+  /// Whether noise widens the tolerance of a gated metric beyond 3 % of its level, if that is `auto`.
+  package var isWidened: Bool {
+    gated.contains { Tolerance.noise(of: $0.values) > 0.03 * abs($0.median) }
+  }
+
   /// Whether the default tolerance is large enough for all gated metrics.
   package var standardSuffices: Bool {
     gated.allSatisfy { $0.isQuietEnough(for: .standard(of: $0.metric)) }

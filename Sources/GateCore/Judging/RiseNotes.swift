@@ -29,6 +29,7 @@ extension ScenarioResult {
   private func rise(of metric: MetricName, above baseline: Baseline, by share: Double, noise: Double) -> Rise? {
     let values = repetitions.compactMap { $0.allMetrics[metric] }
     guard values.count * 2 > repetitions.count, baseline.unit(of: metric) == unit(of: metric),
+      !metric.isOfTree || repetitions.allSatisfy({ $0.treeMethod.isComparable(to: baseline.treeMethod) }),
       let base = baseline.metrics[metric], let before = Spread.median(base), let after = Spread.median(values)
     else { return nil }
     let page = MetricJudgement.leastDeviation

@@ -87,6 +87,10 @@ private struct MetricInScenario {
     let values = values
     guard values.count * 2 > repetitions.count else { return unavailable(in: values.count) }
     if let reason = metric.isOfTree ? treeMethodReason : unitReason {
+      // The same program may be checked with and without a cgroup.
+      if scenario.gate.isStandard, case .otherTreeMethod(let before, let now) = reason {
+        return (nil, .otherTreeMethod(metric: metric, baseline: before, current: now))
+      }
       return (MetricResult(rule: rule, unit: unit, verdict: .inconclusive, reason: reason), nil)
     }
     let judgement = MetricJudgement(

@@ -14,6 +14,8 @@ package enum Note: Sendable, Hashable, Codable {
   case notJudged(metric: MetricName, cause: Unavailability)
   /// The default gate does not judge the metric, since the baseline has it in another unit, or not at all.
   case otherUnit(metric: MetricName, baseline: String?, current: String)
+  /// The default gate does not compare a tree metric, because the baseline counted the process tree in another way.
+  case otherTreeMethod(metric: MetricName, baseline: TreeMethod, current: TreeMethod)
   /// The default gate does not judge the metric, since only `count` of the baseline's repetitions have it.
   case baselineSeldomSteady(metric: MetricName, count: Int, total: Int)
   /// There is no baseline for this environment: the name of the closest one, and the fields that differ.
@@ -39,9 +41,9 @@ package enum Note: Sendable, Hashable, Codable {
   package var isOnVerdict: Bool {
     switch self {
     case .recording, .machine, .comparedWithBuild: false
-    case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .baselineSeldomSteady, .otherEnvironment,
-      .environmentChanged, .tooFewValues, .creep, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
-      .onlyInBase:
+    case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
+      .otherEnvironment, .environmentChanged, .tooFewValues, .creep, .otherProgram, .ungatedGrowth, .ungatedRises,
+      .risesWithinTolerance, .onlyInBase:
       true
     }
   }
@@ -49,7 +51,7 @@ package enum Note: Sendable, Hashable, Codable {
   /// Whether it says that a rule of the gate could not judge its metric.
   package var isOnUnjudgedMetric: Bool {
     switch self {
-    case .notJudged, .otherUnit, .baselineSeldomSteady: true
+    case .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady: true
     default: false
     }
   }

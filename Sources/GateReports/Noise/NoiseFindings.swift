@@ -79,9 +79,9 @@ struct NoiseFindings {
     return "\(name(quiet)) is much quieter than \(name(noisy)) (\(shares[0]) of its level, against \(shares[1]))"
   }
 
-  /// How to make a program with a garbage collector repeatable; nil if the program is quiet enough for its gate.
+  /// How to make a program with a garbage collector repeatable; nil if the program is quiet.
   private var runtime: String? {
-    guard let runtime = study.runtime, !study.tooNoisy.isEmpty else { return nil }
+    guard let runtime = study.runtime, study.isWidened || !study.tooNoisy.isEmpty else { return nil }
     return "the program runs on \(runtime.name), whose collector decides when memory is freed: \(runtime.settings), "
       + "and gate the live heap, which the program reports after a collection as `value.live_heap` (recipe: "
       + "garbage-collected.md)"

@@ -18,6 +18,9 @@ extension Note {
     case .otherUnit(let metric, let before?, let now):
       "\(metric) is not judged: it is in \(before) in the baseline, and in \(now) now; approve again"
     case .otherUnit(let metric, nil, _): "\(metric) is not judged: the baseline does not have it; approve again"
+    case .otherTreeMethod(let metric, let before, let now):
+      "\(metric) is not judged: the baseline counted the process tree by another method (\(before.rawValue)) than now "
+        + "(\(now.rawValue))"
     case .baselineSeldomSteady(let metric, 0, _): "\(metric) is not judged: the baseline has no steady state"
     case .baselineSeldomSteady(let metric, let count, let total):
       "\(metric) is not judged: only \(count) of the baseline's \(total) repetitions became steady"
@@ -42,7 +45,7 @@ extension Note {
     case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.downsampled, _, _): true
     case .recording: false
     case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
-    case .machine, .comparedWithBuild, .notJudged, .baselineSeldomSteady, .environmentChanged: true
+    case .machine, .comparedWithBuild, .notJudged, .otherTreeMethod, .baselineSeldomSteady, .environmentChanged: true
     case .otherUnit, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .noRepetitions,
       .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase:
       false
