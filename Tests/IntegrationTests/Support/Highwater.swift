@@ -33,7 +33,7 @@ enum Highwater {
   /// Starts the program, with its output in files, so that no reader is needed.
   ///
   /// The working directory is the project's folder unless `folder` is given. `launcher` is a command that executes the
-  /// program.
+  /// program. Signals have their default actions: a shell's `&`, as in `ci/test`, ignores some, and so would the program.
   static func start(
     _ arguments: [String],
     in project: TemporaryProject,
@@ -41,7 +41,7 @@ enum Highwater {
     variables: [String: String] = [:],
     launcher: [String] = []
   ) throws -> Running {
-    let words = launcher + [binary] + arguments
+    let words = ["/usr/bin/env", "--default-signal"] + launcher + [binary] + arguments
     return try Running(
       Array(words[1...]), in: project, from: folder ?? project.path, variables: variables, program: words[0])
   }
