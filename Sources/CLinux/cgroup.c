@@ -7,7 +7,6 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,14 +101,11 @@ static void give_up_leaf(int folder) {
 static _Noreturn void keep_leaf(const char *path, int ends[2]) {
   // Not reached by signals to the runner's process group; all signals are blocked anyway.
   setsid();
-  close(ends[0]);
-  dup2(ends[1], STDIN_FILENO);
-  // Kernels before 5.9 have no such call, and keep the runner's descriptors open.
-  syscall(SYS_close_range, STDIN_FILENO + 1u, ~0u, 0);
+  hw_close_all_but(&ends[1], 1);
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   int code = folder < 0 ? errno : occupy_leaf(folder);
-  if (send(STDIN_FILENO, &code, sizeof code, MSG_NOSIGNAL) == sizeof code) {
-    while (code == 0 && read(STDIN_FILENO, &code, sizeof code) < 0 && errno == EINTR) continue;
+  if (send(ends[1], &code, sizeof code, MSG_NOSIGNAL) == sizeof code) {
+    while (code == 0 && read(ends[1], &code, sizeof code) < 0 && errno == EINTR) continue;
   }
   if (folder >= 0) give_up_leaf(folder);
   _exit(0);
