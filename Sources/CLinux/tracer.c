@@ -104,11 +104,11 @@ static int is_thread_of(pid_t thread, pid_t process) {
 
 // MARK: - Reading memory
 
-/// Reads `/proc/<thread>/status`, some 1.5 KB; empty if there is no such thread.
-static void read_status(pid_t thread, char *text, size_t size) {
+/// Reads a file of `/proc/<thread>`; empty if there is no such thread.
+static void read_file(pid_t thread, const char *name, char *text, size_t size) {
   char path[32];
   text[0] = 0;
-  snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+  snprintf(path, sizeof path, "/proc/%d/%s", (int)thread, name);
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
   ssize_t length = read(file, text, size - 1);
@@ -134,7 +134,7 @@ static const char *next_line(const char *line) {
 /// The process of a thread, from its status file; the thread itself if unknown.
 static pid_t process_by_status(pid_t thread) {
   char text[512];
-  read_status(thread, text, sizeof text);
+  read_file(thread, "status", text, sizeof text);
   for (const char *line = text; *line != 0; line = next_line(line)) {
     int64_t process = number_at(line, "Tgid:");
     if (process > 0) return (pid_t)process;
@@ -161,7 +161,8 @@ static void read_line(const char *line, struct hw_record *record) {
 /// Reads the name and memory of a thread's process; the values stay zero if it has no memory.
 static void read_memory(pid_t thread, struct hw_record *record) {
   char text[4096];
-  read_status(thread, text, sizeof text);
+  // Some 1.5 KB.
+  read_file(thread, "status", text, sizeof text);
   if (strncmp(text, "Name:\t", 6) == 0) {
     size_t name = strcspn(text + 6, "\n");
     memcpy(record->command, text + 6, name < sizeof record->command ? name : sizeof record->command - 1);
@@ -169,6 +170,15 @@ static void read_memory(pid_t thread, struct hw_record *record) {
   for (const char *line = text; *line != 0; line = next_line(line)) {
     if (*line == 'V' || *line == 'R') read_line(line, record);
   }
+}
+
+/// The anonymous memory of a thread's process in bytes; `statm` takes half the time of `status`.
+static int64_t anonymous_memory(pid_t thread) {
+  char text[256];
+  read_file(thread, "statm", text, sizeof text);
+  long resident = 0, not_anonymous = 0;
+  if (sscanf(text, "%*d %ld %ld", &resident, &not_anonymous) != 2) return 0;
+  return (int64_t)(resident - not_anonymous) * sysconf(_SC_PAGESIZE);
 }
 
 // MARK: - Handling stops
@@ -204,7 +214,9 @@ static void note_child(pid_t creator, int event, hw_record_handler handler, void
   }
   if (entry != NULL) entry->process = child;
   int shares = event == PTRACE_EVENT_VFORK;
-  handler(context, (struct hw_record){.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = shares});
+  struct hw_record record = {.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = shares};
+  if (!shares) record.memory[HW_ANONYMOUS] = anonymous_memory(creator);
+  handler(context, record);
 }
 
 /// A forked process, or a new program, starts without the limit on threads of the process that it was.

@@ -61,6 +61,7 @@ package struct Probe: Sendable {
     let recording: Recording
     do throws(SystemFailure) {
       let interrupted = try Wakeup()
+      let scenario = scenario.needsPort ? scenario.filled(with: try Connection.freePort()) : scenario
       let repetition = try Repetition(
         of: scenario,
         settings: settings(for: scenario, output: outputFile),

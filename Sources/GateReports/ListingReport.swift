@@ -76,7 +76,7 @@ package enum ListingReport {
   private static func text(for condition: Readiness.Condition) -> String {
     switch condition {
     case .log(let pattern): "`\(pattern)` in its output"
-    case .tcp(let host, let port): "port \(host):\(port)"
+    case .tcp(let host, let port): "port \(host):\(port.map(String.init) ?? FreePort.placeholder)"
     case .unix(let path): "socket \(path)"
     case .http(let url): ShownURL.withoutCredentials(url)
     case .file(let path): "file \(path)"

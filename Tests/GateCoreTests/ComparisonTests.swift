@@ -64,7 +64,7 @@ struct RepetitionPlanTests {
     "A first baseline has 10 values, or the maximum if 10 are too noisy for the tolerance",
     arguments: [
       (0.1, Tolerance.bounds(relative: Percent(3), absolute: .kibibytes(512)), nil),
-      (2, .bounds(relative: Percent(3), absolute: nil), 20), (1, .automatic, nil),
+      (2, .bounds(relative: Percent(3), absolute: nil), 20), (0.1, .automatic, nil), (1, .automatic, 20),
     ]
       as [(Double, Tolerance, Int?)]
   )

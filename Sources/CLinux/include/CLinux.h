@@ -51,7 +51,7 @@ enum hw_event {
   /// `HW_REQUEST_RELEASE` or end of file on the control pipe.
   HW_EVENT_DONE,
   /// Traced programs only: process `value` forked process `pid`. If `stage` is not 0, `pid` shares the memory of
-  /// `value` until its exec or exit (vfork(2)).
+  /// `value` until its exec or exit (vfork(2)); else `memory` has the anonymous memory of both, zero if unknown.
   HW_EVENT_FORKED,
   /// Traced programs only: process `pid` executed a new program, which `memory` and `command` describe. If it had been
   /// forked, `value` is the memory in KiB that it then inherited; zero if unknown.

@@ -42,9 +42,9 @@ extension RepetitionPlan {
 extension Repetitions {
   /// The number of repetitions for a new baseline; nil if the result has enough.
   ///
-  /// If it is too noisy for its tolerance, the maximum: a baseline is used for weeks, and one that is low by chance
-  /// raises alarm after alarm. (Of 14 checks of an unchanged program whose values differ by 7 %, 3 were false alarms
-  /// against 10 values that were low by chance.)
+  /// If it is too noisy for its tolerance, of `auto` for the part without noise, the maximum: a baseline is used for
+  /// weeks, and one that is low by chance, or seems too steady, raises alarm after alarm. (Of 14 checks of an unchanged
+  /// program whose values differ by 7 %, 3 were false alarms against 10 values that were low by chance.)
   package func countForBaseline(after result: ScenarioResult) -> Int? {
     let count = result.repetitions.count
     guard case .adaptive(let min, let max) = self, count < max, result.failure == nil else { return nil }
@@ -52,7 +52,7 @@ extension Repetitions {
       let values = result.repetitions.compactMap { $0.allMetrics[rule.metric] }
       guard rule.severity == .fail, let tolerance = rule.tolerance, values.count * 2 > count else { return false }
       let detectable = Detection.smallestShift(deviation: Spread.noise(values), min, values.count, allowed: 0)
-      return detectable > tolerance.allowed(above: values, of: rule.metric)
+      return detectable > tolerance.allowed(above: [Spread.median(values) ?? 0], of: rule.metric)
     }
     return isTooNoisy ? max : nil
   }

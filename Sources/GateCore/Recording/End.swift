@@ -118,10 +118,19 @@ extension End {
 
   /// The time limit that was exceeded.
   package enum Timeout: Sendable, Hashable, Codable {
-    case notReady(within: Duration)
+    case notReady(within: Duration, last: ReadinessAnswer? = nil)
     case noMainProcess(rule: MainProcessRule, within: Duration)
     /// The scenario's timeout.
     case notEnded(within: Duration)
+  }
+
+  /// What the last attempt to find the target ready got.
+  package enum ReadinessAnswer: Sendable, Hashable, Codable {
+    case status(code: Int)
+    /// The text is that of the transfer library.
+    case noAnswer(reason: String)
+    /// The command's end; it ended well once the target is ready.
+    case command(status: EndEvidence.Status)
   }
 
   /// The rule for the main process, as in the project file.

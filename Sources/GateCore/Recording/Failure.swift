@@ -131,6 +131,8 @@ extension Failure {
     case status(code: Int, expected: Int?)
     /// There was no response; the text is that of the transfer library.
     case noAnswer(reason: String)
+    /// The connection was refused, and the scenario does not say when the target is ready.
+    case notListening(reason: String)
   }
 
   /// A resource that shows that a target is ready, but existed before the start.

@@ -121,7 +121,8 @@ package struct Pattern: Sendable, Equatable, CustomStringConvertible {
 package struct Readiness: Sendable, Equatable {
   package enum Condition: Sendable, Equatable {
     case log(Pattern)
-    case tcp(host: String, port: Int)
+    /// Without a port: the one that is chosen for a repetition (``FreePort``).
+    case tcp(host: String, port: Int?)
     /// The absolute path of a socket.
     case unix(String)
     case http(String)

@@ -102,7 +102,7 @@ extension Readiness.Condition {
   fileprivate func parts(_ paths: RelativePaths) -> [String] {
     switch self {
     case .log(let pattern): ["log", pattern.source]
-    case .tcp(let host, let port): ["tcp", host, "\(port)"]
+    case .tcp(let host, let port): ["tcp", host, port.map(String.init) ?? FreePort.name]
     case .unix(let path): ["unix", paths.text(path)]
     case .http(let url): ["http", resource(of: url)]
     case .file(let path): ["file", paths.text(path)]

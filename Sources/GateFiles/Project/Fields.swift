@@ -12,17 +12,18 @@ struct Fields {
   /// Reads a mapping, and reports keys that are unknown, duplicate, or without a value.
   ///
   /// nil, with a diagnostic, if the value is not a mapping. `owner` describes the mapping, as in "no scenario has the
-  /// key `x`"; for the `nullable` keys YAML's null has a meaning.
-  /// key `x`"; for the `nullable` keys YAML's null means something.
+  /// key `x`"; for the `nullable` keys YAML's null has a meaning. A value that is not a mapping is that of the key
+  /// `short`, as in `settle: 5s` for `settle: {within: 5s}`.
   init?(
     _ value: YAMLValue,
     of owner: String,
     known: [String],
     nullable: Set<String> = [],
+    short: String? = nil,
     example: String,
     in context: ReadingContext
   ) {
-    guard case .mapping(let all) = value.content else {
+    guard let all = Self.entries(of: value, short: short) else {
       context.printError(
         "\(owner) must be a mapping, not \(value.found)", at: value.place, hint: "such as `\(example)`")
       return nil
@@ -44,6 +45,11 @@ struct Fields {
     }
     mentioned = Set(all.map(\.key.text)).intersection(known)
     (self.place, self.entries, self.values) = (value.place, entries, values)
+  }
+
+  private static func entries(of value: YAMLValue, short: String?) -> [YAMLValue.Entry]? {
+    if case .mapping(let entries) = value.content { return entries }
+    return short.map { [YAMLValue.Entry(key: .init(text: $0, place: value.place), value: value)] }
   }
 
   subscript(key: String) -> YAMLValue? { values[key] }

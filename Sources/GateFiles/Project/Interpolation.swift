@@ -79,7 +79,7 @@ extension ReadingContext {
   func address(_ value: YAMLValue, as name: String) -> String? {
     guard let text = line(value, as: name, example: "\(name): http://127.0.0.1:8080/") else { return nil }
     guard let full = interpolated(text, at: value.place) else { return nil }
-    guard Self.isWebAddress(full) else {
+    guard Self.isWebAddress(FreePort.fill(full, with: 1)) else {
       printError(
         "`\(name)` is not an HTTP URL",
         at: value.place,

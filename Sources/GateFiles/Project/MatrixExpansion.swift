@@ -122,6 +122,8 @@ struct MatrixExpansion {
       }
       if let choice = member.first(where: { $0.axis == name }) {
         result += choice.value
+      } else if name == FreePort.name {
+        result += FreePort.placeholder
       } else {
         let nearest = NearMiss.closest(to: name, among: member.map(\.axis))
         context.printError(

@@ -67,7 +67,8 @@ struct ProjectReader {
   private func environmentRule(_ value: YAMLValue) -> EnvironmentRule? {
     guard
       let fields = Fields(
-        value, of: "`environment`", known: ["name", "ignore"], example: "environment: {name: ci-runner}", in: context
+        value, of: "`environment`", known: ["name", "ignore"], short: "name", example: "environment: {name: ci-runner}",
+        in: context
       )
     else { return nil }
     var rule = EnvironmentRule()

@@ -39,21 +39,25 @@ struct ReadinessReader {
   /// `7001`, `host:7001` or `[::1]:7001`; a port alone is on the local machine.
   private func server(_ value: YAMLValue) -> Readiness.Condition? {
     guard let text = context.line(value, as: "tcp", example: "tcp: 7001") else { return nil }
-    if let port = Port.number(text) { return .tcp(host: "127.0.0.1", port: port) }
-    if let colon = text.lastIndex(of: ":"), let port = Port.number(text[text.index(after: colon)...]) {
-      var host = text[..<colon]
-      if host.hasPrefix("["), host.hasSuffix("]") {
-        host = host.dropFirst().dropLast()
-        if host.contains(":"), !host.contains(" ") { return .tcp(host: String(host), port: port) }
-      } else if !host.isEmpty, !host.contains(where: { ": []/@".contains($0) }) {
-        return .tcp(host: String(host), port: port)
-      }
+    let colon = text.lastIndex(of: ":")
+    let port = colon.map { text[text.index(after: $0)...] } ?? text[...]
+    let (number, isFree) = (Port.number(port), FreePort.fill(String(port), with: 1) == "1")
+    if number != nil || isFree, let host = host(colon.map { text[..<$0] } ?? "127.0.0.1") {
+      return .tcp(host: host, port: number)
     }
     context.printError(
       "`\(Shown.text(text))` is neither a port nor `host:port`",
       at: value.place,
-      hint: "a port is a number from 1 to 65535, such as `tcp: 7001` or `tcp: \"[::1]:7001\"`"
+      hint: "a port is a number from 1 to 65535, or `\"{{port}}\"`, such as `tcp: 7001` or `tcp: \"[::1]:7001\"`"
     )
     return nil
+  }
+
+  private func host(_ text: Substring) -> String? {
+    if text.hasPrefix("["), text.hasSuffix("]") {
+      let address = text.dropFirst().dropLast()
+      return address.contains(":") && !address.contains(" ") ? String(address) : nil
+    }
+    return text.isEmpty || text.contains(where: { ": []/@".contains($0) }) ? nil : String(text)
   }
 }

@@ -174,18 +174,19 @@ extension ReadingContext {
     }
   }
 
-  /// A list of items read with `item`; invalid items are left out.
+  /// A list of items read with `item`, or a single text for a list of one; invalid items are left out.
   func list<Item>(
     _ value: YAMLValue,
     as name: String,
     example: String,
     _ item: (YAMLValue) -> Item?
   ) -> [Item]? {
-    guard case .sequence(let values) = value.content else {
-      expected("a list", as: name, not: value, example: example)
-      return nil
+    switch value.content {
+    case .sequence(let values): return values.compactMap(item)
+    case .scalar where !value.isNull: return item(value).map { [$0] }
+    case .scalar, .mapping: expected("a list", as: name, not: value, example: example)
     }
-    return values.compactMap(item)
+    return nil
   }
 
   /// A single value or a list of at least one.

@@ -92,7 +92,15 @@ struct ScenarioReader {
   }
 
   private func commands(_ value: YAMLValue, as name: String) -> [Command]? {
-    context.list(value, as: name, example: "\(name): [[mkdir, -p, run]]") {
+    if case .sequence(let items) = value.content, let option = items.first(where: { $0.scalar?.first == "-" }) {
+      context.printError(
+        "`\(name)` is a list of commands, and \(option.found) is not one",
+        at: option.place,
+        hint: "write a command as a text, or as a list in the list: `\(name): [[mkdir, -p, run]]`"
+      )
+      return nil
+    }
+    return context.list(value, as: name, example: "\(name): [[mkdir, -p, run]]") {
       context.command($0, as: name)
     }
   }
@@ -100,7 +108,8 @@ struct ScenarioReader {
   private func stop(_ value: YAMLValue) -> StopRule? {
     guard
       let fields = Fields(
-        value, of: "`stop`", known: ["signal", "within"], example: "stop: {signal: TERM, within: 10s}", in: context
+        value, of: "`stop`", known: ["signal", "within"], short: "signal",
+        example: "stop: {signal: TERM, within: 10s}", in: context
       )
     else { return nil }
     var rule = StopRule()
@@ -112,7 +121,7 @@ struct ScenarioReader {
   private func expectedEnd(_ value: YAMLValue) -> ExpectedEnd? {
     guard
       let fields = Fields(
-        value, of: "`expect`", known: ["exit", "signal"], example: "expect: {exit: 0}", in: context
+        value, of: "`expect`", known: ["exit", "signal"], short: "exit", example: "expect: {exit: 0}", in: context
       )
     else { return nil }
     var end = ExpectedEnd()

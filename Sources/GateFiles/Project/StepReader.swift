@@ -74,13 +74,10 @@ struct StepReader {
   }
 
   private func client(_ value: YAMLValue) -> Step.Client? {
-    guard case .mapping = value.content else {
-      return context.command(value, as: "run").map { Step.Client(command: $0) }
-    }
     guard
       let fields = Fields(
-        value, of: "a `run` step", known: ["command", "within", "exit"], example: "run: {command: [sleep, 1]}",
-        in: context
+        value, of: "a `run` step", known: ["command", "within", "exit"], short: "command",
+        example: "run: {command: [sleep, 1]}", in: context
       ), let entry = fields.only(of: ["command"], for: "a `run` step", in: context),
       let command = context.command(entry.value, as: "command")
     else { return nil }
@@ -95,7 +92,7 @@ struct StepReader {
   private func settle(_ value: YAMLValue) -> Step.Action? {
     guard
       let fields = Fields(
-        value, of: "a `settle` step", known: ["within"], example: "settle: {within: 10s}", in: context)
+        value, of: "a `settle` step", known: ["within"], short: "within", example: "settle: {within: 10s}", in: context)
     else { return nil }
     var within = Duration.seconds(10)
     fields.take("within", into: &within) { context.timeout($0, as: "within", example: "within: 10s") }
@@ -105,8 +102,8 @@ struct StepReader {
   private func expectation(_ value: YAMLValue) -> Step.Action? {
     guard
       let fields = Fields(
-        value, of: "an `expect` step", known: ["output", "within"], example: "expect: {output: saved, within: 5s}",
-        in: context
+        value, of: "an `expect` step", known: ["output", "within"], short: "output",
+        example: "expect: {output: saved, within: 5s}", in: context
       ), let entry = fields.only(of: ["output"], for: "an `expect` step", in: context),
       let pattern = context.pattern(entry.value, as: "output", example: "output: saved")
     else { return nil }
@@ -144,8 +141,8 @@ extension StepReader {
   private func call(_ value: YAMLValue) -> Step.HTTPCall? {
     guard
       let fields = Fields(
-        value, of: "an `http` step", known: Self.callKeys, example: #"http: {url: "http://127.0.0.1:8080/"}"#,
-        in: context
+        value, of: "an `http` step", known: Self.callKeys, short: "url",
+        example: #"http: {url: "http://127.0.0.1:8080/"}"#, in: context
       ), let entry = fields.only(of: ["url"], for: "an `http` step", in: context),
       let url = context.address(entry.value, as: "url")
     else { return nil }

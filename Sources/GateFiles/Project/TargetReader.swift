@@ -51,8 +51,8 @@ struct TargetReader {
   func target(_ value: YAMLValue) -> Target? {
     guard
       let fields = Fields(
-        value, of: "a target", known: Self.keys, nullable: ["stdin"], example: "target: {command: [sleep, 1]}",
-        in: context
+        value, of: "a target", known: Self.keys, nullable: ["stdin"], short: "command",
+        example: "target: {command: [sleep, 1]}", in: context
       )
     else { return nil }
     let command = command(fields)

@@ -13,8 +13,8 @@ struct WebhookReader {
   private func webhook(_ value: YAMLValue) -> Webhook? {
     guard
       let fields = Fields(
-        value, of: "a webhook", known: ["url", "format", "on", "secret"], example: "- url: ${HIGHWATER_WEBHOOK_URL}",
-        in: context
+        value, of: "a webhook", known: ["url", "format", "on", "secret"], short: "url",
+        example: "- url: ${HIGHWATER_WEBHOOK_URL}", in: context
       )
     else { return nil }
     var (format, occasion): (Webhook.Format, Webhook.Occasion) = (.json, .always)

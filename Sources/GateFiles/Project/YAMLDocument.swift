@@ -46,7 +46,10 @@ enum YAMLDocument {
   }
 
   fileprivate static func badKey(at place: String) -> ProjectError {
-    ProjectError(Diagnostic(place: place, problem: "a key must be a plain string, not a list, a mapping or an alias"))
+    ProjectError(
+      Diagnostic(
+        place: place, problem: "a key must be a plain string, not a list, a mapping or an alias",
+        hint: "a text that starts with `{{` needs quotes"))
   }
 }
 
@@ -192,8 +195,9 @@ private struct SyntaxFault {
       )
     case .duplicatedKeysInMapping(let keys, let context):
       let list = Shown.list(keys.sorted().prefix(10).map { Shown.text($0) })
+      let line = keys.min().flatMap { secondLine(of: $0, from: context) } ?? context.mark.line
       return Diagnostic(
-        place: "\(file):\(context.mark.line):\(context.mark.column)",
+        place: "\(file):\(line):\(context.mark.column)",
         problem: keys.count == 1
           ? "duplicate key \(list)" : "duplicate keys \(list)",
         hint: "remove one of them"
@@ -205,6 +209,16 @@ private struct SyntaxFault {
     default:
       return Diagnostic(place: file, problem: "cannot be read as YAML: \(error)")
     }
+  }
+
+  /// The line where a key of a mapping in block style occurs again; nil for a mapping in braces.
+  private func secondLine(of key: String, from first: YamlError.Context) -> Int? {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().dropFirst(first.mark.line)
+    let second = lines.first { _, line in
+      let words = line.dropFirst(first.mark.column - 1)
+      return ["", "\"", "'"].contains { words.hasPrefix($0 + key + $0 + ":") }
+    }
+    return second.map { $0.offset + 1 }
   }
 
   private func words(for problem: String, context: YamlError.Context?) -> String {

@@ -29,7 +29,10 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 
   /// Creates the folder if it is missing, and checks that it is writable.
+  ///
+  /// A folder that is created here is ignored by git.
   package func prepare() throws(FileError) {
+    let isNew = access(path.systemText, F_OK) != 0
     try SafeFile.makeFolder(path)
     let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
     do throws(ErrorNumber) {
@@ -40,6 +43,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
     } catch {
       throw error.whileWriting(path)
     }
+    if isNew { try SafeFile.write(Array("*\n".utf8), to: "\(path)/.gitignore") }
   }
 
   /// Locks the folder against other runs for the lifetime of the result.

@@ -81,7 +81,7 @@ extension MemoryWatch {
   /// If the log names the cgroup of the process, and the target has its own, the cgroup's unique name decides.
   /// Otherwise the pid decides, provided that the runner is in the pid namespace of the log.
   private func loggedKill(_ kill: KernelKill, in memory: MemoryEvidence) -> MemoryEvidence.LoggedKill? {
-    let pidsMatchLog = LinuxCalls.isInInitialPIDNamespace
+    let pidsMatchLog = KernelLog.isInInitialPIDNamespace
     if let path = kill.cgroup, let cgroup, cgroup.memory != nil {
       guard path.split(separator: "/").contains(cgroup.name[...]) else { return nil }
     } else {

@@ -23,7 +23,7 @@ extension Machine {
     guard let own = SmallFile.text(at: "/proc/self/stat") else { return .noProc }
     guard own.prefix(while: { $0 != " " }) == "\(getpid())" else { return .otherProc }
     guard LinuxCalls.canCreateProcesses(processes) else { return .tooFew(resource: .processes, needed: processes) }
-    if let limit = LinuxCalls.fileSizeLimit, limit < fileSize {
+    if let limit = ResourceLimit.fileSize, limit < fileSize {
       return .tooFew(resource: .fileSize, needed: Int(fileSize.count))
     }
     return nil

@@ -39,7 +39,7 @@ final class Sampler: Sendable {
 
   /// The time since exec, in nanoseconds.
   private static func age(of processTree: ProcessTree) -> Int64 {
-    LinuxCalls.monotonicNanoseconds() - processTree.startedAt.nanoseconds
+    MonotonicTime.now().nanoseconds - processTree.startedAt.nanoseconds
   }
 
   /// Starts the thread; if that fails, the report has a note.
@@ -157,14 +157,14 @@ extension Sampler {
       UInt64(bitPattern: Int64(processTree.startedAt.nanoseconds)) ^ UInt64(bitPattern: Int64(processTree.leader))
     var clock = SamplerClock(interval: interval, seed: seed)
     // Includes the wake-up, which is the larger part of a reading's cost.
-    var costsBegin = LinuxCalls.threadNanoseconds()
+    var costsBegin = ThreadTime.nanoseconds()
     while true {
       let searchCost = search(&clock)
       sweep()
-      let cost = LinuxCalls.threadNanoseconds() - costsBegin - searchCost
+      let cost = ThreadTime.nanoseconds() - costsBegin - searchCost
       sumMappings(&clock)
       let next = processTree.startedAt + .nanoseconds(clock.nextSweep(after: Self.age(of: processTree), cost: cost))
-      costsBegin = LinuxCalls.threadNanoseconds()
+      costsBegin = ThreadTime.nanoseconds()
       if LinuxCalls.sleep(until: next, wakingOn: wake) || processTree.isEmpty { return }
     }
   }
@@ -185,9 +185,9 @@ extension Sampler {
     let now = Self.age(of: processTree)
     let (isSearching, isReported) = state.withLock { ($0.isSearching, $0.reportsAll) }
     guard clock.isSearchDue(at: now, isSearching: isSearching, isReported: isReported) else { return 0 }
-    let before = LinuxCalls.threadNanoseconds()
+    let before = ThreadTime.nanoseconds()
     state.withLock { $0.discover(at: now) }
-    let cost = LinuxCalls.threadNanoseconds() - before
+    let cost = ThreadTime.nanoseconds() - before
     clock.didSearch(at: now, cost: cost)
     return cost
   }

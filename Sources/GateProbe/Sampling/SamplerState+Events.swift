@@ -15,9 +15,8 @@ extension SamplerState {
   /// Other events of a process may precede the one that names its parent.
   private mutating func take(_ event: TraceEvent, at time: Int64) {
     switch event.kind {
-    case .forked(let parent, let borrowsMemory):
-      process(event.pid, parent: parent, at: time)
-        .wasForked(by: parent, known[parent], borrowsMemory: borrowsMemory)
+    case .forked(let parent, let copied):
+      process(event.pid, parent: parent, at: time).wasForked(by: parent, copying: copied?.count)
     case .executed(let program, let inherited):
       let process = process(event.pid, parent: 0, at: time)
       let before = process.executed(program, highest: event.highest.count, inherited: inherited.count, at: time)

@@ -7,7 +7,7 @@ import GateCore
 struct SamplerState: ~Copyable {
   /// The number of processes whose files stay open: many systems limit a process to 1024 descriptors, of which the runner
   /// needs some, too.
-  private static let maxOpenFiles = min(300, ProcFile.descriptorLimit / 4)
+  private static let maxOpenFiles = min(300, ResourceLimit.descriptors / 4)
 
   let processTree: ProcessTree
   let cgroup: Cgroup?
@@ -352,7 +352,7 @@ extension SamplerState {
 
   private var notes: [RecordingNote] {
     var notes = addedNotes
-    if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ProcFile.descriptorLimit)) }
+    if ProcFile.refusals > refusalsBefore { notes.append(.tooFewDescriptors(limit: ResourceLimit.descriptors)) }
     if store.stride > 1 { notes.append(.downsampled(stride: store.stride)) }
     if archive.dropped > 0 { notes.append(.processesNotListed(count: archive.dropped)) }
     return notes

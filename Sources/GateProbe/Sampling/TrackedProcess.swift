@@ -114,17 +114,19 @@ extension TrackedProcess {
       cpus: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), pageSize: PageSize.bytes, release: Machine.systemNames().release
     ).count
 
-  /// Sets the parent, and whether it shares the parent's memory; this may be reported after its exec.
-  func wasForked(by parent: Int32, _ process: TrackedProcess?, borrowsMemory: Bool) {
+  /// Sets the parent, and how much anonymous memory it has in common with that one; this may be reported after its exec.
+  ///
+  /// Zero if the amount is unknown, nil if it borrows the parent's memory.
+  func wasForked(by parent: Int32, copying copied: Int64?) {
     self.parent = parent
     isFollowed = !isPartlyFollowed
     guard !hasExecuted else { return }
-    guard !borrowsMemory else {
-      self.borrowsMemory = true
+    guard let copied else {
+      borrowsMemory = true
       // Earlier readings were of the parent's memory.
       return forgetCopy()
     }
-    copiedAnonymous = process?.lastAnonymous ?? .max
+    copiedAnonymous = copied > 0 ? copied : .max
     guard lastResident > 0 else { return }
     ownPeak = 0
     note(lastResident, at: lastSeen)

@@ -23,6 +23,31 @@ enum Connection {
     }
   }
 
+  /// A TCP port of this machine that no program uses, neither with IPv4 nor with IPv6, where that exists.
+  static func freePort() throws(SystemFailure) -> Int {
+    for family in [AF_INET6, AF_INET] {
+      if let port = boundPort(family) { return port }
+    }
+    throw SystemFailure(.connect, code: errno)
+  }
+
+  /// The port that the kernel gives to a socket; one for IPv6 excludes those in use with IPv4 (ipv6(7)).
+  private static func boundPort(_ family: Int32) -> Int? {
+    let number = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { return nil }
+    let socket = Descriptor(owning: number)
+    // A zeroed address is any address and any port, in both families.
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(family)
+    var length = socklen_t(family == AF_INET6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
+    return withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        let isBound = bind(socket.number, address, length) == 0 && getsockname(socket.number, address, &length) == 0
+        return isBound ? Int(UInt16(bigEndian: pointer.pointee.sin6_port)) : nil
+      }
+    }
+  }
+
   /// The bytes of an address for a path, without the NUL at its end (unix(7)).
   static let longestSocketName = 107
 

@@ -16,7 +16,7 @@ extension Repetition {
     if let ready = scenario.ready {
       begin(Failure.Part(.ready, doing: ready.condition.displayText))
       guard try isReady(ready.condition, by: deadline, run) else {
-        throw .notReady(.notReady(within: ready.within))
+        throw .notReady(.notReady(within: ready.within, last: readinessAnswer))
       }
     }
     try awaitMainProcess(of: run, by: deadline)
@@ -44,10 +44,9 @@ extension Repetition {
       return time <= (scenario.ready?.within ?? time)
     case .command(let command):
       return try watch(until: deadline, pause: Self.commandInterval, of: run) { () throws(StepAborted) -> Void? in
-        guard case .ended(.exited(0), _) = try runHelper(command, until: deadline, of: run, atTargetEnd: .abort) else {
-          return nil
-        }
-        return ()
+        let end = try runHelper(command, until: deadline, of: run, atTargetEnd: .abort)
+        if case .ended(let status, _) = end { readinessAnswer = .command(status: status) }
+        return readinessAnswer == .command(status: .exited(code: 0)) ? () : nil
       } != nil
     case .tcp, .unix, .http, .file:
       return try watch(until: deadline, pause: Self.pollInterval, of: run) {
@@ -60,21 +59,31 @@ extension Repetition {
   private func isMet(_ condition: Readiness.Condition, by deadline: MonotonicTime, _ run: TargetRun?) -> Bool {
     let time = min(Self.connectTimeout, deadline.remaining)
     switch condition {
-    case .tcp(let host, let port): return Connection.isAccepted(host: host, port: port, within: time)
+    case .tcp(let host, let port):
+      return port.map { Connection.isAccepted(host: host, port: $0, within: time) } ?? false
     case .unix(let path): return Connection.isAccepted(atSocket: path, within: time)
     case .file(let path): return access(path.systemText, F_OK) == 0
-    case .http(let url): return httpStatus(of: url, by: deadline, run).map((200...399).contains) ?? false
+    case .http(let url): return isAnswered(url, by: deadline, run)
     case .log, .command, .delay: return false
     }
   }
 
-  /// The status of the response to a GET request; nil without a response.
-  private func httpStatus(of url: String, by deadline: MonotonicTime, _ run: TargetRun?) -> Int? {
-    let request = HTTPRequest(.init(url: url), within: deadline.remaining)
-    return try? httpClient().status(of: request) { [self] in
+  /// Whether a GET request gets an answer that is no error.
+  private func isAnswered(_ url: String, by deadline: MonotonicTime, _ run: TargetRun?) -> Bool {
+    let time = deadline.remaining
+    let response = httpClient().status(of: HTTPRequest(.init(url: url), within: time)) { [self] in
       run?.refresh()
       return isInterrupted || run?.hasEnded == true
-    }.get()
+    }
+    switch response {
+    case .success(let status):
+      readinessAnswer = .status(code: status)
+      return (200...399).contains(status)
+    case .failure(let failure):
+      // A last request without the time for an answer tells nothing.
+      if readinessAnswer == nil || time > Self.connectTimeout { readinessAnswer = .noAnswer(reason: failure.problem) }
+      return false
+    }
   }
 
   func httpClient() -> HTTPClient {
@@ -93,7 +102,7 @@ extension Repetition {
     begin(Failure.Part(.ready, doing: condition.displayText))
     let deadline = MonotonicTime.after(.seconds(1))
     switch condition {
-    case .tcp(_, let port) where isMet(condition, by: deadline, nil):
+    case .tcp(_, let port?) where isMet(condition, by: deadline, nil):
       throw .failed(.alreadyInUse(resource: .port(number: port)))
     case .unix(let path) where (path.split(separator: "/").last?.utf8.count ?? 0) > Connection.longestSocketName:
       throw .failed(.system(failure: SystemFailure(.connect, path: path, code: ENAMETOOLONG)))
@@ -117,8 +126,9 @@ extension Readiness.Condition {
   var displayText: String {
     switch self {
     case .log(let pattern): "log: \(pattern)"
-    case .tcp("127.0.0.1", let port), .tcp("localhost", let port): "tcp: \(port)"
-    case .tcp(let host, let port): "tcp: \(host):\(port)"
+    case .tcp(let host, let port):
+      "tcp: " + (["127.0.0.1", "localhost"].contains(host) ? "" : "\(host):")
+        + (port.map(String.init) ?? FreePort.placeholder)
     case .unix(let path): "unix: \(path)"
     case .http(let url): "http: \(ShownURL.withoutCredentials(url))"
     case .file(let path): "file: \(path)"

@@ -177,6 +177,8 @@ extension Repetition {
       switch response {
       case .success(let status) where call.accepts(status): continue
       case .success(let status): problem = .status(code: status, expected: call.expectedStatus)
+      case .failure(let failure) where failure.code == .refused && scenario.ready == nil:
+        problem = .notListening(reason: failure.problem)
       case .failure(let failure): problem = .noAnswer(reason: failure.problem)
       }
       try checkStillRunning(run, mayOutlive: mayOutlive)

@@ -17,6 +17,8 @@ final class Repetition {
   /// Helpers that left processes running.
   var backgroundTrees: [ProcessTree] = []
   var notes: [RecordingNote] = []
+  /// The answer to the last attempt to find the target ready.
+  var readinessAnswer: End.ReadinessAnswer?
   /// Created for the first request.
   var client: HTTPClient?
   /// False while processes are being stopped and in the teardown: an interruption then shortens their time.

@@ -20,6 +20,15 @@ final class KernelLog {
     self.file = file
   }
 
+  /// Whether this process is in the initial pid namespace, whose pids the log has, not in a container's
+  /// (pid_namespaces(7)).
+  ///
+  /// The initial namespace has a fixed inode number (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
+  static let isInInitialPIDNamespace: Bool = {
+    var status = stat()
+    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xEFFF_FFFC
+  }()
+
   /// All kills logged so far.
   func kills() -> [KernelKill] {
     withUnsafeTemporaryAllocation(byteCount: Self.recordSize, alignment: 1) { buffer in

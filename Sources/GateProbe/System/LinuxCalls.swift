@@ -28,12 +28,6 @@ enum LinuxCalls {
     }
   }
 
-  static func monotonicNanoseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-
   /// 0 if the path names an executable file, else the error number.
   static func executability(of path: String) -> Int32 {
     hw_executable(path.systemText)
@@ -183,7 +177,9 @@ extension TraceEvent.Kind {
   /// Returns nil for a record of another kind.
   fileprivate init?(_ record: hw_record) {
     switch UInt32(bitPattern: record.event) {
-    case HW_EVENT_FORKED.rawValue: self = .forked(parent: record.value, borrowsMemory: record.stage != 0)
+    case HW_EVENT_FORKED.rawValue:
+      // The anonymous memory of the parent.
+      self = .forked(parent: record.value, copied: record.stage == 0 ? Bytes(record.memory.2) : nil)
     case HW_EVENT_EXECUTED.rawValue:
       self = .executed(TraceEvent.Program(record), inherited: .kibibytes(Int64(record.value)))
     case HW_EVENT_EXITING.rawValue: self = .exiting(TraceEvent.Program(record), isLast: record.stage == 0)
@@ -243,13 +239,6 @@ extension LinuxCalls {
     hw_try_memory(Int(size.count)) == 1
   }
 
-  /// The largest file that this process may write; nil for any size (RLIMIT_FSIZE).
-  static var fileSizeLimit: Bytes? {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return nil }
-    return Int64(exactly: limit.rlim_cur).map(Bytes.init)
-  }
-
   /// Runs the body in a child process that has a copy of the descriptor `kept` and no other; returns its pid.
   ///
   /// See `hw_fork_cleaner`.
@@ -268,13 +257,6 @@ extension LinuxCalls {
   /// Sleeps until the instant, or until the descriptor is readable; returns whether it is.
   static func sleep(until instant: MonotonicTime, wakingOn descriptor: Int32) -> Bool {
     hw_sleep_until(instant.nanoseconds, descriptor) == 1
-  }
-
-  /// The CPU time of this thread, in nanoseconds.
-  static func threadNanoseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   /// Names the calling thread, in at most 15 bytes.
@@ -409,12 +391,4 @@ extension LinuxCalls {
     }
     return body(pid)
   }
-
-  /// Whether this process is in the initial pid namespace, not a container's (pid_namespaces(7)).
-  ///
-  /// The initial namespace has a fixed inode number (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
-  static let isInInitialPIDNamespace: Bool = {
-    var status = stat()
-    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == 0xEFFF_FFFC
-  }()
 }

@@ -1,4 +1,5 @@
 import GateCore
+import Glibc
 
 /// A time of the monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds since boot.
 struct MonotonicTime: Sendable, Hashable, Comparable {
@@ -9,7 +10,7 @@ struct MonotonicTime: Sendable, Hashable, Comparable {
   }
 
   static func now() -> MonotonicTime {
-    MonotonicTime(nanoseconds: LinuxCalls.monotonicNanoseconds())
+    MonotonicTime(nanoseconds: nanosecondsOf(CLOCK_MONOTONIC))
   }
 
   static func < (lhs: MonotonicTime, rhs: MonotonicTime) -> Bool {
@@ -23,4 +24,18 @@ struct MonotonicTime: Sendable, Hashable, Comparable {
   static func + (lhs: MonotonicTime, rhs: Duration) -> MonotonicTime {
     MonotonicTime(nanoseconds: lhs.nanoseconds + rhs.nanoseconds)
   }
+}
+
+/// The CPU time of a thread.
+enum ThreadTime {
+  /// Of the calling thread, in nanoseconds.
+  static func nanoseconds() -> Int64 {
+    nanosecondsOf(CLOCK_THREAD_CPUTIME_ID)
+  }
+}
+
+private func nanosecondsOf(_ clock: clockid_t) -> Int64 {
+  var time = timespec()
+  clock_gettime(clock, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

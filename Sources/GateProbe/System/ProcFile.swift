@@ -21,13 +21,6 @@ struct ProcFile: ~Copyable {
   /// How often no descriptor was left so far.
   static var refusals: Int { refused.load(ordering: .relaxed) }
 
-  /// How many descriptors this process may have open.
-  static var descriptorLimit: Int {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    return Int(clamping: limit.rlim_cur)
-  }
-
   deinit {
     close(descriptor)
   }

@@ -3,8 +3,9 @@ import GateCore
 /// An event of a traced process, reported by its supervisor.
 struct TraceEvent: Sendable, Equatable {
   enum Kind: Sendable, Equatable {
-    /// `parent` forked it; if it `borrowsMemory`, it shares the parent's memory until its exec or exit (vfork(2)).
-    case forked(parent: Int32, borrowsMemory: Bool)
+    /// `parent` forked it. It is a copy with as much anonymous memory as the parent had then, zero if unknown; nil if it
+    /// borrows the parent's memory until its exec or exit (vfork(2)).
+    case forked(parent: Int32, copied: Bytes?)
     /// It executed a new program: the program's name and first values; and the memory that it had inherited when it was
     /// forked, zero if it was not, or if that is unknown.
     case executed(Program, inherited: Bytes)

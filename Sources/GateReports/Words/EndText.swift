@@ -97,10 +97,21 @@ extension End.LimitHits {
 extension End.Timeout {
   var displayText: String {
     switch self {
-    case .notReady(let time): "not ready within \(time.displayText)"
+    case .notReady(let time, let answer):
+      "not ready within \(time.displayText)" + (answer.map { " (\($0.displayText))" } ?? "")
     case .noMainProcess(let rule, let time):
       "the main process did not appear within \(time.displayText): \(rule.displayText)"
     case .notEnded(let time): "did not end within \(time.displayText)"
+    }
+  }
+}
+
+extension End.ReadinessAnswer {
+  fileprivate var displayText: String {
+    switch self {
+    case .status(let code): "the last answer had status \(code), expected 200 to 399"
+    case .noAnswer(let reason): reason
+    case .command(let status): "the command last \(status.displayText)"
     }
   }
 }

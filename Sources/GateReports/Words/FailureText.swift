@@ -100,6 +100,8 @@ extension Failure.Problem {
     switch self {
     case .launch(let error): error.hintText
     case .system(let failure) where failure.call == .connect: "the file name of a socket has at most 107 bytes"
+    case .http(_, .notListening, _, _):
+      "a target that takes time to start needs a `ready:`, such as `ready: {tcp: 7001}`"
     case .tracerUnavailable(let barrier): "\(barrier.remedyText), or write `tracer: auto`"
     case .memoryLimitUnavailable(let error):
       "\(error.remedyText), or write `gate: {peak_rss: {limit: …}}` instead"
@@ -137,7 +139,7 @@ extension Failure.HTTPProblem {
     switch self {
     case .status(let status, let expected):
       "answered with status \(status) (expected \(expected.map(String.init) ?? "200 to 299"))"
-    case .noAnswer(let text): text
+    case .noAnswer(let text), .notListening(let text): text
     }
   }
 }

@@ -44,7 +44,7 @@ struct HostileFileTests {
   )
   func aliasBombAsKey(line: String) throws {
     let verdict = try verdict(Self.bomb(levels: 22) + line)
-    #expect(verdict.hasSuffix("error: a key must be a plain string, not a list, a mapping or an alias"))
+    #expect(verdict.contains("error: a key must be a plain string, not a list, a mapping or an alias"))
     #expect(verdict.hasPrefix("highwater.yml:23:"))
   }
 
@@ -55,7 +55,7 @@ struct HostileFileTests {
   )
   func hiddenAliasBomb(lineBreak: String) throws {
     let verdict = try verdict((Self.bomb(levels: 22) + "*n21 : 1\n").replacing("\n", with: lineBreak))
-    #expect(verdict.hasSuffix("error: a key must be a plain string, not a list, a mapping or an alias"))
+    #expect(verdict.contains("error: a key must be a plain string, not a list, a mapping or an alias"))
   }
 
   @Test("An alias is replaced by the value of its anchor; shell globs are not aliases")
@@ -145,7 +145,7 @@ struct HostileFileTests {
     let text = "version: 1\nscenarios:\n  - name: load\n    timeout: 5\n\(Self.target)"
     let expected = """
       highwater.yml:4:14: error: the duration `5` has no unit
-        hint: write one of ms, s, m, h, such as `10s`
+        hint: write one of ms, s, min, m, h, such as `10s`
       """
     #expect(try verdict(text) == expected)
     #expect(try verdict(text.replacing("\n", with: "\r\n")) == expected)

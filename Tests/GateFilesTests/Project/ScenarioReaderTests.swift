@@ -132,6 +132,28 @@ struct ScenarioReaderTests {
     )
   }
 
+  @Test(
+    "A value alone stands for the mapping with its first key, or for a list of one",
+    arguments: [
+      ("setup: mkdir x", "setup: [mkdir x]"), ("stop: INT", "stop: {signal: INT}"), ("expect: 3", "expect: {exit: 3}"),
+      ("expect: [0, 3]", "expect: {exit: [0, 3]}"), ("tags: server", "tags: [server]"),
+      ("steps: [settle: 5min]", "steps: [{settle: {within: 300s}}]"),
+      ("steps: [expect: x]", "steps: [{expect: {output: x}}]"),
+      ("steps: [run: [x, y]]", "steps: [{run: {command: [x, y]}}]"),
+      ("steps: [http: 'http://h/']", "steps: [{http: {url: 'http://h/'}}]"),
+    ]
+  )
+  func shorthand(short: String, long: String) throws {
+    let (one, other) = (try scenario(Self.target + short), try scenario(Self.target + long))
+    #expect(one.setup == other.setup && one.stop == other.stop && one.expect == other.expect && one.tags == other.tags)
+    #expect(one.steps.map(\.action) == other.steps.map(\.action))
+  }
+
+  @Test("A target may be the list of its command")
+  func shortTarget() throws {
+    #expect(try scenario("target: [x, y]\n").target.command == .arguments(["x", "y"]))
+  }
+
   @Test("Loop turns are counted at every level and do not overflow")
   func turns() {
     func loop(_ times: Int, _ steps: [Step]) -> Step { Step(.repeat(times: times, steps: steps)) }
@@ -239,6 +261,18 @@ struct MatrixAndDefaultsTests {
     #expect(read.last?.steps.map(\.description) == ["repeat: 3 times"])
   }
 
+  @Test("`{{port}}` is left for each repetition to fill, beside a matrix, too")
+  func port() throws {
+    let lines = ScenarioReaderTests.target + "ready: {tcp: '{{port}}'}\nsteps: [http: 'http://127.0.0.1:{{ port }}/']\n"
+    let read = try scenario(lines)
+    #expect(read.ready?.condition == .tcp(host: "127.0.0.1", port: nil) && read.needsPort)
+    #expect(read.filled(with: 7001).ready?.condition == .tcp(host: "127.0.0.1", port: 7001))
+    #expect(read.filled(with: 7001).steps.first?.description == "http: GET http://127.0.0.1:7001/")
+    let member = try #require(
+      try ProjectFolder(scenarioLines: lines + "matrix: {size: [1]}\n").load().scenarios.first)
+    #expect(member.needsPort && member.ready == read.ready)
+  }
+
   @Test("Without a matrix, double braces are left alone")
   func noMatrix() throws {
     let read = try scenarios("scenarios: [{name: m, target: {shell: 'echo {{x}}'}}]")
@@ -261,7 +295,7 @@ struct MatrixAndDefaultsTests {
         highwater.yml:2:20: error: `warmup` must be a whole number from 0 to 100, not `x`
           hint: such as `warmup: 1`
         highwater.yml:2:32: error: the duration `1` has no unit
-          hint: write one of ms, s, m, h, such as `10s`
+          hint: write one of ms, s, min, m, h, such as `10s`
         """
     )
   }

@@ -25,11 +25,13 @@ struct ArtifactsFolderTests {
     #expect(folder.output(of: scenario, repetition: 12) == "\(folder.path)/output/load[file=a%2Fb]/12.log")
   }
 
-  @Test("A missing folder is created, and preparing leaves no file in it")
+  @Test("A missing folder is created, and git ignores it; one that exists is left as it is")
   func prepare() throws {
     try folder.prepare()
     try folder.prepare()
-    #expect(try scratch.names(in: "deep/.highwater") == [])
+    #expect(try scratch.names(in: "deep/.highwater") == [".gitignore"])
+    try ArtifactsFolder(path: "\(scratch.path)/deep").prepare()
+    #expect(try scratch.names(in: "deep") == [".highwater"])
   }
 
   @Test("A file at its path is an error that names it")
@@ -108,7 +110,7 @@ struct ArtifactsFolderTests {
     )
     #expect(try scratch.names(in: "\(base)/output/load[file=a%2Fb]") == [])
     #expect(try scratch.names(in: "\(base)/recordings/other") == ["1.jsonl"])
-    #expect(try scratch.names(in: base) == ["output", "recordings", "result.json"])
+    #expect(try scratch.names(in: base) == [".gitignore", "output", "recordings", "result.json"])
   }
 
   @Test("Clearing missing files is not an error")

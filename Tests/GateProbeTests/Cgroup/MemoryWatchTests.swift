@@ -54,7 +54,7 @@ struct MemoryWatchTests {
   @Test(
     "Without a cgroup of the target, the kernel log is the proof",
     .enabled(if: TestCgroup.canCount && logIsReadable, "requires memory cgroups and a readable kernel log"),
-    .enabled(if: LinuxCalls.isInInitialPIDNamespace, "requires the initial pid namespace")
+    .enabled(if: KernelLog.isInInitialPIDNamespace, "requires the initial pid namespace")
   )
   func byLog() throws {
     let decided = try end(limit: .mebibytes(64), passingCgroup: false, Self.allocation)
@@ -104,6 +104,6 @@ struct MemoryWatchTests {
   func namespace() throws {
     let processTree = try testProcesses.shell("readlink /proc/self/ns/pid")
     #expect(processTree.leaderEnding() == .exited(0))
-    #expect((testProcesses.output == "pid:[4026531836]\n") == LinuxCalls.isInInitialPIDNamespace)
+    #expect((testProcesses.output == "pid:[4026531836]\n") == KernelLog.isInInitialPIDNamespace)
   }
 }

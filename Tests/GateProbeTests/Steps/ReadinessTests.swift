@@ -76,6 +76,20 @@ struct ReadinessTests {
     #expect(never.failure?.problem == .timeout(kind: .notReady(within: .milliseconds(100))))
   }
 
+  @Test("Each repetition has a free port of its own for `{{port}}`")
+  func freePort() throws {
+    var server = harness.scenario("echo $PORT; exec python3 -m http.server -b 127.0.0.1 $PORT")
+    server.target.environment["PORT"] = "{{port}}"
+    server.ready = Readiness(.tcp(host: "127.0.0.1", port: nil))
+    server.steps = [
+      Step(.http(Step.HTTPCall(url: "http://127.0.0.1:{{ port }}/"))),
+      Step(.run(Step.Client(command: .shell("echo {{port}} >> ports")))),
+    ]
+    for _ in 0..<2 { #expect(try harness.run(server).failure == nil) }
+    let ports = harness.text("ports").split(separator: "\n")
+    #expect(ports.count == 2 && Set(ports).count == 2 && ports.allSatisfy { (1...65535).contains(Int($0) ?? 0) })
+  }
+
   @Test("A Unix socket makes the target ready, even if a stale one existed before")
   func unix() throws {
     let path = harness.path("socket")
@@ -96,12 +110,21 @@ struct ReadinessTests {
     expectReady(try run(harness.scenario(line), ready: .http("http://127.0.0.1:\(port)/\(path)")))
   }
 
-  @Test("A target that responds with an HTTP error is not ready")
-  func httpError() throws {
+  @Test("A target that responds with an HTTP error, or not at all, or fails a command, is not ready, and that is told")
+  func lastAnswer() throws {
     let port = try ScenarioHarness.freePort()
     let server = harness.scenario("exec python3 -m http.server -b 127.0.0.1 \(port)")
-    let recording = try run(server, ready: .http("http://127.0.0.1:\(port)/none"), within: .seconds(2))
-    #expect(recording.end == End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(2)), limitHits: nil)))
+    func answer(_ condition: Readiness.Condition) throws -> End.ReadinessAnswer? {
+      let recording = try run(server, ready: condition, within: .seconds(2))
+      guard case .timeout(.notReady(.seconds(2), let answer), nil)? = recording.end.cause else { return nil }
+      return answer
+    }
+    #expect(try answer(.http("http://127.0.0.1:\(port)/none")) == .status(code: 404))
+    #expect(try answer(.command(.shell("exit 1"))) == .command(status: .exited(code: 1)))
+    guard case .noAnswer? = try answer(.http("http://127.0.0.1:1/")) else {
+      Issue.record("a refused connection is not told")
+      return
+    }
   }
 
   @Test("A new file makes the target ready")
@@ -127,8 +150,7 @@ struct ReadinessTests {
     "A target that is not ready in time is a timeout",
     arguments: [
       .tcp(host: "127.0.0.1", port: 1), .unix("/nowhere/socket"),
-      .file("/nowhere/file"), .command(.shell("exit 1")), .command(.shell("sleep 1000")), .delay(.seconds(1000)),
-      .http("http://127.0.0.1:1/"),
+      .file("/nowhere/file"), .command(.shell("sleep 1000")), .delay(.seconds(1000)),
     ] as [Readiness.Condition]
   )
   func late(condition: Readiness.Condition) throws {

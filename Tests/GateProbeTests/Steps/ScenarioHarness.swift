@@ -64,19 +64,7 @@ final class ScenarioHarness: Sendable {
 
   /// An unused port of the loopback interface.
   static func freePort() throws -> Int {
-    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(number) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        bind(number, generic, length) == 0 ? getsockname(number, generic, &length) : -1
-      }
-    }
-    try #require(result == 0)
-    return Int(UInt16(bigEndian: address.sin_port))
+    try Connection.freePort()
   }
 }
 

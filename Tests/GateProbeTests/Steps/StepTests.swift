@@ -145,14 +145,18 @@ struct StepTests {
     #expect(failure.map { "\($0)".contains("secret") } != true)
   }
 
-  @Test("A server that does not respond fails the step")
-  func noServer() throws {
+  @Test(
+    "A server that does not respond fails the step; without `ready` it may not listen yet", arguments: [true, false])
+  func noServer(hasReady: Bool) throws {
     let port = try ScenarioHarness.freePort()
-    let recording = try run(harness.scenario(sleeper), [.http(.init(url: "http://127.0.0.1:\(port)/"))])
+    var scenario = harness.scenario(sleeper)
+    if hasReady { scenario.ready = Readiness(.delay(.milliseconds(1))) }
+    let recording = try run(scenario, [.http(.init(url: "http://127.0.0.1:\(port)/"))])
     #expect(recording.failure?.part?.text == "http: GET http://127.0.0.1:\(port)/")
-    guard case .http("http://127.0.0.1:\(port)/", .noAnswer, 1, 1)? = recording.failure?.problem else {
-      Issue.record("the failure is not a missing response")
-      return
+    switch recording.failure?.problem {
+    case .http("http://127.0.0.1:\(port)/", .noAnswer, 1, 1): #expect(hasReady)
+    case .http("http://127.0.0.1:\(port)/", .notListening, 1, 1): #expect(!hasReady)
+    default: Issue.record("the failure is not a missing response")
     }
   }
 

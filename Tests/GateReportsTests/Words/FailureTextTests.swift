@@ -80,6 +80,10 @@ struct FailureTextTests {
         "`http://x/`: answered with status 500 (expected 200 to 299) at request 3 of 10"
       ),
       (.http(url: "http://x/", problem: .noAnswer(reason: "refused"), request: 1, of: 1), "`http://x/`: refused"),
+      (
+        .http(url: "http://x/", problem: .notListening(reason: "refused"), request: 1, of: 1),
+        "`http://x/`: refused (a target that takes time to start needs a `ready:`, such as `ready: {tcp: 7001}`)"
+      ),
       (.commandTimeout(after: .seconds(5)), "did not end within 5.0 s and was killed"),
       (.alreadyInUse(resource: .port(number: 80)), "port 80 is already in use by another process"),
       (.alreadyInUse(resource: .socket(path: "/s")), "the socket `/s` is already in use by another process"),

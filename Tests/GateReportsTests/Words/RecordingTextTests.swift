@@ -44,6 +44,17 @@ struct RecordingTextTests {
         "timeout: not ready within 30 s"
       ),
       (
+        End(.timeout, cause: .timeout(kind: .notReady(within: .seconds(30), last: .status(code: 503)), limitHits: nil)),
+        "timeout: not ready within 30 s (the last answer had status 503, expected 200 to 399)"
+      ),
+      (
+        End(
+          .timeout,
+          cause: .timeout(
+            kind: .notReady(within: .seconds(30), last: .command(status: .exited(code: 2))), limitHits: nil)),
+        "timeout: not ready within 30 s (the command last exited with code 2)"
+      ),
+      (
         End(
           .timeout,
           cause: .timeout(kind: .notEnded(within: .seconds(300)), limitHits: .init(count: 1000, limit: .mebibytes(64)))),
