@@ -142,6 +142,22 @@ struct StandardGateTests {
     #expect(result.judged(against: .baseline(base)).metrics.last?.current?.count == 10)
   }
 
+  @Test("A note tells what has changed in the scenario since the baseline was measured")
+  func scenario() {
+    func definition(_ command: String) -> ScenarioDefinition {
+      Scenario(name: ScenarioName("x"), target: Target(command: .shell(command), workingDirectory: "/")).definition
+    }
+    var result = measured([.peakRSS: Given.values(10), .steadyRSS: Given.values(9)])
+    result.definition = definition("server --new")
+    var base = Baseline(of: result)
+    #expect(result.judged(against: .baseline(base)).notes == [])
+    base.definition = definition("server --old")
+    #expect(
+      result.judged(against: .baseline(base)).notes == [
+        .otherScenario(keys: ["target"], baseline: "server --old", current: "server --new")
+      ])
+  }
+
   @Test("A note names the main program if it is not the baseline's")
   func program() {
     var result = measured([.peakRSS: Given.values(10), .steadyRSS: Given.values(9)])

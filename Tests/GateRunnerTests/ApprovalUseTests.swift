@@ -282,6 +282,19 @@ struct ApprovalUseTests {
 
   // MARK: Results that pass
 
+  @Test("A pass of a scenario that has changed since its baseline says so, until it is approved")
+  func changedScenario() throws {
+    let project = try UseCaseProject(holding: 8)
+    _ = try project.check()
+    #expect(try project.approve().code == .pass)
+    try edit(project, "server, --port", "server-next, --port")
+    let note = "the scenario has changed since the baseline was measured: `target`"
+    #expect(try project.check().text.contains(note))
+    let approval = try project.approve()
+    #expect(approval.code == .pass && !approval.text.contains("unchanged"), "\(approval.output)")
+    #expect(try !project.check().text.contains(note))
+  }
+
   @Test("A result that passes leaves the baseline as it is, unless forced")
   func pass() throws {
     let project = try UseCaseProject(holding: 24, repetitions: "{min: 5, max: 20}")

@@ -41,11 +41,18 @@ package struct ApprovalReview {
     return [otherCommit, otherDefinition, fewerRepetitions, comparedWithBuild, otherEnvironment].compactMap(\.self)
   }
 
-  /// Whether the result passes against the baseline, which is then as good, unless it lacks a metric.
+  /// Whether the result passes against the baseline, which is then as good, unless it lacks a metric or is of another
+  /// scenario.
   package var passesAgainstPrevious: Bool {
     guard let previous, previous.isComparable(to: result.environment) else { return false }
     let judged = result.judged(against: .baseline(previous))
-    return judged.verdict == .pass && !judged.notes.contains { if case .otherUnit = $0 { true } else { false } }
+    let isOfSame = judged.notes.allSatisfy { note in
+      switch note {
+      case .otherUnit, .otherScenario: false
+      default: true
+      }
+    }
+    return judged.verdict == .pass && isOfSame
   }
 
   // MARK: Reasons that cannot be overridden

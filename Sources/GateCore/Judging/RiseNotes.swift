@@ -42,6 +42,12 @@ extension ScenarioResult {
     return Rise(metric: metric, unit: unit(of: metric), before: before, after: after)
   }
 
+  /// A note if the scenario is not the one that the baseline was measured with.
+  func noteOnScenario(of baseline: Baseline) -> Note? {
+    guard let before = baseline.definition, let now = definition, before.hashes != now.hashes else { return nil }
+    return .otherScenario(keys: now.keysThatDiffer(from: before), baseline: before.command, current: now.command)
+  }
+
   /// A note if the program of the baseline is not the main process any more.
   func noteOnProgram(of baseline: Baseline) -> Note? {
     guard let before = baseline.program, let now = program, before != now else { return nil }

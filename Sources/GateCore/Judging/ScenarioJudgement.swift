@@ -48,7 +48,7 @@ extension ScenarioResult {
     // Half an improvement may hide a rise.
     if summary.verdict == .improved, notes.contains(where: \.isOnUnjudgedMetric) { summary.verdict = .pass }
     notes += baseline.map(notesOnRises) ?? [noteOnUngatedGrowth].compactMap(\.self)
-    if let note = baseline.flatMap(noteOnProgram) { notes.append(note) }
+    notes += [baseline.flatMap(noteOnScenario), baseline.flatMap(noteOnProgram)].compactMap(\.self)
     let differences = baseline.map { summary.environment.fingerprint.differences(fromBaseline: $0.fingerprint) } ?? []
     if !differences.isEmpty {
       // If values changed, the environment is the first thing to check.

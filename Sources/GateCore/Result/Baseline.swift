@@ -41,6 +41,8 @@ package struct Baseline: Sendable, Equatable, Codable {
   package var scenario: ScenarioName
   package var environment: String
   package var fingerprint: Fingerprint
+  /// The scenario that was measured; nil if it is unknown.
+  package var definition: ScenarioDefinition?
   /// One value for each repetition, in order of measurement.
   package var metrics: [MetricName: [Double]]
   /// The units of growth and of reported values (``MetricName/value(_:)``).
@@ -61,6 +63,7 @@ package struct Baseline: Sendable, Equatable, Codable {
     scenario: ScenarioName,
     environment: String,
     fingerprint: Fingerprint,
+    definition: ScenarioDefinition? = nil,
     metrics: [MetricName: [Double]],
     units: [MetricName: String] = [:],
     program: String? = nil,
@@ -73,6 +76,7 @@ package struct Baseline: Sendable, Equatable, Codable {
     self.scenario = scenario
     self.environment = environment
     self.fingerprint = fingerprint
+    self.definition = definition
     self.metrics = metrics
     self.units = units
     self.program = program
@@ -100,6 +104,7 @@ package struct Baseline: Sendable, Equatable, Codable {
       scenario: result.name,
       environment: result.environment.name,
       fingerprint: result.environment.fingerprint,
+      definition: result.definition,
       metrics: Dictionary(uniqueKeysWithValues: columns),
       units: Dictionary(uniqueKeysWithValues: units),
       program: result.program,

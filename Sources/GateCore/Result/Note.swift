@@ -25,6 +25,8 @@ package enum Note: Sendable, Hashable, Codable {
   /// There are too few values for a statistical test.
   case tooFewValues(current: Int, baseline: Int)
   case creep(creep: Creep)
+  /// The scenario has changed since the baseline was measured, in these keys of the project file: the commands of both.
+  case otherScenario(keys: [String], baseline: String, current: String)
   /// Another program is the main process than in the baseline.
   case otherProgram(baseline: String, current: String)
   /// Without a baseline: memory grows in `count` repetitions, and no rule covers growth: the median growth, and an
@@ -42,8 +44,8 @@ package enum Note: Sendable, Hashable, Codable {
     switch self {
     case .recording, .machine, .comparedWithBuild: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
-      .otherEnvironment, .environmentChanged, .tooFewValues, .creep, .otherProgram, .ungatedGrowth, .ungatedRises,
-      .risesWithinTolerance, .onlyInBase:
+      .otherEnvironment, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
+      .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .onlyInBase:
       true
     }
   }

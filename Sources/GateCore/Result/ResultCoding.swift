@@ -58,7 +58,7 @@ extension Approval {
 
 extension Baseline {
   enum CodingKeys: String, CodingKey {
-    case scenario, environment, fingerprint, metrics, units, program, composition, curve, treeMethod, anchors
+    case scenario, environment, fingerprint, definition, metrics, units, program, composition, curve, treeMethod, anchors
     case approval = "approved"
   }
 }

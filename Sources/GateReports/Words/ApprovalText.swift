@@ -12,7 +12,10 @@ extension ApprovalChange.SkipReason {
       "it was measured at commit \(CommitText.short(measured, isDirty: isDirty)), but the checkout is at "
         + CommitText.short(head)
     case .otherDefinition(let measured, let current):
-      "the scenario has changed in the project file since it was measured: \(current.text(ofChangesSince: measured))"
+      "the scenario has changed in the project file since it was measured: "
+        + ScenarioText.changes(
+          in: current.keysThatDiffer(from: measured), commands: (measured.command, current.command),
+          labels: ("measured", "project file"))
     case .fewerThanBaseline(let count, let baseline):
       "it has \(Format.count(count, "repetition")), but its baseline has \(baseline)"
     case .fewerThanPlanned(let count, let least):
@@ -54,17 +57,6 @@ extension ApprovalChange.KeepReason {
     case .notImproved: "it did not improve (`--ratchet`)"
     }
   }
-}
-
-extension ScenarioDefinition {
-  /// The keys that differ, and if the commands do, both of them.
-  fileprivate func text(ofChangesSince measured: ScenarioDefinition) -> String {
-    let keys = keysThatDiffer(from: measured).map { "`\($0)`" }.joined(separator: ", ")
-    guard command != measured.command else { return keys }
-    return "\(keys); measured: `\(measured.shownCommand)`, project file: `\(shownCommand)`"
-  }
-
-  private var shownCommand: String { command.count > 200 ? command.prefix(200) + "…" : command }
 }
 
 extension Approval {

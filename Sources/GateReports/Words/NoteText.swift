@@ -31,6 +31,9 @@ extension Note {
       "too few values for a statistical test (\(current) now, \(baseline) in the baseline), so only the size of "
         + "the change decides; 5 of each are enough"
     case .creep(let creep): creep.displayText
+    case .otherScenario(let keys, let before, let now):
+      "the scenario has changed since the baseline was measured: "
+        + ScenarioText.changes(in: keys, commands: (before, now), labels: ("baseline", "now"))
     case .otherProgram(let before, let now):
       "the largest process is `\(now)`, and was `\(before)` in the baseline"
     case .ungatedRises(let rises): "rose, but the gate has no rule for it: \(Self.list(rises))"
@@ -46,7 +49,7 @@ extension Note {
     case .recording: false
     case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
     case .machine, .comparedWithBuild, .notJudged, .otherTreeMethod, .baselineSeldomSteady, .environmentChanged: true
-    case .otherUnit, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .noRepetitions,
+    case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .noRepetitions,
       .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase:
       false
     }

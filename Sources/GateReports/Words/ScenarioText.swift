@@ -1,5 +1,22 @@
 import GateCore
 
+enum ScenarioText {
+  /// The keys of a scenario that differ, and if the commands do, both of them.
+  static func changes(
+    in keys: [String],
+    commands: (before: String, after: String),
+    labels: (before: String, after: String)
+  ) -> String {
+    let list = keys.map { "`\($0)`" }.joined(separator: ", ")
+    guard commands.before != commands.after else { return list }
+    return "\(list); \(labels.before): `\(cut(commands.before))`, \(labels.after): `\(cut(commands.after))`"
+  }
+
+  private static func cut(_ command: String) -> String {
+    command.count > 200 ? command.prefix(200) + "…" : command
+  }
+}
+
 extension ScenarioResult {
   /// The events that the target reported, in order of time, with the number of repetitions unless it is all of them.
   var eventTexts: [String] {
