@@ -26,6 +26,7 @@ package enum ListingReport {
     let command = TerminalText.safe(text(of: scenario.target.command))
     page.line("  " + page.style.painted("runs     ", .faint) + cut(command, margin: 11, style: page.style))
     page.paragraph(script(of: scenario), indent: 2, label: "script   ")
+    writeCommands(of: scenario, to: &page)
     page.paragraph(repeats(of: scenario), indent: 2, label: "repeats  ")
     guard !scenario.gate.isStandard else {
       return page.paragraph(defaultText(of: scenario.gate), indent: 2, label: "gate     ")
@@ -35,6 +36,31 @@ package enum ListingReport {
       page.paragraph(text, indent: 2, label: index == 0 ? "gate     " : "         ")
     }
     if scenario.gate.rules.isEmpty { page.paragraph("no metrics", indent: 2, label: "gate     ") }
+  }
+
+  /// The maximum number of commands and steps that are listed of a scenario.
+  private static let mostCommands = 10
+
+  /// The commands and steps as they were understood: with or without a shell, in their order.
+  private static func writeCommands(of scenario: Scenario, to page: inout TerminalPage) {
+    let all =
+      scenario.setup.map { ("setup    ", text(of: $0)) } + scenario.steps.flatMap(lines).map { ("step     ", $0) }
+      + scenario.teardown.map { ("teardown ", text(of: $0)) }
+    for (label, text) in all.prefix(mostCommands) {
+      let shown = TerminalText.safe(text.split(separator: "\n").first.map(String.init) ?? "")
+      page.line("  " + page.style.painted(label, .faint) + cut(shown, margin: 11, style: page.style))
+    }
+    guard all.count > mostCommands else { return }
+    page.line("           and \(all.count - mostCommands) more")
+  }
+
+  /// A step, and those of a `repeat` below it.
+  private static func lines(of step: Step) -> [String] {
+    switch step.action {
+    case .repeat(_, let steps): [step.description] + steps.flatMap(lines).map { "  " + $0 }
+    case .run(let client): ["run: " + text(of: client.command)]
+    default: [step.description]
+    }
   }
 
   private static func defaultText(of gate: Gate) -> String {

@@ -33,6 +33,11 @@ struct MainProcessFinder {
     }
   }
 
+  /// Whether a program is the main one by its name: a traced one may have ended before a search could see it.
+  func isMain(command: String) -> Bool {
+    pattern != nil && isMatch(command)
+  }
+
   private static func number(in text: String) -> Int32? {
     Int32(text.drop { $0.isWhitespace }.prefix { $0.isASCII && $0.isNumber })
   }

@@ -20,6 +20,7 @@ extension SamplerState {
     case .executed(let program, let inherited):
       let process = process(event.pid, parent: 0, at: time)
       let before = process.executed(program, highest: event.highest.count, inherited: inherited.count, at: time)
+      noteProgram(program.command, of: process)
       if process === main, var memory = program.memory, let before {
         memory.peak = Bytes(before)
         append(memory, at: time)

@@ -322,6 +322,11 @@ extension SamplerState {
     main = known[pid] ?? add(pid, parent: LinuxCalls.parent(of: pid) ?? 0, at: time)
   }
 
+  /// Makes a process the main one if the rule names the program that it has executed.
+  mutating func noteProgram(_ command: String, of process: TrackedProcess) {
+    if isSearching, finder?.isMain(command: command) == true { main = process }
+  }
+
   /// Whether an unknown process is a zombie whose end was already reported.
   private func hasEnded(_ pid: Int32) -> Bool {
     processTree.isTraced && ProcessStat(of: pid)?.isAlive != true

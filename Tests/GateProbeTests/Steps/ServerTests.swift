@@ -123,6 +123,18 @@ struct ServerTests {
     #expect(recording.end == End(.exited, code: 0))
   }
 
+  @Test(
+    "With a tracer, a main process of a millisecond is found by its name",
+    .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)")
+  )
+  func briefMain() throws {
+    var scenario = harness.scenario("cp /bin/true brief; ./brief; sleep 0.3; exit 4")
+    scenario.target.main = .name(try Pattern(parsing: "^brief$"))
+    let recording = try harness.run(scenario)
+    #expect(recording.failure == nil && recording.end == End(.exited, code: 0))
+    #expect(recording.processes.first { $0.isMain }?.isExact == true)
+  }
+
   @Test("The end of a failing launcher counts", arguments: [1, 3])
   func launcherFails(code: Int) throws {
     var scenario = harness.scenario("echo no; exit \(code)")
