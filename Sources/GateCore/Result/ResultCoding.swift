@@ -58,7 +58,8 @@ extension Approval {
 
 extension Baseline {
   enum CodingKeys: String, CodingKey {
-    case scenario, environment, fingerprint, definition, metrics, units, program, composition, curve, treeMethod, anchors
+    case scenario, environment, fingerprint, definition, metrics, units, program, composition, curve, treeMethod
+    case anchors
     case approval = "approved"
   }
 }

@@ -49,8 +49,8 @@ extension Note {
     case .recording: false
     case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
     case .machine, .comparedWithBuild, .notJudged, .otherTreeMethod, .baselineSeldomSteady, .environmentChanged: true
-    case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .noRepetitions,
-      .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase:
+    case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
+      .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase:
       false
     }
   }
