@@ -55,10 +55,10 @@ let package = Package(
     .default(enabledTraits: ["Gate", "LaunchReason", "LoopHunter"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+    .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
+    .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
   ],
   targets: [
     // Layer 0
