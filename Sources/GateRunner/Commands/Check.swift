@@ -60,7 +60,7 @@ package struct Check {
 
   private func loadProject(_ invocation: Invocation) throws -> Project {
     // On a developer's machine the secrets of CI are missing.
-    let areSecretsNeeded = invocation.isInCI || requiresDelivery
+    let areSecretsNeeded = invocation.ci.isInCI || requiresDelivery
     var project = try options.loadProject(in: invocation, webhooksNeeded: notifies && areSecretsNeeded)
     if !notifies { project.webhooks = [] }
     return project
