@@ -30,16 +30,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
 
   /// Creates the folder if it is missing, and checks that it is writable.
   package func prepare() throws(FileError) {
-    try SafeFile.makeFolder(path)
-    let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
-    do throws(ErrorNumber) {
-      let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-      defer { unlink(probe.systemText) }
-      // On a full disk a file can be created but not written.
-      try file.writeAll([0])
-    } catch {
-      throw error.whileWriting(path)
-    }
+    try SafeFile.prepareFolder(path, for: path)
   }
 
   /// Locks the folder against other runs for the lifetime of the result.

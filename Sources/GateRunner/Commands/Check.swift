@@ -26,6 +26,7 @@ package struct Check {
     try invocation.prepareMeasuring()
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
+    try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()

@@ -26,6 +26,7 @@ package struct Noise {
     try invocation.prepareMeasuring()
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
+    try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
@@ -54,7 +55,7 @@ package struct Noise {
     context.options = options.repeated
     context.outputs = artifacts.noise.outputs(ofFailed: result.studies.map(\.result)).mapValues(invocation.shown)
     invocation.console.report(besides: options) { NoiseReport.text(result, style: $0, context: context) }
-    try options.write(NoiseFile.encode(result, words: .reports), in: invocation)
+    for file in options.reportFiles { try file.write(NoiseFile.encode(result, words: .reports), in: invocation) }
     return context.exitCode
   }
 }

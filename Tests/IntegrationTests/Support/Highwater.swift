@@ -75,7 +75,9 @@ enum Highwater {
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments
       process.currentDirectoryURL = URL(fileURLWithPath: folder ?? project.path)
-      var environment = ProcessInfo.processInfo.environment
+      // On a CI system Highwater would also report to that system.
+      let ownSystem = ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITLAB_CI"]
+      var environment = ProcessInfo.processInfo.environment.filter { !ownSystem.contains($0.key) }
       environment["NO_COLOR"] = "1"
       process.environment = environment.merging(variables) { $1 }
       process.standardInput = FileHandle.nullDevice
