@@ -40,7 +40,9 @@ package struct Check {
 
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
-    guard let results = checkRun.results(of: plans), !invocation.isInterrupted else {
+    let measured = checkRun.results(of: plans)
+    invocation.console.endProgress()
+    guard let results = measured, !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin

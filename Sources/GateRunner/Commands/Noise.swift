@@ -37,6 +37,7 @@ package struct Noise {
       count: repetitions, triesVariants: triesVariants, rule: project.environment, measurer: invocation.measurer,
       artifacts: artifacts, showProgress: invocation.console.show
     )
+    defer { invocation.console.endProgress() }
     guard let studies = try round.studies(of: scenarios), !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
@@ -49,7 +50,7 @@ package struct Noise {
 
   private func report(_ result: NoiseResult, _ artifacts: ArtifactsFolder, _ invocation: Invocation) throws -> ExitCode
   {
-    invocation.console.clearProgress()
+    invocation.console.endProgress()
     var context = SummaryContext(exitCode: result.verdict.exitCode)
     context.detail = invocation.console.detail
     context.options = options.repeated

@@ -43,7 +43,7 @@ package struct Record {
       isComplete = scenarioRun.run(to: number, of: repetitions)
       if showsOutput { show(outputs.output(of: scenario.name, repetition: max(0, number)), on: invocation.console) }
     }
-    invocation.console.clearProgress()
+    invocation.console.endProgress()
     if !isComplete { invocation.console.say("interrupted: the command was stopped") }
     let interruptedCode = isComplete ? nil : invocation.interruptedCode ?? .interrupted
     run.duration = ContinuousClock.now - begin

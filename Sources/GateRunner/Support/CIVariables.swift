@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GateCore
 import GateFiles
+import GateReports
 
 /// What the CI system of this job tells about the build.
 ///
@@ -59,6 +60,15 @@ struct CIVariables: Sendable {
   /// Whether a CI system runs this job: they all set `CI`, but for Jenkins and Azure Pipelines.
   var isInCI: Bool {
     system != nil || !["", "0", "false"].contains(variables["CI", default: ""].lowercased())
+  }
+
+  /// What reads the log of this job.
+  var logReader: ProgressLog.Reader {
+    switch system?.name {
+    case .gitHub: .gitHub
+    case .gitLab: .gitLab
+    default: .other
+    }
   }
 
   // MARK: Sources

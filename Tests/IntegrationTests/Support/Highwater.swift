@@ -14,6 +14,11 @@ enum Highwater {
       (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
+    /// The lines on standard error, without the progress.
+    var messages: [Substring] {
+      errors.split(separator: "\n").filter { $0.firstMatch(of: #/  scenario [0-9]+ of [0-9]+$/#) == nil }
+    }
+
     /// The name of the exit code, from the last line of the summary.
     var verdict: String? {
       output.split(separator: "\n").last?.split(separator: " ").last.map(String.init)
