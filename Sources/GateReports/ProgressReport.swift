@@ -4,7 +4,7 @@ package import GateCore
 package enum ProgressReport {
   /// One line without a newline, narrower than the terminal by a column, so that the cursor does not wrap.
   ///
-  /// On a terminal each line replaces the previous one; elsewhere only lasting progress is worth printing.
+  /// On a terminal each line replaces the previous one; ``ProgressLog`` is for logs.
   package static func line(_ progress: Progress, style: TerminalStyle) -> String {
     if case .scenarioFinished(let scenario) = progress { return finished(scenario, style: style) }
     let (name, rest) = parts(of: progress)

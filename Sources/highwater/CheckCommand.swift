@@ -13,6 +13,7 @@ struct CheckCommand: UseCaseCommand {
         highwater check                       # all
         highwater check redis-load tag:fast   # some
         highwater check --json - | jq .verdict
+        highwater check --junit junit.xml --report codequality=quality.json
         highwater check --against build-main/server        # two builds, run alternately
         highwater check --against "PYTHONPATH=old" api     # the same command, other variables
 

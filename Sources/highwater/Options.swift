@@ -71,8 +71,8 @@ struct EnvironmentOption: ParsableArguments {
   }
 }
 
-/// The paths of a run's reports.
-struct ReportOptions: ParsableArguments {
+/// The paths of a result's files.
+struct ResultOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Also write the result file here; - is standard output.", valueName: "file"), completion: .file()
   )
@@ -85,8 +85,19 @@ struct ReportOptions: ParsableArguments {
   var html: String?
 
   func validate() throws {
-    guard json != "-" || html != "-" else {
-      throw ValidationError("--json and --html cannot both be written to standard output")
+    try validate([])
+  }
+
+  /// Checks these files together with other reports.
+  func validate(_ others: [ReportFile]) throws {
+    var options = SharedOptions()
+    add(to: &options)
+    options.reports = others
+    let files = options.reportFiles
+    for (index, file) in files.enumerated() {
+      guard let other = files[..<index].first(where: { $0.path == file.path }) else { continue }
+      let place = file.isStandardOutput ? "to standard output" : "to `\(file.path)`"
+      throw ValidationError("\(other.option) and \(file.option) cannot both be written \(place)")
     }
   }
 
@@ -94,6 +105,69 @@ struct ReportOptions: ParsableArguments {
   func add(to options: inout SharedOptions) {
     options.json = json
     options.html = html
+  }
+}
+
+/// The paths of a result's files and of the reports for CI systems.
+struct ReportOptions: ParsableArguments {
+  @OptionGroup var result: ResultOptions
+
+  @Option(
+    help: ArgumentHelp("Write a JUnit XML report; - is standard output.", valueName: "file"),
+    completion: .file(extensions: ["xml"])
+  )
+  var junit: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write a Markdown report, as for a comment on a pull request; - is standard output.", valueName: "file"),
+    completion: .file(extensions: ["md"])
+  )
+  var markdown: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write a report: \(ReportFile.formatNames). May be repeated; - is standard output.", valueName: "format=file"),
+    transform: ReportFile.init(parsing:)
+  )
+  var report: [ReportFile] = []
+
+  func validate() throws {
+    try result.validate(files)
+  }
+
+  func add(to options: inout SharedOptions) {
+    result.add(to: &options)
+    options.reports = files
+  }
+
+  private var files: [ReportFile] {
+    [junit.map { ReportFile(.junit, path: $0) }, markdown.map { ReportFile(.markdown, path: $0) }].compactMap(\.self)
+      + report
+  }
+}
+
+extension ReportFile {
+  fileprivate static let formatNames = ReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+
+  /// Parses a format and a file, as in `junit=out.xml`.
+  fileprivate init(parsing text: String) throws {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard let format = ReportFormat(rawValue: parts[0]) else {
+      throw ValidationError("`\(parts[0].prefix(40))` is not a format of reports: use one of \(Self.formatNames)")
+    }
+    guard parts.count == 2, !parts[1].isEmpty else {
+      throw ValidationError("`--report \(format.rawValue)` needs a file, as in `--report \(format.rawValue)=FILE`")
+    }
+    self.init(format, path: parts[1])
+  }
+
+  /// The option that gives this file.
+  fileprivate var option: String {
+    switch format {
+    case .json, .html, .junit, .markdown: "--\(format.rawValue)"
+    case .tap, .codequality, .openmetrics: "--report \(format.rawValue)"
+    }
   }
 }
 

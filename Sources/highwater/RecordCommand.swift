@@ -26,7 +26,7 @@ struct RecordCommand: UseCaseCommand {
   var repetitions = 1
 
   @OptionGroup var environment: EnvironmentOption
-  @OptionGroup var reports: ReportOptions
+  @OptionGroup var reports: ResultOptions
 
   @Option(help: ArgumentHelp("Time between samples, such as 5ms.", valueName: "time"))
   var interval: TimeArgument?

@@ -34,7 +34,11 @@ struct CommandLineTests {
       (["check", "--color", "pink"], "pink"), (["check", "--no-notify", "--require-delivery"], "mutually exclusive"),
       (["record"], "missing command"), (["record", "--interval", "5", "--", "true"], "interval"),
       (["compare", "a.json"], "current.json"), (["check", "--environment", "../x"], "not a valid environment name"),
-      (["check", "--junit", "x.xml"], "junit"), (["export"], "export"),
+      (["check", "--report", "svg=x"], "use one of json, html, junit, markdown, tap, codequality, openmetrics"),
+      (["check", "--report", "tap"], "needs a file, as in `--report tap=FILE`"),
+      (["check", "--junit", "-", "--report", "tap=-"], "--junit and --report tap cannot both be written"),
+      (["compare", "a", "b", "--markdown", "x", "--html", "x"], "--html and --markdown cannot both be written to `x`"),
+      (["record", "--junit", "x.xml", "--", "true"], "junit"), (["export"], "export"),
       (["trend", "--limit", "3"], "limit"), (["launches"], "file"),
     ])
   func usage(arguments: [String], expected: String) throws {

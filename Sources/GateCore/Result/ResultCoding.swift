@@ -6,7 +6,7 @@ extension RunInfo {
     case duration = "durationSeconds"
     case commit
     case isDirty = "dirty"
-    case subject, branch, buildURL
+    case subject, branch, buildURL, pullRequest, shard
   }
 
   /// Only the ID is required.
@@ -21,7 +21,9 @@ extension RunInfo {
       isDirty: try fields.decode(Bool.self, forKey: .isDirty),
       subject: try text(.subject),
       branch: try text(.branch),
-      buildURL: try text(.buildURL)
+      buildURL: try text(.buildURL),
+      pullRequest: try text(.pullRequest),
+      shard: try fields.decodeIfPresent(Shard.self, forKey: .shard)
     )
   }
 
@@ -35,6 +37,8 @@ extension RunInfo {
     try fields.encodeIfPresent(subject, forKey: .subject)
     try fields.encodeIfPresent(branch, forKey: .branch)
     try fields.encodeIfPresent(buildURL, forKey: .buildURL)
+    try fields.encodeIfPresent(pullRequest, forKey: .pullRequest)
+    try fields.encodeIfPresent(shard, forKey: .shard)
   }
 }
 

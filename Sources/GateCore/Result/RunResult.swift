@@ -38,6 +38,21 @@ package struct RunInfo: Sendable, Hashable, Codable {
   package var branch: String?
   /// The build's page on the CI system.
   package var buildURL: String?
+  /// The number of the pull or merge request that the build tests.
+  package var pullRequest: String?
+  /// The part of a build that is split over several jobs; nil for a single job.
+  package var shard: Shard?
+
+  /// One of several jobs that share the work of a build.
+  package struct Shard: Sendable, Hashable, Codable {
+    /// Counts from 1.
+    package var index: Int
+    package var count: Int
+
+    package init(index: Int, count: Int) {
+      (self.index, self.count) = (index, count)
+    }
+  }
 
   package init(
     id: String,
@@ -47,7 +62,9 @@ package struct RunInfo: Sendable, Hashable, Codable {
     isDirty: Bool = false,
     subject: String? = nil,
     branch: String? = nil,
-    buildURL: String? = nil
+    buildURL: String? = nil,
+    pullRequest: String? = nil,
+    shard: Shard? = nil
   ) {
     self.id = id
     self.startedAt = startedAt
@@ -57,6 +74,8 @@ package struct RunInfo: Sendable, Hashable, Codable {
     self.subject = subject
     self.branch = branch
     self.buildURL = buildURL
+    self.pullRequest = pullRequest
+    self.shard = shard
   }
 }
 

@@ -88,3 +88,11 @@ package enum ProjectFile {
     return project
   }
 }
+
+extension Project {
+  /// The path relative to ``root`` of a file that messages name: with an absolute path, or relative to the working
+  /// directory.
+  package func repositoryPath(of file: String, from workingDirectory: String) -> String {
+    PathText.relative(PathText.absolute(file, from: workingDirectory), to: root)
+  }
+}

@@ -33,16 +33,7 @@ package struct ArtifactsFolder: Sendable, Equatable {
   /// A folder that is created here is ignored by git.
   package func prepare() throws(FileError) {
     let isNew = access(path.systemText, F_OK) != 0
-    try SafeFile.makeFolder(path)
-    let probe = "\(path)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
-    do throws(ErrorNumber) {
-      let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-      defer { unlink(probe.systemText) }
-      // On a full disk a file can be created but not written.
-      try file.writeAll([0])
-    } catch {
-      throw error.whileWriting(path)
-    }
+    try SafeFile.prepareFolder(path, for: path)
     if isNew { try SafeFile.write(Array("*\n".utf8), to: "\(path)/.gitignore") }
   }
 

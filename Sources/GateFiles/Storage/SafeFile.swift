@@ -49,6 +49,40 @@ package enum SafeFile {
     try folder.replaceFile(name(of: path), mode: 0o644, orThrow: { $0.whileWriting(path) }, produce)
   }
 
+  /// Adds bytes to the end of a regular file, which is created if it is missing; an empty line separates them from
+  /// earlier text.
+  package static func append(_ bytes: [UInt8], to path: String) throws(FileError) {
+    try checkSpelling(path)
+    do throws(ErrorNumber) {
+      let file = try Descriptor.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode: 0o644)
+      guard case .regular(let size) = try file.kind() else { throw ErrorNumber(ENXIO) }
+      try file.writeAll((size > 0 ? [0x0a] : []) + bytes)
+    } catch {
+      throw error.whileWriting(path)
+    }
+  }
+
+  /// Checks that a file can be written, and creates missing folders.
+  package static func prepareToWrite(_ path: String) throws(FileError) {
+    try checkSpelling(path)
+    try refuseSpecialFile(path)
+    try prepareFolder(folder(of: path), for: path)
+  }
+
+  /// Creates a folder if it is missing, and checks that files can be written to it; errors name `path`.
+  static func prepareFolder(_ folder: String, for path: String) throws(FileError) {
+    try makeFolder(folder)
+    let probe = "\(folder)/.highwater-\(UInt64.random(in: 0 ... .max)).tmp"
+    do throws(ErrorNumber) {
+      let file = try Descriptor.open(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+      defer { unlink(probe.systemText) }
+      // On a full disk a file can be created but not written.
+      try file.writeAll([0])
+    } catch {
+      throw error.whileWriting(path)
+    }
+  }
+
   /// Creates a folder and its missing parents.
   package static func makeFolder(_ path: String) throws(FileError) {
     try checkSpelling(path)

@@ -1,14 +1,14 @@
-import GateCore
+package import GateCore
 import Glibc
 
 /// A POSIX thread for code that blocks in the kernel, which a Swift task must not do.
 ///
 /// All signals are blocked in it, so that they reach the thread that waits for them.
-final class PosixThread: Sendable {
+package final class PosixThread: Sendable {
   private let thread: pthread_t
 
   /// Runs the body on a new thread; the kernel stores at most 15 bytes of the name.
-  init(named name: StaticString, running body: @escaping @Sendable () -> Void) throws(SystemFailure) {
+  package init(named name: StaticString, running body: @escaping @Sendable () -> Void) throws(SystemFailure) {
     let created = Self.create(Unmanaged.passRetained(Body(name: name, run: body)))
     guard created.code == 0 else { throw SystemFailure(.thread, code: created.code) }
     thread = created.thread

@@ -12,6 +12,8 @@ struct NotificationJSON: Encodable {
     var dirty: Bool?
     var branch: String?
     var buildURL: String?
+    var pullRequest: String?
+    var shard: RunInfo.Shard?
   }
 
   struct Scenario: Encodable {
@@ -137,7 +139,9 @@ extension NotificationJSON.Run {
       commit: run.commit,
       dirty: run.isDirty ? true : nil,
       branch: run.branch,
-      buildURL: run.buildURL
+      buildURL: run.buildURL,
+      pullRequest: run.pullRequest,
+      shard: run.shard
     )
   }
 }

@@ -81,8 +81,7 @@ struct RunPageScenario {
   private var sentences: [String] {
     let block = ScenarioBlock(
       scenario: scenario, context: context, notes: NoteList([scenario], detail: .verbose))
-    return (scenario.failure == nil ? [] : block.failureTexts)
-      + (isRecording ? [] : [block.missingBaseline].compactMap(\.self)) + block.sentences
+    return block.reasons
   }
 
   private var output: String? {

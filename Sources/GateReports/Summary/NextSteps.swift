@@ -9,7 +9,7 @@ struct NextSteps {
   private static let mostNames = 6
 
   func write(to page: inout TerminalPage) {
-    let (steps, advice) = (remeasurements + approvals + closerLooks, advice)
+    let (steps, advice) = (suggestions, advice)
     guard !steps.isEmpty || !advice.isEmpty else { return }
     page.gap()
     page.line(page.style.painted("What to do next", .strong))
@@ -17,13 +17,18 @@ struct NextSteps {
       page.paragraph(step.purpose, indent: 2)
       page.command(step.words, indent: 4)
     }
-    for text in advice { page.paragraph(text, indent: 2) }
-    if !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck {
-      let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
-      page.paragraph(
-        "to approve on another machine, download \(file) of this build and add `--from\(Format.space)FILE`", indent: 2)
-    }
+    for text in advice + [downloadAdvice].compactMap(\.self) { page.paragraph(text, indent: 2) }
   }
+
+  /// How to approve what a CI system measured.
+  var downloadAdvice: String? {
+    guard !approvals.isEmpty, result.run.buildURL != nil, context.approval == .lastCheck else { return nil }
+    let file = context.resultPath.map { TerminalText.safe($0) } ?? "the result file"
+    return "to approve on another machine, download \(file) of this build and add `--from\(Format.space)FILE`"
+  }
+
+  /// All commands, in the order of the summary.
+  var suggestions: [Suggestion] { remeasurements + approvals + closerLooks }
 
   /// A command with its purpose.
   struct Suggestion: Equatable {

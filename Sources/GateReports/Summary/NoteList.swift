@@ -26,17 +26,21 @@ struct NoteList {
     Self.write(texts, to: &page)
   }
 
-  /// Writes notes that several scenarios have, with their names unless all have them.
+  /// Writes ``shared``.
   func writeShared(to page: inout TerminalPage) {
+    Self.write(shared, to: &page)
+  }
+
+  /// The notes that several scenarios have, with their names unless all have them.
+  var shared: [String] {
     let shared = scenarios.flatMap(shown).counted.map(\.element).filter { counts[$0, default: 1] > 1 }
-    let texts = shared.map { note in
+    return shared.map { note in
       let holders = scenarios.filter { $0.notes.contains(note) }
       let names = holders.map(\.name.text).joined(separator: ", ")
       let subject = holders.count <= Self.mostNames ? names : Format.count(holders.count, "scenario")
       let text = note.text(in: holders[0])
       return holders.count == scenarios.count ? text : "\(subject): \(text)"
     }
-    Self.write(texts, to: &page)
   }
 
   /// For a passing scenario, notes that are true of every run are not repeated.

@@ -14,10 +14,22 @@ struct ScenarioBlock {
     if let missingBaseline { page.paragraph(missingBaseline, indent: 2) }
     MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style).write(to: &page, indent: 2)
     page.list(sentences)
-    writeComposition(to: &page)
+    if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind: ") }
     if isVerbose || scenario.verdict == .inconclusive, let text = scenario.stopText { page.paragraph(text, indent: 2) }
     if isVerbose { writeRepetitions(to: &page) }
     for note in notes.own(of: scenario) { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
+  }
+
+  /// The block as the lines of a plain text.
+  func text(width: Int) -> String {
+    var page = TerminalPage(TerminalStyle(width: width))
+    write(to: &page)
+    return page.text
+  }
+
+  /// Why the scenario has its verdict.
+  var reasons: [String] {
+    (scenario.failure == nil ? [] : failureTexts) + [missingBaseline].compactMap(\.self) + sentences
   }
 
   // MARK: Metrics
@@ -80,18 +92,20 @@ struct ScenarioBlock {
 
   // MARK: Composition and repetitions
 
+  /// What the change consists of, if known.
+  ///
   /// Compositions are read at the end: if memory was released before, they do not explain the verdict.
-  private func writeComposition(to page: inout TerminalPage) {
+  var compositionText: String? {
     guard [.regression, .improved].contains(scenario.verdict), let before = scenario.reference?.composition,
       let now = scenario.composition
-    else { return }
+    else { return nil }
     let difference = Double((now.resident - before.resident).count)
     let explainsVerdict = scenario.metrics.contains { metric in
       guard metric.verdict == scenario.verdict, let shift = metric.change?.shift else { return false }
       return difference / shift >= 0.5
     }
     let text = CompositionChange(before: before, now: now).text
-    if explainsVerdict, !text.isEmpty { page.paragraph(text, indent: 2, label: "by kind: ") }
+    return explainsVerdict && !text.isEmpty ? text : nil
   }
 
   private func writeRepetitions(to page: inout TerminalPage) {

@@ -39,6 +39,10 @@ package struct SummaryContext: Sendable, Equatable {
   /// Options that a command in a hint must repeat, as in `["--config", "ci/other.yml"]`.
   package var options: [String]
   package var approval: ApprovalSource
+  /// The project file, relative to the repository's root; nil without one.
+  package var projectFile: String?
+  /// Where the scenarios are defined, with files relative to the repository's root.
+  package var places: [ScenarioName: SourcePlace] = [:]
   /// The command that `record` measured.
   package var recorded: [String] = []
 

@@ -20,16 +20,27 @@ struct MetricTable {
         .init(side: .left),
       ],
       rows: metrics.map { metric in
-        let tone = metric.verdict == .pass ? nil : metric.verdict.tone
-        let baseline = metric.baseline.map { Format.plainAmount($0.median, unit: metric.unit) } ?? ""
+        let (row, tone) = (row(metric, style), metric.verdict == .pass ? nil : metric.verdict.tone)
         return [
-          .init(metric.metric.label(unit: metric.unit)), .init(baseline),
-          .init(baseline.isEmpty ? "" : style.arrow, .faint), .init(now(metric, style)),
-          .init(metric.change.map { Self.signed($0.absolute, metric) } ?? "", tone),
-          .init(Format.percent(metric.change?.percent), tone), .init(allowedText(metric, style), .faint),
-          .init(word(metric), tone),
+          .init(row.label), .init(row.baseline), .init(row.baseline.isEmpty ? "" : style.arrow, .faint), .init(row.now),
+          .init(row.change, tone), .init(row.percent, tone), .init(row.allowed, .faint), .init(word(metric), tone),
         ]
       })
+  }
+
+  /// The texts of a comparison; those that do not apply are empty.
+  struct Row {
+    let label, baseline, now, change, percent, allowed: String
+  }
+
+  func row(_ metric: MetricResult, _ style: TerminalStyle) -> Row {
+    Row(
+      label: metric.metric.label(unit: metric.unit),
+      baseline: metric.baseline.map { Format.plainAmount($0.median, unit: metric.unit) } ?? "",
+      now: now(metric, style),
+      change: metric.change.map { Self.signed($0.absolute, metric) } ?? "",
+      percent: Format.percent(metric.change?.percent),
+      allowed: allowedText(metric, style))
   }
 
   private func measurement(_ style: TerminalStyle) -> Table {

@@ -41,23 +41,22 @@ struct CheckReport {
       }
     printSummary(exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
     for failure in writeFailures { invocation.console.printError(failure) }
+    invocation.reportToCI(result, context: context(exitCode))
     return exitCode
   }
 
-  /// Writes the result to both locations, and the page.
+  /// Writes the result to the artifacts, and the reports.
   ///
   /// - Returns: the errors of writing.
   private func write() -> [FileError] {
-    let bytes = ResultFile.encode(result, words: .reports)
     var failures: [FileError] = []
     func attempt(_ write: () throws(FileError) -> Void) {
       do throws(FileError) { try write() } catch { failures.append(error) }
     }
-    attempt { () throws(FileError) in try SafeFile.write(bytes, to: artifacts.result) }
-    attempt { () throws(FileError) in try options.write(bytes, in: invocation) }
     attempt { () throws(FileError) in
-      try options.writePage({ RunPage.text(result, context: context(result.verdict.exitCode)) }, in: invocation)
+      try SafeFile.write(ResultFile.encode(result, words: .reports), to: artifacts.result)
     }
+    failures += options.writeReports(of: result, context: context(result.verdict.exitCode), in: invocation)
     if !comparisons.isEmpty {
       let other = RunResult(run: result.run, environment: result.environment, scenarios: comparisons)
       attempt { () throws(FileError) in
@@ -77,6 +76,13 @@ struct CheckReport {
     var context = SummaryContext(exitCode: exitCode, resultPath: invocation.shown(artifacts.result))
     context.detail = invocation.console.detail
     context.options = options.repeated
+    context.projectFile = invocation.repositoryPath(of: project.file, in: project)
+    context.places = project.scenarios.reduce(into: [:]) { places, scenario in
+      places[scenario.name] = scenario.place.map { place in
+        SourcePlace(
+          file: invocation.repositoryPath(of: place.file, in: project), line: place.line, column: place.column)
+      }
+    }
     if isComparison { context.approval = .unavailable }
     context.outputs = artifacts.outputs(ofFailed: result.scenarios).mapValues(invocation.shown)
     return context

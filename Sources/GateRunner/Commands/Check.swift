@@ -26,6 +26,7 @@ package struct Check {
     try invocation.prepareMeasuring()
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
+    try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
@@ -39,7 +40,9 @@ package struct Check {
 
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
-    guard let results = checkRun.results(of: plans), !invocation.isInterrupted else {
+    let measured = checkRun.results(of: plans)
+    invocation.console.endProgress()
+    guard let results = measured, !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin
@@ -60,7 +63,7 @@ package struct Check {
 
   private func loadProject(_ invocation: Invocation) throws -> Project {
     // On a developer's machine the secrets of CI are missing.
-    let areSecretsNeeded = invocation.isInCI || requiresDelivery
+    let areSecretsNeeded = invocation.ci.isInCI || requiresDelivery
     var project = try options.loadProject(in: invocation, webhooksNeeded: notifies && areSecretsNeeded)
     if !notifies { project.webhooks = [] }
     return project

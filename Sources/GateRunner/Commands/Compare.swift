@@ -17,6 +17,7 @@ package struct Compare {
 
   /// Judges each scenario of the current file against the scenario of the same name in the base file.
   package func run(in invocation: Invocation) throws -> ExitCode {
+    try options.prepareReports(in: invocation)
     let before = try ComparedFile(path: invocation.absolute(base), shown: base)
     let after = try ComparedFile(path: invocation.absolute(current), shown: current)
     var scenarios = after.scenarios.map { scenario in
@@ -41,12 +42,16 @@ package struct Compare {
 
   private func report(_ result: RunResult, _ invocation: Invocation) throws {
     let console = invocation.console
-    try options.write(ResultFile.encode(result, words: .reports), in: invocation)
-    let context = SummaryContext(
+    var context = SummaryContext(
       command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
     )
-    try options.writePage({ RunPage.text(result, context: context) }, in: invocation)
+    // The project file is not known, so that reports refer to the judged file.
+    let place = SourcePlace(file: current, line: 1, column: 1)
+    context.places = result.scenarios.reduce(into: [:]) { $0[$1.name] = place }
+    let failures = options.writeReports(of: result, context: context, in: invocation)
     console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
+    invocation.reportToCI(result, context: context)
+    if let failure = failures.first { throw failure }
   }
 }
 

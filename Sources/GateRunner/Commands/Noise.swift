@@ -26,6 +26,7 @@ package struct Noise {
     try invocation.prepareMeasuring()
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
+    try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
@@ -36,6 +37,7 @@ package struct Noise {
       count: repetitions, triesVariants: triesVariants, rule: project.environment, measurer: invocation.measurer,
       artifacts: artifacts, showProgress: invocation.console.show
     )
+    defer { invocation.console.endProgress() }
     guard let studies = try round.studies(of: scenarios), !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
@@ -48,13 +50,13 @@ package struct Noise {
 
   private func report(_ result: NoiseResult, _ artifacts: ArtifactsFolder, _ invocation: Invocation) throws -> ExitCode
   {
-    invocation.console.clearProgress()
+    invocation.console.endProgress()
     var context = SummaryContext(exitCode: result.verdict.exitCode)
     context.detail = invocation.console.detail
     context.options = options.repeated
     context.outputs = artifacts.noise.outputs(ofFailed: result.studies.map(\.result)).mapValues(invocation.shown)
     invocation.console.report(besides: options) { NoiseReport.text(result, style: $0, context: context) }
-    try options.write(NoiseFile.encode(result, words: .reports), in: invocation)
+    for file in options.reportFiles { try file.write(NoiseFile.encode(result, words: .reports), in: invocation) }
     return context.exitCode
   }
 }

@@ -25,6 +25,7 @@ package struct Record {
   ///
   /// - Returns: `pass`, `failed` if the command did not end with exit code 0, or the code of the interruption.
   package func run(in invocation: Invocation) throws -> ExitCode {
+    try options.prepareReports(in: invocation)
     let scratch = try ScratchFolder(in: try invocation.prepareMeasuring())
     let scenario = scenario(in: invocation)
     let rule = EnvironmentRule(name: options.environment)
@@ -42,7 +43,7 @@ package struct Record {
       isComplete = scenarioRun.run(to: number, of: repetitions)
       if showsOutput { show(outputs.output(of: scenario.name, repetition: max(0, number)), on: invocation.console) }
     }
-    invocation.console.clearProgress()
+    invocation.console.endProgress()
     if !isComplete { invocation.console.say("interrupted: the command was stopped") }
     let interruptedCode = isComplete ? nil : invocation.interruptedCode ?? .interrupted
     run.duration = ContinuousClock.now - begin
@@ -82,10 +83,9 @@ package struct Record {
     invocation.console.report(besides: options) { style in
       RecordReport.text(result.scenarios[0], recording: recording, style: style)
     }
-    try options.write(ResultFile.encode(result, words: .reports), in: invocation)
     var context = SummaryContext(command: .record, exitCode: result.verdict.exitCode, approval: .unavailable)
     context.options = repetitions > 1 ? ["--repetitions", "\(repetitions)"] : []
     context.recorded = command
-    try options.writePage({ RunPage.text(result, context: context) }, in: invocation)
+    if let failure = options.writeReports(of: result, context: context, in: invocation).first { throw failure }
   }
 }

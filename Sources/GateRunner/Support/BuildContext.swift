@@ -3,9 +3,11 @@ import GateFiles
 
 /// The build under test, according to the CI system or the checkout.
 struct BuildContext {
-  private let variables: [String: String]
   private let root: String
   private let isInCheckout: Bool
+  /// Who started the build, and the user of this process.
+  private let starter: String?
+  private let user: String?
   /// The commit of the checkout, which is not the tested one if a variable names another.
   let head: String?
   let commit: String?
@@ -13,24 +15,21 @@ struct BuildContext {
   let subject: String?
   let branch: String?
   let buildURL: String?
+  let pullRequest: String?
+  let shard: RunInfo.Shard?
 
-  /// Reads the variables of common CI systems, then the checkout.
+  /// Reads the variables of the CI system, then the checkout.
   init(variables: [String: String], root: String) {
-    func first(_ names: String...) -> String? { Self.first(of: names, in: variables) }
     let checkout = GitCheckout(containing: root)
-    (self.variables, self.root, isInCheckout) = (variables, root, checkout != nil)
+    let known = CIVariables(variables)
+    (self.root, isInCheckout) = (root, checkout != nil)
     head = checkout?.commit
-    commit =
-      first("HIGHWATER_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "GIT_COMMIT") ?? checkout?.commit
-    subject =
-      first("HIGHWATER_SUBJECT", "CI_COMMIT_TITLE").map { String($0.prefix { !$0.isNewline }) }
-      ?? commit.flatMap { GitQuery.subject(of: $0, in: root) }
-    branch =
-      first(
-        "HIGHWATER_BRANCH", "GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "GIT_BRANCH"
-      ) ?? checkout?.branch
-    buildURL =
-      first("HIGHWATER_BUILD_URL", "CI_JOB_URL", "BUILDKITE_BUILD_URL", "BUILD_URL") ?? Self.gitHubRun(variables)
+    commit = known.commit ?? checkout?.commit
+    subject = known.subject ?? commit.flatMap { GitQuery.subject(of: $0, in: root) }
+    branch = known.branch ?? checkout?.branch
+    (buildURL, pullRequest, shard) = (known.buildURL, known.pullRequest, known.shard)
+    starter = known.person
+    user = variables["USER"].flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Whether tracked files differ from the commit now; false where the commit is not the checkout's.
@@ -41,20 +40,6 @@ struct BuildContext {
 
   /// The user, for approvals.
   var person: String {
-    Self.first(
-      of: ["HIGHWATER_APPROVER", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILDKITE_BUILD_AUTHOR"], in: variables)
-      ?? (isInCheckout ? GitQuery.userName(in: root) : nil) ?? Self.first(of: ["USER"], in: variables) ?? "unknown"
-  }
-
-  private static func first(of names: [String], in variables: [String: String]) -> String? {
-    names.lazy.compactMap { variables[$0] }.first { !$0.isEmpty }.map { String($0.prefix(1000)) }
-  }
-
-  /// GitHub only provides the parts of the address.
-  private static func gitHubRun(_ variables: [String: String]) -> String? {
-    guard let server = variables["GITHUB_SERVER_URL"], let repository = variables["GITHUB_REPOSITORY"],
-      let run = variables["GITHUB_RUN_ID"]
-    else { return nil }
-    return "\(server)/\(repository)/actions/runs/\(run)"
+    starter ?? (isInCheckout ? GitQuery.userName(in: root) : nil) ?? user ?? "unknown"
   }
 }

@@ -18,6 +18,9 @@ package final class Console: Sendable {
 
   private struct State {
     var hasProgressLine = false
+    /// The progress where there is no terminal, and what notices that a repetition takes long.
+    var log: ProgressLog
+    var ticker: Ticker?
     /// The `errno` of the first write that failed.
     var outputError: CInt?
   }
@@ -27,7 +30,7 @@ package final class Console: Sendable {
   private let variables: [String: String]
   private let output: CInt
   private let errors: CInt
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// Writes to the two standard streams, or to the given open descriptors.
   package init(
@@ -42,6 +45,7 @@ package final class Console: Sendable {
     self.variables = variables
     self.output = output
     self.errors = errors
+    state = Mutex(State(log: ProgressLog(for: CIVariables(variables).logReader)))
   }
 
   /// The detail of a summary.
@@ -117,11 +121,35 @@ package final class Console: Sendable {
     }
   }
 
-  /// Shows the progress of a run on one line of a terminal, which is overwritten; otherwise does nothing.
+  /// Shows the progress of a run: on one line of a terminal, which is overwritten, or as lines of a log.
   func show(_ progress: Progress) {
-    guard volume != .quiet, isatty(errors) == 1, variables["TERM"] != "dumb" else { return }
+    guard volume != .quiet else { return }
+    guard isatty(errors) == 1, variables["TERM"] != "dumb" else { return log(progress) }
     write("\r\u{1b}[K" + ProgressReport.line(progress, style: style(onOutput: false)), to: errors)
     state.withLock { $0.hasProgressLine = true }
+  }
+
+  /// Ends the progress of a run; it may have been interrupted.
+  func endProgress() {
+    clearProgress()
+    let text = state.withLock { state in
+      state.ticker = nil
+      return state.log.endText(seconds: time(nil))
+    }
+    if !text.isEmpty { write(text, to: errors) }
+  }
+
+  private func log(_ progress: Progress) {
+    let text = state.withLock { state in
+      if state.ticker == nil { state.ticker = Ticker(every: .seconds(1)) { [weak self] in self?.logWaiting() } }
+      return state.log.text(for: progress, at: .now, seconds: time(nil))
+    }
+    if !text.isEmpty { write(text, to: errors) }
+  }
+
+  private func logWaiting() {
+    let text = state.withLock { $0.log.waitingText(at: .now) }
+    if !text.isEmpty { write(text, to: errors) }
   }
 
   /// Copies a text to standard error unchanged.

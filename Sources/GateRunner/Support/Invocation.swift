@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import GateCore
+import GateFiles
 import GateProbe
 import GateReports
 import Glibc
@@ -47,16 +48,18 @@ package struct Invocation: Sendable {
     path.hasPrefix("/") ? path : "\(workingDirectory)/\(path)"
   }
 
+  /// The path of a project's file below the repository's root, as CI systems show it.
+  func repositoryPath(of file: String, in project: Project) -> String {
+    project.repositoryPath(of: file, from: workingDirectory)
+  }
+
   /// The path as a user would type it here: relative if it is below the working directory.
   func shown(_ path: String) -> String {
     path.hasPrefix("\(workingDirectory)/") ? String(path.dropFirst(workingDirectory.count + 1)) : path
   }
 
-  /// Whether a CI system runs this: they all set `CI`, but for Jenkins and Azure Pipelines.
-  var isInCI: Bool {
-    let isNamed = ["JENKINS_URL", "TF_BUILD"].contains { !variables[$0, default: ""].isEmpty }
-    return isNamed || !["", "0", "false"].contains(variables["CI", default: ""].lowercased())
-  }
+  /// What the CI system of this job tells.
+  var ci: CIVariables { CIVariables(variables) }
 
   /// Whether a signal requested the end of the run.
   var isInterrupted: Bool { interruption.signal != nil }
@@ -82,7 +85,7 @@ extension RunInfo {
     isDirty = build.isDirty
     subject = build.subject
     branch = build.branch
-    buildURL = build.buildURL
+    (buildURL, pullRequest, shard) = (build.buildURL, build.pullRequest, build.shard)
   }
 
   /// A run of an unknown build.

@@ -15,6 +15,8 @@ package struct SharedOptions: Sendable, Equatable {
   package var json: String?
   /// The path of the run page; `-` is standard output.
   package var html: String?
+  /// Further reports.
+  package var reports: [ReportFile] = []
 
   package init() {}
 }
@@ -39,29 +41,6 @@ extension SharedOptions {
     if let environment { project.environment.name = environment }
     return project
   }
-
-  /// Writes the result file for `--json`, if given.
-  func write(_ result: [UInt8], in invocation: Invocation) throws(FileError) {
-    guard let json else { return }
-    try put(result, at: json, in: invocation)
-  }
-
-  /// Writes the run page for `--html`, if given.
-  func writePage(_ page: () -> String, in invocation: Invocation) throws(FileError) {
-    guard let html else { return }
-    try put(Array(page().utf8), at: html, in: invocation)
-  }
-
-  private func put(_ report: [UInt8], at path: String, in invocation: Invocation) throws(FileError) {
-    if path == "-" {
-      invocation.console.print(String(decoding: report, as: UTF8.self))
-    } else {
-      try SafeFile.write(report, to: invocation.absolute(path))
-    }
-  }
-
-  /// Whether standard output has a report, so that messages go to standard error.
-  var isOutputTaken: Bool { json == "-" || html == "-" }
 }
 
 extension FileWords {

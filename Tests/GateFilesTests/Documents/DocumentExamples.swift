@@ -21,7 +21,9 @@ enum DocumentExamples {
     run: RunInfo(
       id: "019b7c9e-5a2e-7000-8000-00000000002a", startedAt: instant, duration: .milliseconds(12_345),
       commit: "9437a5f", isDirty: true,
-      subject: "Load “all” rows at once", branch: "feature/faster-load", buildURL: "https://ci.example/builds/7?tab=log"
+      subject: "Load “all” rows at once", branch: "feature/faster-load",
+      buildURL: "https://ci.example/builds/7?tab=log",
+      pullRequest: "12", shard: RunInfo.Shard(index: 2, count: 4)
     ),
     environment: environment,
     scenarios: [judged, failed, leaking]

@@ -138,31 +138,39 @@ struct UnusableFilesTests {
     #expect(try project.read("file") == "2")
   }
 
-  @Test(
-    "If the result or the page cannot be written, the verdict is still reported, and a pass becomes 3",
-    arguments: [(2.0, ExitCode.failed, "pass"), (12, .regression, "regression")])
-  func unwritableReport(mebibytes: Double, code: ExitCode, verdict: String) throws {
+  @Test("A report that cannot be written is an error before a target starts", arguments: ReportFormat.allCases)
+  func unwritableReport(format: ReportFormat) throws {
     let project = try UseCaseProject(holding: 2)
-    try project.checkAndApprove()
     try project.write("", to: "file")
-    project.measurer.hold(mebibytes)
     for place in ["file/out", ".", "/proc/out"] {
-      let json = try project.check { $0.options.json = place }
-      let page = try project.check { $0.options.html = place }
-      for check in [json, page] {
-        #expect(check.code == code, "\(check.errors)")
-        #expect(check.output.contains("load") && check.errors.contains("error:"), "\(check.text)")
-      }
-      #expect(try project.result()["verdict"] as? String == verdict)
+      let check = try project.check { $0.options.reports = [ReportFile(format, path: place)] }
+      #expect(check.code == .usage && check.errors.contains("hint:"), "\(check.text)")
+      #expect(project.measurer.measured.isEmpty && !project.exists(".highwater/result.json"))
     }
   }
 
-  @Test("Without a baseline, a report that cannot be written leaves exit code 5")
-  func unwritableWithoutBaseline() throws {
+  @Test(
+    "If a report cannot be written in the end, the verdict and the other reports remain, and a pass becomes 3",
+    arguments: [
+      (2, ExitCode.failed, "pass"), (12, .regression, "regression"), (nil, .noBaseline, "no-baseline"),
+    ] as [(Double?, ExitCode, String)])
+  func lostReport(mebibytes: Double?, code: ExitCode, verdict: String) throws {
     let project = try UseCaseProject(holding: 2)
-    try project.write("", to: "file")
-    let check = try project.check { $0.options.html = "file/run.html" }
-    #expect(check.code == .noBaseline && check.errors.contains("file/run.html"))
+    if mebibytes != nil { try project.checkAndApprove() }
+    let folder = project.url("reports").path
+    project.measurer.follow { _, _ in
+      try? FileManager.default.removeItem(atPath: folder)
+      _ = FileManager.default.createFile(atPath: folder, contents: nil)
+      return .holding(mebibytes ?? 2)
+    }
+    let check = try project.check { check in
+      check.options.html = "reports/run.html"
+      check.options.reports = [ReportFile(.junit, path: "reports/a.xml"), ReportFile(.markdown, path: "run.md")]
+    }
+    #expect(check.code == code && check.verdict == code.name, "\(check.text)")
+    #expect(check.errors.contains("reports/run.html: error:") && check.errors.contains("reports/a.xml: error:"))
+    #expect(try project.read("run.md").contains(verdict))
+    #expect(try project.result()["verdict"] as? String == verdict)
   }
 
   @Test("`--quiet` prints less and ends with the verdict")
@@ -186,5 +194,28 @@ struct UnusableFilesTests {
     #expect(printed.errors.contains("no-baseline"))
     _ = try project.check { $0.options.json = "reports/out.json" }
     #expect(try project.read("reports/out.json") == project.read(".highwater/result.json"))
+  }
+
+  @Test("Every format is written at once, with the line of the scenario in the project file")
+  func allFormats() throws {
+    let project = try UseCaseProject(holding: 2)
+    try project.checkAndApprove()
+    project.measurer.hold(12)
+    let check = try project.check { check in
+      check.options.reports = ReportFormat.allCases.map { ReportFile($0, path: "reports/\($0.rawValue)") }
+    }
+    #expect(check.code == .regression)
+    let starts = [
+      "{", "<!doctype html>", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites",
+      "<!-- highwater: highwater.yml ", "TAP version 13\n1..1\nnot ok 1 - load\n", "[\n", "# TYPE highwater_",
+    ]
+    for (format, start) in zip(ReportFormat.allCases, starts) {
+      #expect(try project.read("reports/\(format.rawValue)").hasPrefix(start), "\(format)")
+    }
+    #expect(try project.read("reports/codequality").contains("\"begin\" : 4"))
+    let compared = try project.compare("reports/json", "reports/json") {
+      $0.options.reports = [ReportFile(.markdown, path: "-")]
+    }
+    #expect(compared.output.hasPrefix("<!-- highwater: linux-") && compared.errors.contains("highwater: "))
   }
 }

@@ -14,6 +14,11 @@ enum Highwater {
       (output + " " + errors).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
+    /// The lines on standard error, without the progress.
+    var messages: [Substring] {
+      errors.split(separator: "\n").filter { $0.firstMatch(of: #/  scenario [0-9]+ of [0-9]+$/#) == nil }
+    }
+
     /// The name of the exit code, from the last line of the summary.
     var verdict: String? {
       output.split(separator: "\n").last?.split(separator: " ").last.map(String.init)
@@ -75,7 +80,9 @@ enum Highwater {
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments
       process.currentDirectoryURL = URL(fileURLWithPath: folder ?? project.path)
-      var environment = ProcessInfo.processInfo.environment
+      // On a CI system Highwater would also report to that system.
+      let ownSystem = ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITLAB_CI"]
+      var environment = ProcessInfo.processInfo.environment.filter { !ownSystem.contains($0.key) }
       environment["NO_COLOR"] = "1"
       process.environment = environment.merging(variables) { $1 }
       process.standardInput = FileHandle.nullDevice

@@ -1,0 +1,101 @@
+package import GateCore
+
+/// The progress of a run as lines of a log, where no line can be overwritten.
+///
+/// A repetition has a line when it ends, and one for every ten seconds that it takes. Where the CI system can fold its
+/// log, the lines of a scenario are folded behind its name, and its verdict follows them.
+package struct ProgressLog: Sendable {
+  /// The CI system that shows the log.
+  package enum Reader: Sendable {
+    case gitHub, gitLab, other
+  }
+
+  private let reader: Reader
+  /// As in `scenario 2 of 14`; nil for a single command.
+  private var position: String?
+  private var running: (repetition: Progress.Repetition, since: ContinuousClock.Instant)?
+  private var lastLine: ContinuousClock.Instant?
+  /// The name of the open section, which GitLab needs at its end.
+  private var section: String?
+
+  private static let interval = Duration.seconds(10)
+  private static let style = TerminalStyle(width: 160)
+
+  package init(for reader: Reader) {
+    self.reader = reader
+  }
+
+  /// The lines to print, each with its newline; empty if there is nothing new.
+  ///
+  /// The `seconds` since 1970 are for GitLab.
+  package mutating func text(
+    for progress: Progress,
+    at now: ContinuousClock.Instant,
+    seconds: Int
+  ) -> String {
+    switch progress {
+    case .scenarioStarted(let name, let index, let total):
+      let place = "scenario \(index) of \(total)"
+      position = place
+      return end(at: seconds) + begin("\(TerminalText.safe(name.text))  \(place)", index, at: seconds)
+    case .repetitionStarted(let repetition):
+      running = (repetition, now)
+      lastLine = now
+      return ""
+    case .repetitionFinished(let repetition, _, _):
+      running = nil
+      lastLine = now
+      // The report follows at once.
+      return position == nil && repetition.of == 1 ? "" : line(ProgressReport.line(progress, style: Self.style))
+    case .scenarioFinished:
+      running = nil
+      let hasSection = section != nil
+      return end(at: seconds) + (hasSection ? ProgressReport.line(progress, style: Self.style) + "\n" : "")
+    }
+  }
+
+  /// A line about the running repetition if the last line is ten seconds old; empty if not.
+  package mutating func waitingText(at now: ContinuousClock.Instant) -> String {
+    guard let running, let last = lastLine, now - last >= Self.interval else { return "" }
+    lastLine = now
+    let time = Format.time(.seconds((now - running.since).components.seconds))
+    let start = ProgressReport.line(.repetitionStarted(running.repetition), style: Self.style)
+    return line("\(start)  running for \(time)")
+  }
+
+  /// Ends the part of the log that is still open, as after an interruption.
+  package mutating func endText(seconds: Int) -> String {
+    running = nil
+    return end(at: seconds)
+  }
+
+  private func line(_ text: String) -> String {
+    let line = text + (position.map { "  \($0)" } ?? "")
+    return TerminalText.withoutCommands(TerminalText.withPlainSpaces(line)) + "\n"
+  }
+
+  // MARK: Folding
+
+  private mutating func begin(_ title: String, _ index: Int, at seconds: Int) -> String {
+    let name = "highwater_\(seconds)_\(index)"
+    switch reader {
+    case .gitHub:
+      section = name
+      return GitHubCommands.group(title)
+    case .gitLab:
+      section = name
+      return Self.mark("section_start:\(seconds):\(name)[collapsed=true]") + TerminalText.withoutCommands(title) + "\n"
+    case .other:
+      return ""
+    }
+  }
+
+  private mutating func end(at seconds: Int) -> String {
+    guard let name = section else { return "" }
+    section = nil
+    return reader == .gitHub ? GitHubCommands.endGroup : Self.mark("section_end:\(seconds):\(name)") + "\n"
+  }
+
+  /// A mark that GitLab hides: it erases itself from the line.
+  private static func mark(_ text: String) -> String { "\u{1b}[0K\(text)\r\u{1b}[0K" }
+}

@@ -1,0 +1,83 @@
+package import GateCore
+import GateFiles
+import GateReports
+
+/// A file for the result of a run in one format.
+package struct ReportFile: Sendable, Equatable {
+  package var format: ReportFormat
+  /// `-` is standard output.
+  package var path: String
+
+  package init(_ format: ReportFormat, path: String) {
+    (self.format, self.path) = (format, path)
+  }
+
+  package var isStandardOutput: Bool { path == "-" }
+
+  /// Checks that the file can be written, so that no time is spent on a result that would be lost.
+  func prepare(in invocation: Invocation) throws(FileError) {
+    if !isStandardOutput { try SafeFile.prepareToWrite(invocation.absolute(path)) }
+  }
+
+  func write(_ result: RunResult, context: SummaryContext, in invocation: Invocation) throws(FileError) {
+    try write(bytes(of: result, context: context), in: invocation)
+  }
+
+  /// Writes any content of this format; what a log would take for a command is disarmed on standard output.
+  func write(_ bytes: [UInt8], in invocation: Invocation) throws(FileError) {
+    guard isStandardOutput else { return try SafeFile.write(bytes, to: invocation.absolute(path)) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    invocation.console.print(format.hasOwnEscapes ? text : TerminalText.withoutCommands(text))
+  }
+
+  private func bytes(of result: RunResult, context: SummaryContext) -> [UInt8] {
+    switch format {
+    case .json: ResultFile.encode(result, words: .reports)
+    case .html: Array(RunPage.text(result, context: context).utf8)
+    case .junit: Array(JUnitReport.text(result, context: context).utf8)
+    case .markdown: Array(MarkdownReport.text(result, context: context).utf8)
+    case .tap: Array(TAPReport.text(result, context: context).utf8)
+    case .codequality: Array(CodeQualityReport.text(result, context: context).utf8)
+    case .openmetrics: Array(OpenMetricsReport.text(result.summary).utf8)
+    }
+  }
+}
+
+extension ReportFormat {
+  /// Whether a backslash would be wrong in it.
+  fileprivate var hasOwnEscapes: Bool {
+    switch self {
+    case .json, .html, .codequality: true
+    case .junit, .markdown, .tap, .openmetrics: false
+    }
+  }
+}
+
+extension SharedOptions {
+  /// All files, with those of the shorter options.
+  package var reportFiles: [ReportFile] {
+    [json.map { ReportFile(.json, path: $0) }, html.map { ReportFile(.html, path: $0) }].compactMap(\.self) + reports
+  }
+
+  /// Whether standard output has a report, so that messages go to standard error.
+  var isOutputTaken: Bool { reportFiles.contains(where: \.isStandardOutput) }
+
+  func prepareReports(in invocation: Invocation) throws(FileError) {
+    for file in reportFiles { try file.prepare(in: invocation) }
+  }
+
+  /// Writes all files, even if some cannot be written.
+  ///
+  /// - Returns: the errors of writing.
+  func writeReports(of result: RunResult, context: SummaryContext, in invocation: Invocation) -> [FileError] {
+    var failures: [FileError] = []
+    for file in reportFiles {
+      do throws(FileError) {
+        try file.write(result, context: context, in: invocation)
+      } catch {
+        failures.append(error)
+      }
+    }
+    return failures
+  }
+}

@@ -1,0 +1,33 @@
+import GateCore
+import GateProbe
+import Glibc
+import LinuxSystem
+
+/// Calls a function again and again on a thread of its own, until it is released.
+final class Ticker: Sendable {
+  /// Closed at the end, which wakes the thread.
+  private let end: Descriptor
+
+  /// nil if the system has no descriptor or thread left.
+  init?(every interval: Duration, _ tick: @escaping @Sendable () -> Void) {
+    var ends: [CInt] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let (wake, own) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+    let milliseconds = CInt(clamping: interval.nanoseconds / 1_000_000)
+    do {
+      _ = try PosixThread(named: "hw-progress") {
+        while Self.isTime(after: milliseconds, unless: wake) { tick() }
+      }
+    } catch {
+      return nil
+    }
+    end = own
+  }
+
+  /// Waits; false if the other end of the pipe was closed meanwhile.
+  private static func isTime(after milliseconds: CInt, unless wake: Descriptor) -> Bool {
+    var waiting = pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, milliseconds) <= 0
+  }
+}
