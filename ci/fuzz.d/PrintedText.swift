@@ -34,6 +34,14 @@ enum PrintedText {
     return false
   }
 
+  /// Checks that each line is a sample or a comment, and has no control characters of ASCII.
+  static func expectOpenMetrics(_ text: String) throws {
+    for line in text.utf8.split(separator: 0x0a) {
+      let isKnown = line.first == UInt8(ascii: "#") || line.starts(with: "highwater_".utf8)
+      try promise(isKnown && line.allSatisfy { $0 >= 0x20 && $0 != 0x7f }, "not OpenMetrics: \(text)")
+    }
+  }
+
   /// Checks the texts of errors, which are printed line by line.
   static func expectReadable(_ diagnostics: [Diagnostic]) throws {
     try promise(!diagnostics.isEmpty, "an error has no text")

@@ -27,7 +27,7 @@ extension ScenarioResult {
   /// The rise of a metric if an unchanged program shows it in less than 1 of 100 checks, and if it is larger than a
   /// share of the level and than `noise` times what the baseline's noise calls for.
   private func rise(of metric: MetricName, above baseline: Baseline, by share: Double, noise: Double) -> Rise? {
-    let values = repetitions.compactMap { $0.allMetrics[metric] }
+    let values = repetitions.compactMap { $0.value(of: metric) }
     guard values.count * 2 > repetitions.count, baseline.unit(of: metric) == unit(of: metric),
       !metric.isOfTree || repetitions.allSatisfy({ $0.treeMethod.isComparable(to: baseline.treeMethod) }),
       let base = baseline.metrics[metric], let before = Spread.median(base), let after = Spread.median(values)

@@ -114,8 +114,8 @@ package struct Baseline: Sendable, Equatable, Codable {
 extension ScenarioResult {
   /// All values, or only those that are steady by the narrow band, if many repetitions are not.
   fileprivate func valuesForBaseline(of metric: MetricName) -> [Double] {
-    let values = repetitions.compactMap { $0.allMetrics[metric] }
-    let steady = repetitions.compactMap { $0.nearlySteady.contains(metric) ? nil : $0.allMetrics[metric] }
+    let values = repetitions.compactMap { $0.value(of: metric) }
+    let steady = repetitions.compactMap { $0.nearlySteady.contains(metric) ? nil : $0.value(of: metric) }
     return values.count == repetitions.count && steady.count * 2 >= values.count ? values : steady
   }
 }

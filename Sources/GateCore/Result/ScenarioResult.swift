@@ -177,7 +177,7 @@ extension ScenarioResult {
     summary.ungated = names.sorted(by: MetricName.isListedBefore).map { name in
       MetricResult(
         rule: GateRule(metric: name, tolerance: nil, severity: .off), unit: unit(of: name),
-        current: ValueSummary(repetitions.compactMap { $0.allMetrics[name] }))
+        current: ValueSummary(repetitions.compactMap { $0.value(of: name) }))
     }
     summary.failedRepetitions = zip(1..., repetitions).compactMap { number, repetition in
       let loop = repetition.events.first(where: \.isLoop)

@@ -33,7 +33,7 @@ extension FuzzTarget {
     let context = SummaryContext(detail: .verbose, exitCode: .pass)
     try PrintedText.expectHarmless(SummaryReport.text(result, style: TerminalStyle(), context: context))
     try PrintedText.expectHarmless(HistoryReport.text([result.summary], of: [], style: TerminalStyle()))
-    try PrintedText.expectNoControl(OpenMetricsReport.text(result.summary))
+    try PrintedText.expectOpenMetrics(OpenMetricsReport.text(result.summary))
   }
 
   /// The files `HEAD`, `packed-refs` and `commondir` of a checkout, separated by zero bytes.

@@ -66,7 +66,7 @@ extension FuzzTarget {
         result, states: [:], format: format, links: (result.run.buildURL, nil), exitCode: result.verdict.exitCode)
       try promise((try? JSONScan.check(body)) != nil, "the notification for \(format) is not JSON")
     }
-    try PrintedText.expectNoControl(OpenMetricsReport.text(result.summary))
+    try PrintedText.expectOpenMetrics(OpenMetricsReport.text(result.summary))
   }
 
   /// Two result or baseline files; without a zero byte, the file is compared with itself.
@@ -103,6 +103,6 @@ extension FuzzTarget {
     }
     try expectRoundTrip(run, RunLine.encode) { try RunLine.decode($0, path: "h.jsonl", line: 1) }
     try PrintedText.expectHarmless(HistoryReport.text([run], of: [], style: TerminalStyle()))
-    try PrintedText.expectNoControl(OpenMetricsReport.text(run))
+    try PrintedText.expectOpenMetrics(OpenMetricsReport.text(run))
   }
 }

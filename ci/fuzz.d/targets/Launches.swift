@@ -20,9 +20,13 @@ extension FuzzTarget {
     (record.crash, record.exit) = (Int32(first & 0x7f), LaunchRecord.Exit(code: Int32(first)))
     page.withUnsafeMutableBytes { LaunchPage.store(record, sequence: UInt64(first), in: $0) }
     guard let loaded = try LaunchPage.load(page) else { throw BrokenPromise(description: "a stored record is lost") }
-    var again = page
-    again.withUnsafeMutableBytes { LaunchPage.store(loaded.record, sequence: loaded.sequence, in: $0) }
-    try promise(again == page && loaded.sequence == UInt64(first), "a record changes when it is stored: \(record)")
+    try promise(loaded.sequence == UInt64(first), "the sequence of a record changes")
+    // Bytes that are not UTF-8 are repaired by the first reading, not by the second.
+    page.withUnsafeMutableBytes { LaunchPage.store(loaded.record, sequence: loaded.sequence, in: $0) }
+    guard let again = try LaunchPage.load(page) else { throw BrokenPromise(description: "a stored record is lost") }
+    var other = page
+    other.withUnsafeMutableBytes { LaunchPage.store(again.record, sequence: again.sequence, in: $0) }
+    try promise(other == page, "a record changes when it is stored: \(again.record)")
     try expectReadable(page)
   }
 

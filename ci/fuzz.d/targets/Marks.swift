@@ -34,7 +34,7 @@ extension FuzzTarget {
     return found
   }
 
-  /// Measures a repetition with these marks, and writes and reads its result.
+  /// Measures a repetition with these marks, by which only marks become values.
   private static func expectMeasurable(_ input: [UInt8]) throws {
     let count = Atomic(0)
     let list = MarkList { _ in
@@ -46,10 +46,10 @@ extension FuzzTarget {
     for start in stride(from: 0, to: input.count, by: 64) { list.read(input[start..<min(start + 64, input.count)]) }
     let end = Duration.milliseconds(40)
     let marks = list.finish(at: end)
-    try RecordingCheck.expectSound(
-      Recording(
-        samples: (0..<40).map { .steady(at: .milliseconds($0)) }, marks: marks.marks, end: End(.exited, code: 0),
-        duration: end, unknownMarks: marks.unknownLines, notes: [marks.note].compactMap(\.self)))
+    let recording = Recording(
+      samples: (0..<40).map { .steady(at: .milliseconds($0)) }, marks: marks.marks, end: End(.exited, code: 0),
+      duration: end, unknownMarks: marks.unknownLines, notes: [marks.note].compactMap(\.self))
+    _ = try RecordingCheck.result(of: recording)
   }
 
   /// Names, units and numbers for the C functions, whose lines must all be understood.

@@ -10,7 +10,7 @@ extension FuzzTarget {
     var numbers = Numbers(input)
     var recording = Recording(end: numbers.end())
     recording.settled = numbers.flag() ? .milliseconds(numbers.next(2))...(.seconds(100)) : nil
-    recording.stopRequested = numbers.flag() ? .milliseconds(numbers.next(2)) : nil
+    recording.stopRequested = numbers.flag() ? .milliseconds(1 + numbers.next(2)) : nil
     var time = Duration.zero
     while !numbers.isEmpty, recording.samples.count + recording.marks.count < 2000 {
       time += .microseconds(numbers.next(2))
@@ -25,13 +25,20 @@ extension FuzzTarget {
 
 /// The measurements of a repetition as they are evaluated and stored.
 enum RecordingCheck {
-  /// Evaluates a recording, and writes it and its result.
-  static func expectSound(_ recording: Recording) throws {
+  /// Evaluates a recording, and writes it.
+  static func result(of recording: Recording) throws -> RepetitionResult {
     let repetition = recording.result()
     for (metric, value) in repetition.allMetrics {
       try promise(value.isFinite, "\(metric.text) is not finite")
       try promise(!metric.isWholeBytes || value >= 0, "\(metric.text) is negative: \(value)")
     }
+    try expectLines(of: recording)
+    return repetition
+  }
+
+  /// Judges a recording by itself, and writes and reads its result.
+  static func expectSound(_ recording: Recording) throws {
+    let repetition = try result(of: recording)
     var scenario = ScenarioResult(
       name: ScenarioName("s"), environment: environment, repetitions: [repetition, repetition, repetition],
       composition: recording.composition, growthIsPerIteration: recording.growthIsPerIteration)
@@ -43,7 +50,6 @@ enum RecordingCheck {
       try ResultFile.decode($0, path: "r.json")
     }
     try promise(judged.verdict != .regression, "equal values are a regression")
-    try expectLines(of: recording)
   }
 
   private static let environment = EnvironmentInfo(
