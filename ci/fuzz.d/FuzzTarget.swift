@@ -54,17 +54,14 @@ func expectRoundTrip<Value>(
   _ encode: (Value) -> [UInt8],
   _ decode: ([UInt8]) throws -> Value
 ) throws {
+  func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
   let first = encode(value)
   let read: Value
   do {
     read = try decode(first)
   } catch {
-    throw BrokenPromise(description: "what was written cannot be read: \(error)\n\(String(decoding: first, as: UTF8.self))")
+    throw BrokenPromise(description: "what was written cannot be read: \(error)\n\(text(first))")
   }
   let second = encode(read)
-  try promise(
-    first == second,
-    "written differently the second time:\n\(String(decoding: first, as: UTF8.self))\n"
-      + String(decoding: second, as: UTF8.self)
-  )
+  try promise(first == second, "written differently the second time:\n\(text(first))\n\(text(second))")
 }

@@ -1,17 +1,16 @@
 import Glibc
 import LinuxSystem
 
-/// A folder for the files that the program reads by path, in memory if possible.
+/// A folder for the files that the program reads by path.
 enum Scratch {
-  /// Absolute, with a folder `.git`, so that nothing above it belongs to the project; left behind, like all temporary files of a fuzzer
-  /// that is killed.
+  /// Absolute, with a folder `.git`, so that nothing above it belongs to the project; removed at exit.
   static let folder: String = {
-    let parents = ["/dev/shm", ProcessInput.environment["TMPDIR"] ?? "/tmp"]
-    guard let folder = parents.lazy.compactMap({ try? makeTemporaryFolder(in: $0, named: "highwater-fuzz-") }).first
-    else {
-      preconditionFailure("one of \(parents) is a folder in which files can be made")
+    let parent = ProcessInput.environment["TMPDIR"] ?? "/tmp"
+    guard let folder = try? makeTemporaryFolder(in: parent, named: "highwater-fuzz-") else {
+      preconditionFailure("files can be made in \(parent)")
     }
     mkdir("\(folder)/.git", 0o700)
+    atexit { removeFolder(Scratch.folder) }
     return folder
   }()
 

@@ -24,7 +24,8 @@ extension FuzzTarget {
     let environment = EnvironmentInfo(
       name: "e",
       fingerprint: Fingerprint(
-        architecture: "x", pageSize: 4096, cpus: 1, aslr: "off", thp: "off", measurement: "traced", kernel: "", libc: ""))
+        architecture: "x", pageSize: 4096, cpus: 1, aslr: "off", thp: "off", measurement: "traced", kernel: "6.1",
+        libc: "glibc 2.36"))
     let result = RunResult(run: run, environment: environment, scenarios: [])
     try expectRoundTrip(result, { ResultFile.encode($0, words: .reports) }) {
       try ResultFile.decode($0, path: "r.json")

@@ -10,7 +10,7 @@ extension FuzzTarget {
       try promise(pages.resident >= 0 && pages.anonymous >= 0, "the pages are negative: \(pages)")
       if let memory = ProcText.memory(inStatus: text) {
         let amounts = [memory.resident, memory.peak, memory.anonymous, memory.file, memory.shared]
-        try promise(amounts.allSatisfy { (Bytes.zero...Bytes.largest).contains($0) }, "not amounts of memory: \(memory)")
+        try promise(amounts.allSatisfy { $0 >= .zero && $0 <= .largest }, "not amounts of memory: \(memory)")
       }
       if let activity = ProcText.activity(inStat: text) {
         try promise(activity.minorFaults >= 0 && activity.cpuTime >= .zero, "the activity is negative: \(activity)")
@@ -19,7 +19,9 @@ extension FuzzTarget {
         try promise(totals.resident <= Bytes.largest, "the resident memory is too large")
       }
     }
-    if let stat = ProcessStat(parsing: input) { try promise(stat.command.utf8.count <= 3 * input.count, "the name is longer") }
+    if let stat = ProcessStat(parsing: input) {
+      try promise(stat.command.utf8.count <= 3 * input.count, "the name is longer than the text")
+    }
     try expectSums(of: input)
     _ = FlatKeys.value(of: "oom_kill", in: String(decoding: input, as: UTF8.self))
     _ = TracingBarrier(scope: String(decoding: input, as: UTF8.self), status: String(decoding: input, as: UTF8.self))

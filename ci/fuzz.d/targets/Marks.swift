@@ -41,7 +41,8 @@ extension FuzzTarget {
       let number = Int64(count.add(1, ordering: .relaxed).newValue)
       let level = Bytes(number * 4096)
       return Sampler.Level(
-        time: .milliseconds(number), process: 7, resident: level, tree: level, peakBefore: number % 3 == 0 ? level : nil)
+        time: .milliseconds(number), process: 7, resident: level, tree: level,
+        peakBefore: number % 3 == 0 ? level : nil)
     }
     for start in stride(from: 0, to: input.count, by: 64) { list.read(input[start..<min(start + 64, input.count)]) }
     let end = Duration.milliseconds(40)

@@ -12,9 +12,13 @@ extension FuzzTarget {
     recording.settled = numbers.flag() ? .milliseconds(numbers.next(2))...(.seconds(100)) : nil
     recording.stopRequested = numbers.flag() ? .milliseconds(1 + numbers.next(2)) : nil
     var time = Duration.zero
-    while !numbers.isEmpty, recording.samples.count + recording.marks.count < 2000 {
+    while !numbers.isEmpty, recording.samples.count + recording.marks.count < 300 {
       time += .microseconds(numbers.next(2))
-      numbers.flag() ? recording.marks.append(numbers.mark(at: time)) : recording.samples.append(numbers.sample(at: time))
+      if numbers.flag() {
+        recording.marks.append(numbers.mark(at: time))
+      } else {
+        recording.samples.append(numbers.sample(at: time))
+      }
     }
     recording.duration = time
     recording.processes = numbers.processes(until: time)
