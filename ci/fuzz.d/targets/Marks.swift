@@ -53,7 +53,7 @@ extension FuzzTarget {
     _ = try RecordingCheck.result(of: recording)
   }
 
-  /// Names, units and numbers for the C functions, whose lines must all be understood.
+  /// A name, a unit and a number for the C functions, whose lines must all be understood.
   static let marksInC = FuzzTarget("marks-in-c") { input in
     let fifo = marksFIFO
     let sent = send(input)
