@@ -41,6 +41,19 @@ func tests(of name: String, with dependencies: [Target.Dependency] = [], golden:
   )
 }
 
+/// The inputs of fuzzing: a test of the committed ones, or the fuzzer, which only `ci/fuzz` can link.
+func fuzzing(of dependencies: [Target.Dependency]) -> Target {
+  let path = "ci/fuzz.d"
+  guard Context.environment["HIGHWATER_FUZZER"] == nil else {
+    let excluded = ["InputTests.swift", "inputs"]
+    return .executableTarget(
+      name: "fuzzer", dependencies: dependencies, path: path, exclude: excluded, swiftSettings: languageSettings())
+  }
+  let excluded = ["Fuzzer.swift", "inputs"]
+  return .testTarget(
+    name: "FuzzTests", dependencies: dependencies, path: path, exclude: excluded, swiftSettings: languageSettings())
+}
+
 let package = Package(
   name: "highwater",
   products: [
@@ -153,6 +166,10 @@ let package = Package(
       with: ["GateCore", "MarkerProtocol", "LaunchRecords", "launch-fixture", "marks-fixture", "marks-in-c"]
     ),
     tests(of: "LeakAssertions"),
+    fuzzing(of: [
+      "MarkerProtocol", "LaunchRecords", "LinuxSystem", "HTTPTransfer", "RegularExpressions", "GateCore", "GateFiles",
+      "GateProbe", "GateReports", "GateWebhook", "GateRunner", "CMemoryMarkers", "MemoryMarkers",
+    ]),
     .testTarget(
       name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: languageSettings()),
     // What tests start

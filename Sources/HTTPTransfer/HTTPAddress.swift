@@ -19,8 +19,17 @@ package struct HTTPAddress: Sendable, Equatable, CustomStringConvertible {
     guard let defaultPort = ["http": 80, "https": 443][parts.scheme.lowercased()] else {
       throw HTTPFailure(code: .unsupportedScheme, problem: "the URL is neither http nor https")
     }
+    // libcurl decodes `%9b` in a host, and resolvers would only reject it.
+    guard !parts.host.unicodeScalars.contains(where: Self.isInvisible) else {
+      throw HTTPFailure(code: .badURL, problem: "the host of the URL contains a control character")
+    }
     host = parts.host
     port = parts.port ?? defaultPort
+  }
+
+  /// Whether the character could control a terminal or reorder text, where the host is printed.
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
   }
 
   /// Whether requests to it stay on this machine: 127.0.0.0/8, `::1`, the unspecified addresses and `localhost`.

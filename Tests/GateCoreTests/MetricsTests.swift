@@ -38,6 +38,16 @@ enum Curves {
 
 @Suite("Metrics of a recording")
 struct MetricsTests {
+  @Test("The value of one metric is that of all metrics, also in phases that occur twice")
+  func oneMetric() {
+    let mebibyte = Curves.mebibyte
+    let marks = ["a", "b", "a"].enumerated().map { Mark(time: .seconds($0), event: .phase($1)) }
+    let result = Curves.recording({ (4 - $0.rounded(.down)) * mebibyte }, marks: marks).result()
+    #expect(result.allMetrics.keys.contains(.phase("a", .peakRSS)))
+    for (metric, value) in result.allMetrics { #expect(result.value(of: metric) == value, "\(metric.text)") }
+    #expect(result.value(of: .phase("c", .peakRSS)) == nil)
+  }
+
   let mebibyte = Curves.mebibyte
 
   @Test("A plateau is its own peak and steady level, without growth or spike")

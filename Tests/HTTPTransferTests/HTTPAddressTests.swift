@@ -31,7 +31,10 @@ struct HTTPAddressTests {
 
   @Test(
     "The description of an invalid URL contains no part of it",
-    arguments: ["secret", "http://secret:port/", "http://se cret/", "secret://h", "http://a:secret@b@"])
+    arguments: [
+      "secret", "http://secret:port/", "http://se cret/", "secret://h", "http://a:secret@b@", "http://secret%c2%9b",
+      "http://secret\u{9b}", "http://secret%e2%80%ae/",
+    ])
   func bad(url: String) {
     let failure = #expect(throws: HTTPFailure.self) { try HTTPAddress(parsing: url) }
     #expect(failure?.problem.contains("secret") == false)

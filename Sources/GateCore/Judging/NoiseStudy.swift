@@ -104,7 +104,7 @@ extension NoiseStudy {
     let others = Set(result.repetitions.flatMap { $0.allMetrics.keys }).subtracting(MetricName.wholeRun).sorted()
     let names = MetricName.wholeRun.filter { $0 != .faultRate && (showsTree || !$0.isOfTree) } + others
     return names.compactMap { name in
-      let values = result.repetitions.compactMap { $0.allMetrics[name] }.filter(\.isFinite)
+      let values = result.repetitions.compactMap { $0.value(of: name) }.filter(\.isFinite)
       guard values.count * 2 > result.repetitions.count else { return nil }
       let rule = result.gate.rules.first {
         $0.metric == name && judged.contains(name) && $0.tolerance != nil && $0.severity != .off

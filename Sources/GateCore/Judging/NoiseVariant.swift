@@ -78,7 +78,7 @@ package struct NoiseVariant: Sendable, Equatable {
       return
     }
     self.metrics = metrics.compactMap { usual in
-      let values = measurements.repetitions.compactMap { $0.allMetrics[usual.metric] }
+      let values = measurements.repetitions.compactMap { $0.value(of: usual.metric) }
       guard values.count * 2 > measurements.repetitions.count, let median = Spread.median(values),
         let shift = Shift(from: usual.values, to: values)
       else { return nil }

@@ -49,7 +49,7 @@ extension Repetitions {
     let count = result.repetitions.count
     guard case .adaptive(let min, let max) = self, count < max, result.failure == nil else { return nil }
     let isTooNoisy = result.gate.rules.contains { rule in
-      let values = result.repetitions.compactMap { $0.allMetrics[rule.metric] }
+      let values = result.repetitions.compactMap { $0.value(of: rule.metric) }
       guard rule.severity == .fail, let tolerance = rule.tolerance, values.count * 2 > count else { return false }
       let detectable = Detection.smallestShift(deviation: Spread.noise(values), min, values.count, allowed: 0)
       return detectable > tolerance.allowed(above: [Spread.median(values) ?? 0], of: rule.metric)

@@ -3,10 +3,11 @@ import Statistics
 extension ScenarioResult {
   /// What a verdict does not show: certain rises within the tolerance, and far ones of metrics without a rule.
   func notesOnRises(above baseline: Baseline) -> [Note] {
+    let values = repetitions.map(\.allMetrics)
     let within = summary.metrics.filter { $0.verdict == .pass && $0.allowed != nil }
-      .compactMap { rise(of: $0.metric, above: baseline, by: Self.leastShareWithinTolerance, noise: 0) }
-    let ungated = measuredWithoutRule.compactMap {
-      rise(of: $0, above: baseline, by: Self.leastShareWithoutRule, noise: 2)
+      .compactMap { rise(of: $0.metric, in: values, above: baseline, by: Self.leastShareWithinTolerance, noise: 0) }
+    let ungated = names(withoutRuleIn: values).compactMap {
+      rise(of: $0, in: values, above: baseline, by: Self.leastShareWithoutRule, noise: 2)
     }
     return (within.isEmpty ? [] : [.risesWithinTolerance(rises: within)])
       + (ungated.isEmpty ? [] : [.ungatedRises(rises: ungated)])
@@ -17,17 +18,23 @@ extension ScenarioResult {
   private static let leastShareWithoutRule = 0.1
 
   /// Page faults depend on the machine's speed, and the tree of a single process is that process.
-  private var measuredWithoutRule: [MetricName] {
+  private func names(withoutRuleIn values: [[MetricName: Double]]) -> [MetricName] {
     let judged = Set(summary.metrics.map(\.metric)).union([.faultRate])
     let isTree = repetitions.contains { $0.processes > 1 }
-    return Set(repetitions.flatMap { $0.allMetrics.keys }).subtracting(judged).filter { isTree || !$0.isOfTree }
+    return Set(values.flatMap(\.keys)).subtracting(judged).filter { isTree || !$0.isOfTree }
       .sorted(by: MetricName.isListedBefore)
   }
 
   /// The rise of a metric if an unchanged program shows it in less than 1 of 100 checks, and if it is larger than a
   /// share of the level and than `noise` times what the baseline's noise calls for.
-  private func rise(of metric: MetricName, above baseline: Baseline, by share: Double, noise: Double) -> Rise? {
-    let values = repetitions.compactMap { $0.allMetrics[metric] }
+  private func rise(
+    of metric: MetricName,
+    in all: [[MetricName: Double]],
+    above baseline: Baseline,
+    by share: Double,
+    noise: Double
+  ) -> Rise? {
+    let values = all.compactMap { $0[metric] }
     guard values.count * 2 > repetitions.count, baseline.unit(of: metric) == unit(of: metric),
       !metric.isOfTree || repetitions.allSatisfy({ $0.treeMethod.isComparable(to: baseline.treeMethod) }),
       let base = baseline.metrics[metric], let before = Spread.median(base), let after = Spread.median(values)

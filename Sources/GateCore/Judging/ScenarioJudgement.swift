@@ -74,7 +74,7 @@ private struct MetricInScenario {
 
   private var metric: MetricName { rule.metric }
   private var repetitions: [RepetitionResult] { scenario.repetitions }
-  private var values: [Double] { repetitions.compactMap { $0.allMetrics[metric] } }
+  private var values: [Double] { repetitions.compactMap { $0.value(of: metric) } }
 
   /// The metric's result, or a note on why it is not judged; neither if the default gate has a metric that the
   /// scenario cannot have.

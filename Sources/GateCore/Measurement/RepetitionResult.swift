@@ -95,6 +95,13 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
     self.largestProcesses = largestProcesses
   }
 
+  /// The value of one metric in ``allMetrics``, which takes as long as all of them.
+  package func value(of metric: MetricName) -> Double? {
+    guard let (phase, part) = metric.inPhase else { return metrics[metric] }
+    let values = phases.compactMap { $0.name == phase ? $0.metrics[part] : nil }
+    return ([metrics[metric]].compactMap(\.self) + values).max()
+  }
+
   /// All metrics, including those of phases with their names in gates; the highest value of a repeated phase.
   package var allMetrics: [MetricName: Double] {
     phases.reduce(into: metrics) { all, phase in

@@ -91,10 +91,11 @@ package struct Baseline: Sendable, Equatable, Codable {
   package init(of result: ScenarioResult, approval: Approval? = nil) {
     let method = result.repetitions.first?.treeMethod ?? .upperBound
     let hasOneMethod = result.repetitions.allSatisfy { $0.treeMethod.isComparable(to: method) }
-    let names = Set(result.repetitions.flatMap { $0.allMetrics.keys }).filter { !$0.isOfTree || hasOneMethod }
+    let values = result.repetitions.map(\.allMetrics)
+    let names = Set(values.flatMap(\.keys)).filter { !$0.isOfTree || hasOneMethod }
     let columns = names.compactMap { name -> (MetricName, [Double])? in
-      let values = result.valuesForBaseline(of: name)
-      return values.isEmpty ? nil : (name, values)
+      let column = result.valuesForBaseline(of: name, in: values)
+      return column.isEmpty ? nil : (name, column)
     }
     let units = names.compactMap { name -> (MetricName, String)? in
       name == .growth ? (name, result.unit(of: name)) : result.reportedUnit(of: name).map { (name, $0) }
@@ -118,9 +119,9 @@ package struct Baseline: Sendable, Equatable, Codable {
 
 extension ScenarioResult {
   /// All values, or only those that are steady by the narrow band, if many repetitions are not.
-  fileprivate func valuesForBaseline(of metric: MetricName) -> [Double] {
-    let values = repetitions.compactMap { $0.allMetrics[metric] }
-    let steady = repetitions.compactMap { $0.nearlySteady.contains(metric) ? nil : $0.allMetrics[metric] }
+  fileprivate func valuesForBaseline(of metric: MetricName, in all: [[MetricName: Double]]) -> [Double] {
+    let values = all.compactMap { $0[metric] }
+    let steady = zip(repetitions, all).compactMap { $0.nearlySteady.contains(metric) ? nil : $1[metric] }
     return values.count == repetitions.count && steady.count * 2 >= values.count ? values : steady
   }
 }

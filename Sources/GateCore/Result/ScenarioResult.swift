@@ -173,11 +173,12 @@ extension ScenarioResult {
   package mutating func summarize() {
     summary.repetitionCount = repetitions.count
     let gated = Set(summary.metrics.map(\.metric))
-    let names = Set(repetitions.flatMap { $0.allMetrics.keys }).subtracting(gated)
+    let values = repetitions.map(\.allMetrics)
+    let names = Set(values.flatMap(\.keys)).subtracting(gated)
     summary.ungated = names.sorted(by: MetricName.isListedBefore).map { name in
       MetricResult(
         rule: GateRule(metric: name, tolerance: nil, severity: .off), unit: unit(of: name),
-        current: ValueSummary(repetitions.compactMap { $0.allMetrics[name] }))
+        current: ValueSummary(values.compactMap { $0[name] }))
     }
     summary.failedRepetitions = zip(1..., repetitions).compactMap { number, repetition in
       let loop = repetition.events.first(where: \.isLoop)

@@ -79,7 +79,9 @@ extension DocumentCheck {
     for (index, event) in repetition.events.enumerated() {
       try at("targetEvents", index).at("kind").check(event.kind)
     }
-    for (index, phase) in repetition.phases.enumerated() { try at("phases", index).at("name").check(name: phase.name) }
+    for (index, phase) in repetition.phases.enumerated() where !PlainName.isValid(phase.name) {
+      throw at("phases", index).at("name").refusal("is `\(phase.name)`, expected \(PlainName.rule)")
+    }
     if let growth = repetition.growth {
       let isInside = growth.low <= growth.slope && growth.slope <= growth.high
       guard isInside, growth.slope == repetition.metrics[.growth] else {

@@ -13,10 +13,10 @@ struct GateReader {
       context.printError("`gate` has no metrics", at: value.place, hint: "add a metric, or remove `gate`")
       return nil
     }
-    var rules: [GateRule] = []
+    var (rules, known): ([GateRule], Set<MetricName>) = ([], [])
     for entry in entries {
       guard let metric = metric(entry.key), let rule = rule(entry.value, for: metric) else { continue }
-      if rules.contains(where: { $0.metric == metric }) {
+      if !known.insert(metric).inserted {
         context.printError("duplicate metric `\(metric)` in `gate`", at: entry.key.place)
       }
       rules.append(rule)
@@ -28,12 +28,12 @@ struct GateReader {
   ///
   /// Other phases may be started by the target itself.
   func checkPhases(in value: YAMLValue, of scenario: Scenario) {
-    let started = Set(scenario.steps.flatMap(\.phases)).sorted()
+    let started = Set(scenario.steps.flatMap(\.phases))
     guard case .mapping(let entries) = value.content else { return }
-    for entry in entries {
-      let rule = scenario.gate.rules.first { $0.metric.text == entry.key.text && $0.severity != .off }
-      guard let phase = rule?.metric.inPhase?.phase, !started.contains(phase),
-        let meant = Self.phaseMeant(by: phase, among: started)
+    let judged = Set(scenario.gate.rules.filter { $0.severity != .off }.map(\.metric.text))
+    for entry in entries where judged.contains(entry.key.text) {
+      guard let phase = MetricName(parsing: entry.key.text)?.inPhase?.phase, !started.contains(phase),
+        let meant = Self.phaseMeant(by: phase, among: started.sorted())
       else { continue }
       context.printError(
         "no step starts the phase `\(phase)`", at: entry.key.place, hint: "did you mean `\(meant)`?")
@@ -43,7 +43,8 @@ struct GateReader {
   /// Names that differ only in their digits, as in `load1` and `load2`, are different phases.
   private static func phaseMeant(by name: String, among started: [String]) -> String? {
     func withoutDigits(_ text: String) -> String { text.filter { !$0.isNumber } }
-    return NearMiss.closest(to: name, among: started.filter { withoutDigits($0) != withoutDigits(name) })
+    let plain = withoutDigits(name)
+    return NearMiss.closest(to: name, among: started.filter { withoutDigits($0) != plain })
   }
 
   private func metric(_ key: YAMLValue.Key) -> MetricName? {

@@ -8,12 +8,19 @@ struct MatrixExpansion {
   /// A matrix cannot have more members than a project can have scenarios.
   static let mostMembers = ProjectReader.mostScenarios
 
+  /// A name with the values of more axes would be too long: it has at most 400 bytes, and four for each value.
+  static let mostAxes = 100
+
   let context: ReadingContext
 
   /// Every combination, the last axis changing fastest; nil, with diagnostics, if the matrix is invalid.
   func members(of matrix: YAMLValue) -> [[Choice]]? {
     guard case .mapping(let axes) = matrix.content, !axes.isEmpty else {
       context.expected("a mapping of lists", as: "matrix", not: matrix, example: "matrix: {clients: [1, 50]}")
+      return nil
+    }
+    guard axes.count <= Self.mostAxes else {
+      context.printError("the matrix has more than \(Self.mostAxes) axes", at: matrix.place)
       return nil
     }
     let lists = axes.compactMap(values)
@@ -52,10 +59,10 @@ struct MatrixExpansion {
       context.printError("`\(axis)` has no values", at: entry.value.place, hint: "such as `matrix: {\(axis): [1, 50]}`")
       return nil
     }
-    var values: [String] = []
+    var (values, known): ([String], Set<String>) = ([], [])
     for item in items {
       guard let value = self.value(item, of: axis) else { return nil }
-      guard !values.contains(value) else {
+      guard known.insert(value).inserted else {
         context.printError("duplicate value `\(Shown.text(value))` in `\(axis)`", at: item.place)
         return nil
       }
@@ -111,13 +118,14 @@ struct MatrixExpansion {
     var rest = text[...]
     while let open = rest.firstRange(of: "{{") {
       result += rest[..<open.lowerBound]
-      rest = rest[open.lowerBound...]
-      guard let close = rest.firstRange(of: "}}") else { break }
-      let name = rest[open.upperBound..<close.lowerBound].filter { $0 != " " }
-      guard PlainName.isValid(name) else {
+      rest = rest[open.upperBound...]
+      // No name has braces, so that each part of the text is searched once.
+      let inner = rest.prefix { $0 != "{" && $0 != "}" }
+      let name = inner.filter { $0 != " " }
+      let after = rest[inner.endIndex...]
+      guard after.hasPrefix("}}"), PlainName.isValid(name) else {
         // Braces of other template languages are left alone.
         result += "{{"
-        rest = rest.dropFirst(2)
         continue
       }
       if let choice = member.first(where: { $0.axis == name }) {
@@ -132,7 +140,7 @@ struct MatrixExpansion {
           hint: nearest.map { "did you mean `{{\($0)}}`?" } ?? "its axes are \(Shown.list(member.map(\.axis)))"
         )
       }
-      rest = rest[close.upperBound...]
+      rest = after.dropFirst(2)
     }
     return result + rest
   }

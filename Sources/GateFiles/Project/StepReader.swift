@@ -171,14 +171,14 @@ extension StepReader {
       context.expected("a mapping", as: "headers", not: value, example: "headers: {Accept: text/plain}")
       return nil
     }
-    var headers: [String: String] = [:]
+    var (headers, known): ([String: String], Set<String>) = ([:], [])
     for entry in entries {
       let name = entry.key.text
       guard Self.isToken(name) else {
         context.printError("`\(Shown.text(name))` is not a header name", at: entry.key.place)
         continue
       }
-      if headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) {
+      if !known.insert(name.lowercased()).inserted {
         context.printError("duplicate header `\(name)`", at: entry.key.place)
       }
       guard let text = context.text(entry.value, as: name, example: "\(name): text"),

@@ -115,8 +115,10 @@ struct Suite {
       guard ["gate", "isolation"].contains(shared.key.text),
         case .mapping(let base) = shared.value.content, case .mapping(let changes) = result[index].value.content
       else { continue }
-      let kept = base.map { entry in changes.first { $0.key.text == entry.key.text } ?? entry }
-      let added = changes.filter { change in !base.contains { $0.key.text == change.key.text } }
+      let known = Set(base.map(\.key.text))
+      let own = Dictionary(changes.map { ($0.key.text, $0) }) { first, _ in first }
+      let kept = base.map { own[$0.key.text] ?? $0 }
+      let added = changes.filter { !known.contains($0.key.text) }
       result[index].value = YAMLValue(.mapping(kept + added), at: result[index].value.place)
     }
     return result

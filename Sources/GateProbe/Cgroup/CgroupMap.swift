@@ -85,9 +85,9 @@ private struct Mount {
     guard let (first, second) = halves else { return nil }
     let place = first.split(separator: " ")
     let kind = second.split(separator: " ")
-    guard place.count > 4, kind.count > 2, let root = PlainPath.components(of: Self.unescaped(place[3])[...]) else {
-      return nil
-    }
+    guard place.count > 4, kind.count > 2, let root = PlainPath.components(of: Self.unescaped(place[3])[...]),
+      PlainPath.components(of: Self.unescaped(place[4])[...]) != nil
+    else { return nil }
     switch kind[0] {
     case "cgroup": version = .v1
     case "cgroup2": version = .v2

@@ -127,22 +127,26 @@ struct MappingSums {
   private mutating func takeValue() {
     switch line[0] {
     case UInt8(ascii: "R"): value(of: "Rss:").map { addResident($0) }
-    case UInt8(ascii: "L"): value(of: "LazyFree:").map { lazilyFreed += $0 }
+    case UInt8(ascii: "L"): value(of: "LazyFree:").map { Self.add($0, to: &lazilyFreed) }
     case UInt8(ascii: "A"):
-      value(of: "AnonHugePages:").map { hugePages += $0 }
+      value(of: "AnonHugePages:").map { Self.add($0, to: &hugePages) }
       // Written pages of a private mapping no longer belong to the file.
-      if case .file(let name) = kind { value(of: "Anonymous:").map { files[name, default: 0] -= $0 } }
+      if case .file(let name) = kind { value(of: "Anonymous:").map { Self.add(-$0, to: &files[name, default: 0]) } }
     default: break
     }
   }
 
   private mutating func addResident(_ amount: Int64) {
     switch kind {
-    case .heap: heap += amount
-    case .stack: stack += amount
-    case .file(let name): files[name, default: 0] += amount
+    case .heap: Self.add(amount, to: &heap)
+    case .stack: Self.add(amount, to: &stack)
+    case .file(let name): Self.add(amount, to: &files[name, default: 0])
     case .other: break
     }
+  }
+
+  private static func add(_ amount: Int64, to sum: inout Int64) {
+    sum = max(-ProcText.largest, min(sum + amount, ProcText.largest))
   }
 
   private func value(of key: StaticString) -> Int64? {

@@ -67,9 +67,10 @@ enum ProcText {
       at += 1
     }
     guard field == 15 else { return nil }
-    return Activity(minorFaults: faults, cpuTime: .nanoseconds(ticks * nanosecondsPerTick))
+    return Activity(minorFaults: faults, cpuTime: .nanoseconds(min(ticks, mostTicks) * nanosecondsPerTick))
   }
 
+  private static let mostTicks = Int64.max / nanosecondsPerTick
   private static let nanosecondsPerTick = 1_000_000_000 / Int64(max(1, sysconf(Int32(_SC_CLK_TCK))))
 
   /// The number after the key of the line that starts at `start`; nil if the line has another key.
@@ -81,13 +82,16 @@ enum ProcText {
     return number(in: text, at: start + count)
   }
 
+  /// The largest number in bytes, KiB or pages, or of clock ticks, that a text is read as: sums of a few cannot overflow.
+  static let largest: Int64 = 1 << 50
+
   /// The number at an offset, after any spaces and tabs; zero if there is none.
   static func number(in text: UnsafeRawBufferPointer, at start: Int) -> Int64 {
     var at = start
     while at < text.count, text[at] == UInt8(ascii: " ") || text[at] == UInt8(ascii: "\t") { at += 1 }
     var value: Int64 = 0
     while at < text.count, case let digit = text[at] &- UInt8(ascii: "0"), digit <= 9 {
-      value = value &* 10 &+ Int64(digit)
+      value = min(value &* 10 &+ Int64(digit), largest)
       at += 1
     }
     return value

@@ -23,7 +23,8 @@ package struct Compare {
     var scenarios = after.scenarios.map { scenario in
       scenario.judged(against: reference(for: scenario, in: before), allowsMissingBaseline: allowsMissingBaseline)
     }
-    let missing = before.baselines.map(\.scenario).filter { name in !scenarios.contains { $0.name == name } }
+    let current = Set(scenarios.map(\.name))
+    let missing = before.baselines.map(\.scenario).filter { !current.contains($0) }
     if !missing.isEmpty, !scenarios.isEmpty { scenarios[0].notes.append(.onlyInBase(scenarios: missing)) }
     var run = after.run ?? RunInfo(startedAt: invocation.now())
     run.duration = .zero
@@ -33,7 +34,7 @@ package struct Compare {
   }
 
   private func reference(for scenario: ScenarioResult, in before: ComparedFile) -> Reference {
-    let candidates = before.baselines.filter { $0.scenario == scenario.name }
+    let candidates = before.byScenario[scenario.name] ?? []
     if let baseline = candidates.first(where: { $0.isComparable(to: scenario.environment) }) {
       return .baseline(baseline)
     }
@@ -58,6 +59,7 @@ package struct Compare {
 /// The content of a result or baseline file, on either side of a comparison.
 private struct ComparedFile {
   let baselines: [Baseline]
+  let byScenario: [ScenarioName: [Baseline]]
   let scenarios: [ScenarioResult]
   let environment: EnvironmentInfo
   let run: RunInfo?
@@ -74,11 +76,12 @@ private struct ComparedFile {
       environment = result.environment
       scenarios = result.scenarios
       baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0) }
+      byScenario = Dictionary(grouping: baselines, by: \.scenario)
       return
     }
     let baseline = try BaselineFile.decode(bytes, path: shown)
     run = nil
-    baselines = [baseline]
+    (baselines, byScenario) = ([baseline], [baseline.scenario: [baseline]])
     scenarios = [ScenarioResult(of: baseline)]
     environment = scenarios[0].environment
   }

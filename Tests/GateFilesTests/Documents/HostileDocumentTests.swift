@@ -248,6 +248,10 @@ private let malformedResults: [MalformedDocument] = [
   ),
   result("no run", "\"run\":", "\"ran\":", "`run` is missing"),
   result("no id", "\"id\"", "\"uid\"", "`run.id` is missing"),
+  result(
+    "a phase that no metric can name", #""name": "load""#, #""name": "a b""#,
+    "`scenarios[1].repetitions[0].phases[0].name` is `a b`, expected \(PlainName.rule)"
+  ),
   result("negative duration", ": 3}", ": -3}", "`run.durationSeconds` is negative"),
   result("duration too large", ": 3}", ": 1e10}", "`run.durationSeconds` is too large"),
   result("no scenarios", "\"scenarios\"", "\"tests\"", "`scenarios` is missing"),

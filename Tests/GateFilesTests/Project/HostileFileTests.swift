@@ -106,6 +106,21 @@ struct HostileFileTests {
     )
   }
 
+  @Test(
+    "Each part of a text is searched once for placeholders", .timeLimit(.minutes(5)), arguments: ["{", "{{x ", "{{x}"])
+  func placeholders(part: String) throws {
+    let text = String(repeating: part, count: 40_000)
+    let scenario = "{name: s, target: {command: [x]}, matrix: {x: [1]}, description: '\(text)}}'}"
+    #expect(try verdict("version: 1\nscenarios: [\(scenario)]\n") == "loads")
+  }
+
+  @Test("A matrix has at most 100 axes, whose values are part of the scenario's name")
+  func axes() throws {
+    let axes = (0..<101).map { "a\($0): [1]" }.joined(separator: ", ")
+    let text = "version: 1\nscenarios: [{name: s, target: {command: [x]}, matrix: {\(axes)}}]\n"
+    #expect(try verdict(text).hasSuffix("error: the matrix has more than 100 axes"))
+  }
+
   @Test("The first thousand errors are listed, then a note that there are more")
   func manyErrors() throws {
     let keys = (0..<3000).map { "k\($0): 1\n" }.joined()

@@ -249,14 +249,14 @@ struct MatrixAndDefaultsTests {
         - name: m
           matrix: {n: [2, 3], V: [A]}
           warmup: "{{n}}"
-          target: {command: [x, "{{n}}{{n}}", "{{.Go}} {{ #if }} {{"], env: {"{{V}}_{{n}}": "{{V}}"}}
+          target: {command: [x, "{{n}}{{n}}", "{{.Go}} {{ #if }} {{", "{{ {{n}} {{n} }}"], env: {"{{V}}_{{n}}": "{{V}}"}}
           steps: [{repeat: {times: "{{n}}", steps: [{mark: "m{{n}}"}]}}]
       """
     )
     #expect(read.map(\.warmup) == [2, 3])
     #expect(read.map(\.interval) == [.milliseconds(2), .milliseconds(3)])
     #expect(read.map(\.tags) == [["t2"], ["t3"]])
-    #expect(read.first?.target.command == .arguments(["x", "22", "{{.Go}} {{ #if }} {{"]))
+    #expect(read.first?.target.command == .arguments(["x", "22", "{{.Go}} {{ #if }} {{", "{{ 2 {{n} }}"]))
     #expect(read.map(\.target.environment) == [["A_2": "A"], ["A_3": "A"]])
     #expect(read.last?.steps.map(\.description) == ["repeat: 3 times"])
   }

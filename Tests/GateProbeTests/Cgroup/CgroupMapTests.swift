@@ -66,7 +66,9 @@ struct CgroupMapTests {
     #expect(CgroupMap(membership: "0::/a", mounts: mounts).unified?.folders == ["/a"])
   }
 
-  @Test("Malformed text yields no hierarchy", arguments: ["", "x", "0:", "a - b", "- - -", "0::rel"])
+  @Test(
+    "Malformed text yields no hierarchy",
+    arguments: ["", "x", "0:", "a - b", "- - -", "0::rel", "0::/a\n1 1 0:1 / /x/../y rw - cgroup2 c rw"])
   func malformed(text: String) {
     #expect(CgroupMap(membership: text, mounts: text).hierarchies.isEmpty)
   }

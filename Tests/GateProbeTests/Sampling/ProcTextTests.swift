@@ -16,6 +16,19 @@ struct ProcTextTests {
     #expect(withBytes(text) { ProcText.pages(inStatm: $0).resident } == pages)
   }
 
+  @Test("Numbers that no kernel writes are cut, so that their sums cannot overflow")
+  func largeNumbers() {
+    let number = String(repeating: "9", count: 30)
+    #expect(withBytes("1 \(number)", ProcText.pages(inStatm:)).resident == ProcText.largest)
+    let stat = "1 (x) S" + String(repeating: " \(number)", count: 20)
+    #expect(withBytes(stat, ProcText.activity(inStat:))?.minorFaults == ProcText.largest)
+    let status = withBytes("VmRSS: \(number) kB\n", ProcText.memory(inStatus:))
+    #expect(status?.resident == .kibibytes(ProcText.largest))
+    var sums = MappingSums()
+    withBytes("a-b rw-p 0 0 0 [heap]\n" + String(repeating: "Rss: \(number)\n", count: 20_000)) { sums.take($0) }
+    #expect(sums.heap == ProcText.largest)
+  }
+
   @Test("The memory lines of status are parsed")
   func status() {
     let text = """
