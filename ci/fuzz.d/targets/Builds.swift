@@ -17,9 +17,9 @@ extension FuzzTarget {
     }
     let console = Console(variables: variables)
     let invocation = Invocation(workingDirectory: "/", variables: variables, console: console)
-    _ = (invocation.isInCI, console.style(), BuildContext(variables: variables, root: "/").person)
+    _ = (invocation.ci.isInCI, console.style(), BuildContext(variables: variables, root: "/").person)
     let run = RunInfo(startingAt: Date(timeIntervalSince1970: 1e9), in: "/", invocation)
-    let texts = [run.commit, run.branch, run.subject, run.buildURL].compactMap(\.self)
+    let texts = [run.commit, run.branch, run.subject, run.buildURL, run.pullRequest].compactMap(\.self)
     try promise(texts.allSatisfy { $0.count <= 4000 }, "a text of the build is very long")
     let environment = EnvironmentInfo(
       name: "e",
