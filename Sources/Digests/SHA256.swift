@@ -28,6 +28,11 @@ package enum SHA256 {
     return state.flatMap(\.bigEndianBytes)
   }
 
+  /// The bytes of a digest as lowercase hexadecimal digits.
+  package static func hexadecimal(_ digest: [UInt8]) -> String {
+    digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
   /// A proof that who holds the key has written the message (RFC 2104).
   package static func authentication(of message: [UInt8], key: [UInt8]) -> [UInt8] {
     let short = key.count > 64 ? digest(of: key) : key

@@ -134,10 +134,9 @@ extension OutgoingMessage {
     let signature = SHA256.authentication(
       of: Array("\(timestamp).".utf8) + body, key: Array(secret.exposed.utf8)
     )
-    let digits = signature.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     return unsigned + [
       (name: "X-Highwater-Timestamp", value: timestamp),
-      (name: "X-Highwater-Signature-256", value: "sha256=\(digits)"),
+      (name: "X-Highwater-Signature-256", value: "sha256=\(SHA256.hexadecimal(signature))"),
     ]
   }
 }

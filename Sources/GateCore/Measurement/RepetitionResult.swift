@@ -95,7 +95,7 @@ package struct RepetitionResult: Sendable, Equatable, Codable {
     self.largestProcesses = largestProcesses
   }
 
-  /// The value of one metric in ``allMetrics``, which takes as long as all of them.
+  /// The value that one metric has in ``allMetrics``, without making all of them.
   package func value(of metric: MetricName) -> Double? {
     guard let (phase, part) = metric.inPhase else { return metrics[metric] }
     let values = phases.compactMap { $0.name == phase ? $0.metrics[part] : nil }

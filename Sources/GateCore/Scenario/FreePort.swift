@@ -41,7 +41,9 @@ extension Command {
 
 extension Pattern {
   fileprivate func map(_ change: (String) -> String) -> Pattern {
-    (try? Pattern(parsing: change(source))) ?? self
+    let changed = change(source)
+    // Parsing compiles the pattern.
+    return changed == source ? self : (try? Pattern(parsing: changed)) ?? self
   }
 }
 

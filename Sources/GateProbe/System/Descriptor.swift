@@ -1,6 +1,6 @@
-import GateCore
+package import GateCore
 import Glibc
-import LinuxSystem
+package import LinuxSystem
 
 /// Reads and writes that may not be ready: pipes, sockets, FIFOs.
 extension Descriptor {
@@ -42,10 +42,10 @@ extension Descriptor {
 }
 
 extension Descriptor {
-  typealias Pair = (reader: Descriptor, writer: Descriptor)
+  package typealias Pair = (reader: Descriptor, writer: Descriptor)
 
   /// Creates a close-on-exec pipe; its ends are blocking by default.
-  static func pipe(
+  package static func pipe(
     readerBlocks: Bool = true,
     writerBlocks: Bool = true
   ) throws(SystemFailure) -> Pair {

@@ -73,9 +73,7 @@ package enum CodeQualityReport {
         path: place?.file ?? context.projectFile ?? "highwater.yml", lines: ["begin": max(1, place?.line ?? 1)])
       // The same in the next run, whatever the values and the line are then.
       let key = [check, scenario.name.text, scenario.environment.name, finding.metric?.text ?? ""]
-      fingerprint = SHA256.digest(of: Array(key.joined(separator: "\0").utf8)).map { byte in
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
-      }.joined()
+      fingerprint = SHA256.hexadecimal(SHA256.digest(of: Array(key.joined(separator: "\0").utf8)))
     }
   }
 }

@@ -20,8 +20,10 @@ package struct Compare {
     try options.prepareReports(in: invocation)
     let before = try ComparedFile(path: invocation.absolute(base), shown: base)
     let after = try ComparedFile(path: invocation.absolute(current), shown: current)
+    let bases = Dictionary(grouping: before.baselines, by: \.scenario)
     var scenarios = after.scenarios.map { scenario in
-      scenario.judged(against: reference(for: scenario, in: before), allowsMissingBaseline: allowsMissingBaseline)
+      let reference = reference(for: scenario, among: bases[scenario.name] ?? [])
+      return scenario.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
     }
     let current = Set(scenarios.map(\.name))
     let missing = before.baselines.map(\.scenario).filter { !current.contains($0) }
@@ -33,8 +35,7 @@ package struct Compare {
     return result.verdict.exitCode
   }
 
-  private func reference(for scenario: ScenarioResult, in before: ComparedFile) -> Reference {
-    let candidates = before.byScenario[scenario.name] ?? []
+  private func reference(for scenario: ScenarioResult, among candidates: [Baseline]) -> Reference {
     if let baseline = candidates.first(where: { $0.isComparable(to: scenario.environment) }) {
       return .baseline(baseline)
     }
@@ -59,7 +60,6 @@ package struct Compare {
 /// The content of a result or baseline file, on either side of a comparison.
 private struct ComparedFile {
   let baselines: [Baseline]
-  let byScenario: [ScenarioName: [Baseline]]
   let scenarios: [ScenarioResult]
   let environment: EnvironmentInfo
   let run: RunInfo?
@@ -76,12 +76,11 @@ private struct ComparedFile {
       environment = result.environment
       scenarios = result.scenarios
       baselines = result.scenarios.filter { $0.failure == nil }.map { Baseline(of: $0) }
-      byScenario = Dictionary(grouping: baselines, by: \.scenario)
       return
     }
     let baseline = try BaselineFile.decode(bytes, path: shown)
     run = nil
-    (baselines, byScenario) = ([baseline], [baseline.scenario: [baseline]])
+    baselines = [baseline]
     scenarios = [ScenarioResult(of: baseline)]
     environment = scenarios[0].environment
   }

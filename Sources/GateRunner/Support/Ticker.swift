@@ -10,19 +10,16 @@ final class Ticker: Sendable {
 
   /// nil if the system has no descriptor or thread left.
   init?(every interval: Duration, _ tick: @escaping @Sendable () -> Void) {
-    var ends: [CInt] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let (wake, own) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
     let milliseconds = CInt(clamping: interval.nanoseconds / 1_000_000)
     do {
+      let (wake, own) = try Descriptor.pipe()
+      end = own
       _ = try PosixThread(named: "hw-progress") {
         while Self.isTime(after: milliseconds, unless: wake) { tick() }
       }
     } catch {
       return nil
     }
-    end = own
   }
 
   /// Waits; false if the other end of the pipe was closed meanwhile.
