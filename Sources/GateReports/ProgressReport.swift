@@ -27,7 +27,8 @@ package enum ProgressReport {
   }
 
   private static func count(_ repetition: Progress.Repetition) -> String {
-    (repetition.isWarmup ? "warm-up " : "") + "\(repetition.number)/\(repetition.of)"
+    (repetition.isComparison ? "other build " : "") + (repetition.isWarmup ? "warm-up " : "")
+      + "\(repetition.number)/\(repetition.of)"
   }
 
   private static func finished(_ scenario: ScenarioResult, style: TerminalStyle) -> String {

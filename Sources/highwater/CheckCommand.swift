@@ -16,6 +16,7 @@ struct CheckCommand: UseCaseCommand {
         highwater check --junit junit.xml --report codequality=quality.json
         highwater check --against build-main/server        # two builds, run alternately
         highwater check --against "PYTHONPATH=old" api     # the same command, other variables
+        highwater check --against-ref main --build make    # another commit, built in a worktree
 
       The result is stored in ARTIFACTS/result.json; `highwater approve` makes it the baseline.
       """
@@ -39,6 +40,16 @@ struct CheckCommand: UseCaseCommand {
   )
   var against: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Compare with another commit, checked out in a git worktree, instead of the baselines: a branch, tag or commit.",
+      valueName: "revision")
+  )
+  var againstRef: String?
+
+  @Option(help: ArgumentHelp("The shell command that builds the commit of --against-ref.", valueName: "command"))
+  var build: String?
+
   @Flag(help: "Count a scenario without a baseline as skipped instead of failing with 5.")
   var allowMissingBaseline = false
 
@@ -54,6 +65,12 @@ struct CheckCommand: UseCaseCommand {
     guard !(noNotify && requireDelivery) else {
       throw ValidationError("--no-notify and --require-delivery are mutually exclusive")
     }
+    guard against == nil || againstRef == nil else {
+      throw ValidationError("--against and --against-ref are mutually exclusive")
+    }
+    guard build == nil || againstRef != nil else {
+      throw ValidationError("--build needs --against-ref: it builds that commit; this checkout is measured as it is")
+    }
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
@@ -63,7 +80,7 @@ struct CheckCommand: UseCaseCommand {
     reports.add(to: &check.options)
     check.selection = names
     check.repetitions = repetitions.count
-    check.against = against
+    check.against = againstRef.map { .revision($0, build: build) } ?? against.map { .command($0) }
     check.notifies = !noNotify
     check.requiresDelivery = requireDelivery
     check.allowsMissingBaseline = allowMissingBaseline

@@ -180,10 +180,10 @@ struct ApprovalUseTests {
   @Test("A result of `check --against` is refused")
   func comparedWithBuild() throws {
     let project = try UseCaseProject(holding: 8)
-    _ = try project.check { $0.against = "BUILD=main" }
+    _ = try project.check { $0.against = .command("BUILD=main") }
     try expectRefusal(
-      of: project, with: "it was compared with the build `BUILD=main` (`--against`), not with a baseline",
-      hint: "run `highwater check` without `--against`")
+      of: project, with: "it was compared with another build, `BUILD=main`, not with a baseline",
+      hint: "run `highwater check` without another build")
   }
 
   @Test("A result of another environment than the named one is refused")

@@ -41,4 +41,53 @@ struct ComparedBuildsTests {
     #expect(outcome.code == 3)
     #expect(outcome.text.contains("cannot execute `no-such-program`"), "\(outcome.output)")
   }
+
+  /// A repository of two commits: the build copies `size` to `built`, and the target holds so many MiB.
+  private func repository() throws -> TemporaryProject {
+    let project = try TemporaryProject.holding(20)
+    func git(_ arguments: String...) throws {
+      let identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
+      let run = try Highwater.Running(identity + arguments, in: project, variables: [:], program: "/usr/bin/git")
+      #expect(try run.wait().code == 0)
+    }
+    let text = try project.read("highwater.yml")
+    try project.write(text.replacing("hold.pl, size", with: "hold.pl, built"), to: "highwater.yml")
+    try project.write("built\nstarted\n*.out\n*.err\n", to: ".gitignore")
+    try git("init", "-q", "-b", "main")
+    for size in [20, 24] {
+      try project.hold(size)
+      try git("add", ".")
+      try git("commit", "-qm", "hold \(size) MiB")
+    }
+    try project.write("24", to: "built")
+    return project
+  }
+
+  @Test("Another commit is built in a worktree once, and the checkout stays as it is")
+  func otherCommit() throws {
+    let project = try repository()
+    let check = ["check", "--against-ref", "main~1", "--build", "cp size built; echo built >> builds"]
+    for turn in 1...2 {
+      let outcome = try Highwater.start(check, in: project).wait()
+      #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
+      #expect(outcome.text.contains("metric main~1 this change"), "\(outcome.output)")
+      #expect(outcome.text.contains("peak_rss rose by 4.0 MiB"), "\(outcome.output)")
+      #expect(outcome.errors.contains("building main~1") == (turn == 1))
+    }
+    #expect(try project.read(".git/highwater/worktree/builds") == "built\n")
+    #expect(try project.read("size") == "24" && project.read("built") == "24")
+    let same = try Highwater.run("check", "--against-ref", "HEAD", "--build", "cp size built", in: project)
+    #expect(same.code == 0, "\(same.output)")
+  }
+
+  @Test("A commit that does not build or does not exist is an error, and nothing is measured")
+  func unusableCommit() throws {
+    let project = try repository()
+    let broken = try Highwater.run("check", "--against-ref", "HEAD~1", "--build", "echo no cc; exit 3", in: project)
+    #expect(broken.code == 2 && broken.errors.contains("no cc"), "\(broken.errors)")
+    #expect(broken.text.contains("`echo no cc; exit 3`: exited with code 3"), "\(broken.errors)")
+    let missing = try Highwater.run("check", "--against-ref", "v9", in: project)
+    #expect(missing.code == 2 && missing.errors.contains("`v9` is not a commit"), "\(missing.errors)")
+    #expect(project.starts == 0)
+  }
 }

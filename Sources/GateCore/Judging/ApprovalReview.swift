@@ -97,9 +97,7 @@ package struct ApprovalReview {
   }
 
   private var comparedWithBuild: Reason? {
-    result.notes.lazy.compactMap { note -> Reason? in
-      if case .comparedWithBuild(let build) = note { .comparedWithBuild(build: build) } else { nil }
-    }.first
+    result.comparedBuild.map { .comparedWithBuild(build: $0) }
   }
 
   private var otherEnvironment: Reason? {

@@ -6,6 +6,8 @@ package enum Note: Sendable, Hashable, Codable {
   case machine(note: MachineNote)
   /// The values are compared with this build, which ran alternately with the scenario's own build.
   case comparedWithBuild(build: String)
+  /// The values are compared with this commit, built in a worktree, which ran alternately with this build.
+  case comparedWithCommit(revision: String, commit: String)
 
   // On the verdict.
   case noRepetitions
@@ -42,7 +44,7 @@ package enum Note: Sendable, Hashable, Codable {
   /// Whether it is a note on the verdict, which a new judgement replaces; others are on the measurement.
   package var isOnVerdict: Bool {
     switch self {
-    case .recording, .machine, .comparedWithBuild: false
+    case .recording, .machine, .comparedWithBuild, .comparedWithCommit: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
       .otherEnvironment, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
       .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .onlyInBase:
@@ -96,5 +98,18 @@ package struct Creep: Sendable, Hashable, Codable {
     self.rise = rise
     self.anchor = anchor
     self.span = span
+  }
+}
+
+extension ScenarioResult {
+  /// The build or the revision with which the values are compared, as the user gave it; nil for a baseline.
+  package var comparedBuild: String? {
+    notes.lazy.compactMap { note in
+      switch note {
+      case .comparedWithBuild(let build): build
+      case .comparedWithCommit(let revision, _): revision
+      default: nil
+      }
+    }.first
   }
 }

@@ -7,12 +7,21 @@ package enum Progress: Sendable, Equatable {
     package var number: Int
     package var of: Int
     package var isWarmup: Bool
+    /// Whether it is a repetition of the build that a check compares with.
+    package var isComparison: Bool
 
-    package init(scenario: ScenarioName, number: Int, of: Int, isWarmup: Bool = false) {
+    package init(
+      scenario: ScenarioName,
+      number: Int,
+      of: Int,
+      isWarmup: Bool = false,
+      isComparison: Bool = false
+    ) {
       self.scenario = scenario
       self.number = number
       self.of = of
       self.isWarmup = isWarmup
+      self.isComparison = isComparison
     }
   }
 

@@ -32,8 +32,26 @@ package enum GitQuery {
 
   /// The name with which commits are made here (`user.name`), cut to 300 characters.
   package static func userName(in root: String) -> String? {
-    let line = output(of: ["git", "-C", root, "config", "user.name"], atMost: 4096)?.prefix { !$0.isNewline }
-    return line.flatMap { $0.isEmpty ? nil : String($0.prefix(300)) }
+    line(of: ["git", "-C", root, "config", "user.name"]).map { String($0.prefix(300)) }
+  }
+
+  /// The commit that a branch, tag or other revision names; a branch may be known only as that of `origin`.
+  package static func commit(named revision: String, in root: String) -> String? {
+    guard !revision.isEmpty, !revision.hasPrefix("-") else { return nil }
+    return [revision, "origin/\(revision)"].lazy.compactMap { name in
+      line(of: ["git", "-C", root, "rev-parse", "--verify", "--quiet", "\(name)^{commit}"])
+    }.first
+  }
+
+  /// The absolute path of the folder in which git stores the state of this checkout.
+  package static func folder(of root: String) -> String? {
+    line(of: ["git", "-C", root, "rev-parse", "--absolute-git-dir"])
+  }
+
+  /// The first line of a program's output, if it has one.
+  private static func line(of words: [String]) -> String? {
+    let line = output(of: words, atMost: 4096)?.prefix { !$0.isNewline }
+    return line.flatMap { $0.isEmpty ? nil : String($0) }
   }
 
   private static func isCommit(_ text: String) -> Bool {

@@ -15,6 +15,9 @@ package struct ArtifactsFolder: Sendable, Equatable {
   /// The trend page of the latest check.
   package var trend: String { "\(path)/trend.html" }
 
+  /// The output of the build of another commit.
+  package var buildLog: String { "\(path)/build.log" }
+
   /// The notifications that are not yet delivered.
   package var outbox: String { "\(path)/outbox" }
 

@@ -14,7 +14,7 @@ struct MarkdownCurves {
   /// Shows the median repetition; nil without its curve.
   init?(_ scenario: ScenarioResult) {
     guard let shown = scenario.middleRepetition, let now = scenario.repetitions[shown].curve?.main else { return nil }
-    let series = [("baseline", scenario.reference?.curve), ("now", now)]
+    let series = [(scenario.sides.before, scenario.reference?.curve), (scenario.sides.now, now)]
     curves = series.compactMap { title, series in
       series.map { (title, $0.points.map { ($0.time, Double($0.high.count)) }) }
     }

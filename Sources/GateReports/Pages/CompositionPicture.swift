@@ -5,6 +5,8 @@ struct CompositionPicture {
   let before: Composition?
   let now: Composition
   let atPeak: Composition?
+  /// The names of `before` and `now`.
+  let sides: (before: String, now: String)
 
   /// The number of mapped files in the table.
   private static let mostLibraries = 8
@@ -14,12 +16,12 @@ struct CompositionPicture {
   var change: String? {
     guard let before else { return nil }
     let text = CompositionChange(before: before, now: now).text
-    guard !text.isEmpty else { return "unchanged from the baseline" }
+    guard !text.isEmpty else { return "unchanged from \(sides.before == "baseline" ? "the baseline" : sides.before)" }
     return "\(Format.difference(Double((now.resident - before.resident).count))): \(text)"
   }
 
   private var bars: [(name: String, composition: Composition)] {
-    let all: [(String, Composition?)] = [("baseline", before), ("now", now), ("at the peak", atPeak)]
+    let all: [(String, Composition?)] = [(sides.before, before), (sides.now, now), ("at the peak", atPeak)]
     return all.compactMap { name, composition in composition.map { (name, $0) } }
   }
 
@@ -50,7 +52,7 @@ struct CompositionPicture {
     }
     let end = scale.tenths(Double(sum)) / 10 + 6
     return """
-      <text class="name" x="0" y="\(top + 15)">\(name)</text>\(parts.joined())\
+      <text class="name" x="0" y="\(top + 15)">\(SVGText.safe(name))</text>\(parts.joined())\
       <text x="\(end)" y="\(top + 15)">\(SVGText.safe(Format.amount(composition.resident)))</text>
       """
   }

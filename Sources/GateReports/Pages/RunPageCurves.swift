@@ -104,7 +104,10 @@ struct RunPageCurves {
     let keys: [(isThere: Bool, sign: String, text: String)] = [
       (true, "<path class=\"blue strong\" d=\"M1 6h26\"/>", repetition),
       (!others.isEmpty, "<path class=\"quiet faint\" d=\"M1 6h26\"/>", "the other repetitions"),
-      (baseline != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>", "the baseline"),
+      (
+        baseline != nil, "<path class=\"green dashed\" d=\"M1 6h26\"/>",
+        scenario.comparedBuild == nil ? "the baseline" : scenario.sides.before
+      ),
       (
         curve.tree != nil, "<path class=\"purple plain\" d=\"M1 6h26\"/>",
         "the whole process tree: \(method.displayText)"
@@ -156,7 +159,7 @@ extension RunPageCurves {
       repetitions: scenario.repetitions.map { repetition in
         NullIfNil(repetition.curve.map { CurveJSON($0, peak: repetition.metrics[.peakRSS]) })
       },
-      baseline: baseline?.json)
+      baseline: baseline?.json, side: scenario.sides.before)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(curves) else { preconditionFailure("texts and whole numbers always encode") }
@@ -168,6 +171,8 @@ private struct CurvesJSON: Encodable {
   var shown: Int
   var repetitions: [NullIfNil<CurveJSON>]
   var baseline: String?
+  /// What `baseline` is.
+  var side: String
 }
 
 /// Times are in tenths of a millisecond, amounts in KiB.

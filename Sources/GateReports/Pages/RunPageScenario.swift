@@ -146,7 +146,7 @@ struct RunPageScenario {
   private var composition: [String: Any]? {
     guard let now = scenario.composition else { return nil }
     let picture = CompositionPicture(
-      before: scenario.reference?.composition, now: now, atPeak: scenario.compositionAtPeak
+      before: scenario.reference?.composition, now: now, atPeak: scenario.compositionAtPeak, sides: scenario.sides
     )
     var values: [String: Any] = [
       "title": "Memory composition at the end", "picture": picture.text,
@@ -179,7 +179,7 @@ struct RunPageScenario {
     switch context.command {
     case .check:
       let separator = scenario.name.text.hasPrefix("-") ? ["--"] : []
-      let words = [Tool.name, "check"] + context.options + separator + [scenario.name.text]
+      let words = [Tool.name, "check"] + context.checkOptions + context.options + separator + [scenario.name.text]
       again = [.init(purpose: "to measure again:", words: words)]
     case .record:
       let words = [Tool.name, "record"] + context.options + ["--"] + context.recorded

@@ -49,6 +49,7 @@
       this.figure = figure;
       this.all = raw.repetitions.map(read);
       this.baseline = raw.baseline && series(raw.baseline);
+      this.side = raw.side;
       this.shown = raw.shown;
       this.isFromZero = true;
       this.box = make("div");
@@ -128,7 +129,7 @@
       return [
         `${instant(time)}: ${bytes(high)}` + (low === high ? "" : ` (from ${bytes(low)})`), phase && `phase ${phase.name}`,
         this.curve.tree && `tree ${bytes(last(this.curve.tree, time).high)}`,
-        this.baseline && `baseline ${bytes(last(this.baseline, time).high)}`,
+        this.baseline && `${this.side} ${bytes(last(this.baseline, time).high)}`,
       ].filter(Boolean).join(" · ");
     }
 

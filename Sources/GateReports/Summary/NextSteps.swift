@@ -102,7 +102,8 @@ struct NextSteps {
     let purpose = rest > 0 ? purpose.dropLast() + " (the first \(shown.count) of \(names.count)):" : purpose
     // A name that begins with a dash would be parsed as an option.
     let separator = shown.contains { $0.hasPrefix("-") } ? ["--"] : []
-    return [Suggestion(purpose: purpose, words: [Tool.name] + words + context.options + separator + shown)]
+    let options = (words.first == "check" ? context.checkOptions : []) + context.options
+    return [Suggestion(purpose: purpose, words: [Tool.name] + words + options + separator + shown)]
   }
 
   private var limitAdvice: String? {

@@ -13,14 +13,15 @@ struct PassingScenarios {
     (.faultRate, "faults"),
   ]
 
-  /// Values are left out before a name is cut to less than 40 columns.
+  /// Values are left out before a name is cut to less than 40 columns, the peak and the nearest limit last.
   func write(to page: inout TerminalPage) {
     guard !scenarios.isEmpty else { return }
     let style = page.style
     let shown = Self.shown.filter { metric, _ in
       scenarios.contains { $0.metrics.contains { $0.metric == metric && $0.current != nil } }
     }
-    let columns = (1...max(1, shown.count)).flatMap { rank in
+    let ranks = [1, 3, 4, 5, 6, 7].prefix(shown.count) + [2]
+    let columns = ranks.flatMap { rank in
       [
         Table.Column(side: .left, gap: 3, rank: rank), Table.Column(gap: 1, rank: rank),
         Table.Column(gap: 1, rank: rank),
@@ -31,10 +32,18 @@ struct PassingScenarios {
         Table.Cell(scenario.verdict.heading(style), scenario.verdict.tone),
         .init(TerminalText.safe(scenario.name.text)),
       ] + shown.flatMap { metric, title in Self.cells(scenario.metrics.first { $0.metric == metric }, title) }
+        + Self.nearestLimit(of: scenario)
     }
     Table(
-      columns: [.init(side: .left), .init(side: .left)] + columns.prefix(shown.count * 3), rows: rows, flexible: 1
+      columns: [.init(side: .left), .init(side: .left)] + columns, rows: rows, flexible: 1
     ).write(to: &page, indent: 0, limits: [40, 12])
+  }
+
+  /// The gated metric that has used most of what it may.
+  private static func nearestLimit(of scenario: ScenarioResult) -> [Table.Cell] {
+    let shares = scenario.metrics.compactMap { metric in metric.shareOfAllowed.map { (metric.metric, $0) } }
+    guard let (metric, share) = shares.max(by: { $0.1 < $1.1 }) else { return ["", "", ""] }
+    return [.init(metric.text), .init("\(Int((share * 100).rounded()))\(Format.space)%"), .init("of allowed")]
   }
 
   private static func cells(_ metric: MetricResult?, _ title: String) -> [Table.Cell] {
@@ -43,5 +52,14 @@ struct PassingScenarios {
       Format.change(percent: change.percent, absolute: change.absolute, unit: metric.unit)
     }
     return [.init(title), .init(Format.amount(current.median, unit: metric.unit)), .init(change ?? "")]
+  }
+}
+
+extension MetricResult {
+  /// How much of the allowed rise, or else of the limit, the metric has used: 0 to 1 for one that passes.
+  fileprivate var shareOfAllowed: Double? {
+    guard isGated, let current else { return nil }
+    if let allowed, let change { return allowed > 0 ? max(0, change.absolute / allowed) : nil }
+    return rule.limit.flatMap { $0.value > 0 ? max(0, current.median / $0.value) : nil }
   }
 }

@@ -38,6 +38,8 @@ package struct SummaryContext: Sendable, Equatable {
   package var outputs: [ScenarioName: String]
   /// Options that a command in a hint must repeat, as in `["--config", "ci/other.yml"]`.
   package var options: [String]
+  /// Further options that a suggested `check` must repeat, as in `["--against-ref", "main"]`.
+  package var checkOptions: [String] = []
   package var approval: ApprovalSource
   /// The project file, relative to the repository's root; nil without one.
   package var projectFile: String?

@@ -15,8 +15,8 @@ struct MetricTable {
   private func comparison(_ style: TerminalStyle) -> Table {
     Table(
       columns: [
-        .init(title: "metric", side: .left), .init(title: "baseline"), .init(gap: 1, isSeparator: true),
-        .init(title: "now", gap: 1), .init(title: "change"), .init(), .init(title: "allowed", rank: 1),
+        .init(title: "metric", side: .left), .init(title: scenario.sides.before), .init(gap: 1, isSeparator: true),
+        .init(title: scenario.sides.now, gap: 1), .init(title: "change"), .init(), .init(title: "allowed", rank: 1),
         .init(side: .left),
       ],
       rows: metrics.map { metric in

@@ -20,7 +20,7 @@ extension ApprovalChange.SkipReason {
       "it has \(Format.count(count, "repetition")), but its baseline has \(baseline)"
     case .fewerThanPlanned(let count, let least):
       "it has \(Format.count(count, "repetition")), but the project file asks for at least \(least)"
-    case .comparedWithBuild(let build): "it was compared with the build `\(build)` (`--against`), not with a baseline"
+    case .comparedWithBuild(let build): "it was compared with another build, `\(build)`, not with a baseline"
     case .otherEnvironment(let measured, let named):
       "it was measured in the environment `\(measured)`, but would become the baseline of `\(named)`"
     case .otherMachine(let name, let differences):
@@ -40,7 +40,7 @@ extension ApprovalChange.SkipReason {
     case .fewerThanBaseline(_, let baseline):
       "measure as many: `highwater check --repetitions\(Format.space)\(baseline) \(ShellWords.quoted(scenario.text))`"
     case .fewerThanPlanned: "run `highwater check` without `--repetitions`"
-    case .comparedWithBuild: "run `highwater check` without `--against`"
+    case .comparedWithBuild: "run `highwater check` without another build"
     case .otherEnvironment(_, let named): "run `highwater check --environment\(Format.space)\(named)`"
     case .otherMachine(_, let differences):
       "use another environment name for each kind of machine, or write "

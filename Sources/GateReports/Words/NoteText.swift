@@ -8,6 +8,8 @@ extension Note {
       note.displayText + (count < total ? " (in \(count) of \(total) repetitions)" : "")
     case .machine(let note): note.displayText
     case .comparedWithBuild(let build): "compared with the build `\(build)`, run alternately with the scenario's own"
+    case .comparedWithCommit(let revision, let commit):
+      "compared with \(revision) (\(CommitText.short(commit))), built in a worktree and run alternately with this build"
     case .ungatedGrowth(let growth, let count, let total, let limit):
       "memory grows in \(count) of \(total) repetitions, by "
         + "\(growth.text(perIteration: scenario.growthIsPerIteration)), and the gate has no rule for growth; "
@@ -48,7 +50,9 @@ extension Note {
     case .recording(.brief, _, _), .recording(.treeMethod, _, _), .recording(.downsampled, _, _): true
     case .recording: false
     case .machine(.swapInUse), .machine(.smallLimit), .machine(.hiddenLimit): false
-    case .machine, .comparedWithBuild, .notJudged, .otherTreeMethod, .baselineSeldomSteady, .environmentChanged: true
+    case .machine, .comparedWithBuild, .comparedWithCommit, .notJudged, .otherTreeMethod, .baselineSeldomSteady,
+      .environmentChanged:
+      true
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
       .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase:
       false

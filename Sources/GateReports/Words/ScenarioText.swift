@@ -18,6 +18,13 @@ enum ScenarioText {
 }
 
 extension ScenarioResult {
+  /// The names of the two sides of a comparison, for columns and curves: those of a baseline, or as in `main` and `this`.
+  var sides: (before: String, now: String) {
+    guard let build = comparedBuild else { return ("baseline", "now") }
+    let name = TerminalText.cut(TerminalText.safe(build), to: 14, at: .middle, mark: "…")
+    return (name, "this")
+  }
+
   /// The events that the target reported, in order of time, with the number of repetitions unless it is all of them.
   var eventTexts: [String] {
     let texts = repetitions.flatMap { $0.events.map(\.displayText).counted.map(\.element) }

@@ -11,9 +11,11 @@ struct CheckReport {
   let artifacts: ArtifactsFolder
   /// The results of the comparison build, with which those of `result` were compared; empty without one.
   let comparisons: [ScenarioResult]
+  /// The commit of the comparison build, if it is known.
+  let comparisonCommit: String?
   let options: SharedOptions
-  /// Whether the values were compared with another build instead of the baselines.
-  let isComparison: Bool
+  /// The build that the values were compared with instead of the baselines, if any.
+  let against: ComparisonSource?
   /// Whether an undelivered message has its own exit code.
   let requiresDelivery: Bool
   let invocation: Invocation
@@ -24,7 +26,7 @@ struct CheckReport {
   /// - Returns: the exit code.
   mutating func finish(after failures: [FileError]) -> ExitCode {
     // A comparison with another build does not belong to the project's history.
-    var history = isComparison ? nil : CheckHistory(of: project, in: invocation)
+    var history = against != nil ? nil : CheckHistory(of: project, in: invocation)
     history?.addCreep(to: &result)
     // Read before it is overwritten, and only if a webhook depends on it.
     let previous =
@@ -58,7 +60,8 @@ struct CheckReport {
     }
     failures += options.writeReports(of: result, context: context(result.verdict.exitCode), in: invocation)
     if !comparisons.isEmpty {
-      let other = RunResult(run: result.run, environment: result.environment, scenarios: comparisons)
+      var other = RunResult(run: result.run, environment: result.environment, scenarios: comparisons)
+      (other.run.commit, other.run.subject, other.run.isDirty) = (comparisonCommit, nil, false)
       attempt { () throws(FileError) in
         try SafeFile.write(ResultFile.encode(other, words: .reports), to: artifacts.comparison.result)
       }
@@ -83,7 +86,10 @@ struct CheckReport {
           file: invocation.repositoryPath(of: place.file, in: project), line: place.line, column: place.column)
       }
     }
-    if isComparison { context.approval = .unavailable }
+    if let against {
+      context.approval = .unavailable
+      context.checkOptions = against.options
+    }
     context.outputs = artifacts.outputs(ofFailed: result.scenarios).mapValues(invocation.shown)
     return context
   }

@@ -8,8 +8,8 @@ struct CheckRun {
   let artifacts: ArtifactsFolder
   /// The repository's root.
   let root: String
-  /// The comparison build given by `--against`.
-  let against: String?
+  /// The note on the comparison build; nil without one.
+  let comparison: Note?
   let showProgress: (Progress) -> Void
   /// The results of the comparison build, if any.
   private(set) var comparisons: [ScenarioResult] = []
@@ -22,14 +22,14 @@ struct CheckRun {
     measurer: any Measurer,
     artifacts: ArtifactsFolder,
     root: String,
-    against: String?,
+    comparison: Note?,
     showProgress: @escaping (Progress) -> Void
   ) {
     self.judging = judging
     self.measurer = measurer
     self.artifacts = artifacts
     self.root = root
-    self.against = against
+    self.comparison = comparison
     self.showProgress = showProgress
   }
 
@@ -65,7 +65,7 @@ struct CheckRun {
     case .build(let scenario):
       var other = run(of: scenario, plan, into: artifacts.comparison)
       other.isComparison = true
-      own.notes.append(.comparedWithBuild(build: against ?? ""))
+      if let comparison { own.notes.append(comparison) }
       let results = judging.results(of: &own, against: &other)
       note(own.writeFailure ?? other.writeFailure)
       if let results { comparisons.append(results.other) }

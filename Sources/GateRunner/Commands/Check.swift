@@ -10,7 +10,7 @@ package struct Check {
   /// Overrides the scenarios' repetitions.
   package var repetitions: Int?
   /// Another build of the target to compare with, instead of the baselines.
-  package var against: String?
+  package var against: ComparisonSource?
   package var notifies = true
   /// Whether an undelivered message has its own exit code.
   package var requiresDelivery = false
@@ -26,15 +26,18 @@ package struct Check {
     try invocation.prepareMeasuring()
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
+    try options.refuseNames(of: project.scenarios)
     try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
-    let plans = try plans(for: scenarios, of: project, invocation)
+    let build = try comparisonBuild(for: project, log: artifacts.buildLog, invocation)
+    guard !invocation.isInterrupted else { return invocation.interruptedExit() }
+    let plans = try plans(for: scenarios, of: project, against: build, invocation)
     var checkRun = CheckRun(
       judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
-      measurer: invocation.measurer, artifacts: artifacts, root: project.root, against: against,
+      measurer: invocation.measurer, artifacts: artifacts, root: project.root, comparison: build?.note,
       showProgress: invocation.console.show)
     try checkRun.prepareFolders(for: plans)
 
@@ -53,8 +56,9 @@ package struct Check {
       project: project,
       artifacts: artifacts,
       comparisons: checkRun.comparisons,
+      comparisonCommit: build?.commit,
       options: options,
-      isComparison: against != nil,
+      against: against,
       requiresDelivery: requiresDelivery,
       invocation: invocation
     )
@@ -69,13 +73,30 @@ package struct Check {
     return project
   }
 
-  private func plans(for scenarios: [Scenario], of project: Project, _ invocation: Invocation) throws -> [CheckPlan] {
-    guard let against else {
-      return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer)
+  /// The build to compare with, if any; a commit is built now.
+  private func comparisonBuild(
+    for project: Project,
+    log: String,
+    _ invocation: Invocation
+  ) throws -> ComparisonBuild? {
+    switch against {
+    case nil: return nil
+    case .command(let text):
+      return ComparisonBuild(try ReplacedCommand(parsing: text), named: text, from: invocation.workingDirectory)
+    case .revision(let revision, let command):
+      let build = try CommitBuild(revision, in: project.root)
+      try build.prepare(with: command, log: log, invocation)
+      return ComparisonBuild(build)
     }
-    return try CheckPlan.plans(
-      for: scenarios, of: project, against: try ComparisonBuild(parsing: against), from: invocation.workingDirectory,
-      measuredBy: invocation.measurer
-    )
+  }
+
+  private func plans(
+    for scenarios: [Scenario],
+    of project: Project,
+    against build: ComparisonBuild?,
+    _ invocation: Invocation
+  ) throws -> [CheckPlan] {
+    guard let build else { return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer) }
+    return try CheckPlan.plans(for: scenarios, of: project, against: build, measuredBy: invocation.measurer)
   }
 }

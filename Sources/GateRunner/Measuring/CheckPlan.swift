@@ -30,22 +30,20 @@ struct CheckPlan {
     }
   }
 
-  /// Replaces the target of every scenario with the comparison build; baselines are not read.
+  /// Compares every scenario with itself for another build; baselines are not read.
   ///
-  /// - Throws: the diagnostics of all scenarios whose target cannot be replaced.
+  /// - Throws: the diagnostics of all scenarios that the other build cannot run.
   static func plans(
     for scenarios: [Scenario],
     of project: Project,
-    against other: ComparisonBuild,
-    from folder: String,
+    against build: ComparisonBuild,
     measuredBy measurer: any Measurer
   ) throws -> [CheckPlan] {
     try plans(for: scenarios) { scenario in
-      let replaced = try other.replacingTarget(of: scenario, from: folder)
-      return CheckPlan(
+      CheckPlan(
         scenario: scenario,
         environment: project.environment.environment(of: scenario, on: measurer),
-        comparison: .build(replaced)
+        comparison: .build(try build.scenario(scenario))
       )
     }
   }

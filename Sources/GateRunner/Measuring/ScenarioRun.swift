@@ -146,7 +146,8 @@ struct ScenarioRun {
       scenario: scenario.name,
       number: isWarmup ? next + scenario.warmup : next,
       of: isWarmup ? scenario.warmup : total,
-      isWarmup: isWarmup
+      isWarmup: isWarmup,
+      isComparison: isComparison
     )
   }
 

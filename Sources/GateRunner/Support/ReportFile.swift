@@ -62,6 +62,16 @@ extension SharedOptions {
   /// Whether standard output has a report, so that messages go to standard error.
   var isOutputTaken: Bool { reportFiles.contains(where: \.isStandardOutput) }
 
+  /// Refuses a file that has the name of a scenario: who forgets the file of `--json` names the scenario to run there.
+  func refuseNames(of scenarios: [Scenario]) throws(RunnerError) {
+    guard let file = reportFiles.first(where: { file in scenarios.contains { $0.name.text == file.path } }) else {
+      return
+    }
+    throw RunnerError(
+      problem: "`\(file.path)` is a scenario, but is given as the file of the \(file.format.rawValue) report",
+      hint: "name a file and then the scenario; for a file of that name, write `./\(file.path)`")
+  }
+
   func prepareReports(in invocation: Invocation) throws(FileError) {
     for file in reportFiles { try file.prepare(in: invocation) }
   }

@@ -59,7 +59,7 @@ struct HistoryOfChecksTests {
 
     let other = try self.project()
     _ = try other.check { $0.options.history = "off" }
-    _ = try other.check { $0.against = "A=1" }
+    _ = try other.check { $0.against = .command("A=1") }
     #expect(!other.exists(database))
   }
 

@@ -3,11 +3,11 @@ import Testing
 
 @testable import GateRunner
 
-@Suite("Comparison builds")
-struct ComparisonBuildTests {
+@Suite("Replaced commands")
+struct ReplacedCommandTests {
   private func command(_ text: String, of own: Command = .arguments(["./server", "--port", "7"])) throws -> Command {
     let scenario = Scenario(name: ScenarioName("load"), target: Target(command: own, workingDirectory: "/app"))
-    return try ComparisonBuild(parsing: text).replacingTarget(of: scenario, from: "/here").target.command
+    return try ReplacedCommand(parsing: text).replacingTarget(of: scenario, from: "/here").target.command
   }
 
   @Test(
@@ -26,14 +26,14 @@ struct ComparisonBuildTests {
 
   @Test("Leading words of the form NAME=VALUE set variables")
   func variables() throws {
-    let build = try ComparisonBuild(parsing: "A=1 _B2='x y' tool C=3")
+    let build = try ReplacedCommand(parsing: "A=1 _B2='x y' tool C=3")
     #expect(build.variables == ["A": "1", "_B2": "x y"])
     #expect(build.words == ["tool", "C=3"])
   }
 
   @Test("An empty build or an unterminated quote is an error", arguments: ["", "  ", "'x", "\"x", "x\\"])
   func broken(text: String) {
-    #expect(throws: RunnerError.self) { try ComparisonBuild(parsing: text) }
+    #expect(throws: RunnerError.self) { try ReplacedCommand(parsing: text) }
   }
 
   @Test("Variables and whole commands work with a shell target, a program alone does not")
