@@ -38,6 +38,17 @@ struct RunPageTests {
     }
   }
 
+  @Test("On a phone the change and the verdict of a regression need no scrolling")
+  func changeOnPhone() async throws {
+    try await Browser.current.visit(page, as: .phone) { browser in
+      let ends: [Double] = try await browser.evaluate(
+        """
+        return [...document.querySelectorAll('#scenario-1 .comparison td.bad')].map(c => c.getBoundingClientRect().right)
+        """)
+      #expect(ends.count >= 2 && ends.allSatisfy { $0 > 0 && $0 <= 390 }, "\(ends)")
+    }
+  }
+
   @Test(
     "Without scripts and in print there are static pictures and no controls",
     arguments: [

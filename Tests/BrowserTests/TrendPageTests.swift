@@ -144,6 +144,43 @@ struct TrendPageTests {
     }
   }
 
+  @Test("The only scenario opens at once, and the list of all is a click away")
+  func onlyScenario() async throws {
+    var trend = TrendExample.trend(scenarios: 1, length: 20)
+    trend.series = [trend.series[0]]
+    try await Browser.current.visit(TrendPage.text(trend), at: "", as: .desktop) { browser in
+      try await browser.wait(for: "return document.querySelectorAll('.series:not(.closed) canvas').length > 0")
+      try await browser.click(".series:not(.closed) a.back")
+      try await browser.wait(for: "return document.querySelector('#overview').offsetParent !== null")
+      #expect(try await names(browser).count == 1)
+    }
+  }
+
+  @Test("Metrics that fail come first, and their start is an event with its time")
+  func failingFirst() async throws {
+    var trend = TrendExample.trend(scenarios: 1, length: 20)
+    trend.series = [trend.series[0]]
+    let metric = try #require(trend.series[0].metrics.lastIndex { $0.metric != .peakRSS })
+    trend.series[0].metrics = trend.series[0].metrics.map { series in
+      var series = series
+      for index in series.points.indices { series.points[index]?.judgement?.verdict = .pass }
+      return series
+    }
+    let last = trend.series[0].runs.count - 1
+    let now = trend.series[0].metrics[metric].points[last]?.median ?? 0
+    trend.series[0].metrics[metric].points[last]?.judgement = .init(
+      verdict: .regression, baseline: nil, allowed: nil, limit: now / 2)
+    let name = trend.series[0].metrics[metric].metric.text
+    try await Browser.current.visit(TrendPage.text(trend), at: "", as: .desktop) { browser in
+      try await browser.wait(for: "return document.querySelectorAll('.series:not(.closed) canvas').length > 0")
+      let first: String = try await browser.evaluate("return document.querySelector('.figures figure').dataset.metric")
+      #expect(first == name)
+      let events = try await browser.text(".events")?.replacing("\u{a0}", with: " ") ?? ""
+      #expect(events.contains("regression") && events.contains("\(name) ") && events.contains("above its limit of"))
+      #expect(events.contains(#/20\d\d-\d\d-\d\d \d\d:\d\d/#))
+    }
+  }
+
   @Test("Hover shows the run: value, changes, commit, subject, branch, date and verdict")
   func hover() async throws {
     try await visit("scenario=redis-load&metric=peak_rss") { (browser: Browser) async throws -> Void in

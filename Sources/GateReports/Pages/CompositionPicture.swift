@@ -4,7 +4,10 @@ import GateCore
 struct CompositionPicture {
   let before: Composition?
   let now: Composition
-  let atPeak: Composition?
+  /// The reading closest to the peak.
+  let nearPeak: Composition?
+  /// The peak of the same repetition.
+  let peak: Bytes?
   /// The names of `before` and `now`.
   let sides: (before: String, now: String)
 
@@ -20,8 +23,22 @@ struct CompositionPicture {
     return "\(Format.difference(Double((now.resident - before.resident).count))): \(text)"
   }
 
+  /// The part of the peak by which a reading may miss it and still show its composition.
+  private static let nearness = 0.01
+
+  private var distance: Int64 { (peak ?? .zero).count - (nearPeak?.resident ?? .zero).count }
+  private var isAtPeak: Bool { Double(distance.magnitude) <= Double((peak ?? .zero).count) * Self.nearness }
+
+  /// How far the reading is from the peak; nil if it shows its composition.
+  var peakRemark: String? {
+    guard nearPeak != nil, peak != nil, !isAtPeak else { return nil }
+    let side = distance > 0 ? "below" : "above"
+    return "the reading nearest to the peak is \(Format.amount(Bytes(abs(distance)))) \(side) it"
+  }
+
   private var bars: [(name: String, composition: Composition)] {
-    let all: [(String, Composition?)] = [(sides.before, before), (sides.now, now), ("at the peak", atPeak)]
+    let place = isAtPeak ? "at the peak" : "near the peak"
+    let all: [(String, Composition?)] = [(sides.before, before), (sides.now, now), (place, nearPeak)]
     return all.compactMap { name, composition in composition.map { (name, $0) } }
   }
 

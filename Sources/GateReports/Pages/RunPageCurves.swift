@@ -8,6 +8,8 @@ struct RunPageCurves {
   /// For each of the other repetitions.
   private static let mostFaintPoints = 60
   private static let mostRows = 24
+  /// A change by a smaller share of the whole is hardly seen on an axis from zero.
+  private static let flat = 0.15
 
   /// The repetition that is shown in full: the failed one, or else the median one.
   static func shown(of scenario: ScenarioResult) -> Int? {
@@ -66,8 +68,21 @@ struct RunPageCurves {
     }
     return SVGChart(
       title: "Resident memory over time\(name)", summary: summary(of: curve), across: .time(seconds(length)),
-      up: .amounts(0...max(1.1 * bytes(height), 4096)), layers: layers, width: 880, height: 260
+      up: .amounts((fittedBottom ?? 0)...max(1.1 * bytes(height), 4096)), layers: layers, width: 880, height: 260
     ).text
+  }
+
+  /// Where the vertical axis starts so that a change is seen which would be flat on one from zero, such as a leak of a
+  /// hundredth; nil for an axis from zero.
+  private var fittedBottom: Double? {
+    guard scenario.verdict == .regression || scenario.verdict == .improved, let steady = shown?.curve.steady else {
+      return nil
+    }
+    let judged = [scenario.summary[.peakRSS], scenario.summary[.steadyRSS]].compactMap(\.self)
+    let medians = judged.flatMap { [$0.baseline?.median, $0.current?.median].compactMap(\.self) }
+    let levels = [bytes(steady.first), bytes(steady.last)] + medians
+    guard let low = levels.min(), let high = levels.max(), high - low < high * Self.flat else { return nil }
+    return max(0, low - max(high - low, high / 100))
   }
 
   private func phases(of curve: MemoryCurve) -> [SVGChart.Layer] {
@@ -159,7 +174,7 @@ extension RunPageCurves {
       repetitions: scenario.repetitions.map { repetition in
         NullIfNil(repetition.curve.map { CurveJSON($0, peak: repetition.metrics[.peakRSS]) })
       },
-      baseline: baseline?.json, side: scenario.sides.before)
+      baseline: baseline?.json, side: scenario.sides.before, bottom: fittedBottom.map { Int($0 / 1024) })
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(curves) else { preconditionFailure("texts and whole numbers always encode") }
@@ -173,6 +188,8 @@ private struct CurvesJSON: Encodable {
   var baseline: String?
   /// What `baseline` is.
   var side: String
+  /// Where the vertical axis starts unless it starts at zero.
+  var bottom: Int?
 }
 
 /// Times are in tenths of a millisecond, amounts in KiB.

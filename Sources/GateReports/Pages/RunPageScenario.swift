@@ -37,6 +37,7 @@ struct RunPageScenario {
     values["sentences"] = sentences
     if let output { values["output"] = output }
     values["valueTable"] = valueTable
+    values["comparison"] = !isRecording && MetricTable(scenario: scenario, metrics: scenario.metrics).hasBaseline
     values["remarks"] = ValueTable(scenario: scenario).remarks.map { ["label": $0.label, "text": $0.text] }
     values["curve"] = curves.values(index: index)
     values["composition"] = composition
@@ -145,14 +146,17 @@ struct RunPageScenario {
 
   private var composition: [String: Any]? {
     guard let now = scenario.composition else { return nil }
+    let peak = scenario.middleRepetition.flatMap { scenario.repetitions[$0].metrics[.peakRSS] }
     let picture = CompositionPicture(
-      before: scenario.reference?.composition, now: now, atPeak: scenario.compositionAtPeak, sides: scenario.sides
+      before: scenario.reference?.composition, now: now, nearPeak: scenario.compositionAtPeak,
+      peak: peak.map(Bytes.init(clampedFrom:)), sides: scenario.sides
     )
     var values: [String: Any] = [
       "title": "Memory composition at the end", "picture": picture.text,
       "table": HTMLTable(table: picture.table(Self.style)).text,
     ]
     values["change"] = picture.change
+    values["peakRemark"] = picture.peakRemark
     return values
   }
 

@@ -147,8 +147,8 @@ private struct SVGPlot {
         """
       return area + path("\(ink.rawValue) edge", SVGPath.vertical(x: from, from: top * 10, to: bottom * 10))
     case .band(let ranges, let ink):
-      let upper = ranges.map { SVGPlace(x: across.tenths($0.x), y: up.tenths($0.high)) }
-      let lower = ranges.reversed().map { SVGPlace(x: across.tenths($0.x), y: up.tenths($0.low)) }
+      let upper = ranges.map { place(SVGChart.Point(x: $0.x, y: $0.high)) }
+      let lower = ranges.reversed().map { place(SVGChart.Point(x: $0.x, y: $0.low)) }
       return ranges.isEmpty ? "" : path("\(ink.rawValue) band", SVGPath.line(upper + lower) + "z")
     case .line(let points, let ink, let weight):
       return path("\(ink.rawValue) \(weight.rawValue)", SVGPath.line(points.map { $0.map(place) }))
@@ -166,8 +166,9 @@ private struct SVGPlot {
     data.isEmpty ? "" : "<path class=\"\(style)\" d=\"\(data)\"/>"
   }
 
+  /// Values below the axis are at its bottom.
   private func place(_ point: SVGChart.Point) -> SVGPlace {
-    SVGPlace(x: across.tenths(point.x), y: up.tenths(point.y))
+    SVGPlace(x: across.tenths(point.x), y: min(bottom * 10, up.tenths(point.y)))
   }
 }
 

@@ -3,6 +3,7 @@ import GateCore
 /// An event of a scenario in a run, or between it and the previous run.
 struct TrendEvent {
   enum Kind: String {
+    case regression
     case unexplainedRise = "unexplained rise"
     case shift = "level shift"
     case approval, environment, failure
@@ -13,6 +14,7 @@ struct TrendEvent {
     /// The shape of its mark, also in the charts.
     var sign: String {
       switch self {
+      case .regression: "✗"
       case .unexplainedRise: "▲"
       case .shift: "△"
       case .approval: "◆"
@@ -50,7 +52,18 @@ struct TrendEvent {
           label: failed.loop == nil ? failed.end.kind.rawValue : "loop")
       }
     }
-    return (failures + changes + approvals + shifts).sorted { $0.index < $1.index }
+    let all = failures + changes + approvals + shifts + regressions(in: series)
+    return all.sorted { $0.index < $1.index }
+  }
+
+  /// The runs in which metrics began to fail, as one event each.
+  private static func regressions(in series: ScenarioSeries) -> [TrendEvent] {
+    series.runs.indices.compactMap { index in
+      let began = series.metrics.filter { $0.fails(at: index) && !(index > 0 && $0.fails(at: index - 1)) }
+      guard !began.isEmpty else { return nil }
+      let texts = began.map { "\(PageWords.shown($0.metric.text)) \($0.failureText(at: index))" }
+      return TrendEvent(index: index, kind: .regression, text: texts.joined(separator: "; "))
+    }
   }
 }
 
@@ -63,6 +76,19 @@ extension TrendEvent {
       text: "\(PageWords.shown(metric.metric.text)) \(size), from \(levels[0]) to \(levels[1]); \(shift.chanceText); "
         + shift.explanationText,
       label: size)
+  }
+}
+
+extension MetricSeries {
+  fileprivate func fails(at index: Int) -> Bool { points[index]?.judgement?.verdict == .regression }
+
+  /// As in `73.4 MiB → 78.0 MiB (+6.3 %)`, or as in `3.8 MiB/s, above its limit of 20 KiB/s`.
+  fileprivate func failureText(at index: Int) -> String {
+    guard let point = points[index], let judgement = point.judgement else { return "" }
+    func amount(_ value: Double) -> String { Format.amount(value, unit: unit) }
+    let now = amount(point.median)
+    if let limit = judgement.limit, point.median > limit { return "\(now), above its limit of \(amount(limit))" }
+    return judgement.baseline.map { "\(amount($0)) → \(now)" + Format.bracketedPercent(point.percent) } ?? now
   }
 }
 

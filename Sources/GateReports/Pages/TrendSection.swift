@@ -57,9 +57,19 @@ extension TrendSection {
       "steady": steady?.latestText ?? "–", "steadyChange": steady?.changeText ?? "",
       "steadyStyle": steady?.changeStyle ?? "",
       "sparkline": (peak ?? series.metrics.first).map(TrendPicture(trend: trend, series: series).sparkline) ?? "",
+      "culprits": culprits,
       "lastShift": [shift?.text].compactMap(\.self), "lastShiftWhen": shift?.when ?? "",
       "shiftStyle": shift?.style ?? "",
     ]
+  }
+
+  /// The metrics that fail the latest run, as in `growth 3.8 MiB/s`; those in the columns need no mention.
+  private var culprits: [String] {
+    let texts = series.metrics.filter { $0.isFailing && ![.peakRSS, .steadyRSS].contains($0.metric) }.map { metric in
+      let change = metric.changeText ?? metric.latestText ?? ""
+      return "\(PageWords.shown(metric.metric.text)) \(change)"
+    }
+    return texts.isEmpty ? [] : [texts.joined(separator: ", ")]
   }
 
   private var lastShift: (text: String, when: String, style: String)? {
@@ -88,6 +98,8 @@ extension MetricSeries {
         ?? point.percent.map(Format.percent)
     }
   }
+
+  fileprivate var isFailing: Bool { latest?.judgement?.verdict == .regression }
 
   /// A class of `page.css`.
   fileprivate var changeStyle: String {
@@ -132,8 +144,11 @@ extension TrendSection {
 
   private var pictures: [[String: Any]] {
     let picture = TrendPicture(trend: trend, series: series)
-    let metrics = series.metrics.enumerated().map { number, metric -> [String: Any] in
+    let failing = series.metrics.filter(\.isFailing)
+    let ordered = failing + series.metrics.filter { !$0.isFailing }
+    let metrics = ordered.enumerated().map { number, metric -> [String: Any] in
       [
+        "comparisonStyle": metric.changeStyle.isEmpty ? "quiet" : metric.changeStyle,
         "metric": PageWords.shown(metric.metric.text), "latest": metric.latestText ?? "–",
         "comparison": metric.comparisonText,
         "picture": number < mostPictures ? picture.chart(of: metric) : "",
@@ -141,7 +156,7 @@ extension TrendSection {
     }
     guard series.runs.contains(where: { $0.composition != nil }) else { return metrics }
     let composition: [String: Any] = [
-      "metric": "composition", "latest": "", "comparison": "at the end of a run",
+      "metric": "composition", "latest": "", "comparison": "at the end of a run", "comparisonStyle": "quiet",
       "picture": isOtherBranch ? "" : picture.composition, "hasLegend": true,
       "legend": CompositionPart.allCases.map { ["name": $0.rawValue, "ink": $0.ink.rawValue] },
     ]
@@ -150,7 +165,7 @@ extension TrendSection {
 
   private func values(of event: TrendEvent) -> [String: Any] {
     [
-      "day": run(event.index)?.startedAt.day ?? "", "commit": commit(event.index),
+      "time": run(event.index)?.startedAt.minute ?? "", "commit": commit(event.index),
       "link": [PageWords.link(toCommit: run(event.index)?.commit, by: trend.links)].compactMap(\.self),
       "kind": event.kind.rawValue, "sign": event.kind.sign, "style": event.kind.style, "text": event.text,
     ]
@@ -158,7 +173,7 @@ extension TrendSection {
 
   private func latestRun(_ index: Int) -> [String: Any] {
     [
-      "day": run(index)?.startedAt.day ?? "", "commit": commit(index),
+      "time": run(index)?.startedAt.minute ?? "", "commit": commit(index),
       "verdict": series.runs[index].verdict.rawValue, "subject": PageWords.shown(run(index)?.subject ?? ""),
       "values": series.metrics.map { metric in
         metric.points[index].map { Format.amount($0.median, unit: metric.unit) } ?? "–"

@@ -51,10 +51,11 @@
       this.baseline = raw.baseline && series(raw.baseline);
       this.side = raw.side;
       this.shown = raw.shown;
-      this.isFromZero = true;
+      this.bottom = raw.bottom && raw.bottom * 1024;
+      this.isFromZero = !this.bottom;
       this.box = make("div");
       this.reading = make("p", { className: "reading", "aria-live": "polite" });
-      const zero = make("button", { type: "button", "aria-pressed": "true" }, "From zero");
+      const zero = make("button", { type: "button", "aria-pressed": this.isFromZero }, "From zero");
       zero.addEventListener("click", () => {
         this.isFromZero = !this.isFromZero;
         zero.setAttribute("aria-pressed", this.isFromZero);
@@ -154,7 +155,9 @@
       const high = points.map(point => point.high).concat(this.curve.peak?.high ?? 0).reduce((a, b) => Math.max(a, b), 4096);
       const seen = points.filter(point => from <= point.time && point.time <= to).map(point => point.low).sort((a, b) => a - b);
       const least = seen[Math.floor(seen.length / 10)] ?? 0;
-      const bottom = this.isFromZero ? 0 : Math.max(0, least - (high - least) * 0.1);
+      const isWhole = from <= 0 && to >= this.length;
+      const fitted = isWhole && this.bottom ? this.bottom : Math.max(0, least - (high - least) * 0.1);
+      const bottom = this.isFromZero ? 0 : fitted;
       return [bottom, high + (high - bottom) * 0.18];
     }
 

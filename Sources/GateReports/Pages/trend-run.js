@@ -63,13 +63,14 @@ const breakable = name => name.split(/(?<=\.)/).flatMap(part => [part, make("wbr
 
 function valuesTable(index) {
   const parts = open.series.parts.filter(part => part.values[index]);
-  const cell = text => make("td", {className: "number"}, text);
+  const cell = (text, verdict = "none") => make("td", {className: `number verdict-${verdict}`}, text);
   const body = open.series.metrics.map(metric => {
     const value = metric.median[index], last = before(metric, index), baseline = metric.baseline[index];
     const change = value === null || !(baseline > 0) ? "" : percent((value / baseline - 1) * 100);
-    return make("tr", {}, make("th", {scope: "row"}, ...breakable(metric.name)), cell(amount(metric, value)),
+    const verdict = metric.verdict[index] === "regression" ? "regression" : "none";
+    return make("tr", {}, make("th", {scope: "row"}, ...breakable(metric.name)), cell(amount(metric, value), verdict),
       cell(value === null || last === null || value === last ? "" : difference(value - last, metric.unit)),
-      make("td", {className: `number verdict-${metric.verdict[index] ?? "none"}`}, change));
+      cell(change, verdict));
   });
   const head = make("tr", {}, ...["metric", "value", "vs. before", "vs. baseline"].map((text, i) => make("th", {scope: "col", className: i ? "number" : ""}, text)));
   const whole = make("table", {}, make("thead", {}, head), make("tbody", {}, ...body));

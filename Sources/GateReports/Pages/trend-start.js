@@ -26,4 +26,11 @@ for (const a of document.querySelectorAll("a.back"))
   });
 addEventListener("popstate", () => show(parsedView()));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(view));
-show(parsedView());
+
+/** The only series is what a reader looks for; the list of all is a click away. */
+function firstView() {
+  const [only, ...others] = data.series;
+  if (!only || others.length > 0 || location.hash) return parsedView();
+  return {...parsedView(), scenario: only.name, env: only.env, branch: only.branch ?? ""};
+}
+show(firstView());
