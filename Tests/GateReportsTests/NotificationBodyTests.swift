@@ -111,7 +111,9 @@ struct NotificationBodyTests {
     #expect(scenarios.first?["name"] as? String == Fixture.hostileName)
   }
 
-  @Test("The chat messages match the golden files", arguments: [Webhook.Format.slack, .teams, .discord])
+  @Test(
+    "The chat messages match the golden files",
+    arguments: [Webhook.Format.slack, .teams, .discord, .mattermost, .googleChat])
   func chat(format: Webhook.Format) throws {
     let scenarios = [
       Fixture.passing("fine"), Fixture.regressed, Fixture.passing("back"), Fixture.crashed, Fixture.improved,
@@ -172,8 +174,33 @@ struct NotificationBodyTests {
     #expect((mentions["parse"] as? [Any])?.isEmpty == true)
   }
 
+  @Test(
+    "One text: 500 hostile scenarios stay within the limits and mention nobody",
+    arguments: [
+      Webhook.Format.mattermost, .googleChat,
+    ])
+  func oneText(format: Webhook.Format) throws {
+    let text = try #require(try Self.hostile(format).object["text"] as? String)
+    #expect((500...4000).contains(text.utf16.count))
+    #expect(text.contains(#/… and \d+ more$/#))
+    #expect(!text.contains("x.example"), "an address that could end a link's markup is left out")
+    #expect(text.count { $0 == "`" } % 2 == 0)
+    if format == .googleChat { #expect(!text.contains("<") && !text.contains(">")) }
+  }
+
+  @Test("Plain text is readable as it is")
+  func plain() throws {
+    let states = [ScenarioName("back"): ScenarioState.recovered]
+    let scenarios = [Fixture.regressed, Fixture.passing("back"), Fixture.crashed]
+    let bytes = NotificationBody.bytes(
+      Fixture.result(scenarios), states: states, format: .text, links: Self.links, exitCode: .regression)
+    try Golden.expect(String(decoding: bytes, as: UTF8.self), "chat-text.txt")
+  }
+
   @Test("Every format has a message for an empty run", arguments: Webhook.Format.allCases)
   func nothing(format: Webhook.Format) throws {
-    #expect(try !Self.json([], format, exitCode: .pass).isEmpty)
+    let bytes = NotificationBody.bytes(
+      Fixture.result([]), states: [:], format: format, links: Self.links, exitCode: .pass)
+    #expect(String(decoding: bytes, as: UTF8.self).contains("no scenarios"))
   }
 }

@@ -194,7 +194,7 @@ struct WebhookTests {
     #expect(try states(failures, 2) == ["new", "still"])
   }
 
-  @Test("Messages for chat services are JSON", arguments: ["slack", "teams", "discord"])
+  @Test("Messages for chat services are JSON", arguments: ["slack", "teams", "discord", "google-chat"])
   func formats(format: String) throws {
     let server = try LoopbackServer(secret: Self.secret)
     let project = try project(format: format)

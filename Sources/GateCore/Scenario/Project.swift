@@ -40,7 +40,10 @@ package struct Project: Sendable, Equatable {
 /// A receiver of check results.
 package struct Webhook: Sendable, Equatable {
   package enum Format: String, Sendable, CaseIterable {
-    case json, slack, teams, discord
+    case json, slack, teams, discord, mattermost
+    case googleChat = "google-chat"
+    /// Plain text, for mail gateways and push services.
+    case text
   }
 
   package enum Occasion: String, Sendable, CaseIterable {

@@ -64,6 +64,22 @@ extension ChatMessage {
   /// As in `… and 3 more`; nil if no scenario is left out.
   var rest: String? { omitted > 0 ? "… and \(omitted) more" : nil }
 
+  /// Facts, links and as many lines as fit in `most` UTF-16 units; the last line tells how many are left out.
+  func text(atMost most: Int, markup: ([Span]) -> String, link: (Link) -> String) -> String {
+    let links = links.map(link).joined(separator: " · ")
+    var text = markup(facts) + (links.isEmpty ? "" : "\n" + links)
+    var left = omitted
+    for (index, spans) in lines.enumerated() {
+      let line = "\n• " + markup(spans)
+      guard text.utf16.count + line.utf16.count <= most else {
+        left += lines.count - index
+        break
+      }
+      text += line
+    }
+    return text + (left > 0 ? "\n… and \(left) more" : "")
+  }
+
   /// Markdown with untrusted text as code; `escaped` is applied to all text.
   static func markup(_ spans: [Span], _ escaped: (String) -> String = \.self) -> String {
     spans.map { span in

@@ -33,18 +33,8 @@ struct DiscordMessage: Encodable {
   private static let longestDescription = 3800
 
   private static func description(of message: ChatMessage) -> String {
-    var message = message
-    let links = message.links.map { "[\($0.title)](\($0.url))" }.joined(separator: " · ")
-    var description = ChatMessage.markup(message.facts) + (links.isEmpty ? "" : "\n" + links)
-    for (index, line) in message.lines.enumerated() {
-      let text = "\n• " + ChatMessage.markup(line)
-      guard description.utf16.count + text.utf16.count <= longestDescription else {
-        message.omitted += message.lines.count - index
-        break
-      }
-      description += text
-    }
-    return description + (message.rest.map { "\n" + $0 } ?? "")
+    message.text(
+      atMost: longestDescription, markup: { ChatMessage.markup($0) }, link: { "[\($0.title)](\($0.url))" })
   }
 
   private static func color(_ mood: ChatMessage.Mood) -> Int {

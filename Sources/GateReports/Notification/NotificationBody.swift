@@ -11,7 +11,7 @@ package enum NotificationBody {
   ///   - format: The service that receives it.
   ///   - links: Pages about the run; a chat message only has `http` and `https` addresses.
   ///   - exitCode: The exit code of the run.
-  /// - Returns: JSON in UTF-8, within the limits of the receiving service.
+  /// - Returns: JSON, or for `text` plain text, in UTF-8 and within the limits of the receiving service.
   package static func bytes(
     _ result: RunResult,
     states: [ScenarioName: ScenarioState],
@@ -28,6 +28,9 @@ package enum NotificationBody {
     case .slack: return encoded(SlackMessage(message()))
     case .teams: return encoded(TeamsMessage(message()))
     case .discord: return encoded(DiscordMessage(message()))
+    case .mattermost: return encoded(TextMessage(mattermost: message()))
+    case .googleChat: return encoded(TextMessage(googleChat: message()))
+    case .text: return Array(TextMessage(plain: message()).text.utf8)
     }
   }
 
