@@ -31,3 +31,8 @@ void hw_name_process(const char *name) {
   memset(words[0], 0, size);
   memcpy(words[0], name, length < size ? length : size - 1);
 }
+
+/* A section of its own, which ci/build fills after linking: a value in a source would cause a whole build per commit. */
+static const volatile char build_commit[64] __attribute__((section(".highwater.commit"), used)) = "";
+
+const char *hw_build_commit(void) { return (const char *)build_commit; }

@@ -29,7 +29,7 @@ struct Highwater: ParsableCommand {
         6 delivery       only with --require-delivery
         130, 143         interrupted by SIGINT, SIGTERM
       """,
-    version: "\(Tool.name) \(Tool.version)",
+    version: VersionReport.text(commit: Arguments.buildCommit),
     subcommands: [
       CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, NoiseCommand.self,
       TrendCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,

@@ -3,10 +3,11 @@ import Testing
 
 @Suite("The command line")
 struct CommandLineTests {
-  @Test("`--version` prints name and version on standard output")
+  @Test("`--version` prints name and version, the commit, and what is built in")
   func version() throws {
     let outcome = try Highwater.run("--version", in: TemporaryProject())
-    #expect(outcome.output == "highwater 0.1.0\n")
+    #expect(outcome.output.hasPrefix("highwater 0.1.0\ncommit: "))
+    #expect(outcome.output.contains("\ninteractive charts: "))
     #expect(outcome.code == 0)
     #expect(outcome.errors.isEmpty)
   }

@@ -10,7 +10,9 @@ struct ExampleTests {
   @Test(
     "Each example can be measured and approved, and passes against its own baseline",
     .endsHangs,
-    arguments: ["redis", "postgresql", "nginx", "sqlite", "python"]
+    arguments: [
+      "redis", "postgresql", "nginx", "sqlite", "python", "from-time", "from-asv", "from-pytest-memray", "from-hyperfine",
+    ]
   )
   func example(name: String) throws {
     try Example(name, repetitions: 2).passesAgainstItself()

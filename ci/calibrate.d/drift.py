@@ -52,6 +52,8 @@ def project(name):
     folder = work / name
     for part in ("ci/calibrate.d", "ci/examples"):
         shutil.copytree(programs.root / part, folder / part)
+    # Makes the folder the root that paths refer to.
+    (folder / ".git").mkdir()
     return build(folder)
 
 

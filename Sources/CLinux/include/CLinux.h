@@ -20,6 +20,9 @@ int hw_argument_count(void);
 /// An argument of this process; NULL beyond the last one.
 const char *_Nullable hw_argument(int at);
 
+/// The commit that this program was built from, as ci/build wrote it into the file; empty where it did not.
+const char *_Nonnull hw_build_commit(void);
+
 // MARK: - Starting programs
 
 /// The stage at which a start failed.

@@ -89,3 +89,8 @@ enum PageText {
   static let chartScript = EmbeddedText.named("dygraph.min.js")
   static let chartStyle = EmbeddedText.named("dygraph.min.css")
 }
+
+/// The chart library of interactive charts, which a build has if it finds it (Debian's libjs-dygraphs).
+package enum ChartLibrary {
+  package static var isBuiltIn: Bool { PageText.chartScript != nil }
+}
