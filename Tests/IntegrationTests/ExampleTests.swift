@@ -11,7 +11,8 @@ struct ExampleTests {
     "Each example can be measured and approved, and passes against its own baseline",
     .endsHangs,
     arguments: [
-      "redis", "postgresql", "nginx", "sqlite", "python", "from-time", "from-asv", "from-pytest-memray", "from-hyperfine",
+      "redis", "postgresql", "nginx", "sqlite", "python", "from-time", "from-asv", "from-pytest-memray",
+      "from-hyperfine",
     ]
   )
   func example(name: String) throws {
