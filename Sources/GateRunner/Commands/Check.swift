@@ -26,9 +26,10 @@ package struct Check {
     try invocation.prepareMeasuring()
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
-    try options.prepareReports(in: invocation)
+    // The reports may be in this folder.
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
+    try options.prepareReports(in: invocation)
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
     let plans = try plans(for: scenarios, of: project, invocation)
@@ -40,6 +41,7 @@ package struct Check {
 
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    run.notes = [RunNote(onChangeTestedBy: invocation, of: project)].compactMap(\.self)
     let measured = checkRun.results(of: plans)
     invocation.console.endProgress()
     guard let results = measured, !invocation.isInterrupted else {
