@@ -22,7 +22,7 @@ struct OwnEditsTests {
   /// Checks what the branch changed with this command, in a job of the pull request.
   private func notes(after change: String, variables: [String: String] = [:]) throws -> [RunNote] {
     try project.shell(change)
-    try project.commit("-A")
+    try project.commit(".")
     return try notes(variables: variables)
   }
 
@@ -54,9 +54,9 @@ struct OwnEditsTests {
   @Test("What the target edited meanwhile does not count, also in a shallow clone of the merge commit")
   func target() throws {
     try project.shell("echo '\\n#' >>more/a.yml")
-    let head = try project.commit("-A")
+    let head = try project.commit(".")
     try project.shell("git checkout -q main && echo '{ }' >baselines/old/ci.json")
-    try project.commit("-A")
+    try project.commit(".")
     try project.shell("git update-ref refs/remotes/origin/main HEAD")
     let expected = [RunNote.editsOwnGate(baselines: [], files: ["more/a.yml"])]
     try project.shell("git -c user.name=A -c user.email=a@x merge -q -m m topic")
