@@ -70,7 +70,7 @@ struct SummaryReportTests {
     #expect(summary(Self.context(.pass)).contains("note: \(sentence) `ci/a.yml` and `b`.yml`: review them\n"))
     #expect(!summary(Self.context(.pass)).contains("is unknown"))
     #expect(summary(Self.verbose(Self.context(.pass))).contains("note: whether this change edits its own baselines is"))
-    #expect(MarkdownReport.text(result, context: Self.context(.pass)).contains("\n**this change edits the baselines of"))
+    #expect(MarkdownReport.text(result, context: Self.context(.pass)).contains("\n**this change edits the baselines"))
     #expect(GitHubCommands.annotations(for: result, context: Self.context(.pass)).hasPrefix("::notice::\(sentence)"))
   }
 

@@ -47,7 +47,8 @@ struct PipelineTests {
 
     private var common: [String: String] {
       [
-        "HOME": outside.path, "PATH": "\(outside.url("bin").path):/usr/bin:/bin", "HIGHWATER_TOKEN": "bot", "CI": "true",
+        "HOME": outside.path, "PATH": "\(outside.url("bin").path):/usr/bin:/bin", "HIGHWATER_TOKEN": "bot",
+        "CI": "true",
       ]
     }
 
@@ -62,7 +63,8 @@ struct PipelineTests {
         [
           "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "ann/project", "GITHUB_API_URL": forge.url("/forge"),
           "GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": outside.url("event.json").path,
-          "GITHUB_REF": "refs/pull/7/merge", "GITHUB_BASE_REF": "main", "GITHUB_HEAD_REF": "topic", "GITHUB_ACTOR": "ann",
+          "GITHUB_REF": "refs/pull/7/merge", "GITHUB_BASE_REF": "main", "GITHUB_HEAD_REF": "topic",
+          "GITHUB_ACTOR": "ann",
           "GITHUB_OUTPUT": outside.url("output").path, "GITHUB_STEP_SUMMARY": outside.url("summary.md").path,
           "RUNNER_TEMP": outside.path,
         ])
@@ -73,7 +75,8 @@ struct PipelineTests {
       let inputs = ["inputs": ["package": "https://example.org/h.deb", "sha256": "0", "options": "load"]]
       let known = [
         "GITLAB_CI": "true", "CI_API_V4_URL": forge.url("/forge"), "CI_PROJECT_ID": "3", "CI_PIPELINE_ID": "9",
-        "CI_MERGE_REQUEST_IID": "7", "CI_COMMIT_SHA": try shell("git rev-parse HEAD"), "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "CI_MERGE_REQUEST_IID": "7", "CI_COMMIT_SHA": try shell("git rev-parse HEAD"),
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
         "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "topic", "GITLAB_USER_LOGIN": "ann",
       ]
       return try run(["gitlab", "gitlab/memory.yml", job, try json(inputs)], known.merging(variables) { $1 })

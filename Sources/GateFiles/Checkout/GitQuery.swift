@@ -33,10 +33,8 @@ package enum GitQuery {
   /// The files that a change edits, relative to the top of the checkout: what differs between its last commit and the
   /// one in which it left its target.
   ///
-  /// - Parameters:
-  ///   - commit: The last commit of the change, or nil for `HEAD`. Where a CI system built a merge of it into the target,
-  ///     the first parent of `HEAD` is the target.
-  ///   - targets: Revisions of the target, the best known first.
+  /// `commit` is the last commit of the change, or nil for `HEAD`; where a CI system built a merge of it into the target,
+  /// the first parent of `HEAD` is the target. `targets` are revisions of the target, the best known first.
   package static func files(editedBy commit: String?, since targets: [String], in root: String) -> [String]? {
     guard let ends = ends(ofChange: commit, since: targets, in: root) else { return nil }
     let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", ends.base, ends.last, "--"]

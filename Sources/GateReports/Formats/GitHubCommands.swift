@@ -14,9 +14,10 @@ package enum GitHubCommands {
     let failing = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
     let warned = result.scenarios.filter { $0.verdict.exitCode == .pass && $0.metrics.contains(where: \.isWarning) }
     let notices = result.run.notes.filter { !$0.isRoutine }.map { command("notice", [], $0.text) }
-    return notices.joined() + [("error", failing), ("warning", warned)].flatMap { name, scenarios in
+    let findings = [("error", failing), ("warning", warned)].flatMap { name, scenarios in
       scenarios.prefix(mostAnnotations).map { annotation(name, $0, context: context) }
-    }.joined()
+    }
+    return (notices + findings).joined()
   }
 
   /// Begins a part of the log that is folded.

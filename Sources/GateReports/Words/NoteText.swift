@@ -79,8 +79,8 @@ extension RunNote {
       ]
       return "this change edits \(Self.list(parts.compactMap(\.self))): review them"
     case .unknownEdits:
-      return "whether this change edits its own baselines is unknown: the checkout lacks the commit in which it left its "
-        + "target branch; fetch more history"
+      return "whether this change edits its own baselines is unknown: the checkout lacks the commit in which it left "
+        + "its target branch; fetch more history"
     }
   }
 
@@ -88,7 +88,8 @@ extension RunNote {
   var isRoutine: Bool { self == .unknownEdits }
 
   private static func list(_ names: [String]) -> String {
-    let shown = names.count > mostNames ? names.prefix(mostNames - 1) + ["\(names.count - mostNames + 1) more"] : names[...]
+    let more = names.count - mostNames + 1
+    let shown = more > 1 ? names.prefix(mostNames - 1) + ["\(more) more"] : names[...]
     let (head, last) = (shown.dropLast().joined(separator: ", "), shown.last ?? "")
     return head.isEmpty ? last : "\(head) and \(last)"
   }
