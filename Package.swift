@@ -171,7 +171,8 @@ let package = Package(
       "GateProbe", "GateReports", "GateWebhook", "GateRunner", "CMemoryMarkers", "MemoryMarkers",
     ]),
     .testTarget(
-      name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], swiftSettings: languageSettings()),
+      name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], exclude: ["Support/run-steps.py"],
+      swiftSettings: languageSettings()),
     // What tests start
     .executableTarget(name: "supervisor-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/supervisor-fixture"),
     program("launch-fixture", at: "Tests/Fixtures/launch-fixture", over: ["MemoryMarkers"]),

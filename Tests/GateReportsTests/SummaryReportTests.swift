@@ -57,6 +57,23 @@ struct SummaryReportTests {
     return context
   }
 
+  @Test("What a pull request edits of its own gate is in each report; what is unknown, in the verbose one")
+  func ownEdits() {
+    var run = Fixture.run
+    let names = (1...7).map { "load-\($0)" }
+    run.notes = [.editsOwnGate(baselines: names, files: ["ci/a.yml", "b`.yml"]), .unknownEdits]
+    let result = Fixture.result([Fixture.passing("a")], run: run)
+    let sentence = "this change edits the baselines of load-1, load-2, load-3, load-4 and 3 more and the project files"
+    func summary(_ context: SummaryContext) -> String {
+      SummaryReport.text(result, style: TerminalStyle(width: 400), context: context)
+    }
+    #expect(summary(Self.context(.pass)).contains("note: \(sentence) `ci/a.yml` and `b`.yml`: review them\n"))
+    #expect(!summary(Self.context(.pass)).contains("is unknown"))
+    #expect(summary(Self.verbose(Self.context(.pass))).contains("note: whether this change edits its own baselines is"))
+    #expect(MarkdownReport.text(result, context: Self.context(.pass)).contains("\n**this change edits the baselines"))
+    #expect(GitHubCommands.annotations(for: result, context: Self.context(.pass)).hasPrefix("::notice::\(sentence)"))
+  }
+
   @Test("The summaries match the golden files", arguments: cases)
   func golden(name: String, result: RunResult, context: SummaryContext) throws {
     try Golden.expect(SummaryReport.text(result, style: TerminalStyle(), context: context), "summary-\(name).txt")

@@ -177,6 +177,38 @@ struct CIVariablesTests {
     #expect(CIVariables(variables).commit == Self.merge)
   }
 
+  @Test(
+    "The target of a pull request is a commit or a branch of `origin`; a build without one has no target",
+    arguments: [
+      (["GITHUB_ACTIONS": "true", "GITHUB_REF": "refs/pull/7/merge", "GITHUB_BASE_REF": "release/1"], ["release/1"]),
+      (["GITHUB_ACTIONS": "true", "GITHUB_REF": "refs/heads/main", "GITHUB_BASE_REF": ""], []),
+      (
+        [
+          "GITLAB_CI": "true", "CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_DIFF_BASE_SHA": head,
+          "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        ], [head, "main"]
+      ),
+      (["JENKINS_URL": "x", "CHANGE_ID": "7", "CHANGE_TARGET": "main"], ["main"]),
+      (["BUILDKITE": "1", "BUILDKITE_PULL_REQUEST": "7", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main"], ["main"]),
+      (
+        [
+          "TF_BUILD": "1", "SYSTEM_PULLREQUEST_PULLREQUESTNUMBER": "7",
+          "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main",
+        ], ["main"]
+      ),
+      (["CIRCLECI": "1", "CIRCLE_PR_NUMBER": "7"], ["HEAD"]),
+      (["DRONE": "1", "DRONE_TARGET_BRANCH": "main"], []),
+      (["CI": "woodpecker", "CI_COMMIT_PULL_REQUEST": "7", "CI_COMMIT_TARGET_BRANCH": "main"], ["main"]),
+      (
+        ["BITBUCKET_BUILD_NUMBER": "1", "BITBUCKET_PR_ID": "7", "BITBUCKET_PR_DESTINATION_BRANCH": "main"], ["main"]
+      ),
+      (["GITLAB_CI": "1", "HIGHWATER_TARGET_BRANCH": "main"], ["main"]),
+    ])
+  func targets(variables: [String: String], expected: [String]) {
+    let revisions = expected.map { $0 == Self.head ? $0 : "refs/remotes/origin/\($0)" }
+    #expect(CIVariables(variables).targets == revisions)
+  }
+
   @Test("A result names the pull request and the shard")
   func result() throws {
     let project = try UseCaseProject(holding: 8)

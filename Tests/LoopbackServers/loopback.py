@@ -3,7 +3,7 @@
 Arguments: LOG [--secret S] [--certificate PEM --key PEM] [--port N] [--proxy]. Prints its port, then serves. Each
 request is written to LOG as a line of JSON when its response is complete.
 """
-import argparse, base64, hashlib, hmac, http.server, json, os, socket, ssl, sys, threading, time
+import argparse, base64, hashlib, hmac, http.server, json, os, re, socket, ssl, sys, threading, time
 from collections import Counter
 from email.utils import formatdate
 
@@ -17,6 +17,7 @@ parser.add_argument("--proxy", action="store_true")
 options = parser.parse_args()
 lock = threading.Lock()
 visits = Counter()
+files, comments = {}, []
 
 
 def log(entry):
@@ -109,6 +110,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(503, b"busy", Retry_After=formatdate(time.time() + 100, usegmt=True))
         else:
             self.answer(429, b"busy", Retry_After=seconds)
+
+    def on_forge(self, *rest):
+        """Comments as GitHub, Gitea and GitLab serve them, one a page, by the account that is named like the token;
+        other paths are files, stored with POST."""
+        account = re.split("[ :]", self.headers.get("PRIVATE-TOKEN") or self.headers.get("Authorization", ""))[-1]
+        person = {"login": account, "username": account}
+        path, _, query = self.path.partition("?")
+        with lock:
+            if rest[-1] == "user":
+                found = person
+            elif "comments" not in rest and "notes" not in rest:
+                if self.command == "POST":
+                    files[path] = self.body
+                return self.answer(200 if path in files else 404, files.get(path, b""))
+            elif self.command == "GET":
+                page = int(re.search(r"\bpage=([0-9]+)", query)[1])
+                found = comments[page - 1:page]
+            elif self.command == "POST":
+                found = {**json.loads(self.body), "id": len(comments) + 1, "user": person, "author": person}
+                comments.append(found)
+            else:
+                found = comments[int(rest[-1]) - 1]
+                found.update(json.loads(self.body))
+        self.answer(200, json.dumps(found).encode())
 
     def on_redirect(self, status="302"):
         self.answer(int(status), b"", Location="/echo")

@@ -61,6 +61,15 @@ package enum Note: Sendable, Hashable, Codable {
   }
 }
 
+/// A note on a run as a whole; reports turn it into a sentence.
+package enum RunNote: Sendable, Hashable, Codable {
+  /// The change under test, such as a pull request, edits what it is judged by: baselines of these scenarios, and these
+  /// files of the project, relative to the repository's root. A scenario that the project lacks has its folder's name.
+  case editsOwnGate(baselines: [String], files: [String])
+  /// It is unknown whether it does, as in a checkout without the commit in which the change left its target.
+  case unknownEdits
+}
+
 /// The rise of a metric's median.
 package struct Rise: Sendable, Hashable, Codable {
   package var metric: MetricName

@@ -6,7 +6,7 @@ extension RunInfo {
     case duration = "durationSeconds"
     case commit
     case isDirty = "dirty"
-    case subject, branch, buildURL, pullRequest, shard
+    case subject, branch, buildURL, pullRequest, shard, notes
   }
 
   /// Only the ID is required.
@@ -23,7 +23,8 @@ extension RunInfo {
       branch: try text(.branch),
       buildURL: try text(.buildURL),
       pullRequest: try text(.pullRequest),
-      shard: try fields.decodeIfPresent(Shard.self, forKey: .shard)
+      shard: try fields.decodeIfPresent(Shard.self, forKey: .shard),
+      notes: try fields.decode([RunNote].self, forKey: .notes)
     )
   }
 
@@ -39,6 +40,7 @@ extension RunInfo {
     try fields.encodeIfPresent(buildURL, forKey: .buildURL)
     try fields.encodeIfPresent(pullRequest, forKey: .pullRequest)
     try fields.encodeIfPresent(shard, forKey: .shard)
+    if !notes.isEmpty { try fields.encode(notes, forKey: .notes) }
   }
 }
 
@@ -69,6 +71,7 @@ extension Baseline {
 }
 
 extension Note: Remark {}
+extension RunNote: Remark {}
 extension RecordingNote: Remark {}
 
 // Used by the synthesised coding.

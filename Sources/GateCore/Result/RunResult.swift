@@ -42,6 +42,7 @@ package struct RunInfo: Sendable, Hashable, Codable {
   package var pullRequest: String?
   /// The part of a build that is split over several jobs; nil for a single job.
   package var shard: Shard?
+  package var notes: [RunNote]
 
   /// One of several jobs that share the work of a build.
   package struct Shard: Sendable, Hashable, Codable {
@@ -64,7 +65,8 @@ package struct RunInfo: Sendable, Hashable, Codable {
     branch: String? = nil,
     buildURL: String? = nil,
     pullRequest: String? = nil,
-    shard: Shard? = nil
+    shard: Shard? = nil,
+    notes: [RunNote] = []
   ) {
     self.id = id
     self.startedAt = startedAt
@@ -76,6 +78,7 @@ package struct RunInfo: Sendable, Hashable, Codable {
     self.buildURL = buildURL
     self.pullRequest = pullRequest
     self.shard = shard
+    self.notes = notes
   }
 }
 

@@ -11,6 +11,8 @@ package struct Project: Sendable, Equatable {
   package var environment: EnvironmentRule
   package var links: BuildLinks
   package var webhooks: [Webhook]
+  /// The patterns of `include`, as absolute paths.
+  package var includes: [String] = []
   /// In file order, with matrices expanded.
   package var scenarios: [Scenario]
 

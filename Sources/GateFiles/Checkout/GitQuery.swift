@@ -30,6 +30,35 @@ package enum GitQuery {
     return output(of: words, atMost: 16 << 20).map { !$0.isEmpty }
   }
 
+  /// The files that a change edits, relative to the top of the checkout: what differs between its last commit and the
+  /// one in which it left its target.
+  ///
+  /// `commit` is the last commit of the change, or nil for `HEAD`; where a CI system built a merge of it into the target,
+  /// the first parent of `HEAD` is the target. `targets` are revisions of the target, the best known first.
+  package static func files(editedBy commit: String?, since targets: [String], in root: String) -> [String]? {
+    guard let ends = ends(ofChange: commit, since: targets, in: root) else { return nil }
+    let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", ends.base, ends.last, "--"]
+    return output(of: ["git", "-C", root] + words, atMost: 16 << 20).map { $0.split(separator: "\0").map(String.init) }
+  }
+
+  private static func ends(
+    ofChange commit: String?,
+    since targets: [String],
+    in root: String
+  ) -> (base: String, last: String)? {
+    func line(_ words: String...) -> Substring? {
+      output(of: ["git", "-C", root] + words, atMost: 4096)?.prefix { $0 != "\n" }
+    }
+    let merge = line("rev-list", "--parents", "-n", "1", "HEAD", "--")?.split(separator: " ").map(String.init) ?? []
+    if merge.count == 3, merge[2] == commit { return (merge[1], merge[0]) }
+    for last in [commit.flatMap { isCommit($0) ? $0 : nil }, "HEAD"].compactMap(\.self) {
+      for target in targets {
+        if let base = line("merge-base", "--", target, last) { return (String(base), last) }
+      }
+    }
+    return nil
+  }
+
   /// The name with which commits are made here (`user.name`), cut to 300 characters.
   package static func userName(in root: String) -> String? {
     line(of: ["git", "-C", root, "config", "user.name"]).map { String($0.prefix(300)) }

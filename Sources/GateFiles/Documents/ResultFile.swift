@@ -26,6 +26,7 @@ package enum ResultFile {
 package struct FileWords: Sendable {
   package var reason: @Sendable (MetricResult) -> String?
   package var note: @Sendable (Note, ScenarioResult) -> String
+  package var runNote: @Sendable (RunNote) -> String
   package var recordingNote: @Sendable (RecordingNote) -> String
   package var failure: @Sendable (Failure) -> String
   package var end: @Sendable (End) -> EndTexts
@@ -35,12 +36,14 @@ package struct FileWords: Sendable {
   package init(
     reason: @escaping @Sendable (MetricResult) -> String?,
     note: @escaping @Sendable (Note, ScenarioResult) -> String,
+    runNote: @escaping @Sendable (RunNote) -> String,
     recordingNote: @escaping @Sendable (RecordingNote) -> String,
     failure: @escaping @Sendable (Failure) -> String,
     end: @escaping @Sendable (End) -> EndTexts
   ) {
     self.reason = reason
     self.note = note
+    self.runNote = runNote
     self.recordingNote = recordingNote
     self.failure = failure
     self.end = end
@@ -59,12 +62,28 @@ private struct ResultDocument: Encodable {
     var fields = encoder.container(keyedBy: ResultKey.self)
     try fields.encode(Schema.result.text, forKey: .schema)
     try fields.encode(["name": Tool.name, "version": Tool.version], forKey: .tool)
-    try fields.encode(result.run, forKey: .run)
+    try fields.encode(RunDocument(run: result.run, words: words), forKey: .run)
     try fields.encode(result.environment, forKey: .environment)
     try fields.encode(result.verdict, forKey: .verdict)
     try fields.encode(result.verdict.exitCode.rawValue, forKey: .exitCode)
     try fields.encode(
       result.scenarios.map { ScenarioDocument(scenario: $0, words: words) }, forKey: .scenarios)
+  }
+}
+
+private struct RunDocument: Encodable {
+  let run: RunInfo
+  let words: FileWords
+
+  private enum Key: CodingKey {
+    case notes
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try run.encode(to: encoder)
+    guard !run.notes.isEmpty else { return }
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encode(run.notes.map { Worded(value: $0, text: words.runNote($0)) }, forKey: .notes)
   }
 }
 

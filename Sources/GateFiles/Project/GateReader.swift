@@ -21,6 +21,11 @@ struct GateReader {
       }
       rules.append(rule)
     }
+    if !rules.isEmpty, rules.allSatisfy({ $0.severity == .off }) {
+      context.printError(
+        "`gate` judges nothing: every metric is off", at: value.place,
+        hint: "it replaces the default gate, so name a metric to judge; `on: warn` reports without failing")
+    }
     return Gate(rules: rules)
   }
 

@@ -9,16 +9,22 @@ struct IncludeGlob {
 
   let context: ReadingContext
 
+  /// A pattern as an absolute path inside the root, and as it is written.
+  typealias Pattern = (path: String, place: SourcePlace, source: String)
+
+  func patterns(_ value: YAMLValue) -> [Pattern] {
+    context.list(value, as: "include", example: "include: [scenarios/*.yml]") { item in
+      pattern(item).map { ($0, item.place, item.scalar ?? "") }
+    } ?? []
+  }
+
   /// The files of all patterns, each once: in the order of the patterns, and sorted by name for one pattern.
   ///
   /// The project file itself, an absolute path, is left out even if a pattern matches it.
-  func files(_ value: YAMLValue, besides projectFile: String) -> [String] {
-    let patterns = context.list(value, as: "include", example: "include: [scenarios/*.yml]") { item in
-      pattern(item).map { (text: $0, place: item.place, source: item.scalar ?? "") }
-    }
+  func files(_ patterns: [Pattern], besides projectFile: String) -> [String] {
     var files: [String] = []
-    for pattern in patterns ?? [] {
-      let matches = Self.matches(of: pattern.text, root: context.root)
+    for pattern in patterns {
+      let matches = Self.matches(of: pattern.path, root: context.root)
       if matches.isEmpty {
         context.printError("no file matches `\(Shown.text(pattern.source))`", at: pattern.place)
       }

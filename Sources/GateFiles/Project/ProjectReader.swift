@@ -48,7 +48,9 @@ struct ProjectReader {
     fields.take("webhooks", into: &project.webhooks) {
       WebhookReader(context: context, areNeeded: webhooksNeeded).webhooks($0)
     }
-    project.scenarios = scenarios(fields, file: file)
+    let includes = fields["include"].map(IncludeGlob(context: context).patterns) ?? []
+    project.includes = includes.map(\.path)
+    project.scenarios = scenarios(fields, including: includes, file: file)
     return project
   }
 
@@ -109,12 +111,14 @@ struct ProjectReader {
     return links
   }
 
-  private func scenarios(_ fields: Fields, file: String) -> [Scenario] {
+  private func scenarios(_ fields: Fields, including includes: [IncludeGlob.Pattern], file: String) -> [Scenario] {
     var lists = fields["scenarios"].map { [$0] } ?? []
-    if let include = fields["include"] {
-      for path in IncludeGlob(context: context).files(include, besides: file) {
-        if let list = includedScenarios(path) { lists.append(list) }
+    for path in IncludeGlob(context: context).files(includes, besides: file) {
+      guard let list = includedScenarios(path) else { continue }
+      if case .sequence(let items) = list.content, items.isEmpty {
+        context.printError("the file has no scenarios", at: list.place, hint: "remove the file, or add a scenario")
       }
+      lists.append(list)
     }
     var suite = Suite(context: context, defaults: fields["defaults"])
     for list in lists { suite.add(list) }

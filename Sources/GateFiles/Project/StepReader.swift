@@ -130,6 +130,9 @@ struct StepReader {
       context.printError("a `repeat` step needs `\(key)`", at: value.place)
     }
     guard let times, let inner else { return nil }
+    if case .sequence(let items)? = fields["steps"]?.content, items.isEmpty {
+      context.printError("`repeat` repeats no steps", at: value.place, hint: "add a step to its `steps`")
+    }
     return .repeat(times: times, steps: inner)
   }
 }

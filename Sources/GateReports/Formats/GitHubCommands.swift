@@ -7,14 +7,17 @@ package enum GitHubCommands {
   /// GitHub shows no more annotations of one kind for a step.
   private static let mostAnnotations = 10
 
-  /// An annotation for each scenario that fails the run, the worst first, at its line in the project file.
+  /// An annotation for each scenario that fails the run, the worst first, at its line in the project file, and for what
+  /// a change edits of its own gate.
   package static func annotations(for result: RunResult, context: SummaryContext) -> String {
     let order = Verdict.precedence.filter { $0.exitCode != .pass }
     let failing = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
     let warned = result.scenarios.filter { $0.verdict.exitCode == .pass && $0.metrics.contains(where: \.isWarning) }
-    return [("error", failing), ("warning", warned)].flatMap { name, scenarios in
+    let notices = result.run.notes.filter { !$0.isRoutine }.map { command("notice", [], $0.text) }
+    let findings = [("error", failing), ("warning", warned)].flatMap { name, scenarios in
       scenarios.prefix(mostAnnotations).map { annotation(name, $0, context: context) }
-    }.joined()
+    }
+    return (notices + findings).joined()
   }
 
   /// Begins a part of the log that is folded.

@@ -82,6 +82,7 @@ private struct MarkdownParts {
 
   /// A hidden line by which a later run finds this comment, the verdict, and what was tested.
   var head: String {
+    let notes = result.run.notes.filter { !$0.isRoutine }.map { "\n**\(MarkdownText.prose(cut($0.text)))**\n" }
     let verdict = result.verdict == .pass ? "✓ pass" : result.verdict.heading(Self.style)
     return """
       <!-- highwater: \(name) -->
@@ -89,7 +90,7 @@ private struct MarkdownParts {
 
       \(facts.joined(separator: " · "))
 
-      """
+      """ + notes.joined()
   }
 
   /// The project file and the environment: what one job checks again and again.

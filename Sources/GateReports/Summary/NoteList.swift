@@ -31,6 +31,11 @@ struct NoteList {
     Self.write(shared, to: &page)
   }
 
+  /// Writes the notes on the run as a whole.
+  static func write(of run: RunInfo, detail: SummaryContext.Detail, to page: inout TerminalPage) {
+    write(run.notes.filter { detail == .verbose || !$0.isRoutine }.map(\.text), to: &page)
+  }
+
   /// The notes that several scenarios have, with their names unless all have them.
   var shared: [String] {
     let shared = scenarios.flatMap(shown).counted.map(\.element).filter { counts[$0, default: 1] > 1 }

@@ -11,6 +11,7 @@ package enum SummaryReport {
       writeProblems(of: result, context: context, to: &page)
     } else {
       writeScenarios(of: result, context: context, to: &page)
+      NoteList.write(of: result.run, detail: context.detail, to: &page)
       NextSteps(result: result, context: context).write(to: &page)
       page.gap()
       SummaryFooter(result: result, context: context).write(to: &page)

@@ -68,6 +68,37 @@ extension Note {
   }
 }
 
+extension RunNote {
+  /// The maximum number of names; more are only counted.
+  private static let mostNames = 5
+
+  /// The note as one sentence.
+  var text: String {
+    switch self {
+    case .editsOwnGate(let baselines, let files):
+      let names = Self.list(files.map { "`\($0)`" })
+      let parts = [
+        baselines.isEmpty ? nil : "the baselines of \(Self.list(baselines))",
+        files.isEmpty ? nil : "the project \(files.count == 1 ? "file" : "files") \(names)",
+      ]
+      return "this change edits \(Self.list(parts.compactMap(\.self))): review them"
+    case .unknownEdits:
+      return "whether this change edits its own baselines is unknown: the checkout lacks the commit in which it left "
+        + "its target branch; fetch more history"
+    }
+  }
+
+  /// Whether it can be omitted from a short report.
+  var isRoutine: Bool { self == .unknownEdits }
+
+  private static func list(_ names: [String]) -> String {
+    let more = names.count - mostNames + 1
+    let shown = more > 1 ? names.prefix(mostNames - 1) + ["\(more) more"] : names[...]
+    let (head, last) = (shown.dropLast().joined(separator: ", "), shown.last ?? "")
+    return head.isEmpty ? last : "\(head) and \(last)"
+  }
+}
+
 extension ScenarioResult {
   fileprivate func text(ofBaselineIn name: String, _ differences: [Fingerprint.Difference]) -> String {
     let hard = differences.filter(\.isHard)

@@ -10,6 +10,7 @@ package enum ResultText {
     TerminalText.withPlainSpaces(note.text(in: scenario))
   }
 
+  package static func runNote(_ note: RunNote) -> String { TerminalText.withPlainSpaces(note.text) }
   package static func recordingNote(_ note: RecordingNote) -> String { note.displayText }
   package static func failure(_ failure: Failure) -> String { failure.displayText }
   package static func end(_ end: End) -> (text: String, proof: String?, detail: String?) {

@@ -27,9 +27,10 @@ package struct Check {
     let project = try loadProject(invocation)
     let scenarios = try Selection(words: selection).scenarios(of: project)
     try options.refuseNames(of: project.scenarios)
-    try options.prepareReports(in: invocation)
+    // The reports may be in this folder.
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
+    try options.prepareReports(in: invocation)
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
     let build = try comparisonBuild(for: project, log: artifacts.buildLog, invocation)
@@ -43,6 +44,7 @@ package struct Check {
 
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    run.notes = [RunNote(onChangeTestedBy: invocation, of: project)].compactMap(\.self)
     let measured = checkRun.results(of: plans)
     invocation.console.endProgress()
     guard let results = measured, !invocation.isInterrupted else {

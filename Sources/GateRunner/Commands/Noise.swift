@@ -26,9 +26,9 @@ package struct Noise {
     try invocation.prepareMeasuring()
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
-    try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
+    try options.prepareReports(in: invocation)
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
     let begin = ContinuousClock.now

@@ -43,3 +43,16 @@ struct BuildContext {
     starter ?? (isInCheckout ? GitQuery.userName(in: root) : nil) ?? user ?? "unknown"
   }
 }
+
+extension RunNote {
+  /// The note on what the pull request edits that this job tests; nil for another build, and if there is nothing to say.
+  init?(onChangeTestedBy invocation: Invocation, of project: Project) {
+    let ci = invocation.ci
+    guard !ci.targets.isEmpty else { return nil }
+    guard let files = GitQuery.files(editedBy: ci.commit, since: ci.targets, in: project.root) else {
+      self = .unknownEdits
+      return
+    }
+    self.init(onEditsOf: files, in: project)
+  }
+}

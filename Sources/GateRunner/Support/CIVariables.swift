@@ -30,11 +30,13 @@ struct CIVariables: Sendable {
   }
 
   /// A name rather than a reference; TeamCity writes `<default>` for the default branch.
-  var branch: String? {
-    let names = values(of: \.branch, own: "HIGHWATER_BRANCH").map { name in
-      ["refs/heads/", "refs/tags/", "origin/"].reduce(name) { $0.hasPrefix($1) ? String($0.dropFirst($1.count)) : $0 }
-    }
-    return names.first { $0 != "<default>" && !$0.hasPrefix("refs/") }
+  var branch: String? { branches(of: \.branch, own: "HIGHWATER_BRANCH").first }
+
+  /// Revisions of the branch that a pull request is to be merged into, the best known first; empty for another build.
+  var targets: [String] {
+    guard pullRequest != nil || self["HIGHWATER_TARGET_BRANCH"] != nil else { return [] }
+    let branches = branches(of: \.targetBranch, own: "HIGHWATER_TARGET_BRANCH").map { "refs/remotes/origin/\($0)" }
+    return values(of: \.targetCommit).filter { $0.allSatisfy(\.isHexDigit) } + branches
   }
 
   /// The number, also of a system that gives an address or a reference such as `refs/pull/7/merge`.
@@ -72,6 +74,14 @@ struct CIVariables: Sendable {
   }
 
   // MARK: Sources
+
+  /// Names rather than references.
+  private func branches(of kind: KeyPath<CISystem, [CISystem.Source]>, own: String) -> [String] {
+    let names = values(of: kind, own: own).map { name in
+      ["refs/heads/", "refs/tags/", "origin/"].reduce(name) { $0.hasPrefix($1) ? String($0.dropFirst($1.count)) : $0 }
+    }
+    return names.filter { $0 != "<default>" && !$0.hasPrefix("refs/") }
+  }
 
   private func values(of kind: KeyPath<CISystem, [CISystem.Source]>, own: String? = nil) -> [String] {
     let systems = system.map { [$0] } ?? CISystem.all

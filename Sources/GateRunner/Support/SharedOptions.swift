@@ -46,6 +46,6 @@ extension SharedOptions {
 extension FileWords {
   /// The texts in result files that describe the values.
   static let reports = FileWords(
-    reason: ResultText.reason(of:), note: ResultText.note(_:in:), recordingNote: ResultText.recordingNote,
-    failure: ResultText.failure, end: ResultText.end)
+    reason: ResultText.reason(of:), note: ResultText.note(_:in:), runNote: ResultText.runNote,
+    recordingNote: ResultText.recordingNote, failure: ResultText.failure, end: ResultText.end)
 }

@@ -49,6 +49,7 @@ extension FileWords {
   static let examples = FileWords(
     reason: { "the reason of \($0.metric)" },
     note: { "a note on \($1.name)" },
+    runNote: { "a note on the run: \($0)" },
     recordingNote: { "a note on the repetition: \($0)" },
     failure: { "failed: \($0.part?.text ?? "")" },
     end: { FileWords.EndTexts(text: "ended by \($0.kind)", proof: $0.proof.map { "proof: \($0)" }, detail: nil) }

@@ -220,6 +220,7 @@ struct IncludeTests {
           "version: 1\ninclude: [\"*.inc\"]\nscenarios: [{name: twice, target: {shell: x}, warmup: x}]\n",
         "a.inc": "include: [x]\nscenarios: [{name: twice, target: {shell: x}}]\n",
         "b.inc": "scenarios: [\n", "c.inc": "", "d.inc": "version: 1\n", "e.inc": "scenarios: {a: b}\n",
+        "f.inc": "scenarios: []\n",
       ]
     )
     #expect(
@@ -236,6 +237,8 @@ struct IncludeTests {
         d.inc:1:1: error: an included file needs a list `scenarios:`
         e.inc:1:12: error: `scenarios` must be a list, not a mapping
           hint: such as `scenarios: [{name: load, …}]`
+        f.inc:1:12: error: the file has no scenarios
+          hint: remove the file, or add a scenario
         """
     )
   }

@@ -69,7 +69,7 @@ struct ScenarioReaderTests {
       target: {command: [echo, yes, no, on, off, true, 7001, 1.50, 0x1F]}
       description: on
       isolation: {aslr: on, thp: off, tracer: off}
-      gate: {peak_rss: {limit: 1MiB, on: off}}
+      gate: {peak_rss: {limit: 1MiB, on: off}, spike: 8MiB}
       """
     )
     #expect(read.target.command == .arguments(["echo", "yes", "no", "on", "off", "true", "7001", "1.50", "0x1F"]))
@@ -77,7 +77,7 @@ struct ScenarioReaderTests {
     #expect(read.isolation.randomAddresses)
     #expect(read.isolation.hugePages == .off)
     #expect(read.isolation.tracer == .off)
-    #expect(read.gate.rules.map(\.severity) == [.off])
+    #expect(read.gate.rules.map(\.severity) == [.off, .fail])
   }
 
   @Test("The target's input is nothing, a pipe, a file or a text")
@@ -173,10 +173,7 @@ struct ScenarioReaderTests {
         "peak_rss: [512KiB, 3%]",
         GateRule(metric: .peakRSS, tolerance: .bounds(relative: Percent(3), absolute: .kibibytes(512)))
       ),
-      (
-        "peak_rss: off",
-        GateRule(metric: .peakRSS, tolerance: .automatic, severity: .off)
-      ),
+      ("peak_rss: off", GateRule(metric: .peakRSS, tolerance: .automatic, severity: .off)),
       (
         "peak_rss: {on: warn}",
         GateRule(metric: .peakRSS, tolerance: .automatic, severity: .warn)
@@ -191,7 +188,7 @@ struct ScenarioReaderTests {
     ]
   )
   func gateRule(text: String, expected: GateRule) throws {
-    #expect(try scenario(Self.target + "gate: {\(text)}").gate == Gate(rules: [expected]))
+    #expect(try scenario(Self.target + "gate: {\(text), spike: 8MiB}").gate.rules.first == expected)
   }
 }
 

@@ -1,0 +1,76 @@
+import GateCore
+import Testing
+
+@testable import GateRunner
+
+/// A repository whose `main` moved on after the branch `topic` left it.
+@Suite("What a pull request edits of its own gate")
+struct OwnEditsTests {
+  private let project: UseCaseProject
+
+  init() throws {
+    project = try UseCaseProject(holding: 8, keys: "history: off\ninclude: [\"more/*.yml\"]")
+    for name in ["a", "b"] {
+      try project.write("scenarios: [{name: \(name), target: {shell: x}}]", to: "more/\(name).yml")
+    }
+    try project.write("{}", to: "baselines/old/ci.json")
+    try project.write("int main;", to: "main.c")
+    try project.commit("more", "baselines", "main.c")
+    try project.shell("git branch -m main && git update-ref refs/remotes/origin/main HEAD && git checkout -q -b topic")
+  }
+
+  /// Checks what the branch changed with this command, in a job of the pull request.
+  private func notes(after change: String, variables: [String: String] = [:]) throws -> [RunNote] {
+    try project.shell(change)
+    try project.commit(".")
+    return try notes(variables: variables)
+  }
+
+  private func notes(variables: [String: String] = [:]) throws -> [RunNote] {
+    let job = ["JENKINS_URL": "https://ci.example", "CHANGE_ID": "7", "CHANGE_TARGET": "main"]
+    let outcome = try project.check(variables: job.merging(variables) { $1 })
+    try #require(outcome.code != .usage, "\(outcome.text)")
+    let run = try #require(try project.result()["run"] as? [String: Any])
+    return (run["notes"] as? [[String: Any]] ?? []).map { note in
+      guard let edits = note["editsOwnGate"] as? [String: [String]] else { return .unknownEdits }
+      return .editsOwnGate(baselines: edits["baselines"] ?? [], files: edits["files"] ?? [])
+    }
+  }
+
+  @Test(
+    "Baselines and project files are named, those that were removed, too; other files are not",
+    arguments: [
+      ("echo x >main.c", [], []),
+      ("mkdir -p baselines/load && echo {} >baselines/load/ci.json", ["load"], []),
+      ("echo >>baselines/old/ci.json; echo '\\n#' >>highwater.yml", ["old"], ["highwater.yml"]),
+      ("rm baselines/old/ci.json more/b.yml; echo >baselines/README", ["old"], ["more/b.yml"]),
+      ("git mv more/b.yml more/c.yml", [], ["more/b.yml", "more/c.yml"]),
+    ])
+  func named(change: String, baselines: [String], files: [String]) throws {
+    let expected = baselines + files == [] ? [] : [RunNote.editsOwnGate(baselines: baselines, files: files)]
+    #expect(try notes(after: change) == expected)
+  }
+
+  @Test("What the target edited meanwhile does not count, also in a shallow clone of the merge commit")
+  func target() throws {
+    try project.shell("echo '\\n#' >>more/a.yml")
+    let head = try project.commit(".")
+    try project.shell("git checkout -q main && echo '{ }' >baselines/old/ci.json")
+    try project.commit(".")
+    try project.shell("git update-ref refs/remotes/origin/main HEAD")
+    let expected = [RunNote.editsOwnGate(baselines: [], files: ["more/a.yml"])]
+    try project.shell("git -c user.name=A -c user.email=a@x merge -q -m m topic")
+    #expect(try notes(variables: ["GIT_COMMIT": head]) == expected)
+    #expect(try notes(variables: ["GIT_COMMIT": ""]) == expected)
+    try project.shell(
+      "mv .git ../full && git init -q . && git fetch -q --depth 2 ../full HEAD && git reset -q FETCH_HEAD")
+    #expect(try notes(variables: ["GIT_COMMIT": head]) == expected)
+    #expect(try notes(variables: ["GIT_COMMIT": ""]) == [.unknownEdits])
+  }
+
+  @Test("An unknown target is said, and does not change the verdict; a build of no pull request has no note")
+  func unknown() throws {
+    #expect(try notes(variables: ["CHANGE_TARGET": "gone"]) == [.unknownEdits])
+    #expect(try notes(after: "echo '\\n#' >>highwater.yml", variables: ["CHANGE_ID": ""]) == [])
+  }
+}
