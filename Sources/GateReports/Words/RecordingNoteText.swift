@@ -1,4 +1,6 @@
 import GateCore
+import Glibc
+import LinuxSystem
 
 extension RecordingNote {
   /// The note as one sentence.
@@ -15,6 +17,9 @@ extension RecordingNote {
     case .threadsNotFollowed(let command, let count):
       "\(command.map { "`\($0)`" } ?? "a process") creates and ends many threads: after \(count) had ended, new ones were "
         + "not followed, so that a program started by one of them was found by search and its peak sampled"
+    case .ballastMissing(let command, let code):
+      "no memory could be injected into `\(command)`: "
+        + (code == ENOEXEC ? "it is a 32-bit program, or of another architecture" : ErrorNumber(code).text)
     case .unknownMarks(1): "1 line written to HIGHWATER_MARKS is not a valid message"
     case .unknownMarks(let lines): "\(lines) lines written to HIGHWATER_MARKS are not valid messages"
     case .marksDropped(let count, let most): "\(count) marks were dropped: at most \(most) are stored"
