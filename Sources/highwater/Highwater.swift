@@ -31,7 +31,8 @@ struct Highwater: ParsableCommand {
       """,
     version: "\(Tool.name) \(Tool.version)",
     subcommands: [
-      CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, NoiseCommand.self,
+      CheckCommand.self, MergeCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self,
+      NoiseCommand.self,
       TrendCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
     ]
   )

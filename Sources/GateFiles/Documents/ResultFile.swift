@@ -69,7 +69,7 @@ private struct ResultDocument: Encodable {
 }
 
 struct DecodedResult: Decodable {
-  let result: RunResult
+  private(set) var result: RunResult
 
   init(from decoder: any Decoder) throws {
     try Schema.result.check(decoder)
@@ -87,6 +87,9 @@ struct DecodedResult: Decodable {
       }
     )
     try DocumentCheck(decoder).check(result.summary)
+    // Other programs may have anything here.
+    let tool = try? fields.decode([String: String].self, forKey: .tool)
+    result.toolVersion = tool?["version"] ?? ""
   }
 }
 
