@@ -32,7 +32,7 @@ struct Highwater: ParsableCommand {
     version: "\(Tool.name) \(Tool.version)",
     subcommands: [
       CheckCommand.self, MergeCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self,
-      NoiseCommand.self,
+      NoiseCommand.self, SelfCheckCommand.self,
       TrendCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
     ]
   )
