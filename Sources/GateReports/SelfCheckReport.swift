@@ -8,7 +8,7 @@ package enum SelfCheckReport {
       SelfCheckLines(check: check, context: context).write(to: &page)
     }
     let passed = result.checks.count { $0.verdict == .pass }
-    let answer = "the gate is right on \(passed) of \(Format.count(result.checks.count, "scenario"))"
+    let answer = "the gate works in \(passed) of \(Format.count(result.checks.count, "scenario"))"
     page.line("\(Tool.name): " + style.painted(answer, result.verdict.tone))
     return page.text
   }
@@ -21,8 +21,7 @@ private struct SelfCheckLines {
   func write(to page: inout TerminalPage) {
     let (verdict, style) = (check.verdict, page.style)
     let name = TerminalText.safe(check.name.text)
-    let label = "\(verdict.symbol(style)) \(name)  "
-    page.paragraph("\(injectedText)\(answer)", indent: 0, label: label)
+    page.paragraph("\(name)\(Format.space) \(injectedText)\(answer)", indent: 0, label: "\(verdict.symbol(style)) ")
     if check.outcome == .failed { writeFailure(to: &page) }
     for text in [remedy].compactMap(\.self) + notes { page.paragraph(text, indent: 2) }
   }

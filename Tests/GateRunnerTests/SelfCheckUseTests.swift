@@ -34,7 +34,7 @@ struct SelfCheckUseTests {
     #expect(
       outcome.output == """
         ✓ load  +1.0 MiB (5 %) injected: regression, peak_rss +1.0 MiB (256 KiB allowed)
-        highwater: the gate is right on 1 of 1 scenario
+        highwater: the gate works in 1 of 1 scenario
 
         """)
     #expect(Set(project.measurer.measured.map(\.target.ballast.count)) == [0, 1_048_576])

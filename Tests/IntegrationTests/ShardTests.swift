@@ -25,10 +25,4 @@ struct ShardTests {
     let missing = try Highwater.run("merge", "4.json", "1.json", "2.json", in: project)
     #expect(missing.code == 4 && missing.text.contains("the result of shard 3 of 4 is missing"), "\(missing.text)")
   }
-
-  @Test("Unusable arguments exit with 2", arguments: ["0/4", "5/4", "1", "1/4/2", "a/b", ""])
-  func unusable(shard: String) throws {
-    let outcome = try Highwater.run("check", "--shard", shard, in: try TemporaryProject())
-    #expect(outcome.code == 2 && outcome.errors.contains("is not a shard"), "\(outcome.errors)")
-  }
 }
