@@ -145,6 +145,11 @@ extension RunResult {
 }
 
 extension ScenarioResult {
+  /// Whether the shard that was to run it is missing.
+  package var isOfMissingShard: Bool {
+    notes.contains { if case .shardMissing = $0 { true } else { false } }
+  }
+
   fileprivate static func missing(
     _ name: ScenarioName,
     at position: Int,
