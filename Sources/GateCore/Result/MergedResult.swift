@@ -85,7 +85,8 @@ extension RunResult {
 
   private static func difference(of one: ShardResult, from other: ShardResult) -> MergeError.Problem? {
     for property in MergeError.Property.allCases {
-      guard let value = property.value(in: one.result), let otherValue = property.value(in: other.result) else { continue }
+      guard let value = property.value(in: one.result), let otherValue = property.value(in: other.result)
+      else { continue }
       let isSame = property == .commit ? CommitID.areSame(value, otherValue) : value == otherValue
       guard !isSame else { continue }
       return .different(property, file: one.file, value: value, other: other.file, otherValue: otherValue)

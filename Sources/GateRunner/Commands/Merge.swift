@@ -24,13 +24,14 @@ package struct Merge {
     try options.prepareReports(in: invocation)
     let result = try merged(invocation)
     guard let project = try loadProject(invocation) else { return try report(result, invocation) }
+    try options.refuseNames(of: project.scenarios)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
     var report = CheckReport(
-      result: result, project: project, artifacts: artifacts, comparisons: [], options: options,
-      requiresDelivery: requiresDelivery, invocation: invocation)
+      result: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil, options: options,
+      against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
     return report.finish(after: [])
   }
 

@@ -22,6 +22,7 @@ package struct SelfCheck {
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
     try requireTracing(of: scenarios, by: invocation.measurer)
+    try options.refuseNames(of: project.scenarios)
     try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
