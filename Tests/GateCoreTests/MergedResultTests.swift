@@ -98,6 +98,13 @@ struct MergedResultTests {
     #expect(throws: Never.self) { try RunResult.merged(Self.changed { $0.run.commit = "4F2A91C0D6" }, id: "one") }
   }
 
+  @Test("Shards of a comparison are merged, also with one that had nothing to compare")
+  func comparison() throws {
+    var compared = Self.whole
+    for index in compared.scenarios.indices { compared.scenarios[index].notes.append(.comparedWithBuild(build: "old")) }
+    #expect(try RunResult.merged(Self.shards(12, of: compared).shuffled(), id: "one") == compared)
+  }
+
   @Test("Another kind of machine is named, unless the project ignores the difference")
   func otherMachine() throws {
     func measured(ignoring fields: Set<Fingerprint.Field>) -> [ShardResult] {
