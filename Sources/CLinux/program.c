@@ -104,7 +104,7 @@ void hw_start_program(struct hw_start *start) {
   start->pid = pid;
   start->stage = 0;
   close(executed[1]);
-  int code = traced ? hw_trace_begin(pid) : 0;
+  int code = traced ? hw_trace_begin(pid, start->plan->ballast) : 0;
   if (code != 0) {
     kill(pid, SIGKILL);
     hw_reap(pid);

@@ -14,10 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// The events that stop a traced thread. EXITKILL: the kernel kills all tracees when the supervisor exits.
+/// The events that stop a traced thread. EXITKILL: the kernel kills all tracees when the supervisor exits. TRACESYSGOOD
+/// marks the stops at system calls that `hw_add_ballast` asks for.
 #define OPTIONS                                                                                                   \
   (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |       \
-   PTRACE_O_TRACECLONE)
+   PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD)
 
 /// After this many threads of a process have ended, those that it creates are not traced.
 ///
@@ -62,6 +63,9 @@ static int threads;
 
 /// Whether `is_partial` has been set in any entry.
 static int some_are_partial;
+
+/// `hw_plan.ballast`
+static size_t ballast;
 
 static unsigned slot_of(pid_t thread) {
   return (unsigned)thread & (CAPACITY - 1);
@@ -233,8 +237,20 @@ static void note_stop(pid_t thread, int64_t highest) {
   trace_threads_again(thread);
 }
 
-/// Handles an exec. Only the calling thread survives it, and takes over the pid of the process.
-static void note_exec(pid_t process, int64_t highest, hw_record_handler handler, void *context) {
+/// Adds the ballast to a program at its exec, and reports a failure; returns whether the process is still at that stop.
+static int add_ballast(pid_t process, hw_record_handler handler, void *context) {
+  int code = ballast > 0 ? hw_add_ballast(process, ballast) : 0;
+  if (code == 0) return 1;
+  struct hw_record record = {.event = HW_EVENT_NO_BALLAST, .pid = process, .value = code};
+  read_memory(process, &record);
+  handler(context, record);
+  return code != EINTR;
+}
+
+/// Handles an exec; returns whether to continue the process.
+///
+/// Only the calling thread survives an exec, and takes over the pid of the process.
+static int note_exec(pid_t process, int64_t highest, hw_record_handler handler, void *context) {
   pid_t former = event_message(process);
   struct tracee *entry = former != process ? find(former) : NULL;
   if (entry != NULL) remove_entry(entry);
@@ -245,8 +261,10 @@ static void note_exec(pid_t process, int64_t highest, hw_record_handler handler,
     *entry = (struct tracee){.thread = process, .process = process};
   }
   trace_threads_again(process);
+  int is_stopped = add_ballast(process, handler, context);
   read_memory(process, &record);
   handler(context, record);
+  return is_stopped;
 }
 
 /// Counts the end of a thread once; returns how many other traced threads of its process are alive besides the first.
@@ -291,7 +309,8 @@ pid_t hw_trace_wait(pid_t pid, int *status, int options, int64_t *highest) {
   return found;
 }
 
-int hw_trace_begin(pid_t pid) {
+int hw_trace_begin(pid_t pid, size_t size) {
+  ballast = size;
   if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)(intptr_t)OPTIONS) != 0) return errno;
   struct tracee *entry = find_or_insert(pid);
   if (entry != NULL) entry->process = pid;
@@ -304,7 +323,9 @@ void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler 
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
     case PTRACE_EVENT_CLONE: note_child(thread, event, handler, context); break;
-    case PTRACE_EVENT_EXEC: note_exec(thread, highest, handler, context); break;
+    case PTRACE_EVENT_EXEC:
+      if (!note_exec(thread, highest, handler, context)) return;
+      break;
     case PTRACE_EVENT_EXIT: note_exit(thread, highest, handler, context); break;
     case PTRACE_EVENT_STOP:
       if (is_group_stop(WSTOPSIG(status))) {

@@ -13,7 +13,9 @@
 typedef void (*hw_record_handler)(void *context, struct hw_record record);
 
 /// Attaches to a child that waits for its start; 0, or an errno.
-int hw_trace_begin(pid_t pid);
+///
+/// `ballast` is `hw_plan.ballast`.
+int hw_trace_begin(pid_t pid, size_t ballast);
 
 /// Calls wait4(2) for traced threads, and stores `hw_record.highest`.
 pid_t hw_trace_wait(pid_t pid, int *status, int options, int64_t *highest);
@@ -26,5 +28,11 @@ int hw_trace_end(pid_t thread);
 
 /// Whether a wait status is the exec stop of a traced process.
 int hw_trace_is_exec(int status);
+
+/// Makes a process at its exec stop map so many bytes and touch them; 0, or an errno, with the process as it was.
+///
+/// The memory is the process's own: its counters include it, forked children share it, and the next exec frees it.
+/// ENOEXEC: the program is of another architecture, such as a 32-bit one. EINTR: something else stopped the process.
+int hw_add_ballast(pid_t process, size_t size);
 
 #endif

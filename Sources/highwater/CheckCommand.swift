@@ -50,6 +50,13 @@ struct CheckCommand: UseCaseCommand {
   @Option(help: ArgumentHelp("The shell command that builds the commit of --against-ref.", valueName: "command"))
   var build: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Run only the scenarios of one of several jobs, such as 2/4; auto asks the CI system. `merge` judges all.",
+      valueName: "i/n"),
+    transform: ShardOption.init(parsing:))
+  var shard: ShardOption?
+
   @Flag(help: "Count a scenario without a baseline as skipped instead of failing with 5.")
   var allowMissingBaseline = false
 
@@ -71,6 +78,9 @@ struct CheckCommand: UseCaseCommand {
     guard build == nil || againstRef != nil else {
       throw ValidationError("--build needs --against-ref: it builds that commit; this checkout is measured as it is")
     }
+    guard !(shard != nil && requireDelivery) else {
+      throw ValidationError("--shard sends nothing: give --require-delivery to `highwater merge`")
+    }
   }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
@@ -81,9 +91,24 @@ struct CheckCommand: UseCaseCommand {
     check.selection = names
     check.repetitions = repetitions.count
     check.against = againstRef.map { .revision($0, build: build) } ?? against.map { .command($0) }
+    check.shard = shard
     check.notifies = !noNotify
     check.requiresDelivery = requireDelivery
     check.allowsMissingBaseline = allowMissingBaseline
     return try check.run(in: invocation)
+  }
+}
+
+extension ShardOption {
+  /// Parses a shard and the number of shards, as in `2/4`, or `auto`.
+  fileprivate init(parsing text: String) throws {
+    let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    if text == "auto" {
+      self = .auto
+    } else if numbers.count == 2, let index = numbers[0], let count = numbers[1], count >= 1, 1...count ~= index {
+      self = .part(index: index, of: count)
+    } else {
+      throw ValidationError("`\(text.prefix(40))` is not a shard: write which one of how many, as in 2/4, or auto")
+    }
   }
 }

@@ -31,7 +31,8 @@ struct Highwater: ParsableCommand {
       """,
     version: VersionReport.text(commit: Arguments.buildCommit),
     subcommands: [
-      CheckCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self, NoiseCommand.self,
+      CheckCommand.self, MergeCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self,
+      NoiseCommand.self, SelfCheckCommand.self,
       TrendCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
     ]
   )

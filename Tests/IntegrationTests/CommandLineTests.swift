@@ -18,7 +18,7 @@ struct CommandLineTests {
       ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
       (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
       (["compare", "--help"], "compare"), (["validate", "--help"], "validate"),
-      (["noise", "--help"], "noise"),
+      (["noise", "--help"], "noise"), (["selfcheck", "--help"], "selfcheck"), (["merge", "--help"], "merge"),
     ])
   func help(arguments: [String], subject: String) throws {
     let outcome = try Highwater.start(arguments, in: TemporaryProject()).wait()
@@ -41,6 +41,9 @@ struct CommandLineTests {
       (["compare", "a", "b", "--markdown", "x", "--html", "x"], "--html and --markdown cannot both be written to `x`"),
       (["record", "--junit", "x.xml", "--", "true"], "junit"), (["export"], "export"),
       (["trend", "--limit", "3"], "limit"), (["launches"], "file"),
+      (["check", "--shard", "5/4"], "is not a shard"), (["check", "--shard", "0/4"], "is not a shard"),
+      (["check", "--shard", "1"], "is not a shard"), (["check", "--shard", "1/4", "--require-delivery"], "merge"),
+      (["merge"], "result.json"), (["selfcheck", "--inject", "five"], "five"),
     ])
   func usage(arguments: [String], expected: String) throws {
     let outcome = try Highwater.start(arguments, in: TemporaryProject()).wait()
@@ -52,7 +55,7 @@ struct CommandLineTests {
   @Test(
     "Without a project file, every command that needs one exits with 2 and names the file",
     arguments: [
-      "check", "approve", "noise", "validate", "trend",
+      "check", "approve", "noise", "selfcheck", "validate", "trend",
     ])
   func noProject(command: String) throws {
     let outcome = try Highwater.run(command, in: TemporaryProject())

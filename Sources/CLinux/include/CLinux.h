@@ -65,6 +65,8 @@ enum hw_event {
   /// Traced programs only: `value` threads of process `pid` have ended; those that it creates from now on are not
   /// traced.
   HW_EVENT_MANY_THREADS,
+  /// Traced programs only: process `pid` has executed a program without the ballast; errno in `value`.
+  HW_EVENT_NO_BALLAST,
 };
 
 /// Indexes into `memory`, one for each line of proc_pid_status(5).
@@ -118,6 +120,8 @@ struct hw_plan {
   int lock;
   /// Whether to trace the program and its descendants (ptrace(2)).
   int traced;
+  /// Traced programs only: how much memory in bytes each program of the target is made to hold from its exec on.
+  size_t ballast;
   /// No folders means no cgroup.
   struct hw_cgroup cgroup;
   /// Receives a copy of `/proc/<pid>/smaps` when a traced program exits; -1 for none.

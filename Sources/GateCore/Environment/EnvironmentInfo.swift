@@ -20,6 +20,11 @@ package struct EnvironmentInfo: Sendable, Hashable, Codable {
   }
 }
 
+extension Sequence<EnvironmentInfo> {
+  /// The first one with the shortest name, which is that of a scenario without isolation; nil if there is none.
+  package var plainest: EnvironmentInfo? { self.min { $0.name.count < $1.name.count } }
+}
+
 /// The accuracy of the machine's memory counters.
 package struct CounterCheck: Sendable, Hashable {
   /// The error bound of a high-water mark after memory was released, per kind of memory (lib/percpu_counter.c).

@@ -13,6 +13,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case tooFewDescriptors(limit: Int)
   /// After this many threads had ended, further ones were not followed; processes started by those were sampled.
   case threadsNotFollowed(command: String?, count: Int)
+  /// A program could not be made to hold the memory that a self-check injects: the `errno`.
+  case ballastMissing(command: String, code: Int32)
 
   // What the target reported
   /// The number of invalid lines in the marks FIFO.

@@ -8,6 +8,8 @@ package enum Note: Sendable, Hashable, Codable {
   case comparedWithBuild(build: String)
   /// The values are compared with this commit, built in a worktree, which ran alternately with this build.
   case comparedWithCommit(revision: String, commit: String)
+  /// A merged result lacks the shard that was to run the scenario.
+  case shardMissing(index: Int, count: Int)
 
   // On the verdict.
   case noRepetitions
@@ -44,7 +46,7 @@ package enum Note: Sendable, Hashable, Codable {
   /// Whether it is a note on the verdict, which a new judgement replaces; others are on the measurement.
   package var isOnVerdict: Bool {
     switch self {
-    case .recording, .machine, .comparedWithBuild, .comparedWithCommit: false
+    case .recording, .machine, .comparedWithBuild, .comparedWithCommit, .shardMissing: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
       .otherEnvironment, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
       .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .onlyInBase:

@@ -44,6 +44,27 @@ extension RunInfo {
   }
 }
 
+extension RunInfo.Shard: Codable {
+  private enum CodingKeys: CodingKey {
+    case index, count, scenarios
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      index: try fields.decode(Int.self, forKey: .index), count: try fields.decode(Int.self, forKey: .count),
+      scenarios: try fields.decodeIfPresent([ScenarioName].self, forKey: .scenarios) ?? [])
+    guard count >= 1, (1...count).contains(index) else { throw fields.corrupted(.index, "is not from 1 to `count`") }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(index, forKey: .index)
+    try fields.encode(count, forKey: .count)
+    if !scenarios.isEmpty { try fields.encode(scenarios, forKey: .scenarios) }
+  }
+}
+
 extension Approval {
   enum CodingKeys: String, CodingKey {
     case at, by, commit

@@ -12,6 +12,8 @@ package struct RunResult: Sendable, Equatable {
   package var environment: EnvironmentInfo
   /// In project file order.
   package var scenarios: [ScenarioResult]
+  /// The version of the program that measured and judged.
+  package var toolVersion = Tool.version
 
   package init(run: RunInfo, environment: EnvironmentInfo, scenarios: [ScenarioResult]) {
     self.run = run
@@ -45,15 +47,20 @@ package struct RunInfo: Sendable, Hashable, Codable {
   package var notes: [RunNote]
 
   /// One of several jobs that share the work of a build.
-  package struct Shard: Sendable, Hashable, Codable {
+  package struct Shard: Sendable, Hashable {
     /// Counts from 1.
     package var index: Int
     package var count: Int
+    /// The scenarios of all shards of a check, in project file order; empty if the job was not split by `--shard`.
+    package var scenarios: [ScenarioName]
 
-    package init(index: Int, count: Int) {
-      (self.index, self.count) = (index, count)
+    package init(index: Int, count: Int, scenarios: [ScenarioName] = []) {
+      (self.index, self.count, self.scenarios) = (index, count, scenarios)
     }
   }
+
+  /// Whether the results of other shards belong to it (`check --shard`).
+  package var isPartial: Bool { shard.map { !$0.scenarios.isEmpty } ?? false }
 
   package init(
     id: String,

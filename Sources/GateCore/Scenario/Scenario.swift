@@ -90,6 +90,8 @@ package struct Target: Sendable, Equatable {
   package var workingDirectory: String
   package var input = Input.null
   package var main: MainProcess?
+  /// How much memory each program of the target is made to hold beside its own (``SelfCheck``).
+  package var ballast = Bytes.zero
 
   package init(command: Command, workingDirectory: String) {
     self.command = command

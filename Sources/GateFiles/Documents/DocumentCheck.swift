@@ -38,11 +38,20 @@ extension DocumentCheck {
   func check(_ run: RunSummary) throws {
     try at("run").at("id").check(name: run.run.id)
     try at("environment").at("name").check(name: run.environment.name)
+    if run.run.isPartial { try checkShard(of: run) }
     for (index, scenario) in run.scenarios.enumerated() { try at("scenarios", index).check(scenario) }
     // A scenario may occur once per environment.
     let keys = Set(run.scenarios.map { [$0.name.text, $0.environment.name] })
     if keys.count < run.scenarios.count {
       try at("scenarios").check(isUnique: run.scenarios.map { "\($0.name) (\($0.environment.name))" })
+    }
+  }
+
+  private func checkShard(of run: RunSummary) throws {
+    let all = run.run.shard?.scenarios ?? []
+    try at("run").at("shard").at("scenarios").check(isUnique: all)
+    if let unknown = run.scenarios.first(where: { !all.contains($0.name) }) {
+      throw at("scenarios").refusal("has `\(unknown.name)`, which is not in the list of the shard")
     }
   }
 

@@ -88,7 +88,7 @@ private struct RunDocument: Encodable {
 }
 
 struct DecodedResult: Decodable {
-  let result: RunResult
+  private(set) var result: RunResult
 
   init(from decoder: any Decoder) throws {
     try Schema.result.check(decoder)
@@ -106,6 +106,9 @@ struct DecodedResult: Decodable {
       }
     )
     try DocumentCheck(decoder).check(result.summary)
+    // Other programs may have anything here.
+    let tool = try? fields.decode([String: String].self, forKey: .tool)
+    result.toolVersion = tool?["version"] ?? ""
   }
 }
 

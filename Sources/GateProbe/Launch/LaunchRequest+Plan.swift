@@ -16,6 +16,7 @@ extension LaunchRequest {
       cpuMask: try cpuMask(),
       lock: lock?.number,
       isTraced: isTraced,
+      ballast: Int(ballast.count),
       cgroupFolders: containment?.folders ?? [],
       joinedFolders: joined?.folders ?? [],
       cgroupSettings: containment?.settings.flatMap { [$0.file, $0.text] } ?? [],

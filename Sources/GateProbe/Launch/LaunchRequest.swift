@@ -22,6 +22,8 @@ struct LaunchRequest: Sendable {
   var lock: Descriptor?
   /// Whether to trace the program and its descendants, to read the last values of each when it exits.
   var isTraced = false
+  /// How much memory each program of a traced target is made to hold from its exec on, beside its own.
+  var ballast = Bytes.zero
   var containment: Containment?
   /// A cgroup that exists already, for the program to join.
   var joined: Containment?

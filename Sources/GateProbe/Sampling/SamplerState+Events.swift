@@ -36,6 +36,8 @@ extension SamplerState {
       process.ended(status, highest: event.highest.count, at: time)
       noteEndOfChild(process, highest: event.highest.count)
       retire(process)
+    case .lacksBallast(let program, let code):
+      add(.ballastMissing(command: program.command, code: code))
     case .madeManyThreads(let count):
       reportsAll = false
       known[event.pid]?.createsUntracedThreads()

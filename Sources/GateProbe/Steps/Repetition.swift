@@ -189,6 +189,7 @@ extension Repetition {
     request.marksPath = folder.marksPath
     request.lock = settings.runFolder.lock
     request.isTraced = settings.method.isTraced
+    request.ballast = scenario.target.ballast
     request.containment = instruments.cgroup?.containment
     request.mappings = instruments.lastMappings?.number
     defer { withExtendedLifetime((input, output)) {} }

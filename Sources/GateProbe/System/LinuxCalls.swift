@@ -61,6 +61,7 @@ extension LinuxCalls {
         cpus_size: cpus.count,
         lock: plan.lock ?? -1,
         traced: plan.isTraced ? 1 : 0,
+        ballast: plan.ballast,
         cgroup: hw_cgroup(
           folders: memory.list(plan.cgroupFolders),
           members: memory.list((plan.cgroupFolders + plan.joinedFolders).map { "\($0)/cgroup.procs" }),
@@ -184,6 +185,7 @@ extension TraceEvent.Kind {
       self = .executed(TraceEvent.Program(record), inherited: .kibibytes(Int64(record.value)))
     case HW_EVENT_EXITING.rawValue: self = .exiting(TraceEvent.Program(record), isLast: record.stage == 0)
     case HW_EVENT_MANY_THREADS.rawValue: self = .madeManyThreads(Int(record.value))
+    case HW_EVENT_NO_BALLAST.rawValue: self = .lacksBallast(TraceEvent.Program(record), code: record.value)
     default: return nil
     }
   }

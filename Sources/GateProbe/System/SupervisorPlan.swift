@@ -16,6 +16,8 @@ struct SupervisorPlan {
   /// The descriptor of the run folder's lock.
   var lock: Int32?
   var isTraced: Bool
+  /// How much memory each program of a traced target is made to hold.
+  var ballast: Int
   var cgroupFolders: [String]
   /// Folders of cgroups that exist already, which the program joins as well.
   var joinedFolders: [String]

@@ -17,6 +17,8 @@ struct TraceEvent: Sendable, Equatable {
     /// This many of its threads have ended; those that it creates from now on, and their child processes, are not
     /// traced.
     case madeManyThreads(Int)
+    /// It has executed a program that could not be made to hold the ballast (``LaunchRequest/ballast``), with `errno`.
+    case lacksBallast(Program, code: Int32)
   }
 
   /// The name and memory of a process at the time of an event.

@@ -88,7 +88,8 @@ struct NextSteps {
 
   var closerLooks: [Suggestion] {
     guard context.command == .check, context.detail == .normal else { return [] }
-    let names = names(.regression) + names(.failed) + names(.inconclusive)
+    let missing = Set(result.scenarios.filter(\.isOfMissingShard).map(\.name.text))
+    let names = names(.regression) + names(.failed) + names(.inconclusive).filter { !missing.contains($0) }
     let noisy = result.scenarios.filter { $0.metrics.contains { $0.isUndecided && $0.change != nil } }
     return steps("for details:", ["check", "--verbose"], for: names)
       + steps("to measure the noise, and what reduces it:", ["noise"], for: noisy.map(\.name.text))

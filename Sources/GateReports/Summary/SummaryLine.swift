@@ -2,7 +2,7 @@ package import GateCore
 
 /// The run in short, as in `2 of 14 scenarios regressed, 1 failed` or `14 scenarios pass`.
 package func summaryLine(_ result: RunResult) -> String {
-  TerminalText.withPlainSpaces(SummaryLine(result).text)
+  TerminalText.withPlainSpaces(SummaryLine(result).text(of: result.run))
 }
 
 private struct SummaryLine {
@@ -19,7 +19,14 @@ private struct SummaryLine {
   /// The worst first.
   private static let problems: [Verdict] = [.regression, .failed, .noBaseline, .inconclusive]
 
-  var text: String {
+  /// With the shard of a part of a run, as in `3 scenarios pass (shard 2 of 4)`.
+  func text(of run: RunInfo) -> String {
+    guard run.isPartial, let shard = run.shard else { return text }
+    let name = "shard \(shard.index) of \(shard.count)"
+    return total > 0 ? "\(text) (\(name))" : "\(name) has no scenarios"
+  }
+
+  private var text: String {
     guard total > 0 else { return "no scenarios" }
     let problems = Self.problems.compactMap { verdict in counts[verdict].map { (verdict, $0) } }
     let improved = counts[.improved].map { [problems.isEmpty ? "\($0) of them improved" : "\($0) improved"] } ?? []

@@ -10,6 +10,8 @@ extension Note {
     case .comparedWithBuild(let build): "compared with the build `\(build)`, run alternately with the scenario's own"
     case .comparedWithCommit(let revision, let commit):
       "compared with \(revision) (\(CommitText.short(commit))), built in a worktree and run alternately with this build"
+    case .shardMissing(let index, let count):
+      "not measured: the result of shard \(index) of \(count) is missing; run its job again, and merge all results"
     case .ungatedGrowth(let growth, let count, let total, let limit):
       "memory grows in \(count) of \(total) repetitions, by "
         + "\(growth.text(perIteration: scenario.growthIsPerIteration)), and the gate has no rule for growth; "
@@ -54,7 +56,7 @@ extension Note {
       .environmentChanged:
       true
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
-      .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase:
+      .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase, .shardMissing:
       false
     }
   }

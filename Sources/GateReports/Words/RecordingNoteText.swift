@@ -1,4 +1,6 @@
 import GateCore
+import Glibc
+import LinuxSystem
 
 extension RecordingNote {
   /// The note as one sentence.
@@ -15,6 +17,8 @@ extension RecordingNote {
     case .threadsNotFollowed(let command, let count):
       "\(command.map { "`\($0)`" } ?? "a process") creates and ends many threads: after \(count) had ended, new ones were "
         + "not followed, so that a program started by one of them was found by search and its peak sampled"
+    case .ballastMissing(let command, let code):
+      "no memory could be injected into `\(command)`: \(Self.cause(ofMissingBallast: code))"
     case .unknownMarks(1): "1 line written to HIGHWATER_MARKS is not a valid message"
     case .unknownMarks(let lines): "\(lines) lines written to HIGHWATER_MARKS are not valid messages"
     case .marksDropped(let count, let most): "\(count) marks were dropped: at most \(most) are stored"
@@ -36,6 +40,17 @@ extension RecordingNote {
     case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
     case .outputNotStored(let failure): "the target's output is not stored, or not all of it: \(failure.displayText)"
+    }
+  }
+}
+
+extension RecordingNote {
+  private static func cause(ofMissingBallast code: Int32) -> String {
+    switch code {
+    case ENOEXEC: "it is a 32-bit program, or of another architecture"
+    // The kernel protects the memory of a program whose file the user cannot read (PR_SET_DUMPABLE, prctl(2)).
+    case EIO, EPERM: "its file cannot be read by this user, and so its memory cannot be changed"
+    default: ErrorNumber(code).text
     }
   }
 }

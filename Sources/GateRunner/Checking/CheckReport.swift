@@ -25,8 +25,8 @@ struct CheckReport {
   /// - Parameter failures: Files that could not be written while the targets ran.
   /// - Returns: the exit code.
   mutating func finish(after failures: [FileError]) -> ExitCode {
-    // A comparison with another build does not belong to the project's history.
-    var history = against != nil ? nil : CheckHistory(of: project, in: invocation)
+    // A comparison with another build does not belong to the project's history, and `merge` adds the shards as one run.
+    var history = isComparison || result.run.isPartial ? nil : CheckHistory(of: project, in: invocation)
     history?.addCreep(to: &result)
     // Read before it is overwritten, and only if a webhook depends on it.
     let previous =
@@ -43,7 +43,7 @@ struct CheckReport {
       }
     printSummary(exitCode, trend: hasTrend ? invocation.shown(artifacts.trend) : nil)
     for failure in writeFailures { invocation.console.printError(failure) }
-    invocation.reportToCI(result, context: context(exitCode))
+    if !result.run.isPartial { invocation.reportToCI(result, context: context(exitCode)) }
     return exitCode
   }
 
@@ -75,6 +75,9 @@ struct CheckReport {
     invocation.console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
   }
 
+  /// Whether the values were compared with another build instead of the baselines.
+  private var isComparison: Bool { against != nil || result.comparedBuild != nil }
+
   private func context(_ exitCode: ExitCode) -> SummaryContext {
     var context = SummaryContext(exitCode: exitCode, resultPath: invocation.shown(artifacts.result))
     context.detail = invocation.console.detail
@@ -86,10 +89,8 @@ struct CheckReport {
           file: invocation.repositoryPath(of: place.file, in: project), line: place.line, column: place.column)
       }
     }
-    if let against {
-      context.approval = .unavailable
-      context.checkOptions = against.options
-    }
+    if isComparison { context.approval = .unavailable }
+    if let against { context.checkOptions = against.options }
     context.outputs = artifacts.outputs(ofFailed: result.scenarios).mapValues(invocation.shown)
     return context
   }

@@ -15,6 +15,8 @@ package struct Check {
   /// Whether an undelivered message has its own exit code.
   package var requiresDelivery = false
   package var allowsMissingBaseline = false
+  /// The part of the selected scenarios to run; nil for all.
+  package var shard: ShardOption?
 
   package init() {}
 
@@ -24,8 +26,11 @@ package struct Check {
   /// - Throws: `DiagnosticError` for bad input; the fate of a target is a verdict, not an error.
   package func run(in invocation: Invocation) throws -> ExitCode {
     try invocation.prepareMeasuring()
-    let project = try loadProject(invocation)
-    let scenarios = try Selection(words: selection).scenarios(of: project)
+    let project = try options.loadProject(
+      in: invocation, notifying: notifies && shard == nil, requiringDelivery: requiresDelivery)
+    let selected = try Selection(words: selection).scenarios(of: project)
+    let shard = try shard?.shard(of: selected, on: invocation.ci)
+    let scenarios = shard?.part(of: selected) ?? selected
     try options.refuseNames(of: project.scenarios)
     // The reports may be in this folder.
     let artifacts = ArtifactsFolder(path: project.artifacts)
@@ -45,14 +50,17 @@ package struct Check {
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
     run.notes = [RunNote(onChangeTestedBy: invocation, of: project)].compactMap(\.self)
+    run.shard = shard ?? run.shard
     let measured = checkRun.results(of: plans)
     invocation.console.endProgress()
     guard let results = measured, !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin
-    // A result of several environments has the name of the plainest one, without isolation.
-    let environment = plans.map(\.environment).min { $0.name.count < $1.name.count } ?? plans[0].environment
+    // A result of several environments has the name of the plainest one; a shard may have no scenario.
+    let environment =
+      plans.map(\.environment).plainest
+      ?? project.environment.environment(of: selected[0], on: invocation.measurer)
     var report = CheckReport(
       result: RunResult(run: run, environment: environment, scenarios: results),
       project: project,
@@ -65,14 +73,6 @@ package struct Check {
       invocation: invocation
     )
     return report.finish(after: checkRun.writeFailures)
-  }
-
-  private func loadProject(_ invocation: Invocation) throws -> Project {
-    // On a developer's machine the secrets of CI are missing.
-    let areSecretsNeeded = invocation.ci.isInCI || requiresDelivery
-    var project = try options.loadProject(in: invocation, webhooksNeeded: notifies && areSecretsNeeded)
-    if !notifies { project.webhooks = [] }
-    return project
   }
 
   /// The build to compare with, if any; a commit is built now.
@@ -100,5 +100,26 @@ package struct Check {
   ) throws -> [CheckPlan] {
     guard let build else { return try CheckPlan.plans(for: scenarios, of: project, measuredBy: invocation.measurer) }
     return try CheckPlan.plans(for: scenarios, of: project, against: build, measuredBy: invocation.measurer)
+  }
+}
+
+/// The part of a check that a job runs.
+package enum ShardOption: Sendable, Equatable {
+  /// What the CI system gives the job.
+  case auto
+  case part(index: Int, of: Int)
+
+  fileprivate func shard(of scenarios: [Scenario], on ci: CIVariables) throws(RunnerError) -> RunInfo.Shard {
+    let names = scenarios.map(\.name)
+    switch self {
+    case .part(let index, let count): return RunInfo.Shard(index: index, count: count, scenarios: names)
+    case .auto:
+      guard let known = ci.knownShard else {
+        throw RunnerError(
+          problem: "--shard auto: no variable of a CI system tells the shard of this job",
+          hint: "write it, as in `--shard 2/4`, or let the CI system split the job, as with `parallel: 4` on GitLab")
+      }
+      return RunInfo.Shard(index: known.index, count: known.count, scenarios: names)
+    }
   }
 }

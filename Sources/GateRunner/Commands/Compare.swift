@@ -43,17 +43,13 @@ package struct Compare {
   }
 
   private func report(_ result: RunResult, _ invocation: Invocation) throws {
-    let console = invocation.console
     var context = SummaryContext(
-      command: .compare, detail: console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
+      command: .compare, detail: invocation.console.detail, exitCode: result.verdict.exitCode, approval: .unavailable
     )
     // The project file is not known, so that reports refer to the judged file.
     let place = SourcePlace(file: current, line: 1, column: 1)
     context.places = result.scenarios.reduce(into: [:]) { $0[$1.name] = place }
-    let failures = options.writeReports(of: result, context: context, in: invocation)
-    console.report(besides: options) { SummaryReport.text(result, style: $0, context: context) }
-    invocation.reportToCI(result, context: context)
-    if let failure = failures.first { throw failure }
+    try options.report(result, context: context, in: invocation)
   }
 }
 

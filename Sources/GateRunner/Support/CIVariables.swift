@@ -51,9 +51,12 @@ struct CIVariables: Sendable {
   var person: String? { values(of: \.person, own: "HIGHWATER_APPROVER").first }
 
   /// nil for a single job.
-  var shard: RunInfo.Shard? {
+  var shard: RunInfo.Shard? { knownShard.flatMap { $0.count > 1 ? $0 : nil } }
+
+  /// Also that of a single job, where the system numbers it.
+  var knownShard: RunInfo.Shard? {
     guard let index = values(of: \.shardIndex).first.flatMap({ Int($0) }),
-      let count = values(of: \.shardCount).first.flatMap({ Int($0) }), count > 1
+      let count = values(of: \.shardCount).first.flatMap({ Int($0) }), count > 0
     else { return nil }
     let number = index - (system?.firstShard ?? 1) + 1
     return (1...count).contains(number) ? RunInfo.Shard(index: number, count: count) : nil

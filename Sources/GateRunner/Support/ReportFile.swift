@@ -90,4 +90,14 @@ extension SharedOptions {
     }
     return failures
   }
+
+  /// Writes all files, prints the summary, and tells the CI system.
+  ///
+  /// - Throws: the first error of writing.
+  func report(_ result: RunResult, context: SummaryContext, in invocation: Invocation) throws {
+    let failures = writeReports(of: result, context: context, in: invocation)
+    invocation.console.report(besides: self) { SummaryReport.text(result, style: $0, context: context) }
+    invocation.reportToCI(result, context: context)
+    if let failure = failures.first { throw failure }
+  }
 }

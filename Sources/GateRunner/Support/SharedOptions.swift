@@ -43,6 +43,17 @@ extension SharedOptions {
   }
 }
 
+extension SharedOptions {
+  /// The project of a command that sends notifications, or that does not.
+  func loadProject(in invocation: Invocation, notifying: Bool, requiringDelivery: Bool) throws -> Project {
+    // On a developer's machine the secrets of CI are missing.
+    let areSecretsNeeded = invocation.ci.isInCI || requiringDelivery
+    var project = try loadProject(in: invocation, webhooksNeeded: notifying && areSecretsNeeded)
+    if !notifying { project.webhooks = [] }
+    return project
+  }
+}
+
 extension FileWords {
   /// The texts in result files that describe the values.
   static let reports = FileWords(

@@ -23,7 +23,10 @@ enum DocumentExamples {
       commit: "9437a5f", isDirty: true,
       subject: "Load “all” rows at once", branch: "feature/faster-load",
       buildURL: "https://ci.example/builds/7?tab=log",
-      pullRequest: "12", shard: RunInfo.Shard(index: 2, count: 4),
+      pullRequest: "12",
+      shard: RunInfo.Shard(
+        index: 2, count: 4,
+        scenarios: ["redis-load[clients=50]", "crasher", "leak", "reporting"].map(ScenarioName.init)),
       notes: [.editsOwnGate(baselines: ["redis-load"], files: ["highwater.yml"]), .unknownEdits]
     ),
     environment: environment,

@@ -252,6 +252,16 @@ private let malformedResults: [MalformedDocument] = [
     "a phase that no metric can name", #""name": "load""#, #""name": "a b""#,
     "`scenarios[1].repetitions[0].phases[0].name` is `a b`, expected \(PlainName.rule)"
   ),
+  result(
+    "a shard that does not exist", ": 3}", ": 3, \"shard\": {\"index\": 5, \"count\": 4}}",
+    "`run.shard.index` is not from 1 to `count`"),
+  result(
+    "a scenario of another shard", ": 3}", ": 3, \"shard\": {\"index\": 1, \"count\": 4, \"scenarios\": [\"a\"]}}",
+    "`scenarios` has `b`, which is not in the list of the shard"),
+  result(
+    "a scenario twice in the list of shards", ": 3}",
+    ": 3, \"shard\": {\"index\": 1, \"count\": 4, \"scenarios\": [\"a\", \"b\", \"a\"]}}",
+    "`run.shard.scenarios` has `a` twice"),
   result("negative duration", ": 3}", ": -3}", "`run.durationSeconds` is negative"),
   result("duration too large", ": 3}", ": 1e10}", "`run.durationSeconds` is too large"),
   result("no scenarios", "\"scenarios\"", "\"tests\"", "`scenarios` is missing"),

@@ -1,0 +1,42 @@
+package import GateCore
+
+/// Self-checks as JSON (`highwater.selfcheck/1`), for other programs; not read by this one.
+package enum SelfCheckFile {
+  package static func encode(_ result: SelfCheckResult, words: FileWords) -> [UInt8] {
+    JSON.encode(WithSchema(schema: .selfCheck, content: SelfCheckDocument(result, words)), .pretty)
+  }
+}
+
+private struct SelfCheckDocument: Encodable {
+  let tool = ["name": Tool.name, "version": Tool.version]
+  let run: RunInfo
+  let verdict: Verdict
+  let exitCode: Int32
+  let scenarios: [Check]
+
+  init(_ result: SelfCheckResult, _ words: FileWords) {
+    (run, verdict, exitCode) = (result.run, result.verdict, result.verdict.exitCode.rawValue)
+    scenarios = result.checks.map { Check($0, words) }
+  }
+}
+
+private struct Check: Encodable {
+  let name: ScenarioName
+  let environment: EnvironmentInfo
+  let outcome: ScenarioSelfCheck.Outcome
+  let injected: Bytes
+  let repetitions: Int
+  let verdict: Verdict
+  let metrics: [MetricDocument]
+  let failure: Worded<Failure>?
+  let notes: [Worded<Note>]
+
+  init(_ check: ScenarioSelfCheck, _ words: FileWords) {
+    let result = check.result
+    (name, environment, repetitions) = (check.name, result.environment, result.repetitions.count)
+    (outcome, injected, verdict) = (check.outcome, check.injected, result.verdict)
+    metrics = result.metrics.map { MetricDocument(metric: $0, words: words) }
+    failure = result.failure.map { Worded(value: $0, text: words.failure($0)) }
+    notes = result.notes.map { Worded(value: $0, text: words.note($0, result)) }
+  }
+}

@@ -1,0 +1,94 @@
+package import GateCore
+
+/// The report of `selfcheck`: what was injected into each scenario, and what the gate found.
+package enum SelfCheckReport {
+  package static func text(_ result: SelfCheckResult, style: TerminalStyle, context: SummaryContext) -> String {
+    var page = TerminalPage(style)
+    for check in result.checks where context.detail != .quiet || check.verdict != .pass {
+      SelfCheckLines(check: check, context: context).write(to: &page)
+    }
+    let passed = result.checks.count { $0.verdict == .pass }
+    let answer = "the gate works in \(passed) of \(Format.count(result.checks.count, "scenario"))"
+    page.line("\(Tool.name): " + style.painted(answer, result.verdict.tone))
+    return page.text
+  }
+}
+
+private struct SelfCheckLines {
+  let check: ScenarioSelfCheck
+  let context: SummaryContext
+
+  func write(to page: inout TerminalPage) {
+    let (verdict, style) = (check.verdict, page.style)
+    let name = TerminalText.safe(check.name.text)
+    page.paragraph("\(name)\(Format.space) \(injectedText)\(answer)", indent: 0, label: "\(verdict.symbol(style)) ")
+    if check.outcome == .failed { writeFailure(to: &page) }
+    for text in [remedy].compactMap(\.self) + notes { page.paragraph(text, indent: 2) }
+  }
+
+  /// As in `+1.1 MiB (5 %) injected`.
+  private var injectedText: String {
+    guard check.injected > .zero else { return "nothing injected" }
+    let amount = Format.difference(Double(check.injected.count))
+    guard case .share(let share) = check.amount else { return "\(amount) injected" }
+    return "\(amount) (\(Decimals.short(share.value))\(Format.space)%) injected"
+  }
+
+  private var answer: String {
+    switch check.outcome {
+    case .found: ": regression, \(Self.list(check.found, shift))"
+    case .quiet: ": \(check.result.verdict.rawValue)"
+    case .allowed: ", not found, since the gate allows it: \(Self.list(check.compared, allowance))"
+    case .notGated: ", not found, since no rule of the gate compares resident memory with the baseline"
+    case .missed: ", not found: \(Self.list(check.compared, shift))"
+    case .falseAlarm: ": regression, \(check.found.compactMap(\.reasonText).joined(separator: "; "))"
+    case .inconclusive: ": inconclusive, \(check.result.message(in: context))"
+    case .failed: check.failsUnchanged ? ": the unchanged program failed" : ": failed"
+    }
+  }
+
+  private static func list(_ metrics: [MetricResult], _ text: (MetricResult) -> String) -> String {
+    TerminalText.safe(metrics.map(text).joined(separator: ", "))
+  }
+
+  /// As in `peak_rss +1.1 MiB (256 KiB allowed)`.
+  private func shift(_ metric: MetricResult) -> String {
+    let change = metric.change.map { Format.difference($0.shift, unit: metric.unit) } ?? "unknown"
+    guard let allowed = metric.allowed else { return "\(metric.metric) \(change)" }
+    return "\(metric.metric) \(change) (\(Format.amount(allowed, unit: metric.unit)) allowed)"
+  }
+
+  /// As in `peak_rss allows 256 KiB`.
+  private func allowance(_ metric: MetricResult) -> String {
+    "\(metric.metric) allows \(Format.amount(metric.allowed ?? 0, unit: metric.unit))"
+  }
+
+  private func writeFailure(to page: inout TerminalPage) {
+    let block = ScenarioBlock(
+      scenario: check.result, context: context, notes: NoteList([check.result], detail: context.detail))
+    for text in block.failureTexts { page.paragraph(text, indent: 2) }
+    OutputLines.write(check.result.failure?.output ?? "", lines: 12, to: &page)
+  }
+
+  private var remedy: String? {
+    switch check.outcome {
+    case .allowed:
+      check.detectableAmount.map {
+        "hint: inject what it should find (`--inject\(Format.space)\(Amount.size($0).spelled)`), or write a tighter "
+          + "tolerance in its `gate`"
+      }
+    case .notGated: "hint: add `peak_rss: auto` to its `gate`"
+    case .inconclusive: "hint: `highwater noise` measures the noise, and what reduces it"
+    case .found, .quiet, .missed, .falseAlarm, .failed: nil
+    }
+  }
+
+  /// Why a program lacks the memory; in a verbose report all notes.
+  private var notes: [String] {
+    let shown = check.result.notes.filter { note in
+      if case .recording(.ballastMissing, _, _) = note { return true }
+      return context.detail == .verbose
+    }
+    return shown.map { "note: " + TerminalText.safe($0.text(in: check.result)) }
+  }
+}

@@ -1,0 +1,69 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateReports
+
+/// Merges the results of a check that was split over several jobs, and ends it as one check.
+package struct Merge {
+  /// The result files, in any order.
+  package var files: [String]
+  package var options = SharedOptions()
+  package var notifies = true
+  /// Whether an undelivered message has its own exit code.
+  package var requiresDelivery = false
+
+  package init(files: [String]) {
+    self.files = files
+  }
+
+  /// Reports the merged result like that of a check; without a project file, it only writes reports.
+  ///
+  /// - Returns: the exit code of the verdict.
+  /// - Throws: `DiagnosticError` if the files are not the results of one run's shards.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    try options.prepareReports(in: invocation)
+    let result = try merged(invocation)
+    guard let project = try loadProject(invocation) else { return try report(result, invocation) }
+    try options.refuseNames(of: project.scenarios)
+    let artifacts = ArtifactsFolder(path: project.artifacts)
+    try artifacts.prepare()
+    let lock = try artifacts.lock()
+    defer { withExtendedLifetime(lock) {} }
+    var report = CheckReport(
+      result: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil, options: options,
+      against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
+    return report.finish(after: [])
+  }
+
+  private func merged(_ invocation: Invocation) throws -> RunResult {
+    let shards = try files.map { file in
+      let bytes = try SafeFile.read(invocation.absolute(file), atMost: ResultFile.largest)
+      return ShardResult(file: file, result: try ResultFile.decode(bytes, path: file))
+    }
+    var random = SystemRandomNumberGenerator()
+    do throws(MergeError) {
+      var result = try RunResult.merged(shards, id: RunIdentifier.make(at: invocation.now(), random: &random))
+      result.run.buildURL = invocation.ci.buildURL ?? result.run.buildURL
+      return result
+    } catch {
+      throw RunnerError(error.diagnostics)
+    }
+  }
+
+  /// nil if there is none to be found, and none is named.
+  private func loadProject(_ invocation: Invocation) throws -> Project? {
+    let isNamed = options.config != nil
+    guard isNamed || (try? ProjectFile.locate(explicit: nil, from: invocation.workingDirectory)) != nil else {
+      return nil
+    }
+    return try options.loadProject(in: invocation, notifying: notifies, requiringDelivery: requiresDelivery)
+  }
+
+  private func report(_ result: RunResult, _ invocation: Invocation) throws -> ExitCode {
+    var context = SummaryContext(exitCode: result.verdict.exitCode)
+    context.detail = invocation.console.detail
+    context.approval = options.json.map { $0 == "-" ? .unavailable : .file($0) } ?? .unavailable
+    try options.report(result, context: context, in: invocation)
+    return result.verdict.exitCode
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct SelfCheckCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "selfcheck",
+    abstract: "Tests the gate itself: injects memory into the targets, which it must find.",
+    discussion: """
+      Runs all scenarios, or those that are named, alternately as they are and with a known amount of memory that each \
+      program of the target is made to hold, and judges them with their own gates. Baselines, history and the last \
+      result stay as they are; nothing is sent. It needs ptrace.
+
+        highwater selfcheck                           # 5 % of each peak must be found
+        highwater selfcheck --inject 0                # nothing is injected, so nothing may be found
+        highwater selfcheck --inject 2MiB redis-load
+
+      Exit codes: 0 if each gate found what was injected, 1 if one did not or found something else, 3 and 4 as in check.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
+  var names: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "How much memory to inject: a share of the unchanged peak such as 5%, a size such as 2MiB, or 0.",
+      valueName: "amount"))
+  var inject = InjectedAmount.share(Percent(5))
+
+  @Option(
+    help: ArgumentHelp("Also write the outcome as JSON here; - is standard output.", valueName: "file"),
+    completion: .file())
+  var json: String?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var console: ConsoleOptions
+
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
+    var selfCheck = SelfCheck()
+    selfCheck.options = project.shared
+    selfCheck.options.environment = environment.name
+    selfCheck.options.json = json
+    selfCheck.selection = names
+    selfCheck.amount = inject
+    return try selfCheck.run(in: invocation)
+  }
+}
+
+extension InjectedAmount: ExpressibleByArgument {
+  /// Parses the argument; nil for a text that is no amount.
+  public init?(argument: String) {
+    self.init(parsing: argument)
+  }
+
+  /// The default in the help.
+  public var defaultValueDescription: String { "5%" }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+/// Runs real programs; the decisions are tested with scripted recordings elsewhere.
+@Suite("The self-check of gates", .endsHangs, .enabled(if: Ballast.mayTrace, "requires ptrace(2)"))
+struct SelfCheckTests {
+  /// A server with two forked workers, behind a shell.
+  private func project() throws -> TemporaryProject {
+    let project = try TemporaryProject(
+      """
+      version: 1
+      scenarios:
+        - name: workers
+          target: {shell: "perl workers.pl; exit"}
+          repetitions: 2
+          warmup: 0
+          gate: {peak_rss: 3%}
+      """)
+    try project.write(
+      """
+      my $text = 'x' x (24 << 20);
+      for (1..2) { next if fork; select undef, undef, undef, 0.1; exit }
+      wait; wait;
+      """, to: "workers.pl")
+    return project
+  }
+
+  @Test("Injected memory is found, and nothing if there is none; approve refuses the file")
+  func injected() throws {
+    let project = try project()
+    let found = try Highwater.run("selfcheck", "--json", "found.json", in: project)
+    #expect(found.code == 0, "\(found.output)\(found.errors)")
+    #expect(found.text.contains("(5 %) injected: regression, peak_rss +2."), "\(found.text)")
+    let quiet = try Highwater.run("selfcheck", "--inject", "0", in: project)
+    #expect(quiet.code == 0 && quiet.text.contains("nothing injected: pass"), "\(quiet.text)")
+    let refused = try Highwater.run("approve", "--from", "found.json", in: project)
+    #expect(refused.code == 2 && refused.errors.contains("`highwater.selfcheck/1`"))
+  }
+}
