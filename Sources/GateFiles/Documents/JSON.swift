@@ -139,6 +139,7 @@ struct Schema {
   static let baseline = Schema(name: "highwater.baseline", version: 1)
   static let recording = Schema(name: "highwater.recording", version: 1)
   static let noise = Schema(name: "highwater.noise", version: 1)
+  static let doctor = Schema(name: "highwater.doctor", version: 1)
   static let run = Schema(name: "highwater.run", version: 2)
 
   var text: String { "\(name)/\(version)" }
