@@ -100,6 +100,7 @@ extension MachineProperty.Value {
     case .measuring(let restriction?): restriction.diagnostic.hint
     case .scenario(_, let problem): problem.hintText
     case .noise(let noise): noise.hint
+    case .method(let method): method.hint
     default: nil
     }
   }
@@ -107,7 +108,16 @@ extension MachineProperty.Value {
 
 extension MeasurementMethod {
   fileprivate var peakText: String { isTraced ? "exact peaks" : "sampled peaks" }
-  fileprivate var treeText: String { isInCgroup ? "trees counted by the kernel" : "trees summed up from their processes" }
+  /// What a better method needs; nil for the best one.
+  fileprivate var hint: String? {
+    let missing = [isTraced ? nil : "ptrace", isInCgroup ? nil : "memory cgroup"].compactMap(\.self)
+    guard !missing.isEmpty else { return nil }
+    return "`\(MeasurementMethod.tracedInCgroup.rawValue)` is better; see \(missing.joined(separator: " and ")) below"
+  }
+
+  fileprivate var treeText: String {
+    isInCgroup ? "trees counted by the kernel" : "trees summed up from their processes"
+  }
 }
 
 extension ProbeNoise {

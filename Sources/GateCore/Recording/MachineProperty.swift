@@ -42,6 +42,7 @@ package struct MachineProperty: Sendable, Equatable {
     switch value {
     case .measuring(_?), .scenario: .error
     case .noise(let noise) where noise.isHigh: .warning
+    case .method(let method) where method != .tracedInCgroup: .warning
     default: note == nil ? .good : .warning
     }
   }

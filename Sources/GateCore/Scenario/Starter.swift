@@ -45,8 +45,7 @@ extension Scenario {
   /// The scenario of a service that is used by HTTP, if it is reached by TCP: some turns of one request each.
   package func requesting(from socket: Readiness.Condition) -> Scenario? {
     guard case .tcp(let host, let port) = socket else { return nil }
-    let authority = host.contains(":") ? "[\(host)]" : host
-    let call = Step.HTTPCall(url: "http://\(authority):\(port.map(String.init) ?? FreePort.placeholder)/")
+    let call = Step.HTTPCall(url: "http://\(Readiness.Condition.address(host, port))/")
     let load = Step(.repeat(times: Self.turns, steps: [Step(.http(call))]))
     return waiting(for: socket, [Step(.phase("load")), load, Step(.phase("idle")), Step(.wait(.seconds(1)))])
   }
@@ -86,5 +85,12 @@ extension Step {
       return Step(.repeat(times: times, steps: steps.map { $0.changingRequests(change) }), place: place)
     default: return self
     }
+  }
+}
+
+extension Readiness.Condition {
+  /// As in `127.0.0.1:7001`, `[::1]:7001` or `127.0.0.1:{{port}}`.
+  package static func address(_ host: String, _ port: Int?) -> String {
+    (host.contains(":") ? "[\(host)]" : host) + ":" + (port.map(String.init) ?? FreePort.placeholder)
   }
 }

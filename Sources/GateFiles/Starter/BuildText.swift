@@ -3,9 +3,12 @@ struct TOMLText {
   /// In the order of the file; a section may occur several times, as `[[bin]]` does.
   private var entries: [(section: String, key: String, value: String)] = []
 
+  /// Longer lines hold no name, and would make the search slow.
+  private static let longestLine = 500
+
   init(_ text: String) {
     var section = ""
-    for line in text.split(whereSeparator: \.isNewline) {
+    for line in text.split(whereSeparator: \.isNewline) where line.utf8.count <= Self.longestLine {
       if let header = line.wholeMatch(of: #/\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:\#.*)?/#) {
         section = String(header.output.1)
       } else if let entry = line.firstMatch(of: #/^\s*"?([\w.-]+)"?\s*=\s*["']([^"']*)["']/#) {

@@ -64,7 +64,7 @@ struct ProjectKind: Sendable {
     let build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"
     return ([""] + repository.folders(in: ".").map { $0 + "/" }).flatMap { folder in
       let text = repository.text("\(folder)CMakeLists.txt").replacing("${PROJECT_NAME}", with: project)
-      return text.matches(of: #/(?m)^\s*(?i:add_executable)\s*\(\s*([\w.+-]+)(?!.*(?:IMPORTED|ALIAS))/#).map { match in
+      return text.matches(of: #/(?m)^[ \t]*(?i:add_executable)\s*\(\s*([\w.+-]+)(?!.*(?:IMPORTED|ALIAS))/#).map { match in
         StartCandidate(program: "build/\(folder)\(match.output.1)", build: build)
       }
     }

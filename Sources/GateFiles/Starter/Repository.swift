@@ -28,6 +28,11 @@ package struct Repository {
     starter(of: .command, StartCandidate(command))
   }
 
+  /// A path of the repository as the user would type it in ``folder``.
+  package func shown(_ path: String) -> String {
+    PathText.relative("\(root)/\(path)", to: folder)
+  }
+
   /// The CI systems whose files are in the repository.
   package var ciSystems: [Starter.CI] {
     let marks: [(Starter.CI, String)] = [
@@ -57,7 +62,8 @@ extension Repository {
   /// Larger files are not read.
   private static let mostBytes = 1 << 20
 
-  func has(_ path: String) -> Bool { PathText.exists("\(folder)/\(path)") }
+  /// Whether there is anything at a path that starts in ``folder``.
+  package func has(_ path: String) -> Bool { PathText.exists("\(folder)/\(path)") }
 
   /// The text of a file; empty if it cannot be read.
   func text(_ path: String) -> String {

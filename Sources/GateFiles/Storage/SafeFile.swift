@@ -62,9 +62,6 @@ package enum SafeFile {
     }
   }
 
-  /// Whether there is anything at the path.
-  package static func exists(_ path: String) -> Bool { PathText.exists(path) }
-
   /// Checks that a file can be written, and creates missing folders.
   package static func prepareToWrite(_ path: String) throws(FileError) {
     try checkSpelling(path)

@@ -4,7 +4,8 @@ extension Machine {
   /// What measuring depends on here, most important first; without the noise.
   package static func properties() -> [MachineProperty] {
     // The scenario with all defaults: notes are on what every scenario meets.
-    let scenario = Scenario(name: ScenarioName(Tool.name), target: Target(command: .arguments([]), workingDirectory: "/"))
+    let target = Target(command: .arguments([]), workingDirectory: "/")
+    let scenario = Scenario(name: ScenarioName(Tool.name), target: target)
     let (capabilities, state) = (Capabilities.current, MachineState.now())
     let notes = capabilities.notes(for: scenario) + state.notes(for: scenario)
     let values: [MachineProperty.Value] = [

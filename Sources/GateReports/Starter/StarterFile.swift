@@ -50,8 +50,7 @@ package enum StarterFile {
     case .tcp("127.0.0.1", let port?): "tcp: \(port)"
     case .tcp("127.0.0.1", nil): "tcp: \(YAMLText.word(FreePort.placeholder))"
     case .tcp(let host, let port):
-      "tcp: "
-        + YAMLText.word((host.contains(":") ? "[\(host)]" : host) + ":" + (port.map(String.init) ?? FreePort.placeholder))
+      "tcp: " + YAMLText.word(Readiness.Condition.address(host, port))
     case .unix(let path): "unix: \(YAMLText.word(relative(path, to: root)))"
     case .delay(let time): "delay: \(YAMLText.time(time))"
     case .log, .http, .file, .command: preconditionFailure("init writes none of these")

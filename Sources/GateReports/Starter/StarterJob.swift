@@ -56,8 +56,8 @@ package struct StarterJob: Sendable {
 
   private var gitHub: [String] {
     let place = folder.map { ["    defaults: {run: {working-directory: \(YAMLText.word($0))}}"] } ?? []
-    let build = starter.build.map { ["      - run: \(YAMLText.word($0))"] } ?? []
-    let artifacts = ["result.json", "run.html", ".highwater"].map(below).joined(separator: "\n")
+    let build = starter.build.map { ["      - run: \(YAMLText.line($0))"] } ?? []
+    let artifacts = [below("result.json"), below("run.html"), ".highwater"].joined(separator: "\n")
     return [
       "name: memory", "on: [push, pull_request]", "jobs:", "  memory:", "    runs-on: ubuntu-latest",
       "    env:", "      HIGHWATER_PACKAGE: \(Self.address)   # the address of the Debian package",
@@ -81,7 +81,7 @@ package struct StarterJob: Sendable {
       "    - curl --fail --silent --show-error --location --output /tmp/highwater.deb \"$HIGHWATER_PACKAGE\"",
       "    - apt-get install -y /tmp/highwater.deb",
     ] + (steps + [quality]).map { "    - \(YAMLText.line($0))" } + [
-      "  artifacts:", "    when: always", "    paths: \(YAMLText.list(["result.json", ".highwater"].map(below)))",
+      "  artifacts:", "    when: always", "    paths: \(YAMLText.list([below("result.json"), ".highwater"]))",
       "    reports: {junit: \(YAMLText.word(below("junit.xml"))), codequality: \(YAMLText.word(below("quality.json")))}",
     ]
   }

@@ -19,24 +19,14 @@ package struct Init {
   /// - Throws: `DiagnosticError` if a project file exists, or nothing to run was found.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let repository = Repository(at: invocation.workingDirectory)
-    let path = output ?? ProjectFile.firstName
     try ProjectFile.refuseExisting(output, from: invocation.workingDirectory)
     guard isConfirmed || invocation.console.isInteractive else {
-      throw RunnerError(problem: "no terminal to ask on", hint: "write the files without a question: `highwater init --yes`")
+      throw RunnerError(
+        problem: "no terminal to ask on", hint: "write the files without a question: `highwater init --yes`")
     }
     var starter = try starter(for: repository)
-    if starter.isBuilt {
-      try invocation.prepareMeasuring()
-      invocation.console.say("running `\(starter.scenario.target.command)` to see what it does")
-      switch StarterTrial(measurer: invocation.measurer).outcome(for: starter.scenario) {
-      case .works(let scenario): starter.scenario = scenario
-      case .interrupted: return invocation.interruptedExit()
-      case .fails(let failure):
-        invocation.console.say(InitReport.text(failure, of: starter, style: invocation.console.style(onOutput: false)))
-        return .failed
-      }
-    }
-    return try write(starter, to: path, of: repository, invocation)
+    if starter.isBuilt, let code = try findScenario(of: &starter, invocation) { return code }
+    return try write(starter, of: repository, invocation)
   }
 
   private func starter(for repository: Repository) throws(RunnerError) -> Starter {
@@ -47,32 +37,50 @@ package struct Init {
       hint: "name the command: `highwater init -- COMMAND [ARG…]`")
   }
 
-  private func write(
-    _ starter: Starter,
-    to path: String,
-    of repository: Repository,
-    _ invocation: Invocation
-  ) throws -> ExitCode {
+  /// Runs the program to find a scenario that runs.
+  ///
+  /// - Returns: the exit code if there is none.
+  private func findScenario(of starter: inout Starter, _ invocation: Invocation) throws(RunnerError) -> ExitCode? {
+    try invocation.prepareMeasuring()
+    let console = invocation.console
+    console.say(InitReport.announcement(of: starter))
+    switch StarterTrial(measurer: invocation.measurer).outcome(for: starter.scenario) {
+    case .works(let scenario):
+      starter.scenario = scenario
+      return nil
+    case .fails(let failure):
+      console.pass(InitReport.text(failure, of: starter, style: console.style(onOutput: false)))
+      return .failed
+    case .interrupted: return invocation.interruptedExit()
+    }
+  }
+
+  private func write(_ starter: Starter, of repository: Repository, _ invocation: Invocation) throws -> ExitCode {
     let config = output.flatMap { ProjectFile.isFound($0) ? nil : $0 }
     let jobs = repository.ciSystems.map { StarterJob($0, of: starter, config: config) }
-    let jobFiles = jobs.compactMap { job in
-      job.path.map { name in
-        let path = invocation.shown("\(repository.root)/\(name)")
-        return InitReport.File(path: path, text: job.text, exists: SafeFile.exists(invocation.absolute(path)))
-      }
+    let first = InitReport.File(
+      path: output ?? ProjectFile.firstName, text: StarterFile.text(starter), exists: false)
+    let files = [first] + jobs.compactMap { file(of: $0, in: repository) }
+    guard isConfirmed || isAgreed(to: files, invocation) else { return invocation.interruptedCode ?? .pass }
+    for file in files where !file.exists {
+      try SafeFile.write(Array(file.text.utf8), to: invocation.absolute(file.path))
     }
-    let files = [InitReport.File(path: path, text: StarterFile.text(starter), exists: false)] + jobFiles
-    if !isConfirmed {
-      invocation.console.say(InitReport.preview(files))
-      guard invocation.console.confirm("Write these files?", until: invocation.interruption) else {
-        invocation.console.say("nothing was written")
-        return invocation.interruptedCode ?? .pass
-      }
-    }
-    for file in files where !file.exists { try SafeFile.write(Array(file.text.utf8), to: invocation.absolute(file.path)) }
-    let options = config.map { ["--config", $0] } ?? []
-    invocation.console.print(
-      InitReport.text(starter, files: files, jobs: jobs, options: options, style: invocation.console.style()))
+    let report = InitReport(
+      starter: starter, files: files, jobs: jobs.filter { file(of: $0, in: repository)?.exists != true },
+      options: config.map { ["--config", $0] } ?? [], baselines: repository.shown("baselines"))
+    invocation.console.print(report.text(style: invocation.console.style()))
     return .pass
+  }
+
+  private func file(of job: StarterJob, in repository: Repository) -> InitReport.File? {
+    job.path.map(repository.shown).map { InitReport.File(path: $0, text: job.text, exists: repository.has($0)) }
+  }
+
+  private func isAgreed(to files: [InitReport.File], _ invocation: Invocation) -> Bool {
+    let console = invocation.console
+    console.say(InitReport.preview(files))
+    if console.confirm("Write these files?", until: invocation.interruption) { return true }
+    console.say("nothing was written")
+    return false
   }
 }

@@ -56,8 +56,8 @@ struct StarterTrial {
     guard let failure = recording.failure(in: scenario, loop: nil) else {
       return .works(scenario.changingRequests { $0.times = recording.requestsPerTurn })
     }
-    // A service without a page at `/` answers with 404.
-    guard case .http(_, .status(let status, nil), _, _) = failure.problem else { return .fails(failure) }
+    // A service without a page at `/` answers with 404; other errors of a server are no basis.
+    guard case .http(_, .status(let status, nil), _, _) = failure.problem, status < 500 else { return .fails(failure) }
     return outcome(ofService: scenario.changingRequests { $0.expectedStatus = status })
   }
 
