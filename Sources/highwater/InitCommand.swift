@@ -13,7 +13,7 @@ struct InitCommand: UseCaseCommand {
       itself or listens on a port, and writes a scenario that runs. Where .github or .gitlab-ci.yml exists, a file with \
       a job is written as well.
 
-        highwater init                        # shows the files, and asks before it writes them
+        highwater init            # shows the files, and asks
         highwater init --yes
         highwater init -- ./server --port {{port}}
 

@@ -61,10 +61,11 @@ struct ProjectKind: Sendable {
   @Sendable private static func cmake(_ repository: Repository) -> [StartCandidate] {
     let own = repository.text("CMakeLists.txt")
     let project = own.firstMatch(of: #/(?i:project)\s*\(\s*([\w.+-]+)/#).map { String($0.output.1) } ?? ""
+    let rule = #/(?m)^[ \t]*(?i:add_executable)\s*\(\s*([\w.+-]+)(?!.*(?:IMPORTED|ALIAS))/#
     let build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"
     return ([""] + repository.folders(in: ".").map { $0 + "/" }).flatMap { folder in
       let text = repository.text("\(folder)CMakeLists.txt").replacing("${PROJECT_NAME}", with: project)
-      return text.matches(of: #/(?m)^[ \t]*(?i:add_executable)\s*\(\s*([\w.+-]+)(?!.*(?:IMPORTED|ALIAS))/#).map { match in
+      return text.matches(of: rule).map { match in
         StartCandidate(program: "build/\(folder)\(match.output.1)", build: build)
       }
     }
