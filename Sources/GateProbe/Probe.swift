@@ -58,10 +58,11 @@ package struct Probe: Sendable {
     output outputFile: String?,
     keepsInterrupted: Bool = false
   ) -> Recording? {
-    let recording: Recording
+    var recording: Recording
     do throws(SystemFailure) {
       let interrupted = try Wakeup()
-      let scenario = scenario.needsPort ? scenario.filled(with: try Connection.freePort()) : scenario
+      let port = scenario.needsPort ? try Connection.freePort() : nil
+      let scenario = port.map(scenario.filled) ?? scenario
       let repetition = try Repetition(
         of: scenario,
         settings: settings(for: scenario, output: outputFile),
@@ -69,6 +70,7 @@ package struct Probe: Sendable {
         interrupted: interrupted
       )
       recording = interruption.whileWatching(with: { interrupted.raise() }, body: { repetition.run() })
+      if let port { recording.listeners = recording.listeners.map { $0.withoutPort(port) } }
     } catch {
       let failure = Failure(part: Failure.Part(.start), problem: .system(failure: error), place: scenario.place)
       recording = Recording(

@@ -11,8 +11,8 @@ struct Highwater: ParsableCommand {
       Highwater runs scripted scenarios of a program, reads the kernel's figures for its whole process tree, compares \
       peak and steady resident memory with baselines that the team approved, and answers by exit code.
 
-      A first round, in a folder with a highwater.yml:
-        highwater validate   # is the project file sound?
+      A first round:
+        highwater init       # writes a highwater.yml for the program in this folder
         highwater check      # runs all; exit code 5: there is no baseline yet
         highwater approve    # what was measured becomes the baseline: commit it
         highwater check      # from now on 0 is pass, 1 is a regression
@@ -31,9 +31,9 @@ struct Highwater: ParsableCommand {
       """,
     version: VersionReport.text(commit: Arguments.buildCommit),
     subcommands: [
-      CheckCommand.self, MergeCommand.self, RecordCommand.self, ApproveCommand.self, CompareCommand.self,
-      NoiseCommand.self, SelfCheckCommand.self,
-      TrendCommand.self, HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
+      InitCommand.self, DoctorCommand.self, CheckCommand.self, MergeCommand.self, RecordCommand.self,
+      ApproveCommand.self, CompareCommand.self, NoiseCommand.self, SelfCheckCommand.self, TrendCommand.self,
+      HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
     ]
   )
 }

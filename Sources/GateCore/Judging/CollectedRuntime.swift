@@ -13,6 +13,12 @@ package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
     self = runtime
   }
 
+  /// The runtime that a program of this name belongs to.
+  package init?(program name: String) {
+    guard let runtime = Self.allCases.first(where: { $0.isNamed(name) }) else { return nil }
+    self = runtime
+  }
+
   /// The start of the build information that the Go linker writes into each program.
   package static let goBuildInformation = Array("\u{ff} Go buildinf:".unicodeScalars.map { UInt8($0.value) })
 

@@ -33,6 +33,8 @@ package struct Recording: Sendable, Equatable {
   /// The last lines of the target's output.
   package var outputTail: String
   package var notes: [RecordingNote]
+  /// The sockets on which the target listened before it was stopped, if the scenario asks for them.
+  package var listeners: [Readiness.Condition] = []
 
   package init(
     method: MeasurementMethod = .sampled,

@@ -21,3 +21,11 @@ extension Scenario {
     return filled
   }
 }
+
+extension Readiness.Condition {
+  /// The condition for the port that is chosen for each repetition, if it is for this one.
+  package func withoutPort(_ chosen: Int) -> Self {
+    guard case .tcp(let host, chosen) = self else { return self }
+    return .tcp(host: host, port: nil)
+  }
+}

@@ -29,6 +29,8 @@ package struct Scenario: Sendable, Equatable {
   package var memoryLimit: Bytes?
   package var isolation = Isolation()
   package var gate = Gate.standard
+  /// Whether recordings have the sockets on which the target listens; no key of the project file.
+  package var findsListeners = false
 
   package init(name: ScenarioName, target: Target) {
     self.name = name

@@ -22,6 +22,11 @@ enum PathText {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
+  /// The last component of a path.
+  static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+
   /// Whether an absolute path is the folder or inside it.
   static func isInside(_ path: String, folder: String) -> Bool {
     folder == "/" || path == folder || path.hasPrefix(folder + "/")

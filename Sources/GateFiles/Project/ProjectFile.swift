@@ -39,6 +39,23 @@ package enum ProjectFile {
     )
   }
 
+  /// The name that a new project file gets.
+  package static let firstName = names[0]
+
+  /// Whether ``locate(explicit:from:)`` finds a file of this name by itself.
+  package static func isFound(_ path: String) -> Bool { names.contains(path) }
+
+  /// Checks that a new project file, at a path or at the usual place, replaces or shadows no other.
+  package static func refuseExisting(_ path: String?, from workingDirectory: String) throws(ProjectError) {
+    let found = try? locate(explicit: path, from: workingDirectory)
+    guard let found, PathText.exists(found) else { return }
+    throw ProjectError(
+      Diagnostic(
+        place: PathText.shown(found, from: workingDirectory), problem: "exists already, and nothing is overwritten",
+        hint: "name another file: `--output FILE`"
+      ))
+  }
+
   /// Reads a project file and the files that it includes.
   ///
   /// - Parameters:

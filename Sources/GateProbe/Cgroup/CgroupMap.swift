@@ -11,12 +11,16 @@ struct CgroupMap: Sendable, Equatable {
 
   /// In mount order.
   let hierarchies: [Hierarchy]
+  /// Whether a v1 hierarchy has the memory controller, mounted or not.
+  private let hasLegacyMemory: Bool
 
   /// Parses the text of `/proc/self/cgroup` and of `/proc/self/mountinfo`.
   ///
   /// Skips a hierarchy if the runner's cgroup is not below its mounted root, as in some containers.
   init(membership: String, mounts: String) {
-    let memberships = membership.split(separator: "\n").compactMap(Membership.init)
+    let lines = membership.split(separator: "\n")
+    let memberships = lines.compactMap(Membership.init)
+    hasLegacyMemory = lines.contains { Membership.controllers(in: $0).contains("memory") }
     hierarchies = mounts.split(separator: "\n").compactMap(Mount.init).compactMap { mount in
       memberships.first { $0.belongs(to: mount) }.flatMap { Hierarchy(of: $0, in: mount) }
     }
@@ -37,9 +41,9 @@ struct CgroupMap: Sendable, Equatable {
     hierarchies.first { $0.version == .v2 }
   }
 
-  /// The hierarchy that may have the memory controller: v2 cannot use a controller that v1 has mounted.
+  /// The hierarchy that may have the memory controller: v2 cannot use a controller that v1 has.
   var memory: Hierarchy? {
-    legacy("memory") ?? unified
+    hasLegacyMemory ? legacy("memory") : unified
   }
 
   /// The runner's own memory cgroup, then its ancestors.
@@ -62,8 +66,14 @@ private struct Membership {
   init?(_ line: Substring) {
     let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard fields.count == 3, let path = PlainPath.components(of: fields[2]) else { return nil }
-    controllers = Set(fields[1].split(separator: ",").map(String.init))
+    controllers = Self.controllers(in: line)
     self.path = path
+  }
+
+  /// The controllers in any line, also in one whose path is outside of the cgroup namespace.
+  static func controllers(in line: Substring) -> Set<String> {
+    let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+    return Set(fields.dropFirst().first?.split(separator: ",").map(String.init) ?? [])
   }
 
   func belongs(to mount: Mount) -> Bool {

@@ -42,11 +42,11 @@ extension Machine {
 extension TracingBarrier {
   /// The likely cause on this machine.
   static var current: TracingBarrier {
-    TracingBarrier(
-      scope: SmallFile.text(at: "/proc/sys/kernel/yama/ptrace_scope"),
-      status: SmallFile.text(at: "/proc/self/status") ?? ""
-    )
+    TracingBarrier(scope: yamaScope, status: ownStatus)
   }
+
+  static var yamaScope: String? { SmallFile.text(at: "/proc/sys/kernel/yama/ptrace_scope") }
+  static var ownStatus: String { SmallFile.text(at: "/proc/self/status") ?? "" }
 
   /// Finds the likely cause.
   ///
@@ -55,8 +55,12 @@ extension TracingBarrier {
   ///     own children (`Documentation/admin-guide/LSM/Yama.rst`).
   ///   - status: the text of `/proc/self/status`; its `Seccomp` is 2 under a filter.
   init(scope: String?, status: String) {
-    let level = scope.flatMap { Int($0.prefix { $0 != "\n" }) } ?? 0
-    let isFiltered = status.split(separator: "\n").contains("Seccomp:\t2")
-    self = level >= 2 ? .yama(scope: level) : isFiltered ? .seccomp : .unknown
+    let level = scope.flatMap(Machine.number) ?? 0
+    self = level >= 2 ? .yama(scope: level) : Self.isFiltered(status) ? .seccomp : .unknown
+  }
+
+  /// Whether the process with this status runs under a seccomp filter.
+  static func isFiltered(_ status: String) -> Bool {
+    status.split(separator: "\n").contains("Seccomp:\t2")
   }
 }

@@ -53,7 +53,7 @@ package enum Machine {
   }
 
   /// The loaded C library, such as `glibc 2.36` (confstr(3)).
-  private static func libc() -> String {
+  static func libc() -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
       let size = buffer.withMemoryRebound(to: CChar.self) {
         confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress, $0.count)

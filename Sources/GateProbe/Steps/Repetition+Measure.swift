@@ -27,7 +27,7 @@ extension Repetition {
     let end = End(deciding: run.evidence(outcome.action, report))
     run.processTree.release()
     let marks = run.marks.finish(at: duration)
-    return Recording(
+    var recording = Recording(
       method: settings.method,
       samples: report.samples,
       marks: marks.marks,
@@ -48,6 +48,8 @@ extension Repetition {
       notes: report.notes
         + [marks.note, run.output.fileFailure.map { .outputNotStored(failure: $0) }].compactMap(\.self)
     )
+    recording.listeners = run.listeners
+    return recording
   }
 
   private func perform(_ run: TargetRun) -> Outcome {
@@ -107,6 +109,10 @@ extension Repetition {
     run.refresh()
     guard !run.hasEnded else { return }
     run.sampler.takeFinalComposition()
+    if scenario.findsListeners {
+      let pids = run.processTree.members().map(\.pid)
+      run.listeners = ListeningSockets.of(pids, in: scenario.target.workingDirectory)
+    }
     let signal = scenario.stop.signal
     // A last reading, so that the last phase is covered up to its end.
     let lastReading = run.sampler.sweep()

@@ -19,6 +19,8 @@ final class TargetRun {
   /// See ``Recording/settled``.
   var settled: ClosedRange<Duration>?
   var stopRequested: Duration?
+  /// See ``Recording/listeners``.
+  var listeners: [Readiness.Condition] = []
   private(set) var sentSignals: Set<Signal> = []
   /// How the main process ended; nil while it is alive, and if unknown.
   private(set) var status: EndEvidence.Status?

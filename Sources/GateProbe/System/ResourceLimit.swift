@@ -8,6 +8,11 @@ enum ResourceLimit {
     Int(clamping: current(RLIMIT_NOFILE))
   }
 
+  /// How many processes and threads its user may have; nil for any number.
+  static var processes: Int? {
+    Int(exactly: current(__RLIMIT_NPROC))
+  }
+
   /// The largest file that it may write; nil for any size.
   static var fileSize: Bytes? {
     Int64(exactly: current(RLIMIT_FSIZE)).map(Bytes.init)

@@ -143,7 +143,7 @@ struct NoiseFindings {
 }
 
 extension CollectedRuntime {
-  fileprivate var name: String {
+  var name: String {
     switch self {
     case .go: "Go"
     case .java: "Java"
@@ -153,7 +153,7 @@ extension CollectedRuntime {
   }
 
   /// The settings whose effect garbage-collected.md shows.
-  fileprivate var settings: String {
+  var settings: String {
     switch self {
     case .go: "set `GOGC=off` and a `GOMEMLIMIT`"
     case .java: "run it with a fixed heap (`-Xms` as large as `-Xmx`), `-XX:+UseSerialGC` and `-XX:TieredStopAtLevel=1`"

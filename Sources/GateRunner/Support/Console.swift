@@ -121,6 +121,19 @@ package final class Console: Sendable {
     }
   }
 
+  /// Whether questions can be asked: the answers and the messages are on a terminal.
+  var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(errors) == 1 }
+
+  /// Asks a question whose default is yes; false also after an interruption.
+  func confirm(_ question: String, until interruption: Interruption) -> Bool {
+    write("\(question) [Y/n] ", to: errors)
+    var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    // The signal is taken by another thread, and does not end this call.
+    while poll(&ready, 1, 200) == 0 { if interruption.signal != nil { return false } }
+    guard let answer = readLine() else { return false }
+    return ["", "y", "yes"].contains(answer.lowercased())
+  }
+
   /// Shows the progress of a run: on one line of a terminal, which is overwritten, or as lines of a log.
   func show(_ progress: Progress) {
     guard volume != .quiet else { return }

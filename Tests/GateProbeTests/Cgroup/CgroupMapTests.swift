@@ -37,6 +37,12 @@ struct CgroupMapTests {
     #expect(map.memory?.version == .v2)
   }
 
+  @Test("Where v1 has the memory controller outside of this namespace, v2 is no place for it")
+  func hidden() {
+    let map = CgroupMap(membership: "4:memory:/../job\n0::/\n", mounts: mount("/", "/c", "cgroup2 cgroup rw"))
+    #expect(map.memory == nil && map.unified?.folders == ["/c"])
+  }
+
   @Test(
     "Folders of a partial mount are relative to the mounted root",
     arguments: [

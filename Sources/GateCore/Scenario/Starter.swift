@@ -1,0 +1,96 @@
+/// What `init` writes for a repository: how its program is built and started, and a first scenario.
+package struct Starter: Sendable, Equatable {
+  /// What the repository is, by the file that says how to build it.
+  package enum Kind: String, Sendable, CaseIterable {
+    case swift, cargo, node, go, python, cmake, make
+    /// An executable file without anything that builds it.
+    case executable
+    /// A command that the user named.
+    case command
+  }
+
+  /// A CI system whose files were found.
+  package enum CI: String, Sendable, CaseIterable {
+    case gitHub, gitLab, jenkins
+  }
+
+  package var kind: Kind
+  /// The shell command that builds the program; nil if nothing has to be built, or if it is unknown.
+  package var build: String?
+  /// Whether the program can be started; otherwise its scenario was never run.
+  package var isBuilt: Bool
+  package var scenario: Scenario
+
+  package init(kind: Kind, build: String? = nil, isBuilt: Bool = true, scenario: Scenario) {
+    self.kind = kind
+    self.build = build
+    self.isBuilt = isBuilt
+    self.scenario = scenario
+  }
+}
+
+extension Scenario {
+  /// The variable by which services are often told their port.
+  package static let portVariable = "PORT"
+
+  /// The scenario that finds out whether the target ends by itself, and on which sockets it listens.
+  package var exploring: Scenario {
+    var exploring = self
+    exploring.target.environment[Self.portVariable] = FreePort.placeholder
+    exploring.steps = [Step(.wait(.seconds(4)))]
+    exploring.findsListeners = true
+    return exploring
+  }
+
+  /// The scenario of a service that is used by HTTP, if it is reached by TCP: some turns of one request each.
+  package func requesting(from socket: Readiness.Condition) -> Scenario? {
+    guard case .tcp(let host, let port) = socket else { return nil }
+    let call = Step.HTTPCall(url: "http://\(Readiness.Condition.address(host, port))/")
+    let load = Step(.repeat(times: Self.turns, steps: [Step(.http(call))]))
+    return waiting(for: socket, [Step(.phase("load")), load, Step(.phase("idle")), Step(.wait(.seconds(1)))])
+  }
+
+  /// The scenario of a service that only waits, once it is ready.
+  package func waiting(
+    for condition: Readiness.Condition,
+    _ steps: [Step] = [Step(.wait(.seconds(2)))]
+  ) -> Scenario {
+    var service = self
+    service.ready = Readiness(condition)
+    service.steps = steps
+    if case .tcp(_, nil) = condition, !target.command.words.contains(where: { $0.contains(FreePort.placeholder) }) {
+      service.target.environment[Self.portVariable] = FreePort.placeholder
+    }
+    return service
+  }
+
+  /// Enough for the growth per iteration.
+  private static let turns = 20
+
+  /// The same with each request changed.
+  package func changingRequests(_ change: (inout Step.HTTPCall) -> Void) -> Scenario {
+    var changed = self
+    changed.steps = steps.map { $0.changingRequests(change) }
+    return changed
+  }
+}
+
+extension Step {
+  fileprivate func changingRequests(_ change: (inout Step.HTTPCall) -> Void) -> Step {
+    switch action {
+    case .http(var call):
+      change(&call)
+      return Step(.http(call), place: place)
+    case .repeat(let times, let steps):
+      return Step(.repeat(times: times, steps: steps.map { $0.changingRequests(change) }), place: place)
+    default: return self
+    }
+  }
+}
+
+extension Readiness.Condition {
+  /// As in `127.0.0.1:7001`, `[::1]:7001` or `127.0.0.1:{{port}}`.
+  package static func address(_ host: String, _ port: Int?) -> String {
+    (host.contains(":") ? "[\(host)]" : host) + ":" + (port.map(String.init) ?? FreePort.placeholder)
+  }
+}

@@ -1,0 +1,106 @@
+package import GateCore
+
+/// What `init` tells of the files that it writes.
+package struct InitReport {
+  /// A file that `init` writes.
+  package struct File: Sendable, Equatable {
+    /// As the user would type it.
+    package let path: String
+    package let text: String
+    /// Whether the file existed before: then it stays as it is.
+    package let exists: Bool
+
+    package init(path: String, text: String, exists: Bool) {
+      (self.path, self.text, self.exists) = (path, text, exists)
+    }
+  }
+
+  let starter: Starter
+  let files: [File]
+  /// Those whose files are written, or that have none.
+  let jobs: [StarterJob]
+  /// Options that commands must repeat.
+  let options: [String]
+  /// The folder of the baselines, as the user would type it.
+  let baselines: String
+
+  package init(starter: Starter, files: [File], jobs: [StarterJob], options: [String], baselines: String) {
+    (self.starter, self.files, self.jobs) = (starter, files, jobs)
+    (self.options, self.baselines) = (options, baselines)
+  }
+
+  /// The files as they would be written.
+  package static func preview(_ files: [File]) -> String {
+    files.filter { !$0.exists }.map { "\(TerminalText.safe($0.path)):\n\n\($0.text)\n" }.joined()
+  }
+
+  /// What was written, and what to do next.
+  package func text(style: TerminalStyle) -> String {
+    var page = TerminalPage(style)
+    for file in files {
+      page.line((file.exists ? "exists, not changed: " : "wrote ") + TerminalText.safe(file.path))
+    }
+    page.paragraph(finding, indent: 2)
+    for job in jobs { page.paragraph(job.advice, indent: 2, label: "\(job.system.name): ") }
+    if jobs.isEmpty, files.count == 1 {
+      page.paragraph("no CI system was found: run `highwater check` in a job of yours", indent: 2)
+    }
+    writeNextSteps(to: &page)
+    return page.text
+  }
+
+  /// What was seen of the program.
+  private var finding: String {
+    let command = Self.command(of: starter)
+    guard starter.isBuilt else { return "\(command) is not built yet, so it was not run" }
+    switch starter.scenario.ready?.condition {
+    case nil: return "\(command) ran and ended by itself"
+    case .tcp(_, let port):
+      let isHTTP = starter.scenario.steps.contains { if case .repeat = $0.action { true } else { false } }
+      let place = port.map { "port \($0)" } ?? "the port it is told"
+      return "\(command) \(isHTTP ? "answers HTTP" : "listens") on \(place)"
+    case .unix(let path): return "\(command) listens on `\(TerminalText.safe(path))`"
+    default: return "\(command) keeps running, and listens on no socket"
+    }
+  }
+
+  private func writeNextSteps(to page: inout TerminalPage) {
+    page.gap()
+    page.line(page.style.painted("What to do next", .strong))
+    if !starter.isBuilt, let build = starter.build { page.line("  \(TerminalText.safe(build))") }
+    page.command([Tool.name, "check"] + options, indent: 2)
+    page.command([Tool.name, "approve"] + options, indent: 2)
+    page.command(["git", "add"] + files.filter { !$0.exists }.map(\.path) + [baselines], indent: 2)
+    page.paragraph("`check` exits with 5 until there is a baseline, and with 1 after a rise", indent: 2)
+  }
+
+  private static func command(of starter: Starter) -> String {
+    "`" + starter.scenario.target.command.words.map(ShellWords.quoted).joined(separator: " ") + "`"
+  }
+
+  /// A line before the program is run.
+  package static func announcement(of starter: Starter) -> String {
+    "running \(command(of: starter)) to see what it does"
+  }
+
+  /// Why the program cannot be measured, for a command that fails when it is run.
+  package static func text(_ failure: Failure, of starter: Starter, style: TerminalStyle) -> String {
+    var page = TerminalPage(style)
+    let problem = TerminalText.safe(failure.problemText)
+    page.paragraph("error: no scenario can be written for \(command(of: starter)): \(problem)", indent: 0)
+    OutputLines.write(failure.output, lines: 12, to: &page)
+    let build = starter.build.map { ", after `\($0)`" } ?? ""
+    page.paragraph("name a command that works\(build): `highwater init -- COMMAND [ARG…]`", indent: 2, label: "hint: ")
+    return page.text
+  }
+}
+
+extension Starter.CI {
+  fileprivate var name: String {
+    switch self {
+    case .gitHub: "GitHub"
+    case .gitLab: "GitLab"
+    case .jenkins: "Jenkins"
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package import GateCore
+
+/// The project file that `init` writes.
+package enum StarterFile {
+  package static func text(_ starter: Starter) -> String {
+    let scenario = starter.scenario
+    var lines = ["# A first scenario for Highwater, written by `highwater init`. project-file.md has every key."]
+    if let build = starter.build { lines.append("# Build first: \(build)") }
+    if !starter.isBuilt {
+      lines += [
+        "# The program was not built yet, so this has never run. If it is a service, build it, delete this file, and run",
+        "# `highwater init` again.",
+      ]
+    }
+    lines += ["version: 1", "scenarios:", "  - name: \(YAMLText.word(scenario.name.text))"]
+    let body = target(of: starter) + service(scenario)
+    return (lines + body.map { "    " + $0 }).map { $0 + "\n" }.joined()
+  }
+
+  private static func target(of starter: Starter) -> [String] {
+    let (target, root) = (starter.scenario.target, starter.scenario.root)
+    var lines = ["target:", "  command: \(YAMLText.list(target.command.words))"]
+    if target.workingDirectory != root {
+      lines.append("  cwd: \(YAMLText.word(relative(target.workingDirectory, to: root)))")
+    }
+    let variables = target.environment.sorted { $0.key < $1.key }
+    if !variables.isEmpty {
+      lines.append("  env: {\(variables.map { "\($0): \(YAMLText.word($1))" }.joined(separator: ", "))}")
+    }
+    if let runtime = starter.runtime {
+      lines += ["  # \(runtime.name), steadier: \(runtime.settings).", "  # garbage-collected.md has the recipe."]
+    }
+    return lines
+  }
+
+  private static func service(_ scenario: Scenario) -> [String] {
+    guard let ready = scenario.ready else { return [] }
+    var lines: [String] = []
+    if case .delay = ready.condition {
+      lines.append("# It listens on no socket. If it is a long job, and no service, delete `ready` and `steps`.")
+    }
+    lines += ["ready: {\(condition(ready.condition, root: scenario.root))}", "steps:"]
+    lines += scenario.steps.flatMap(step).map { "  " + $0 }
+    if let exits = scenario.expect?.exits { lines.append("expect: \(exits.map(String.init).joined(separator: ", "))") }
+    return lines
+  }
+
+  private static func condition(_ condition: Readiness.Condition, root: String) -> String {
+    switch condition {
+    case .tcp("127.0.0.1", let port?): "tcp: \(port)"
+    case .tcp("127.0.0.1", nil): "tcp: \(YAMLText.word(FreePort.placeholder))"
+    case .tcp(let host, let port):
+      "tcp: " + YAMLText.word(Readiness.Condition.address(host, port))
+    case .unix(let path): "unix: \(YAMLText.word(relative(path, to: root)))"
+    case .delay(let time): "delay: \(YAMLText.time(time))"
+    case .log, .http, .file, .command: preconditionFailure("init writes none of these")
+    }
+  }
+
+  /// The lines of a step, with a comment on what to replace.
+  private static func step(_ step: Step) -> [String] {
+    switch step.action {
+    case .phase(let name): ["- phase: \(name)"]
+    case .wait(let time) where time > .seconds(1):
+      ["# Use the program here, as in `- run: [./client, --all]`.", "- wait: \(YAMLText.time(time))"]
+    case .wait(let time): ["- wait: \(YAMLText.time(time))"]
+    case .repeat(let times, let steps):
+      ["# Put the requests here that the program is made for."]
+        + ["- repeat: {times: \(times), steps: [\(steps.compactMap(request).joined(separator: ", "))]}"]
+    default: preconditionFailure("init writes no other step")
+    }
+  }
+
+  private static func request(_ step: Step) -> String? {
+    guard case .http(let call) = step.action else { return nil }
+    let expected = call.expectedStatus.map { ", expect: \($0)" } ?? ""
+    return "{http: {url: \(YAMLText.word(call.url)), times: \(call.times)\(expected)}}"
+  }
+
+  private static func relative(_ path: String, to root: String) -> String {
+    path.hasPrefix("\(root)/") ? String(path.dropFirst(root.count + 1)) : path
+  }
+}
+
+extension Starter {
+  /// The runtime whose collector makes memory vary, by the program's name; Go programs have none in common.
+  fileprivate var runtime: CollectedRuntime? {
+    let program = scenario.target.command.words.first?.split(separator: "/").last.map(String.init)
+    return kind == .go ? .go : program.flatMap(CollectedRuntime.init(program:))
+  }
+}

@@ -1,0 +1,81 @@
+import GateCore
+
+/// Runs the program of a starter to find a scenario that runs.
+struct StarterTrial {
+  let measurer: any Measurer
+
+  enum Outcome {
+    case works(Scenario)
+    /// The program fails by itself.
+    case fails(Failure)
+    case interrupted
+  }
+
+  /// Runs the program as it is, then as a service with each scenario that its sockets suggest until one passes.
+  ///
+  /// A program that ends by itself needs no further run: the scenario waits for its end.
+  func outcome(for scenario: Scenario) -> Outcome {
+    let exploring = scenario.exploring
+    guard let recording = measure(exploring) else { return .interrupted }
+    guard recording.stopRequested != nil else {
+      // The steps do not matter to a program that ends by itself.
+      let hasStarted = recording.end.kind != .startFailed
+      var ended = recording
+      if hasStarted { ended.failure = nil }
+      return ended.failure(in: scenario, loop: nil).map(Outcome.fails) ?? .works(scenario)
+    }
+    var service = scenario
+    // Some services answer a stop signal with an exit code of their own.
+    if recording.end.kind == .exited, let code = recording.end.code, code != 0 { service.expect = .init(exits: [code]) }
+    return outcome(for: Self.candidates(for: service, listeningOn: recording.listeners))
+  }
+
+  private static func candidates(for service: Scenario, listeningOn sockets: [Readiness.Condition]) -> [Scenario] {
+    // The port that the program was told comes first: it is the one that scenarios can choose.
+    let first = sockets.filter { if case .tcp(_, nil) = $0 { true } else { false } }
+    let likely = (first + sockets.filter { !first.contains($0) }).prefix(mostSockets)
+    let requests = likely.compactMap(service.requesting)
+    return requests + likely.map { service.waiting(for: $0) } + [service.waiting(for: .delay(.seconds(1)))]
+  }
+
+  private static let mostSockets = 3
+
+  /// The first scenario that passes; the failure is that of the last one.
+  private func outcome(for candidates: [Scenario]) -> Outcome {
+    var last = Outcome.interrupted
+    for candidate in candidates {
+      last = outcome(ofService: candidate)
+      if case .fails = last { continue }
+      return last
+    }
+    return last
+  }
+
+  private func outcome(ofService scenario: Scenario) -> Outcome {
+    guard let recording = measure(scenario) else { return .interrupted }
+    guard let failure = recording.failure(in: scenario, loop: nil) else {
+      return .works(scenario.changingRequests { $0.times = recording.requestsPerTurn })
+    }
+    // A service without a page at `/` answers with 404; other errors of a server are no basis.
+    guard case .http(_, .status(let status, nil), _, _) = failure.problem, status < 500 else { return .fails(failure) }
+    return outcome(ofService: scenario.changingRequests { $0.expectedStatus = status })
+  }
+
+  private func measure(_ scenario: Scenario) -> Recording? {
+    var limited = scenario
+    limited.ready?.within = .seconds(10)
+    limited.timeout = .seconds(60)
+    return measurer.measure(limited, output: nil, keepsInterrupted: false)
+  }
+}
+
+extension Recording {
+  /// How many requests a turn may have to take a tenth of a second, when each turn had one.
+  fileprivate var requestsPerTurn: Int {
+    let times = marks.filter { $0.event == .iteration }.map(\.time)
+    let turns = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
+    guard !turns.isEmpty, turns[turns.count / 2] > .zero else { return 1 }
+    let fitting = Int(Duration.milliseconds(100) / turns[turns.count / 2])
+    return [50, 20, 10, 5, 2].first { $0 <= fitting } ?? 1
+  }
+}
