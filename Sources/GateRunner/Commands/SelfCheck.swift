@@ -126,7 +126,7 @@ extension Scenario {
     let barrier = barriers.first ?? .unknown
     return Diagnostic(
       place: place?.description, problem: "\(problem), which is not permitted here (\(barrier.causeText))",
-      hint: barrier.remedyText)
+      hint: "\(barrier.remedyText); `highwater doctor` tells what this machine allows")
   }
 }
 
