@@ -60,25 +60,17 @@ struct CheckCommand: UseCaseCommand {
   @Flag(help: "Count a scenario without a baseline as skipped instead of failing with 5.")
   var allowMissingBaseline = false
 
-  @Flag(help: "Send no webhooks; their environment variables need not be set.")
-  var noNotify = false
-
-  @Flag(help: "Exit with 6 where the check passed but a webhook could not be delivered.")
-  var requireDelivery = false
-
+  @OptionGroup var delivery: DeliveryOptions
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
-    guard !(noNotify && requireDelivery) else {
-      throw ValidationError("--no-notify and --require-delivery are mutually exclusive")
-    }
     guard against == nil || againstRef == nil else {
       throw ValidationError("--against and --against-ref are mutually exclusive")
     }
     guard build == nil || againstRef != nil else {
       throw ValidationError("--build needs --against-ref: it builds that commit; this checkout is measured as it is")
     }
-    guard !(shard != nil && requireDelivery) else {
+    guard !(shard != nil && delivery.requireDelivery) else {
       throw ValidationError("--shard sends nothing: give --require-delivery to `highwater merge`")
     }
   }
@@ -92,8 +84,8 @@ struct CheckCommand: UseCaseCommand {
     check.repetitions = repetitions.count
     check.against = againstRef.map { .revision($0, build: build) } ?? against.map { .command($0) }
     check.shard = shard
-    check.notifies = !noNotify
-    check.requiresDelivery = requireDelivery
+    check.notifies = !delivery.noNotify
+    check.requiresDelivery = delivery.requireDelivery
     check.allowsMissingBaseline = allowMissingBaseline
     return try check.run(in: invocation)
   }

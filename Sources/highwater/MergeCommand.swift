@@ -25,26 +25,15 @@ struct MergeCommand: UseCaseCommand {
   @OptionGroup var project: ProjectOptions
   @OptionGroup var reports: ReportOptions
 
-  @Flag(help: "Send no webhooks; their environment variables need not be set.")
-  var noNotify = false
-
-  @Flag(help: "Exit with 6 where the check passed but a webhook could not be delivered.")
-  var requireDelivery = false
-
+  @OptionGroup var delivery: DeliveryOptions
   @OptionGroup var console: ConsoleOptions
-
-  func validate() throws {
-    guard !(noNotify && requireDelivery) else {
-      throw ValidationError("--no-notify and --require-delivery are mutually exclusive")
-    }
-  }
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var merge = Merge(files: files)
     merge.options = project.shared
     reports.add(to: &merge.options)
-    merge.notifies = !noNotify
-    merge.requiresDelivery = requireDelivery
+    merge.notifies = !delivery.noNotify
+    merge.requiresDelivery = delivery.requireDelivery
     return try merge.run(in: invocation)
   }
 }

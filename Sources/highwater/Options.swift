@@ -171,6 +171,21 @@ extension ReportFile {
   }
 }
 
+/// Whether webhooks are sent, and must arrive.
+struct DeliveryOptions: ParsableArguments {
+  @Flag(help: "Send no webhooks; their environment variables need not be set.")
+  var noNotify = false
+
+  @Flag(help: "Exit with 6 where the check passed but a webhook could not be delivered.")
+  var requireDelivery = false
+
+  func validate() throws {
+    guard !(noNotify && requireDelivery) else {
+      throw ValidationError("--no-notify and --require-delivery are mutually exclusive")
+    }
+  }
+}
+
 /// A number of repetitions.
 struct RepetitionsOption: ParsableArguments {
   @Option(

@@ -62,6 +62,7 @@ package enum RunPage {
       ("environment", footer.environments, nil), ("machine", machine(result.environment.fingerprint), nil),
       ("measured", footer.measurements(RunPageScenario.style).joined(separator: "; "), nil),
       ("baselines", BaselineAge(of: result)?.text, nil),
+      ("note", run.notes.filter { !$0.isRoutine }.map(\.text).joined(separator: "; "), nil),
     ]
     return facts.compactMap { label, text, address in
       guard let text, !text.isEmpty else { return nil }

@@ -41,28 +41,42 @@ package struct Check {
     let build = try comparisonBuild(for: project, log: artifacts.buildLog, invocation)
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }
     let plans = try plans(for: scenarios, of: project, against: build, invocation)
+    // A result of several environments has the name of the plainest one; a shard may have no scenario.
+    let environment =
+      plans.map(\.environment).plainest
+      ?? project.environment.environment(of: selected[0], on: invocation.measurer)
+    var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
+    run.notes = [RunNote(onChangeTestedBy: invocation, of: project)].compactMap(\.self)
+    run.shard = shard ?? run.shard
+    let result = RunResult(run: run, environment: environment, scenarios: [])
+    return try complete(result, measuring: plans, of: project, into: artifacts, comparingWith: build, invocation)
+  }
+
+  /// Measures and judges the scenarios, reports and notifies.
+  private func complete(
+    _ result: RunResult,
+    measuring plans: [CheckPlan],
+    of project: Project,
+    into artifacts: ArtifactsFolder,
+    comparingWith build: ComparisonBuild?,
+    _ invocation: Invocation
+  ) throws -> ExitCode {
     var checkRun = CheckRun(
       judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
       measurer: invocation.measurer, artifacts: artifacts, root: project.root, comparison: build?.note,
       showProgress: invocation.console.show)
     try checkRun.prepareFolders(for: plans)
-
     let begin = ContinuousClock.now
-    var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
-    run.notes = [RunNote(onChangeTestedBy: invocation, of: project)].compactMap(\.self)
-    run.shard = shard ?? run.shard
     let measured = checkRun.results(of: plans)
     invocation.console.endProgress()
     guard let results = measured, !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
-    run.duration = ContinuousClock.now - begin
-    // A result of several environments has the name of the plainest one; a shard may have no scenario.
-    let environment =
-      plans.map(\.environment).plainest
-      ?? project.environment.environment(of: selected[0], on: invocation.measurer)
+    var result = result
+    result.run.duration = ContinuousClock.now - begin
+    result.scenarios = results
     var report = CheckReport(
-      result: RunResult(run: run, environment: environment, scenarios: results),
+      result: result,
       project: project,
       artifacts: artifacts,
       comparisons: checkRun.comparisons,
