@@ -6,6 +6,7 @@ struct CompareCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
     abstract: "Compares two result or baseline files with the verdicts of check.",
+    usage: "highwater compare [<options>] <base.json> <current.json>",
     discussion: """
       The gate of the current file counts; a baseline file is judged by the standard gate.
 

@@ -6,6 +6,7 @@ struct DoctorCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
     abstract: "Tells what this machine permits, what would be better, and how.",
+    usage: "highwater doctor [<options>]",
     discussion: """
       Tries everything that measuring needs, runs a small program some times to see how far equal runs differ, and \
       names the scenarios whose needs are not met. No project file is needed. The exit code is 2 where nothing can be \

@@ -23,7 +23,8 @@ struct HistoryCommand: ParsableCommand {
 
 struct HistoryListCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Lists the latest runs, or those of the named scenarios.")
+    commandName: "list", abstract: "Lists the latest runs, or those of the named scenarios.",
+    usage: "highwater history list [<options>] [<name> ...]")
 
   @Argument(help: ArgumentHelp("Scenarios whose runs to list.", valueName: "name"))
   var names: [String] = []
@@ -47,6 +48,7 @@ struct HistoryImportCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Adds runs from JSON lines and result files.",
+    usage: "highwater history import [<options>] <file> ...",
     discussion: "A line that cannot be read is reported with its place; the others are added, and the exit code is 2."
   )
 
@@ -69,6 +71,7 @@ struct HistoryExportCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Writes all runs as JSON lines, or the latest one as OpenMetrics.",
+    usage: "highwater history export [<options>]",
     discussion: "Lines (schema highwater.run/2) are ordered by time; equal histories give equal bytes."
   )
 
@@ -85,7 +88,8 @@ struct HistoryExportCommand: UseCaseCommand {
 
 struct HistoryPruneCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prune", abstract: "Removes old runs and shrinks the file.")
+    commandName: "prune", abstract: "Removes old runs and shrinks the file.",
+    usage: "highwater history prune [<options>]")
 
   @Option(help: ArgumentHelp("Keep the latest N runs.", valueName: "n"))
   var keep: Int?

@@ -6,6 +6,7 @@ struct NoiseCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "noise",
     abstract: "Runs scenarios against themselves: their noise, and the tolerance that fits.",
+    usage: "highwater noise [<options>] [<name> ...]",
     discussion: """
       Runs all scenarios, or those that are named, as check would, and tells how far equal runs differ, the smallest \
       rise that a check could see, and a tolerance to copy into the project file. Beside each scenario as it is, other \

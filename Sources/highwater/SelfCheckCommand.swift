@@ -6,6 +6,7 @@ struct SelfCheckCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "selfcheck",
     abstract: "Tests the gate itself: injects memory into the targets, which it must find.",
+    usage: "highwater selfcheck [<options>] [<name> ...]",
     discussion: """
       Runs all scenarios, or those that are named, alternately as they are and with a known amount of memory that each \
       program of the target is made to hold, and judges them with their own gates. Baselines, history and the last \

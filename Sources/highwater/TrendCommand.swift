@@ -6,6 +6,7 @@ struct TrendCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "trend",
     abstract: "Writes the history as one HTML page: each scenario's memory over the commits.",
+    usage: "highwater trend [<options>]",
     discussion: """
       The page is one file that makes no request, so that it can be opened from a CI system's artifacts. Each check \
       leaves it at ARTIFACTS/trend.html; this writes it anew.

@@ -6,6 +6,7 @@ struct ValidateCommand: UseCaseCommand {
   static let configuration = CommandConfiguration(
     commandName: "validate",
     abstract: "Checks the project file and lists its scenarios; runs nothing.",
+    usage: "highwater validate [<options>]",
     discussion: "Lists every error of the file with its place; the exit code is then 2."
   )
 

@@ -13,17 +13,20 @@ struct CommandLineTests {
   }
 
   @Test(
-    "Help goes to standard output, with exit code 0",
+    "Help goes to standard output, in 80 columns, with exit code 0",
     arguments: [
       ([], "<subcommand>"), (["--help"], "<subcommand>"), (["help"], "<subcommand>"), (["check", "--help"], "check"),
       (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
       (["compare", "--help"], "compare"), (["validate", "--help"], "validate"),
       (["noise", "--help"], "noise"), (["selfcheck", "--help"], "selfcheck"), (["merge", "--help"], "merge"),
+      (["init", "--help"], "init"), (["doctor", "--help"], "doctor"), (["trend", "--help"], "trend"),
+      (["history", "list", "--help"], "history list"), (["history", "import", "--help"], "history import"),
     ])
   func help(arguments: [String], subject: String) throws {
     let outcome = try Highwater.start(arguments, in: TemporaryProject()).wait()
     #expect(outcome.code == 0)
     #expect(outcome.output.contains("USAGE: highwater \(subject)"))
+    #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(outcome.output)")
     #expect(outcome.errors.isEmpty)
   }
 
