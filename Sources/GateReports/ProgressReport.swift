@@ -27,8 +27,9 @@ package enum ProgressReport {
   }
 
   private static func count(_ repetition: Progress.Repetition) -> String {
-    (repetition.isComparison ? "other build " : "") + (repetition.isWarmup ? "warm-up " : "")
-      + "\(repetition.number)/\(repetition.of)"
+    (repetition.isComparison ? "other build " : "")
+      + (repetition.ballast > .zero ? "+\(Format.amount(repetition.ballast)) " : "")
+      + (repetition.isWarmup ? "warm-up " : "") + "\(repetition.number)/\(repetition.of)"
   }
 
   private static func finished(_ scenario: ScenarioResult, style: TerminalStyle) -> String {

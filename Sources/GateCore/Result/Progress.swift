@@ -9,19 +9,23 @@ package enum Progress: Sendable, Equatable {
     package var isWarmup: Bool
     /// Whether it is a repetition of the build that a check compares with.
     package var isComparison: Bool
+    /// The memory that a self-check injects.
+    package var ballast: Bytes
 
     package init(
       scenario: ScenarioName,
       number: Int,
       of: Int,
       isWarmup: Bool = false,
-      isComparison: Bool = false
+      isComparison: Bool = false,
+      ballast: Bytes = .zero
     ) {
       self.scenario = scenario
       self.number = number
       self.of = of
       self.isWarmup = isWarmup
       self.isComparison = isComparison
+      self.ballast = ballast
     }
   }
 

@@ -147,7 +147,8 @@ struct ScenarioRun {
       number: isWarmup ? next + scenario.warmup : next,
       of: isWarmup ? scenario.warmup : total,
       isWarmup: isWarmup,
-      isComparison: isComparison
+      isComparison: isComparison,
+      ballast: scenario.target.ballast
     )
   }
 
