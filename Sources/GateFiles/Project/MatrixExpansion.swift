@@ -15,8 +15,12 @@ struct MatrixExpansion {
 
   /// Every combination, the last axis changing fastest; nil, with diagnostics, if the matrix is invalid.
   func members(of matrix: YAMLValue) -> [[Choice]]? {
-    guard case .mapping(let axes) = matrix.content, !axes.isEmpty else {
+    guard case .mapping(let axes) = matrix.content else {
       context.expected("a mapping of lists", as: "matrix", not: matrix, example: "matrix: {clients: [1, 50]}")
+      return nil
+    }
+    guard !axes.isEmpty else {
+      context.printError("`matrix` is empty", at: matrix.place, hint: "such as `matrix: {clients: [1, 50]}`")
       return nil
     }
     guard axes.count <= Self.mostAxes else {
