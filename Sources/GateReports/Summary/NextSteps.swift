@@ -38,7 +38,7 @@ struct NextSteps {
 
   /// Advice without a command.
   var advice: [String] {
-    [limitAdvice, ptraceAdvice, repetitionAdvice].compactMap(\.self)
+    [limitAdvice, ptraceAdvice, repetitionAdvice, unavailableAdvice].compactMap(\.self)
   }
 
   private func names(_ verdict: Verdict) -> [String] {
@@ -113,6 +113,17 @@ struct NextSteps {
     }
   }
 
+  /// For the first scenario that is inconclusive since metrics of its gate have no value.
+  private var unavailableAdvice: String? {
+    let unsure = result.scenarios.filter { $0.verdict == .inconclusive && $0.failure == nil }
+    let unavailable = unsure.map { scenario in (scenario, scenario.metrics.filter(\.isUnavailable)) }
+    guard let (scenario, metrics) = unavailable.first(where: { !$1.isEmpty }) else { return nil }
+    let names = metrics.map { TerminalText.safe($0.metric.text) }.joined(separator: ", ")
+    let otherwise = scenario.gate.isStandard ? "write a `gate` without it" : "remove it from the `gate`"
+    let subject = TerminalText.safe(scenario.name.text)
+    return "\(subject): change the scenario so that it has a value for \(names), or \(otherwise)"
+  }
+
   private var ptraceAdvice: String? {
     advice(for: result.scenarios.filter(PtraceAdvice.isNeeded).map(\.name.text)) { "\($0) \(PtraceAdvice.text)" }
   }
@@ -143,4 +154,10 @@ struct NextSteps {
 extension ScenarioResult {
   /// The number of repetitions of the baseline; 0 without one.
   fileprivate var baselineCount: Int { summary.metrics.compactMap(\.baseline?.count).max() ?? 0 }
+}
+
+extension MetricResult {
+  fileprivate var isUnavailable: Bool {
+    if verdict == .inconclusive, case .unavailable = reason { true } else { false }
+  }
 }
