@@ -9,15 +9,14 @@ package enum GitQuery {
   /// The number of commits in `HEAD` that are not in the given commit.
   package static func commits(since commit: String, in root: String) -> Int? {
     guard isCommit(commit) else { return nil }
-    let words = ["git", "-C", root, "rev-list", "--count", "\(commit)..HEAD", "--"]
-    return output(of: words, atMost: 64).flatMap { Int($0.prefix { $0 != "\n" }) }
+    return line(of: ["rev-list", "--count", "\(commit)..HEAD", "--"], in: root).flatMap { Int($0) }
   }
 
   /// The first line of a commit's message, cut to 300 bytes.
   package static func subject(of commit: String, in root: String) -> String? {
     guard isCommit(commit) else { return nil }
-    let words = ["git", "-C", root, "log", "-1", "--format=%<(300,trunc)%s", "--no-show-signature", commit, "--"]
-    let line = output(of: words, atMost: 2048)?.prefix { $0 != "\n" }
+    let words = ["log", "-1", "--format=%<(300,trunc)%s", "--no-show-signature", commit, "--"]
+    let line = output(of: words, in: root, atMost: 2048)?.prefix { $0 != "\n" }
     var subject = Substring(line ?? "")
     while subject.last == " " { subject.removeLast() }
     return subject.isEmpty ? nil : String(subject)
@@ -26,8 +25,8 @@ package enum GitQuery {
   /// Whether tracked files differ from `HEAD`; untracked files do not count.
   package static func hasUncommittedChanges(in root: String) -> Bool? {
     // A configured file system monitor would be a program.
-    let words = ["git", "-C", root, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=no"]
-    return output(of: words, atMost: 16 << 20).map { !$0.isEmpty }
+    let words = ["-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=no"]
+    return output(of: words, in: root, atMost: 16 << 20).map { !$0.isEmpty }
   }
 
   /// The files that a change edits, relative to the top of the checkout: what differs between its last commit and the
@@ -38,7 +37,7 @@ package enum GitQuery {
   package static func files(editedBy commit: String?, since targets: [String], in root: String) -> [String]? {
     guard let ends = ends(ofChange: commit, since: targets, in: root) else { return nil }
     let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", ends.base, ends.last, "--"]
-    return output(of: ["git", "-C", root] + words, atMost: 16 << 20).map { $0.split(separator: "\0").map(String.init) }
+    return output(of: words, in: root, atMost: 16 << 20).map { $0.split(separator: "\0").map(String.init) }
   }
 
   private static func ends(
@@ -46,14 +45,12 @@ package enum GitQuery {
     since targets: [String],
     in root: String
   ) -> (base: String, last: String)? {
-    func line(_ words: String...) -> Substring? {
-      output(of: ["git", "-C", root] + words, atMost: 4096)?.prefix { $0 != "\n" }
-    }
-    let merge = line("rev-list", "--parents", "-n", "1", "HEAD", "--")?.split(separator: " ").map(String.init) ?? []
+    let parents = line(of: ["rev-list", "--parents", "-n", "1", "HEAD", "--"], in: root)
+    let merge = parents?.split(separator: " ").map(String.init) ?? []
     if merge.count == 3, merge[2] == commit { return (merge[1], merge[0]) }
     for last in [commit.flatMap { isCommit($0) ? $0 : nil }, "HEAD"].compactMap(\.self) {
       for target in targets {
-        if let base = line("merge-base", "--", target, last) { return (String(base), last) }
+        if let base = line(of: ["merge-base", "--", target, last], in: root) { return (base, last) }
       }
     }
     return nil
@@ -61,25 +58,25 @@ package enum GitQuery {
 
   /// The name with which commits are made here (`user.name`), cut to 300 characters.
   package static func userName(in root: String) -> String? {
-    line(of: ["git", "-C", root, "config", "user.name"]).map { String($0.prefix(300)) }
+    line(of: ["config", "user.name"], in: root).map { String($0.prefix(300)) }
   }
 
   /// The commit that a branch, tag or other revision names; a branch may be known only as that of `origin`.
   package static func commit(named revision: String, in root: String) -> String? {
     guard !revision.isEmpty, !revision.hasPrefix("-") else { return nil }
     return [revision, "origin/\(revision)"].lazy.compactMap { name in
-      line(of: ["git", "-C", root, "rev-parse", "--verify", "--quiet", "\(name)^{commit}"])
+      line(of: ["rev-parse", "--verify", "--quiet", "\(name)^{commit}"], in: root)
     }.first
   }
 
   /// The absolute path of the folder in which git stores the state of this checkout.
   package static func folder(of root: String) -> String? {
-    line(of: ["git", "-C", root, "rev-parse", "--absolute-git-dir"])
+    line(of: ["rev-parse", "--absolute-git-dir"], in: root)
   }
 
-  /// The first line of a program's output, if it has one.
-  private static func line(of words: [String]) -> String? {
-    let line = output(of: words, atMost: 4096)?.prefix { !$0.isNewline }
+  /// The first line of the output of a git command, if it has one.
+  private static func line(of words: [String], in root: String) -> String? {
+    let line = output(of: words, in: root, atMost: 4096)?.prefix { !$0.isNewline }
     return line.flatMap { $0.isEmpty ? nil : String($0) }
   }
 
@@ -91,13 +88,13 @@ package enum GitQuery {
   /// Keeps git from asking for passwords and from fetching objects missing from a partial clone.
   private static let quiet = ["GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"]
 
-  /// The output of a program that exits with 0 within two seconds; nil if it has more than `most` bytes.
-  private static func output(of words: [String], atMost most: Int) -> String? {
+  /// The output of a git command that exits with 0 within two seconds; nil if it has more than `most` bytes.
+  private static func output(of words: [String], in root: String, atMost most: Int) -> String? {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let started = start(words, output: ends[1])
+    let started = start(["git", "-C", root] + words, output: ends[1])
     close(ends[1])
     guard let child = started else { return nil }
     var bytes: [UInt8] = []

@@ -20,7 +20,7 @@ package enum DoctorFile {
 }
 
 private struct DoctorDocument: Encodable {
-  let tool = ["name": Tool.name, "version": Tool.version]
+  let tool = Tool.fields
   let canMeasure: Bool
   let method: MeasurementMethod?
   let noise: Noise?

@@ -183,6 +183,11 @@ struct WithSchema<Content: Encodable>: Encodable {
   }
 }
 
+extension Tool {
+  /// The field `tool` of documents that say which version wrote them.
+  static let fields = ["name": name, "version": version]
+}
+
 // MARK: - Messages
 
 extension DecodingError {

@@ -11,7 +11,7 @@ package enum NoiseFile {
 }
 
 private struct NoiseDocument: Encodable {
-  let tool = ["name": Tool.name, "version": Tool.version]
+  let tool = Tool.fields
   let run: RunInfo
   let verdict: Verdict
   let exitCode: Int32

@@ -61,7 +61,7 @@ private struct ResultDocument: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: ResultKey.self)
     try fields.encode(Schema.result.text, forKey: .schema)
-    try fields.encode(["name": Tool.name, "version": Tool.version], forKey: .tool)
+    try fields.encode(Tool.fields, forKey: .tool)
     try fields.encode(RunDocument(run: result.run, words: words), forKey: .run)
     try fields.encode(result.environment, forKey: .environment)
     try fields.encode(result.verdict, forKey: .verdict)

@@ -8,7 +8,7 @@ package enum SelfCheckFile {
 }
 
 private struct SelfCheckDocument: Encodable {
-  let tool = ["name": Tool.name, "version": Tool.version]
+  let tool = Tool.fields
   let run: RunInfo
   let verdict: Verdict
   let exitCode: Int32

@@ -10,8 +10,8 @@ struct CommitBuild {
   /// A branch, tag or other revision, as the user named it.
   let revision: String
   let commit: String
-  /// The root of the worktree.
-  let folder: String
+  /// The folder for the worktree and the record of its last build.
+  private let parent: String
   /// The repository's root.
   private let root: String
 
@@ -28,8 +28,11 @@ struct CommitBuild {
         hint: "fetch it first: a CI system often fetches only the commit under test")
     }
     (self.revision, self.commit, self.root) = (revision, commit, root)
-    folder = "\(gitFolder)/highwater/worktree"
+    parent = "\(gitFolder)/highwater"
   }
+
+  /// The root of the worktree.
+  var folder: String { "\(parent)/worktree" }
 
   /// Checks the commit out and builds it, unless the last build was the same.
   ///
@@ -45,7 +48,7 @@ struct CommitBuild {
     let state = Array("\(commit)\n\(command ?? "")\n".utf8)
     guard (try? SafeFile.read(built, atMost: 1 << 20)) != state else { return }
     // A build that fails or is interrupted leaves a state that is not the last one any more.
-    try SafeFile.makeFolder(String(folder.dropLast("/worktree".count)))
+    try SafeFile.makeFolder(parent)
     try SafeFile.write([], to: built)
     let name = "\(revision) (\(commit.prefix(9)))"
     invocation.console.say("building \(TerminalText.safe(name)) in a worktree")
