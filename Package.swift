@@ -81,6 +81,7 @@ let package = Package(
     module("Digests"),
     module("LinuxSystem"),
     .target(name: "CLinux"),
+    .target(name: "CCallStacks"),
     .systemLibrary(name: "PCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     module("RegularExpressions", over: ["PCRE2"]),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -147,6 +148,8 @@ let package = Package(
     tests(of: "LaunchRecords"),
     tests(of: "Digests"),
     tests(of: "LinuxSystem"),
+    .testTarget(
+      name: "CallStacksTests", dependencies: ["CCallStacks", "stacks-fixture"], swiftSettings: languageSettings()),
     tests(of: "RegularExpressions"),
     tests(of: "HTTPTransfer", with: ["LoopbackServers"]),
     tests(of: "GateCore", with: ["Statistics"]),
@@ -175,6 +178,7 @@ let package = Package(
       swiftSettings: languageSettings()),
     // What tests start
     .executableTarget(name: "supervisor-fixture", dependencies: ["CLinux"], path: "Tests/Fixtures/supervisor-fixture"),
+    .executableTarget(name: "stacks-fixture", dependencies: ["CCallStacks"], path: "Tests/Fixtures/stacks-fixture"),
     program("launch-fixture", at: "Tests/Fixtures/launch-fixture", over: ["MemoryMarkers"]),
     program("marks-fixture", at: "Tests/Fixtures/marks-fixture", over: ["MemoryMarkers"]),
     .executableTarget(name: "marks-in-c", dependencies: ["CMemoryMarkers"], path: "Tests/Fixtures/marks-in-c"),

@@ -1,0 +1,234 @@
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct hw_code {
+  pid_t process;
+  /// A thread of it that is alive; the first one may have ended, and then has neither mappings nor memory.
+  pid_t thread;
+  /// Whether the mappings must be read again.
+  int is_stale;
+  /// Sorted by address.
+  struct hw_mapping *mappings;
+  size_t count;
+  /// The text of `/proc/PID/maps`, which the paths are in.
+  char *text;
+  /// After a search in vain, the mappings are read again only after so many further ones.
+  unsigned patience, waited;
+  struct hw_symbols *perf_map;
+  struct hw_python *python;
+  uint64_t number;
+  /// Whether the process is in another pid namespace; -1 before it is known.
+  int is_in_namespace;
+};
+
+void hw_code_use_thread(struct hw_code *code, pid_t thread) { code->thread = thread; }
+
+const struct hw_symbols *hw_code_perf_map(const struct hw_code *code) { return code->perf_map; }
+
+uint64_t hw_code_number(const struct hw_code *code) { return code->number; }
+
+struct hw_code *hw_code_open(pid_t process) {
+  static uint64_t count;
+  struct hw_code *code = calloc(1, sizeof *code);
+  if (code == NULL) return NULL;
+  *code = (struct hw_code){
+    .process = process, .thread = process, .is_stale = 1, .is_in_namespace = -1, .number = ++count};
+  return code;
+}
+
+static void forget_mappings(struct hw_code *code) {
+  free(code->mappings);
+  free(code->text);
+  free(code->python);
+  code->mappings = NULL;
+  code->text = NULL;
+  code->python = NULL;
+  code->count = 0;
+}
+
+void hw_code_close(struct hw_code *code) {
+  if (code == NULL) return;
+  forget_mappings(code);
+  hw_symbols_free(code->perf_map);
+  free(code);
+}
+
+void hw_code_changed(struct hw_code *code) { code->is_stale = 1; }
+
+// MARK: - Reading /proc
+
+char *hw_read_process_file(pid_t thread, const char *name, size_t limit, size_t *length) {
+  char path[128];
+  snprintf(path, sizeof path, "/proc/%d/%s", (int)thread, name);
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status;
+  if (file < 0) return NULL;
+  size_t capacity = 0, filled = 0;
+  char *text = NULL;
+  ssize_t got = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  while (got > 0 && filled < limit) {
+    if (capacity - filled < 4096) {
+      char *larger = realloc(text, capacity = capacity * 2 + 16384);
+      if (larger == NULL) break;
+      text = larger;
+    }
+    got = read(file, text + filled, capacity - filled - 1);
+    if (got > 0) filled += (size_t)got;
+  }
+  close(file);
+  if (text != NULL) text[filled] = 0;
+  *length = filled;
+  return text;
+}
+
+/// Replaces the one escape of these paths, and removes what the kernel adds to those of deleted files.
+static void unescape(char *path) {
+  static const char suffix[] = " (deleted)";
+  size_t length = strlen(path), added = sizeof suffix - 1;
+  if (length > added && strcmp(path + length - added, suffix) == 0) path[length - added] = 0;
+  for (char *at; (at = strstr(path, "\\012")) != NULL; path = at + 1) {
+    *at = '\n';
+    memmove(at + 1, at + 4, strlen(at + 4) + 1);
+  }
+}
+
+/// Reads a line of `/proc/PID/maps`; whether the mapping is executable.
+static int read_mapping(char *line, struct hw_mapping *mapping) {
+  char permissions[5] = "";
+  unsigned major = 0, minor = 0;
+  int path = 0;
+  *mapping = (struct hw_mapping){0};
+  int found = sscanf(
+    line, "%lx-%lx %4s %lx %x:%x %lu %n", &mapping->start, &mapping->end, permissions, &mapping->offset, &major, &minor,
+    &mapping->inode, &path);
+  if (found < 7 || permissions[2] != 'x' || mapping->start >= mapping->end) return 0;
+  mapping->device = makedev(major, minor);
+  mapping->path = line + path;
+  unescape(mapping->path);
+  return 1;
+}
+
+/// Whether a line may be of an executable mapping; sscanf takes too long for the thousands of others.
+static int is_executable(const char *line) {
+  const char *space = strchr(line, ' ');
+  return space != NULL && strnlen(space, 4) == 4 && space[3] == 'x';
+}
+
+static int append(struct hw_code *code, size_t *capacity, const struct hw_mapping *mapping) {
+  if (code->count == *capacity) {
+    size_t larger = *capacity * 2 + 32;
+    struct hw_mapping *mappings = realloc(code->mappings, larger * sizeof *mappings);
+    if (mappings == NULL) return 0;
+    code->mappings = mappings;
+    *capacity = larger;
+  }
+  code->mappings[code->count++] = *mapping;
+  return 1;
+}
+
+static void read_mappings(struct hw_code *code) {
+  size_t length, capacity = 0;
+  forget_mappings(code);
+  code->is_stale = 0;
+  code->text = hw_read_process_file(code->thread, "maps", 64 << 20, &length);
+  if (code->text == NULL) return;
+  char *rest = code->text;
+  for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+    struct hw_mapping mapping;
+    if (is_executable(line) && read_mapping(line, &mapping) && !append(code, &capacity, &mapping)) return;
+  }
+}
+
+// MARK: - Finding
+
+/// The first mapping that ends after an address; `count` if none.
+static size_t first_after(const struct hw_code *code, uint64_t address) {
+  size_t low = 0, high = code->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (code->mappings[middle].end <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+static struct hw_mapping *mapping_at(const struct hw_code *code, uint64_t address) {
+  size_t at = first_after(code, address);
+  return at < code->count && code->mappings[at].start <= address ? &code->mappings[at] : NULL;
+}
+
+/// Reads the mappings again, since one that should be there is not; not each time, since stack words may be random.
+static struct hw_mapping *search_again(struct hw_code *code, uint64_t address) {
+  if (code->waited++ < code->patience) return NULL;
+  read_mappings(code);
+  struct hw_mapping *found = mapping_at(code, address);
+  code->waited = 0;
+  code->patience = found != NULL ? 0 : code->patience >= 4096 ? 4096 : code->patience * 2 + 1;
+  return found;
+}
+
+const struct hw_mapping *hw_code_find(struct hw_code *code, uint64_t address) {
+  if (code->is_stale) read_mappings(code);
+  struct hw_mapping *found = mapping_at(code, address);
+  if (found == NULL) found = search_again(code, address);
+  if (found != NULL && !found->is_resolved) hw_resolve_mapping(found, code->thread);
+  return found;
+}
+
+const struct hw_mapping *hw_code_mapping(struct hw_code *code, size_t at) {
+  if (code->is_stale) read_mappings(code);
+  if (at >= code->count) return NULL;
+  struct hw_mapping *mapping = &code->mappings[at];
+  if (!mapping->is_resolved) hw_resolve_mapping(mapping, code->thread);
+  return mapping;
+}
+
+struct hw_python **hw_code_python(struct hw_code *code) {
+  if (code->is_stale) read_mappings(code);
+  return &code->python;
+}
+
+int hw_code_overlaps(struct hw_code *code, uint64_t from, uint64_t to) {
+  if (code->is_stale) read_mappings(code);
+  size_t at = first_after(code, from);
+  return at < code->count && code->mappings[at].start < to;
+}
+
+// MARK: - Perf maps and threads
+
+/// The number of a thread, or a process, in its own pid namespace.
+static int own_number(pid_t thread) {
+  size_t length;
+  char *text = hw_read_process_file(thread, "status", 1 << 16, &length);
+  const char *line = text == NULL ? NULL : strstr(text, "\nNSpid:");
+  const char *end = line == NULL ? NULL : strchr(line + 1, '\n');
+  while (end != NULL && end > line && end[-1] >= '0' && end[-1] <= '9') end--;
+  int number = end == NULL ? (int)thread : atoi(end);
+  free(text);
+  return number;
+}
+
+pid_t hw_code_thread_number(struct hw_code *code, pid_t thread) {
+  if (code->is_in_namespace < 0) code->is_in_namespace = own_number(code->process) != code->process;
+  return code->is_in_namespace ? own_number(thread) : thread;
+}
+
+void hw_code_read_perf_map(struct hw_code *code) {
+  char name[64];
+  size_t length;
+  // The compiler names it by its own number of the process.
+  snprintf(name, sizeof name, "root/tmp/perf-%d.map", own_number(code->process));
+  char *text = hw_read_process_file(code->thread, name, 64 << 20, &length);
+  struct hw_symbols *symbols = text == NULL ? NULL : hw_symbols_of_perf_map(text, length);
+  if (symbols == NULL) return;
+  hw_symbols_free(code->perf_map);
+  code->perf_map = symbols;
+}

@@ -1,0 +1,88 @@
+/// Call stacks of stopped threads, and the names of their functions.
+///
+/// The DWARF unwind tables are read by libdw of elfutils, which is loaded at run time: without it, stacks are followed
+/// by frame pointers alone. What these functions read is not trusted: files may be damaged, and stack words random.
+///
+/// One thread of a process may use these functions at a time. What they store lives until the process exits.
+
+#ifndef HW_CCALLSTACKS_H
+#define HW_CCALLSTACKS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Loads libdw and libelf; NULL, or the reason why they cannot be loaded.
+///
+/// Call it once before any fork: the other functions work in forked processes, too. Forbids libdw to download files.
+const char *_Nullable hw_stacks_load(void);
+
+/// The module of code that no file holds, such as that of a JIT compiler.
+#define HW_NO_MODULE 0
+
+/// The most frames of a stack.
+#define HW_MAX_FRAMES 512
+
+/// A place in code.
+struct hw_place {
+  /// The number of an ELF file, for all processes; or `HW_NO_MODULE`.
+  uint32_t module;
+  /// Whether `address` is the one that a call returns to: then the call is just before it.
+  uint32_t is_return;
+  /// By the program headers of the file; without a module, the address in the process.
+  uint64_t address;
+};
+
+/// The executable mappings of a process.
+struct hw_code;
+
+/// NULL if there is no memory for it. The mappings are read at the first use.
+struct hw_code *_Nullable hw_code_open(pid_t process);
+
+void hw_code_close(struct hw_code *_Nullable code);
+
+/// Says that the mappings have changed: they are read again when they are next needed.
+void hw_code_changed(struct hw_code *_Nonnull code);
+
+/// Whether an executable mapping overlaps the addresses from `from` to before `to`.
+int hw_code_overlaps(struct hw_code *_Nonnull code, uint64_t from, uint64_t to);
+
+/// Reads which functions a JIT compiler has written to `/tmp/perf-PID.map`: the names of places without a module.
+///
+/// Call it again when there may be more of them, at the latest before the process is gone.
+void hw_code_read_perf_map(struct hw_code *_Nonnull code);
+
+/// Walks the stack of a thread in a ptrace stop; the number of places, the innermost first.
+///
+/// `is_complete` is whether the outermost frame was reached.
+int hw_walk(
+  struct hw_code *_Nonnull code, pid_t thread, struct hw_place *_Nonnull places, int capacity,
+  int *_Nonnull is_complete);
+
+/// A function of Python.
+struct hw_python_frame {
+  /// Its qualified name, and its file; both live until exit, and equal texts are the same pointer.
+  const char *_Nonnull function;
+  const char *_Nonnull file;
+  int line;
+};
+
+/// The Python functions that a thread in a ptrace stop runs, the innermost first.
+///
+/// The number of them; 0 if there is none, or if the interpreter is not CPython 3.11 to 3.13 with the global lock.
+int hw_python_frames(
+  struct hw_code *_Nonnull code, pid_t thread, struct hw_python_frame *_Nonnull frames, int capacity);
+
+/// The path of a module in the process that first used it.
+const char *_Nonnull hw_module_path(uint32_t module);
+
+/// The demangled name of the function at a place; empty if unknown. Equal names are the same pointer.
+///
+/// `code` is for places without a module.
+const char *_Nonnull hw_function_at(const struct hw_code *_Nullable code, struct hw_place place);
+
+/// The name of a symbol without what the compiler has added to it, demangled if it is of C++, Rust or Swift.
+///
+/// Lives until exit. Equal names are the same pointer.
+const char *_Nonnull hw_demangle(const char *_Nonnull symbol);
+
+#endif

@@ -1,0 +1,271 @@
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// MARK: - The libraries
+
+/// The functions of libelf and libdw, NULL until they are loaded.
+static struct {
+  __typeof__(elf_version) *elf_version;
+  __typeof__(elf_begin) *elf_begin;
+  __typeof__(elf_memory) *elf_memory;
+  __typeof__(dwarf_begin_elf) *dwarf_begin_elf;
+  __typeof__(dwarf_getcfi) *dwarf_getcfi;
+  __typeof__(dwarf_getcfi_elf) *dwarf_getcfi_elf;
+  __typeof__(dwarf_cfi_addrframe) *dwarf_cfi_addrframe;
+  __typeof__(dwarf_frame_info) *dwarf_frame_info;
+  __typeof__(dwarf_frame_cfa) *dwarf_frame_cfa;
+  __typeof__(dwarf_frame_register) *dwarf_frame_register;
+} dw;
+
+static int is_loaded;
+
+const char *hw_stacks_load(void) {
+  if (is_loaded) return NULL;
+  unsetenv("DEBUGINFOD_URLS");
+  void *libelf = dlopen("libelf.so.1", RTLD_NOW | RTLD_LOCAL);
+  void *libdw = libelf == NULL ? NULL : dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (libdw == NULL) return dlerror();
+  struct {
+    void *library;
+    const char *name;
+    void *function;
+  } wanted[] = {
+#define FUNCTION(library, name) {library, #name, &dw.name}
+    FUNCTION(libelf, elf_version), FUNCTION(libelf, elf_begin), FUNCTION(libelf, elf_memory),
+    FUNCTION(libdw, dwarf_begin_elf), FUNCTION(libdw, dwarf_getcfi), FUNCTION(libdw, dwarf_getcfi_elf),
+    FUNCTION(libdw, dwarf_cfi_addrframe), FUNCTION(libdw, dwarf_frame_info), FUNCTION(libdw, dwarf_frame_cfa),
+    FUNCTION(libdw, dwarf_frame_register),
+#undef FUNCTION
+  };
+  for (size_t at = 0; at < sizeof wanted / sizeof *wanted; at++) {
+    void *found = dlsym(wanted[at].library, wanted[at].name);
+    if (found == NULL) return dlerror();
+    memcpy(wanted[at].function, &found, sizeof found);
+  }
+  if (dw.elf_version(EV_CURRENT) == EV_NONE) return "libelf is too old";
+  is_loaded = 1;
+  return NULL;
+}
+
+// MARK: - The tables of a module
+
+/// The longest CPU time for the tables of one module; damaged ones are searched from end to end.
+#define MAX_NANOSECONDS 2000000000
+
+struct hw_unwind_tables {
+  /// `.eh_frame` and `.debug_frame`; NULL if there is none.
+  Dwarf_CFI *tables[2];
+  int64_t spent;
+};
+
+/// libdw reads all sections of DWARF at once, of which this is the largest known size, of Chromium.
+#define MAX_DWARF (UINT64_C(4) << 30)
+
+static Dwarf_CFI *debug_frame_of(struct hw_elf *elf) {
+  if (hw_elf_section(elf, ".debug_frame", 0) == NULL || hw_elf_section_sizes(elf) > MAX_DWARF) return NULL;
+  Elf *handle = elf->image == NULL ? dw.elf_begin(elf->file, ELF_C_READ, NULL) : NULL;
+  Dwarf *dwarf = handle == NULL ? NULL : dw.dwarf_begin_elf(handle, DWARF_C_READ, NULL);
+  return dwarf == NULL ? NULL : dw.dwarf_getcfi(dwarf);
+}
+
+/// The tables of a module; libelf may read the files later on, so they stay open.
+///
+/// ELF_C_READ copies what it reads: a file that is mapped into memory, and then truncated, would kill this process.
+static struct hw_unwind_tables *tables_of(struct hw_module *module) {
+  if (module->tables != NULL || !is_loaded || !module->is_elf) return module->tables;
+  module->tables = calloc(1, sizeof *module->tables);
+  if (module->tables == NULL) return NULL;
+  struct hw_elf *elf = &module->elf, debug;
+  Elf *handle = elf->image != NULL ? dw.elf_memory((char *)(uintptr_t)elf->image, elf->size)
+                                   : dw.elf_begin(elf->file, ELF_C_READ, NULL);
+  if (handle != NULL) module->tables->tables[0] = dw.dwarf_getcfi_elf(handle);
+  module->tables->tables[1] = debug_frame_of(elf);
+  if (module->tables->tables[1] != NULL || !hw_elf_open_debug_file(elf, module->path, &debug)) return module->tables;
+  module->tables->tables[1] = debug_frame_of(&debug);
+  if (module->tables->tables[1] == NULL) hw_elf_close(&debug);
+  return module->tables;
+}
+
+static int64_t cpu_time(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static Dwarf_Frame *find_frame(struct hw_module *module, uint64_t address) {
+  struct hw_unwind_tables *tables = tables_of(module);
+  Dwarf_Frame *frame = NULL;
+  if (tables == NULL || tables->spent > MAX_NANOSECONDS) return NULL;
+  int64_t before = cpu_time();
+  for (int at = 0; at < 2 && frame == NULL; at++) {
+    if (tables->tables[at] == NULL) continue;
+    if (dw.dwarf_cfi_addrframe(tables->tables[at], address, &frame) != 0) frame = NULL;
+  }
+  tables->spent += cpu_time() - before;
+  return frame;
+}
+
+// MARK: - Expressions
+
+/// More would be of damaged tables.
+#define MAX_EXPRESSIONS 65536
+#define MAX_OPERATIONS 64
+
+static struct hw_expression *expressions;
+static int expression_count;
+
+const struct hw_expression *hw_find_expression(int32_t number) {
+  return &expressions[number];
+}
+
+static void forget_expressions(void) {
+  for (int at = 0; at < expression_count; at++) free(expressions[at].operations);
+  expression_count = 0;
+}
+
+/// Stores an expression as a rule; `HW_RULE_UNDEFINED` if it is too long.
+static struct hw_rule add_expression(const Dwarf_Op *from, size_t count, int is_location) {
+  struct hw_rule undefined = {.kind = HW_RULE_UNDEFINED};
+  if (count == 0 || count > MAX_OPERATIONS || expression_count == MAX_EXPRESSIONS) return undefined;
+  if (expressions == NULL) expressions = calloc(MAX_EXPRESSIONS, sizeof *expressions);
+  struct hw_operation *operations = expressions == NULL ? NULL : calloc(count, sizeof *operations);
+  if (operations == NULL) return undefined;
+  for (size_t at = 0; at < count; at++) {
+    operations[at] = (struct hw_operation){from[at].atom, from[at].number, from[at].number2, from[at].offset};
+  }
+  expressions[expression_count] = (struct hw_expression){(int)count, is_location, operations};
+  return (struct hw_rule){.kind = HW_RULE_EXPRESSION, .value = expression_count++};
+}
+
+// MARK: - Rules
+
+static int fits(uint64_t number) { return (int64_t)number == (int32_t)number; }
+
+/// The CFA is nearly always a register plus an offset.
+static struct hw_rule cfa_rule(const Dwarf_Op *operations, size_t count) {
+  const Dwarf_Op *first = operations;
+  int is_short = count == 1 && first->atom >= DW_OP_breg0 && first->atom <= DW_OP_breg31;
+  uint64_t number = is_short ? first->atom - DW_OP_breg0 : first->number;
+  uint64_t offset = is_short ? first->number : first->number2;
+  if (!is_short && !(count == 1 && first->atom == DW_OP_bregx)) return add_expression(operations, count, 0);
+  if (number >= HW_REGISTERS || !fits(offset)) return (struct hw_rule){.kind = HW_RULE_UNDEFINED};
+  return (struct hw_rule){.kind = HW_RULE_REGISTER, .value = (int32_t)number, .offset = (int32_t)offset};
+}
+
+/// The rule of a register that is preserved; nearly always in memory at an offset to the CFA.
+static struct hw_rule saved_rule(const Dwarf_Op *operations, size_t count) {
+  int is_value = operations[count - 1].atom == DW_OP_stack_value;
+  size_t length = is_value ? count - 1 : count;
+  uint8_t code = operations[0].atom;
+  uint64_t offset = length == 2 ? operations[1].number : 0;
+  int has_offset = length == 1 || (length == 2 && operations[1].atom == DW_OP_plus_uconst && fits(offset));
+  if (code == DW_OP_call_frame_cfa && has_offset) {
+    return (struct hw_rule){.kind = is_value ? HW_RULE_CFA : HW_RULE_AT_CFA, .value = (int32_t)offset};
+  }
+  uint64_t number = code == DW_OP_regx ? operations[0].number : (uint64_t)(code - DW_OP_reg0);
+  if (count == 1 && (code == DW_OP_regx || (code >= DW_OP_reg0 && code <= DW_OP_reg31)) && number < HW_REGISTERS) {
+    return (struct hw_rule){.kind = HW_RULE_REGISTER, .value = (int32_t)number};
+  }
+  return add_expression(operations, length, !is_value);
+}
+
+static struct hw_rule register_rule(Dwarf_Frame *frame, int number) {
+  Dwarf_Op memory[3], *operations = NULL;
+  size_t count = 0;
+  // Until a function has saved a register, its table says nothing about it.
+  uint8_t kind = HW_PRESERVED >> number & 1 ? HW_RULE_NONE : HW_RULE_UNDEFINED;
+  struct hw_rule rule = {.kind = kind, .target = (uint8_t)number};
+  if (dw.dwarf_frame_register(frame, number, memory, &operations, &count) != 0) return rule;
+  if (count > 0) rule = saved_rule(operations, count);
+  else if (operations == NULL) rule.kind = HW_RULE_NONE;
+  rule.target = (uint8_t)number;
+  return rule;
+}
+
+/// Translates the rules of a frame; whether the calling frame can be computed with them.
+static int translate(Dwarf_Frame *frame, struct hw_row *row) {
+  Dwarf_Op *operations;
+  size_t count;
+  bool is_signal_frame = false;
+  *row = (struct hw_row){0};
+  if (dw.dwarf_frame_info(frame, NULL, NULL, &is_signal_frame) != HW_RETURN) return 0;
+  if (dw.dwarf_frame_cfa(frame, &operations, &count) != 0 || count == 0) return 0;
+  row->is_signal_frame = is_signal_frame;
+  row->cfa = cfa_rule(operations, count);
+  for (int number = 0; number < HW_REGISTERS; number++) {
+    struct hw_rule rule = register_rule(frame, number);
+    if (rule.kind != HW_RULE_NONE) row->rules[row->count++] = rule;
+  }
+  return row->cfa.kind != HW_RULE_UNDEFINED;
+}
+
+// MARK: - The cache
+
+/// A power of two. 6,000 places are many for a program (Java, 2026-11); a full table is emptied.
+#define CAPACITY 131072u
+
+static struct {
+  uint64_t address;
+  uint32_t module;
+  /// Its index in `rows`, or `NO_ROW`.
+  uint32_t row;
+} entries[CAPACITY];
+
+#define NO_ROW UINT32_MAX
+
+static struct hw_row *rows;
+static uint32_t entry_count, row_count, row_capacity;
+
+static unsigned slot_of(uint32_t module, uint64_t address) {
+  uint64_t mixed = (address ^ (uint64_t)module << 40) * UINT64_C(0x9e3779b97f4a7c15);
+  return (unsigned)(mixed >> 32) & (CAPACITY - 1);
+}
+
+static void forget_rows(void) {
+  memset(entries, 0, sizeof entries);
+  forget_expressions();
+  entry_count = row_count = 0;
+}
+
+/// Stores the row of an address; its index, or `NO_ROW`.
+static uint32_t add_row(struct hw_module *module, uint64_t address) {
+  if (row_count == row_capacity) {
+    uint32_t larger = row_capacity * 2 + 256;
+    struct hw_row *grown = realloc(rows, larger * sizeof *grown);
+    if (grown == NULL) return NO_ROW;
+    rows = grown;
+    row_capacity = larger;
+  }
+  Dwarf_Frame *frame = find_frame(module, address);
+  int is_usable = frame != NULL && translate(frame, &rows[row_count]);
+  free(frame);
+  return is_usable ? row_count++ : NO_ROW;
+}
+
+const struct hw_row *hw_find_row(uint32_t number, uint64_t address) {
+  struct hw_module *module = hw_module(number);
+  if (module == NULL) return NULL;
+  unsigned at = slot_of(number, address);
+  while (entries[at].module != HW_NO_MODULE && (entries[at].module != number || entries[at].address != address)) {
+    at = (at + 1) & (CAPACITY - 1);
+  }
+  if (entries[at].module == HW_NO_MODULE) {
+    if (entry_count == CAPACITY / 2) {
+      forget_rows();
+      at = slot_of(number, address);
+    }
+    uint32_t row = add_row(module, address);
+    entries[at].address = address;
+    entries[at].module = number;
+    entries[at].row = row;
+    entry_count++;
+  }
+  return entries[at].row == NO_ROW ? NULL : &rows[entries[at].row];
+}
