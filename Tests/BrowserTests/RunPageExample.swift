@@ -9,6 +9,7 @@ struct RunPageExample {
 
   /// The text for each field that comes from users or targets; nil for plausible texts.
   var userText: String?
+  var explanations: [ScenarioName: ProfileComparison] = [:]
 
   var html: String {
     let scenarios = [passing, failed, regressed]
@@ -19,7 +20,8 @@ struct RunPageExample {
     )
     let result = RunResult(run: run, environment: environment, scenarios: scenarios)
     return RunPage.text(
-      result, context: SummaryContext(exitCode: .regression, resultPath: userText ?? ".highwater/result.json"))
+      result, context: SummaryContext(exitCode: .regression, resultPath: userText ?? ".highwater/result.json"),
+      explanations: explanations)
   }
 
   private var environment: EnvironmentInfo {

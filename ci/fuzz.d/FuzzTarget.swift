@@ -21,7 +21,8 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
   var description: String { name }
 
   static let all: [FuzzTarget] = [
-    .project, .baseline, .result, .comparison, .history, .runLine, .launchRecord, .marks, .marksInC, .recording,
+    .project, .baseline, .profile, .result, .comparison, .history, .runLine, .launchRecord, .marks, .marksInC,
+    .recording,
     .procText, .kernelLog, .cgroups, .kernelFiles, .response, .address, .outbox, .variables, .checkout, .terminal,
     .regularExpression,
   ]

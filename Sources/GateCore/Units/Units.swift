@@ -5,6 +5,10 @@ package struct UnitError: Error, Sendable, Equatable {
   package let problem: String
   package let hint: String
 
+  package init(problem: String, hint: String) {
+    (self.problem, self.hint) = (problem, hint)
+  }
+
   /// Splits a text into a non-negative number and one of the units.
   static func split(
     _ text: String,

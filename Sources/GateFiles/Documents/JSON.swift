@@ -142,6 +142,7 @@ struct Schema {
   static let selfCheck = Schema(name: "highwater.selfcheck", version: 1)
   static let doctor = Schema(name: "highwater.doctor", version: 1)
   static let run = Schema(name: "highwater.run", version: 2)
+  static let profile = Schema(name: "highwater.profile", version: 1)
 
   var text: String { "\(name)/\(version)" }
 

@@ -26,15 +26,16 @@ struct HTMLPage {
       "base-uri 'none'",
       "form-action 'none'",
     ]
-    return PageTemplate.page.render([
+    var values: [String: Any] = [
       "policy": policy.joined(separator: "; "),
       "generator": "\(Tool.name) \(Tool.version)",
       "title": title,
       "styles": styles,
       "scripts": scripts,
-      "data": data.map(Self.harmless) as Any,
       "body": body,
-    ])
+    ]
+    values["data"] = data.map(Self.harmless)
+    return PageTemplate.page.render(values)
   }
 
   private static func sources(_ texts: [String]) -> String {
@@ -45,7 +46,7 @@ struct HTMLPage {
 
   /// JSON without characters that could end the script element or begin a comment in it (HTML standard, 4.12.1.3): `<`
   /// only occurs within strings, where an escape is equivalent.
-  private static func harmless(_ json: String) -> String {
+  static func harmless(_ json: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(json.utf8.count + 1024)
     for byte in json.utf8 {

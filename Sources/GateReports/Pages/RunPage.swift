@@ -5,11 +5,15 @@ package import GateCore
 ///
 /// Its sentences and tables are those of the terminal report; in addition it has curves.
 package enum RunPage {
-  /// A whole HTML file.
-  package static func text(_ result: RunResult, context: SummaryContext) -> String {
+  /// A whole HTML file, with what explains the memory of the scenarios for which it is known.
+  package static func text(
+    _ result: RunResult, context: SummaryContext, explanations: [ScenarioName: ProfileComparison] = [:]
+  ) -> String {
     let scenarios = result.scenarios.sorted { rank($0) < rank($1) }
     let sections = scenarios.enumerated().map { index, scenario in
-      RunPageScenario(index: index, count: scenarios.count, scenario: scenario, run: result.run, context: context)
+      RunPageScenario(
+        index: index, count: scenarios.count, scenario: scenario, run: result.run, context: context,
+        explanation: explanations[scenario.name])
     }
     let isRecording = context.command == .record
     var values: [String: Any] = [
@@ -29,8 +33,10 @@ package enum RunPage {
     return HTMLPage(
       title: title(of: result, isRecording: isRecording),
       body: PageTemplate.run.render(values),
-      styles: [PageText.chartStyle].compactMap(\.self) + [PageText.named("page.css"), PageText.named("run.css")],
-      scripts: [PageText.chartScript].compactMap(\.self) + [PageText.named("charts.js"), PageText.named("run.js")],
+      styles: [PageText.chartStyle].compactMap(\.self)
+        + (["page.css", "run.css"] + (explanations.isEmpty ? [] : ["flame.css"])).map(PageText.named),
+      scripts: [PageText.chartScript].compactMap(\.self)
+        + (["charts.js", "run.js"] + (explanations.isEmpty ? [] : ["flame.js"])).map(PageText.named),
       data: data
     ).text()
   }

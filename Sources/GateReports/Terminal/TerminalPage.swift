@@ -30,7 +30,7 @@ struct TerminalPage {
   mutating func paragraph(_ text: String, indent: Int, label: String = "", tone: Tone? = nil) {
     let margin = indent + TerminalText.columns(label)
     // Sentences do not depend on the terminal.
-    let text = style.unicode ? text : text.replacing("→", with: "->").replacing("…", with: "...")
+    let text = style.unicode ? text : TerminalText.withoutArrows(text)
     for (index, part) in TerminalText.wrapped(text, to: style.width - margin).enumerated() {
       let head = index == 0 ? spaces(indent) + style.painted(label, .faint) : spaces(margin)
       line(head + style.painted(part, tone))

@@ -61,6 +61,11 @@ package enum TerminalText {
     String(text.map { $0 == noBreakSpace ? " " : $0 })
   }
 
+  /// The report's own text in ASCII.
+  static func withoutArrows(_ text: String) -> String {
+    [("→", "->"), ("←", "<-"), ("…", "...")].reduce(text) { $0.replacing($1.0, with: $1.1) }
+  }
+
   enum Cut {
     case end, middle
   }

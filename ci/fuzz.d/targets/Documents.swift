@@ -37,6 +37,21 @@ extension FuzzTarget {
     _ = baseline.creep(under: .standard)
   }
 
+  /// A stored memory profile, compared with itself.
+  static let profile = FuzzTarget("profile", alsoWith: ["GateFilesTests/Golden/profile.json"]) { input in
+    let profile: ProfileSummary
+    do throws(FileError) {
+      profile = try ProfileFile.decode(input, path: "p.json")
+    } catch {
+      return try PrintedText.expectReadable(error.diagnostics)
+    }
+    try expectRoundTrip(profile, ProfileFile.encode) { try ProfileFile.decode($0, path: "p.json") }
+    try promise(ProfileFile.encode(profile).count <= ProfileFile.largest, "the file is too large")
+    let comparison = ProfileComparison(before: profile, now: profile)
+    try promise(comparison.finding?.culprit == nil, "a function is named though nothing changed")
+    try PrintedText.expectHarmless(ExplainReport.text([(ScenarioName("x"), comparison)], style: TerminalStyle()))
+  }
+
   /// A result file, and all reports of it.
   static let result = FuzzTarget("result", alsoWith: ["GateFilesTests/Golden/result.json"]) { input in
     let result: RunResult

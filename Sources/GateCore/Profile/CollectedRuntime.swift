@@ -3,16 +3,6 @@
 package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
   case java, node, python, go
 
-  /// The runtime of the main process, by its name and the files whose code it has mapped, such as `libjvm.so`.
-  ///
-  /// nil for others, and for Go, whose programs have no name in common: their files contain ``goBuildInformation``.
-  package init?(of result: ScenarioResult) {
-    let files = result.codeFiles.map { path in path.split(separator: "/").last.map(String.init) ?? path }
-    let names = files + [result.program].compactMap(\.self)
-    guard let runtime = Self.allCases.first(where: { names.contains(where: $0.isNamed) }) else { return nil }
-    self = runtime
-  }
-
   /// The runtime that a program of this name belongs to.
   package init?(program name: String) {
     guard let runtime = Self.allCases.first(where: { $0.isNamed(name) }) else { return nil }
@@ -22,7 +12,8 @@ package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
   /// The start of the build information that the Go linker writes into each program.
   package static let goBuildInformation = Array("\u{ff} Go buildinf:".unicodeScalars.map { UInt8($0.value) })
 
-  private func isNamed(_ name: String) -> Bool {
+  /// Whether the file of this name is the runtime's.
+  func isNamed(_ name: String) -> Bool {
     switch self {
     case .java: name == "java" || name.hasPrefix("libjvm.so")  // text from outside: OpenJDK
     case .node: name == "node" || name.hasPrefix("libnode.so")  // text from outside: Node.js
@@ -30,9 +21,4 @@ package enum CollectedRuntime: String, Sendable, Codable, CaseIterable {
     case .go: false
     }
   }
-}
-
-extension ScenarioResult {
-  /// The files whose code the main process had mapped; known only in the process that measured.
-  package var codeFiles: [String] { summary.composition?.codeFiles ?? [] }
 }

@@ -1,0 +1,221 @@
+/// A function by names that do not depend on the build: without versions, addresses and the compiler's suffixes.
+package struct FunctionName: Sendable, Hashable {
+  /// The library or program as in `libc.so`, or the script as in `server.py`; empty for code that no file holds.
+  package let module: String
+  /// Empty if it is unknown.
+  package let name: String
+  /// Whether it is a function of an interpreted or just-in-time compiled program.
+  package let isScript: Bool
+
+  /// Longer names are cut, so that files of them stay small, in bytes.
+  private static let longest = 400
+
+  package init(module: String, name: String, isScript: Bool = false) {
+    // The text of a name is split at these.
+    let isSplit = module.utf8.contains { $0 == UInt8(ascii: "!") || $0 == UInt8(ascii: ":") }
+    self.module = isSplit ? String(Self.cut(module).map { "!:".contains($0) ? "_" : $0 }) : Self.cut(module)
+    (self.name, self.isScript) = (Self.cut(name), isScript)
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.utf8.count <= longest ? text : String(text.unicodeScalars.prefix(longest / 4))
+  }
+
+  package init(_ function: CallTree.Function) {
+    self = function.module.isEmpty ? Self(script: function) : Self(native: function)
+  }
+
+  private init(native function: CallTree.Function) {
+    self.init(module: ModuleName.plain(function.module), name: SymbolName.plain(function.name))
+  }
+
+  private init(script function: CallTree.Function) {
+    let named = function.file == nil ? SymbolName.generated(function.name) : function
+    let module = named.file.map { ModuleName.script($0) } ?? ""
+    self.init(module: module, name: SymbolName.plain(named.name), isScript: !named.name.isEmpty)
+  }
+}
+
+extension FunctionName {
+  /// The name without parameters and return type.
+  package var shortName: String { QualifiedName.of(name) }
+}
+
+extension FunctionName: Comparable {
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.module, left.name) < (right.module, right.name)
+  }
+}
+
+extension FunctionName: CustomStringConvertible {
+  /// As in `libserver.so!remember`, `libserver.so!?`, `server.py:handle`, and without a module `!?`.
+  package var description: String {
+    module + (isScript ? ":" : "!") + (name.isEmpty ? "?" : name)
+  }
+}
+
+/// Names of files as parts of function names.
+private enum ModuleName {
+  /// As in `libc.so` of `/lib/libc-2.31.so.6 (deleted)`.
+  static func plain(_ path: String) -> String {
+    let file = lastPart(path.hasSuffix(deleted) ? path.dropLast(deleted.count) : path[...])
+    guard let end = suffix(of: file) else { return String(file) }
+    return library(file[..<end]) + ".so"
+  }
+
+  /// The last part of a script's path; with its folder if many scripts have that name.
+  static func script(_ path: String) -> String {
+    let file = lastPart(path[...])
+    guard commonScripts.contains(String(file)) else { return String(file) }
+    let folder = lastPart(path.dropLast(file.count + 1))
+    return folder.isEmpty ? String(file) : "\(folder)/\(file)"
+  }
+
+  private static let commonScripts: Set = ["__init__.py", "__main__.py", "index.js", "index.mjs", "index.ts"]
+
+  /// As the kernel writes it in `/proc/<pid>/maps`.
+  private static let deleted = " (deleted)"
+
+  private static func lastPart(_ path: Substring) -> Substring {
+    path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path
+  }
+
+  /// Where `.so` or `.so.6` begins.
+  private static func suffix(of file: Substring) -> Substring.Index? {
+    var end = file.endIndex
+    while let dot = file[..<end].lastIndex(of: ".") {
+      let part = file[file.index(after: dot)..<end]
+      if part == "so" { return dot }
+      guard part.allSatisfy(\.isASCIIDigit) else { return nil }
+      end = dot
+    }
+    return nil
+  }
+
+  /// Without a version as in `libc-2.31`, and the tag of Python's extensions as in `_json.cpython-311-x86_64-linux-gnu`.
+  private static func library(_ stem: Substring) -> String {
+    for tag in [".cpython-", ".abi", ".pypy"] {  // text from outside: PEP 3149
+      if let at = stem.firstIndex(of: "."), stem[at...].hasPrefix(tag) { return String(stem[..<at]) }
+    }
+    guard let dash = stem.lastIndex(of: "-") else { return String(stem) }
+    let version = stem[stem.index(after: dash)...]
+    let isVersion = version.contains(".") && version.allSatisfy { $0.isASCIIDigit || $0 == "." }
+    return String(isVersion ? stem[..<dash] : stem)
+  }
+}
+
+/// Names of functions.
+private enum SymbolName {
+  /// Suffixes of symbol versions, and of parts and copies of functions that compilers make (GCC, LLVM).
+  private static let suffixes = [
+    "@", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm.", " [clone ",
+  ]
+
+  /// What suffixes and hashes contain.
+  private static let marks = Set("@. [+:".utf8)
+
+  /// Without the compiler's suffixes and hashes; empty if it is only an address.
+  static func plain(_ name: String) -> String {
+    // Most names have nothing to remove.
+    guard name.hasPrefix("0x") || name.utf8.contains(where: marks.contains) else { return name }
+    var text = name[...]
+    if text.hasPrefix("0x") && text.dropFirst(2).allSatisfy(\.isHexDigit) { return "" }
+    for suffix in suffixes {
+      if let at = place(of: suffix, in: text) { text = text[..<at] }
+    }
+    return withoutCrateHashes(withoutOffset(withoutRustHash(text)))
+  }
+
+  /// A suffix is not the whole name; Objective-C, Go and Swift have names with `@` at the start only.
+  private static func place(of suffix: String, in text: Substring) -> Substring.Index? {
+    var at = text.startIndex
+    while let next = text[at...].dropFirst().firstIndex(of: suffix.first ?? " ") {
+      if text[next...].hasPrefix(suffix) { return next }
+      at = next
+    }
+    return nil
+  }
+
+  /// As in `server::remember::h0123456789abcdef` (Rust's legacy mangling).
+  private static func withoutRustHash(_ text: Substring) -> Substring {
+    let hash = text.suffix(19)
+    let isHash = hash.count == 19 && hash.hasPrefix("::h") && hash.dropFirst(3).allSatisfy(\.isHexDigit)
+    return isHash ? text.dropLast(19) : text
+  }
+
+  /// As in `remember+0x1f`.
+  private static func withoutOffset(_ text: Substring) -> Substring {
+    guard let plus = text.lastIndex(of: "+"), plus > text.startIndex else { return text }
+    let offset = text[text.index(after: plus)...]
+    let isOffset = offset.hasPrefix("0x") && offset.count > 2 && offset.dropFirst(2).allSatisfy(\.isHexDigit)
+    return isOffset ? text[..<plus] : text
+  }
+
+  /// As in `server[0123456789abcdef]::remember` (Rust's v0 mangling).
+  private static func withoutCrateHashes(_ text: Substring) -> String {
+    guard text.contains("[") else { return String(text) }
+    var (plain, rest) = ("", text)
+    while let open = rest.firstIndex(of: "["), let close = rest[open...].firstIndex(of: "]") {
+      let inside = rest[rest.index(after: open)..<close]
+      let isHash = inside.count >= 8 && inside.allSatisfy(\.isHexDigit)
+      let end = rest.index(after: close)
+      plain += rest[..<(isHash ? open : end)]
+      rest = rest[end...]
+    }
+    return plain + rest
+  }
+
+  /// The function of code that a runtime generated, by its name in a perf map: `py::handle:/srv/server.py` of CPython,
+  /// `JS:*handle /srv/server.js:12:3` of V8.
+  static func generated(_ name: String) -> CallTree.Function {
+    python(name) ?? javaScript(name) ?? CallTree.Function(module: "", name: name)
+  }
+
+  private static func python(_ name: String) -> CallTree.Function? {
+    guard name.hasPrefix("py::"), let end = name.lastIndex(of: ":") else { return nil }
+    let function = name.dropFirst(4).prefix { $0 != ":" }
+    return CallTree.Function(module: "", name: String(function), file: String(name[name.index(after: end)...]))
+  }
+
+  private static func javaScript(_ name: String) -> CallTree.Function? {
+    let kinds = ["JS", "LazyCompile", "Function", "Script", "Eval"]
+    let kind = name.prefix { $0 != ":" }
+    guard kinds.contains(String(kind)), kind.count < name.count else { return nil }
+    let call = name.dropFirst(kind.count + 1).drop { "*~^+-".contains($0) }
+    guard let space = call.lastIndex(of: " ") else { return CallTree.Function(module: "", name: String(call)) }
+    let parts = call[call.index(after: space)...].split(separator: ":", maxSplits: 1)
+    let line = parts.dropFirst().first.flatMap { Int($0.prefix(while: \.isASCIIDigit)) }
+    let function = space == call.startIndex ? "(anonymous)" : String(call[..<space])
+    return CallTree.Function(module: "", name: function, file: parts.first.map(String.init), line: line)
+  }
+}
+
+/// The name of a function of C++ without its return type and parameters.
+enum QualifiedName {
+  /// As in `std::__invoke` of `void std::__invoke<int>(int)`.
+  static func of(_ name: String) -> String {
+    guard name.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: " ") }) else { return name }
+    var (depth, start) = (0, name.startIndex)
+    for index in name.indices {
+      switch name[index] {
+      case "(" where depth == 0 && isOfParameters(name[start..<index]): return String(name[start..<index])
+      case "<", "(", "[", "{": depth += 1
+      case ">", ")", "]", "}": depth -= 1
+      case " " where depth == 0 && !name[..<index].hasSuffix("operator"): start = name.index(after: index)
+      default: break
+      }
+    }
+    return String(name[start...])
+  }
+
+  /// Whether parameters may follow: other parentheses are at the start of names, as in `(anonymous namespace)::f` and in
+  /// Go's `main.(*Table).grow`, and belong to `operator()`.
+  private static func isOfParameters(_ name: Substring) -> Bool {
+    guard let last = name.last else { return false }
+    return last != "." && last != ":" && !name.hasSuffix("operator")
+  }
+}
+
+extension Character {
+  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+}

@@ -1,0 +1,159 @@
+/// What a function is to the question of who holds memory.
+package enum FunctionRole: Sendable, Hashable {
+  /// One of the program or of a library.
+  case own
+  /// Where a program or a script starts: it says nothing unless it holds memory itself.
+  case entry
+  /// One that only allocates for its caller.
+  case allocator
+  /// The C library and the loader.
+  case system
+  /// A language's runtime, with the collected heap in which its memory is, if it has one.
+  case runtime(CollectedRuntime?)
+  /// Code without a name in no file.
+  case unknown
+
+  /// Whether it can be named as the function that holds memory.
+  package var isNamed: Bool { self == .own || self == .entry }
+}
+
+/// The roles of the functions of one program.
+///
+/// Rust's and C++'s names are alike: `core::` is only Rust's library if the program has Rust's runtime.
+struct RoleTable {
+  private let isRust: Bool
+  /// The runtime in whose heap objects are that no stack tells, if the program has one.
+  let collected: CollectedRuntime?
+
+  init(_ functions: some Sequence<FunctionName>) {
+    isRust = functions.contains { Self.rustMarks.match($0.name) }
+    collected = Self.rules.first { $0.collected != nil && functions.contains(where: $0.matches) }?.collected
+  }
+
+  func role(of name: FunctionName) -> FunctionRole {
+    if name.name.isEmpty && name.module.isEmpty { return .unknown }
+    if let rule = Self.rules.first(where: { $0.matches(name) }) { return rule.role }
+    return isRust && Self.rust.matches(name) ? Self.rust.role : .own
+  }
+}
+
+/// Names, each exact, or with a `*` at its start or end for any text.
+struct NamePatterns: ExpressibleByArrayLiteral {
+  private var exact: Set<String> = []
+  /// By their first byte, since there are many.
+  private var prefixes: [UInt8: [String]] = [:]
+  private var suffixes: [String] = []
+
+  init(arrayLiteral patterns: String...) {
+    for pattern in patterns {
+      if pattern.last == "*", let first = pattern.utf8.first {
+        prefixes[first, default: []].append(String(pattern.dropLast()))
+      } else if pattern.first == "*" {
+        suffixes.append(String(pattern.dropFirst()))
+      } else {
+        exact.insert(pattern)
+      }
+    }
+  }
+
+  func match(_ name: String) -> Bool {
+    guard let first = name.utf8.first else { return false }
+    return exact.contains(name) || prefixes[first]?.contains(where: name.hasPrefix) ?? false
+      || suffixes.contains(where: name.hasSuffix)
+  }
+}
+
+extension RoleTable {
+  /// The functions of one role.
+  private struct Rule {
+    let role: FunctionRole
+    var modules: NamePatterns = []
+    var names: NamePatterns = []
+    var scripts: NamePatterns = []
+
+    var collected: CollectedRuntime? {
+      if case .runtime(let runtime) = role { runtime } else { nil }
+    }
+
+    func matches(_ function: FunctionName) -> Bool {
+      if modules.match(function.module) { return true }
+      if function.isScript { return scripts.match(function.name) }
+      return names.match(QualifiedName.of(function.name))
+    }
+  }
+
+  private static let rustMarks: NamePatterns = [
+    "std::rt::*", "std::sys::*", "__rust_*", "rust_begin_unwind", "rust_eh_personality",
+  ]
+
+  private static let rust = Rule(
+    role: .runtime(nil), names: ["core::*", "alloc::*", "<core::*", "<alloc::*", "hashbrown::*", "<hashbrown::*"])
+
+  /// The first that matches counts.
+  private static let rules = [
+    Rule(
+      role: .allocator,
+      modules: [
+        "libhighwater-allocations.so", "libjemalloc.so", "libtcmalloc.so", "libtcmalloc_minimal.so", "libmimalloc.so",
+      ],
+      names: [
+        // The C library's, of static programs too.
+        "malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc",
+        "pvalloc", "free", "_int_malloc", "_int_realloc", "_int_memalign", "_int_free", "_mid_memalign", "sysmalloc*",
+        "systrim*", "malloc_consolidate", "tcache_init", "arena_get2*", "alloc_new_heap", "new_heap", "grow_heap",
+        "ptmalloc_init*", "__libc_malloc*", "__libc_calloc*", "__libc_realloc*", "__libc_memalign*", "__malloc*",
+        "__calloc*", "__realloc*", "strdup", "__strdup", "strndup", "__strndup",
+        // Other allocators, linked statically.
+        "je_*", "tcmalloc::*", "tc_malloc*", "tc_calloc*", "tc_realloc*", "tc_new*", "mi_malloc*", "mi_calloc*",
+        "mi_zalloc*", "mi_realloc*", "mi_heap_*", "mi_new*", "_mi_*", "do_malloc*",
+        // Those of languages.
+        "operator new*", "operator delete*", "_Znw*", "_Zna*", "__rust_alloc*", "__rust_realloc*", "__rdl_*", "__rg_*",
+        "swift_allocObject*", "_swift_allocObject*", "swift_slowAlloc*", "swift_allocBox*", "swift_bufferAllocate*",
+        "__gnu_cxx::new_allocator*", "std::__new_allocator*", "std::allocator_traits*", "std::allocator<*",
+        // What widespread programs and libraries wrap around them.
+        "g_malloc*", "g_realloc*", "g_try_malloc*", "g_slice_*", "g_strdup*", "xmalloc*", "xcalloc*", "xrealloc*",
+        "xstrdup*", "zmalloc*", "zcalloc*", "zrealloc*", "ztrymalloc*", "ztrycalloc*", "ztryrealloc*",
+        "sqlite3_malloc*", "sqlite3Malloc*", "sqlite3MemMalloc*", "sqlite3MemRealloc*", "sqlite3DbMalloc*",
+        "sqlite3DbRealloc*", "sqlite3Realloc*", "palloc*", "repalloc*", "AllocSet*", "MemoryContextAlloc*",
+        "ngx_alloc", "ngx_calloc", "ngx_palloc*", "ngx_pnalloc*", "ngx_pcalloc*", "ngx_create_pool", "apr_palloc*",
+        "CRYPTO_malloc*", "CRYPTO_zalloc*", "CRYPTO_realloc*",
+      ]),
+    Rule(
+      role: .system,
+      modules: [
+        "libc.so", "ld.so", "libpthread.so", "libdl.so", "librt.so", "libm.so", "ld-linux*", "ld-musl*", "libc.musl*",
+        "[vdso]", "linux-vdso.so",
+      ],
+      names: [
+        "_start", "start_thread", "clone", "clone3", "__clone*", "__libc_start*", "__libc_*", "_dl_*", "_IO_*", "mmap",
+        "mmap64", "__mmap*", "brk", "__brk", "sbrk", "__sbrk", "mremap", "memset", "memcpy", "memmove", "__memset*",
+        "__memcpy*", "__memmove*", "__strcpy*", "__stpcpy*", "__restore_rt",
+      ]),
+    Rule(
+      role: .runtime(.go), names: ["runtime.*", "runtime/*", "internal/runtime/*", "_rt0_*"]),
+    Rule(
+      role: .runtime(.java), modules: ["libjvm.so"],
+      scripts: [
+        "Interpreter", "StubRoutines*", "call_stub*", "vtable stub", "itable stub", "I2C/C2I adapters", "*Blob",
+      ]),
+    Rule(
+      role: .runtime(.node), modules: ["libv8*"], names: ["v8::*", "Builtins_*"],
+      scripts: ["Builtin:*", "BytecodeHandler:*", "Stub:*", "RegExp:*", "Handler:*"]),
+    Rule(role: .runtime(nil), modules: ["node", "libnode.so"]),
+    Rule(role: .runtime(nil), modules: ["python3*", "libpython3*", "<frozen *"], scripts: ["<frozen *"]),
+    Rule(
+      role: .runtime(nil),
+      modules: ["ruby", "libruby*", "perl", "libperl.so", "php", "libphp*", "lua", "liblua*", "libcoreclr.so"]),
+    Rule(
+      role: .runtime(nil),
+      modules: ["libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so"],
+      names: ["std::*", "<std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__rust_*", "rust_begin_unwind"]),
+    Rule(
+      role: .runtime(nil),
+      modules: ["libswift*"],
+      names: ["swift_*", "_swift_*", "swift::*", "Swift.*", "static Swift.*", "specialized Swift.*"]),
+    Rule(
+      role: .entry, names: ["main", "main.main", "__main", "*::main", "*.main"],
+      scripts: ["<module>", "(anonymous)", "*::main", "*.main"]),
+  ]
+}

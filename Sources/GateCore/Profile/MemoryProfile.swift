@@ -1,0 +1,74 @@
+/// What holds the anonymous memory of one process at its peak, by call stack.
+package struct MemoryProfile: Sendable, Equatable {
+  /// How it was measured, the best first.
+  package enum Method: String, Sendable, CaseIterable, Codable {
+    /// Page faults stopped the process, and allocations were sampled.
+    case stopsAndBlocks = "page-faults-and-blocks"
+    case stops = "page-faults"
+    case blocks
+    /// Only sizes of mappings (`smaps`), without stacks.
+    case mappings
+
+    /// Whether live blocks are known.
+    var samplesBlocks: Bool { self == .stopsAndBlocks || self == .blocks }
+  }
+
+  /// Why memory has no call stack.
+  package enum Cause: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+    /// The kernel filled the page, as in `read`.
+    case writtenByKernel = "written-by-kernel"
+    /// The stack could not be read.
+    case unknownStack = "unknown-stack"
+    case unknown
+  }
+
+  /// The name of the process (`comm`).
+  package var process: String
+  package var method: Method
+  /// The most memory that the process held (`VmHWM`).
+  package var peak: Bytes
+  /// The anonymous memory (`RssAnon`) at the snapshot nearest to the peak.
+  package var anonymous: Bytes
+  package var calls: CallTree
+  /// Heap pages beyond the live blocks: the allocator's data and holes.
+  ///
+  /// Negative if the samples overestimate the blocks; all of the heap if allocations were not sampled.
+  package var heapOverhead: Int64
+  package var unattributed: [Cause: Bytes]
+  /// The mean number of bytes from one sampled allocation to the next; zero if live blocks are not estimates.
+  package var samplingInterval: Bytes
+
+  package init(
+    process: String,
+    method: Method,
+    peak: Bytes,
+    anonymous: Bytes,
+    calls: CallTree,
+    heapOverhead: Int64 = 0,
+    unattributed: [Cause: Bytes] = [:],
+    samplingInterval: Bytes = .zero
+  ) {
+    self.process = process
+    self.method = method
+    self.peak = peak
+    self.anonymous = anonymous
+    self.calls = calls
+    self.heapOverhead = heapOverhead
+    self.unattributed = unattributed
+    self.samplingInterval = samplingInterval
+  }
+
+  /// The sum of its parts, which equals ``anonymous``.
+  package var sum: Bytes {
+    let total = calls.total
+    return Bytes(total.live + total.touched + heapOverhead + unattributed.values.reduce(0) { $0 + $1.count })
+  }
+}
+
+extension Sequence<MemoryProfile> {
+  /// The one with the median of the anonymous memory, the lower of the middle two; nil for none.
+  package var middle: MemoryProfile? {
+    let sorted = sorted { $0.anonymous < $1.anonymous }
+    return sorted.isEmpty ? nil : sorted[(sorted.count - 1) / 2]
+  }
+}

@@ -1,0 +1,195 @@
+/// What one build holds beside what an older one held.
+package struct ProfileComparison: Sendable, Equatable {
+  /// A node of the tree of calls of both builds, with its callees, after its caller.
+  package struct Call: Sendable, Equatable {
+    package var parent: Int?
+    package let function: FunctionName
+    package let role: FunctionRole
+    package var before: CallTree.Weight
+    package var now: CallTree.Weight
+  }
+
+  /// nil if there is only one build.
+  package let before: ProfileSummary?
+  package let now: ProfileSummary
+  package let calls: [Call]
+
+  package init(before: ProfileSummary? = nil, now: ProfileSummary) {
+    (self.before, self.now) = (before, now)
+    calls = Self.calls(before, now)
+  }
+
+  private struct Place: Hashable {
+    let parent: Int?
+    let function: FunctionName
+  }
+
+  /// The calls of the new build, then those that only the old one has.
+  private static func calls(_ before: ProfileSummary?, _ now: ProfileSummary) -> [Call] {
+    var (calls, places): ([Call], [Place: Int]) = ([], [:])
+    func add(_ summary: ProfileSummary, at key: WritableKeyPath<Call, CallTree.Weight>) {
+      var indexes: [Int] = []
+      for call in summary.calls {
+        let function = summary.functions[call.function]
+        let place = Place(parent: call.parent.map { indexes[$0] }, function: function.name)
+        let index = places[place] ?? calls.count
+        if index == calls.count {
+          calls.append(
+            Call(parent: place.parent, function: function.name, role: function.role, before: .zero, now: .zero))
+          places[place] = index
+        }
+        calls[index][keyPath: key] += call.weight
+        indexes.append(index)
+      }
+    }
+    add(now, at: \.now)
+    if let before { add(before, at: \.before) }
+    return calls
+  }
+}
+
+/// How a function is connected with the memory that it is named for.
+package enum MemoryEvidenceKind: String, Sendable, Hashable, CaseIterable, Codable {
+  /// It allocated blocks that are live.
+  case holds
+  /// It touched the pages first, which is not proof that it holds them.
+  case firstTouched = "first-touched"
+
+  /// The part of a process's memory that it is about.
+  package var part: MemoryPart { self == .holds ? .live : .touched }
+
+  func amount(_ weight: CallTree.Weight) -> Int64 { self == .holds ? weight.live : weight.touched }
+
+  func estimate(_ function: ProfileSummary.Function) -> ProfileSummary.Estimate {
+    self == .holds ? function.live : function.touched
+  }
+}
+
+/// What one function holds with its callees, in the old build and in the new one.
+package struct FunctionChange: Sendable, Hashable, Codable {
+  package var function: FunctionName
+  package var line: Int?
+  package var evidence: MemoryEvidenceKind
+  /// nil if there is only one build.
+  package var before: Bytes?
+  package var now: Bytes
+  /// The callers through which at least ``ProfileComparison/leastShare`` of the change came, the nearest first.
+  package var callers: [FunctionName]
+
+  /// What it holds more than before; all that it holds if there is only one build.
+  package var change: Bytes { now - (before ?? .zero) }
+
+  fileprivate func hasAmounts(of other: FunctionChange) -> Bool {
+    (evidence, before, now) == (other.evidence, other.before, other.now)
+  }
+}
+
+extension ProfileComparison {
+  /// The share of the growth that a function must hold to be named for it, and that must come through a caller to name
+  /// this, too (our prototype's rule: right for 5 of 5 regressions of a server, 2025).
+  package static let leastShare = 0.7
+
+  /// The most callers that are named.
+  private static let mostCallers = 4
+
+  /// The functions whose memory changed most, of one kind of evidence each; of one build, those that hold most.
+  ///
+  /// A caller that holds the same as the function it calls is not listed.
+  package func largestChanges(atMost count: Int) -> [FunctionChange] {
+    let all = [.holds, .firstTouched].flatMap(changes).filter { $0.change != .zero }
+    let sorted = all.sorted { left, right in
+      (-Int64(clamping: left.change.count.magnitude), left.now, left.function)
+        < (-Int64(clamping: right.change.count.magnitude), right.now, right.function)
+    }
+    var shown: [FunctionChange] = []
+    for change in sorted where shown.count < count {
+      let named = addingCallers(change)
+      if let last = shown.last, last.hasAmounts(of: named) {
+        if named.callers.contains(last.function) { shown[shown.count - 1] = named }
+        if last.callers.contains(named.function) || named.callers.contains(last.function) { continue }
+      }
+      shown.append(named)
+    }
+    return shown
+  }
+
+  /// All functions that may be named, without their callers.
+  func changes(_ evidence: MemoryEvidenceKind) -> [FunctionChange] {
+    let old = before.map { before in
+      Dictionary(
+        before.functions.map { ($0.name, evidence.estimate($0).median) }, uniquingKeysWith: { first, _ in first })
+    }
+    var changes: [FunctionChange] = []
+    var seen: Set<FunctionName> = []
+    for function in now.functions where function.role.isNamed {
+      seen.insert(function.name)
+      changes.append(
+        FunctionChange(
+          function: function.name, line: function.line, evidence: evidence,
+          before: old.map { Bytes($0[function.name] ?? 0) },
+          now: Bytes(evidence.estimate(function).median), callers: []))
+    }
+    for function in before?.functions ?? [] where function.role.isNamed && !seen.contains(function.name) {
+      changes.append(
+        FunctionChange(
+          function: function.name, line: function.line, evidence: evidence,
+          before: Bytes(evidence.estimate(function).median), now: .zero, callers: []))
+    }
+    return changes
+  }
+
+  func addingCallers(_ change: FunctionChange) -> FunctionChange {
+    var named = change
+    named.callers = callers(of: change.function, change.evidence)
+    return named
+  }
+
+  // MARK: Callers
+
+  /// The callers through which the change of a function came, the nearest first.
+  private func callers(of function: FunctionName, _ evidence: MemoryEvidenceKind) -> [FunctionName] {
+    var places = outermostCalls(of: function).map { (call: $0, change: change(of: calls[$0], evidence)) }
+    let total = Double(places.reduce(0) { $0 + $1.change })
+    var chain: [FunctionName] = []
+    while chain.count < Self.mostCallers {
+      let above = places.compactMap { place in
+        caller(of: place.call, without: chain + [function]).map { (call: $0, change: place.change) }
+      }
+      let groups = Dictionary(grouping: above) { calls[$0.call].function }
+      let sums = groups.map { (function: $0.key, share: Double($0.value.reduce(0) { $0 + $1.change }) / total) }
+      guard total != 0, let largest = sums.max(by: { ($0.share, $1.function) < ($1.share, $0.function) }),
+        largest.share >= Self.leastShare
+      else { break }
+      chain.append(largest.function)
+      places = groups[largest.function] ?? []
+    }
+    return chain
+  }
+
+  private func change(of call: Call, _ evidence: MemoryEvidenceKind) -> Int64 {
+    evidence.amount(call.now) - evidence.amount(call.before)
+  }
+
+  /// The calls of a function that it did not make itself.
+  private func outermostCalls(of function: FunctionName) -> [Int] {
+    var isWithin = [Bool](repeating: false, count: calls.count)
+    return calls.indices.filter { index in
+      let isInner = calls[index].parent.map { isWithin[$0] } ?? false
+      isWithin[index] = isInner || calls[index].function == function
+      return isWithin[index] && !isInner
+    }
+  }
+
+  /// The nearest caller that may be named, of the same language.
+  private func caller(of call: Int, without named: [FunctionName]) -> Int? {
+    var next = calls[call].parent
+    while let at = next {
+      let caller = calls[at]
+      if caller.role.isNamed, caller.function.isScript == named.last?.isScript, !named.contains(caller.function) {
+        return at
+      }
+      next = caller.parent
+    }
+    return nil
+  }
+}

@@ -1,0 +1,154 @@
+/// What several repetitions of one build hold, in names that do not depend on the build.
+package struct ProfileSummary: Sendable, Equatable {
+  /// An amount in several repetitions, in bytes.
+  package struct Estimate: Sendable, Hashable {
+    package let median: Int64
+    /// The largest difference between two repetitions.
+    package let spread: Int64
+
+    package init(median: Int64, spread: Int64 = 0) {
+      (self.median, self.spread) = (median, spread)
+    }
+
+    package static let zero = Estimate(median: 0)
+  }
+
+  /// One function, with the functions that it called.
+  package struct Function: Sendable, Equatable {
+    package let name: FunctionName
+    package let role: FunctionRole
+    /// The line that holds most.
+    package var line: Int?
+    /// Zero for those that are not named as holders, such as allocators.
+    package var live: Estimate
+    package var touched: Estimate
+
+    package init(
+      name: FunctionName, role: FunctionRole, line: Int? = nil, live: Estimate = .zero, touched: Estimate = .zero
+    ) {
+      (self.name, self.role, self.line, self.live, self.touched) = (name, role, line, live, touched)
+    }
+  }
+
+  /// A node of the tree of calls, with its callees, after its caller.
+  package struct Call: Sendable, Equatable {
+    package let parent: Int?
+    package let function: Int
+    package let weight: CallTree.Weight
+
+    package init(parent: Int?, function: Int, weight: CallTree.Weight) {
+      (self.parent, self.function, self.weight) = (parent, function, weight)
+    }
+  }
+
+  package var process: String
+  package var method: MemoryProfile.Method
+  package var repetitions: Int
+  package var samplingInterval: Bytes
+  /// The median of `VmHWM`.
+  package var peak: Bytes
+  package var anonymous: Estimate
+  /// Of the repetition with the median of ``anonymous``, so that they add up to it.
+  package var parts: [MemoryPart: Estimate]
+  package var functions: [Function]
+  package var calls: [Call]
+
+  package init(
+    process: String,
+    method: MemoryProfile.Method,
+    repetitions: Int,
+    samplingInterval: Bytes = .zero,
+    peak: Bytes,
+    anonymous: Estimate,
+    parts: [MemoryPart: Estimate],
+    functions: [Function] = [],
+    calls: [Call] = []
+  ) {
+    (self.process, self.method, self.repetitions) = (process, method, repetitions)
+    (self.samplingInterval, self.peak, self.anonymous) = (samplingInterval, peak, anonymous)
+    (self.parts, self.functions, self.calls) = (parts, functions, calls)
+  }
+}
+
+extension ProfileSummary {
+  /// A function of a stored summary.
+  package typealias StoredFunction = (name: FunctionName, live: Estimate, touched: Estimate)
+  /// A call of a stored summary.
+  package typealias StoredCall = (parent: Int?, function: FunctionName, weight: CallTree.Weight)
+
+  /// Adds functions and calls whose roles and places are not stored.
+  package mutating func add(_ stored: [StoredFunction], calls: [StoredCall]) {
+    let roles = RoleTable(stored.map(\.name) + calls.map(\.function))
+    functions = stored.map { name, live, touched in
+      Function(name: name, role: roles.role(of: name), live: live, touched: touched)
+    }
+    var indexes = Dictionary(zip(stored.map(\.name), stored.indices), uniquingKeysWith: { first, _ in first })
+    self.calls = calls.map { call in
+      let index = indexes[call.function, default: functions.count]
+      if index == functions.count {
+        indexes[call.function] = index
+        functions.append(Function(name: call.function, role: roles.role(of: call.function)))
+      }
+      return Call(parent: call.parent, function: index, weight: call.weight)
+    }
+  }
+}
+
+extension ProfileSummary.Estimate {
+  /// Summarises the values of repetitions, of which there is at least one.
+  init(_ values: [Int64]) {
+    let sorted = values.sorted()
+    guard let least = sorted.first, let most = sorted.last else {
+      self = .zero
+      return
+    }
+    let (low, high) = (sorted[(sorted.count - 1) / 2], sorted[sorted.count / 2])
+    self.init(median: low + (high - low) / 2, spread: most - least)
+  }
+}
+
+extension ProfileSummary {
+  /// Summarises the repetitions of one build; nil for none.
+  ///
+  /// The process and the method are those of the first; a repetition that was measured in another way does not count.
+  package init?(_ profiles: [MemoryProfile]) {
+    guard let first = profiles.first else { return nil }
+    let alike = profiles.filter { $0.method == first.method }
+    let calls = SummedCalls(alike.map(\.calls))
+    let anonymous = Estimate(alike.map(\.anonymous.count))
+    let middle = alike.middle?.anonymous ?? first.anonymous
+    self.init(
+      process: first.process,
+      method: first.method,
+      repetitions: alike.count,
+      samplingInterval: alike.map(\.samplingInterval).max() ?? .zero,
+      peak: Bytes(Estimate(alike.map(\.peak.count)).median),
+      anonymous: Estimate(median: middle.count, spread: anonymous.spread),
+      parts: Self.parts(zip(alike, calls.repetitions).map { ($0.anonymous == middle, MemoryPart.amounts($0, $1)) }),
+      functions: calls.functions,
+      calls: calls.calls)
+  }
+
+  private static func parts(
+    _ repetitions: [(isMiddle: Bool, amounts: [MemoryPart: Int64])]
+  ) -> [MemoryPart: Estimate] {
+    let middle = repetitions.first(where: \.isMiddle)?.amounts ?? [:]
+    let all = Set(repetitions.flatMap(\.amounts.keys))
+    return Dictionary(
+      uniqueKeysWithValues: all.map { part in
+        let spread = Estimate(repetitions.map { $0.amounts[part] ?? 0 }).spread
+        return (part, Estimate(median: middle[part] ?? 0, spread: spread))
+      })
+  }
+}
+
+extension MemoryPart {
+  /// The parts of one repetition.
+  fileprivate static func amounts(_ profile: MemoryProfile, _ calls: SummedCalls.Repetition) -> [MemoryPart: Int64] {
+    var amounts: [MemoryPart: Int64] = [.live: calls.total.live, .touched: calls.total.touched]
+    if let runtime = calls.collected { amounts[.collectedHeap(runtime.runtime)] = runtime.bytes }
+    amounts[profile.method.samplesBlocks ? .heapOverhead : .heap] = profile.heapOverhead
+    for (cause, bytes) in profile.unattributed { amounts[.unattributed(cause)] = bytes.count }
+    return amounts.filter { $0.value != 0 }
+  }
+}

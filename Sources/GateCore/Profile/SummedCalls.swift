@@ -1,0 +1,198 @@
+/// The call trees of several repetitions as one.
+///
+/// Allocators are left out, and functions without names that call each other in one module are one.
+struct SummedCalls {
+  /// What one repetition holds.
+  struct Repetition {
+    /// Without ``collected``.
+    var total = CallTree.Weight.zero
+    /// The pages of a collected heap.
+    var collected: (runtime: CollectedRuntime, bytes: Int64)?
+  }
+
+  private struct Place: Hashable {
+    let parent: Int?
+    let function: Int
+  }
+
+  private(set) var functions: [ProfileSummary.Function]
+  private(set) var calls: [ProfileSummary.Call] = []
+  private(set) var repetitions: [Repetition]
+
+  private let collected: CollectedRuntime?
+  private var places: [Place] = []
+  private var indexes: [Place: Int] = [:]
+
+  init(_ trees: [CallTree]) {
+    let (names, indexes) = Self.names(of: trees)
+    let roles = RoleTable(names)
+    collected = roles.collected
+    functions = names.map { ProfileSummary.Function(name: $0, role: roles.role(of: $0)) }
+    repetitions = trees.map { _ in Repetition() }
+    let nodes = zip(trees, indexes).map { tree, indexes in tree.nodes.isEmpty ? [] : merge(tree, indexes) }
+    let weights = zip(trees, nodes).map { tree, nodes in
+      var weights = [CallTree.Weight](repeating: .zero, count: places.count)
+      for (node, place) in zip(tree.nodes, nodes) { weights[place] += node.weight }
+      return weights
+    }
+    sumFunctions(weights)
+    calls = sumCalls(weights)
+    addLines(trees, indexes)
+  }
+
+  /// All names, and for each tree the index of the name of each function.
+  private static func names(of trees: [CallTree]) -> ([FunctionName], [[Int]]) {
+    var (names, known): ([FunctionName], [FunctionName: Int]) = ([], [:])
+    var seen: [CallTree.Function: Int] = [:]
+    func index(of function: CallTree.Function) -> Int {
+      let name = FunctionName(function)
+      let index = known[name] ?? names.count
+      if index == names.count { names.append(name) }
+      known[name] = index
+      seen[function] = index
+      return index
+    }
+    let indexes = trees.map { tree in tree.functions.map { seen[$0] ?? index(of: $0) } }
+    return (names, indexes)
+  }
+
+  // MARK: Places
+
+  /// The place of each node of a tree.
+  private mutating func merge(_ tree: CallTree, _ indexes: [Int]) -> [Int] {
+    var nodes: [Int] = []
+    nodes.reserveCapacity(tree.nodes.count)
+    for node in tree.nodes {
+      let (parent, function) = (node.parent.map { nodes[$0] }, indexes[node.function])
+      nodes.append(place(of: function, below: parent))
+    }
+    return nodes
+  }
+
+  private mutating func place(of function: Int, below parent: Int?) -> Int {
+    if let parent {
+      let (own, caller) = (functions[function], places[parent].function)
+      if own.role == .allocator || own.name.name.isEmpty && caller == function { return parent }
+    }
+    let place = Place(parent: parent, function: function)
+    if let index = indexes[place] { return index }
+    places.append(place)
+    indexes[place] = places.count - 1
+    return places.count - 1
+  }
+
+  // MARK: Sums
+
+  /// The calls with all that their callees hold.
+  private func sumCalls(_ weights: [[CallTree.Weight]]) -> [ProfileSummary.Call] {
+    let sums = weights.map { own in
+      var sums = own
+      for index in places.indices.reversed() {
+        if let parent = places[index].parent { sums[parent] += sums[index] }
+      }
+      return sums
+    }
+    return places.enumerated().map { index, place in
+      let live = ProfileSummary.Estimate(sums.map { $0[index].live })
+      let touched = ProfileSummary.Estimate(sums.map { $0[index].touched })
+      return .init(
+        parent: place.parent, function: place.function,
+        weight: .init(live: live.median, touched: touched.median))
+    }
+  }
+
+  /// Each function counts once per stack.
+  private mutating func sumFunctions(_ weights: [[CallTree.Weight]]) {
+    var sums = weights.map { _ in [CallTree.Weight](repeating: .zero, count: functions.count) }
+    for place in places.indices where weights.contains(where: { $0[place] != .zero }) {
+      let stack = stack(to: place)
+      let (holders, collected) = (holders(in: stack), collected(stack))
+      for repetition in weights.indices {
+        let weight = add(weights[repetition][place], to: repetition, collected: collected)
+        for function in holders { sums[repetition][function] += weight }
+      }
+    }
+    for function in functions.indices {
+      functions[function].live = .init(sums.map { $0[function].live })
+      functions[function].touched = .init(sums.map { $0[function].touched })
+    }
+  }
+
+  /// Adds to the repetition's totals; the weight without pages of a collected heap.
+  private mutating func add(
+    _ weight: CallTree.Weight, to repetition: Int, collected: CollectedRuntime?
+  ) -> CallTree.Weight {
+    var plain = weight
+    if let collected {
+      repetitions[repetition].collected = (
+        collected, (repetitions[repetition].collected?.bytes ?? 0) + weight.touched
+      )
+      plain.touched = 0
+    }
+    repetitions[repetition].total += plain
+    return plain
+  }
+
+  // MARK: Stacks
+
+  /// The functions from the innermost to the outermost.
+  private func stack(to place: Int) -> [Int] {
+    var (stack, next): ([Int], Int?) = ([], place)
+    while let at = next {
+      stack.append(places[at].function)
+      next = places[at].parent
+    }
+    return stack
+  }
+
+  /// The functions of a stack that may hold its memory: those of scripts if there are any, without a runtime's, and
+  /// without those where the program starts unless nothing else is left.
+  private func holders(in stack: [Int]) -> [Int] {
+    let named = stack.filter { functions[$0].role.isNamed }
+    let scripts = named.filter { functions[$0].name.isScript }
+    var kept = scripts.isEmpty ? named : scripts
+    while kept.count > 1, let last = kept.last, functions[last].role == .entry { kept.removeLast() }
+    var seen: Set<Int> = []
+    return kept.filter { seen.insert($0).inserted }
+  }
+
+  /// The runtime whose heap the pages belong to that this stack touched first, if it does not belong to another library.
+  private func collected(_ stack: [Int]) -> CollectedRuntime? {
+    guard let collected, let innermost = stack.first(where: { functions[$0].role.touchesForItself }) else { return nil }
+    let function = functions[innermost]
+    // All code of a Go program allocates in the runtime's heap, and so does generated code.
+    let isOfRuntime = collected == .go || function.name.isScript || function.role == .runtime(collected)
+    return isOfRuntime ? collected : nil
+  }
+
+  // MARK: Lines
+
+  /// The line of each function that holds most.
+  private mutating func addLines(_ trees: [CallTree], _ indexes: [[Int]]) {
+    var most = [Int64](repeating: 0, count: functions.count)
+    for (tree, indexes) in zip(trees, indexes) {
+      for (function, held) in zip(tree.functions.indices, tree.heldByFunction) {
+        guard let line = tree.functions[function].line, held > most[indexes[function]] else { continue }
+        most[indexes[function]] = held
+        functions[indexes[function]].line = line
+      }
+    }
+  }
+}
+
+extension FunctionRole {
+  fileprivate var touchesForItself: Bool { self != .allocator && self != .system }
+}
+
+extension CallTree {
+  /// What the nodes of each function hold with their callees; recursive calls count more than once.
+  fileprivate var heldByFunction: [Int64] {
+    var sums = nodes.map { $0.weight.live + $0.weight.touched }
+    var held = [Int64](repeating: 0, count: functions.count)
+    for index in nodes.indices.reversed() {
+      held[nodes[index].function] += sums[index]
+      if let parent = nodes[index].parent { sums[parent] += sums[index] }
+    }
+    return held
+  }
+}

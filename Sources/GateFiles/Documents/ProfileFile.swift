@@ -1,0 +1,213 @@
+package import GateCore
+
+/// Memory profiles of an approved build (`highwater.profile/1`): what later builds are compared with.
+///
+/// One line for each function and call, sorted by name, so that a diff shows what changed.
+package enum ProfileFile {
+  /// The largest file, written or read, in bytes.
+  package static let largest = 64 << 10
+
+  /// 16 TiB, so that the sum of all amounts in a file cannot overflow.
+  fileprivate static let largestAmount: Int64 = 1 << 44
+
+  /// Calls and functions that hold less than this part of the anonymous memory are left out.
+  private static let leastPart: Int64 = 1000
+
+  /// The summary as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
+  package static func encode(_ summary: ProfileSummary) -> [UInt8] {
+    var least = max(1, summary.anonymous.median / leastPart, ProfileDocument.least(of: summary, bytes: largest - 4096))
+    while true {
+      let bytes = JSON.encode(
+        WithSchema(schema: .profile, content: ProfileDocument(summary, least: least)), .pretty)
+      // Names with control characters take more than their length.
+      if bytes.count <= largest { return bytes }
+      least += max(1, least / 8)
+    }
+  }
+
+  /// Decodes a summary; the path is for messages.
+  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> ProfileSummary {
+    let hint = "restore the file from version control, or recreate it with `highwater approve`"
+    guard bytes.count <= largest else {
+      throw FileError(
+        code: .tooLarge, path: path, problem: "has \(bytes.count) bytes, at most \(largest) are allowed", hint: hint)
+    }
+    return try JSON.decode(DecodedProfile.self, from: bytes, path: path, hint: hint).document.summary
+  }
+}
+
+private struct DecodedProfile: Decodable {
+  let document: ProfileDocument
+
+  init(from decoder: any Decoder) throws {
+    try Schema.profile.check(decoder)
+    document = try ProfileDocument(from: decoder)
+  }
+}
+
+private struct ProfileDocument: Codable {
+  let process: String
+  let method: MemoryProfile.Method
+  let repetitions: Int
+  let samplingInterval: Bytes
+  let peak: Bytes
+  /// `MEDIAN SPREAD NAME`, with the name `RssAnon`.
+  let anonymous: PartLine
+  let parts: [PartLine]
+  /// `LIVE SPREAD TOUCHED SPREAD NAME`, with callees.
+  let functions: [FunctionLine]
+  /// `LIVE TOUCHED NAME`, with callees, indented by one space for each caller.
+  let calls: [CallLine]
+}
+
+extension ProfileDocument {
+  /// Of a process's name (`comm`), of which the kernel keeps 15 bytes.
+  private static let longestProcess = 64
+
+  init(_ summary: ProfileSummary, least: Int64) {
+    process = String(summary.process.unicodeScalars.prefix(Self.longestProcess))
+    (method, repetitions) = (summary.method, summary.repetitions)
+    (samplingInterval, peak) = (summary.samplingInterval, summary.peak)
+    anonymous = PartLine(amount: summary.anonymous, name: PartLine.whole)
+    parts = summary.parts.map { PartLine(amount: $0.value, name: $0.key.coded) }.sorted { $0.name < $1.name }
+    functions = summary.functions.filter { $0.live.median + $0.touched.median >= least }
+      .sorted { $0.name < $1.name }
+      .map(FunctionLine.init)
+    calls = CallLine.lines(of: summary, least: least)
+  }
+
+  var summary: ProfileSummary {
+    let amounts = parts.compactMap { line in (try? MemoryPart(coded: line.name)).map { ($0, line.amount) } }
+    var summary = ProfileSummary(
+      process: process, method: method, repetitions: repetitions, samplingInterval: samplingInterval, peak: peak,
+      anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
+    summary.add(functions.map { ($0.name, $0.live, $0.touched) }, calls: CallLine.calls(calls))
+    return summary
+  }
+
+  /// The amount from which on all lines have about this many bytes.
+  static func least(of summary: ProfileSummary, bytes: Int) -> Int64 {
+    let names = summary.functions.map { $0.name.description.utf8.count }
+    // Quotes, comma, indentation and amounts.
+    var lines = zip(summary.functions, names).map { ($0.live.median + $0.touched.median, $1 + 40) }
+    var depths: [Int] = []
+    for call in summary.calls {
+      depths.append(call.parent.map { depths[$0] + 1 } ?? 0)
+      lines.append((call.weight.live + call.weight.touched, names[call.function] + depths[depths.count - 1] + 30))
+    }
+    var rest = bytes
+    for (amount, size) in lines.sorted(by: { $0.0 > $1.0 }) {
+      rest -= size
+      if rest < 0 { return amount + 1 }
+    }
+    return 1
+  }
+}
+
+// MARK: - Lines
+
+/// A part of the memory: unknown ones are ignored.
+private struct PartLine: SingleValueCodable {
+  let amount: ProfileSummary.Estimate
+  let name: String
+
+  static let whole = "RssAnon"
+
+  init(amount: ProfileSummary.Estimate, name: String) {
+    (self.amount, self.name) = (amount, name)
+  }
+
+  var coded: String { "\(amount.median) \(amount.spread) \(name)" }
+
+  init(coded: String) throws {
+    let (numbers, name) = try NumberedLine.parse(coded[...], numbers: 2)
+    self.init(amount: .init(median: numbers[0], spread: numbers[1]), name: String(name))
+  }
+}
+
+private struct FunctionLine: SingleValueCodable {
+  let name: FunctionName
+  let live: ProfileSummary.Estimate
+  let touched: ProfileSummary.Estimate
+
+  init(_ function: ProfileSummary.Function) {
+    (name, live, touched) = (function.name, function.live, function.touched)
+  }
+
+  var coded: String { "\(live.median) \(live.spread) \(touched.median) \(touched.spread) \(name)" }
+
+  init(coded: String) throws {
+    let (numbers, name) = try NumberedLine.parse(coded[...], numbers: 4)
+    self.name = try FunctionName(coded: String(name))
+    live = .init(median: numbers[0], spread: numbers[1])
+    touched = .init(median: numbers[2], spread: numbers[3])
+  }
+}
+
+private struct CallLine: SingleValueCodable {
+  let depth: Int
+  let name: FunctionName
+  let weight: CallTree.Weight
+
+  init(depth: Int, name: FunctionName, weight: CallTree.Weight) {
+    (self.depth, self.name, self.weight) = (depth, name, weight)
+  }
+
+  var coded: String {
+    String(repeating: " ", count: depth) + "\(weight.live) \(weight.touched) \(name)"
+  }
+
+  init(coded: String) throws {
+    let line = coded.drop { $0 == " " }
+    let (numbers, name) = try NumberedLine.parse(line, numbers: 2)
+    self.init(
+      depth: coded.count - line.count, name: try FunctionName(coded: String(name)),
+      weight: .init(live: numbers[0], touched: numbers[1]))
+  }
+
+  /// The calls that hold enough, each after its caller, sorted by name.
+  static func lines(of summary: ProfileSummary, least: Int64) -> [CallLine] {
+    let calls = summary.calls
+    let kept = calls.indices.filter { calls[$0].weight.live + calls[$0].weight.touched >= least }
+    let byCaller = Dictionary(grouping: kept) { calls[$0].parent }
+    func sorted(below caller: Int?) -> [Int] {
+      let calls = (byCaller[caller] ?? []).map { ($0, summary.functions[summary.calls[$0].function].name) }
+      return calls.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+    var lines: [CallLine] = []
+    var open = sorted(below: nil).reversed().map { (call: $0, depth: 0) }
+    while let (call, depth) = open.popLast() {
+      let function = summary.functions[calls[call].function]
+      lines.append(CallLine(depth: depth, name: function.name, weight: calls[call].weight))
+      open += sorted(below: call).reversed().map { (call: $0, depth: depth + 1) }
+    }
+    return lines
+  }
+
+  /// The calls with the indexes of their callers; a line that is indented too far belongs to the line before.
+  static func calls(_ lines: [CallLine]) -> [ProfileSummary.StoredCall] {
+    var callers: [Int] = []
+    return lines.enumerated().map { index, line in
+      callers.removeLast(max(0, callers.count - line.depth))
+      defer { callers.append(index) }
+      return (callers.last, line.name, line.weight)
+    }
+  }
+}
+
+/// Amounts in bytes and a name, separated by spaces.
+private enum NumberedLine {
+  static func parse(_ line: Substring, numbers count: Int) throws -> ([Int64], Substring) {
+    let words = line.split(separator: " ", maxSplits: count, omittingEmptySubsequences: false)
+    let numbers = words.prefix(count).compactMap { Int64($0) }
+    guard numbers.count == count, words.count == count + 1 else {
+      throw UnitError(problem: "is `\(shown(line))`, expected \(count) numbers and a name", hint: "")
+    }
+    guard numbers.allSatisfy({ $0.magnitude <= ProfileFile.largestAmount }) else {
+      throw UnitError(problem: "is `\(shown(line))`, an amount is too large", hint: "")
+    }
+    return (numbers, words[count])
+  }
+
+  private static func shown(_ text: Substring) -> String { String(text.prefix(80)).printable }
+}

@@ -1,0 +1,156 @@
+import GateCore
+
+extension FunctionName {
+  /// As in `remember()`, or `?` without a name.
+  var displayText: String {
+    guard !name.isEmpty else { return "?" }
+    let text = shortName
+    return TerminalText.safe(text.last.map { $0.isLetter || $0.isNumber || $0 == "_" } == true ? "\(text)()" : text)
+  }
+
+  /// As in `handle_request`.
+  fileprivate var callerText: String { name.isEmpty ? "?" : TerminalText.safe(shortName) }
+
+  /// As in ` (libserver.so)` or ` (server.py:12)`; empty if no file holds it.
+  func place(line: Int?) -> String {
+    module.isEmpty ? "" : " (\(TerminalText.safe(module))\(isScript ? line.map { ":\($0)" } ?? "" : ""))"
+  }
+}
+
+extension FunctionChange {
+  /// As in `remember() ← handle_request (libserver.so)`.
+  func path(callers count: Int = .max) -> String {
+    let names = [function.displayText] + callers.prefix(count).map(\.callerText)
+    return names.joined(separator: " ← ") + function.place(line: line)
+  }
+
+  /// As in `+28.6 MiB held by remember() ← handle_request (libserver.so)`.
+  fileprivate var text: String {
+    "\(Format.difference(Double(change.count))) \(evidence.words) \(path())"
+  }
+}
+
+extension MemoryEvidenceKind {
+  var words: String {
+    switch self {
+    case .holds: "held by"
+    case .firstTouched: "first touched by"
+    }
+  }
+
+  /// In a table.
+  var shortWords: String {
+    switch self {
+    case .holds: "held"
+    case .firstTouched: "first touch"
+    }
+  }
+}
+
+extension CulpritFinding {
+  /// One sentence: which function explains the rise, or why none is named.
+  package var text: String {
+    switch self {
+    case .named(let culprit): "\(culprit.change.text), \(Format.share(culprit.share * 100)) of the rise"
+    case .noRise: "anonymous memory did not rise"
+    case .otherMethod(let before, let now):
+      "no function is named: the builds were measured in different ways (before: \(before.name), now: \(now.name))"
+    case .noStacks: "no function is named: only the sizes of mappings are known, not call stacks"
+    case .tooFewRepetitions(let before, let now):
+      "no function is named: the noise is unknown with \(Format.count(before, "repetition")) before and \(now) now; 2 of "
+        + "each are needed"
+    case .belowNoise(let largest?, let least):
+      "no function is named: the largest rise, \(largest.text), is not clearly above the noise (at least "
+        + "\(Format.amount(least)) would be)"
+    case .belowNoise(nil, let least):
+      "no function is named: the rise is not clearly above the noise (at least \(Format.amount(least)) would be)"
+    case .spread(let largest):
+      "no function is named: the rise is spread over several, the largest are "
+        + largest.map(\.text).joined(separator: "; ")
+    case .other(let part, let rise): "\(Format.difference(Double(rise.count))) \(part.riseText)"
+    }
+  }
+}
+
+extension MemoryPart {
+  /// In a table.
+  var name: String {
+    switch self {
+    case .live: "live blocks"
+    case .touched: "pages by first touch"
+    case .collectedHeap(let runtime): "garbage-collected heap (\(runtime.heapName))"
+    case .heap: "heap, holders unknown"
+    case .heapOverhead: "heap overhead and holes"
+    case .unattributed(let cause): "not attributed: \(cause.text)"
+    }
+  }
+
+  /// What a rise of it means.
+  fileprivate var riseText: String {
+    switch self {
+    case .live, .touched: name
+    case .collectedHeap(let runtime):
+      "in the garbage-collected heap of \(runtime.heapName): \(runtime.profiler) shows what holds objects there"
+    case .heap: "in the heap: who holds it is unknown, since allocations were not sampled"
+    case .heapOverhead:
+      "of heap overhead and holes: freed memory that the allocator keeps, or fragmentation; no function holds it"
+    case .unattributed(let cause): "without a call stack: \(cause.text)"
+    }
+  }
+}
+
+extension MemoryProfile.Cause {
+  fileprivate var text: String {
+    switch self {
+    case .writtenByKernel: "written by the kernel"
+    case .unknownStack: "unreadable call stack"
+    case .unknown: "unknown"
+    }
+  }
+}
+
+extension CollectedRuntime {
+  fileprivate var heapName: String {
+    switch self {
+    case .java: "HotSpot"
+    case .node: "V8"
+    case .python: "CPython"
+    case .go: "Go"
+    }
+  }
+
+  fileprivate var profiler: String {
+    switch self {
+    case .java: "`jcmd PID GC.class_histogram`"
+    case .node: "`node --heap-prof`"
+    case .python: "`tracemalloc`"
+    case .go: "the heap profile of `runtime/pprof`"
+    }
+  }
+}
+
+extension MemoryProfile.Method {
+  fileprivate var name: String {
+    switch self {
+    case .stopsAndBlocks: "page faults and sampled allocations"
+    case .stops: "page faults"
+    case .blocks: "sampled allocations"
+    case .mappings: "sizes of mappings"
+    }
+  }
+
+  private var limits: String {
+    switch self {
+    case .stopsAndBlocks: "live blocks are estimates; who touched a page first need not hold it"
+    case .stops: "who holds heap memory is unknown; who touched a page first need not hold it"
+    case .blocks: "live blocks are estimates; memory outside the heap is not attributed"
+    case .mappings: "no call stacks"
+    }
+  }
+
+  /// The method and its limits.
+  func text(repetitions: Int, samplingInterval: Bytes) -> String {
+    let interval = samplingInterval > .zero ? ", one sample for each \(Format.amount(samplingInterval)) on average" : ""
+    return "\(name) of \(Format.count(repetitions, "repetition"))\(interval); \(limits)"
+  }
+}

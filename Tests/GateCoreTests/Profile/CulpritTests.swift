@@ -1,0 +1,278 @@
+import Statistics
+import Testing
+
+@testable import GateCore
+
+/// A server with a cache, a table that is loaded once, and temporary fields (`../shared/WHY.md`, section 2).
+private let server: Stacks = [
+  "server!main;server!serve;server!handle_request;server!cache_put;libc.so.6!malloc": .init(live: 3_400_000),
+  "server!main;server!serve;server!handle_request;server!remember;libc.so.6!malloc": .init(live: 200_000),
+  "server!main;server!serve;server!handle_request;server!parse_field;libc.so.6!malloc": .init(live: 90_000),
+  "server!main;server!load_table;libc.so.6!memset": .init(touched: 4_194_304),
+]
+
+private let request = "server!main;server!serve;server!handle_request"
+
+private func stacks(_ base: Stacks, adding stack: String, _ weight: CallTree.Weight) -> Stacks {
+  base.merging([stack: weight]) { $0 + $1 }
+}
+
+@Suite("The function that explains a rise")
+struct CulpritTests {
+  struct Variant: CustomTestStringConvertible {
+    let testDescription: String
+    let stack: String
+    let weight: CallTree.Weight
+    let culprit: String
+    let evidence: MemoryEvidenceKind
+  }
+
+  @Test(
+    "Each variant of the server is explained by its function, with sampled blocks",
+    arguments: [
+      Variant(
+        testDescription: "leak of 32 B", stack: "\(request);server!remember", weight: .init(live: 1_920_000),
+        culprit: "server!remember", evidence: .holds),
+      Variant(
+        testDescription: "leak of 100 B", stack: "\(request);server!remember", weight: .init(live: 6_000_000),
+        culprit: "server!remember", evidence: .holds),
+      Variant(
+        testDescription: "leak of 500 B", stack: "\(request);server!remember", weight: .init(live: 30_000_000),
+        culprit: "server!remember", evidence: .holds),
+      Variant(
+        testDescription: "twice the cache", stack: "\(request);server!cache_put", weight: .init(live: 3_400_000),
+        culprit: "server!cache_put", evidence: .holds),
+      Variant(
+        testDescription: "block of 1 MiB", stack: "server!main;server!load_table", weight: .init(touched: 1_048_576),
+        culprit: "server!load_table", evidence: .firstTouched),
+      Variant(
+        testDescription: "spike of 30 MiB", stack: "\(request);server!small_spike", weight: .init(live: 31_457_280),
+        culprit: "server!small_spike", evidence: .holds),
+    ])
+  func variants(_ variant: Variant) {
+    for seed in 1...20 {
+      var instrument = NoisyInstrument(interval: .kibibytes(4), seed: UInt64(seed))
+      let comparison = ProfileComparison(
+        before: instrument.repetitions(3, of: server),
+        now: instrument.repetitions(3, of: stacks(server, adding: variant.stack, variant.weight)))
+      let change = comparison.finding?.culprit?.change
+      #expect(change?.function.description == variant.culprit)
+      #expect(change?.evidence == variant.evidence)
+    }
+  }
+
+  @Test("The line has the growth, the callers that carry it, and its share of the rise")
+  func culpritLine() throws {
+    let comparison = ProfileComparison(
+      before: server, now: stacks(server, adding: "\(request);server!remember", .init(live: 30_000_000)))
+    let culprit = try #require(comparison.finding?.culprit)
+    #expect(culprit.change.change == Bytes(30_000_000))
+    #expect(culprit.change.before == Bytes(200_000))
+    #expect(culprit.change.callers.map(\.name) == ["handle_request", "serve", "main"])
+    #expect(culprit.share == 1)
+  }
+
+  @Test("Nothing is named for 1,000 random programs that did not change")
+  func equalBuilds() {
+    var numbers = SeededNumbers(seed: 18)
+    for trial in 0..<1000 {
+      let program = randomProgram(&numbers)
+      var instrument = NoisyInstrument(interval: .kibibytes(16), seed: UInt64(trial))
+      let comparison = ProfileComparison(
+        before: instrument.repetitions(3, of: program), now: instrument.repetitions(3, of: program))
+      #expect(comparison.finding?.culprit == nil)
+    }
+  }
+
+  private func randomProgram(_ numbers: inout SeededNumbers) -> Stacks {
+    var program: Stacks = [:]
+    for _ in 0..<(2 + numbers.next(below: 12)) {
+      let depth = 1 + numbers.next(below: 5)
+      let stack = (0..<depth).map { level in "server!f\(level)_\(numbers.next(below: 3))" }
+      let bytes = Int64(1 << (12 + numbers.next(below: 13)))
+      let weight: CallTree.Weight = numbers.next(below: 3) == 0 ? .init(touched: bytes) : .init(live: bytes)
+      program[(["server!main"] + stack).joined(separator: ";"), default: .zero] += weight
+    }
+    return program
+  }
+
+  @Test("A recursive function counts once per stack, and is not its own caller")
+  func recursion() throws {
+    let deep = "server!main;server!walk;server!walk;server!visit;server!walk;server!walk"
+    let comparison = ProfileComparison(
+      before: [deep: .init(live: 1_000_000)],
+      now: [deep: .init(live: 9_000_000), "\(deep);server!walk": .init(live: 9)])
+    let change = try #require(comparison.finding?.culprit?.change)
+    #expect(change.function.name == "visit")
+    #expect(change.now == Bytes(9_000_009))
+    #expect(change.callers.map(\.name) == ["walk", "main"])
+    let walk = try #require(comparison.changes(.holds).first { $0.function.name == "walk" })
+    #expect(walk.now == Bytes(9_000_009))
+  }
+
+  @Test("A function with two callers is named, and its callers are not")
+  func twoCallers() throws {
+    let comparison = ProfileComparison(
+      before: [:],
+      now: [
+        "a!main;a!read;a!keep": .init(live: 5_000_000), "a!main;a!write;a!keep": .init(live: 5_000_000),
+      ])
+    let change = try #require(comparison.finding?.culprit?.change)
+    #expect(change.function.name == "keep")
+    #expect(change.callers == [])
+  }
+
+  @Test("Other versions of libraries and compilers do not matter")
+  func renamed() {
+    let before = "a!main;libstore-1.2.so.3!store.constprop.0;libc-2.31.so!malloc"
+    let now = "a!main;libstore-1.3.so.4 (deleted)!store.isra.0.cold;libc.so.6!__libc_malloc@@GLIBC_2.2.5"
+    let held = CallTree.Weight(live: 9_000_000)
+    let comparison = ProfileComparison(before: [before: held], now: [now: held])
+    #expect(comparison.finding == .noRise)
+    #expect(comparison.calls.map(\.function.description) == ["a!main", "libstore.so!store"])
+  }
+
+  @Test("A script's functions are named instead of its interpreter's, and its first line only for its own memory")
+  func scripts() throws {
+    let interpreter = "python3.11!main;app.py:<module>;python3.11!_PyEval_EvalFrameDefault;app.py:handle;lib.so!grow"
+    let comparison = ProfileComparison(before: [:], now: [interpreter: .init(touched: 9_000_000)])
+    let change = try #require(comparison.finding?.culprit?.change)
+    #expect(change.function == FunctionName(module: "app.py", name: "handle", isScript: true))
+    #expect(change.line == 12)
+    #expect(change.callers.map(\.description) == ["app.py:<module>"])
+  }
+
+  @Test(
+    "Pages of a garbage collector's heap have no holder",
+    arguments: [
+      ("node!main;libv8.so!v8::internal::Heap::Scavenge", CollectedRuntime.node),
+      ("node!main;node!v8::Call;app.js:load", .node),
+      ("java!main;libjvm.so!JavaCalls::call_helper;Server.java:handle;libc.so.6!memset", .java),
+      ("server!runtime.main;server!main.main;server!main.load", .go),
+    ])
+  func collectedHeaps(stack: String, runtime: CollectedRuntime) {
+    let comparison = ProfileComparison(before: [:], now: [stack: .init(touched: 9_000_000)])
+    #expect(comparison.finding == .other(part: .collectedHeap(runtime), rise: Bytes(9_000_000)))
+  }
+
+  @Test("A buffer outside of the collected heap has one")
+  func bufferOfNode() {
+    let stack = "node!main;node!v8::Call;app.js:loadBuffers;node!node::Buffer::New;libc.so.6!calloc"
+    let comparison = ProfileComparison(before: [:], now: [stack: .init(touched: 9_000_000)])
+    #expect(comparison.finding?.culprit?.change.function.name == "loadBuffers")
+  }
+
+  @Test("No function is named for a rise that is spread over many, that is noise, or that is not the functions'")
+  func silence() {
+    let spread = (0..<5).map { ("a!main;a!part\($0)", CallTree.Weight(live: 2_000_000)) }
+    let many = ProfileComparison(before: [:], now: Stacks(uniqueKeysWithValues: spread))
+    guard case .spread(let largest)? = many.finding else {
+      Issue.record("\(String(describing: many.finding))")
+      return
+    }
+    #expect(largest.count == 3)
+
+    let repetitions = [3, 5, 7].map { MemoryProfile(["a!main;a!f": .init(live: $0 << 20)]) }
+    let risen = [9, 11, 13].map { MemoryProfile(["a!main;a!f": .init(live: $0 << 20)]) }
+    guard case .belowNoise(let first?, let least)? = ProfileComparison(before: repetitions, now: risen).finding else {
+      Issue.record("a rise of 6 MiB is not clear beside a noise of 4 MiB")
+      return
+    }
+    #expect(first.change == .mebibytes(6))
+    #expect(least == .mebibytes(12))
+
+    let holes = [MemoryProfile](repeating: MemoryProfile(server, heapOverhead: 9 << 20), count: 3)
+    let plain = [MemoryProfile](repeating: MemoryProfile(server), count: 3)
+    #expect(ProfileComparison(before: plain, now: holes).finding == .other(part: .heapOverhead, rise: .mebibytes(9)))
+    #expect(ProfileComparison(before: holes, now: plain).finding == .noRise)
+    let uneven = [0, 4, 9].map { MemoryProfile(server, heapOverhead: $0 << 20) }
+    #expect(
+      ProfileComparison(before: plain, now: uneven).finding == .belowNoise(largest: nil, least: .mebibytes(27)))
+    let unsampled = holes.map { profile in
+      var profile = profile
+      profile.method = .stops
+      profile.heapOverhead += profile.calls.total.live
+      profile.calls = CallTree([:])
+      return profile
+    }
+    #expect(ProfileSummary(unsampled)?.parts[.heap]?.median == (9 << 20) + server.values.reduce(0) { $0 + $1.live })
+    #expect(ProfileComparison(before: [plain[0]], now: holes).finding == .tooFewRepetitions(before: 1, now: 3))
+  }
+}
+
+@Suite("Memory profiles")
+struct MemoryProfileTests {
+  @Test("The parts of a repetition add up to its anonymous memory, also with a collected heap and recursion")
+  func closure() throws {
+    let stacks: Stacks = server.merging([
+      "server!main;libv8.so!v8::Run;libv8.so!v8::Heap": .init(touched: 777_777),
+      "server!main;server!f;server!f": .init(live: 55, touched: 66),
+    ]) { $1 }
+    let profile = MemoryProfile(stacks, heapOverhead: -12_345)
+    #expect(profile.sum == profile.anonymous)
+    let summary = try #require(ProfileSummary([profile, MemoryProfile(server), MemoryProfile(stacks)]))
+    #expect(Bytes(summary.parts.values.reduce(0) { $0 + $1.median }) == profile.anonymous)
+    #expect(summary.parts[.collectedHeap(.node)]?.median == 777_777)
+  }
+
+  @Test("Of one build, those that hold most at the peak are listed")
+  func oneBuild() throws {
+    let summary = try #require(ProfileSummary([MemoryProfile(server)]))
+    let comparison = ProfileComparison(now: summary)
+    #expect(comparison.finding == nil)
+    let changes = comparison.largestChanges(atMost: 3)
+    // A function that holds the same as its callee is only its caller.
+    #expect(changes.map(\.function.name) == ["load_table", "handle_request", "cache_put"])
+    #expect(changes[1].callers.map(\.name) == ["serve", "main"])
+  }
+
+  @Test(
+    "Names do not depend on the build",
+    arguments: [
+      ("/lib/x86_64-linux-gnu/libc.so.6", "malloc", "libc.so!malloc"),
+      ("libc-2.31.so", "__libc_malloc@@GLIBC_2.2.5", "libc.so!__libc_malloc"),
+      ("libfoo-1.2.so.3.4 (deleted)", "f.part.0.cold", "libfoo.so!f"),
+      ("ld-linux-x86-64.so.2", "_dl_start", "ld-linux-x86-64.so!_dl_start"),
+      ("_json.cpython-311-x86_64-linux-gnu.so", "scan_once", "_json.so!scan_once"),
+      ("python3.11", "0x7f001122", "python3.11!?"),
+      ("server", "server::remember::h0123456789abcdef", "server!server::remember"),
+      ("server", "server[0123456789abcdef]::remember", "server!server::remember"),
+      ("server", "Table<int [16]>::grow(int) [clone .isra.0]", "server!Table<int [16]>::grow(int)"),
+      ("server", "main.(*Table).grow.func1+0x1f", "server!main.(*Table).grow.func1"),
+      ("a!b:c", "f", "a_b_c!f"),
+      ("", "py::handle:/srv/app.py", "app.py:handle"),
+      ("", "py::handle:/srv/pkg/__init__.py", "pkg/__init__.py:handle"),
+      ("", "LazyCompile:*handle /srv/app.js:12:3", "app.js:handle"),
+      ("", "JS:~ /srv/app.js:1:1", "app.js:(anonymous)"),
+      ("", "com.example.Server::handle", ":com.example.Server::handle"),
+      ("", "", "!?"),
+    ])
+  func plainNames(module: String, name: String, plain: String) throws {
+    let function = FunctionName(CallTree.Function(module: module, name: name))
+    #expect(function.description == plain)
+    #expect(try FunctionName(coded: plain) == function)
+  }
+
+  @Test(
+    "Functions that only pass memory on are not named",
+    arguments: [
+      ("libc.so!malloc", FunctionRole.allocator), ("server!operator new(unsigned long)", .allocator),
+      ("server!swift_slowAlloc", .allocator), ("libhighwater-allocations.so!hook", .allocator),
+      ("libc.so!qsort", .system), ("server!__libc_start_main_impl", .system),
+      ("libstdc++.so!?", .runtime(nil)), ("server!void std::__invoke_impl<void>(int)", .runtime(nil)),
+      ("server!std::enable_if<true>::type own::f<int>(int)", .own), ("server!core::Engine::load()", .own),
+      ("server!(anonymous namespace)::load(int)", .own), ("server!server::main", .entry),
+      ("server!runtime.mallocgc", .runtime(.go)), ("libjvm.so!?", .runtime(.java)), (":Interpreter", .runtime(.java)),
+      ("server!remember", .own), ("libserver.so!?", .own), ("!?", .unknown),
+    ])
+  func roles(name: String, role: FunctionRole) throws {
+    let name = try FunctionName(coded: name)
+    #expect(RoleTable([name]).role(of: name) == role)
+  }
+
+  @Test("Rust's library is known by Rust's runtime")
+  func rustLibrary() {
+    let names = ["std::rt::lang_start", "core::ops::call_once"].map { FunctionName(module: "server", name: $0) }
+    #expect(RoleTable(names).role(of: names[1]) == .runtime(nil))
+  }
+}

@@ -1,0 +1,155 @@
+import FoundationEssentials
+import GateCore
+import GateFiles
+import Testing
+
+/// A server with functions of several kinds, and hostile names.
+enum ProfileExample {
+  static func profile(growth: Int64 = 0) -> MemoryProfile {
+    var calls = CallTree.Builder()
+    let (main, handle) = (function("server", "main"), function("server", "handle_request(char const*)"))
+    let remember = function("libstore-1.2.so.3", "remember.isra.0")
+    calls.add(.init(live: 28_600_000 + growth), stack: [main, handle, remember, function("libc.so.6", "malloc")])
+    calls.add(.init(live: 3_400_000, touched: 8192), stack: [main, handle, function("server", "cache;put")])
+    calls.add(.init(touched: 1_048_576), stack: [main, function("", "load", file: "/srv/app.py", line: 12)])
+    calls.add(.init(live: 70_000), stack: [main, function("libgone.so", "")])
+    calls.add(.init(live: 90_000), stack: [main, function("server", "a b\n::error::\u{1b}[31m")])
+    let total = calls.tree.total
+    return MemoryProfile(
+      process: "server", method: .stopsAndBlocks, peak: .mebibytes(40),
+      anonymous: Bytes(total.live + total.touched + 500_000 + 4096), calls: calls.tree, heapOverhead: 500_000,
+      unattributed: [.writtenByKernel: Bytes(4096)], samplingInterval: .kibibytes(64))
+  }
+
+  static func function(_ module: String, _ name: String, file: String? = nil, line: Int? = nil) -> CallTree.Function {
+    CallTree.Function(module: module, name: name, file: file, line: line)
+  }
+
+  static func summary(growth: Int64 = 0) throws -> ProfileSummary {
+    try #require(ProfileSummary([profile(growth: growth), profile(growth: growth + 5), profile(growth: growth + 9)]))
+  }
+}
+
+@Suite("Stored memory profiles")
+struct ProfileFileTests {
+  @Test("The file has one sorted line for each function and call")
+  func golden() throws {
+    try DocumentGolden.expect(ProfileFile.encode(ProfileExample.summary()), toBe: "profile.json")
+  }
+
+  @Test("A stored profile gives the same finding as the one that was stored")
+  func roundTrip() throws {
+    let old = try ProfileExample.summary()
+    let stored = ProfileFile.encode(old)
+    let decoded = try ProfileFile.decode(stored, path: "p.json")
+    #expect(ProfileFile.encode(decoded) == stored)
+    #expect((decoded.parts, decoded.anonymous) == (old.parts, old.anonymous))
+    let now = try ProfileExample.summary(growth: 9_000_000)
+    let finding = ProfileComparison(before: decoded, now: now).finding
+    #expect(finding == ProfileComparison(before: old, now: now).finding)
+    #expect(finding?.culprit?.change.function.description == "libstore.so!remember")
+  }
+
+  @Test("A finding has a form in JSON, so that results can hold it")
+  func finding() throws {
+    let comparison = ProfileComparison(
+      before: try ProfileExample.summary(), now: try ProfileExample.summary(growth: 9_000_000))
+    let culprit = try #require(comparison.finding?.culprit)
+    for finding: CulpritFinding in [
+      .named(culprit: culprit), .spread(largest: [culprit.change]), .noRise,
+      .other(part: .collectedHeap(.java), rise: Bytes(7)),
+    ] {
+      let coded = try JSONEncoder().encode(finding)
+      #expect(try JSONDecoder().decode(CulpritFinding.self, from: coded) == finding)
+    }
+  }
+
+  @Test("The file of a huge program has at most 64 KiB and keeps what holds most")
+  func huge() throws {
+    var calls = CallTree.Builder()
+    for index in 0..<2000 {
+      let long = String(repeating: "x", count: index % 300)
+      let stack = (0...(index % 40)).map { ProfileExample.function("m\($0 % 7).so", "f\(index / 4)_\($0)\(long)") }
+      calls.add(.init(live: Int64(index) * 1000), stack: stack)
+    }
+    var profile = ProfileExample.profile()
+    profile.calls = calls.tree
+    let summary = try #require(ProfileSummary([profile]))
+    let bytes = ProfileFile.encode(summary)
+    #expect(bytes.count <= ProfileFile.largest && bytes.count > ProfileFile.largest / 2)
+    let kept = try ProfileFile.decode(bytes, path: "p.json").functions.map(\.live.median).max()
+    #expect(kept == summary.functions.map(\.live.median).max())
+  }
+
+  @Test(
+    "A malformed profile is rejected with its location and the reason",
+    arguments: [
+      ("28600000 10 0 0 libstore", "`functions[0]` has the name `libstore`, expected MODULE!FUNCTION"),
+      ("28600000 10 0 a!b", "`functions[0]` is `28600000 10 0 a!b`, expected 4 numbers and a name"),
+      ("99999999999999999999 1 0 0 a!b", "`functions[0]` is `9999"),
+      ("9999999999999999 1 0 0 a!b", "`functions[0]` is `9999999999999999 1 0 0 a!b`, an amount is too large"),
+    ])
+  func malformed(line: String, problem: String) throws {
+    let text = String(decoding: ProfileFile.encode(try ProfileExample.summary()), as: UTF8.self)
+    let start = try #require(text.firstRange(of: "\"functions\" : [\n    \"")).upperBound
+    let end = try #require(text[start...].firstIndex(of: "\""))
+    let broken = text[..<start] + line + text[end...]
+    let error = #expect(throws: FileError.self) { try ProfileFile.decode(Array(broken.utf8), path: "p.json") }
+    #expect(error?.problem.hasPrefix(problem) == true, "\(error?.problem ?? "")")
+  }
+
+  @Test("A profile with flipped bits is rejected or decoded and compared, and never traps")
+  func flipped() throws {
+    let now = try ProfileExample.summary()
+    let whole = ProfileFile.encode(now)
+    var random = SmallRandom(seed: 11)
+    for _ in 0..<400 {
+      var bytes = whole
+      bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
+      if let decoded = try? ProfileFile.decode(bytes, path: "p.json") {
+        _ = ProfileComparison(before: decoded, now: now).finding
+      }
+    }
+  }
+}
+
+@Suite("Profiles for other programs")
+struct ProfileExportTests {
+  private func lines(_ profile: MemoryProfile) -> [String] {
+    String(decoding: FoldedStacks.encode(profile), as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  @Test("Folded stacks add up to the anonymous memory, and no name breaks a line or a frame")
+  func folded() {
+    let profile = ProfileExample.profile()
+    let lines = lines(profile)
+    #expect(
+      lines == [
+        "heap overhead 500000",
+        "live;main;[libgone.so] 70000",
+        "live;main;a b?::error::?[31m 90000",
+        "live;main;handle_request(char const*);cache:put 3400000",
+        "live;main;handle_request(char const*);remember.isra.0;malloc 28600000",
+        "touched;main;handle_request(char const*);cache:put 8192",
+        "touched;main;load (app.py:12) 1048576",
+        "unattributed;written-by-kernel 4096",
+      ])
+    let sum = lines.reduce(0) { $0 + (Int64($1.split(separator: " ").last ?? "") ?? 0) }
+    #expect(sum == profile.anonymous.count)
+  }
+
+  @Test("pprof's own reader finds the stacks, both values, and names with file and line")
+  func pprof() throws {
+    let raw = try OutsideReader.pprof(PprofFile.encode(ProfileExample.profile()))
+    #expect(raw.contains("live/bytes[dflt] touched/bytes"))
+    #expect(raw.contains("PeriodType: space bytes\nPeriod: 65536"))
+    let samples = raw.split(separator: "\n").filter { $0.contains(":") && $0.hasPrefix("   ") }
+    #expect(
+      samples.map { $0.split(separator: ":")[0].split(separator: " ").joined(separator: " ") }.contains("28600000 0"))
+    #expect(raw.contains("load /srv/app.py:12"))
+    #expect(raw.contains("[libgone.so]"))
+    #expect(raw.contains("libstore-1.2.so.3 [FN][FL][LN]") || raw.contains("libstore-1.2.so.3"))
+    let top = try OutsideReader.pprof(PprofFile.encode(ProfileExample.profile()), "-top", "-cum")
+    #expect(top.contains("handle_request(char const*)"), "\(top)")
+  }
+}
