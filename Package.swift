@@ -80,8 +80,9 @@ let package = Package(
     module("LaunchRecords"),
     module("Digests"),
     module("LinuxSystem"),
-    .target(name: "CLinux"),
     .target(name: "CCallStacks"),
+    .target(name: "CMemoryProfiler", dependencies: ["CCallStacks"], linkerSettings: [.linkedLibrary("m")]),
+    .target(name: "CLinux", dependencies: ["CMemoryProfiler"]),
     .systemLibrary(name: "PCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     module("RegularExpressions", over: ["PCRE2"]),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -92,7 +93,10 @@ let package = Package(
     module("GateFiles", over: ["GateCore", "LinuxSystem", "LaunchRecords", gatePart("Yams", of: "Yams")]),
     module(
       "GateProbe",
-      over: ["GateCore", "LinuxSystem", "MarkerProtocol", "RegularExpressions", "CLinux", "HTTPTransfer"]
+      over: [
+        "GateCore", "LinuxSystem", "MarkerProtocol", "RegularExpressions", "CLinux", "CMemoryProfiler", "HTTPTransfer",
+      ],
+      embedding: ["Embed"]
     ),
     module(
       "GateHistory",
@@ -103,9 +107,9 @@ let package = Package(
     module(
       "GateReports",
       over: ["GateCore", "LinuxSystem", "Digests", gatePart("Mustache", of: "swift-mustache")],
-      embedding: ["EmbedPages"]
+      embedding: ["Embed"]
     ),
-    .plugin(name: "EmbedPages", capability: .buildTool(), path: "ci/embedding"),
+    .plugin(name: "Embed", capability: .buildTool(), path: "ci/embedding"),
     module("GateWebhook", over: ["GateCore", "LinuxSystem", "HTTPTransfer", "Digests"]),
     // Layer 3
     module(

@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "tracer.h"
 
+#include <CMemoryProfiler.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -190,6 +191,7 @@ static void await_release(struct supervisor *supervisor) {
 
 static _Noreturn void finish(struct supervisor *supervisor) {
   const struct hw_plan *plan = supervisor->plan;
+  if (plan->profile >= 0) hw_profile_write(plan->profile);
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_DONE});
   if (!supervisor->runner_gone && *plan->cgroup.folders != NULL) await_release(supervisor);
   hw_remove_cgroup(&plan->cgroup);
@@ -270,13 +272,15 @@ static void send_start(struct supervisor *supervisor, const struct hw_start *sta
 static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   const struct hw_plan *plan = supervisor->plan;
   int kept[] = {
-    supervisor->control, supervisor->report, supervisor->events, plan->input, plan->output, plan->mappings, plan->lock
+    supervisor->control, supervisor->report, supervisor->events, plan->input, plan->output, plan->mappings, plan->lock,
+    plan->profile
   };
   hw_close_all_but(kept, sizeof kept / sizeof kept[0]);
   reset_signals();
   supervisor->self = getpid();
   if (become_subreaper(supervisor) != 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
   if (hw_make_cgroup(&plan->cgroup) != 0) fail_start(supervisor, HW_STAGE_CGROUP, errno);
+  if (plan->profile >= 0) hw_profile_begin(plan->sampling_interval);
   struct hw_start start = {.plan = plan};
   hw_start_program(&start);
   // Otherwise the reader of the program's output gets no end of file, and the writer of its input no EPIPE.

@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "tracer.h"
 
+#include <CMemoryProfiler.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,17 +15,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// The events that stop a traced thread. EXITKILL: the kernel kills all tracees when the supervisor exits. TRACESYSGOOD
-/// marks the stops at system calls that `hw_add_ballast` asks for.
-#define OPTIONS                                                                                                   \
-  (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |       \
-   PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD)
+/// With the stops at the system calls of the profiler's filter. Otherwise those that a filter of the target hands to a
+/// tracer fail, as they do without one (seccomp(2)).
+static long options(void) {
+  return HW_TRACE_OPTIONS | (hw_profile_is_on() ? PTRACE_O_TRACESECCOMP : 0);
+}
 
 /// After this many threads of a process have ended, those that it creates are not traced.
 ///
 /// Tracing one costs four stops, some 40 µs: little for long-lived threads, however many there are, but a program that
 /// creates and joins thousands would take several times as long. The sampler's search finds the forks of untraced
-/// threads.
+/// threads. While profiling there is no limit: the calls of the profiler's filter fail in an untraced thread (seccomp(2)).
 #define MAX_THREADS 256
 
 // MARK: - The table of traced threads
@@ -209,8 +210,8 @@ static void note_child(pid_t creator, int event, hw_record_handler handler, void
     if (process == NULL) return;
     process->others++;
     threads++;
-    if (process->ended < MAX_THREADS && entry != NULL) return;
-    ptrace(PTRACE_SETOPTIONS, creator, NULL, (void *)(intptr_t)(OPTIONS & ~PTRACE_O_TRACECLONE));
+    if ((process->ended < MAX_THREADS && entry != NULL) || hw_profile_is_on()) return;
+    ptrace(PTRACE_SETOPTIONS, creator, NULL, (void *)(options() & ~PTRACE_O_TRACECLONE));
     if (process->is_partial) return;
     process->is_partial = some_are_partial = 1;
     handler(context, (struct hw_record){.event = HW_EVENT_MANY_THREADS, .pid = parent, .value = MAX_THREADS});
@@ -220,12 +221,13 @@ static void note_child(pid_t creator, int event, hw_record_handler handler, void
   int shares = event == PTRACE_EVENT_VFORK;
   struct hw_record record = {.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = shares};
   if (!shares) record.memory[HW_ANONYMOUS] = anonymous_memory(creator);
+  if (hw_profile_is_on()) hw_profile_fork(parent, child, shares);
   handler(context, record);
 }
 
 /// A forked process, or a new program, starts without the limit on threads of the process that it was.
 static void trace_threads_again(pid_t thread) {
-  if (some_are_partial) ptrace(PTRACE_SETOPTIONS, thread, NULL, (void *)(intptr_t)OPTIONS);
+  if (some_are_partial) ptrace(PTRACE_SETOPTIONS, thread, NULL, (void *)options());
 }
 
 /// Handles the first stop of a new thread, which may precede that of its creator; or the end of a group stop.
@@ -261,6 +263,7 @@ static int note_exec(pid_t process, int64_t highest, hw_record_handler handler, 
     *entry = (struct tracee){.thread = process, .process = process};
   }
   trace_threads_again(process);
+  if (hw_profile_is_on()) hw_profile_exec(process);
   int is_stopped = add_ballast(process, handler, context);
   read_memory(process, &record);
   handler(context, record);
@@ -291,6 +294,7 @@ static void note_exit(pid_t thread, int64_t highest, hw_record_handler handler, 
   if (process != NULL && pid != thread && (!process->is_exiting || others > 0)) return;
   struct hw_record record = {.event = HW_EVENT_EXITING, .pid = pid, .highest = highest};
   record.stage = others > 0 || (process != NULL && process->is_partial);
+  if (hw_profile_is_on()) hw_profile_exit(pid);
   read_memory(thread, &record);
   handler(context, record);
 }
@@ -311,10 +315,27 @@ pid_t hw_trace_wait(pid_t pid, int *status, int options, int64_t *highest) {
 
 int hw_trace_begin(pid_t pid, size_t size) {
   ballast = size;
-  if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)(intptr_t)OPTIONS) != 0) return errno;
+  if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)options()) != 0) return errno;
   struct tracee *entry = find_or_insert(pid);
   if (entry != NULL) entry->process = pid;
   return 0;
+}
+
+/// Handles a signal, or a stop at the end of a system call; returns the signal to pass on.
+static int note_signal(pid_t thread, int signal) {
+  if (!hw_profile_is_on()) return signal;
+  pid_t process = process_of(thread);
+  if (signal == (SIGTRAP | 0x80)) {
+    hw_profile_call_end(thread, process);
+    return 0;
+  }
+  return signal == SIGTRAP && hw_profile_trap(thread, process) ? 0 : signal;
+}
+
+/// Continues a thread that is about to make a system call of the profiler's filter.
+static void continue_call(pid_t thread) {
+  int to_end = hw_profile_is_on() && hw_profile_call(thread, process_of(thread));
+  ptrace(to_end ? PTRACE_SYSCALL : PTRACE_CONT, thread, NULL, NULL);
 }
 
 void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler handler, void *context) {
@@ -334,10 +355,11 @@ void hw_trace_stop(pid_t thread, int status, int64_t highest, hw_record_handler 
       }
       note_stop(thread, highest);
       break;
+    case PTRACE_EVENT_SECCOMP: continue_call(thread); return;
     default: break;
   }
-  // A stop without an event is a signal-delivery stop: pass the signal on.
-  continue_thread(thread, event == 0 ? WSTOPSIG(status) : 0);
+  // A stop without an event is that of a signal.
+  continue_thread(thread, event == 0 ? note_signal(thread, WSTOPSIG(status)) : 0);
 }
 
 int hw_trace_end(pid_t thread) {
@@ -346,43 +368,11 @@ int hw_trace_end(pid_t thread) {
   pid_t process = entry->process;
   int is_thread = process != thread && process != 0;
   if (is_thread) count_exit(thread, find(process));
+  else if (hw_profile_is_on()) hw_profile_end(thread);
   remove_entry(entry);
   return is_thread;
 }
 
 int hw_trace_is_exec(int status) {
   return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC;
-}
-
-// MARK: - Checking the permission
-
-/// Waits for the next status of a traced child; -1 if there is none.
-static int next_status(pid_t child) {
-  int status = 0;
-  pid_t found;
-  do found = waitpid(child, &status, __WALL);
-  while (found < 0 && errno == EINTR);
-  return found == child ? status : -1;
-}
-
-int hw_can_trace(void) {
-  pid_t self = getpid();
-  pid_t child = hw_fork_blocking_signals();
-  if (child < 0) return errno;
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // No signal comes if the parent was killed before that call.
-    while (getppid() == self) pause();
-    _exit(0);
-  }
-  int code = ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)OPTIONS) == 0 ? 0 : errno;
-  kill(child, SIGKILL);
-  // An emulated kernel may accept the call and then not report the exit.
-  int status = next_status(child);
-  if (code == 0 && !(status >= 0 && WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT)) code = ENOSYS;
-  while (status >= 0 && WIFSTOPPED(status)) {
-    continue_thread(child, 0);
-    status = next_status(child);
-  }
-  return code;
 }

@@ -5,9 +5,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ptrace.h>
 #include <sys/types.h>
 
 #include "CLinux.h"
+
+/// The events that stop a traced thread. EXITKILL: the kernel kills all tracees when the supervisor exits. TRACESYSGOOD
+/// marks the stops at system calls that `hw_add_ballast` and the profiler ask for.
+#define HW_TRACE_OPTIONS                                                                                          \
+  (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |       \
+   PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD)
 
 /// Receives a record for the runner.
 typedef void (*hw_record_handler)(void *context, struct hw_record record);

@@ -44,6 +44,9 @@ package struct Probe: Sendable {
     Capabilities.current.notes(for: scenario) + MachineState.now().notes(for: scenario)
   }
 
+  /// What limits the profiler on this machine.
+  package var profilerLimits: ProfilerLimits { Profiler.limits }
+
   /// The properties of this machine that a scenario's values depend on.
   package func fingerprint(for scenario: Scenario) -> Fingerprint {
     Machine.fingerprint(for: scenario, environment: environment)

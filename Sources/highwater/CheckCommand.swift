@@ -30,25 +30,7 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var repetitions: RepetitionsOption
   @OptionGroup var reports: ReportOptions
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      Compare with another build, run alternately with this one, instead of the baselines: a program, a command, or \
-      NAME=VALUE words that set variables.
-      """,
-      valueName: "command")
-  )
-  var against: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Compare with another commit, checked out in a git worktree, instead of the baselines: a branch, tag or commit.",
-      valueName: "revision")
-  )
-  var againstRef: String?
-
-  @Option(help: ArgumentHelp("The shell command that builds the commit of --against-ref.", valueName: "command"))
-  var build: String?
+  @OptionGroup var comparison: ComparisonOptions
 
   @Option(
     help: ArgumentHelp(
@@ -64,12 +46,6 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
-    guard against == nil || againstRef == nil else {
-      throw ValidationError("--against and --against-ref are mutually exclusive")
-    }
-    guard build == nil || againstRef != nil else {
-      throw ValidationError("--build needs --against-ref: it builds that commit; this checkout is measured as it is")
-    }
     guard !(shard != nil && delivery.requireDelivery) else {
       throw ValidationError("--shard sends nothing: give --require-delivery to `highwater merge`")
     }
@@ -82,7 +58,7 @@ struct CheckCommand: UseCaseCommand {
     reports.add(to: &check.options)
     check.selection = names
     check.repetitions = repetitions.count
-    check.against = againstRef.map { .revision($0, build: build) } ?? against.map { .command($0) }
+    check.against = comparison.source
     check.shard = shard
     check.notifies = !delivery.noNotify
     check.requiresDelivery = delivery.requireDelivery

@@ -171,6 +171,42 @@ extension ReportFile {
   }
 }
 
+/// Another build to compare with, instead of the baselines.
+struct ComparisonOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Compare with another build, run alternately with this one, instead of the baselines: a program, a command, or \
+      NAME=VALUE words that set variables.
+      """,
+      valueName: "command")
+  )
+  var against: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Compare with another commit, checked out in a git worktree, instead of the baselines: a branch, tag or commit.",
+      valueName: "revision")
+  )
+  var againstRef: String?
+
+  @Option(help: ArgumentHelp("The shell command that builds the commit of --against-ref.", valueName: "command"))
+  var build: String?
+
+  func validate() throws {
+    guard against == nil || againstRef == nil else {
+      throw ValidationError("--against and --against-ref are mutually exclusive")
+    }
+    guard build == nil || againstRef != nil else {
+      throw ValidationError("--build needs --against-ref: it builds that commit; this checkout is measured as it is")
+    }
+  }
+
+  var source: ComparisonSource? {
+    againstRef.map { .revision($0, build: build) } ?? against.map { .command($0) }
+  }
+}
+
 /// Whether webhooks are sent, and must arrive.
 struct DeliveryOptions: ParsableArguments {
   @Flag(help: "Send no webhooks; their environment variables need not be set.")

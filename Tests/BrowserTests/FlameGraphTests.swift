@@ -30,7 +30,7 @@ struct FlameGraphTests {
   }
 
   private func page(_ comparison: ProfileComparison) -> String {
-    ExplainPage.text([(ScenarioName("requests"), comparison)])
+    ExplainPage.text([Explanation(scenario: ScenarioName("requests"), comparison: comparison)])
   }
 
   private func reading(_ browser: Browser) async throws -> String {

@@ -44,7 +44,8 @@ struct ExplainReportTests {
   func golden(name: String, hasBefore: Bool, width: Int, unicode: Bool) throws {
     let comparison = try Self.comparison(leak: 30_000_000, hasBefore: hasBefore)
     let text = ExplainReport.text(
-      [(ScenarioName("requests"), comparison)], style: TerminalStyle(width: width, unicode: unicode))
+      [Explanation(scenario: ScenarioName("requests"), comparison: comparison)],
+      style: TerminalStyle(width: width, unicode: unicode))
     try Golden.expect(text, name)
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= width })
     #expect(!text.contains("\u{1b}") && !text.contains("\n::"))
@@ -65,7 +66,9 @@ struct ExplainReportTests {
 
   @Test("The page has the report's words and tables, and hostile names stay text")
   func page() throws {
-    let page = ExplainPage.text([(ScenarioName("<b>requests"), try Self.comparison(leak: 30_000_000))])
+    let page = ExplainPage.text([
+      Explanation(scenario: ScenarioName("<b>requests"), comparison: try Self.comparison(leak: 30_000_000))
+    ])
     #expect(page.contains("+28.6\u{a0}MiB held by remember() ← handle_request"))
     #expect(page.contains("&lt;b&gt;requests"))
     #expect(!page.contains("<script>;") && !page.contains("\u{202e}") && !page.contains("\u{1b}"))

@@ -19,7 +19,8 @@ struct CommandLineTests {
       (["help", "check"], "check"), (["record", "--help"], "record"), (["approve", "-h"], "approve"),
       (["compare", "--help"], "compare"), (["validate", "--help"], "validate"),
       (["noise", "--help"], "noise"), (["selfcheck", "--help"], "selfcheck"), (["merge", "--help"], "merge"),
-      (["init", "--help"], "init"), (["doctor", "--help"], "doctor"), (["trend", "--help"], "trend"),
+      (["explain", "--help"], "explain"), (["init", "--help"], "init"), (["doctor", "--help"], "doctor"),
+      (["trend", "--help"], "trend"),
       (["history", "list", "--help"], "history list"), (["history", "import", "--help"], "history import"),
     ])
   func help(arguments: [String], subject: String) throws {

@@ -126,6 +126,10 @@ struct hw_plan {
   struct hw_cgroup cgroup;
   /// Receives a copy of `/proc/<pid>/smaps` when a traced program exits; -1 for none.
   int mappings;
+  /// Traced programs only: receives the memory profiles of the processes; -1 for none.
+  int profile;
+  /// The mean number of bytes between sampled allocations.
+  int64_t sampling_interval;
 };
 
 /// One-byte requests from a runner to a supervisor. They differ because a kill request may arrive after the last

@@ -55,6 +55,16 @@ package struct CallTree: Sendable, Equatable {
 
   package init() {}
 
+  /// The tree with another name of a module, such as that of another build of the program.
+  package func renamingModule(_ old: String, to new: String) -> CallTree {
+    var renamed = self
+    renamed.functions = functions.map { function in
+      guard function.module == old else { return function }
+      return Function(module: new, name: function.name, file: function.file, line: function.line)
+    }
+    return renamed
+  }
+
   /// What all stacks hold.
   package var total: Weight { nodes.reduce(.zero) { $0 + $1.weight } }
 }

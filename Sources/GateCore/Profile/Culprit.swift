@@ -83,6 +83,9 @@ extension ProfileComparison {
   private func finding(_ evidence: MemoryEvidenceKind, growth: Bytes, rise: Bytes) -> CulpritFinding {
     let changes = changes(evidence).sorted { ($1.change, $0.function) < ($0.change, $1.function) }
     let least = Bytes(noise(evidence) * Self.clearFactor)
+    guard growth <= least || changes.contains(where: { $0.change > .zero }) else {
+      return .other(part: evidence.part, rise: growth)
+    }
     guard let first = changes.first, first.change > least else {
       return .belowNoise(largest: changes.first { $0.change > .zero }.map(addingCallers), least: least)
     }

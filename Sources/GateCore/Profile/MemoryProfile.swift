@@ -15,11 +15,13 @@ package struct MemoryProfile: Sendable, Equatable {
 
   /// Why memory has no call stack.
   package enum Cause: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-    /// The kernel filled the page, as in `read`.
+    /// No fault was seen: the kernel filled the page, as in `read`, or mapped it at once.
     case writtenByKernel = "written-by-kernel"
     /// The stack could not be read.
     case unknownStack = "unknown-stack"
     case unknown
+    /// The profiler's own memory.
+    case profiler
   }
 
   /// The name of the process (`comm`).
@@ -27,7 +29,7 @@ package struct MemoryProfile: Sendable, Equatable {
   package var method: Method
   /// The most memory that the process held (`VmHWM`).
   package var peak: Bytes
-  /// The anonymous memory (`RssAnon`) at the snapshot nearest to the peak.
+  /// The anonymous memory (`RssAnon`, but counted in the page tables) at the snapshot nearest to the peak.
   package var anonymous: Bytes
   package var calls: CallTree
   /// Heap pages beyond the live blocks: the allocator's data and holes.
@@ -37,6 +39,10 @@ package struct MemoryProfile: Sendable, Equatable {
   package var unattributed: [Cause: Bytes]
   /// The mean number of bytes from one sampled allocation to the next; zero if live blocks are not estimates.
   package var samplingInterval: Bytes
+  /// The file name of the program; empty if unknown.
+  package var program = ""
+  /// An estimate of all that was allocated in small blocks, freed ones too.
+  package var allocated = Bytes.zero
 
   package init(
     process: String,

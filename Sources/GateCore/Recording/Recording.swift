@@ -35,6 +35,10 @@ package struct Recording: Sendable, Equatable {
   package var notes: [RecordingNote]
   /// The sockets on which the target listened before it was stopped, if the scenario asks for them.
   package var listeners: [Readiness.Condition] = []
+  /// What held the memory of a profiled target's processes, the largest of each name, in descending order of memory.
+  ///
+  /// The other values of such a repetition include the profiler's own cost.
+  package var profiles: [MemoryProfile] = []
 
   package init(
     method: MeasurementMethod = .sampled,

@@ -94,6 +94,8 @@ package struct Target: Sendable, Equatable {
   package var main: MainProcess?
   /// How much memory each program of the target is made to hold beside its own (``SelfCheck``).
   package var ballast = Bytes.zero
+  /// For a profiled target the mean number of bytes between sampled allocations (``MemoryProfile``); else nil.
+  package var samplingInterval: Bytes?
 
   package init(command: Command, workingDirectory: String) {
     self.command = command

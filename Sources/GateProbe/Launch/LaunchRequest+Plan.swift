@@ -21,7 +21,9 @@ extension LaunchRequest {
       joinedFolders: joined?.folders ?? [],
       cgroupSettings: containment?.settings.flatMap { [$0.file, $0.text] } ?? [],
       beforeKilling: containment?.beforeKilling.flatMap { [$0.file, $0.text] } ?? [],
-      mappings: mappings
+      mappings: mappings,
+      profile: profiler?.output.number,
+      samplingInterval: profiler?.interval.count ?? 0
     )
   }
 

@@ -29,6 +29,8 @@ struct LaunchRequest: Sendable {
   var joined: Containment?
   /// The descriptor of a file that receives a copy of `smaps` when a traced program exits.
   var mappings: Int32?
+  /// Profiles a traced program.
+  var profiler: Profiler?
 
   init(
     words: [String],

@@ -43,6 +43,7 @@ struct PrivateFolder {
   /// Removes the folder, unless the target created files in it.
   func remove() {
     unlink(marksPath.systemText)
+    unlink(Profiler.libraryPath(in: path).systemText)
     rmdir(path.systemText)
   }
 }

@@ -8,6 +8,8 @@ struct Instruments {
   let memoryWatch: MemoryWatch
   /// Receives a copy of the mappings when a traced target exits; nil also if the file could not be created.
   let lastMappings: Descriptor?
+  /// Set for a profiled target.
+  var profiler: Profiler?
 
   init(for scenario: Scenario, on method: MeasurementMethod) {
     cgroup = method.isInCgroup ? Cgroup(at: .current, limit: scenario.memoryLimit) : nil

@@ -127,9 +127,20 @@ extension Repetition {
     try checkNotReadyYet()
     beginStart()
     let (folder, output, input) = try openChannels()
-    let instruments = Instruments(for: scenario, on: settings.method)
+    let instruments = try instruments(in: folder)
     let processTree = try launch(input: input.reader, output: output.writer, marks: folder, instruments)
     return follow(processTree, output: output.reader, input: input.writer, marks: folder.marks, instruments)
+  }
+
+  private func instruments(in folder: PrivateFolder) throws(StepAborted) -> Instruments {
+    var instruments = Instruments(for: scenario, on: settings.method)
+    guard let interval = scenario.target.samplingInterval, settings.method.isTraced else { return instruments }
+    do throws(SystemFailure) {
+      instruments.profiler = try Profiler(interval: interval, in: folder.path)
+      return instruments
+    } catch {
+      throw StepAborted(error)
+    }
   }
 
   private func openChannels() throws(StepAborted) -> (folder: PrivateFolder, output: Descriptor.Pair, input: Input) {
@@ -178,6 +189,7 @@ extension Repetition {
   ) throws(StepAborted) -> ProcessTree {
     var environment = settings.environment
     environment["HIGHWATER_MARKS"] = folder.marksPath
+    instruments.profiler?.add(to: &environment)
     var request = LaunchRequest(
       words: scenario.target.command.words,
       environment: environment,
@@ -192,6 +204,7 @@ extension Repetition {
     request.ballast = scenario.target.ballast
     request.containment = instruments.cgroup?.containment
     request.mappings = instruments.lastMappings?.number
+    request.profiler = instruments.profiler
     defer { withExtendedLifetime((input, output)) {} }
     do throws(LaunchError) { return try ProcessTree(starting: request) } catch { throw StepAborted(error) }
   }

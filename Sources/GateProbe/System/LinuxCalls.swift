@@ -68,7 +68,9 @@ extension LinuxCalls {
           settings: memory.list(plan.cgroupSettings),
           before_killing: memory.list(plan.beforeKilling)
         ),
-        mappings: plan.mappings ?? -1
+        mappings: plan.mappings ?? -1,
+        profile: plan.profile ?? -1,
+        sampling_interval: plan.samplingInterval
       )
       return hw_supervisor_start(&request, &started)
     }

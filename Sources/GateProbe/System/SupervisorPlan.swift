@@ -27,4 +27,8 @@ struct SupervisorPlan {
   var beforeKilling: [String]
   /// The descriptor of a file that receives a copy of the mappings when a traced program exits.
   var mappings: Int32?
+  /// The descriptor of a file that receives the memory profiles of a traced program.
+  var profile: Int32?
+  /// The mean number of bytes between sampled allocations.
+  var samplingInterval: Int64
 }

@@ -2,15 +2,27 @@ package import GateCore
 
 /// The report of `explain`: which function holds what a process's memory rose by, and what holds the rest.
 package enum ExplainReport {
-  package static func text(
-    _ comparisons: [(scenario: ScenarioName, comparison: ProfileComparison)], style: TerminalStyle
-  ) -> String {
+  /// The text; `path` is that of the page with the flame graphs.
+  package static func text(_ explanations: [Explanation], page path: String? = nil, style: TerminalStyle) -> String {
     var page = TerminalPage(style)
-    for (scenario, comparison) in comparisons {
+    for explanation in explanations {
       page.gap()
-      ExplainBlock(scenario: scenario, comparison: comparison).write(to: &page)
+      if let failure = explanation.failure { write(failure, of: explanation.scenario, to: &page) }
+      let name = TerminalText.safe(explanation.scenario.text)
+      if explanation.comparison == nil, explanation.failure == nil { page.line("\(name): no profile was taken") }
+      guard let comparison = explanation.comparison else { continue }
+      ExplainBlock(scenario: explanation.scenario, comparison: comparison, limits: explanation.limits).write(to: &page)
+    }
+    if let path {
+      page.gap()
+      page.line("flame graph: \(TerminalText.safe(path))")
     }
     return page.text
+  }
+
+  private static func write(_ failure: Failure, of scenario: ScenarioName, to page: inout TerminalPage) {
+    page.paragraph(failure.displayText, indent: 0, label: "\(TerminalText.safe(scenario.text)): ", tone: .bad)
+    for line in OutputLines.of(failure.output).suffix(20) { page.line("  \(line)") }
   }
 }
 
@@ -18,6 +30,7 @@ package enum ExplainReport {
 struct ExplainBlock {
   let scenario: ScenarioName
   let comparison: ProfileComparison
+  var limits = ProfilerLimits()
 
   /// What explains the rise; of one build, how much its process held.
   var headline: String {
@@ -31,7 +44,7 @@ struct ExplainBlock {
     return [
       "process: \(TerminalText.safe(now.process)), peak \(Format.amount(now.peak)) (VmHWM)",
       "method: \(now.method.text(repetitions: now.repetitions, samplingInterval: now.samplingInterval))",
-    ]
+    ] + limits.texts
   }
 
   func write(to page: inout TerminalPage) {

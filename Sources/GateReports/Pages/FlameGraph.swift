@@ -93,15 +93,15 @@ package enum ExplainPage {
   private static let template = PageTemplate("explain")
 
   /// A whole HTML file.
-  package static func text(_ comparisons: [(scenario: ScenarioName, comparison: ProfileComparison)]) -> String {
-    let names = comparisons.map { TerminalText.safe($0.scenario.text) }
+  package static func text(_ explanations: [Explanation]) -> String {
+    let blocks = explanations.compactMap { explanation in
+      explanation.comparison.map {
+        ExplainBlock(scenario: explanation.scenario, comparison: $0, limits: explanation.limits)
+      }
+    }
+    let names = blocks.map { TerminalText.safe($0.scenario.text) }
     let body = template.render([
-      "scenarios": comparisons.map { scenario, comparison in
-        [
-          "name": TerminalText.safe(scenario.text),
-          "part": ExplainPart(block: ExplainBlock(scenario: scenario, comparison: comparison)).text,
-        ]
-      },
+      "scenarios": blocks.map { ["name": TerminalText.safe($0.scenario.text), "part": ExplainPart(block: $0).text] },
       "generator": "\(Tool.name) \(Tool.version)",
     ])
     return HTMLPage(

@@ -37,7 +37,7 @@ struct MemoryPartTable {
     return Table(
       columns: [.init(title: "anonymous memory at the peak", side: .left)] + sides,
       rows: rows.map { row($0.name, before: $0.before?.median ?? 0, now: $0.now?.median ?? 0) }
-        + [row("sum: RssAnon", before: before?.anonymous.median ?? 0, now: now.anonymous.median, tone: .strong)])
+        + [row("sum", before: before?.anonymous.median ?? 0, now: now.anonymous.median, tone: .strong)])
   }
 
   private func row(_ name: String, before: Int64, now: Int64, tone: Tone? = nil) -> [Table.Cell] {

@@ -88,7 +88,8 @@ extension MemoryPart {
   /// What a rise of it means.
   fileprivate var riseText: String {
     switch self {
-    case .live, .touched: name
+    case .live: "of live blocks that no named function allocated: only a runtime's code is on their call stacks"
+    case .touched: "of pages that no named function touched first: only a runtime's code is on their call stacks"
     case .collectedHeap(let runtime):
       "in the garbage-collected heap of \(runtime.heapName): \(runtime.profiler) shows what holds objects there"
     case .heap: "in the heap: who holds it is unknown, since allocations were not sampled"
@@ -102,10 +103,27 @@ extension MemoryPart {
 extension MemoryProfile.Cause {
   fileprivate var text: String {
     switch self {
-    case .writtenByKernel: "written by the kernel"
+    case .writtenByKernel: "no page fault seen"
     case .unknownStack: "unreadable call stack"
     case .unknown: "unknown"
+    case .profiler: "the profiler's own"
     }
+  }
+}
+
+extension ProfilerLimits {
+  /// What is missing on this machine, and the remedy.
+  var texts: [String] {
+    [
+      canStopAtFaults
+        ? nil
+        : "page faults have no call stacks here, since perf_event_open(2) is not permitted: "
+          + "`kernel.perf_event_paranoid` must be 2 or less, and a container's seccomp profile must allow the call",
+      missingLibrary.map {
+        "call stacks follow frame pointers alone, and many end early: \(TerminalText.safe($0)); "
+          + "install libdw (Debian: `apt-get install libdw1`)"
+      },
+    ].compactMap(\.self)
   }
 }
 

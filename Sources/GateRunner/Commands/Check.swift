@@ -38,7 +38,7 @@ package struct Check {
     try options.prepareReports(in: invocation)
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
-    let build = try comparisonBuild(for: project, log: artifacts.buildLog, invocation)
+    let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }
     let plans = try plans(for: scenarios, of: project, against: build, invocation)
     // A result of several environments has the name of the plainest one; a shard may have no scenario.
@@ -87,23 +87,6 @@ package struct Check {
       invocation: invocation
     )
     return report.finish(after: checkRun.writeFailures)
-  }
-
-  /// The build to compare with, if any; a commit is built now.
-  private func comparisonBuild(
-    for project: Project,
-    log: String,
-    _ invocation: Invocation
-  ) throws -> ComparisonBuild? {
-    switch against {
-    case nil: return nil
-    case .command(let text):
-      return ComparisonBuild(try ReplacedCommand(parsing: text), named: text, from: invocation.workingDirectory)
-    case .revision(let revision, let command):
-      let build = try CommitBuild(revision, in: project.root)
-      try build.prepare(with: command, log: log, invocation)
-      return ComparisonBuild(build)
-    }
   }
 
   private func plans(

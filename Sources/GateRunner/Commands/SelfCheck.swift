@@ -21,7 +21,9 @@ package struct SelfCheck {
     try invocation.prepareMeasuring()
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let scenarios = try Selection(words: selection).scenarios(of: project)
-    try requireTracing(of: scenarios, by: invocation.measurer)
+    if !amount.isZero {
+      try scenarios.requireTracing(by: invocation.measurer, because: "selfcheck injects memory with")
+    }
     try options.refuseNames(of: project.scenarios)
     try options.prepareReports(in: invocation)
     let artifacts = ArtifactsFolder(path: project.artifacts)
@@ -40,12 +42,6 @@ package struct SelfCheck {
     guard let failure = selfCheckRun.writeFailure else { return code }
     invocation.console.printError(failure)
     return code == .pass ? .failed : code
-  }
-
-  /// Only a tracer can make a program hold memory.
-  private func requireTracing(of scenarios: [Scenario], by measurer: any Measurer) throws(RunnerError) {
-    let diagnostics = amount.isZero ? [] : scenarios.compactMap { $0.diagnosticWithoutTracing(by: measurer) }
-    guard diagnostics.isEmpty else { throw RunnerError(diagnostics) }
   }
 
   private func report(
@@ -108,25 +104,6 @@ private struct SelfCheckRun {
     try folder.prepareFolders(for: scenario.name)
     let environment = rule.environment(of: scenario, on: measurer)
     return ScenarioRun(scenario, in: environment, by: measurer, into: folder, showProgress: showProgress)
-  }
-}
-
-extension Scenario {
-  /// The error if this scenario cannot be traced; nil if it can.
-  fileprivate func diagnosticWithoutTracing(by measurer: any Measurer) -> Diagnostic? {
-    let method = MeasurementMethod(rawValue: measurer.fingerprint(for: self).measurement)
-    guard method?.isTraced != true else { return nil }
-    let problem = "\(name): selfcheck injects memory with ptrace"
-    guard isolation.tracer != .off else {
-      return Diagnostic(
-        place: place?.description, problem: "\(problem), and the scenario has `tracer: off`",
-        hint: "leave this scenario out, or remove `tracer: off`")
-    }
-    let barriers = measurer.notes(on: self).compactMap { if case .noTracing(let barrier) = $0 { barrier } else { nil } }
-    let barrier = barriers.first ?? .unknown
-    return Diagnostic(
-      place: place?.description, problem: "\(problem), which is not permitted here (\(barrier.causeText))",
-      hint: "\(barrier.remedyText); `highwater doctor` tells what this machine allows")
   }
 }
 

@@ -32,6 +32,18 @@ package enum ComparisonSource: Sendable, Equatable {
   /// A revision of the repository, and the shell command that builds it, if it must be built.
   case revision(String, build: String?)
 
+  /// The build; a commit is built now.
+  func build(for project: Project, log: String, _ invocation: Invocation) throws -> ComparisonBuild {
+    switch self {
+    case .command(let text):
+      return ComparisonBuild(try ReplacedCommand(parsing: text), named: text, from: invocation.workingDirectory)
+    case .revision(let revision, let command):
+      let build = try CommitBuild(revision, in: project.root)
+      try build.prepare(with: command, log: log, invocation)
+      return ComparisonBuild(build)
+    }
+  }
+
   /// The options of `check` that give it.
   var options: [String] {
     switch self {

@@ -18,6 +18,9 @@ package protocol Measurer: Sendable {
   /// Notes on measuring a scenario on this machine.
   func notes(on scenario: Scenario) -> [MachineNote]
 
+  /// What limits the profiler on this machine.
+  var profilerLimits: ProfilerLimits { get }
+
   /// The accuracy of the machine's counters; nil if it cannot be checked.
   var counters: CounterCheck? { get }
 

@@ -19,6 +19,7 @@ final class ScriptedMeasurer: Measurer {
 
   private let state: Mutex<State>
   let counters: CounterCheck? = nil
+  let profilerLimits = ProfilerLimits()
   let usableCPUs = [0, 1]
 
   init(_ script: @escaping Script) {

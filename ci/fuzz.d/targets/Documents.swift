@@ -49,7 +49,8 @@ extension FuzzTarget {
     try promise(ProfileFile.encode(profile).count <= ProfileFile.largest, "the file is too large")
     let comparison = ProfileComparison(before: profile, now: profile)
     try promise(comparison.finding?.culprit == nil, "a function is named though nothing changed")
-    try PrintedText.expectHarmless(ExplainReport.text([(ScenarioName("x"), comparison)], style: TerminalStyle()))
+    let explanation = Explanation(scenario: ScenarioName("x"), comparison: comparison)
+    try PrintedText.expectHarmless(ExplainReport.text([explanation], style: TerminalStyle()))
   }
 
   /// A result file, and all reports of it.

@@ -1,0 +1,52 @@
+/// Finds out which call stacks hold the memory of traced processes: used by the supervisor, which traces them.
+///
+/// Three kinds of stops are evidence: a page fault (a perf event that raises SIGTRAP, Linux 5.13), a sampled allocation
+/// or its release (a breakpoint in the preloaded library, see AllocationSampler), and a system call that releases or
+/// moves memory (a seccomp filter), before which the resident pages are joined with the other two. So the result is of
+/// the moment at which the process was largest.
+
+#ifndef HW_CMEMORYPROFILER_H
+#define HW_CMEMORYPROFILER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/// Loads what the profiler needs: NULL, or why it cannot be used here. Call it in the runner, before the fork.
+const char *_Nullable hw_profile_load(void);
+
+/// Whether page faults can stop a traced process here: 0, or an errno (perf_event_open(2)).
+int hw_profile_may_stop_at_faults(void);
+
+/// Installs the filter for the next program of this process; 0, or an errno. Makes system calls only.
+int hw_profile_install_filter(void);
+
+/// Starts profiling in this supervisor. `interval` is the mean number of bytes between sampled allocations.
+void hw_profile_begin(int64_t interval);
+
+int hw_profile_is_on(void);
+
+/// A process has executed a program.
+void hw_profile_exec(pid_t process);
+
+/// `parent` has forked `child`, which shares its memory until the next exec if `shares`.
+void hw_profile_fork(pid_t parent, pid_t child, int shares);
+
+/// A process is about to exit, and still has its memory.
+void hw_profile_exit(pid_t process);
+
+/// A process has ended.
+void hw_profile_end(pid_t process);
+
+/// A thread has received SIGTRAP; returns whether the profiler caused it, so that the program must not see it.
+int hw_profile_trap(pid_t thread, pid_t process);
+
+/// A thread is about to make a system call of the filter; returns whether `hw_profile_call_end` must follow at its end.
+int hw_profile_call(pid_t thread, pid_t process);
+
+/// The call has ended; returns whether this thread was expected to stop here.
+int hw_profile_call_end(pid_t thread, pid_t process);
+
+/// Writes the profiles to a file, in the format that `MemoryProfileReader` reads.
+void hw_profile_write(int file);
+
+#endif

@@ -1,0 +1,320 @@
+#define _GNU_SOURCE
+#include "profiler.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+/// `si_code` of a SIGTRAP by a perf event, which older headers lack (asm-generic/siginfo.h).
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+/// Marks a breakpoint of the preloaded library, in its first register; see Sources/AllocationSampler.
+#define ALLOCATION_MARK UINT64_C(0x68776d656d6f7279)
+
+/// A traced process.
+struct process {
+  pid_t pid;
+  struct hw_memory *memory;
+  /// The perf event of its program, which its threads and forked children inherit; -1 for none.
+  int event;
+  /// The call at whose end a thread of it will stop.
+  pid_t caller;
+  uint64_t number, arguments[6];
+  uint32_t stack;
+  struct process *next;
+};
+
+static struct process *processes[1024];
+static int is_on;
+
+static struct process **slot_of(pid_t pid) {
+  struct process **at = &processes[(unsigned)pid % 1024];
+  while (*at != NULL && (*at)->pid != pid) at = &(*at)->next;
+  return at;
+}
+
+// MARK: - Memories
+
+static void release_memory(struct hw_memory *memory) {
+  if (memory == NULL || --memory->users > 0) return;
+  hw_pages_clear(&memory->pages);
+  hw_blocks_clear(&memory->blocks);
+  if (memory->code != NULL) hw_code_close(memory->code);
+  free(memory->snapshot.weights);
+  free(memory);
+}
+
+static struct hw_memory *new_memory(void) {
+  struct hw_memory *memory = calloc(1, sizeof *memory);
+  if (memory != NULL) memory->users = 1;
+  return memory;
+}
+
+/// The memory of a forked child: the same pages and blocks, which it has not shown at its own peak yet.
+static struct hw_memory *copy_memory(const struct hw_memory *from) {
+  struct hw_memory *copy = new_memory();
+  if (copy == NULL) return NULL;
+  hw_pages_copy(&from->pages, &copy->pages);
+  hw_blocks_copy(&from->blocks, &copy->blocks);
+  copy->has_blocks = from->has_blocks;
+  copy->samples = from->samples;
+  copy->heap_end = from->heap_end;
+  return copy;
+}
+
+static struct process *obtain(pid_t pid) {
+  struct process **slot = slot_of(pid);
+  if (*slot != NULL) return *slot;
+  struct process *process = calloc(1, sizeof *process);
+  if (process == NULL) return NULL;
+  process->pid = pid;
+  process->event = -1;
+  *slot = process;
+  return process;
+}
+
+// MARK: - Page faults
+
+/// Opens the event that stops a process at each of its page faults; -1 and errno on failure.
+static int open_event(pid_t process) {
+  struct perf_event_attr event = {
+    .size = sizeof event, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1,
+    .sample_type = PERF_SAMPLE_ADDR, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .remove_on_exec = 1,
+    .sigtrap = 1, .sig_data = ALLOCATION_MARK,
+  };
+  return (int)syscall(SYS_perf_event_open, &event, process, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int hw_profile_may_stop_at_faults(void) {
+  int event = open_event(0);
+  if (event < 0) return errno;
+  close(event);
+  return 0;
+}
+
+// MARK: - Stacks
+
+static uint32_t stack_of(struct process *process, pid_t thread) {
+  if (process->memory->code == NULL) process->memory->code = hw_code_open(process->pid);
+  return process->memory->code == NULL ? HW_NO_STACK : hw_stack_of(process->memory->code, thread);
+}
+
+// MARK: - The life of processes
+
+void hw_profile_begin(int64_t interval) {
+  is_on = 1;
+  hw_sampling_interval = interval;
+}
+
+int hw_profile_is_on(void) {
+  return is_on;
+}
+
+const char *hw_profile_load(void) {
+  return hw_stacks_load();
+}
+
+void hw_profile_exec(pid_t pid) {
+  struct process *process = obtain(pid);
+  if (process == NULL) return;
+  // A process that has shared its memory since a vfork leaves it to its parent.
+  if (process->memory != NULL && process->memory->users == 1) hw_result_keep(pid, process->memory);
+  release_memory(process->memory);
+  process->memory = new_memory();
+  process->caller = 0;
+  if (process->event >= 0) close(process->event);
+  process->event = open_event(pid);
+}
+
+void hw_profile_fork(pid_t parent, pid_t child, int shares) {
+  struct process *from = *slot_of(parent), *to = obtain(child);
+  if (to == NULL || to->memory != NULL || from == NULL || from->memory == NULL) return;
+  to->memory = shares ? from->memory : copy_memory(from->memory);
+  if (shares) from->memory->users++;
+}
+
+void hw_profile_exit(pid_t pid) {
+  struct process *process = *slot_of(pid);
+  if (process == NULL || process->memory == NULL || process->memory->users > 1) return;
+  hw_snapshot_if_larger(pid, process->memory);
+  hw_result_keep(pid, process->memory);
+}
+
+void hw_profile_end(pid_t pid) {
+  struct process **slot = slot_of(pid), *process = *slot;
+  if (process == NULL) return;
+  release_memory(process->memory);
+  if (process->event >= 0) close(process->event);
+  *slot = process->next;
+  free(process);
+}
+
+// MARK: - Traps
+
+typedef struct user_regs_struct registers;
+
+static int read_registers(pid_t thread, registers *state) {
+  struct iovec set = {.iov_base = state, .iov_len = sizeof *state};
+  return ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &set) == 0 && set.iov_len == sizeof *state;
+}
+
+/// The values that the preloaded library passes at its breakpoint: mark, address and size of a new block, address of a
+/// released one.
+static void read_breakpoint(const registers *state, uint64_t values[4]) {
+#if defined(__x86_64__)
+  values[0] = state->rax, values[1] = state->rdi, values[2] = state->rsi, values[3] = state->rdx;
+#else
+  for (int at = 0; at < 4; at++) values[at] = state->regs[at];
+#endif
+}
+
+/// Lets the thread continue behind the breakpoint; on x86_64 it stands there already.
+static void skip_breakpoint(pid_t thread, registers *state) {
+#if defined(__aarch64__)
+  state->pc += 4;
+  struct iovec set = {.iov_base = state, .iov_len = sizeof *state};
+  ptrace(PTRACE_SETREGSET, thread, (void *)NT_PRSTATUS, &set);
+#else
+  (void)thread, (void)state;
+#endif
+}
+
+static int note_breakpoint(struct process *process, pid_t thread) {
+  registers state;
+  uint64_t values[4];
+  if (!read_registers(thread, &state)) return 0;
+  read_breakpoint(&state, values);
+  if (values[0] != ALLOCATION_MARK) return 0;
+  skip_breakpoint(thread, &state);
+  struct hw_memory *memory = process == NULL ? NULL : process->memory;
+  if (memory == NULL) return 1;
+  memory->has_blocks = 1;
+  hw_blocks_remove(&memory->blocks, values[3]);
+  if (values[1] == 0) return 1;
+  struct hw_block block = {.address = values[1], .size = values[2], .stack = stack_of(process, thread)};
+  hw_blocks_add(&memory->blocks, block, memory->pages.time);
+  if (values[2] >= HW_LARGE_BLOCK) return 1;
+  memory->samples++;
+  hw_pages_note_block(&memory->pages, values[1]);
+  return 1;
+}
+
+/// A process is unknown, and its memory too, until the stop of its creator has been handled.
+int hw_profile_trap(pid_t thread, pid_t pid) {
+  struct process *process = *slot_of(pid);
+  struct hw_memory *memory = process == NULL ? NULL : process->memory;
+  siginfo_t signal;
+  if (ptrace(PTRACE_GETSIGINFO, thread, NULL, &signal) != 0) return 0;
+  if (signal.si_code == TRAP_PERF) {
+    uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;
+    if (memory == NULL) return 1;
+    hw_pages_set(&memory->pages, address, stack_of(process, thread));
+    hw_blocks_note_pages(&memory->blocks, memory->pages.time);
+    return 1;
+  }
+  return (signal.si_code == SI_KERNEL || signal.si_code == TRAP_BRKPT) && note_breakpoint(process, thread);
+}
+
+// MARK: - System calls
+
+/// Forgets a range that the call is about to release, and which code may have been mapped to.
+static void release_range(struct process *process, uint64_t from, uint64_t size) {
+  hw_pages_forget(&process->memory->pages, from, size);
+  if (process->memory->code != NULL && hw_code_overlaps(process->memory->code, from, from + size)) {
+    hw_code_changed(process->memory->code);
+  }
+}
+
+/// Handles brk(2), which releases memory if the new end is below the old one.
+static void note_heap_end(struct process *process, uint64_t end) {
+  struct hw_memory *memory = process->memory;
+  if (end == 0) return;
+  if (end < memory->heap_end) {
+    hw_snapshot_if_larger(process->pid, memory);
+    release_range(process, end, memory->heap_end - end);
+  }
+  memory->heap_end = end;
+}
+
+/// Handles mmap(2), which may replace mappings, touch its pages at once, or map code; returns whether its result counts.
+static int note_mapping(struct process *process, pid_t thread) {
+  uint64_t *arguments = process->arguments, flags = arguments[3];
+  if ((flags & MAP_FIXED) != 0) {
+    hw_snapshot_if_larger(process->pid, process->memory);
+    release_range(process, arguments[0], arguments[1]);
+  }
+  if ((arguments[2] & PROT_EXEC) != 0 && process->memory->code != NULL) hw_code_changed(process->memory->code);
+  if ((flags & (MAP_POPULATE | MAP_LOCKED)) == 0 || (flags & MAP_ANONYMOUS) == 0) return 0;
+  process->stack = stack_of(process, thread);
+  return 1;
+}
+
+/// Returns whether the result of the call counts.
+static int note_call(struct process *process, pid_t thread) {
+  uint64_t *arguments = process->arguments;
+  switch (process->number) {
+    case SYS_brk: note_heap_end(process, arguments[0]); return 0;
+    case SYS_mmap: return note_mapping(process, thread);
+    case SYS_mremap: hw_snapshot_if_larger(process->pid, process->memory); return 1;
+    case SYS_munmap:
+      hw_snapshot_if_larger(process->pid, process->memory);
+      release_range(process, arguments[0], arguments[1]);
+      return 0;
+    case SYS_madvise:
+      hw_snapshot_if_larger(process->pid, process->memory);
+      // Pages of MADV_FREE stay until the kernel needs them.
+      if (arguments[2] == MADV_DONTNEED) hw_pages_forget(&process->memory->pages, arguments[0], arguments[1]);
+      return 0;
+    default: hw_snapshot_if_larger(process->pid, process->memory); return 0;
+  }
+}
+
+int hw_profile_call(pid_t thread, pid_t pid) {
+  struct process *process = *slot_of(pid);
+  struct __ptrace_syscall_info call = {0};
+  if (process == NULL || process->memory == NULL) return 0;
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof call, &call) <= 0) return 0;
+  if (call.op != PTRACE_SYSCALL_INFO_SECCOMP) return 0;
+  struct process before = *process;
+  process->number = call.seccomp.nr;
+  for (int at = 0; at < 6; at++) process->arguments[at] = call.seccomp.args[at];
+  int counts = note_call(process, thread);
+  // The result of another thread's call is awaited: its arguments stay.
+  if (before.caller != 0) {
+    memcpy(process->arguments, before.arguments, sizeof before.arguments);
+    process->number = before.number;
+    process->stack = before.stack;
+    return 0;
+  }
+  process->caller = counts ? thread : 0;
+  return counts;
+}
+
+int hw_profile_call_end(pid_t thread, pid_t pid) {
+  struct process *process = *slot_of(pid);
+  if (process == NULL || process->memory == NULL || process->caller != thread) return 0;
+  process->caller = 0;
+  struct __ptrace_syscall_info call = {0};
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof call, &call) <= 0) return 1;
+  if (call.op != PTRACE_SYSCALL_INFO_EXIT || call.exit.is_error) return 1;
+  uint64_t address = (uint64_t)call.exit.rval, *arguments = process->arguments;
+  if (process->number == SYS_mmap) {
+    hw_pages_set_range(&process->memory->pages, address, arguments[1], process->stack);
+  } else if (process->number == SYS_mremap) {
+    uint64_t kept = arguments[1] < arguments[2] ? arguments[1] : arguments[2];
+    hw_pages_move(&process->memory->pages, arguments[0], address, kept);
+    hw_pages_forget(&process->memory->pages, arguments[0] + kept, arguments[1] - kept);
+  }
+  return 1;
+}

@@ -1,0 +1,174 @@
+/// Declarations shared by the files of this module, not exported.
+
+#ifndef HW_PROFILER_H
+#define HW_PROFILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "CCallStacks.h"
+#include "CMemoryProfiler.h"
+
+#define HW_PAGE_SHIFT 12
+#define HW_PAGE_SIZE (UINT64_C(1) << HW_PAGE_SHIFT)
+
+// MARK: - Call stacks
+
+/// The outermost node of all stacks; no stack is known.
+#define HW_NO_STACK 0
+
+/// The module of places in scripts; their address is a number.
+#define HW_SCRIPT UINT32_MAX
+
+/// The function of a script at a place with the module `HW_SCRIPT`.
+struct hw_python_frame hw_script_at(struct hw_place place);
+
+/// Walks the stack of a stopped thread and stores it; returns its innermost node, or `HW_NO_STACK`.
+uint32_t hw_stack_of(struct hw_code *code, pid_t thread);
+
+/// Stores a stack, innermost place first; returns its innermost node, or `HW_NO_STACK`.
+uint32_t hw_tree_insert(const struct hw_place *places, int count);
+
+/// The number of nodes; nodes are numbered from 1, and a parent has a lower number than its children.
+uint32_t hw_tree_count(void);
+
+/// The next outer node.
+uint32_t hw_tree_parent(uint32_t node);
+
+struct hw_place hw_tree_place(uint32_t node);
+
+// MARK: - Pages
+
+/// A stretch of memory of 512 pages: which stack touched each of them first, and when.
+struct hw_stretch {
+  uint64_t number;
+  uint32_t stacks[512];
+  uint32_t times[512];
+  /// Whether a small sampled block lay in it.
+  int has_small_blocks;
+};
+
+/// The pages of one address space, by stretches in a hash table.
+struct hw_pages {
+  struct hw_stretch **slots;
+  uint32_t capacity;
+  uint32_t count;
+  uint32_t time;
+};
+
+void hw_pages_set(struct hw_pages *pages, uint64_t address, uint32_t stack);
+/// Sets all pages of a range, which `mmap` with MAP_POPULATE has touched.
+void hw_pages_set_range(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_t stack);
+void hw_pages_forget(struct hw_pages *pages, uint64_t from, uint64_t size);
+/// Moves the pages of a range, as mremap(2) does.
+void hw_pages_move(struct hw_pages *pages, uint64_t from, uint64_t to, uint64_t size);
+/// Notes that a small block is at the address.
+void hw_pages_note_block(struct hw_pages *pages, uint64_t address);
+struct hw_stretch *hw_pages_stretch(const struct hw_pages *pages, uint64_t address);
+void hw_pages_copy(const struct hw_pages *from, struct hw_pages *to);
+void hw_pages_clear(struct hw_pages *pages);
+
+// MARK: - Blocks
+
+/// The file name of the preloaded library.
+#define HW_LIBRARY "libhighwater-allocations.so"
+
+/// From this size on the blocks of malloc(3) are mappings of their own, or whole pages: their resident part is counted.
+#define HW_LARGE_BLOCK 131072
+
+/// A sampled block; `address` is 0 in free slots.
+struct hw_block {
+  uint64_t address;
+  uint64_t size;
+  /// The number of the allocation.
+  uint64_t order;
+  uint32_t stack;
+};
+
+/// The live blocks, and those that were live at the top: when their sum was highest.
+///
+/// A program that frees all at its end gives the pages back only when most blocks are gone: what was live then does not
+/// tell what the pages were for. The top starts anew when the process has touched many further pages.
+struct hw_blocks {
+  struct hw_block *slots;
+  uint32_t capacity;
+  uint32_t count;
+  /// The number of the last allocation, and of the last one before the top.
+  uint64_t order, top_order;
+  /// In bytes, estimated from the samples.
+  double sum, top_sum;
+  /// The count of touched pages at the top.
+  uint32_t top_time;
+  /// Blocks that were live at the top and are released.
+  struct hw_block *released;
+  uint32_t released_count, released_capacity;
+};
+
+/// Adds a block; `time` is the count of touched pages so far.
+void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t time);
+void hw_blocks_remove(struct hw_blocks *blocks, uint64_t address);
+/// Says that pages were touched; `time` is their count so far.
+void hw_blocks_note_pages(struct hw_blocks *blocks, uint32_t time);
+/// The blocks that were live at the top, as an array that the caller frees; NULL if there is no memory for it.
+struct hw_block *hw_blocks_at_top(const struct hw_blocks *blocks, size_t *count);
+/// The memory that a sampled block stands for, in bytes.
+double hw_estimated_size(uint64_t size);
+void hw_blocks_copy(const struct hw_blocks *from, struct hw_blocks *to);
+void hw_blocks_clear(struct hw_blocks *blocks);
+
+// MARK: - Memory
+
+/// The memory that one stack holds.
+struct hw_weight {
+  uint32_t node;
+  /// Bytes of live blocks: estimated from samples below `HW_LARGE_BLOCK`, else their resident pages.
+  int64_t live;
+  /// Bytes of other pages that this stack touched first.
+  int64_t touched;
+};
+
+/// What held the memory of a process at one moment.
+struct hw_snapshot {
+  struct hw_weight *weights;
+  uint32_t count;
+  /// In bytes: VmHWM, and the anonymous pages that the page tables show. RssAnon may differ by some dozen KiB, since the
+  /// kernel counts in batches for each CPU.
+  int64_t peak, anonymous;
+  /// Bytes of heap pages beyond the live blocks. Who touched a page of the heap first need not hold it.
+  int64_t overhead;
+  /// Bytes of pages of which no fault was seen.
+  int64_t unseen;
+  /// Bytes of the preloaded library's own pages.
+  int64_t library;
+};
+
+/// One address space, which processes share after vfork(2).
+struct hw_memory {
+  int users;
+  struct hw_code *code;
+  struct hw_pages pages;
+  struct hw_blocks blocks;
+  /// Whether the preloaded library reports its blocks.
+  int has_blocks;
+  /// How many allocations below `HW_LARGE_BLOCK` it has sampled so far.
+  int64_t samples;
+  /// The end of the heap as last requested by brk(2).
+  uint64_t heap_end;
+  /// RSS in bytes at the last snapshot.
+  int64_t last_size;
+  struct hw_snapshot snapshot;
+};
+
+/// The mean number of bytes between samples.
+extern int64_t hw_sampling_interval;
+
+/// Joins the resident pages of a stopped process with stacks and blocks, if it is larger than at the last snapshot.
+void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory);
+
+// MARK: - Results
+
+/// Keeps the profile of a process if it is the largest of its name.
+void hw_result_keep(pid_t process, const struct hw_memory *memory);
+
+#endif

@@ -1,0 +1,70 @@
+import GateCore
+
+/// Reads the text that the supervisor writes (CMemoryProfiler, result.c).
+enum MemoryProfileReader {
+  /// The profiles of all processes, largest first; lines that cannot be read are skipped.
+  static func profiles(in text: String, interval: Bytes) -> [MemoryProfile] {
+    var profiles: [MemoryProfile] = []
+    var process: Process?
+    for line in text.split(separator: "\n") {
+      let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+      switch fields[0] {
+      case "process": process = Process(fields, interval: interval)  // text from outside: the supervisor
+      case "node": process?.add(fields)  // text from outside: the supervisor
+      default:
+        if let process { profiles.append(process.profile) }
+        process = nil
+      }
+    }
+    return profiles.sorted { $0.anonymous > $1.anonymous }
+  }
+
+  /// A process whose nodes are being read.
+  private struct Process {
+    private var result: MemoryProfile
+    private var calls = CallTree.Builder()
+    /// The nodes of the tree by the numbers in the text.
+    private var nodes: [Int: Int] = [:]
+
+    var profile: MemoryProfile {
+      var profile = result
+      profile.calls = calls.tree
+      return profile
+    }
+
+    init?(_ fields: [Substring], interval: Bytes) {
+      let numbers = fields.dropFirst(3).compactMap { Int64($0) }
+      guard fields.count == 10, numbers.count == 7 else { return nil }
+      let hasBlocks = numbers[0] != 0
+      result = MemoryProfile(
+        process: String(fields[1]),
+        method: hasBlocks ? Profiler.canStopAtFaults ? .stopsAndBlocks : .blocks : .stops,
+        peak: Bytes(numbers[2]),
+        anonymous: Bytes(numbers[3]),
+        calls: CallTree(),
+        heapOverhead: numbers[4],
+        samplingInterval: hasBlocks ? interval : .zero
+      )
+      result.program = String(fields[2])
+      result.allocated = Bytes(numbers[1] * interval.count)
+      result.unattributed[Profiler.canStopAtFaults ? .writtenByKernel : .unknownStack] = Bytes(numbers[5])
+      result.unattributed[.profiler] = Bytes(numbers[6])
+    }
+
+    /// Adds a node, whose caller comes before it.
+    mutating func add(_ fields: [Substring]) {
+      guard fields.count == 9, let number = Int(fields[1]), let parent = Int(fields[2]),
+        let live = Int64(fields[3]), let touched = Int64(fields[4])
+      else { return }
+      let function = CallTree.Function(
+        module: String(fields[5]),
+        name: String(fields[6]),
+        file: fields[7].isEmpty ? nil : String(fields[7]),
+        line: Int(fields[8]).flatMap { $0 > 0 ? $0 : nil }
+      )
+      let node = calls.node(of: function, below: nodes[parent])
+      calls.add(CallTree.Weight(live: live, touched: touched), to: node)
+      nodes[number] = node
+    }
+  }
+}

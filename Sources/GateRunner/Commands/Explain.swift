@@ -1,0 +1,107 @@
+import FoundationEssentials
+package import GateCore
+import GateFiles
+import GateReports
+
+/// Says which code holds the memory of scenarios, and which more than in another build: runs them with a profiler.
+package struct Explain {
+  package var options = SharedOptions()
+  /// Names, `tag:NAME`, or patterns with `*`; empty for all.
+  package var selection: [String] = []
+  /// How often each build runs.
+  package var repetitions = 3
+  /// Another build of the target to compare with.
+  package var against: ComparisonSource?
+  /// The path of an earlier profile to compare with; only for one scenario.
+  package var base: String?
+  /// The files for the profile; only for one scenario.
+  package var files: [ProfileOutput] = []
+
+  package init() {}
+
+  /// Runs the scenarios and prints what holds their memory; verdicts, baselines and the history are unchanged.
+  ///
+  /// - Returns: `pass`, `failed` if a scenario failed, or the code of an interruption.
+  /// - Throws: `DiagnosticError` for bad input, or if targets cannot be profiled here.
+  package func run(in invocation: Invocation) throws -> ExitCode {
+    try invocation.prepareMeasuring()
+    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
+    let scenarios = try Selection(words: selection).scenarios(of: project)
+    try checkFiles(for: scenarios)
+    let base = try base.map { try readBase(invocation.absolute($0), invocation) }
+    try scenarios.requireTracing(by: invocation.measurer, because: "explain profiles targets with")
+    let artifacts = ArtifactsFolder(path: project.artifacts)
+    try artifacts.prepare()
+    for file in files { try SafeFile.prepareToWrite(invocation.absolute(file.path)) }
+    let lock = try artifacts.lock()
+    defer { withExtendedLifetime(lock) {} }
+    let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
+    var explanations: [Explanation] = []
+    defer { invocation.console.endProgress() }
+    for (index, scenario) in scenarios.enumerated() where !invocation.isInterrupted {
+      invocation.console.show(.scenarioStarted(scenario.name, index: index + 1, of: scenarios.count))
+      let other = try build?.scenario(scenario)
+      var runs = try ProfiledRuns(of: scenario, against: other, artifacts.explain, invocation)
+      if let explanation = runs.explanation(repetitions: repetitions, base: base) { explanations.append(explanation) }
+    }
+    guard !invocation.isInterrupted else { return invocation.interruptedExit() }
+    return try report(explanations, page: "\(artifacts.path)/explain.html", invocation)
+  }
+
+  private func checkFiles(for scenarios: [Scenario]) throws(RunnerError) {
+    guard let option = base.map({ _ in "--base" }) ?? files.first?.option, scenarios.count > 1 else { return }
+    throw RunnerError(
+      problem: "\(option) is for one scenario, and \(scenarios.count) are selected",
+      hint: "name one of them, as in `highwater explain \(option) FILE \(scenarios[0].name)`")
+  }
+
+  private func readBase(_ path: String, _ invocation: Invocation) throws -> ProfileSummary {
+    try ProfileFile.decode(try SafeFile.read(path, atMost: ProfileFile.largest), path: invocation.shown(path))
+  }
+
+  private func report(_ explanations: [Explanation], page: String, _ invocation: Invocation) throws -> ExitCode {
+    invocation.console.endProgress()
+    try SafeFile.write(Array(ExplainPage.text(explanations).utf8), to: page)
+    invocation.console.report(besides: options) {
+      ExplainReport.text(explanations, page: invocation.shown(page), style: $0)
+    }
+    for file in files {
+      guard let bytes = explanations.first.flatMap(file.encode) else { continue }
+      try SafeFile.write(bytes, to: invocation.absolute(file.path))
+    }
+    return explanations.contains { $0.comparison == nil || $0.failure != nil } ? .failed : .pass
+  }
+}
+
+/// A file for what one scenario holds.
+package struct ProfileOutput: Sendable, Equatable {
+  package enum Format: String, Sendable {
+    /// The call stacks of one repetition.
+    case folded, pprof
+    /// What later profiles can be compared with.
+    case json
+  }
+
+  package var format: Format
+  package var path: String
+
+  package init(_ format: Format, path: String) {
+    (self.format, self.path) = (format, path)
+  }
+
+  fileprivate var option: String { "--\(format.rawValue)" }
+
+  /// nil if the scenario has no profile.
+  fileprivate func encode(_ explanation: Explanation) -> [UInt8]? {
+    switch format {
+    case .folded: explanation.profile.map(FoldedStacks.encode)
+    case .pprof: explanation.profile.map(PprofFile.encode)
+    case .json: explanation.comparison.map { ProfileFile.encode($0.now) }
+    }
+  }
+}
+
+extension ArtifactsFolder {
+  /// The folder for the outputs of `explain`, apart from those of the last check.
+  fileprivate var explain: ArtifactsFolder { ArtifactsFolder(path: "\(path)/explain") }
+}

@@ -1,0 +1,89 @@
+import GateCore
+import GateFiles
+
+/// Repetitions of a scenario under the profiler, alternately of two builds if there is another one.
+struct ProfiledRuns {
+  /// How many stops at allocations a repetition may cost, of some 20 µs each.
+  private static let mostStops: Int64 = 100_000
+  /// The interval of the first repetition, from which that of the others follows.
+  private static let firstInterval = Bytes(1 << 14)
+
+  private let own: Scenario
+  private let other: Scenario?
+  private let artifacts: ArtifactsFolder
+  private let invocation: Invocation
+  private var failure: Failure?
+
+  init(
+    of scenario: Scenario, against other: Scenario?, _ artifacts: ArtifactsFolder, _ invocation: Invocation
+  ) throws(FileError) {
+    try artifacts.prepareFolders(for: scenario.name)
+    (self.own, self.other, self.artifacts, self.invocation) = (scenario, other, artifacts, invocation)
+  }
+
+  /// What holds the memory of the main process, or why there is no profile; nil after an interruption.
+  ///
+  /// A first repetition of each build is a warm-up: it shows how much the program allocates. An earlier profile, `base`,
+  /// takes the place of another build.
+  mutating func explanation(repetitions: Int, base: ProfileSummary?) -> Explanation? {
+    var (own, other): ([MemoryProfile], [MemoryProfile]) = ([], [])
+    var interval = Self.firstInterval
+    for number in 0...repetitions {
+      let first = profile(of: self.own, number, of: repetitions, interval)
+      let second = self.other.flatMap { profile(of: $0, number, of: repetitions, interval, isComparison: true) }
+      guard let first, self.other == nil || second != nil else { break }
+      if number == 0 {
+        interval = Self.interval(for: max(first.allocated, second?.allocated ?? .zero))
+      } else {
+        own.append(first)
+        if let second { other.append(second.named(like: first)) }
+      }
+    }
+    guard !invocation.isInterrupted else { return nil }
+    var explanation = Explanation(scenario: self.own.name, failure: failure)
+    explanation.limits = invocation.measurer.profilerLimits
+    explanation.profile = own.middle
+    let before = base ?? ProfileSummary(other)
+    explanation.comparison = ProfileSummary(own).map { ProfileComparison(before: before, now: $0) }
+    return explanation
+  }
+
+  /// The least power of two from 1 KiB on that gives few enough samples of so much memory.
+  ///
+  /// Small intervals show small differences.
+  private static func interval(for allocated: Bytes) -> Bytes {
+    let least = max(1024, allocated.count / mostStops)
+    return Bytes(1 << (Int64.bitWidth - (least - 1).leadingZeroBitCount))
+  }
+
+  /// The profile of the main process in one repetition; nil after a failure or an interruption.
+  private mutating func profile(
+    of scenario: Scenario, _ number: Int, of count: Int, _ interval: Bytes, isComparison: Bool = false
+  ) -> MemoryProfile? {
+    guard failure == nil, !invocation.isInterrupted else { return nil }
+    var scenario = scenario
+    scenario.target.samplingInterval = interval
+    // The stops make a program several times slower.
+    scenario.timeout *= 10
+    let progress = Progress.Repetition(
+      scenario: scenario.name, number: max(1, number), of: number > 0 ? count : 1, isWarmup: number < 1,
+      isComparison: isComparison)
+    invocation.console.show(.repetitionStarted(progress))
+    let output = artifacts.output(of: scenario.name, repetition: number)
+    guard let recording = invocation.measurer.measure(scenario, output: output, keepsInterrupted: false)
+    else { return nil }
+    failure = recording.failure(in: scenario, loop: nil)
+    let main = recording.processes.first(where: \.isMain)?.command
+    return recording.profiles.first { $0.process == main } ?? recording.profiles.first
+  }
+}
+
+extension MemoryProfile {
+  /// The profile with the name of another build's program, whose functions are then the same.
+  fileprivate func named(like other: MemoryProfile) -> MemoryProfile {
+    guard program != other.program, !program.isEmpty, !other.program.isEmpty else { return self }
+    var named = self
+    named.calls = calls.renamingModule(program, to: other.program)
+    return named
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct ExplainCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain",
+    abstract: "Says which functions hold the memory of a scenario, and which hold more than in another build.",
+    usage: "highwater explain [<options>] [<name> ...]",
+    discussion: """
+      Runs scenarios some more times under a profiler, without rebuilding the program: the memory of the main process at \
+      its peak, by call stack. The values of these runs are never used for verdicts.
+
+        highwater explain redis-load                       # what holds the memory
+        highwater explain --against build-main/server      # more than another build
+        highwater explain --against-ref main --build make
+        highwater explain --json main.json redis-load      # for a later comparison
+        highwater explain --base main.json redis-load
+
+      A page with flame graphs is written to ARTIFACTS/explain.html.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
+  var names: [String] = []
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var comparison: ComparisonOptions
+
+  @Option(
+    help: ArgumentHelp("Compare with an earlier profile, which --json wrote.", valueName: "file"), completion: .file())
+  var base: String?
+
+  @Option(
+    help: ArgumentHelp("Write the profile, with which later ones can be compared.", valueName: "file"),
+    completion: .file())
+  var json: String?
+
+  @Option(
+    help: ArgumentHelp("Write call stacks that flamegraph.pl and speedscope read.", valueName: "file"),
+    completion: .file())
+  var folded: String?
+
+  @Option(
+    help: ArgumentHelp("Write a profile that `go tool pprof` and Pyroscope read.", valueName: "file"),
+    completion: .file())
+  var pprof: String?
+
+  @OptionGroup var console: ConsoleOptions
+
+  func validate() throws {
+    guard base == nil || comparison.source == nil else {
+      throw ValidationError("--base and --against or --against-ref are mutually exclusive")
+    }
+  }
+
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
+    var explain = Explain()
+    explain.options = project.shared
+    explain.selection = names
+    explain.against = comparison.source
+    explain.base = base
+    let files: [(ProfileOutput.Format, String?)] = [(.json, json), (.folded, folded), (.pprof, pprof)]
+    explain.files = files.compactMap { format, path in path.map { ProfileOutput(format, path: $0) } }
+    return try explain.run(in: invocation)
+  }
+}

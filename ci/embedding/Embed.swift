@@ -1,0 +1,51 @@
+import Foundation
+import PackagePlugin
+
+/// Embeds files in the program, so that it is one file: the texts of the pages, and the library for profiled targets.
+///
+/// String literals cost the compiler almost nothing; `.embedInCode` takes seconds of CPU for each 10 KB.
+@main
+struct Embed: BuildToolPlugin {
+  /// The folder of Debian's package `libjs-dygraphs`, which is not copied into the repository.
+  ///
+  /// Without it the pages have static charts only.
+  private static let chartLibrary = "/usr/share/javascript/dygraphs"
+
+  func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+    let sources = context.package.directoryURL.appending(path: "Sources")
+    switch target.name {
+    case "GateReports": return [try pages(in: target.directoryURL.appending(path: "Pages"), context)]
+    case "GateProbe": return [library(sources.appending(path: "AllocationSampler/sampler.c"), context)]
+    default: return []
+    }
+  }
+
+  private func pages(in folder: URL, _ context: PluginContext) throws -> Command {
+    let texts = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { ["css", "js", "mustache"].contains($0.pathExtension) }
+      .sorted { $0.path < $1.path }
+    let library = ["dygraph.min.js", "dygraph.min.css"]
+      .map { URL(fileURLWithPath: "\(Self.chartLibrary)/\($0)") }
+      .filter { FileManager.default.fileExists(atPath: $0.path) }
+    let missing = library.isEmpty ? " without libjs-dygraphs, which is not installed" : ""
+    return command("Embedding the pages\(missing)", "embed-texts", texts + library, into: "EmbeddedText", context)
+  }
+
+  private func library(_ source: URL, _ context: PluginContext) -> Command {
+    command("Compiling and embedding the sampler", "embed-library", [source], into: "EmbeddedLibrary", context)
+  }
+
+  private func command(
+    _ name: String, _ script: String, _ files: [URL], into output: String, _ context: PluginContext
+  ) -> Command {
+    let script = context.package.directoryURL.appending(path: "ci/embedding/\(script)")
+    let output = context.pluginWorkDirectoryURL.appending(path: "\(output).swift")
+    return .buildCommand(
+      displayName: name,
+      executable: URL(fileURLWithPath: "/bin/sh"),
+      arguments: [script.path, output.path] + files.map(\.path),
+      inputFiles: [script] + files,
+      outputFiles: [output]
+    )
+  }
+}
