@@ -26,7 +26,7 @@ struct ExplainReportTests {
     return MemoryProfile(
       process: "server", method: method, peak: Bytes(total.live + total.touched + 9_000_000),
       anonymous: Bytes(total.live + total.touched + overhead + 40_960), calls: calls.tree, heapOverhead: overhead,
-      unattributed: [.writtenByKernel: Bytes(36_864), .unknown: Bytes(4096)], samplingInterval: .kibibytes(64))
+      unattributed: [.noPageFault: Bytes(36_864), .profiler: Bytes(4096)], samplingInterval: .kibibytes(64))
   }
 
   static func comparison(leak: Int64, hasBefore: Bool = true) throws -> ProfileComparison {
@@ -59,7 +59,7 @@ struct ExplainReportTests {
       .belowNoise(largest: change, least: .mebibytes(40)), .belowNoise(largest: nil, least: .mebibytes(1)),
       .spread(largest: [change, change]), .other(part: .collectedHeap(.node), rise: .mebibytes(9)),
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),
-      .other(part: .unattributed(.writtenByKernel), rise: .mebibytes(9)),
+      .other(part: .unattributed(.noPageFault), rise: .mebibytes(9)),
     ]
     try Golden.expect(findings.map { "\($0.text)\n" }.joined(), "explain-findings.txt")
   }

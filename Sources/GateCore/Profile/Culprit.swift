@@ -39,9 +39,13 @@ extension ProfileComparison {
   /// The most functions that are named if the rise is spread over many.
   private static let mostSpread = 3
 
-  /// The rise of the anonymous memory; nil if there is only one build.
+  /// The rise of the anonymous memory, without the profiler's own; nil if there is only one build.
   package var rise: Bytes? {
-    before.map { Bytes(now.anonymous.median - $0.anonymous.median) }
+    before.map { Bytes(Self.ownMemory(of: now) - Self.ownMemory(of: $0)) }
+  }
+
+  private static func ownMemory(of build: ProfileSummary) -> Int64 {
+    build.anonymous.median - (build.parts[.unattributed(.profiler)]?.median ?? 0)
   }
 
   /// Which function explains the rise; nil if there is only one build.
@@ -74,7 +78,8 @@ extension ProfileComparison {
 
   /// The part of the memory that rose most.
   private func largestPart(_ before: ProfileSummary) -> (part: MemoryPart, rise: Bytes)? {
-    let rises = Set(before.parts.keys).union(now.parts.keys).map { part in
+    let parts = Set(before.parts.keys).union(now.parts.keys).subtracting([.unattributed(.profiler)])
+    let rises = parts.map { part in
       (part: part, rise: Bytes((now.parts[part]?.median ?? 0) - (before.parts[part]?.median ?? 0)))
     }
     return rises.max { $0.rise < $1.rise }

@@ -15,11 +15,8 @@ package struct MemoryProfile: Sendable, Equatable {
 
   /// Why memory has no call stack.
   package enum Cause: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-    /// No fault was seen: the kernel filled the page, as in `read`, or mapped it at once.
-    case writtenByKernel = "written-by-kernel"
-    /// The stack could not be read.
-    case unknownStack = "unknown-stack"
-    case unknown
+    /// No page fault was seen: the kernel filled the page, as in `read`, or page faults do not stop the process.
+    case noPageFault = "no-page-fault"
     /// The profiler's own memory.
     case profiler
   }

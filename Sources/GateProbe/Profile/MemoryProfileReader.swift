@@ -47,7 +47,7 @@ enum MemoryProfileReader {
       )
       result.program = String(fields[2])
       result.allocated = Bytes(numbers[1] * interval.count)
-      result.unattributed[Profiler.canStopAtFaults ? .writtenByKernel : .unknownStack] = Bytes(numbers[5])
+      result.unattributed[.noPageFault] = Bytes(numbers[5])
       result.unattributed[.profiler] = Bytes(numbers[6])
     }
 

@@ -103,9 +103,7 @@ extension MemoryPart {
 extension MemoryProfile.Cause {
   fileprivate var text: String {
     switch self {
-    case .writtenByKernel: "no page fault seen"
-    case .unknownStack: "unreadable call stack"
-    case .unknown: "unknown"
+    case .noPageFault: "no page fault seen"
     case .profiler: "the profiler's own"
     }
   }

@@ -32,7 +32,7 @@ extension MemoryProfile {
     let anonymous = Bytes(calls.total.live + calls.total.touched + heapOverhead) + unattributed
     self.init(
       process: "server", method: method, peak: anonymous + .mebibytes(2), anonymous: anonymous, calls: calls,
-      heapOverhead: heapOverhead, unattributed: [.unknown: unattributed], samplingInterval: interval)
+      heapOverhead: heapOverhead, unattributed: [.noPageFault: unattributed], samplingInterval: interval)
   }
 }
 

@@ -18,7 +18,7 @@ enum ProfileExample {
     return MemoryProfile(
       process: "server", method: .stopsAndBlocks, peak: .mebibytes(40),
       anonymous: Bytes(total.live + total.touched + 500_000 + 4096), calls: calls.tree, heapOverhead: 500_000,
-      unattributed: [.writtenByKernel: Bytes(4096)], samplingInterval: .kibibytes(64))
+      unattributed: [.noPageFault: Bytes(4096)], samplingInterval: .kibibytes(64))
   }
 
   static func function(_ module: String, _ name: String, file: String? = nil, line: Int? = nil) -> CallTree.Function {
@@ -132,7 +132,7 @@ struct ProfileExportTests {
         "live;main;handle_request(char const*);remember.isra.0;malloc 28600000",
         "touched;main;handle_request(char const*);cache:put 8192",
         "touched;main;load (app.py:12) 1048576",
-        "unattributed;written-by-kernel 4096",
+        "unattributed;no-page-fault 4096",
       ])
     let sum = lines.reduce(0) { $0 + (Int64($1.split(separator: " ").last ?? "") ?? 0) }
     #expect(sum == profile.anonymous.count)
