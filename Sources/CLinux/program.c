@@ -61,7 +61,7 @@ HW_NO_SANITIZER static int become_program(void *argument) {
   if (plan->no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) fail(start, HW_STAGE_HUGE_PAGES);
   if (plan->cpus != NULL && sched_setaffinity(0, plan->cpus_size, plan->cpus) != 0) fail(start, HW_STAGE_CPUS);
   // Without the filter only the exit shows what a process held.
-  if (plan->profile >= 0) hw_profile_install_filter();
+  if (plan->sampling_interval > 0) hw_profile_install_filter();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);

@@ -191,7 +191,7 @@ static void await_release(struct supervisor *supervisor) {
 
 static _Noreturn void finish(struct supervisor *supervisor) {
   const struct hw_plan *plan = supervisor->plan;
-  if (plan->profile >= 0) hw_profile_write(plan->profile);
+  if (plan->sampling_interval > 0) hw_profile_write(plan->profile);
   send_record(supervisor, (struct hw_record){.event = HW_EVENT_DONE});
   if (!supervisor->runner_gone && *plan->cgroup.folders != NULL) await_release(supervisor);
   hw_remove_cgroup(&plan->cgroup);
@@ -280,7 +280,7 @@ static _Noreturn void run_supervisor(struct supervisor *supervisor) {
   supervisor->self = getpid();
   if (become_subreaper(supervisor) != 0) fail_start(supervisor, HW_STAGE_SUPERVISOR, errno);
   if (hw_make_cgroup(&plan->cgroup) != 0) fail_start(supervisor, HW_STAGE_CGROUP, errno);
-  if (plan->profile >= 0) hw_profile_begin(plan->sampling_interval);
+  if (plan->sampling_interval > 0) hw_profile_begin(plan->sampling_interval);
   struct hw_start start = {.plan = plan};
   hw_start_program(&start);
   // Otherwise the reader of the program's output gets no end of file, and the writer of its input no EPIPE.

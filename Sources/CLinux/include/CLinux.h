@@ -1,7 +1,8 @@
 /// Linux calls that Swift cannot make, and the code that runs between `fork` and `exec`.
 ///
 /// Code in a forked child uses async-signal-safe calls only (signal-safety(7)): the runner has threads, and another
-/// thread may have held any lock at the time of the fork.
+/// thread may have held any lock at the time of the fork. The profiler (CMemoryProfiler) also allocates memory in the
+/// supervisor, which glibc permits: it takes the locks of malloc(3) before a fork.
 
 #ifndef HW_CLINUX_H
 #define HW_CLINUX_H
@@ -128,7 +129,7 @@ struct hw_plan {
   int mappings;
   /// Traced programs only: receives the memory profiles of the processes; -1 for none.
   int profile;
-  /// The mean number of bytes between sampled allocations.
+  /// The mean number of bytes between sampled allocations; 0: the program is not profiled.
   int64_t sampling_interval;
 };
 

@@ -27,6 +27,7 @@ static void *start(void *script, int is_traced) {
     .traced = is_traced,
     .cgroup = {.folders = none, .members = none, .settings = none, .before_killing = none},
     .mappings = -1,
+    .profile = -1,
   };
   struct hw_supervisor supervisor;
   hw_supervisor_start(&plan, &supervisor);
