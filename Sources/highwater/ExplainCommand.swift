@@ -37,12 +37,12 @@ struct ExplainCommand: UseCaseCommand {
   var json: String?
 
   @Option(
-    help: ArgumentHelp("Write call stacks that flamegraph.pl and speedscope read.", valueName: "file"),
+    help: ArgumentHelp("Write the call stacks as folded text, as flamegraph.pl reads it.", valueName: "file"),
     completion: .file())
   var folded: String?
 
   @Option(
-    help: ArgumentHelp("Write a profile that `go tool pprof` and Pyroscope read.", valueName: "file"),
+    help: ArgumentHelp("Write a profile that `go tool pprof` reads.", valueName: "file"),
     completion: .file())
   var pprof: String?
 

@@ -1,6 +1,6 @@
 package import GateCore
 
-/// Call stacks as folded text, which flamegraph.pl, speedscope and others read: `main;handle_request;remember 30000000`.
+/// Call stacks as folded text, which flamegraph.pl reads: `main;handle_request;remember 30000000`.
 package enum FoldedStacks {
   /// The stacks of one repetition, sorted, with the bytes that each holds.
   ///

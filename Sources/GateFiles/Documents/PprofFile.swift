@@ -1,6 +1,6 @@
 package import GateCore
 
-/// Call stacks in the format of pprof, which `go tool pprof`, speedscope and Pyroscope read, not compressed.
+/// Call stacks in the format of pprof, which `go tool pprof` reads, not compressed.
 ///
 /// Numbers of fields are those of `profile.proto` (github.com/google/pprof).
 package enum PprofFile {

@@ -27,7 +27,7 @@ package enum ProfileFile {
 
   /// Decodes a summary; the path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> ProfileSummary {
-    let hint = "restore the file from version control, or recreate it with `highwater approve`"
+    let hint = "write it again with `highwater explain --json FILE`"
     guard bytes.count <= largest else {
       throw FileError(
         code: .tooLarge, path: path, problem: "has \(bytes.count) bytes, at most \(largest) are allowed", hint: hint)
