@@ -2,7 +2,7 @@
 /// sample, and at the release of a sampled block.
 ///
 /// The tracer (Sources/CMemoryProfiler) then reads the stack; this library only counts. It calls the next allocator,
-/// which may be one that the target preloads itself. It is compiled by the plugin EmbedLibrary, and needs only libc.
+/// which may be one that the target preloads itself. It is compiled by the plugin Embed, and needs only libc.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -22,6 +22,15 @@
 /// Marks a breakpoint of the preloaded library, in its first register; see Sources/AllocationSampler.
 #define ALLOCATION_MARK UINT64_C(0x68776d656d6f7279)
 
+/// A system call of the filter.
+struct call {
+  /// The thread that makes it; 0 for none.
+  pid_t caller;
+  uint64_t number, arguments[6];
+  /// For `mmap` with MAP_POPULATE: the stack that its pages belong to.
+  uint32_t stack;
+};
+
 /// A traced process.
 struct process {
   pid_t pid;
@@ -29,9 +38,7 @@ struct process {
   /// The perf event of its program, which its threads and forked children inherit; -1 for none.
   int event;
   /// The call at whose end a thread of it will stop.
-  pid_t caller;
-  uint64_t number, arguments[6];
-  uint32_t stack;
+  struct call awaited;
   struct process *next;
 };
 
@@ -132,7 +139,7 @@ void hw_profile_exec(pid_t pid) {
   if (process->memory != NULL && process->memory->users == 1) hw_result_keep(pid, process->memory);
   release_memory(process->memory);
   process->memory = new_memory();
-  process->caller = 0;
+  process->awaited.caller = 0;
   if (process->event >= 0) close(process->event);
   process->event = open_event(pid);
 }
@@ -248,24 +255,24 @@ static void note_heap_end(struct process *process, uint64_t end) {
 }
 
 /// Handles mmap(2), which may replace mappings, touch its pages at once, or map code; returns whether its result counts.
-static int note_mapping(struct process *process, pid_t thread) {
-  uint64_t *arguments = process->arguments, flags = arguments[3];
+static int note_mapping(struct process *process, struct call *call) {
+  uint64_t *arguments = call->arguments, flags = arguments[3];
   if ((flags & MAP_FIXED) != 0) {
     hw_snapshot_if_larger(process->pid, process->memory);
     release_range(process, arguments[0], arguments[1]);
   }
   if ((arguments[2] & PROT_EXEC) != 0 && process->memory->code != NULL) hw_code_changed(process->memory->code);
   if ((flags & (MAP_POPULATE | MAP_LOCKED)) == 0 || (flags & MAP_ANONYMOUS) == 0) return 0;
-  process->stack = stack_of(process, thread);
+  call->stack = stack_of(process, call->caller);
   return 1;
 }
 
 /// Returns whether the result of the call counts.
-static int note_call(struct process *process, pid_t thread) {
-  uint64_t *arguments = process->arguments;
-  switch (process->number) {
+static int note_call(struct process *process, struct call *call) {
+  uint64_t *arguments = call->arguments;
+  switch (call->number) {
     case SYS_brk: note_heap_end(process, arguments[0]); return 0;
-    case SYS_mmap: return note_mapping(process, thread);
+    case SYS_mmap: return note_mapping(process, call);
     case SYS_mremap: hw_snapshot_if_larger(process->pid, process->memory); return 1;
     case SYS_munmap:
       hw_snapshot_if_larger(process->pid, process->memory);
@@ -282,39 +289,32 @@ static int note_call(struct process *process, pid_t thread) {
 
 int hw_profile_call(pid_t thread, pid_t pid) {
   struct process *process = *slot_of(pid);
-  struct __ptrace_syscall_info call = {0};
+  struct __ptrace_syscall_info info = {0};
   if (process == NULL || process->memory == NULL) return 0;
-  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof call, &call) <= 0) return 0;
-  if (call.op != PTRACE_SYSCALL_INFO_SECCOMP) return 0;
-  struct process before = *process;
-  process->number = call.seccomp.nr;
-  for (int at = 0; at < 6; at++) process->arguments[at] = call.seccomp.args[at];
-  int counts = note_call(process, thread);
-  // The result of another thread's call is awaited: its arguments stay.
-  if (before.caller != 0) {
-    memcpy(process->arguments, before.arguments, sizeof before.arguments);
-    process->number = before.number;
-    process->stack = before.stack;
-    return 0;
-  }
-  process->caller = counts ? thread : 0;
-  return counts;
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof info, &info) <= 0) return 0;
+  if (info.op != PTRACE_SYSCALL_INFO_SECCOMP) return 0;
+  struct call call = {.caller = thread, .number = info.seccomp.nr};
+  memcpy(call.arguments, info.seccomp.args, sizeof call.arguments);
+  // One result at a time: another thread's may be awaited.
+  if (!note_call(process, &call) || process->awaited.caller != 0) return 0;
+  process->awaited = call;
+  return 1;
 }
 
-int hw_profile_call_end(pid_t thread, pid_t pid) {
+void hw_profile_call_end(pid_t thread, pid_t pid) {
   struct process *process = *slot_of(pid);
-  if (process == NULL || process->memory == NULL || process->caller != thread) return 0;
-  process->caller = 0;
-  struct __ptrace_syscall_info call = {0};
-  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof call, &call) <= 0) return 1;
-  if (call.op != PTRACE_SYSCALL_INFO_EXIT || call.exit.is_error) return 1;
-  uint64_t address = (uint64_t)call.exit.rval, *arguments = process->arguments;
-  if (process->number == SYS_mmap) {
-    hw_pages_set_range(&process->memory->pages, address, arguments[1], process->stack);
-  } else if (process->number == SYS_mremap) {
+  if (process == NULL || process->memory == NULL || process->awaited.caller != thread) return;
+  process->awaited.caller = 0;
+  struct __ptrace_syscall_info info = {0};
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof info, &info) <= 0) return;
+  if (info.op != PTRACE_SYSCALL_INFO_EXIT || info.exit.is_error) return;
+  struct hw_pages *pages = &process->memory->pages;
+  uint64_t address = (uint64_t)info.exit.rval, *arguments = process->awaited.arguments;
+  if (process->awaited.number == SYS_mmap) {
+    hw_pages_set_range(pages, address, arguments[1], process->awaited.stack);
+  } else if (process->awaited.number == SYS_mremap) {
     uint64_t kept = arguments[1] < arguments[2] ? arguments[1] : arguments[2];
-    hw_pages_move(&process->memory->pages, arguments[0], address, kept);
-    hw_pages_forget(&process->memory->pages, arguments[0] + kept, arguments[1] - kept);
+    hw_pages_move(pages, arguments[0], address, kept);
+    hw_pages_forget(pages, arguments[0] + kept, arguments[1] - kept);
   }
-  return 1;
 }

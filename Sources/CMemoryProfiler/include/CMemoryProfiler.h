@@ -43,8 +43,8 @@ int hw_profile_trap(pid_t thread, pid_t process);
 /// A thread is about to make a system call of the filter; returns whether `hw_profile_call_end` must follow at its end.
 int hw_profile_call(pid_t thread, pid_t process);
 
-/// The call has ended; returns whether this thread was expected to stop here.
-int hw_profile_call_end(pid_t thread, pid_t process);
+/// The call has ended.
+void hw_profile_call_end(pid_t thread, pid_t process);
 
 /// Writes the profiles to a file, in the format that `MemoryProfileReader` reads.
 void hw_profile_write(int file);

@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import GateCore
 import GateFiles
 import GateReports
