@@ -274,6 +274,17 @@ extension History {
     try reading { db in try SeriesReader(db, selection).verdicts() }
   }
 
+  /// The run that first named this function for a rise over the same baseline; nil if none has.
+  package func firstNaming(
+    _ function: FunctionName, over approval: Approval?, in selection: Selection
+  ) throws(HistoryError) -> RunInfo? {
+    try reading { db in
+      try SeriesReader(db, selection).explanations().first { earlier in
+        earlier.finding.culprit?.change.function == function && earlier.approval == approval
+      }?.run
+    }
+  }
+
   /// The series of all scenarios; runs added in the meantime are not included.
   package func trend(createdAt: Date, links: BuildLinks) throws(HistoryError) -> Trend {
     try reading { db in

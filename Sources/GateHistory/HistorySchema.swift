@@ -6,7 +6,7 @@ enum HistorySchema {
   static let applicationID: Int32 = 0x4869_5761
 
   /// The version of the tables (`PRAGMA user_version`); files of other versions are rejected.
-  static let version = 4
+  static let version = 5
 
   /// Creates the tables in an empty file.
   static func create(in queue: DatabaseQueue) throws {
@@ -69,6 +69,7 @@ enum HistorySchema {
       growth_is_per_iteration INTEGER NOT NULL,
       approval_id INTEGER REFERENCES approval (id),
       failed_repetitions TEXT,
+      explanation TEXT,
       anon INTEGER, file INTEGER, shmem INTEGER, stack INTEGER, heap INTEGER, lazy_free INTEGER, huge_pages INTEGER
     );
     CREATE INDEX scenario_by_run ON scenario (run_id);

@@ -73,7 +73,8 @@ struct RunReader {
       ungated: metrics.filter { !$0.isGated },
       failedRepetitions: scenario.failedRepetitions,
       composition: scenario.composition,
-      approval: try scenario.approval.map { try approvals.value($0) }
+      approval: try scenario.approval.map { try approvals.value($0) },
+      explanation: scenario.explanation
     )
   }
 }
@@ -112,6 +113,22 @@ struct SeriesReader {
 
   func verdicts() throws -> [Verdict] {
     try statement("scenario.verdict").rows(arguments) { Verdict(stored: $0.text(0)) }.reversed()
+  }
+
+  /// The runs whose rise was explained.
+  func explanations() throws -> [(run: RunInfo, approval: Approval?, finding: CulpritFinding)] {
+    var approvals = SharedValues.approvals(db)
+    let first = StoredRun.columnCount
+    return try statement("\(StoredRun.columns), scenario.approval_id, scenario.explanation")
+      .rows(arguments) { row in
+        let explanation = try row.optionalText(first + 1).flatMap(RiseExplanation.init(stored:))
+        return try explanation.map { explanation in
+          (
+            run: StoredRun(row).info, approval: try row.optionalInteger(first).map { try approvals.value($0) },
+            finding: explanation.finding
+          )
+        }
+      }.compactMap(\.self).reversed()
   }
 
   /// The runs that have values of the metric.

@@ -24,7 +24,7 @@ struct RunWriter {
       into: "scenario",
       """
       run_id, name_id, environment_id, tags_id, verdict, repetitions, growth_is_per_iteration, approval_id,
-      failed_repetitions, anon, file, shmem, stack, heap, lazy_free, huge_pages
+      failed_repetitions, explanation, anon, file, shmem, stack, heap, lazy_free, huge_pages
       """)
     insertMetric = try inserting(
       into: "metric",
@@ -70,6 +70,7 @@ struct RunWriter {
     insertScenario.bind(.integer(try scenario.approval.map { try approvals.id(of: $0) }))
     let failed = scenario.failedRepetitions
     insertScenario.bind(.text(failed.isEmpty ? nil : try JSONColumn.encode(failed)))
+    insertScenario.bind(.text(try scenario.explanation.map { try JSONColumn.encode($0) }))
     let parts = scenario.composition
     let amounts = [
       parts?.anonymous, parts?.file, parts?.shared, parts?.stack, parts?.heap, parts?.lazilyFreed, parts?.hugePages,

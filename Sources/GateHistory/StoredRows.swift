@@ -38,12 +38,13 @@ struct StoredScenario {
   let growthIsPerIteration: Bool
   let repetitionCount: Int
   let failedRepetitions: [FailedRepetition]
+  let explanation: RiseExplanation?
   let composition: Composition?
 
   /// The columns that ``init(_:)`` reads.
   static let columns = """
     id, name_id, run_id, environment_id, tags_id, approval_id, verdict, growth_is_per_iteration, repetitions,
-    failed_repetitions, anon, file, shmem, stack, heap, lazy_free, huge_pages
+    failed_repetitions, explanation, anon, file, shmem, stack, heap, lazy_free, huge_pages
     """
 
   init(_ row: RawStatement) throws {
@@ -57,11 +58,12 @@ struct StoredScenario {
     growthIsPerIteration = row.integer(7) != 0
     repetitionCount = Int(row.integer(8))
     failedRepetitions = try row.optionalText(9).map { try JSONColumn.decode([FailedRepetition].self, from: $0) } ?? []
+    explanation = try row.optionalText(10).flatMap(RiseExplanation.init(stored:))
     func amount(_ column: Int32) -> Bytes? { row.optionalInteger(column).map { Bytes($0) } }
-    composition = amount(10).map { anonymous in
+    composition = amount(11).map { anonymous in
       Composition(
-        anonymous: anonymous, file: amount(11) ?? .zero, shared: amount(12) ?? .zero, stack: amount(13),
-        heap: amount(14), lazilyFreed: amount(15), hugePages: amount(16))
+        anonymous: anonymous, file: amount(12) ?? .zero, shared: amount(13) ?? .zero, stack: amount(14),
+        heap: amount(15), lazilyFreed: amount(16), hugePages: amount(17))
     }
   }
 }
@@ -113,6 +115,14 @@ extension Amount {
     case _ where MetricUnit.isMemory(unit): self = .size(Bytes(clampedFrom: value))
     default: self = .number(value)
     }
+  }
+}
+
+extension RiseExplanation {
+  /// nil if it is of an unknown kind.
+  init?(stored text: String) throws {
+    guard let known = try JSONColumn.decode(Known<RiseExplanation>.self, from: text).value else { return nil }
+    self = known
   }
 }
 

@@ -27,7 +27,7 @@ package enum ProgressReport {
   }
 
   private static func count(_ repetition: Progress.Repetition) -> String {
-    (repetition.isComparison ? "other build " : "")
+    (repetition.isProfiled ? "explaining " : "") + (repetition.isComparison ? "other build " : "")
       + (repetition.ballast > .zero ? "+\(Format.amount(repetition.ballast)) " : "")
       + (repetition.isWarmup ? "warm-up " : "") + "\(repetition.number)/\(repetition.of)"
   }

@@ -19,9 +19,9 @@ struct RunPageExample {
       branch: userText ?? "main", buildURL: "https://ci.example/\(userText ?? "builds/17")"
     )
     let result = RunResult(run: run, environment: environment, scenarios: scenarios)
-    return RunPage.text(
-      result, context: SummaryContext(exitCode: .regression, resultPath: userText ?? ".highwater/result.json"),
-      explanations: explanations)
+    var context = SummaryContext(exitCode: .regression, resultPath: userText ?? ".highwater/result.json")
+    context.explanations = explanations
+    return RunPage.text(result, context: context)
   }
 
   private var environment: EnvironmentInfo {

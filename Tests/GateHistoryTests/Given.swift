@@ -110,7 +110,9 @@ enum Given {
           .init(
             number: 3, end: End(.exited, code: -1, cause: .fatalError(line: "`it` said: ünfair \"quote\"")),
             loop: .loop(name: "Store.update", calls: 120, turns: 2)),
-        ]))
+        ],
+        explanation: RiseExplanation(
+          finding: .other(part: .heapOverhead, rise: .mebibytes(2)), firstNamed: .init(id: "0", commit: nil))))
     return run
   }
 }

@@ -68,14 +68,14 @@ struct HistoryFileTests {
     #expect(try folder.bytes(of: "history.sqlite.unusable-2026-01-01T00-00-00Z-2") == Array("second".utf8))
   }
 
-  @Test("A history of another version is rejected and left unchanged", arguments: [3, 99] as [UInt8])
+  @Test("A history of another version is rejected and left unchanged", arguments: [4, 99] as [UInt8])
   func otherVersion(version: UInt8) throws {
     let folder = try ScratchFolder()
     let bytes = try Self.patched(at: Self.userVersion, to: version)
     try folder.put(bytes)
     let error = #expect(throws: HistoryError.self) { try folder.open() }
     #expect(error?.code == .otherVersion)
-    #expect(error?.problem == "is a history of version \(version); this highwater reads version 4")
+    #expect(error?.problem == "is a history of version \(version); this highwater reads version 5")
     #expect(try folder.bytes() == bytes)
   }
 

@@ -8,6 +8,7 @@ extension ScenarioResult {
     result.metrics = []
     result.reference = nil
     result.approval = nil
+    result.explanation = nil
     result.notes.removeAll(where: \.isOnVerdict)
     result.judge(against: reference, missing: allowsMissingBaseline ? .skipped : .noBaseline)
     result.summarize()

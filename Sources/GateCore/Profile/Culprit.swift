@@ -8,7 +8,9 @@ package struct Culprit: Sendable, Hashable, Codable {
 }
 
 /// Whether a function explains a rise, and why none does.
-package enum CulpritFinding: Sendable, Hashable, Codable {
+///
+/// It is indirect, since trends have many runs without one.
+package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   case named(culprit: Culprit)
   /// The anonymous memory did not rise.
   case noRise

@@ -42,6 +42,8 @@ package struct ProfileSummary: Sendable, Equatable {
   }
 
   package var process: String
+  /// The ID of the check that profiled it; nil if that was `explain`.
+  package var run: String?
   package var method: MemoryProfile.Method
   package var repetitions: Int
   package var samplingInterval: Bytes

@@ -1,15 +1,51 @@
-/// What `explain` found for one scenario.
+/// What `explain`, or a check after a regression, found for one scenario.
 package struct Explanation: Sendable, Equatable {
   package var scenario: ScenarioName
   /// nil if no repetition has a profile.
   package var comparison: ProfileComparison?
   /// The repetition with the median of the anonymous memory.
   package var profile: MemoryProfile?
-  /// Why the scenario has no profile, or not all repetitions.
-  package var failure: Failure?
+  /// Why there is no profile, or not of all repetitions.
+  package var obstacle: ExplanationObstacle?
   package var limits = ProfilerLimits()
 
-  package init(scenario: ScenarioName, comparison: ProfileComparison? = nil, failure: Failure? = nil) {
-    (self.scenario, self.comparison, self.failure) = (scenario, comparison, failure)
+  package init(scenario: ScenarioName, comparison: ProfileComparison? = nil, obstacle: ExplanationObstacle? = nil) {
+    (self.scenario, self.comparison, self.obstacle) = (scenario, comparison, obstacle)
+  }
+}
+
+/// Why a rise is not explained.
+package enum ExplanationObstacle: Sendable, Hashable, Codable {
+  /// No profile was stored when the baseline was approved, at this commit.
+  case noApprovedProfile(commit: String?)
+  /// Targets cannot be traced here.
+  case noTracing
+  /// The profiled repetitions would take about so long, and the project file does not ask for them in any case.
+  case takesLong(estimate: Duration)
+  /// A profiled repetition failed.
+  case failed(failure: Failure)
+  /// The profiler saw no memory at its peak.
+  case noSnapshot
+}
+
+/// What explains the rise of a regression, as the history stores it.
+package struct RiseExplanation: Sendable, Hashable, Codable {
+  /// A run of a check.
+  package struct Run: Sendable, Hashable, Codable {
+    package var id: String
+    package var commit: String?
+
+    package init(id: String, commit: String?) {
+      (self.id, self.commit) = (id, commit)
+    }
+  }
+
+  package var finding: CulpritFinding
+  /// The first run on the branch, since the baseline was approved, that named the same function; nil if this run is the
+  /// first.
+  package var firstNamed: Run?
+
+  package init(finding: CulpritFinding, firstNamed: Run? = nil) {
+    (self.finding, self.firstNamed) = (finding, firstNamed)
   }
 }

@@ -40,6 +40,8 @@ package enum Note: Sendable, Hashable, Codable {
   case ungatedRises(rises: [Rise])
   /// Metrics that rose for certain, by less than their tolerance.
   case risesWithinTolerance(rises: [Rise])
+  /// Which function explains the rise is unknown.
+  case notExplained(obstacle: ExplanationObstacle)
   /// Only the base of a comparison has these scenarios.
   case onlyInBase(scenarios: [ScenarioName])
 
@@ -49,7 +51,7 @@ package enum Note: Sendable, Hashable, Codable {
     case .recording, .machine, .comparedWithBuild, .comparedWithCommit, .shardMissing: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
       .otherEnvironment, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
-      .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .onlyInBase:
+      .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .notExplained, .onlyInBase:
       true
     }
   }

@@ -9,6 +9,8 @@ package enum Progress: Sendable, Equatable {
     package var isWarmup: Bool
     /// Whether it is a repetition of the build that a check compares with.
     package var isComparison: Bool
+    /// Whether it runs with the profiler, and is not judged.
+    package var isProfiled: Bool
     /// The memory that a self-check injects.
     package var ballast: Bytes
 
@@ -18,6 +20,7 @@ package enum Progress: Sendable, Equatable {
       of: Int,
       isWarmup: Bool = false,
       isComparison: Bool = false,
+      isProfiled: Bool = false,
       ballast: Bytes = .zero
     ) {
       self.scenario = scenario
@@ -25,6 +28,7 @@ package enum Progress: Sendable, Equatable {
       self.of = of
       self.isWarmup = isWarmup
       self.isComparison = isComparison
+      self.isProfiled = isProfiled
       self.ballast = ballast
     }
   }

@@ -269,6 +269,7 @@ extension ScenarioSummary: Codable {
     case name, tags, verdict, environment, repetitionCount, growthIsPerIteration, metrics, ungated, failedRepetitions
     case composition
     case approval = "approved"
+    case explanation
   }
 
   package enum CompositionKeys: CodingKey {
@@ -288,7 +289,8 @@ extension ScenarioSummary: Codable {
       metrics: try fields.decode([MetricResult].self, forKey: .metrics),
       ungated: try fields.decode([MetricResult].self, forKey: .ungated),
       failedRepetitions: try fields.decode([FailedRepetition].self, forKey: .failedRepetitions),
-      approval: try fields.decodeIfPresent(Approval.self, forKey: .approval)
+      approval: try fields.decodeIfPresent(Approval.self, forKey: .approval),
+      explanation: try fields.decodeIfPresent(Known<RiseExplanation>.self, forKey: .explanation)?.value
     )
     guard try fields.contains(.composition) && !fields.decodeNil(forKey: .composition) else { return }
     composition = try fields.nestedContainer(keyedBy: CompositionKeys.self, forKey: .composition)
@@ -307,6 +309,7 @@ extension ScenarioSummary: Codable {
     try fields.encode(ungated, forKey: .ungated)
     if !failedRepetitions.isEmpty { try fields.encode(failedRepetitions, forKey: .failedRepetitions) }
     try fields.encodeIfPresent(approval, forKey: .approval)
+    try fields.encodeIfPresent(explanation, forKey: .explanation)
     guard let composition else { return }
     var compositions = fields.nestedContainer(keyedBy: CompositionKeys.self, forKey: .composition)
     try compositions.encode(composition, forKey: .current)

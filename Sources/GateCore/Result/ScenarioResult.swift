@@ -91,6 +91,8 @@ package struct ScenarioSummary: Sendable, Equatable {
   package var composition: Composition?
   /// The approval of the baseline; nil without a comparison with an approved baseline.
   package var approval: Approval?
+  /// What explains the rise of a regression, if it was profiled.
+  package var explanation: RiseExplanation?
 
   package init(
     name: ScenarioName,
@@ -103,7 +105,8 @@ package struct ScenarioSummary: Sendable, Equatable {
     ungated: [MetricResult] = [],
     failedRepetitions: [FailedRepetition] = [],
     composition: Composition? = nil,
-    approval: Approval? = nil
+    approval: Approval? = nil,
+    explanation: RiseExplanation? = nil
   ) {
     self.name = name
     self.tags = tags
@@ -116,6 +119,7 @@ package struct ScenarioSummary: Sendable, Equatable {
     self.failedRepetitions = failedRepetitions
     self.composition = composition
     self.approval = approval
+    self.explanation = explanation
   }
 
   /// All metrics, in report order.

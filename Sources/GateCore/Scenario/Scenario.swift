@@ -29,6 +29,7 @@ package struct Scenario: Sendable, Equatable {
   package var memoryLimit: Bytes?
   package var isolation = Isolation()
   package var gate = Gate.standard
+  package var explain = ExplainRule.auto
   /// Whether recordings have the sockets on which the target listens; no key of the project file.
   package var findsListeners = false
 
@@ -166,6 +167,13 @@ package enum Ending: String, Sendable, CaseIterable {
   case steps
   /// The end of the target.
   case exit
+}
+
+/// Whether a check explains a regression, by some more repetitions with the profiler.
+package enum ExplainRule: String, Sendable, CaseIterable {
+  /// If it takes less than a minute.
+  case auto
+  case always, off
 }
 
 /// The ends of a target that a scenario accepts.

@@ -21,6 +21,8 @@ package struct ScenarioHistory: Sendable {
     /// The index of its baseline's approval in ``TrendSource/approvals``.
     package var approval: Int?
     package var failedRepetitions: [FailedRepetition] = []
+    /// What explained its rise.
+    package var finding: CulpritFinding?
     package var composition: Composition?
 
     package init(index: Int, environment: Int, verdict: Verdict) {

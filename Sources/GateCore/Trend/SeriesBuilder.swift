@@ -86,7 +86,8 @@ private struct SeriesRuns {
   var runs: [ScenarioSeries.Run] {
     indices.map { history.runs[$0] }.map { run in
       ScenarioSeries.Run(
-        index: run.index, verdict: run.verdict, failedRepetitions: run.failedRepetitions, composition: run.composition)
+        index: run.index, verdict: run.verdict, failedRepetitions: run.failedRepetitions, finding: run.finding,
+        composition: run.composition)
     }
   }
 

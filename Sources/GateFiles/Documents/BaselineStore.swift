@@ -77,6 +77,27 @@ package struct BaselineStore: Sendable, Equatable {
     return existing == nil ? .created : .replaced
   }
 
+  // MARK: Profiles
+
+  /// `<folder>/<scenario>/profiles/<environment>.json`: what held the memory of the approved build.
+  package func profilePath(_ scenario: ScenarioName, _ environment: String) -> String {
+    "\(folder)/\(scenario.pathComponent)/profiles/\(FileName.component(for: environment)).json"
+  }
+
+  /// Reads the profile of an approved build; nil if there is none that can be read.
+  package func profile(of scenario: ScenarioName, environment: String) -> ProfileSummary? {
+    try? ProfileFile.read(profilePath(scenario, environment))
+  }
+
+  /// Writes the profile of an approved build; without one, removes that of an earlier approval.
+  package func saveProfile(
+    _ profile: ProfileSummary?, of scenario: ScenarioName, environment: String
+  ) throws(FileError) {
+    let path = profilePath(scenario, environment)
+    if let profile { return try SafeFile.write(ProfileFile.encode(profile), to: path) }
+    unlink(path.systemText)
+  }
+
   private func check(_ found: String, is asked: String, key: String, path: String) throws(FileError) {
     guard found != asked else { return }
     throw FileError(

@@ -25,6 +25,11 @@ package enum ProfileFile {
     }
   }
 
+  /// Reads a file.
+  package static func read(_ path: String) throws(FileError) -> ProfileSummary {
+    try decode(try SafeFile.read(path, atMost: largest), path: path)
+  }
+
   /// Decodes a summary; the path is for messages.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> ProfileSummary {
     let hint = "write it again with `highwater explain --json FILE`"
@@ -47,6 +52,7 @@ private struct DecodedProfile: Decodable {
 
 private struct ProfileDocument: Codable {
   let process: String
+  let run: String?
   let method: MemoryProfile.Method
   let repetitions: Int
   let samplingInterval: Bytes
@@ -66,6 +72,7 @@ extension ProfileDocument {
 
   init(_ summary: ProfileSummary, least: Int64) {
     process = String(summary.process.unicodeScalars.prefix(Self.longestProcess))
+    run = summary.run
     (method, repetitions) = (summary.method, summary.repetitions)
     (samplingInterval, peak) = (summary.samplingInterval, summary.peak)
     anonymous = PartLine(amount: summary.anonymous, name: PartLine.whole)
@@ -81,6 +88,7 @@ extension ProfileDocument {
     var summary = ProfileSummary(
       process: process, method: method, repetitions: repetitions, samplingInterval: samplingInterval, peak: peak,
       anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
+    summary.run = run
     summary.add(functions.map { ($0.name, $0.live, $0.touched) }, calls: CallLine.calls(calls))
     return summary
   }
@@ -210,4 +218,19 @@ private enum NumberedLine {
   }
 
   private static func shown(_ text: Substring) -> String { String(text.prefix(80)).printable }
+}
+
+// MARK: - Profiles of a check
+
+extension ArtifactsFolder {
+  /// The profile of a scenario that the check `run` took, in this folder or in that of its result file; nil if there is
+  /// none that can be read.
+  package func profile(of scenario: ScenarioName, in run: String, beside result: String? = nil) -> ProfileSummary? {
+    let folders = [result.map { ArtifactsFolder(path: SafeFile.folder(of: $0)) }, self].compactMap(\.self)
+    return folders.lazy.compactMap { try? ProfileFile.read($0.profilePath(scenario)) }.first { $0.run == run }
+  }
+
+  package func write(_ profile: ProfileSummary, of scenario: ScenarioName) throws(FileError) {
+    try SafeFile.write(ProfileFile.encode(profile), to: profilePath(scenario))
+  }
 }

@@ -5,6 +5,7 @@ struct ScenarioReader {
   static let keys = [
     "name", "description", "tags", "target", "setup", "teardown", "ready", "steps", "stop", "until", "expect",
     "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate",
+    "explain",
   ]
 
   /// The keys of `defaults`: everything that scenarios can share.
@@ -89,6 +90,7 @@ struct ScenarioReader {
     fields.take("memory-limit", into: &scenario.memoryLimit, memoryLimit)
     fields.take("isolation", into: &scenario.isolation) { IsolationReader(context: context).isolation($0) }
     fields.take("gate", into: &scenario.gate) { GateReader(context: context).gate($0) }
+    fields.take("explain", into: &scenario.explain) { context.choice($0, as: "explain") }
   }
 
   private func commands(_ value: YAMLValue, as name: String) -> [Command]? {

@@ -26,6 +26,11 @@ package struct ArtifactsFolder: Sendable, Equatable {
     "\(path)/\(Kind.recordings.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.recordings.suffix)"
   }
 
+  /// What holds the memory of a scenario, if a check profiled it.
+  func profilePath(_ scenario: ScenarioName) -> String {
+    "\(path)/\(Kind.profiles.rawValue)/\(scenario.pathComponent)/1\(Kind.profiles.suffix)"
+  }
+
   /// The output of the target in one repetition.
   package func output(of scenario: ScenarioName, repetition: Int) -> String {
     "\(path)/\(Kind.output.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.output.suffix)"
@@ -59,12 +64,12 @@ package struct ArtifactsFolder: Sendable, Equatable {
   /// Creates the folders of a scenario's files, and removes files of earlier runs.
   package func prepareFolders(for scenario: ScenarioName) throws(FileError) {
     try clear(scenario)
-    for kind in Kind.allCases {
+    for kind in [Kind.recordings, .output] {
       try SafeFile.makeFolder("\(path)/\(kind.rawValue)/\(scenario.pathComponent)")
     }
   }
 
-  /// Removes the recordings and outputs of earlier runs of a scenario.
+  /// Removes the recordings, outputs and profile of earlier runs of a scenario.
   ///
   /// Only files with our own names are removed, and a symbolic link instead of one of our folders is rejected, so that
   /// nothing outside is touched.
@@ -92,12 +97,13 @@ package struct ArtifactsFolder: Sendable, Equatable {
   }
 
   private enum Kind: String, CaseIterable {
-    case recordings, output
+    case recordings, output, profiles
 
     var suffix: String {
       switch self {
       case .recordings: ".jsonl"
       case .output: ".log"
+      case .profiles: ".json"
       }
     }
 

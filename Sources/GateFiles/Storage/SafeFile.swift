@@ -104,7 +104,7 @@ package enum SafeFile {
   }
 
   /// The folder of a path, textually, as in `dirname(3)`.
-  static func folder(of path: String) -> String {
+  package static func folder(of path: String) -> String {
     let trimmed = path.reversed().drop { $0 == "/" }
     let parent = trimmed.drop { $0 != "/" }.drop { $0 == "/" }
     guard parent.isEmpty else { return String(parent.reversed()) }

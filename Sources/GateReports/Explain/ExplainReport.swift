@@ -7,9 +7,7 @@ package enum ExplainReport {
     var page = TerminalPage(style)
     for explanation in explanations {
       page.gap()
-      if let failure = explanation.failure { write(failure, of: explanation.scenario, to: &page) }
-      let name = TerminalText.safe(explanation.scenario.text)
-      if explanation.comparison == nil, explanation.failure == nil { page.line("\(name): no profile was taken") }
+      if let obstacle = explanation.obstacle { write(obstacle, of: explanation.scenario, to: &page) }
       guard let comparison = explanation.comparison else { continue }
       ExplainBlock(scenario: explanation.scenario, comparison: comparison, limits: explanation.limits).write(to: &page)
     }
@@ -20,8 +18,9 @@ package enum ExplainReport {
     return page.text
   }
 
-  private static func write(_ failure: Failure, of scenario: ScenarioName, to page: inout TerminalPage) {
-    page.paragraph(failure.displayText, indent: 0, label: "\(TerminalText.safe(scenario.text)): ", tone: .bad)
+  private static func write(_ obstacle: ExplanationObstacle, of scenario: ScenarioName, to page: inout TerminalPage) {
+    page.paragraph(obstacle.text, indent: 0, label: "\(TerminalText.safe(scenario.text)): ", tone: .bad)
+    guard case .failed(let failure) = obstacle else { return }
     for line in OutputLines.of(failure.output).suffix(20) { page.line("  \(line)") }
   }
 }

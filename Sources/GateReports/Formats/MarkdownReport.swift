@@ -174,7 +174,11 @@ private struct MarkdownParts {
 
   func details(of scenario: ScenarioResult, isOpen: Bool) -> String {
     let block = ScenarioBlock(scenario: scenario, context: context, notes: notes)
-    let reasons = block.reasons + [block.compositionText.map { "by kind: \($0)" }].compactMap(\.self)
+    let reasons =
+      block.reasons
+      + [
+        block.explanationText.map { "by function: \($0)" }, block.compositionText.map { "by kind: \($0)" },
+      ].compactMap(\.self)
     var parts = [list(reasons)]
     if scenario.verdict == .regression, let curves = MarkdownCurves(scenario) {
       parts.append(MarkdownText.block(curves.lines, of: "text"))
@@ -214,7 +218,7 @@ private struct MarkdownParts {
     let facts: [(String, String?)] = [
       ("environment", footer.environments), ("measured", footer.measurements(Self.style).joined(separator: "; ")),
       ("baselines", BaselineAge(of: result)?.text), ("result", context.resultPath.map { "`\($0)`" }),
-      ("trend", context.trendPath.map { "`\($0)`" }),
+      ("trend", context.trendPath.map { "`\($0)`" }), ("flame graph", context.explanationPath.map { "`\($0)`" }),
     ]
     let texts = facts.compactMap { label, text in text.map { "\(label): \($0)" } }
     return MarkdownText.folded("How it was measured", list(texts))

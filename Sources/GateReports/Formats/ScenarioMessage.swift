@@ -7,6 +7,7 @@ extension ScenarioResult {
     let decisive = summary.metrics.filter { $0.verdict == summary.verdict && !$0.isWarning }.compactMap(\.reasonText)
     var reasons = failure == nil ? [block.missingBaseline].compactMap(\.self) : Array(block.failureTexts.prefix(1))
     if reasons.isEmpty { reasons = decisive }
+    if let explanation = summary.explanation, explanation.finding.culprit != nil { reasons.append(explanation.text) }
     if reasons.isEmpty || summary.verdict == .noBaseline { reasons += block.notes.own(of: self) }
     return Self.line(reasons.isEmpty ? summary.verdict.rawValue : reasons.joined(separator: "; "))
   }

@@ -25,6 +25,8 @@ struct NotificationJSON: Encodable {
     var end: End?
     /// Why the scenario could not be judged.
     var failure: String?
+    /// Which function explains the rise, or why none is named.
+    var explanation: String?
   }
 
   struct End: Encodable {
@@ -112,7 +114,8 @@ extension NotificationJSON {
         state: state(scenario).rawValue,
         metrics: scenario.metrics.filter { $0.verdict != .pass }.map(Metric.init),
         end: scenario.failure == nil ? nil : scenario.repetitions.last.map { End($0.end) },
-        failure: scenario.failure?.displayText
+        failure: scenario.failure?.displayText,
+        explanation: scenario.explanation?.text
       )
     }
     self.links = Links(build: links.build, report: links.report)

@@ -5,15 +5,12 @@ package import GateCore
 ///
 /// Its sentences and tables are those of the terminal report; in addition it has curves.
 package enum RunPage {
-  /// A whole HTML file, with what explains the memory of the scenarios for which it is known.
-  package static func text(
-    _ result: RunResult, context: SummaryContext, explanations: [ScenarioName: ProfileComparison] = [:]
-  ) -> String {
+  /// A whole HTML file.
+  package static func text(_ result: RunResult, context: SummaryContext) -> String {
     let scenarios = result.scenarios.sorted { rank($0) < rank($1) }
     let sections = scenarios.enumerated().map { index, scenario in
       RunPageScenario(
-        index: index, count: scenarios.count, scenario: scenario, run: result.run, context: context,
-        explanation: explanations[scenario.name])
+        index: index, count: scenarios.count, scenario: scenario, run: result.run, context: context)
     }
     let isRecording = context.command == .record
     var values: [String: Any] = [
@@ -34,9 +31,9 @@ package enum RunPage {
       title: title(of: result, isRecording: isRecording),
       body: PageTemplate.run.render(values),
       styles: [PageText.chartStyle].compactMap(\.self)
-        + (["page.css", "run.css"] + (explanations.isEmpty ? [] : ["flame.css"])).map(PageText.named),
+        + (["page.css", "run.css"] + (context.explanations.isEmpty ? [] : ["flame.css"])).map(PageText.named),
       scripts: [PageText.chartScript].compactMap(\.self)
-        + (["charts.js", "run.js"] + (explanations.isEmpty ? [] : ["flame.js"])).map(PageText.named),
+        + (["charts.js", "run.js"] + (context.explanations.isEmpty ? [] : ["flame.js"])).map(PageText.named),
       data: data
     ).text()
   }

@@ -8,7 +8,6 @@ struct RunPageScenario {
   let scenario: ScenarioResult
   let run: RunInfo
   let context: SummaryContext
-  var explanation: ProfileComparison?
 
   /// A page is wide and shows every character.
   static let style = TerminalStyle(width: 200)
@@ -42,7 +41,7 @@ struct RunPageScenario {
     values["remarks"] = ValueTable(scenario: scenario).remarks.map { ["label": $0.label, "text": $0.text] }
     values["curve"] = curves.values(index: index)
     values["composition"] = composition
-    values["explanation"] = explanation.map { explanation in
+    values["explanation"] = context.explanations[scenario.name].map { explanation in
       ExplainPart(block: ExplainBlock(scenario: scenario.name, comparison: explanation)).text
     }
     values["processes"] = processes

@@ -61,7 +61,9 @@ struct TrendEvent {
     series.runs.indices.compactMap { index in
       let began = series.metrics.filter { $0.fails(at: index) && !(index > 0 && $0.fails(at: index - 1)) }
       guard !began.isEmpty else { return nil }
-      let texts = began.map { "\(PageWords.shown($0.metric.text)) \($0.failureText(at: index))" }
+      let finding = series.runs[index].finding.flatMap { $0.culprit == nil ? nil : PageWords.shown($0.text) }
+      let texts =
+        began.map { "\(PageWords.shown($0.metric.text)) \($0.failureText(at: index))" } + [finding].compactMap(\.self)
       return TrendEvent(index: index, kind: .regression, text: texts.joined(separator: "; "))
     }
   }

@@ -15,6 +15,7 @@ struct ScenarioBlock {
     MetricTable(scenario: scenario, metrics: shownMetrics).table(page.style).write(to: &page, indent: 2)
     page.list(sentences)
     if let compositionText { page.paragraph(compositionText, indent: 2, label: "by kind: ") }
+    if let explanationText { page.paragraph(explanationText, indent: 2, label: "by function: ") }
     if isVerbose || scenario.verdict == .inconclusive, let text = scenario.stopText { page.paragraph(text, indent: 2) }
     if isVerbose { writeRepetitions(to: &page) }
     for note in notes.own(of: scenario) { page.paragraph(TerminalText.safe(note), indent: 2, label: "note: ") }
@@ -107,6 +108,9 @@ struct ScenarioBlock {
     let text = CompositionChange(before: before, now: now).text
     return explainsVerdict && !text.isEmpty ? text : nil
   }
+
+  /// Which function explains the rise, if it was profiled.
+  var explanationText: String? { scenario.explanation?.text }
 
   private func writeRepetitions(to page: inout TerminalPage) {
     RepetitionTable(scenario: scenario).table.write(to: &page, indent: 2)

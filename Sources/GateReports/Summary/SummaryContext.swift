@@ -32,6 +32,10 @@ package struct SummaryContext: Sendable, Equatable {
   package var resultPath: String?
   /// The trend page; nil if it was not written.
   package var trendPath: String?
+  /// The page with the flame graphs of regressions; nil without one.
+  package var explanationPath: String?
+  /// What the profiles of regressions have in common with those of the other build.
+  package var explanations: [ScenarioName: ProfileComparison] = [:]
   /// The folder with the whole output of targets and clients.
   package var outputFolder: String?
   /// The file with a scenario's whole output, if known.

@@ -15,7 +15,11 @@ struct SummaryFooter {
       page.paragraph(text, indent: 0, label: index == 0 ? "measured     " : "             ")
     }
     if let age { page.paragraph(age, indent: 0, label: "baselines    ") }
-    for (label, path) in [("result       ", context.resultPath), ("trend        ", context.trendPath)] {
+    let files = [
+      ("result       ", context.resultPath), ("trend        ", context.trendPath),
+      ("flame graph  ", context.explanationPath),
+    ]
+    for (label, path) in files {
       if let path { page.line(page.style.painted(label, .faint) + TerminalText.safe(path)) }
     }
   }

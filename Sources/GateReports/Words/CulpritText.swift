@@ -72,6 +72,32 @@ extension CulpritFinding {
   }
 }
 
+extension RiseExplanation {
+  /// The finding, and the run that had it first.
+  var text: String {
+    guard let run = firstNamed else { return finding.text }
+    let name = run.commit.map { "at commit \(CommitText.short($0))" } ?? "in run \(run.id)"
+    return "\(finding.text); first named \(TerminalText.safe(name))"
+  }
+}
+
+extension ExplanationObstacle {
+  var text: String {
+    switch self {
+    case .noApprovedProfile(let commit):
+      "no profile was stored when the baseline was approved"
+        + (commit.map { "; `explain --against-ref \(CommitText.short($0)) --build COMMAND` compares with that commit" }
+          ?? "")
+    case .noTracing: "targets cannot be traced here"
+    case .takesLong(let estimate):
+      "profiled repetitions would take about \(Format.time(estimate)), and `explain: auto` stops at a minute; "
+        + "`explain: always` permits it"
+    case .failed(let failure): "a profiled repetition failed: \(failure.displayText)"
+    case .noSnapshot: "the profiler saw no memory"
+    }
+  }
+}
+
 extension MemoryPart {
   /// In a table.
   var name: String {

@@ -42,6 +42,7 @@ extension Note {
       "the largest process is `\(now)`, and was `\(before)` in the baseline"
     case .ungatedRises(let rises): "rose, but the gate has no rule for it: \(Self.list(rises))"
     case .risesWithinTolerance(let rises): "rose within the tolerance: \(Self.list(rises))"
+    case .notExplained(let obstacle): "the rise is not explained: \(obstacle.text)"
     case .onlyInBase(let names): "only in the base: \(names.map(\.text).joined(separator: ", "))"
     }
   }
@@ -56,7 +57,8 @@ extension Note {
       .environmentChanged:
       true
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
-      .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .onlyInBase, .shardMissing:
+      .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .notExplained, .onlyInBase,
+      .shardMissing:
       false
     }
   }

@@ -13,6 +13,8 @@ struct CheckReport {
   let comparisons: [ScenarioResult]
   /// The commit of the comparison build, if it is known.
   let comparisonCommit: String?
+  /// What explains the regressions.
+  var explanations: [Explanation] = []
   let options: SharedOptions
   /// The build that the values were compared with instead of the baselines, if any.
   let against: ComparisonSource?
@@ -28,6 +30,7 @@ struct CheckReport {
     // A comparison with another build does not belong to the project's history, and `merge` adds the shards as one run.
     var history = isComparison || result.run.isPartial ? nil : CheckHistory(of: project, in: invocation)
     history?.addCreep(to: &result)
+    history?.addFirstNaming(to: &result)
     // Read before it is overwritten, and only if a webhook depends on it.
     let previous =
       project.webhooks.isEmpty ? nil : history?.previousVerdicts(before: result) ?? PreviousVerdicts(of: artifacts)
@@ -66,6 +69,11 @@ struct CheckReport {
         try SafeFile.write(ResultFile.encode(other, words: .reports), to: artifacts.comparison.result)
       }
     }
+    if !explanations.isEmpty {
+      attempt { () throws(FileError) in
+        try SafeFile.write(Array(ExplainPage.text(explanations).utf8), to: artifacts.explanationPage)
+      }
+    }
     return failures
   }
 
@@ -89,6 +97,8 @@ struct CheckReport {
           file: invocation.repositoryPath(of: place.file, in: project), line: place.line, column: place.column)
       }
     }
+    for explanation in explanations { context.explanations[explanation.scenario] = explanation.comparison }
+    if !explanations.isEmpty { context.explanationPath = invocation.shown(artifacts.explanationPage) }
     if isComparison { context.approval = .unavailable }
     if let against { context.checkOptions = against.options }
     context.outputs = artifacts.outputs(ofFailed: result.scenarios).mapValues(invocation.shown)

@@ -11,6 +11,7 @@ struct CheckRun {
   /// The note on the comparison build; nil without one.
   let comparison: Note?
   let showProgress: (Progress) -> Void
+  private(set) var explanation: CheckExplanation
   /// The results of the comparison build, if any.
   private(set) var comparisons: [ScenarioResult] = []
   /// Recordings that could not be written, the first of each scenario; they do not affect the verdict.
@@ -23,6 +24,7 @@ struct CheckRun {
     artifacts: ArtifactsFolder,
     root: String,
     comparison: Note?,
+    explanation: CheckExplanation,
     showProgress: @escaping (Progress) -> Void
   ) {
     self.judging = judging
@@ -30,6 +32,7 @@ struct CheckRun {
     self.artifacts = artifacts
     self.root = root
     self.comparison = comparison
+    self.explanation = explanation
     self.showProgress = showProgress
   }
 
@@ -46,7 +49,7 @@ struct CheckRun {
     var results: [ScenarioResult] = []
     for (index, plan) in plans.enumerated() {
       showProgress(.scenarioStarted(plan.scenario.name, index: index + 1, of: plans.count))
-      guard var result = result(of: plan) else { return nil }
+      guard var result = result(of: plan), explain(&result, of: plan) else { return nil }
       let commits = result.approval?.commit.flatMap { commitsSince($0) }
       result.reference?.commitsSinceApproval = commits
       showProgress(.scenarioFinished(result))
@@ -70,6 +73,15 @@ struct CheckRun {
       note(own.writeFailure ?? other.writeFailure)
       if let results { comparisons.append(results.other) }
       return results?.own
+    }
+  }
+
+  private mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) -> Bool {
+    do throws(FileError) {
+      return try explanation.explain(&result, of: plan)
+    } catch {
+      note(error)
+      return true
     }
   }
 

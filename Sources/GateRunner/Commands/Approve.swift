@@ -123,6 +123,10 @@ private struct Approver {
     case .replaced: change.outcome = .replaced
     case .unchanged: return change
     }
+    // What held the memory in this run, if the check profiled it.
+    let profile = ArtifactsFolder(path: project.artifacts)
+      .profile(of: scenario.name, in: run.id, beside: options.from.map(invocation.absolute))
+    try store.saveProfile(profile, of: scenario.name, environment: baseline.environment)
     change.approval = approval
     return change
   }

@@ -61,10 +61,13 @@ package struct Check {
     comparingWith build: ComparisonBuild?,
     _ invocation: Invocation
   ) throws -> ExitCode {
+    let explanation = CheckExplanation(
+      measurer: invocation.measurer, artifacts: artifacts, baselines: BaselineStore(folder: project.baselines),
+      run: result.run.id, showProgress: invocation.console.show)
     var checkRun = CheckRun(
       judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
       measurer: invocation.measurer, artifacts: artifacts, root: project.root, comparison: build?.note,
-      showProgress: invocation.console.show)
+      explanation: explanation, showProgress: invocation.console.show)
     try checkRun.prepareFolders(for: plans)
     let begin = ContinuousClock.now
     let measured = checkRun.results(of: plans)
@@ -81,6 +84,7 @@ package struct Check {
       artifacts: artifacts,
       comparisons: checkRun.comparisons,
       comparisonCommit: build?.commit,
+      explanations: checkRun.explanation.explanations,
       options: options,
       against: against,
       requiresDelivery: requiresDelivery,

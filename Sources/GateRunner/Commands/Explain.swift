@@ -40,11 +40,13 @@ package struct Explain {
     for (index, scenario) in scenarios.enumerated() where !invocation.isInterrupted {
       invocation.console.show(.scenarioStarted(scenario.name, index: index + 1, of: scenarios.count))
       let other = try build?.scenario(scenario)
-      var runs = try ProfiledRuns(of: scenario, against: other, artifacts.explain, invocation)
+      var runs = try ProfiledRuns(
+        of: scenario, against: other, by: invocation.measurer, into: artifacts.explain,
+        showProgress: invocation.console.show)
       if let explanation = runs.explanation(repetitions: repetitions, base: base) { explanations.append(explanation) }
     }
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }
-    return try report(explanations, page: "\(artifacts.path)/explain.html", invocation)
+    return try report(explanations, page: artifacts.explanationPage, invocation)
   }
 
   private func checkFiles(for scenarios: [Scenario]) throws(RunnerError) {
@@ -68,7 +70,7 @@ package struct Explain {
       guard let bytes = explanations.first.flatMap(file.encode) else { continue }
       try SafeFile.write(bytes, to: invocation.absolute(file.path))
     }
-    return explanations.contains { $0.comparison == nil || $0.failure != nil } ? .failed : .pass
+    return explanations.contains { $0.comparison == nil || $0.obstacle != nil } ? .failed : .pass
   }
 }
 
@@ -98,9 +100,4 @@ package struct ProfileOutput: Sendable, Equatable {
     case .json: explanation.comparison.map { ProfileFile.encode($0.now) }
     }
   }
-}
-
-extension ArtifactsFolder {
-  /// The folder for the outputs of `explain`, apart from those of the last check.
-  fileprivate var explain: ArtifactsFolder { ArtifactsFolder(path: "\(path)/explain") }
 }

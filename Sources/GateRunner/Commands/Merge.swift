@@ -22,24 +22,42 @@ package struct Merge {
   /// - Throws: `DiagnosticError` if the files are not the results of one run's shards.
   package func run(in invocation: Invocation) throws -> ExitCode {
     try options.prepareReports(in: invocation)
-    let result = try merged(invocation)
+    let shards = try shards(invocation)
+    let result = try merged(shards, invocation)
     guard let project = try loadProject(invocation) else { return try report(result, invocation) }
     try options.refuseNames(of: project.scenarios)
     let artifacts = ArtifactsFolder(path: project.artifacts)
     try artifacts.prepare()
     let lock = try artifacts.lock()
     defer { withExtendedLifetime(lock) {} }
+    for shard in shards { try copyProfiles(of: shard, into: artifacts, run: result.run.id, invocation) }
     var report = CheckReport(
       result: result, project: project, artifacts: artifacts, comparisons: [], comparisonCommit: nil, options: options,
       against: nil, requiresDelivery: requiresDelivery, invocation: invocation)
     return report.finish(after: [])
   }
 
-  private func merged(_ invocation: Invocation) throws -> RunResult {
-    let shards = try files.map { file in
+  private func shards(_ invocation: Invocation) throws -> [ShardResult] {
+    try files.map { file in
       let bytes = try SafeFile.read(invocation.absolute(file), atMost: ResultFile.largest)
       return ShardResult(file: file, result: try ResultFile.decode(bytes, path: file))
     }
+  }
+
+  /// Keeps the profiles of a shard, so that `approve` finds those of the merged run.
+  private func copyProfiles(
+    of shard: ShardResult, into artifacts: ArtifactsFolder, run merged: String, _ invocation: Invocation
+  ) throws(FileError) {
+    for scenario in shard.result.scenarios {
+      let run = shard.result.run.id
+      guard var profile = artifacts.profile(of: scenario.name, in: run, beside: invocation.absolute(shard.file))
+      else { continue }
+      profile.run = merged
+      try artifacts.write(profile, of: scenario.name)
+    }
+  }
+
+  private func merged(_ shards: [ShardResult], _ invocation: Invocation) throws -> RunResult {
     var random = SystemRandomNumberGenerator()
     do throws(MergeError) {
       var result = try RunResult.merged(shards, id: RunIdentifier.make(at: invocation.now(), random: &random))

@@ -67,6 +67,19 @@ struct CheckHistory {
     }
   }
 
+  /// Adds to explained rises the run that first named the same function.
+  mutating func addFirstNaming(to result: inout RunResult) {
+    for (index, scenario) in result.scenarios.enumerated() {
+      guard let culprit = scenario.explanation?.finding.culprit else { continue }
+      let selection = selection(of: scenario, in: result.run)
+      let first = querying { history throws(HistoryError) in
+        try history.firstNaming(culprit.change.function, over: scenario.approval, in: selection)
+      }
+      guard let first = first ?? nil else { continue }
+      result.scenarios[index].explanation?.firstNamed = .init(id: first.id, commit: first.commit)
+    }
+  }
+
   private mutating func series(
     of metric: MetricResult,
     in scenario: ScenarioResult,

@@ -11,14 +11,25 @@ struct ProfiledRuns {
   private let own: Scenario
   private let other: Scenario?
   private let artifacts: ArtifactsFolder
-  private let invocation: Invocation
+  private let measurer: any Measurer
+  private let showProgress: (Progress) -> Void
+  /// How long all repetitions may take; nil for any time.
+  var mostTime: Duration?
+  private var time = Duration.zero
   private var failure: Failure?
+  private var isInterrupted = false
 
+  /// Prepares the folders for the outputs.
   init(
-    of scenario: Scenario, against other: Scenario?, _ artifacts: ArtifactsFolder, _ invocation: Invocation
+    of scenario: Scenario,
+    against other: Scenario?,
+    by measurer: any Measurer,
+    into artifacts: ArtifactsFolder,
+    showProgress: @escaping (Progress) -> Void
   ) throws(FileError) {
     try artifacts.prepareFolders(for: scenario.name)
-    (self.own, self.other, self.artifacts, self.invocation) = (scenario, other, artifacts, invocation)
+    (self.own, self.other, self.artifacts, self.measurer) = (scenario, other, artifacts, measurer)
+    self.showProgress = showProgress
   }
 
   /// What holds the memory of the main process, or why there is no profile; nil after an interruption.
@@ -28,20 +39,24 @@ struct ProfiledRuns {
   mutating func explanation(repetitions: Int, base: ProfileSummary?) -> Explanation? {
     var (own, other): ([MemoryProfile], [MemoryProfile]) = ([], [])
     var interval = Self.firstInterval
-    for number in 0...repetitions {
+    var obstacle: ExplanationObstacle?
+    for number in 0...repetitions where obstacle == nil {
       let first = profile(of: self.own, number, of: repetitions, interval)
       let second = self.other.flatMap { profile(of: $0, number, of: repetitions, interval, isComparison: true) }
       guard let first, self.other == nil || second != nil else { break }
       if number == 0 {
         interval = Self.interval(for: max(first.allocated, second?.allocated ?? .zero))
+        let estimate = time * (repetitions + 1)
+        if let mostTime, estimate > mostTime { obstacle = .takesLong(estimate: estimate) }
       } else {
         own.append(first)
         if let second { other.append(second.named(like: first)) }
       }
     }
-    guard !invocation.isInterrupted else { return nil }
-    var explanation = Explanation(scenario: self.own.name, failure: failure)
-    explanation.limits = invocation.measurer.profilerLimits
+    guard !isInterrupted else { return nil }
+    var explanation = Explanation(scenario: self.own.name, obstacle: obstacle ?? failure.map { .failed(failure: $0) })
+    if own.isEmpty, explanation.obstacle == nil { explanation.obstacle = .noSnapshot }
+    explanation.limits = measurer.profilerLimits
     explanation.profile = own.middle
     let before = base ?? ProfileSummary(other)
     explanation.comparison = ProfileSummary(own).map { ProfileComparison(before: before, now: $0) }
@@ -60,18 +75,21 @@ struct ProfiledRuns {
   private mutating func profile(
     of scenario: Scenario, _ number: Int, of count: Int, _ interval: Bytes, isComparison: Bool = false
   ) -> MemoryProfile? {
-    guard failure == nil, !invocation.isInterrupted else { return nil }
+    guard failure == nil, !isInterrupted else { return nil }
     var scenario = scenario
     scenario.target.samplingInterval = interval
     // The stops make a program several times slower.
-    scenario.timeout *= 10
+    scenario.timeout = min(scenario.timeout * 10, mostTime ?? .seconds(Int64.max))
     let progress = Progress.Repetition(
       scenario: scenario.name, number: max(1, number), of: number > 0 ? count : 1, isWarmup: number < 1,
-      isComparison: isComparison)
-    invocation.console.show(.repetitionStarted(progress))
+      isComparison: isComparison, isProfiled: true)
+    showProgress(.repetitionStarted(progress))
     let output = artifacts.output(of: scenario.name, repetition: number)
-    guard let recording = invocation.measurer.measure(scenario, output: output, keepsInterrupted: false)
-    else { return nil }
+    guard let recording = measurer.measure(scenario, output: output, keepsInterrupted: false) else {
+      isInterrupted = true
+      return nil
+    }
+    time += recording.duration
     failure = recording.failure(in: scenario, loop: nil)
     let main = recording.processes.first(where: \.isMain)?.command
     return recording.profiles.first { $0.process == main } ?? recording.profiles.first

@@ -7,6 +7,12 @@ extension ArtifactsFolder {
   /// alike.
   var comparison: ArtifactsFolder { ArtifactsFolder(path: "\(path)/against") }
 
+  /// The folder for the outputs of profiled repetitions.
+  var explain: ArtifactsFolder { ArtifactsFolder(path: "\(path)/explain") }
+
+  /// The page with the flame graphs of the last explanations.
+  var explanationPage: String { "\(path)/explain.html" }
+
   /// The output of the target in the failed repetition, for each scenario with such a file.
   func outputs(ofFailed scenarios: [ScenarioResult]) -> [ScenarioName: String] {
     scenarios.reduce(into: [:]) { outputs, scenario in

@@ -15,7 +15,14 @@ final class ScriptedMeasurer: Measurer {
     var script: Script
     var fingerprint: Fingerprint
     var measured: [Scenario] = []
+    var profile: Profile = { _, _ in [] }
+    var profiled: [Scenario] = []
   }
+
+  /// What the profiler finds in one profiled start of a target; nil ends the run like an interruption.
+  ///
+  /// These starts are counted apart.
+  typealias Profile = @Sendable (_ scenario: Scenario, _ start: Int) -> [MemoryProfile]?
 
   private let state: Mutex<State>
   let counters: CounterCheck? = nil
@@ -44,12 +51,24 @@ final class ScriptedMeasurer: Measurer {
     set { state.withLock { $0.fingerprint = newValue } }
   }
 
+  /// Gives profiled targets these profiles.
+  func profile(_ profile: @escaping Profile) {
+    state.withLock { state in
+      state.profile = profile
+      state.profiled = []
+    }
+  }
+
+  /// The profiled measurements, in order.
+  var profiled: [Scenario] { state.withLock { $0.profiled } }
+
   /// The measurements since the script began, in order.
   var measured: [Scenario] { state.withLock { $0.measured } }
 
   func prepare() -> String { FileManager.default.temporaryDirectory.path }
 
   func measure(_ scenario: Scenario, output: String?, keepsInterrupted: Bool) -> Recording? {
+    if scenario.target.samplingInterval != nil { return profiled(scenario) }
     let (script, start) = state.withLock { state in
       state.measured.append(scenario)
       return (state.script, state.measured.count - 1)
@@ -59,6 +78,18 @@ final class ScriptedMeasurer: Measurer {
       try? SafeFile.write(Array(text.utf8), to: output)
     }
     return recording
+  }
+
+  private func profiled(_ scenario: Scenario) -> Recording? {
+    let (profile, start) = state.withLock { state in
+      state.profiled.append(scenario)
+      return (state.profile, state.profiled.count - 1)
+    }
+    return profile(scenario, start).map { profiles in
+      var recording = Recording.holding(8)
+      recording.profiles = profiles
+      return recording
+    }
   }
 
   func fingerprint(for scenario: Scenario) -> Fingerprint {
