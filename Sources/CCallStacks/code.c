@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 struct hw_code {
+  int owners;
   pid_t process;
   /// A thread of it that is alive; the first one may have ended, and then has neither mappings nor memory.
   pid_t thread;
@@ -33,6 +34,8 @@ void hw_code_use_thread(struct hw_code *code, pid_t thread) { code->thread = thr
 
 const struct hw_symbols *hw_code_perf_map(const struct hw_code *code) { return code->perf_map; }
 
+int hw_code_has_perf_map(const struct hw_code *code) { return code->perf_map != NULL; }
+
 uint64_t hw_code_number(const struct hw_code *code) { return code->number; }
 
 struct hw_code *hw_code_open(pid_t process) {
@@ -40,7 +43,7 @@ struct hw_code *hw_code_open(pid_t process) {
   struct hw_code *code = calloc(1, sizeof *code);
   if (code == NULL) return NULL;
   *code = (struct hw_code){
-    .process = process, .thread = process, .is_stale = 1, .is_in_namespace = -1, .number = ++count};
+    .owners = 1, .process = process, .thread = process, .is_stale = 1, .is_in_namespace = -1, .number = ++count};
   return code;
 }
 
@@ -54,8 +57,13 @@ static void forget_mappings(struct hw_code *code) {
   code->count = 0;
 }
 
+struct hw_code *hw_code_share(struct hw_code *code) {
+  code->owners++;
+  return code;
+}
+
 void hw_code_close(struct hw_code *code) {
-  if (code == NULL) return;
+  if (code == NULL || --code->owners > 0) return;
   forget_mappings(code);
   hw_symbols_free(code->perf_map);
   free(code);

@@ -99,18 +99,23 @@ void hw_pages_forget(struct hw_pages *pages, uint64_t from, uint64_t size) {
 void hw_pages_move(struct hw_pages *pages, uint64_t from, uint64_t to, uint64_t size) {
   uint64_t count = size >> HW_PAGE_SHIFT;
   if (from == to || count == 0 || count > UINT64_C(1) << 26) return;
-  uint32_t *stacks = malloc(count * sizeof *stacks);
-  if (stacks == NULL) return;
+  struct { uint32_t stack, time; } *entries = malloc(count * sizeof *entries);
+  if (entries == NULL) return;
   for (uint64_t at = 0; at < count; at++) {
     uint64_t address = from + (at << HW_PAGE_SHIFT);
     const struct hw_stretch *stretch = find(pages, address >> STRETCH_SHIFT);
-    stacks[at] = stretch == NULL ? HW_NO_STACK : stretch->stacks[index_of(address)];
+    entries[at].stack = stretch == NULL ? HW_NO_STACK : stretch->stacks[index_of(address)];
+    entries[at].time = stretch == NULL ? 0 : stretch->times[index_of(address)];
   }
   hw_pages_forget(pages, from, size);
   for (uint64_t at = 0; at < count; at++) {
-    if (stacks[at] != HW_NO_STACK) hw_pages_set(pages, to + (at << HW_PAGE_SHIFT), stacks[at]);
+    uint64_t address = to + (at << HW_PAGE_SHIFT);
+    struct hw_stretch *stretch = entries[at].stack == HW_NO_STACK ? NULL : obtain(pages, address);
+    if (stretch == NULL) continue;
+    stretch->stacks[index_of(address)] = entries[at].stack;
+    stretch->times[index_of(address)] = entries[at].time;
   }
-  free(stacks);
+  free(entries);
 }
 
 void hw_pages_note_block(struct hw_pages *pages, uint64_t address) {

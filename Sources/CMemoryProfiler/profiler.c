@@ -42,19 +42,43 @@ struct process {
   struct process *next;
 };
 
-static struct process *processes[1024];
+#define PROCESS_SLOTS 1024
+static struct process *processes[PROCESS_SLOTS];
 static int is_on;
 
+/// More processes of one name are not summed up.
+#define MAX_ALIKE 4096
+
 static struct process **slot_of(pid_t pid) {
-  struct process **at = &processes[(unsigned)pid % 1024];
+  struct process **at = &processes[(unsigned)pid % PROCESS_SLOTS];
   while (*at != NULL && (*at)->pid != pid) at = &(*at)->next;
   return at;
 }
 
 // MARK: - Memories
 
+/// Lets the first copy of a memory that is released count the pages that the others share with it.
+static void hand_over_copies(const struct hw_memory *from) {
+  struct hw_memory *heir = NULL;
+  for (int at = 0; at < PROCESS_SLOTS; at++) {
+    for (struct process *process = processes[at]; process != NULL; process = process->next) {
+      struct hw_memory *copy = process->memory;
+      if (copy == NULL || copy->origin != from) continue;
+      if (heir == NULL) {
+        heir = copy;
+        heir->origin = from->origin;
+        heir->fork_time = from->fork_time;
+        heir->fork_order = from->fork_order;
+      } else {
+        copy->origin = heir;
+      }
+    }
+  }
+}
+
 static void release_memory(struct hw_memory *memory) {
   if (memory == NULL || --memory->users > 0) return;
+  hand_over_copies(memory);
   hw_pages_clear(&memory->pages);
   hw_blocks_clear(&memory->blocks);
   if (memory->code != NULL) hw_code_close(memory->code);
@@ -69,14 +93,16 @@ static struct hw_memory *new_memory(void) {
 }
 
 /// The memory of a forked child: the same pages and blocks, which it has not shown at its own peak yet.
-static struct hw_memory *copy_memory(const struct hw_memory *from) {
+static struct hw_memory *copy_memory(struct hw_memory *from) {
   struct hw_memory *copy = new_memory();
   if (copy == NULL) return NULL;
   hw_pages_copy(&from->pages, &copy->pages);
   hw_blocks_copy(&from->blocks, &copy->blocks);
   copy->has_blocks = from->has_blocks;
-  copy->samples = from->samples;
   copy->heap_end = from->heap_end;
+  copy->origin = from;
+  copy->fork_time = from->pages.time;
+  copy->fork_order = from->blocks.order;
   return copy;
 }
 
@@ -132,11 +158,42 @@ const char *hw_profile_load(void) {
   return hw_stacks_load();
 }
 
+/// The living memories of processes with a name, without one of them; returns how many there are, at most `capacity`.
+static size_t find_alike(const char *name, struct hw_memory *without, struct hw_memory **found, size_t capacity) {
+  static uint32_t search;
+  char command[16];
+  size_t count = 0;
+  without->search = ++search;
+  for (int at = 0; at < PROCESS_SLOTS; at++) {
+    for (struct process *process = processes[at]; process != NULL; process = process->next) {
+      struct hw_memory *memory = process->memory;
+      if (memory == NULL || memory->is_ending || memory->search == search || count == capacity) continue;
+      hw_read_command(process->pid, command);
+      if (strcmp(command, name) != 0) continue;
+      memory->search = search;
+      hw_snapshot_if_larger(process->pid, memory);
+      found[count++] = memory;
+    }
+  }
+  return count;
+}
+
+/// Keeps what a process that is about to lose its memory holds together with the living ones of its name.
+///
+/// Until one of them ends, they can only become larger, so that these are the moments at which they held most.
+static void keep(struct process *process) {
+  static struct hw_memory *alike[MAX_ALIKE];
+  const char *name = process->memory->snapshot.command;
+  if (*name == '\0') return;
+  alike[0] = process->memory;
+  hw_result_keep(name, alike, 1 + find_alike(name, alike[0], alike + 1, MAX_ALIKE - 1));
+}
+
 void hw_profile_exec(pid_t pid) {
   struct process *process = obtain(pid);
   if (process == NULL) return;
   // A process that has shared its memory since a vfork leaves it to its parent.
-  if (process->memory != NULL && process->memory->users == 1) hw_result_keep(pid, process->memory);
+  if (process->memory != NULL && process->memory->users == 1) keep(process);
   release_memory(process->memory);
   process->memory = new_memory();
   process->awaited.caller = 0;
@@ -155,7 +212,8 @@ void hw_profile_exit(pid_t pid) {
   struct process *process = *slot_of(pid);
   if (process == NULL || process->memory == NULL || process->memory->users > 1) return;
   hw_snapshot_if_larger(pid, process->memory);
-  hw_result_keep(pid, process->memory);
+  process->memory->is_ending = 1;
+  keep(process);
 }
 
 void hw_profile_end(pid_t pid) {

@@ -129,9 +129,13 @@ struct hw_weight {
 };
 
 /// What held the memory of a process at one moment.
+///
+/// A forked process still shares pages with the one that it is a copy of: these count for the process that touched them.
 struct hw_snapshot {
   struct hw_weight *weights;
   uint32_t count;
+  /// The name of the process, and the file name of its program.
+  char command[16], program[256];
   /// In bytes: VmHWM, and the anonymous pages that the page tables show. RssAnon may differ by some dozen KiB, since the
   /// kernel counts in batches for each CPU.
   int64_t peak, anonymous;
@@ -146,6 +150,15 @@ struct hw_snapshot {
 /// One address space, which processes share after vfork(2).
 struct hw_memory {
   int users;
+  /// The memory that it is a copy of, since a fork; NULL for none.
+  struct hw_memory *origin;
+  /// The count of touched pages, and the number of the last allocation, at the fork.
+  uint32_t fork_time;
+  uint64_t fork_order;
+  /// Whether its process is about to exit.
+  int is_ending;
+  /// The last search that found it; see `hw_result_keep`.
+  uint32_t search;
   struct hw_code *code;
   struct hw_pages pages;
   struct hw_blocks blocks;
@@ -155,7 +168,7 @@ struct hw_memory {
   int64_t samples;
   /// The end of the heap as last requested by brk(2).
   uint64_t heap_end;
-  /// RSS in bytes at the last snapshot.
+  /// The size in bytes at the last snapshot: RSS, or of a forked process what it has touched itself.
   int64_t last_size;
   struct hw_snapshot snapshot;
 };
@@ -163,12 +176,18 @@ struct hw_memory {
 /// The mean number of bytes between samples.
 extern int64_t hw_sampling_interval;
 
-/// Joins the resident pages of a stopped process with stacks and blocks, if it is larger than at the last snapshot.
+/// Joins the resident pages of a process with stacks and blocks, if it is larger than at the last snapshot.
+///
+/// If the process is not stopped, pages that it touches meanwhile may have no stack.
 void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory);
+
+/// Reads the name of a process; empty if there is none.
+void hw_read_command(pid_t process, char command[16]);
 
 // MARK: - Results
 
-/// Keeps the profile of a process if it is the largest of its name.
-void hw_result_keep(pid_t process, const struct hw_memory *memory);
+/// Keeps what the processes of one name hold, if it is more than at an earlier moment. The first of them is about to
+/// lose its memory.
+void hw_result_keep(const char *command, struct hw_memory *const *memories, size_t count);
 
 #endif

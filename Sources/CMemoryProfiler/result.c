@@ -1,35 +1,88 @@
 #define _GNU_SOURCE
 #include "profiler.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/// The profile of the largest process of a name, as text.
-struct result {
-  char command[16];
-  int64_t anonymous;
-  char *text;
-  struct result *next;
+/// What one process held.
+struct member {
+  struct hw_snapshot snapshot;
+  struct hw_code *code;
 };
 
-static struct result *results;
-static int count;
+/// The processes of one name at the moment at which they held most together.
+struct group {
+  char command[16];
+  struct member *members;
+  size_t count;
+  int64_t anonymous;
+  int has_blocks;
+  /// How many allocations below `HW_LARGE_BLOCK` all its processes have sampled.
+  int64_t samples;
+};
 
 /// More names than any target has; further ones are not kept.
-#define MAX_RESULTS 64
+#define MAX_GROUPS 64
 
-static void read_command(pid_t process, char command[16]) {
-  char path[48];
-  snprintf(path, sizeof path, "/proc/%d/comm", (int)process);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t length = file < 0 ? 0 : read(file, command, 15);
-  if (file >= 0) close(file);
-  command[length > 0 ? length : 0] = '\0';
-  command[strcspn(command, "\n")] = '\0';
+static struct group groups[MAX_GROUPS];
+static int group_count;
+
+// MARK: - Keeping
+
+static struct group *group_of(const char *command) {
+  for (int at = 0; at < group_count; at++) {
+    if (strcmp(groups[at].command, command) == 0) return &groups[at];
+  }
+  if (group_count == MAX_GROUPS) return NULL;
+  struct group *group = &groups[group_count++];
+  snprintf(group->command, sizeof group->command, "%s", command);
+  return group;
 }
+
+static void clear(struct group *group) {
+  for (size_t at = 0; at < group->count; at++) {
+    free(group->members[at].snapshot.weights);
+    hw_code_close(group->members[at].code);
+  }
+  free(group->members);
+  group->members = NULL;
+  group->count = 0;
+}
+
+/// Copies what a process holds.
+static void add_member(struct group *group, const struct hw_memory *memory) {
+  struct member *member = &group->members[group->count];
+  *member = (struct member){.snapshot = memory->snapshot};
+  size_t size = memory->snapshot.count * sizeof *member->snapshot.weights;
+  member->snapshot.weights = malloc(size + 1);
+  if (member->snapshot.weights == NULL) return;
+  if (size > 0) memcpy(member->snapshot.weights, memory->snapshot.weights, size);
+  if (memory->code != NULL) member->code = hw_code_share(memory->code);
+  group->has_blocks |= memory->has_blocks;
+  group->count++;
+}
+
+void hw_result_keep(const char *command, struct hw_memory *const *memories, size_t count) {
+  struct group *group = group_of(command);
+  int64_t sum = 0;
+  for (size_t at = 0; at < count; at++) sum += memories[at]->snapshot.anonymous;
+  // The names of generated code, before the process is gone.
+  if (memories[0]->code != NULL) hw_code_read_perf_map(memories[0]->code);
+  if (group == NULL) return;
+  group->samples += memories[0]->samples;
+  memories[0]->samples = 0;
+  if (sum <= group->anonymous) return;
+  struct member *members = calloc(count, sizeof *members);
+  if (members == NULL) return;
+  clear(group);
+  group->members = members;
+  group->anonymous = sum;
+  for (size_t at = 0; at < count; at++) add_member(group, memories[at]);
+}
+
+// MARK: - Writing
 
 /// Writes a name on one line: a module's path or a function may have any bytes.
 static void write_text(FILE *file, const char *text) {
@@ -41,10 +94,10 @@ static const char *file_name(const char *path) {
   return slash == NULL ? path : slash + 1;
 }
 
-static void write_node(FILE *file, const struct hw_code *code, uint32_t node, const struct hw_weight *weight) {
+static void write_node(FILE *file, const struct hw_code *code, uint32_t node, struct hw_weight weight) {
   struct hw_place place = hw_tree_place(node);
-  fprintf(file, "node\t%u\t%u\t%lld\t%lld\t", node, hw_tree_parent(node),
-    weight == NULL ? 0LL : (long long)weight->live, weight == NULL ? 0LL : (long long)weight->touched);
+  fprintf(
+    file, "node\t%u\t%u\t%lld\t%lld\t", node, hw_tree_parent(node), (long long)weight.live, (long long)weight.touched);
   if (place.module == HW_SCRIPT) {
     struct hw_python_frame script = hw_script_at(place);
     fputc('\t', file);
@@ -60,76 +113,94 @@ static void write_node(FILE *file, const struct hw_code *code, uint32_t node, co
   fputs("\t\t0\n", file);
 }
 
-/// Writes the nodes that have memory, and their callers.
-static void write_nodes(FILE *file, const struct hw_memory *memory) {
-  const struct hw_snapshot *snapshot = &memory->snapshot;
-  uint32_t nodes = hw_tree_count();
-  const struct hw_weight **weights = calloc(nodes, sizeof *weights);
-  unsigned char *needed = calloc(nodes, 1);
-  for (uint32_t at = 0; weights != NULL && needed != NULL && at < snapshot->count; at++) {
-    uint32_t node = snapshot->weights[at].node;
-    weights[node] = &snapshot->weights[at];
-    for (; node != HW_NO_STACK && !needed[node]; node = hw_tree_parent(node)) needed[node] = 1;
-  }
-  for (uint32_t node = 1; weights != NULL && needed != NULL && node < nodes; node++) {
-    if (needed[node]) write_node(file, memory->code, node, weights[node]);
-  }
-  free(weights);
-  free(needed);
-}
+/// The sums of several processes by node.
+struct sums {
+  struct hw_weight *weights;
+  unsigned char *needed;
+  uint32_t count;
+};
 
-static char *text_of(const char *command, const char *program, const struct hw_memory *memory) {
-  const struct hw_snapshot *snapshot = &memory->snapshot;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *file = open_memstream(&text, &size);
-  if (file == NULL) return NULL;
-  fputs("process\t", file);
-  write_text(file, command);
-  fputc('\t', file);
-  write_text(file, file_name(program));
-  fprintf(file, "\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", memory->has_blocks, (long long)memory->samples,
-    (long long)snapshot->peak,
-    (long long)snapshot->anonymous, (long long)snapshot->overhead, (long long)snapshot->unseen,
-    (long long)snapshot->library);
-  if (memory->code != NULL) {
-    hw_code_read_perf_map(memory->code);
-    write_nodes(file, memory);
-  }
-  fputs("end\n", file);
-  fclose(file);
-  return text;
-}
-
-void hw_result_keep(pid_t process, const struct hw_memory *memory) {
-  char command[16], link[48], program[4096];
-  read_command(process, command);
-  snprintf(link, sizeof link, "/proc/%d/exe", (int)process);
-  ssize_t length = readlink(link, program, sizeof program - 1);
-  program[length > 0 ? length : 0] = '\0';
-  struct result *result = results;
-  while (result != NULL && strcmp(result->command, command) != 0) result = result->next;
-  if (result != NULL && result->anonymous >= memory->snapshot.anonymous) return;
-  if (result == NULL && (count >= MAX_RESULTS || (result = calloc(1, sizeof *result)) == NULL)) return;
-  if (result->text == NULL) {
-    memcpy(result->command, command, sizeof command);
-    result->next = results;
-    results = result;
-    count++;
-  }
-  free(result->text);
-  result->text = text_of(command, program, memory);
-  result->anonymous = memory->snapshot.anonymous;
-}
-
-void hw_profile_write(int file) {
-  for (const struct result *result = results; result != NULL; result = result->next) {
-    const char *text = result->text == NULL ? "" : result->text;
-    for (size_t left = strlen(text); left > 0;) {
-      ssize_t written = write(file, text, left);
-      if (written <= 0) return;
-      text += written;
-      left -= (size_t)written;
+static void add(struct sums *sums, const struct hw_snapshot *snapshot) {
+  for (uint32_t at = 0; at < snapshot->count; at++) {
+    struct hw_weight *weight = &sums->weights[snapshot->weights[at].node];
+    weight->live += snapshot->weights[at].live;
+    weight->touched += snapshot->weights[at].touched;
+    for (uint32_t node = snapshot->weights[at].node; node != HW_NO_STACK && !sums->needed[node];) {
+      sums->needed[node] = 1;
+      node = hw_tree_parent(node);
     }
   }
+}
+
+/// Writes the nodes that have memory, and their callers, which come first; and begins new sums.
+static void write_nodes(FILE *file, const struct hw_code *code, struct sums *sums) {
+  for (uint32_t node = 1; node < sums->count; node++) {
+    if (sums->needed[node]) write_node(file, code, node, sums->weights[node]);
+  }
+  memset(sums->weights, 0, sums->count * sizeof *sums->weights);
+  memset(sums->needed, 0, sums->count);
+}
+
+/// Writes the nodes of all members together; of those with generated code, whose addresses each process names
+/// differently, one after the other.
+static void write_members(FILE *file, const struct group *group) {
+  struct sums sums = {.count = hw_tree_count()};
+  sums.weights = calloc(sums.count, sizeof *sums.weights);
+  sums.needed = calloc(sums.count, 1);
+  if (sums.weights != NULL && sums.needed != NULL) {
+    for (size_t at = 0; at < group->count; at++) {
+      const struct member *member = &group->members[at];
+      if (member->code == NULL || !hw_code_has_perf_map(member->code)) add(&sums, &member->snapshot);
+    }
+    write_nodes(file, NULL, &sums);
+    for (size_t at = 0; at < group->count; at++) {
+      const struct member *member = &group->members[at];
+      if (member->code == NULL || !hw_code_has_perf_map(member->code)) continue;
+      add(&sums, &member->snapshot);
+      write_nodes(file, member->code, &sums);
+    }
+  }
+  free(sums.weights);
+  free(sums.needed);
+}
+
+/// How many processes have a part that matters: others only wait for these.
+static int significant_count(const struct group *group) {
+  int count = 0;
+  for (size_t at = 0; at < group->count; at++) {
+    count += group->members[at].snapshot.anonymous >= group->anonymous / 100;
+  }
+  return count;
+}
+
+static void write_group(FILE *file, const struct group *group) {
+  struct hw_snapshot sum = {0};
+  for (size_t at = 0; at < group->count; at++) {
+    const struct hw_snapshot *snapshot = &group->members[at].snapshot;
+    sum.peak += snapshot->peak;
+    sum.anonymous += snapshot->anonymous;
+    sum.overhead += snapshot->overhead;
+    sum.unseen += snapshot->unseen;
+    sum.library += snapshot->library;
+  }
+  fputs("process\t", file);
+  write_text(file, group->command);
+  fputc('\t', file);
+  write_text(file, group->members[0].snapshot.program);
+  fprintf(
+    file, "\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", significant_count(group), group->has_blocks,
+    (long long)group->samples, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
+    (long long)sum.unseen, (long long)sum.library);
+  write_members(file, group);
+  fputs("end\n", file);
+}
+
+void hw_profile_write(int descriptor) {
+  int own = dup(descriptor);
+  FILE *file = own < 0 ? NULL : fdopen(own, "w");
+  if (file == NULL) return;
+  for (int at = 0; at < group_count; at++) {
+    if (groups[at].count > 0) write_group(file, &groups[at]);
+  }
+  fclose(file);
 }

@@ -30,6 +30,7 @@ struct scan {
 /// Bits of an entry of `/proc/<pid>/pagemap` (the same document).
 #define ENTRY_PRESENT (UINT64_C(1) << 63)
 #define ENTRY_FILE (UINT64_C(1) << 61)
+#define ENTRY_EXCLUSIVE (UINT64_C(1) << 56)
 
 /// The state of one join.
 struct join {
@@ -39,11 +40,15 @@ struct join {
   /// The large live blocks by address, and the first one that does not end before the current page.
   struct hw_block *large;
   size_t large_count, next_large;
+  /// The small blocks by address that a forked process has inherited, and the first one that is not before the current
+  /// page.
+  struct hw_block *inherited;
+  size_t inherited_count, next_inherited;
   /// The range of the heap that brk(2) manages.
   uint64_t heap_start, heap_end;
   /// The ranges of the preloaded library: its file's mappings, and the one of its variables behind them.
   uint64_t library_start, library_end;
-  int64_t scanned, heap, unseen, library;
+  int64_t scanned, heap, small, unseen, library;
 };
 
 int64_t hw_sampling_interval = 16384;
@@ -54,6 +59,24 @@ static int open_file(pid_t process, const char *name) {
   char path[48];
   snprintf(path, sizeof path, "/proc/%d/%s", (int)process, name);
   return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void hw_read_command(pid_t process, char command[16]) {
+  int file = open_file(process, "comm");
+  ssize_t length = file < 0 ? 0 : read(file, command, 15);
+  if (file >= 0) close(file);
+  command[length > 0 ? length : 0] = '\0';
+  command[strcspn(command, "\n")] = '\0';
+}
+
+/// Reads the file name of a process's program.
+static void read_program(pid_t process, char *name, size_t size) {
+  char link[48], path[4096];
+  snprintf(link, sizeof link, "/proc/%d/exe", (int)process);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  const char *slash = strrchr(path, '/');
+  snprintf(name, size, "%s", slash == NULL ? path : slash + 1);
 }
 
 static void read_peak(pid_t process, struct hw_snapshot *snapshot) {
@@ -86,23 +109,41 @@ static int by_address(const void *one, const void *other) {
   return a < b ? -1 : a > b;
 }
 
-/// Adds the small blocks to their stacks, and lists the large ones.
-static int64_t sum_blocks(struct join *join) {
-  int64_t sum = 0;
+static void add_small_block(struct join *join, struct hw_block block) {
+  int64_t size = (int64_t)hw_estimated_size(block.size);
+  join->live[block.stack] += size;
+  // Blocks without a stack, too, belong to the heap's pages.
+  if (block.stack != HW_NO_STACK) join->small += size;
+}
+
+/// Whether a process has not touched this since the fork that made it.
+static int is_inherited(const struct hw_memory *memory, struct hw_block block) {
+  return memory->origin != NULL && block.order <= memory->fork_order;
+}
+
+/// Adds the small blocks to their stacks, and lists the others, of which only the pages tell what counts.
+static void sum_blocks(struct join *join) {
   size_t count = 0;
   join->large = hw_blocks_at_top(&join->memory->blocks, &count);
+  join->inherited = calloc(count + 1, sizeof *join->inherited);
+  if (join->large == NULL || join->inherited == NULL) return;
   for (size_t at = 0; at < count; at++) {
     struct hw_block block = join->large[at];
-    if (block.size >= HW_LARGE_BLOCK) {
-      join->large[join->large_count++] = block;
-      continue;
-    }
-    int64_t size = (int64_t)hw_estimated_size(block.size);
-    join->live[block.stack] += size;
-    sum += size;
+    if (block.size >= HW_LARGE_BLOCK) join->large[join->large_count++] = block;
+    else if (is_inherited(join->memory, block)) join->inherited[join->inherited_count++] = block;
+    else add_small_block(join, block);
   }
-  if (join->large != NULL) qsort(join->large, join->large_count, sizeof *join->large, by_address);
-  return sum;
+  qsort(join->large, join->large_count, sizeof *join->large, by_address);
+  qsort(join->inherited, join->inherited_count, sizeof *join->inherited, by_address);
+}
+
+/// Adds the inherited blocks of a page; pages come in ascending order.
+static void add_inherited(struct join *join, uint64_t address) {
+  for (; join->next_inherited < join->inherited_count; join->next_inherited++) {
+    struct hw_block block = join->inherited[join->next_inherited];
+    if (block.address >= address + HW_PAGE_SIZE) return;
+    if (block.address >= address) add_small_block(join, block);
+  }
 }
 
 /// The earliest stack of a huge page: the kernel maps all of it at one fault.
@@ -140,6 +181,7 @@ static void add_page(struct join *join, uint64_t address, int is_huge) {
   int is_heap = (address >= join->heap_start && address < join->heap_end) || (stretch != NULL && stretch->has_small_blocks);
   if (is_heap) {
     join->heap += (int64_t)HW_PAGE_SIZE;
+    add_inherited(join, address);
     return;
   }
   if (stretch != NULL) stack = stretch->stacks[(address >> HW_PAGE_SHIFT) & 511];
@@ -149,6 +191,40 @@ static void add_page(struct join *join, uint64_t address, int is_huge) {
 }
 
 // MARK: - Finding resident pages
+
+/// Whether a page counts for this process. Of a forked one, those count that it has touched, or no longer shares.
+static int is_own(const struct join *join, uint64_t address, uint64_t entry) {
+  const struct hw_memory *memory = join->memory;
+  if (memory->origin == NULL || (entry & ENTRY_EXCLUSIVE) != 0) return 1;
+  const struct hw_stretch *stretch = hw_pages_stretch(&memory->pages, address);
+  return stretch != NULL && stretch->times[(address >> HW_PAGE_SHIFT) & 511] > memory->fork_time;
+}
+
+/// Visits the anonymous pages of a range by their entries in pagemap.
+static void read_entries(int pagemap, struct join *join, uint64_t start, uint64_t end, int is_huge) {
+  uint64_t entries[512];
+  for (uint64_t page = start >> HW_PAGE_SHIFT; page < end >> HW_PAGE_SHIFT; page += 512) {
+    uint64_t left = (end >> HW_PAGE_SHIFT) - page, wanted = left < 512 ? left : 512;
+    ssize_t length = pread(pagemap, entries, wanted * sizeof *entries, (off_t)(page * sizeof *entries));
+    for (ssize_t at = 0; at < length / (ssize_t)sizeof *entries; at++) {
+      if ((entries[at] & ENTRY_PRESENT) == 0 || (entries[at] & ENTRY_FILE) != 0) continue;
+      uint64_t address = (page + (uint64_t)at) << HW_PAGE_SHIFT;
+      if (is_own(join, address, entries[at])) add_page(join, address, is_huge);
+    }
+  }
+}
+
+/// Visits the anonymous pages of a range that has nothing else.
+static void visit_region(int pagemap, struct join *join, const struct region *region) {
+  int is_huge = (region->categories & IS_HUGE) != 0;
+  if (join->memory->origin != NULL) {
+    read_entries(pagemap, join, region->start, region->end, is_huge);
+    return;
+  }
+  for (uint64_t address = region->start; address < region->end; address += HW_PAGE_SIZE) {
+    add_page(join, address, is_huge);
+  }
+}
 
 /// Visits the anonymous pages by PAGEMAP_SCAN; 0, or an errno before the first page.
 static int scan_pages(int pagemap, struct join *join) {
@@ -160,27 +236,10 @@ static int scan_pages(int pagemap, struct join *join) {
   for (;;) {
     int count = ioctl(pagemap, SCAN, &scan);
     if (count < 0) return join->scanned == 0 ? errno : 0;
-    for (int at = 0; at < count; at++) {
-      for (uint64_t address = regions[at].start; address < regions[at].end; address += HW_PAGE_SIZE) {
-        add_page(join, address, (regions[at].categories & IS_HUGE) != 0);
-      }
-    }
+    for (int at = 0; at < count; at++) visit_region(pagemap, join, &regions[at]);
     // `walk_end` is not used: with a full list it may lie before the end of the last region (seen on Linux 6.18).
     if (count < REGIONS) return 0;
     scan.start = regions[count - 1].end;
-  }
-}
-
-/// Visits the pages of one mapping by their entries in pagemap, on kernels without PAGEMAP_SCAN.
-static void read_entries(int pagemap, struct join *join, uint64_t start, uint64_t end) {
-  uint64_t entries[512];
-  for (uint64_t page = start >> HW_PAGE_SHIFT; page < end >> HW_PAGE_SHIFT; page += 512) {
-    uint64_t left = (end >> HW_PAGE_SHIFT) - page, wanted = left < 512 ? left : 512;
-    ssize_t length = pread(pagemap, entries, wanted * sizeof *entries, (off_t)(page * sizeof *entries));
-    for (ssize_t at = 0; at < length / (ssize_t)sizeof *entries; at++) {
-      if ((entries[at] & ENTRY_PRESENT) == 0 || (entries[at] & ENTRY_FILE) != 0) continue;
-      add_page(join, (page + (uint64_t)at) << HW_PAGE_SHIFT, 0);
-    }
   }
 }
 
@@ -191,7 +250,8 @@ static void note_library(struct join *join, uint64_t start, uint64_t end, const 
   if (is_named || (start == join->library_end && strchr(line, '/') == NULL)) join->library_end = end;
 }
 
-/// Finds the heap and the preloaded library; visits the pages of each private mapping if `pagemap` is open.
+/// Finds the heap and the preloaded library; visits the pages of each private mapping if `pagemap` is open, which is for
+/// kernels without PAGEMAP_SCAN.
 static void read_mappings(pid_t process, int pagemap, struct join *join) {
   int descriptor = open_file(process, "maps");
   FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
@@ -208,7 +268,7 @@ static void read_mappings(pid_t process, int pagemap, struct join *join) {
       join->heap_end = end;
     }
     note_library(join, start, end, line);
-    if (pagemap >= 0 && rights[3] == 'p') read_entries(pagemap, join, start, end);
+    if (pagemap >= 0 && rights[3] == 'p') read_entries(pagemap, join, start, end, 0);
   }
   free(line);
   fclose(file);
@@ -228,42 +288,58 @@ static void visit_pages(pid_t process, struct join *join) {
 static void store(const struct join *join, struct hw_snapshot *snapshot) {
   uint32_t count = hw_tree_count(), used = 0;
   for (uint32_t node = 1; node < count; node++) used += join->live[node] != 0 || join->touched[node] != 0;
-  struct hw_weight *weights = calloc(used + 1, sizeof *weights);
-  if (weights == NULL) return;
-  free(snapshot->weights);
-  snapshot->weights = weights;
-  snapshot->count = 0;
+  snapshot->weights = calloc(used + 1, sizeof *snapshot->weights);
+  if (snapshot->weights == NULL) return;
   for (uint32_t node = 1; node < count; node++) {
     if (join->live[node] == 0 && join->touched[node] == 0) continue;
-    weights[snapshot->count++] = (struct hw_weight){node, join->live[node], join->touched[node]};
+    snapshot->weights[snapshot->count++] = (struct hw_weight){node, join->live[node], join->touched[node]};
   }
 }
 
-static void take_snapshot(pid_t process, struct hw_memory *memory) {
+/// What a process holds now; without weights if there is no memory for them.
+static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory) {
   struct join join = {.memory = memory};
+  struct hw_snapshot taken = {0};
   join.live = calloc(hw_tree_count(), sizeof *join.live);
   join.touched = calloc(hw_tree_count(), sizeof *join.touched);
   if (join.live != NULL && join.touched != NULL) {
-    int64_t small = sum_blocks(&join);
-    // Blocks without a stack, too, belong to the heap's pages.
-    small -= join.live[HW_NO_STACK];
+    sum_blocks(&join);
     visit_pages(process, &join);
-    read_peak(process, &memory->snapshot);
-    memory->snapshot.anonymous = join.scanned;
-    memory->snapshot.library = join.library;
-    memory->snapshot.overhead = join.heap - small;
-    memory->snapshot.unseen = join.unseen;
-    store(&join, &memory->snapshot);
+    read_peak(process, &taken);
+    hw_read_command(process, taken.command);
+    read_program(process, taken.program, sizeof taken.program);
+    taken.anonymous = join.scanned;
+    taken.library = join.library;
+    taken.overhead = join.heap - join.small;
+    taken.unseen = join.unseen;
+    store(&join, &taken);
   }
   free(join.live);
   free(join.touched);
   free(join.large);
+  free(join.inherited);
+  return taken;
+}
+
+/// RSS; of a forked process, what it has touched and allocated since then, since RSS also counts what it shares.
+static int64_t size_of(pid_t process, const struct hw_memory *memory) {
+  if (memory->origin == NULL) return resident_size(process);
+  int64_t touched = (int64_t)(memory->pages.time - memory->fork_time) << HW_PAGE_SHIFT;
+  return touched + (int64_t)(memory->blocks.order - memory->fork_order) * hw_sampling_interval;
 }
 
 void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory) {
-  int64_t size = resident_size(process);
+  int64_t size = size_of(process, memory);
   // Each join visits all resident pages: at 1 % more the number of joins is small for any way to the peak.
   if (size <= memory->last_size + memory->last_size / 100) return;
   memory->last_size = size;
-  take_snapshot(process, memory);
+  struct hw_snapshot taken = take_snapshot(process, memory);
+  // What a forked process touched may have been released.
+  int is_smaller = memory->origin != NULL && taken.anonymous <= memory->snapshot.anonymous;
+  if (taken.weights == NULL || is_smaller) {
+    free(taken.weights);
+    return;
+  }
+  free(memory->snapshot.weights);
+  memory->snapshot = taken;
 }

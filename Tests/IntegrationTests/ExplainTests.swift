@@ -90,19 +90,13 @@ struct ExplainTests {
     let project = try project(program.command)
     let outcome = try Highwater.run("explain", "--folded", "stacks.txt", in: project)
     #expect(outcome.code == 0, "\(outcome.errors)")
-    let stacks = try project.read("stacks.txt").split(separator: "\n").map { line in
-      let end = try #require(line.lastIndex(of: " "))
-      return (frames: line[..<end].split(separator: ";").map(String.init), bytes: Int(line[end...].dropFirst()) ?? 0)
-    }
-    func bytes(of function: String, as kind: String) -> Int {
-      stacks.filter { $0.frames[0] == kind && $0.frames.contains(function) }.reduce(0) { $0 + $1.bytes }
-    }
+    let stacks = try FoldedStack.stacks(in: project.read("stacks.txt"))
     let expected = ["mapped_8m": 8, "populated_2m": 2, "moved_4m": 4, "in_thread_1m": 1, "released_16m": 16]
     for (function, mebibytes) in expected {
-      #expect(abs(bytes(of: function, as: "touched") - mebibytes << 20) <= 8192, "\(function)")
+      #expect(abs(stacks.bytes(of: function, as: "touched") - mebibytes << 20) <= 8192, "\(function)")
     }
-    #expect(abs(bytes(of: "allocated_3m", as: "live") - 3 << 20) <= 8192)
-    #expect(bytes(of: "in_child", as: "touched") <= 1 << 20, "the child is another process")
+    #expect(abs(stacks.bytes(of: "allocated_3m", as: "live") - 3 << 20) <= 8192)
+    #expect(stacks.bytes(of: "in_child", as: "touched") <= 1 << 20, "the child is another process")
     let sum = stacks.reduce(0) { $0 + $1.bytes }
     #expect(sum >= 34 << 20 && sum <= 36 << 20, "\(sum)")
   }
@@ -129,6 +123,58 @@ struct ExplainTests {
     #expect(row.contains("MiB") && row.contains("held"), "\(outcome.text)")
   }
 
+  /// A server that forks workers after it has filled a table, which they share; each then keeps `KEPT` KiB, and writes
+  /// to 1 MiB of the table. They live until all have finished.
+  private static let workers = """
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sys/mman.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    #define OWN __attribute__((noinline)) static
+    OWN char *load_table(void) { char *at = malloc(24 << 20); return memset(at, 1, 24 << 20); }
+    OWN void keep_request(void) { char *at = malloc(1024); memset(at, 2, 1024); __asm__("" :: "r"(at)); }
+    OWN void update_table(char *table) { memset(table, 3, 1 << 20); }
+    OWN void serve(char *table, int from, int to) {
+      char word;
+      for (int at = 0; at < KEPT; at++) keep_request();
+      update_table(table);
+      if (write(to, "x", 1) == 1 && read(from, &word, 1) == 1) _exit(0);
+    }
+    int main(void) {
+      int up[2], down[2];
+      char words[4], *table = load_table();
+      if (pipe(up) + pipe(down) != 0) return 1;
+      for (int at = 0; at < 4; at++) if (fork() == 0) serve(table, down[0], up[1]);
+      for (int at = 0; at < 4; at++) if (read(up[0], words, 1) != 1) return 1;
+      if (write(down[1], words, 4) != 4) return 1;
+      while (wait(NULL) > 0) continue;
+      return 0;
+    }
+    """
+
+  private static let quietWorkers = CompiledProgram("quiet-workers", flags: ["-O1", "-DKEPT=64"], workers)
+  private static let leakingWorkers = CompiledProgram("leaking-worker", flags: ["-O1", "-DKEPT=3072"], workers)
+
+  @Test("Forked workers are explained together, and count what they share with their parent once")
+  func forkedWorkers() throws {
+    let project = try project(Self.leakingWorkers.command)
+    let found = try Highwater.run(
+      "explain", "--against", Self.quietWorkers.command[0], "--folded", "stacks.txt", in: project)
+    #expect(found.text.contains("held by keep_request() ← serve ← main (leaking-worker)"), "\(found.text)")
+    #expect(found.text.contains("processes: leaking-worker, 5 processes"), "\(found.text)")
+    let stacks = try FoldedStack.stacks(in: project.read("stacks.txt"))
+    #expect(abs(stacks.bytes(of: "load_table", as: "live") - 28 << 20) <= 64 << 10, "the table, and 1 MiB of each copy")
+    #expect(abs(stacks.bytes(of: "keep_request", as: "live") - 12 << 20) <= 1 << 20)
+  }
+
+  @Test("A program that another one starts is explained if it is the one that rose")
+  func startedWorker() throws {
+    let project = try project(["sh", "-c", "${PROGRAM:-\(Self.leakingServer.command[0])}; true"])
+    let found = try Highwater.run("explain", "--against", "PROGRAM=\(Self.quietServer.command[0])", in: project)
+    #expect(found.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(found.text)")
+  }
+
   @Test("A static program has no samples, and the report says what is then unknown")
   func staticProgram() throws {
     let program = CompiledProgram("static-memory", flags: ["-static"], Self.known)
@@ -148,5 +194,26 @@ struct ExplainTests {
     try project.write("version: 1\nscenarios:\n\(scenarios)", to: "highwater.yml")
     let several = try Highwater.run("explain", "--folded", "x.txt", in: project)
     #expect(several.code == 2 && several.errors.contains("--folded is for one scenario"), "\(several.errors)")
+  }
+}
+
+/// A line of `--folded`.
+private struct FoldedStack {
+  let frames: [String]
+  let bytes: Int
+
+  static func stacks(in text: String) throws -> [FoldedStack] {
+    try text.split(separator: "\n").map { line in
+      let end = try #require(line.lastIndex(of: " "))
+      return FoldedStack(
+        frames: line[..<end].split(separator: ";").map(String.init), bytes: Int(line[end...].dropFirst()) ?? 0)
+    }
+  }
+}
+
+extension [FoldedStack] {
+  /// What a function and those that it called hold, as `live` or `touched`.
+  fileprivate func bytes(of function: String, as kind: String) -> Int {
+    filter { $0.frames[0] == kind && $0.frames.contains(function) }.reduce(0) { $0 + $1.bytes }
   }
 }

@@ -38,6 +38,9 @@ struct hw_code;
 /// NULL if there is no memory for it. The mappings are read at the first use.
 struct hw_code *_Nullable hw_code_open(pid_t process);
 
+/// Another owner of the mappings, who closes them, too.
+struct hw_code *_Nonnull hw_code_share(struct hw_code *_Nonnull code);
+
 void hw_code_close(struct hw_code *_Nullable code);
 
 /// Says that the mappings have changed: they are read again when they are next needed.
@@ -50,6 +53,9 @@ int hw_code_overlaps(struct hw_code *_Nonnull code, uint64_t from, uint64_t to);
 ///
 /// Call it again when there may be more of them, at the latest before the process is gone.
 void hw_code_read_perf_map(struct hw_code *_Nonnull code);
+
+/// Whether it has read any.
+int hw_code_has_perf_map(const struct hw_code *_Nonnull code);
 
 /// Walks the stack of a thread in a ptrace stop; the number of places, the innermost first.
 ///

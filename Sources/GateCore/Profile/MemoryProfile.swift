@@ -1,4 +1,4 @@
-/// What holds the anonymous memory of one process at its peak, by call stack.
+/// What holds the anonymous memory of one process at its peak, by call stack; or of several of one name together.
 package struct MemoryProfile: Sendable, Equatable {
   /// How it was measured, the best first.
   package enum Method: String, Sendable, CaseIterable, Codable {
@@ -23,10 +23,14 @@ package struct MemoryProfile: Sendable, Equatable {
 
   /// The name of the process (`comm`).
   package var process: String
+  /// How many processes of this name were alive when they held most together, without small ones.
+  package var processes = 1
   package var method: Method
-  /// The most memory that the process held (`VmHWM`).
+  /// The most memory that the process held (`VmHWM`); the sum of several, each at its own peak.
   package var peak: Bytes
   /// The anonymous memory (`RssAnon`, but counted in the page tables) at the snapshot nearest to the peak.
+  ///
+  /// Pages that a forked process still shares count only for the process that touched them.
   package var anonymous: Bytes
   package var calls: CallTree
   /// Heap pages beyond the live blocks: the allocator's data and holes.
@@ -66,6 +70,11 @@ package struct MemoryProfile: Sendable, Equatable {
     let total = calls.total
     return Bytes(total.live + total.touched + heapOverhead + unattributed.values.reduce(0) { $0 + $1.count })
   }
+}
+
+extension MemoryProfile {
+  /// The anonymous memory without the profiler's own.
+  var ownMemory: Bytes { anonymous - (unattributed[.profiler] ?? .zero) }
 }
 
 extension Sequence<MemoryProfile> {

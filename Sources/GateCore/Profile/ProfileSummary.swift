@@ -44,10 +44,12 @@ package struct ProfileSummary: Sendable, Equatable {
   package var process: String
   /// The ID of the check that profiled it; nil if that was `explain`.
   package var run: String?
+  /// How many processes of this name were measured together.
+  package var processes = 1
   package var method: MemoryProfile.Method
   package var repetitions: Int
   package var samplingInterval: Bytes
-  /// The median of `VmHWM`.
+  /// The median of `VmHWM`, or of the sum of several processes'.
   package var peak: Bytes
   package var anonymous: Estimate
   /// Of the repetition with the median of ``anonymous``, so that they add up to it.
@@ -129,6 +131,7 @@ extension ProfileSummary {
       parts: Self.parts(zip(alike, calls.repetitions).map { ($0.anonymous == middle, MemoryPart.amounts($0, $1)) }),
       functions: calls.functions,
       calls: calls.calls)
+    processes = (alike.middle ?? first).processes
   }
 
   private static func parts(

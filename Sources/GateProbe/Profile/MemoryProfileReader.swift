@@ -2,7 +2,7 @@ import GateCore
 
 /// Reads the text that the supervisor writes (CMemoryProfiler, result.c).
 enum MemoryProfileReader {
-  /// The profiles of all processes, largest first; lines that cannot be read are skipped.
+  /// The profiles of all processes by name, largest first; lines that cannot be read are skipped.
   static func profiles(in text: String, interval: Bytes) -> [MemoryProfile] {
     var profiles: [MemoryProfile] = []
     var process: Process?
@@ -19,7 +19,7 @@ enum MemoryProfileReader {
     return profiles.sorted { $0.anonymous > $1.anonymous }
   }
 
-  /// A process whose nodes are being read.
+  /// The processes of one name, whose nodes are being read.
   private struct Process {
     private var result: MemoryProfile
     private var calls = CallTree.Builder()
@@ -34,24 +34,25 @@ enum MemoryProfileReader {
 
     init?(_ fields: [Substring], interval: Bytes) {
       let numbers = fields.dropFirst(3).compactMap { Int64($0) }
-      guard fields.count == 10, numbers.count == 7 else { return nil }
-      let hasBlocks = numbers[0] != 0
+      guard fields.count == 11, numbers.count == 8 else { return nil }
+      let hasBlocks = numbers[1] != 0
       result = MemoryProfile(
         process: String(fields[1]),
         method: hasBlocks ? Profiler.canStopAtFaults ? .stopsAndBlocks : .blocks : .stops,
-        peak: Bytes(numbers[2]),
-        anonymous: Bytes(numbers[3]),
+        peak: Bytes(numbers[3]),
+        anonymous: Bytes(numbers[4]),
         calls: CallTree(),
-        heapOverhead: numbers[4],
+        heapOverhead: numbers[5],
         samplingInterval: hasBlocks ? interval : .zero
       )
       result.program = String(fields[2])
-      result.allocated = Bytes(numbers[1] * interval.count)
-      result.unattributed[.noPageFault] = Bytes(numbers[5])
-      result.unattributed[.profiler] = Bytes(numbers[6])
+      result.processes = Int(numbers[0])
+      result.allocated = Bytes(numbers[2] * interval.count)
+      result.unattributed[.noPageFault] = Bytes(numbers[6])
+      result.unattributed[.profiler] = Bytes(numbers[7])
     }
 
-    /// Adds a node, whose caller comes before it.
+    /// Adds a node, whose caller comes before it; a number may come again, for another process.
     mutating func add(_ fields: [Substring]) {
       guard fields.count == 9, let number = Int(fields[1]), let parent = Int(fields[2]),
         let live = Int64(fields[3]), let touched = Int64(fields[4])

@@ -40,8 +40,11 @@ struct ExplainBlock {
   /// The process, and how it was measured.
   var facts: [String] {
     let now = comparison.now
+    let name = TerminalText.safe(now.process)
     return [
-      "process: \(TerminalText.safe(now.process)), peak \(Format.amount(now.peak)) (VmHWM)",
+      now.processes == 1
+        ? "process: \(name), peak \(Format.amount(now.peak)) (VmHWM)"
+        : "processes: \(name), \(now.processes) processes when they held most together; pages that they share count once",
       "method: \(now.method.text(repetitions: now.repetitions, samplingInterval: now.samplingInterval))",
     ] + limits.texts
   }

@@ -32,17 +32,17 @@ struct ProfiledRuns {
     self.showProgress = showProgress
   }
 
-  /// What holds the memory of the main process, or why there is no profile; nil after an interruption.
+  /// What holds the memory of the processes that rose most, or why there is no profile; nil after an interruption.
   ///
   /// A first repetition of each build is a warm-up: it shows how much the program allocates. An earlier profile, `base`,
   /// takes the place of another build.
   mutating func explanation(repetitions: Int, base: ProfileSummary?) -> Explanation? {
-    var (own, other): ([MemoryProfile], [MemoryProfile]) = ([], [])
+    var (own, other): ([ProfiledRepetition], [ProfiledRepetition]) = ([], [])
     var interval = Self.firstInterval
     var obstacle: ExplanationObstacle?
     for number in 0...repetitions where obstacle == nil {
-      let first = profile(of: self.own, number, of: repetitions, interval)
-      let second = self.other.flatMap { profile(of: $0, number, of: repetitions, interval, isComparison: true) }
+      let first = repetition(of: self.own, number, of: repetitions, interval)
+      let second = self.other.flatMap { repetition(of: $0, number, of: repetitions, interval, isComparison: true) }
       guard let first, self.other == nil || second != nil else { break }
       if number == 0 {
         interval = Self.interval(for: max(first.allocated, second?.allocated ?? .zero))
@@ -50,16 +50,19 @@ struct ProfiledRuns {
         if let mostTime, estimate > mostTime { obstacle = .takesLong(estimate: estimate) }
       } else {
         own.append(first)
-        if let second { other.append(second.named(like: first)) }
+        if let second { other.append(second) }
       }
     }
     guard !isInterrupted else { return nil }
     var explanation = Explanation(scenario: self.own.name, obstacle: obstacle ?? failure.map { .failed(failure: $0) })
-    if own.isEmpty, explanation.obstacle == nil { explanation.obstacle = .noSnapshot }
     explanation.limits = measurer.profilerLimits
-    explanation.profile = own.middle
-    let before = base ?? ProfileSummary(other)
-    explanation.comparison = ProfileSummary(own).map { ProfileComparison(before: before, now: $0) }
+    guard let explained = ExplainedProcess(before: other, now: own, base: base?.process) else {
+      explanation.obstacle = explanation.obstacle ?? .noSnapshot
+      return explanation
+    }
+    explanation.profile = explained.now.middle
+    let before = base ?? ProfileSummary(explained.before.map { $0.named(like: explained.now[0]) })
+    explanation.comparison = ProfileSummary(explained.now).map { ProfileComparison(before: before, now: $0) }
     return explanation
   }
 
@@ -71,10 +74,10 @@ struct ProfiledRuns {
     return Bytes(1 << (Int64.bitWidth - (least - 1).leadingZeroBitCount))
   }
 
-  /// The profile of the main process in one repetition; nil after a failure or an interruption.
-  private mutating func profile(
+  /// The profiles of one repetition; nil after a failure or an interruption.
+  private mutating func repetition(
     of scenario: Scenario, _ number: Int, of count: Int, _ interval: Bytes, isComparison: Bool = false
-  ) -> MemoryProfile? {
+  ) -> ProfiledRepetition? {
     guard failure == nil, !isInterrupted else { return nil }
     var scenario = scenario
     scenario.target.samplingInterval = interval
@@ -91,8 +94,8 @@ struct ProfiledRuns {
     }
     time += recording.duration
     failure = recording.failure(in: scenario, loop: nil)
-    let main = recording.processes.first(where: \.isMain)?.command
-    return recording.profiles.first { $0.process == main } ?? recording.profiles.first
+    return ProfiledRepetition(
+      main: recording.processes.first(where: \.isMain)?.command, profiles: recording.profiles)
   }
 }
 
