@@ -45,11 +45,11 @@ func tests(of name: String, with dependencies: [Target.Dependency] = [], golden:
 func fuzzing(of dependencies: [Target.Dependency]) -> Target {
   let path = "ci/fuzz.d"
   guard Context.environment["HIGHWATER_FUZZER"] == nil else {
-    let excluded = ["InputTests.swift", "inputs"]
+    let excluded = ["InputTests.swift", "inputs", "stacks"]
     return .executableTarget(
       name: "fuzzer", dependencies: dependencies, path: path, exclude: excluded, swiftSettings: languageSettings())
   }
-  let excluded = ["Fuzzer.swift", "inputs"]
+  let excluded = ["Fuzzer.swift", "inputs", "stacks"]
   return .testTarget(
     name: "FuzzTests", dependencies: dependencies, path: path, exclude: excluded, swiftSettings: languageSettings())
 }
@@ -175,8 +175,12 @@ let package = Package(
     tests(of: "LeakAssertions"),
     fuzzing(of: [
       "MarkerProtocol", "LaunchRecords", "LinuxSystem", "HTTPTransfer", "RegularExpressions", "GateCore", "GateFiles",
-      "GateProbe", "GateReports", "GateWebhook", "GateRunner", "CMemoryMarkers", "MemoryMarkers",
+      "GateProbe", "GateReports", "GateWebhook", "GateRunner", "CMemoryMarkers", "MemoryMarkers", "CCallStacks",
+      "StackInputs",
     ]),
+    .target(
+      name: "StackInputs", dependencies: ["CCallStacks"], path: "ci/fuzz.d/stacks",
+      cSettings: [.headerSearchPath("../../../Sources/CCallStacks")]),
     .testTarget(
       name: "IntegrationTests", dependencies: ["highwater", "LoopbackServers"], exclude: ["Support/run-steps.py"],
       swiftSettings: languageSettings()),

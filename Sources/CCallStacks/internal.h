@@ -66,6 +66,7 @@ int hw_elf_open_debug_file(struct hw_elf *elf, const char *path, struct hw_elf *
 
 struct hw_symbols;
 struct hw_unwind_tables;
+struct hw_sources;
 
 /// A file with code, or the vdso.
 struct hw_module {
@@ -77,6 +78,7 @@ struct hw_module {
   /// Read when first needed; NULL before that.
   struct hw_unwind_tables *tables;
   struct hw_symbols *symbols;
+  struct hw_sources *sources;
 };
 
 /// An executable mapping of a process.
@@ -212,12 +214,18 @@ int hw_walk_from(
 
 // MARK: - Names
 
+/// The tables of a file, of its debug file, and of what it exports.
+#define HW_MAX_TABLES 3
+
 /// Functions by address: of a module, or of a JIT compiler.
 struct hw_symbols {
   struct hw_symbol *entries;
   size_t count, capacity;
-  /// The text of a perf map, which the names are in: where functions overlap, the one that was written last counts.
-  char *perf_map;
+  /// Whether functions may overlap: then the one that was written last counts.
+  int is_perf_map;
+  /// The texts that the names are in.
+  char *texts[HW_MAX_TABLES];
+  int text_count;
 };
 
 struct hw_symbol {

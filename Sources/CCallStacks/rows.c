@@ -1,58 +1,8 @@
 #define _GNU_SOURCE
-#include "internal.h"
+#include "libraries.h"
 
-#include <dlfcn.h>
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-// MARK: - The libraries
-
-/// The functions of libelf and libdw, NULL until they are loaded.
-static struct {
-  __typeof__(elf_version) *elf_version;
-  __typeof__(elf_begin) *elf_begin;
-  __typeof__(elf_memory) *elf_memory;
-  __typeof__(dwarf_begin_elf) *dwarf_begin_elf;
-  __typeof__(dwarf_getcfi) *dwarf_getcfi;
-  __typeof__(dwarf_getcfi_elf) *dwarf_getcfi_elf;
-  __typeof__(dwarf_cfi_addrframe) *dwarf_cfi_addrframe;
-  __typeof__(dwarf_frame_info) *dwarf_frame_info;
-  __typeof__(dwarf_frame_cfa) *dwarf_frame_cfa;
-  __typeof__(dwarf_frame_register) *dwarf_frame_register;
-} dw;
-
-static int is_loaded;
-
-const char *hw_stacks_load(void) {
-  if (is_loaded) return NULL;
-  unsetenv("DEBUGINFOD_URLS");
-  void *libelf = dlopen("libelf.so.1", RTLD_NOW | RTLD_LOCAL);
-  void *libdw = libelf == NULL ? NULL : dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (libdw == NULL) return dlerror();
-  struct {
-    void *library;
-    const char *name;
-    void *function;
-  } wanted[] = {
-#define FUNCTION(library, name) {library, #name, &dw.name}
-    FUNCTION(libelf, elf_version), FUNCTION(libelf, elf_begin), FUNCTION(libelf, elf_memory),
-    FUNCTION(libdw, dwarf_begin_elf), FUNCTION(libdw, dwarf_getcfi), FUNCTION(libdw, dwarf_getcfi_elf),
-    FUNCTION(libdw, dwarf_cfi_addrframe), FUNCTION(libdw, dwarf_frame_info), FUNCTION(libdw, dwarf_frame_cfa),
-    FUNCTION(libdw, dwarf_frame_register),
-#undef FUNCTION
-  };
-  for (size_t at = 0; at < sizeof wanted / sizeof *wanted; at++) {
-    void *found = dlsym(wanted[at].library, wanted[at].name);
-    if (found == NULL) return dlerror();
-    memcpy(wanted[at].function, &found, sizeof found);
-  }
-  if (dw.elf_version(EV_CURRENT) == EV_NONE) return "libelf is too old";
-  is_loaded = 1;
-  return NULL;
-}
 
 // MARK: - The tables of a module
 
@@ -69,23 +19,19 @@ struct hw_unwind_tables {
 #define MAX_DWARF (UINT64_C(4) << 30)
 
 static Dwarf_CFI *debug_frame_of(struct hw_elf *elf) {
-  if (hw_elf_section(elf, ".debug_frame", 0) == NULL || hw_elf_section_sizes(elf) > MAX_DWARF) return NULL;
-  Elf *handle = elf->image == NULL ? dw.elf_begin(elf->file, ELF_C_READ, NULL) : NULL;
-  Dwarf *dwarf = handle == NULL ? NULL : dw.dwarf_begin_elf(handle, DWARF_C_READ, NULL);
-  return dwarf == NULL ? NULL : dw.dwarf_getcfi(dwarf);
+  Dwarf *dwarf = hw_open_dwarf(elf, ".debug_frame", MAX_DWARF);
+  return dwarf == NULL ? NULL : hw_dw.dwarf_getcfi(dwarf);
 }
 
 /// The tables of a module; libelf may read the files later on, so they stay open.
-///
-/// ELF_C_READ copies what it reads: a file that is mapped into memory, and then truncated, would kill this process.
 static struct hw_unwind_tables *tables_of(struct hw_module *module) {
-  if (module->tables != NULL || !is_loaded || !module->is_elf) return module->tables;
+  if (module->tables != NULL || !hw_has_libraries() || !module->is_elf) return module->tables;
   module->tables = calloc(1, sizeof *module->tables);
   if (module->tables == NULL) return NULL;
   struct hw_elf *elf = &module->elf, debug;
-  Elf *handle = elf->image != NULL ? dw.elf_memory((char *)(uintptr_t)elf->image, elf->size)
-                                   : dw.elf_begin(elf->file, ELF_C_READ, NULL);
-  if (handle != NULL) module->tables->tables[0] = dw.dwarf_getcfi_elf(handle);
+  Elf *handle = elf->image != NULL ? hw_dw.elf_memory((char *)(uintptr_t)elf->image, elf->size)
+                                   : hw_dw.elf_begin(elf->file, ELF_C_READ, NULL);
+  if (handle != NULL) module->tables->tables[0] = hw_dw.dwarf_getcfi_elf(handle);
   module->tables->tables[1] = debug_frame_of(elf);
   if (module->tables->tables[1] != NULL || !hw_elf_open_debug_file(elf, module->path, &debug)) return module->tables;
   module->tables->tables[1] = debug_frame_of(&debug);
@@ -93,22 +39,16 @@ static struct hw_unwind_tables *tables_of(struct hw_module *module) {
   return module->tables;
 }
 
-static int64_t cpu_time(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
 static Dwarf_Frame *find_frame(struct hw_module *module, uint64_t address) {
   struct hw_unwind_tables *tables = tables_of(module);
   Dwarf_Frame *frame = NULL;
   if (tables == NULL || tables->spent > MAX_NANOSECONDS) return NULL;
-  int64_t before = cpu_time();
+  int64_t before = hw_cpu_time();
   for (int at = 0; at < 2 && frame == NULL; at++) {
     if (tables->tables[at] == NULL) continue;
-    if (dw.dwarf_cfi_addrframe(tables->tables[at], address, &frame) != 0) frame = NULL;
+    if (hw_dw.dwarf_cfi_addrframe(tables->tables[at], address, &frame) != 0) frame = NULL;
   }
-  tables->spent += cpu_time() - before;
+  tables->spent += hw_cpu_time() - before;
   return frame;
 }
 
@@ -182,7 +122,7 @@ static struct hw_rule register_rule(Dwarf_Frame *frame, int number) {
   // Until a function has saved a register, its table says nothing about it.
   uint8_t kind = HW_PRESERVED >> number & 1 ? HW_RULE_NONE : HW_RULE_UNDEFINED;
   struct hw_rule rule = {.kind = kind, .target = (uint8_t)number};
-  if (dw.dwarf_frame_register(frame, number, memory, &operations, &count) != 0) return rule;
+  if (hw_dw.dwarf_frame_register(frame, number, memory, &operations, &count) != 0) return rule;
   if (count > 0) rule = saved_rule(operations, count);
   else if (operations == NULL) rule.kind = HW_RULE_NONE;
   rule.target = (uint8_t)number;
@@ -195,8 +135,8 @@ static int translate(Dwarf_Frame *frame, struct hw_row *row) {
   size_t count;
   bool is_signal_frame = false;
   *row = (struct hw_row){0};
-  if (dw.dwarf_frame_info(frame, NULL, NULL, &is_signal_frame) != HW_RETURN) return 0;
-  if (dw.dwarf_frame_cfa(frame, &operations, &count) != 0 || count == 0) return 0;
+  if (hw_dw.dwarf_frame_info(frame, NULL, NULL, &is_signal_frame) != HW_RETURN) return 0;
+  if (hw_dw.dwarf_frame_cfa(frame, &operations, &count) != 0 || count == 0) return 0;
   row->is_signal_frame = is_signal_frame;
   row->cfa = cfa_rule(operations, count);
   for (int number = 0; number < HW_REGISTERS; number++) {

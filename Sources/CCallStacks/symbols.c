@@ -29,7 +29,7 @@ static void append(struct hw_symbols *symbols, struct hw_symbol symbol) {
 void hw_symbols_free(struct hw_symbols *symbols) {
   if (symbols == NULL) return;
   free(symbols->entries);
-  free(symbols->perf_map);
+  for (int at = 0; at < HW_MAX_TABLES; at++) free(symbols->texts[at]);
   free(symbols);
 }
 
@@ -50,7 +50,7 @@ static void sort(struct hw_symbols *symbols) {
   for (size_t at = 0; at < symbols->count; at++) {
     struct hw_symbol *symbol = &symbols->entries[at], *former = kept > 0 ? &symbols->entries[kept - 1] : NULL;
     if (former == NULL || former->start != symbol->start) symbols->entries[kept++] = *symbol;
-    else if (!(symbol->rank & UNSIZED) && symbol->end > former->end && symbols->perf_map == NULL) {
+    else if (!(symbol->rank & UNSIZED) && symbol->end > former->end && !symbols->is_perf_map) {
       former->end = symbol->end;
     }
   }
@@ -69,7 +69,7 @@ struct hw_symbol *hw_symbols_find(const struct hw_symbols *symbols, uint64_t add
     struct hw_symbol *symbol = &symbols->entries[--low];
     if (address >= symbol->end || (found != NULL && symbol->rank > found->rank)) continue;
     found = symbol;
-    if (symbols->perf_map == NULL) return found;
+    if (!symbols->is_perf_map) return found;
   }
   return found;
 }
@@ -119,8 +119,8 @@ static void read_table(struct hw_symbols *symbols, struct hw_elf *elf, uint32_t 
     added.rank = rank(symbol, added.name);
     if (added.end > added.start) append(symbols, added);
   }
-  // Else the symbols point into it.
   if (symbols->count == count) free(names);
+  else symbols->texts[symbols->text_count++] = names;
   free(entries);
 }
 
@@ -178,7 +178,8 @@ struct hw_symbols *hw_symbols_of_perf_map(char *text, size_t length) {
     free(text);
     return NULL;
   }
-  symbols->perf_map = text;
+  symbols->is_perf_map = 1;
+  symbols->texts[symbols->text_count++] = text;
   char *rest = memchr(text, 0, length) == NULL ? text : NULL;
   for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
     struct hw_symbol symbol = {.rank = MAX_SYMBOLS - (uint32_t)symbols->count};

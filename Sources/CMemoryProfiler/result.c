@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #include "profiler.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /// What one process held.
@@ -28,6 +31,10 @@ struct group {
 
 static struct group groups[MAX_GROUPS];
 static int group_count;
+
+/// Whether debug information is read; and the longest CPU time for that and all names, in seconds.
+static int has_sources = 1;
+#define MAX_SECONDS 30
 
 // MARK: - Keeping
 
@@ -94,23 +101,38 @@ static const char *file_name(const char *path) {
   return slash == NULL ? path : slash + 1;
 }
 
+/// Writes a node; of several functions at its place, one after the other, the last one is the caller of further nodes.
+static void write_line(
+  FILE *file, uint32_t node, uint32_t parent, struct hw_weight weight, const char *module, struct hw_source source,
+  int is_inlined
+) {
+  fprintf(file, "node\t%u\t%u\t%lld\t%lld\t", node, parent, (long long)weight.live, (long long)weight.touched);
+  const char *texts[] = {module, source.function, source.file};
+  for (int at = 0; at < 3; at++) {
+    write_text(file, texts[at]);
+    fputc('\t', file);
+  }
+  fprintf(file, "%d\t%d\n", source.line, is_inlined);
+}
+
 static void write_node(FILE *file, const struct hw_code *code, uint32_t node, struct hw_weight weight) {
   struct hw_place place = hw_tree_place(node);
-  fprintf(
-    file, "node\t%u\t%u\t%lld\t%lld\t", node, hw_tree_parent(node), (long long)weight.live, (long long)weight.touched);
+  uint32_t parent = hw_tree_parent(node);
   if (place.module == HW_SCRIPT) {
     struct hw_python_frame script = hw_script_at(place);
-    fputc('\t', file);
-    write_text(file, script.function);
-    fputc('\t', file);
-    write_text(file, script.file);
-    fprintf(file, "\t%d\n", script.line);
+    write_line(file, node, parent, weight, "", (struct hw_source){script.function, script.file, script.line}, 0);
     return;
   }
-  write_text(file, file_name(hw_module_path(place.module)));
-  fputc('\t', file);
-  write_text(file, hw_function_at(code, place));
-  fputs("\t\t0\n", file);
+  const struct hw_source *sources = NULL;
+  const char *module = file_name(hw_module_path(place.module));
+  int count = has_sources ? hw_sources_at(place, &sources) : 0;
+  struct hw_source outer = count > 0 ? sources[0] : (struct hw_source){"", "", 0};
+  outer.function = hw_function_at(code, place);
+  // Only the innermost one has memory.
+  write_line(file, node, parent, count > 1 ? (struct hw_weight){0} : weight, module, outer, 0);
+  for (int at = 1; at < count; at++) {
+    write_line(file, node, node, at == count - 1 ? weight : (struct hw_weight){0}, module, sources[at], 1);
+  }
 }
 
 /// The sums of several processes by node.
@@ -195,12 +217,30 @@ static void write_group(FILE *file, const struct group *group) {
   fputs("end\n", file);
 }
 
-void hw_profile_write(int descriptor) {
+static int write_groups(int descriptor) {
   int own = dup(descriptor);
   FILE *file = own < 0 ? NULL : fdopen(own, "w");
-  if (file == NULL) return;
+  if (file == NULL) return EBADF;
   for (int at = 0; at < group_count; at++) {
     if (groups[at].count > 0) write_group(file, &groups[at]);
   }
-  fclose(file);
+  return fclose(file) == 0 ? 0 : errno;
+}
+
+/// Writes all in a process of its own, which damaged debug information may end or keep busy; whether that succeeded.
+static int write_apart(int descriptor) {
+  pid_t child = fork();
+  if (child == 0) {
+    struct rlimit limit = {MAX_SECONDS, MAX_SECONDS};
+    setrlimit(RLIMIT_CPU, &limit);
+    _exit(write_groups(descriptor));
+  }
+  int status;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void hw_profile_write(int descriptor) {
+  if (write_apart(descriptor)) return;
+  has_sources = 0;
+  if (ftruncate(descriptor, 0) == 0 && lseek(descriptor, 0, SEEK_SET) == 0) write_groups(descriptor);
 }

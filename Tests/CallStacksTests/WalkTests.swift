@@ -181,6 +181,26 @@ struct WalkTests {
     #expect(try fixture.stacks(of: [program]).first?.frames.prefix(2) == [" program", " program"])
   }
 
+  @Test("Functions that the compiler has inlined, with their lines, by the debug information, also in a separate file")
+  func inlined() throws {
+    let source = """
+      #define INLINED static inline __attribute__((always_inline))
+      INLINED void innermost(void) { STOP; sink++; }
+      INLINED void inner(int count) {
+        if (count > 0) innermost();
+      }
+      void outer(int count) { inner(count); sink++; }
+      int main(int count, char **words) { outer(count); return sink == 0; }
+      """
+    let program = try fixture.compiled("program", Self.trap + source, flags: ["-g", "-Wl,--build-id"])
+    let expected = ["innermost program.c:4", "inner program.c:6", "outer program"]
+    #expect(try fixture.stacks(of: [program]).first?.frames.prefix(3) == expected[...])
+    _ = try fixture.output(of: ["objcopy", "--only-keep-debug", program, program + ".debug"])
+    _ = try fixture.output(of: ["objcopy", "--strip-all", "--add-gnu-debuglink=\(program).debug", program])
+    #expect(try fixture.stacks(of: [program]).first?.frames.prefix(3) == expected[...])
+    #expect(try stacks(source, flags: ["-g0"]).first?.frames.prefix(1) == ["outer program"])
+  }
+
   @Test("Code that a JIT compiler has written, by its perf map; the newest name of an address counts")
   func perfMap() throws {
     let stacks = try stacks(

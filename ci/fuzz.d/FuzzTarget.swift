@@ -24,7 +24,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
     .project, .baseline, .profile, .result, .comparison, .history, .runLine, .launchRecord, .marks, .marksInC,
     .recording,
     .procText, .kernelLog, .cgroups, .kernelFiles, .response, .address, .outbox, .variables, .checkout, .terminal,
-    .regularExpression,
+    .regularExpression, .elf, .stackWords, .perfMap, .symbolNames, .profilerOutput,
   ]
 }
 

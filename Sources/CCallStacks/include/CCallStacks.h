@@ -86,6 +86,23 @@ const char *_Nonnull hw_module_path(uint32_t module);
 /// `code` is for places without a module.
 const char *_Nonnull hw_function_at(const struct hw_code *_Nullable code, struct hw_place place);
 
+/// The most functions at one place.
+#define HW_MAX_INLINED 16
+
+/// A function by the debug information of its file.
+struct hw_source {
+  /// Demangled; empty if unknown. Of a place's outermost function `hw_function_at` has the name.
+  const char *_Nonnull function;
+  /// The file and the line that the place is at, or that calls the next inner function; empty and 0 if unknown.
+  const char *_Nonnull file;
+  int line;
+};
+
+/// The functions at a place, the outermost first: the one of the program, and those that the compiler has inlined there.
+///
+/// The number of them; 0 without debug information in the file, or in a separate one. They are valid until the next call.
+int hw_sources_at(struct hw_place place, const struct hw_source *_Nullable *_Nonnull sources);
+
 /// The name of a symbol without what the compiler has added to it, demangled if it is of C++, Rust or Swift.
 ///
 /// Lives until exit. Equal names are the same pointer.

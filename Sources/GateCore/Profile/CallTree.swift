@@ -9,9 +9,11 @@ package struct CallTree: Sendable, Equatable {
     package let name: String
     package let file: String?
     package let line: Int?
+    /// Whether the compiler has inlined it into its caller, which only debug information tells.
+    package let isInlined: Bool
 
-    package init(module: String, name: String, file: String? = nil, line: Int? = nil) {
-      (self.module, self.name, self.file, self.line) = (module, name, file, line)
+    package init(module: String, name: String, file: String? = nil, line: Int? = nil, isInlined: Bool = false) {
+      (self.module, self.name, self.file, self.line, self.isInlined) = (module, name, file, line, isInlined)
     }
   }
 
@@ -60,9 +62,26 @@ package struct CallTree: Sendable, Equatable {
     var renamed = self
     renamed.functions = functions.map { function in
       guard function.module == old else { return function }
-      return Function(module: new, name: function.name, file: function.file, line: function.line)
+      return Function(
+        module: new, name: function.name, file: function.file, line: function.line, isInlined: function.isInlined)
     }
     return renamed
+  }
+
+  /// The tree in which inlined functions of some modules, or of all, count for their callers.
+  package func withoutInlined(in modules: Set<String>? = nil) -> CallTree {
+    let isRemoved = functions.map { function in
+      function.isInlined && modules?.contains(FunctionName(function).module) ?? true
+    }
+    guard isRemoved.contains(true) else { return self }
+    var (builder, places): (Builder, [Int]) = (Builder(), [])
+    for node in nodes {
+      let caller = node.parent.map { places[$0] }
+      let place = caller.flatMap { isRemoved[node.function] ? $0 : nil }
+      places.append(place ?? builder.node(of: functions[node.function], below: caller))
+      builder.add(node.weight, to: places[places.count - 1])
+    }
+    return builder.tree
   }
 
   /// What all stacks hold.

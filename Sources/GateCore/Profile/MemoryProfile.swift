@@ -73,6 +73,13 @@ package struct MemoryProfile: Sendable, Equatable {
 }
 
 extension MemoryProfile {
+  /// The profile in which inlined functions of some modules, or of all, count for their callers.
+  package func withoutInlined(in modules: Set<String>? = nil) -> MemoryProfile {
+    var profile = self
+    profile.calls = calls.withoutInlined(in: modules)
+    return profile
+  }
+
   /// The anonymous memory without the profiler's own.
   var ownMemory: Bytes { anonymous - (unattributed[.profiler] ?? .zero) }
 }

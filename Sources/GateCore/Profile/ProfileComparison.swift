@@ -19,6 +19,17 @@ package struct ProfileComparison: Sendable, Equatable {
     calls = Self.calls(before, now)
   }
 
+  /// Compares the repetitions of two builds; nil without one of the new build.
+  ///
+  /// Where only one build of a module has debug information, its inlined functions count for their callers.
+  package init?(repetitions now: [MemoryProfile], before: [MemoryProfile]) {
+    let (old, new) = (before.modules, now.modules)
+    let onlyOld = old.withSources.intersection(new.all).subtracting(new.withSources)
+    let onlyNew = new.withSources.intersection(old.all).subtracting(old.withSources)
+    guard let summary = ProfileSummary(now.map { $0.withoutInlined(in: onlyNew) }) else { return nil }
+    self.init(before: ProfileSummary(before.map { $0.withoutInlined(in: onlyOld) }), now: summary)
+  }
+
   private struct Place: Hashable {
     let parent: Int?
     let function: FunctionName
@@ -48,6 +59,15 @@ package struct ProfileComparison: Sendable, Equatable {
   }
 }
 
+extension [MemoryProfile] {
+  /// The modules of functions, and those with debug information.
+  fileprivate var modules: (all: Set<String>, withSources: Set<String>) {
+    let functions = Set(flatMap(\.calls.functions))
+    let sourced = functions.filter { $0.file != nil }
+    return (Set(functions.map { FunctionName($0).module }), Set(sourced.map { FunctionName($0).module }))
+  }
+}
+
 /// How a function is connected with the memory that it is named for.
 package enum MemoryEvidenceKind: String, Sendable, Hashable, CaseIterable, Codable {
   /// It allocated blocks that are live.
@@ -69,12 +89,16 @@ package enum MemoryEvidenceKind: String, Sendable, Hashable, CaseIterable, Codab
 package struct FunctionChange: Sendable, Hashable, Codable {
   package var function: FunctionName
   package var line: Int?
+  /// The source file that ``line`` is in, of a function that is not of a script.
+  package var file: String?
   package var evidence: MemoryEvidenceKind
   /// nil if there is only one build.
   package var before: Bytes?
   package var now: Bytes
   /// The callers through which at least ``ProfileComparison/leastShare`` of the change came, the nearest first.
   package var callers: [FunctionName]
+  /// The line of the nearest caller that is of a script, for a function that is not.
+  package var scriptLine: Int?
 
   /// What it holds more than before; all that it holds if there is only one build.
   package var change: Bytes { now - (before ?? .zero) }
@@ -125,14 +149,14 @@ extension ProfileComparison {
       seen.insert(function.name)
       changes.append(
         FunctionChange(
-          function: function.name, line: function.line, evidence: evidence,
+          function: function.name, line: function.line, file: function.file, evidence: evidence,
           before: old.map { Bytes($0[function.name] ?? 0) },
           now: Bytes(evidence.estimate(function).median), callers: []))
     }
     for function in before?.functions ?? [] where function.role.isNamed && !seen.contains(function.name) {
       changes.append(
         FunctionChange(
-          function: function.name, line: function.line, evidence: evidence,
+          function: function.name, line: function.line, file: function.file, evidence: evidence,
           before: Bytes(evidence.estimate(function).median), now: .zero, callers: []))
     }
     return changes
@@ -141,6 +165,9 @@ extension ProfileComparison {
   func addingCallers(_ change: FunctionChange) -> FunctionChange {
     var named = change
     named.callers = callers(of: change.function, change.evidence)
+    if !change.function.isScript, let script = named.callers.first(where: \.isScript) {
+      named.scriptLine = now.functions.first { $0.name == script }?.line
+    }
     return named
   }
 
@@ -180,12 +207,13 @@ extension ProfileComparison {
     }
   }
 
-  /// The nearest caller that may be named, of the same language.
+  /// The nearest caller that may be named; of a script's function another one.
   private func caller(of call: Int, without named: [FunctionName]) -> Int? {
     var next = calls[call].parent
     while let at = next {
       let caller = calls[at]
-      if caller.role.isNamed, caller.function.isScript == named.last?.isScript, !named.contains(caller.function) {
+      let isOfLanguage = caller.function.isScript || named.last?.isScript != true
+      if caller.role.isNamed, isOfLanguage, !named.contains(caller.function) {
         return at
       }
       next = caller.parent

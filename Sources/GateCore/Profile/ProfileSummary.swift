@@ -17,8 +17,9 @@ package struct ProfileSummary: Sendable, Equatable {
   package struct Function: Sendable, Equatable {
     package let name: FunctionName
     package let role: FunctionRole
-    /// The line that holds most.
+    /// The line that holds most, and the source file of a function that is not of a script.
     package var line: Int?
+    package var file: String?
     /// Zero for those that are not named as holders, such as allocators.
     package var live: Estimate
     package var touched: Estimate

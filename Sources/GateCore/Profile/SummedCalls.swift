@@ -106,10 +106,12 @@ struct SummedCalls {
     var sums = weights.map { _ in [CallTree.Weight](repeating: .zero, count: functions.count) }
     for place in places.indices where weights.contains(where: { $0[place] != .zero }) {
       let stack = stack(to: place)
-      let (holders, collected) = (holders(in: stack), collected(stack))
+      let (holders, touchers) = (holders(in: stack, .holds), holders(in: stack, .firstTouched))
+      let collected = collected(stack)
       for repetition in weights.indices {
         let weight = add(weights[repetition][place], to: repetition, collected: collected)
-        for function in holders { sums[repetition][function] += weight }
+        for function in holders { sums[repetition][function].live += weight.live }
+        for function in touchers { sums[repetition][function].touched += weight.touched }
       }
     }
     for function in functions.indices {
@@ -147,13 +149,22 @@ struct SummedCalls {
 
   /// The functions of a stack that may hold its memory: those of scripts if there are any, without a runtime's, and
   /// without those where the program starts unless nothing else is left.
-  private func holders(in stack: [Int]) -> [Int] {
+  private func holders(in stack: [Int], _ evidence: MemoryEvidenceKind) -> [Int] {
     let named = stack.filter { functions[$0].role.isNamed }
     let scripts = named.filter { functions[$0].name.isScript }
     var kept = scripts.isEmpty ? named : scripts
+    if !scripts.isEmpty && evidence == .holds { kept = extensionFunctions(in: stack) + kept }
     while kept.count > 1, let last = kept.last, functions[last].role == .entry { kept.removeLast() }
     var seen: Set<Int> = []
     return kept.filter { seen.insert($0).inserted }
+  }
+
+  /// The functions of a library that a script has called, if they allocated the blocks, and not the interpreter for them.
+  private func extensionFunctions(in stack: [Int]) -> [Int] {
+    let called = stack.prefix { !functions[$0].name.isScript }
+    guard let innermost = called.first(where: { functions[$0].role.touchesForItself }), functions[innermost].role.isNamed
+    else { return [] }
+    return called.filter { functions[$0].role.isNamed }
   }
 
   /// The runtime whose heap the pages belong to that this stack touched first, if it does not belong to another library.
@@ -172,9 +183,11 @@ struct SummedCalls {
     var most = [Int64](repeating: 0, count: functions.count)
     for (tree, indexes) in zip(trees, indexes) {
       for (function, held) in zip(tree.functions.indices, tree.heldByFunction) {
-        guard let line = tree.functions[function].line, held > most[indexes[function]] else { continue }
+        let place = tree.functions[function]
+        guard let line = place.line, held > most[indexes[function]] else { continue }
         most[indexes[function]] = held
         functions[indexes[function]].line = line
+        functions[indexes[function]].file = place.module.isEmpty ? nil : place.file
       }
     }
   }

@@ -3,6 +3,8 @@ package struct Explanation: Sendable, Equatable {
   package var scenario: ScenarioName
   /// nil if no repetition has a profile.
   package var comparison: ProfileComparison?
+  /// What later builds can be compared with: without inlined functions, since their debug information may differ.
+  package var stored: ProfileSummary?
   /// The repetition with the median of the anonymous memory.
   package var profile: MemoryProfile?
   /// Why there is no profile, or not of all repetitions.

@@ -2,6 +2,9 @@ import GateCore
 
 /// Reads the text that the supervisor writes (CMemoryProfiler, result.c).
 enum MemoryProfileReader {
+  /// 16 TiB, so that sums cannot overflow.
+  private static let largest: UInt64 = 1 << 44
+
   /// The profiles of all processes by name, largest first; lines that cannot be read are skipped.
   static func profiles(in text: String, interval: Bytes) -> [MemoryProfile] {
     var profiles: [MemoryProfile] = []
@@ -34,7 +37,9 @@ enum MemoryProfileReader {
 
     init?(_ fields: [Substring], interval: Bytes) {
       let numbers = fields.dropFirst(3).compactMap { Int64($0) }
-      guard fields.count == 11, numbers.count == 8 else { return nil }
+      guard fields.count == 11, numbers.count == 8,
+        numbers.allSatisfy({ $0.magnitude <= MemoryProfileReader.largest })
+      else { return nil }
       let hasBlocks = numbers[1] != 0
       result = MemoryProfile(
         process: String(fields[1]),
@@ -47,21 +52,23 @@ enum MemoryProfileReader {
       )
       result.program = String(fields[2])
       result.processes = Int(numbers[0])
-      result.allocated = Bytes(numbers[2] * interval.count)
+      result.allocated = Bytes(numbers[2].multipliedReportingOverflow(by: interval.count).partialValue)
       result.unattributed[.noPageFault] = Bytes(numbers[6])
       result.unattributed[.profiler] = Bytes(numbers[7])
     }
 
     /// Adds a node, whose caller comes before it; a number may come again, for another process.
     mutating func add(_ fields: [Substring]) {
-      guard fields.count == 9, let number = Int(fields[1]), let parent = Int(fields[2]),
-        let live = Int64(fields[3]), let touched = Int64(fields[4])
+      guard fields.count == 10, let number = Int(fields[1]), let parent = Int(fields[2]),
+        let live = Int64(fields[3]), let touched = Int64(fields[4]),
+        max(live.magnitude, touched.magnitude) <= MemoryProfileReader.largest
       else { return }
       let function = CallTree.Function(
         module: String(fields[5]),
         name: String(fields[6]),
         file: fields[7].isEmpty ? nil : String(fields[7]),
-        line: Int(fields[8]).flatMap { $0 > 0 ? $0 : nil }
+        line: Int(fields[8]).flatMap { $0 > 0 ? $0 : nil },
+        isInlined: fields[9] == "1"  // text from outside: the supervisor
       )
       let node = calls.node(of: function, below: nodes[parent])
       calls.add(CallTree.Weight(live: live, touched: touched), to: node)

@@ -11,17 +11,25 @@ extension FunctionName {
   /// As in `handle_request`.
   fileprivate var callerText: String { name.isEmpty ? "?" : TerminalText.safe(shortName) }
 
-  /// As in ` (libserver.so)` or ` (server.py:12)`; empty if no file holds it.
-  func place(line: Int?) -> String {
-    module.isEmpty ? "" : " (\(TerminalText.safe(module))\(isScript ? line.map { ":\($0)" } ?? "" : ""))"
+  /// As in ` (libserver.so)`, ` (libserver.so, server.c:12)` or ` (server.py:12)`; empty if no file holds it.
+  func place(file: String? = nil, line: Int?) -> String {
+    guard !module.isEmpty else { return "" }
+    let source = file?.split(separator: "/").last.map { ", \(TerminalText.safe(String($0)))" } ?? ""
+    let line = isScript || !source.isEmpty ? line.map { ":\($0)" } ?? "" : ""
+    return " (\(TerminalText.safe(module))\(source)\(line))"
   }
 }
 
 extension FunctionChange {
-  /// As in `remember() ← handle_request (libserver.so)`.
+  /// As in `remember() ← handle_request (libserver.so)`, or `remember() (cache.so) ← handle (server.py:12)` of a library
+  /// that a script has called.
   func path(callers count: Int = .max) -> String {
-    let names = [function.displayText] + callers.prefix(count).map(\.callerText)
-    return names.joined(separator: " ← ") + function.place(line: line)
+    let callers = callers.prefix(count)
+    var names = [function.displayText] + callers.map(\.callerText)
+    let script = function.isScript ? nil : callers.firstIndex(where: \.isScript)
+    names[script ?? callers.count] += function.place(file: file, line: line)
+    if let script { names[script + 1] += callers[script].place(line: scriptLine) }
+    return names.joined(separator: " ← ")
   }
 
   /// As in `+28.6 MiB held by remember() ← handle_request (libserver.so)`.

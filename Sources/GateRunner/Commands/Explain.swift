@@ -97,7 +97,7 @@ package struct ProfileOutput: Sendable, Equatable {
     switch format {
     case .folded: explanation.profile.map(FoldedStacks.encode)
     case .pprof: explanation.profile.map(PprofFile.encode)
-    case .json: explanation.comparison.map { ProfileFile.encode($0.now) }
+    case .json: explanation.stored.map(ProfileFile.encode)
     }
   }
 }

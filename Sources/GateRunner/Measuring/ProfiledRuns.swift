@@ -61,8 +61,13 @@ struct ProfiledRuns {
       return explanation
     }
     explanation.profile = explained.now.middle
-    let before = base ?? ProfileSummary(explained.before.map { $0.named(like: explained.now[0]) })
-    explanation.comparison = ProfileSummary(explained.now).map { ProfileComparison(before: before, now: $0) }
+    explanation.stored = ProfileSummary(explained.now.map { $0.withoutInlined() })
+    if let base {
+      explanation.comparison = explanation.stored.map { ProfileComparison(before: base, now: $0) }
+    } else {
+      let before = explained.before.map { $0.named(like: explained.now[0]) }
+      explanation.comparison = ProfileComparison(repetitions: explained.now, before: before)
+    }
     return explanation
   }
 

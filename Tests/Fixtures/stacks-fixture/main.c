@@ -25,14 +25,25 @@ static struct hw_place places[HW_MAX_FRAMES];
 
 static struct hw_python_frame functions[HW_MAX_FRAMES];
 
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash == NULL ? path : slash + 1;
+}
+
+/// Prints the functions that were inlined at a place, each with its line, and then the one of the program.
+static void print_place(const struct hw_code *code, struct hw_place place) {
+  const struct hw_source *sources;
+  for (int at = hw_sources_at(place, &sources) - 1; at > 0; at--) {
+    printf("%s %s:%d\n", sources[at].function, file_name(sources[at].file), sources[at].line);
+  }
+  printf("%s %s\n", hw_function_at(code, place), file_name(hw_module_path(place.module)));
+}
+
 static void print_stack(struct hw_code *code, pid_t thread) {
   int is_complete;
   int count = hw_walk(code, thread, places, HW_MAX_FRAMES, &is_complete);
   hw_code_read_perf_map(code);
-  for (int at = 0; at < count; at++) {
-    const char *path = hw_module_path(places[at].module), *slash = strrchr(path, '/');
-    printf("%s %s\n", hw_function_at(code, places[at]), slash == NULL ? path : slash + 1);
-  }
+  for (int at = 0; at < count; at++) print_place(code, places[at]);
   count = hw_python_frames(code, thread, functions, HW_MAX_FRAMES);
   for (int at = 0; at < count; at++) {
     printf("%s %s:%d\n", functions[at].function, functions[at].file, functions[at].line);
@@ -201,7 +212,11 @@ static void walk_at_random(pid_t child, size_t size) {
     changed.rbp = changed.rsp + next_number() % 64 * 8;
     ptrace(PTRACE_SETREGS, child, NULL, &changed);
     int count = hw_walk(code, child, places, HW_MAX_FRAMES, &is_complete);
-    for (int at = 0; at < count; at++) hw_function_at(code, places[at]);
+    for (int at = 0; at < count; at++) {
+      const struct hw_source *sources;
+      hw_function_at(code, places[at]);
+      hw_sources_at(places[at], &sources);
+    }
   }
   hw_code_close(code);
 }

@@ -142,6 +142,44 @@ struct CulpritTests {
     #expect(change.callers.map(\.description) == ["app.py:<module>"])
   }
 
+  @Test("A library that a script calls holds the blocks that it allocates, but not the objects of the interpreter")
+  func extensions() throws {
+    let script = "python3.11!main;app.py:<module>;app.py:handle;_cache.so!store"
+    let own = try #require(
+      ProfileComparison(before: [:], now: ["\(script);_cache.so!grow;libc.so.6!malloc": .init(live: 9_000_000)])
+        .finding?.culprit?.change)
+    #expect(own.function.description == "_cache.so!grow" && own.scriptLine == 12)
+    #expect(own.callers.map(\.description) == ["_cache.so!store", "app.py:handle", "app.py:<module>"])
+    let object = ProfileComparison(
+      before: [:], now: ["\(script);python3.11!PyList_New;libc.so.6!malloc": .init(live: 9_000_000)])
+    #expect(object.finding?.culprit?.change.function.description == "app.py:handle")
+  }
+
+  @Test("Inlined functions are named, but count for their callers if only one build has debug information")
+  func inlined() throws {
+    func profile(_ live: Int64, hasSources: Bool) -> MemoryProfile {
+      let file = hasSources ? "/src/server.c" : nil
+      let functions = ["main", "handle"].map { CallTree.Function(module: "server", name: $0, file: file, line: 7) }
+      let inlined = CallTree.Function(module: "server", name: "remember", file: file, line: 9, isInlined: true)
+      var calls = CallTree.Builder()
+      calls.add(.init(live: live), stack: functions + (hasSources ? [inlined] : []))
+      var profile = MemoryProfile([:])
+      profile.calls = calls.tree
+      profile.anonymous = Bytes(live) + profile.anonymous
+      return profile
+    }
+    func culprit(beforeHasSources: Bool) throws -> FunctionChange {
+      let before = (0..<3).map { _ in profile(8_000_000, hasSources: beforeHasSources) }
+      let now = (0..<3).map { _ in profile(9_000_000, hasSources: true) }
+      return try #require(ProfileComparison(repetitions: now, before: before)?.finding?.culprit?.change)
+    }
+    let named = try culprit(beforeHasSources: true)
+    #expect(named.function.name == "remember" && named.line == 9 && named.change == Bytes(1_000_000))
+    #expect(named.file == "/src/server.c" && named.callers.map(\.name) == ["handle", "main"])
+    let caller = try culprit(beforeHasSources: false)
+    #expect(caller.function.name == "handle" && caller.change == Bytes(1_000_000))
+  }
+
   @Test(
     "Pages of a garbage collector's heap have no holder",
     arguments: [

@@ -1,0 +1,226 @@
+#define _GNU_SOURCE
+#include "libraries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/// libdw reads all sections of a file's DWARF at once; a large program of C++ has 500 MB.
+#define MAX_DWARF (UINT64_C(1) << 30)
+
+/// The longest CPU time for the sources of all places together.
+#define MAX_NANOSECONDS INT64_C(5000000000)
+
+/// Scopes within each other in one function: more would be of a damaged file.
+#define MAX_DEPTH 64
+
+/// Code from `low` to before `high`.
+struct range {
+  uint64_t low, high;
+  /// The unit, or the function.
+  Dwarf_Die entry;
+  /// Of a unit: the index of its functions, or `NOT_READ`.
+  size_t functions;
+};
+
+#define NOT_READ SIZE_MAX
+
+struct ranges {
+  struct range *entries;
+  size_t count, capacity;
+};
+
+struct hw_sources {
+  /// The separate debug file, which stays open since libelf reads it later on.
+  struct hw_elf debug;
+  /// By address.
+  struct ranges units;
+  /// The functions of those units that were needed, each unit's by address.
+  struct ranges *functions;
+  size_t unit_count;
+};
+
+// MARK: - Ranges
+
+static void append(struct ranges *ranges, struct range range) {
+  if (range.low >= range.high) return;
+  if (ranges->count == ranges->capacity) {
+    size_t larger = ranges->capacity * 2 + 64;
+    struct range *grown = realloc(ranges->entries, larger * sizeof *grown);
+    if (grown == NULL) return;
+    ranges->entries = grown;
+    ranges->capacity = larger;
+  }
+  ranges->entries[ranges->count++] = range;
+}
+
+/// Appends the ranges of a unit or a function.
+static void append_all(struct ranges *ranges, Dwarf_Die *entry, size_t functions) {
+  Dwarf_Addr base, low, high;
+  for (ptrdiff_t at = 0; (at = hw_dw.dwarf_ranges(entry, at, &base, &low, &high)) > 0;) {
+    append(ranges, (struct range){low, high, *entry, functions});
+  }
+}
+
+static int by_address(const void *one, const void *other) {
+  uint64_t a = ((const struct range *)one)->low, b = ((const struct range *)other)->low;
+  return a < b ? -1 : a > b;
+}
+
+static void sort(struct ranges *ranges) {
+  if (ranges->count > 0) qsort(ranges->entries, ranges->count, sizeof *ranges->entries, by_address);
+}
+
+/// The last range that starts at an address or before, if it covers it.
+static struct range *find(const struct ranges *ranges, uint64_t address) {
+  size_t low = 0, high = ranges->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (ranges->entries[middle].low <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && address < ranges->entries[low - 1].high ? &ranges->entries[low - 1] : NULL;
+}
+
+// MARK: - Units and functions
+
+/// Reads which units of a file have which code.
+static void read_units(struct hw_sources *sources, Dwarf *dwarf) {
+  Dwarf_Off offset = 0, next;
+  size_t header;
+  Dwarf_Die unit;
+  while (hw_dw.dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0 && next > offset) {
+    if (hw_dw.dwarf_offdie(dwarf, offset + header, &unit) != NULL) append_all(&sources->units, &unit, sources->unit_count++);
+    offset = next;
+  }
+  sort(&sources->units);
+  sources->functions = calloc(sources->unit_count + 1, sizeof *sources->functions);
+  if (sources->functions == NULL) sources->units.count = 0;
+}
+
+/// The sources of a module; without units if it has no debug information.
+static struct hw_sources *sources_of(struct hw_module *module) {
+  if (module->sources != NULL || !module->is_elf) return module->sources;
+  struct hw_sources *sources = module->sources = calloc(1, sizeof *sources);
+  if (sources == NULL) return NULL;
+  Dwarf *dwarf = hw_open_dwarf(&module->elf, ".debug_info", MAX_DWARF);
+  if (dwarf == NULL && hw_elf_open_debug_file(&module->elf, module->path, &sources->debug)) {
+    dwarf = hw_open_dwarf(&sources->debug, ".debug_info", MAX_DWARF);
+  }
+  if (dwarf != NULL) read_units(sources, dwarf);
+  return sources;
+}
+
+static int add_function(Dwarf_Die *function, void *to) {
+  append_all(to, function, NOT_READ);
+  return DWARF_CB_OK;
+}
+
+/// The function at an address, and its unit; NULL if it is unknown.
+static struct range *find_function(struct hw_sources *sources, uint64_t address, Dwarf_Die **unit) {
+  struct range *range = find(&sources->units, address);
+  if (range == NULL) return NULL;
+  struct ranges *functions = &sources->functions[range->functions];
+  *unit = &range->entry;
+  if (functions->capacity == 0) {
+    hw_dw.dwarf_getfuncs(&range->entry, add_function, functions, 0);
+    sort(functions);
+    // Also of a unit without functions, so that it is not read again.
+    if (functions->capacity == 0) functions->capacity = SIZE_MAX;
+  }
+  return find(functions, address);
+}
+
+// MARK: - Inlined functions
+
+/// Finds the outermost function that was inlined in a scope at an address; whether there is one.
+static int find_inlined(Dwarf_Die *scope, uint64_t address, Dwarf_Die *found) {
+  Dwarf_Die at = *scope;
+  for (int depth = 0; depth < MAX_DEPTH; depth++) {
+    if (hw_dw.dwarf_child(&at, found) != 0) return 0;
+    while (hw_dw.dwarf_haspc(found, address) <= 0) {
+      if (hw_dw.dwarf_siblingof(found, found) != 0) return 0;
+    }
+    if (hw_dw.dwarf_tag(found) == DW_TAG_inlined_subroutine) return 1;
+    at = *found;
+  }
+  return 0;
+}
+
+static const char *text_of(Dwarf_Die *entry, unsigned name) {
+  Dwarf_Attribute attribute;
+  return hw_dw.dwarf_formstring(hw_dw.dwarf_attr_integrate(entry, name, &attribute));
+}
+
+static const char *function_name(Dwarf_Die *entry) {
+  const char *symbol = text_of(entry, DW_AT_linkage_name), *name = hw_dw.dwarf_diename(entry);
+  if (symbol == NULL) symbol = text_of(entry, DW_AT_MIPS_linkage_name);
+  return symbol != NULL ? hw_demangle(symbol) : name != NULL ? hw_intern(name) : "";
+}
+
+static Dwarf_Word number_of(Dwarf_Die *entry, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  return hw_dw.dwarf_formudata(hw_dw.dwarf_attr_integrate(entry, name, &attribute), &number) == 0 ? number : 0;
+}
+
+/// Sets the line at which an inlined function was called.
+static void set_call(struct hw_source *caller, Dwarf_Die *unit, Dwarf_Die *inlined) {
+  Dwarf_Files *files = NULL;
+  size_t count = 0, number = number_of(inlined, DW_AT_call_file);
+  if (hw_dw.dwarf_getsrcfiles(unit, &files, &count) != 0 || number >= count) return;
+  const char *file = hw_dw.dwarf_filesrc(files, number, NULL, NULL);
+  caller->file = file == NULL ? "" : hw_intern(file);
+  caller->line = (int)number_of(inlined, DW_AT_call_line);
+}
+
+static void set_line(struct hw_source *source, Dwarf_Die *unit, uint64_t address) {
+  Dwarf_Line *line = hw_dw.dwarf_getsrc_die(unit, address);
+  const char *file = line == NULL ? NULL : hw_dw.dwarf_linesrc(line, NULL, NULL);
+  source->file = file == NULL ? "" : hw_intern(file);
+  if (file == NULL || hw_dw.dwarf_lineno(line, &source->line) != 0) source->line = 0;
+}
+
+static int find_sources(struct hw_sources *sources, uint64_t address, struct hw_source *found, int capacity) {
+  Dwarf_Die *unit, scope, inlined;
+  const struct range *function = find_function(sources, address, &unit);
+  if (function == NULL) return 0;
+  int count = 1;
+  scope = function->entry;
+  found[0] = (struct hw_source){function_name(&scope), "", 0};
+  while (count < capacity && find_inlined(&scope, address, &inlined)) {
+    set_call(&found[count - 1], unit, &inlined);
+    found[count++] = (struct hw_source){function_name(&inlined), "", 0};
+    scope = inlined;
+  }
+  set_line(&found[count - 1], unit, address);
+  return count;
+}
+
+// MARK: - Places
+
+/// Many stacks have the same places.
+#define CACHE 16384u
+
+static struct cached {
+  struct hw_place place;
+  int count;
+  struct hw_source sources[HW_MAX_INLINED];
+} *cache;
+
+int hw_sources_at(struct hw_place place, const struct hw_source **found) {
+  static int64_t spent;
+  struct hw_module *module = hw_module(place.module);
+  if (cache == NULL) cache = calloc(CACHE, sizeof *cache);
+  if (module == NULL || cache == NULL) return 0;
+  uint64_t address = place.address - (place.is_return != 0);
+  uint64_t mixed = (address ^ (uint64_t)place.module << 40) * UINT64_C(0x9e3779b97f4a7c15);
+  struct cached *entry = &cache[mixed >> 32 & (CACHE - 1)];
+  *found = entry->sources;
+  if (entry->place.module == place.module && entry->place.address == address) return entry->count;
+  int64_t before = hw_cpu_time();
+  struct hw_sources *sources = spent > MAX_NANOSECONDS ? NULL : sources_of(module);
+  entry->place = (struct hw_place){.module = place.module, .address = address};
+  entry->count = sources == NULL ? 0 : find_sources(sources, address, entry->sources, HW_MAX_INLINED);
+  spent += hw_cpu_time() - before;
+  return entry->count;
+}
