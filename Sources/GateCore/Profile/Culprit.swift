@@ -43,11 +43,7 @@ extension ProfileComparison {
 
   /// The rise of the anonymous memory, without the profiler's own; nil if there is only one build.
   package var rise: Bytes? {
-    before.map { Bytes(Self.ownMemory(of: now) - Self.ownMemory(of: $0)) }
-  }
-
-  private static func ownMemory(of build: ProfileSummary) -> Int64 {
-    build.anonymous.median - (build.parts[.unattributed(.profiler)]?.median ?? 0)
+    before.map { Bytes(now.ownMemory - $0.ownMemory) }
   }
 
   /// Which function explains the rise; nil if there is only one build.

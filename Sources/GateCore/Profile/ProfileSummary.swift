@@ -43,8 +43,6 @@ package struct ProfileSummary: Sendable, Equatable {
   }
 
   package var process: String
-  /// The ID of the check that profiled it; nil if that was `explain`.
-  package var run: String?
   /// How many processes of this name were measured together.
   package var processes = 1
   package var method: MemoryProfile.Method
@@ -76,6 +74,9 @@ package struct ProfileSummary: Sendable, Equatable {
 }
 
 extension ProfileSummary {
+  /// The anonymous memory without the profiler's own, in bytes.
+  var ownMemory: Int64 { anonymous.median - (parts[.unattributed(.profiler)]?.median ?? 0) }
+
   /// A function of a stored summary.
   package typealias StoredFunction = (name: FunctionName, live: Estimate, touched: Estimate)
   /// A call of a stored summary.

@@ -3,9 +3,9 @@ package struct Explanation: Sendable, Equatable {
   package var scenario: ScenarioName
   /// nil if no repetition has a profile.
   package var comparison: ProfileComparison?
-  /// What later builds can be compared with: without inlined functions, since their debug information may differ.
-  package var stored: ProfileSummary?
-  /// The repetition with the median of the anonymous memory.
+  /// All processes of this build, with which later ones can be compared; nil if no repetition has a profile.
+  package var build: ProfiledBuild?
+  /// Of the compared process the repetition with the median of the anonymous memory.
   package var profile: MemoryProfile?
   /// Why there is no profile, or not of all repetitions.
   package var obstacle: ExplanationObstacle?

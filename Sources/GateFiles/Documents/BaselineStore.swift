@@ -85,13 +85,13 @@ package struct BaselineStore: Sendable, Equatable {
   }
 
   /// Reads the profile of an approved build; nil if there is none that can be read.
-  package func profile(of scenario: ScenarioName, environment: String) -> ProfileSummary? {
+  package func profile(of scenario: ScenarioName, environment: String) -> ProfiledBuild? {
     try? ProfileFile.read(profilePath(scenario, environment))
   }
 
   /// Writes the profile of an approved build; without one, removes that of an earlier approval.
   package func saveProfile(
-    _ profile: ProfileSummary?, of scenario: ScenarioName, environment: String
+    _ profile: ProfiledBuild?, of scenario: ScenarioName, environment: String
   ) throws(FileError) {
     let path = profilePath(scenario, environment)
     if let profile { return try SafeFile.write(ProfileFile.encode(profile), to: path) }

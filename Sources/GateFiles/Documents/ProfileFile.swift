@@ -13,46 +13,67 @@ package enum ProfileFile {
   /// Calls and functions that hold less than this part of the anonymous memory are left out.
   private static let leastPart: Int64 = 1000
 
-  /// The summary as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
-  package static func encode(_ summary: ProfileSummary) -> [UInt8] {
-    var least = max(1, summary.anonymous.median / leastPart, ProfileDocument.least(of: summary, bytes: largest - 4096))
+  /// More processes are not stored: those that hold least.
+  private static let mostProcesses = 16
+
+  /// The profiles as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
+  package static func encode(_ build: ProfiledBuild) -> [UInt8] {
+    let processes = build.processes.prefix(mostProcesses)
+    var leasts = processes.map { process in
+      let bytes = (largest - 4096) / processes.count
+      return max(1, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))
+    }
     while true {
-      let bytes = JSON.encode(
-        WithSchema(schema: .profile, content: ProfileDocument(summary, least: least)), .pretty)
+      let documents = zip(processes, leasts).map { ProfileDocument($0, least: $1) }
+      let document = BuildDocument(run: build.run, main: build.main, processes: documents)
+      let bytes = JSON.encode(WithSchema(schema: .profile, content: document), .pretty)
       // Names with control characters take more than their length.
       if bytes.count <= largest { return bytes }
-      least += max(1, least / 8)
+      leasts = leasts.map { $0 + max(1, $0 / 8) }
     }
   }
 
   /// Reads a file.
-  package static func read(_ path: String) throws(FileError) -> ProfileSummary {
+  package static func read(_ path: String) throws(FileError) -> ProfiledBuild {
     try decode(try SafeFile.read(path, atMost: largest), path: path)
   }
 
   /// Decodes a summary; the path is for messages.
-  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> ProfileSummary {
+  package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> ProfiledBuild {
     let hint = "write it again with `highwater explain --json FILE`"
     guard bytes.count <= largest else {
       throw FileError(
         code: .tooLarge, path: path, problem: "has \(bytes.count) bytes, at most \(largest) are allowed", hint: hint)
     }
-    return try JSON.decode(DecodedProfile.self, from: bytes, path: path, hint: hint).document.summary
+    return try JSON.decode(DecodedProfile.self, from: bytes, path: path, hint: hint).build
   }
 }
 
 private struct DecodedProfile: Decodable {
-  let document: ProfileDocument
+  let build: ProfiledBuild
 
   init(from decoder: any Decoder) throws {
     try Schema.profile.check(decoder)
-    document = try ProfileDocument(from: decoder)
+    let document = try BuildDocument(from: decoder)
+    let processes = document.processes.map(\.summary)
+    guard let build = ProfiledBuild(main: document.main, processes: processes, run: document.run) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath + [AnyCodingKey("processes")], debugDescription: "is empty"))
+    }
+    self.build = build
   }
+}
+
+private struct BuildDocument: Codable {
+  let run: String?
+  let main: String
+  let processes: [ProfileDocument]
 }
 
 private struct ProfileDocument: Codable {
   let process: String
-  let run: String?
+  /// Of this name.
+  let count: Int
   let method: MemoryProfile.Method
   let repetitions: Int
   let samplingInterval: Bytes
@@ -72,7 +93,7 @@ extension ProfileDocument {
 
   init(_ summary: ProfileSummary, least: Int64) {
     process = String(summary.process.unicodeScalars.prefix(Self.longestProcess))
-    run = summary.run
+    count = summary.processes
     (method, repetitions) = (summary.method, summary.repetitions)
     (samplingInterval, peak) = (summary.samplingInterval, summary.peak)
     anonymous = PartLine(amount: summary.anonymous, name: PartLine.whole)
@@ -88,7 +109,7 @@ extension ProfileDocument {
     var summary = ProfileSummary(
       process: process, method: method, repetitions: repetitions, samplingInterval: samplingInterval, peak: peak,
       anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
-    summary.run = run
+    summary.processes = count
     summary.add(functions.map { ($0.name, $0.live, $0.touched) }, calls: CallLine.calls(calls))
     return summary
   }
@@ -225,12 +246,12 @@ private enum NumberedLine {
 extension ArtifactsFolder {
   /// The profile of a scenario that the check `run` took, in this folder or in that of its result file; nil if there is
   /// none that can be read.
-  package func profile(of scenario: ScenarioName, in run: String, beside result: String? = nil) -> ProfileSummary? {
+  package func profile(of scenario: ScenarioName, in run: String, beside result: String? = nil) -> ProfiledBuild? {
     let folders = [result.map { ArtifactsFolder(path: SafeFile.folder(of: $0)) }, self].compactMap(\.self)
     return folders.lazy.compactMap { try? ProfileFile.read($0.profilePath(scenario)) }.first { $0.run == run }
   }
 
-  package func write(_ profile: ProfileSummary, of scenario: ScenarioName) throws(FileError) {
+  package func write(_ profile: ProfiledBuild, of scenario: ScenarioName) throws(FileError) {
     try SafeFile.write(ProfileFile.encode(profile), to: profilePath(scenario))
   }
 }

@@ -57,9 +57,9 @@ struct CheckExplanation {
     let (name, environment) = (plan.scenario.name, plan.environment.name)
     let base = plan.other == nil ? baselines.profile(of: name, environment: environment) : nil
     guard let explanation = runs.explanation(repetitions: Self.repetitions, base: base) else { return nil }
-    if var profile = explanation.comparison?.now {
-      profile.run = run
-      try artifacts.write(profile, of: name)
+    if var build = explanation.build {
+      build.run = run
+      try artifacts.write(build, of: name)
     }
     return explanation
   }

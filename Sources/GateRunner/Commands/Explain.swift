@@ -56,7 +56,7 @@ package struct Explain {
       hint: "name one of them, as in `highwater explain \(option) FILE \(scenarios[0].name)`")
   }
 
-  private func readBase(_ path: String, _ invocation: Invocation) throws -> ProfileSummary {
+  private func readBase(_ path: String, _ invocation: Invocation) throws -> ProfiledBuild {
     try ProfileFile.decode(try SafeFile.read(path, atMost: ProfileFile.largest), path: invocation.shown(path))
   }
 
@@ -97,7 +97,7 @@ package struct ProfileOutput: Sendable, Equatable {
     switch format {
     case .folded: explanation.profile.map(FoldedStacks.encode)
     case .pprof: explanation.profile.map(PprofFile.encode)
-    case .json: explanation.stored.map(ProfileFile.encode)
+    case .json: explanation.build.map(ProfileFile.encode)
     }
   }
 }

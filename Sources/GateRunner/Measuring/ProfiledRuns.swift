@@ -36,7 +36,7 @@ struct ProfiledRuns {
   ///
   /// A first repetition of each build is a warm-up: it shows how much the program allocates. An earlier profile, `base`,
   /// takes the place of another build.
-  mutating func explanation(repetitions: Int, base: ProfileSummary?) -> Explanation? {
+  mutating func explanation(repetitions: Int, base: ProfiledBuild?) -> Explanation? {
     var (own, other): ([ProfiledRepetition], [ProfiledRepetition]) = ([], [])
     var interval = Self.firstInterval
     var obstacle: ExplanationObstacle?
@@ -56,18 +56,17 @@ struct ProfiledRuns {
     guard !isInterrupted else { return nil }
     var explanation = Explanation(scenario: self.own.name, obstacle: obstacle ?? failure.map { .failed(failure: $0) })
     explanation.limits = measurer.profilerLimits
-    guard let explained = ExplainedProcess(before: other, now: own, base: base?.process) else {
+    explanation.build = ProfiledBuild(own)
+    guard let build = explanation.build else {
       explanation.obstacle = explanation.obstacle ?? .noSnapshot
       return explanation
     }
-    explanation.profile = explained.now.middle
-    explanation.stored = ProfileSummary(explained.now.map { $0.withoutInlined() })
-    if let base {
-      explanation.comparison = explanation.stored.map { ProfileComparison(before: base, now: $0) }
-    } else {
-      let before = explained.before.map { $0.named(like: explained.now[0]) }
-      explanation.comparison = ProfileComparison(repetitions: explained.now, before: before)
-    }
+    other = other.map { $0.named(like: own[0]) }
+    let comparison = build.comparison(with: base ?? ProfiledBuild(other))
+    let profiles = own.compactMap { $0.profile(of: comparison.now.process) }
+    let before = other.compactMap { $0.profile(of: comparison.before?.process) }
+    explanation.profile = profiles.middle
+    explanation.comparison = base == nil ? ProfileComparison(repetitions: profiles, before: before) : comparison
     return explanation
   }
 
@@ -104,12 +103,17 @@ struct ProfiledRuns {
   }
 }
 
-extension MemoryProfile {
-  /// The profile with the name of another build's program, whose functions are then the same.
-  fileprivate func named(like other: MemoryProfile) -> MemoryProfile {
-    guard program != other.program, !program.isEmpty, !other.program.isEmpty else { return self }
+extension ProfiledRepetition {
+  /// The repetition with the name of another build's program, whose functions are then the same.
+  fileprivate func named(like other: ProfiledRepetition) -> ProfiledRepetition {
+    guard let old = program, let new = other.program, old != new else { return self }
     var named = self
-    named.calls = calls.renamingModule(program, to: other.program)
+    for index in profiles.indices { named.profiles[index].calls = profiles[index].calls.renamingModule(old, to: new) }
     return named
+  }
+
+  /// The file name of the main process's program; nil if it is unknown.
+  private var program: String? {
+    (profile(of: main) ?? profiles.first).flatMap { $0.program.isEmpty ? nil : $0.program }
   }
 }

@@ -25,8 +25,14 @@ enum ProfileExample {
     CallTree.Function(module: module, name: name, file: file, line: line)
   }
 
-  static func summary(growth: Int64 = 0) throws -> ProfileSummary {
-    try #require(ProfileSummary([profile(growth: growth), profile(growth: growth + 5), profile(growth: growth + 9)]))
+  /// Three repetitions of the server with a worker.
+  static func build(growth: Int64 = 0) throws -> ProfiledBuild {
+    let repetitions = [0, 5, 9].map { (noise: Int64) in
+      var worker = profile(growth: -2_000_000)
+      (worker.process, worker.processes) = ("worker", 4)
+      return ProfiledRepetition(main: "server", profiles: [profile(growth: growth + noise), worker])
+    }
+    return try #require(ProfiledBuild(repetitions))
   }
 }
 
@@ -34,26 +40,26 @@ enum ProfileExample {
 struct ProfileFileTests {
   @Test("The file has one sorted line for each function and call")
   func golden() throws {
-    try DocumentGolden.expect(ProfileFile.encode(ProfileExample.summary()), toBe: "profile.json")
+    try DocumentGolden.expect(ProfileFile.encode(ProfileExample.build()), toBe: "profile.json")
   }
 
   @Test("A stored profile gives the same finding as the one that was stored")
   func roundTrip() throws {
-    let old = try ProfileExample.summary()
+    let old = try ProfileExample.build()
     let stored = ProfileFile.encode(old)
     let decoded = try ProfileFile.decode(stored, path: "p.json")
     #expect(ProfileFile.encode(decoded) == stored)
-    #expect((decoded.parts, decoded.anonymous) == (old.parts, old.anonymous))
-    let now = try ProfileExample.summary(growth: 9_000_000)
-    let finding = ProfileComparison(before: decoded, now: now).finding
-    #expect(finding == ProfileComparison(before: old, now: now).finding)
+    #expect(decoded.processes.map(\.parts) == old.processes.map(\.parts))
+    #expect(decoded.processes.map(\.processes) == [1, 4] && decoded.main == "server")
+    let now = try ProfileExample.build(growth: 9_000_000)
+    let finding = now.comparison(with: decoded).finding
+    #expect(finding == now.comparison(with: old).finding)
     #expect(finding?.culprit?.change.function.description == "libstore.so!remember")
   }
 
   @Test("A finding has a form in JSON, so that results can hold it")
   func finding() throws {
-    let comparison = ProfileComparison(
-      before: try ProfileExample.summary(), now: try ProfileExample.summary(growth: 9_000_000))
+    let comparison = try ProfileExample.build(growth: 9_000_000).comparison(with: ProfileExample.build())
     let culprit = try #require(comparison.finding?.culprit)
     for finding: CulpritFinding in [
       .named(culprit: culprit), .spread(largest: [culprit.change]), .noRise,
@@ -74,24 +80,24 @@ struct ProfileFileTests {
     }
     var profile = ProfileExample.profile()
     profile.calls = calls.tree
-    let summary = try #require(ProfileSummary([profile]))
-    let bytes = ProfileFile.encode(summary)
+    let build = try #require(ProfiledBuild([ProfiledRepetition(main: nil, profiles: [profile])]))
+    let bytes = ProfileFile.encode(build)
     #expect(bytes.count <= ProfileFile.largest && bytes.count > ProfileFile.largest / 2)
-    let kept = try ProfileFile.decode(bytes, path: "p.json").functions.map(\.live.median).max()
-    #expect(kept == summary.functions.map(\.live.median).max())
+    let kept = try ProfileFile.decode(bytes, path: "p.json").processes[0].functions.map(\.live.median).max()
+    #expect(kept == build.processes[0].functions.map(\.live.median).max())
   }
 
   @Test(
     "A malformed profile is rejected with its location and the reason",
     arguments: [
-      ("28600000 10 0 0 libstore", "`functions[0]` has the name `libstore`, expected MODULE!FUNCTION"),
-      ("28600000 10 0 a!b", "`functions[0]` is `28600000 10 0 a!b`, expected 4 numbers and a name"),
-      ("99999999999999999999 1 0 0 a!b", "`functions[0]` is `9999"),
-      ("9999999999999999 1 0 0 a!b", "`functions[0]` is `9999999999999999 1 0 0 a!b`, an amount is too large"),
+      ("28600000 10 0 0 libstore", "`processes[0].functions[0]` has the name `libstore`, expected MODULE!FUNCTION"),
+      ("28600000 10 0 a!b", "`processes[0].functions[0]` is `28600000 10 0 a!b`, expected 4 numbers and a name"),
+      ("99999999999999999999 1 0 0 a!b", "`processes[0].functions[0]` is `9999"),
+      ("9999999999999999 1 0 0 a!b", "`processes[0].functions[0]` is `9999999999999999 1 0 0 a!b`, an amount is too large"),
     ])
   func malformed(line: String, problem: String) throws {
-    let text = String(decoding: ProfileFile.encode(try ProfileExample.summary()), as: UTF8.self)
-    let start = try #require(text.firstRange(of: "\"functions\" : [\n    \"")).upperBound
+    let text = String(decoding: ProfileFile.encode(try ProfileExample.build()), as: UTF8.self)
+    let start = try #require(text.firstRange(of: "\"functions\" : [\n        \"")).upperBound
     let end = try #require(text[start...].firstIndex(of: "\""))
     let broken = text[..<start] + line + text[end...]
     let error = #expect(throws: FileError.self) { try ProfileFile.decode(Array(broken.utf8), path: "p.json") }
@@ -100,14 +106,14 @@ struct ProfileFileTests {
 
   @Test("A profile with flipped bits is rejected or decoded and compared, and never traps")
   func flipped() throws {
-    let now = try ProfileExample.summary()
+    let now = try ProfileExample.build()
     let whole = ProfileFile.encode(now)
     var random = SmallRandom(seed: 11)
     for _ in 0..<400 {
       var bytes = whole
       bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
       if let decoded = try? ProfileFile.decode(bytes, path: "p.json") {
-        _ = ProfileComparison(before: decoded, now: now).finding
+        _ = now.comparison(with: decoded).finding
       }
     }
   }

@@ -39,7 +39,7 @@ extension FuzzTarget {
 
   /// A stored memory profile, compared with itself.
   static let profile = FuzzTarget("profile", alsoWith: ["GateFilesTests/Golden/profile.json"]) { input in
-    let profile: ProfileSummary
+    let profile: ProfiledBuild
     do throws(FileError) {
       profile = try ProfileFile.decode(input, path: "p.json")
     } catch {
@@ -47,7 +47,7 @@ extension FuzzTarget {
     }
     try expectRoundTrip(profile, ProfileFile.encode) { try ProfileFile.decode($0, path: "p.json") }
     try promise(ProfileFile.encode(profile).count <= ProfileFile.largest, "the file is too large")
-    let comparison = ProfileComparison(before: profile, now: profile)
+    let comparison = profile.comparison(with: profile)
     try promise(comparison.finding?.culprit == nil, "a function is named though nothing changed")
     let explanation = Explanation(scenario: ScenarioName("x"), comparison: comparison)
     try PrintedText.expectHarmless(ExplainReport.text([explanation], style: TerminalStyle()))

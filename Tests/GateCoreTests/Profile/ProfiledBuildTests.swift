@@ -3,7 +3,7 @@ import Testing
 @testable import GateCore
 
 @Suite("The process whose memory is explained")
-struct ExplainedProcessTests {
+struct ProfiledBuildTests {
   /// Three repetitions with processes of these sizes in MiB, the main one `master`; they differ by so many KiB.
   private func repetitions(_ sizes: [String: Int64], noise: Int64 = 4) -> [ProfiledRepetition] {
     (0..<3).map { (number: Int64) in
@@ -36,29 +36,24 @@ struct ExplainedProcessTests {
       Case(testDescription: "only one build", before: [:], now: ["master": 10, "worker": 11], explained: "worker"),
     ])
   func chosen(_ example: Case) throws {
-    let before = example.before.isEmpty ? [] : repetitions(example.before, noise: example.noise)
-    let process = try #require(
-      ExplainedProcess(before: before, now: repetitions(example.now, noise: example.noise)))
-    #expect(Set(process.now.map(\.process)) == [example.explained] && process.now.count == 3)
-    #expect(process.before.count == before.count)
+    let before = ProfiledBuild(example.before.isEmpty ? [] : repetitions(example.before, noise: example.noise))
+    let now = try #require(ProfiledBuild(repetitions(example.now, noise: example.noise)))
+    let comparison = now.comparison(with: before)
+    #expect(comparison.now.process == example.explained && comparison.now.repetitions == 3)
+    #expect(comparison.before?.repetitions == before?.processes.first?.repetitions)
   }
 
   @Test("Main processes belong together whatever their names are, and so do processes without another counterpart")
   func renamed() throws {
-    var before = repetitions(["server-base": 10, "base-worker": 40, "logger": 5])
-    for index in before.indices { before[index].main = "server-base" }
-    let now = repetitions(["master": 10, "worker": 60, "logger": 5])
-    let worker = try #require(ExplainedProcess(before: before, now: now))
-    #expect(worker.before.first?.process == "base-worker" && worker.now.first?.process == "worker")
-    let main = try #require(ExplainedProcess(before: before, now: repetitions(["master": 20])))
-    #expect(main.before.first?.process == "server-base")
-  }
-
-  @Test("An earlier profile is compared with the process of its name")
-  func base() {
-    let now = repetitions(["master": 10, "worker": 60])
-    #expect(ExplainedProcess(before: [], now: now, base: "master")?.now.first?.process == "master")
-    #expect(ExplainedProcess(before: [], now: now, base: "gone")?.now.first?.process == "master")
-    #expect(ExplainedProcess(before: [], now: []) == nil)
+    var repetitions = repetitions(["server-base": 10, "base-worker": 40, "logger": 5])
+    for index in repetitions.indices { repetitions[index].main = "server-base" }
+    let before = try #require(ProfiledBuild(repetitions))
+    func comparison(_ sizes: [String: Int64]) throws -> ProfileComparison {
+      try #require(ProfiledBuild(self.repetitions(sizes))).comparison(with: before)
+    }
+    let worker = try comparison(["master": 10, "worker": 60, "logger": 5])
+    #expect(worker.before?.process == "base-worker" && worker.now.process == "worker")
+    #expect(try comparison(["master": 20]).before?.process == "server-base")
+    #expect(ProfiledBuild([]) == nil)
   }
 }

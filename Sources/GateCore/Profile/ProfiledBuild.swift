@@ -1,0 +1,97 @@
+/// What the processes of one repetition held.
+package struct ProfiledRepetition: Sendable, Equatable {
+  /// The name of the main process; nil if unknown.
+  package var main: String?
+  /// One for each name, in descending order of memory.
+  package var profiles: [MemoryProfile]
+
+  package init(main: String?, profiles: [MemoryProfile]) {
+    (self.main, self.profiles) = (main, profiles)
+  }
+
+  /// An estimate of all that was allocated in small blocks, freed ones too.
+  package var allocated: Bytes { Bytes(profiles.reduce(0) { $0 + $1.allocated.count }) }
+
+  package func profile(of name: String?) -> MemoryProfile? { profiles.first { $0.process == name } }
+}
+
+/// What the processes of one build held in several repetitions, those of one name together.
+package struct ProfiledBuild: Sendable, Equatable {
+  /// The ID of the check that profiled it; nil if that was `explain`.
+  package var run: String?
+  /// The name of the main process.
+  package var main: String
+  /// The one that holds most first; never empty.
+  package var processes: [ProfileSummary]
+
+  /// A rise is clear above this multiple of the largest difference between equal repetitions, as that of a function.
+  private static let clearFactor: Int64 = 3
+  /// The least that differences are, in bytes: a process's memory is counted in pages.
+  private static let page: Int64 = 4096
+
+  /// nil without a process.
+  package init?(main: String?, processes: [ProfileSummary], run: String? = nil) {
+    let sorted = processes.sorted { $0.ownMemory > $1.ownMemory }
+    guard let first = sorted.first else { return nil }
+    let known = sorted.contains { $0.process == main } ? main : nil
+    (self.main, self.processes, self.run) = (known ?? first.process, sorted, run)
+  }
+
+  /// nil if no repetition has a profile.
+  ///
+  /// Inlined functions count for their callers, since another build may have no debug information.
+  package init?(_ repetitions: [ProfiledRepetition]) {
+    let all = repetitions.flatMap(\.profiles).map { $0.withoutInlined() }
+    let summaries = Set(all.map(\.process)).compactMap { name in ProfileSummary(all.filter { $0.process == name }) }
+    self.init(main: repetitions.lazy.compactMap(\.main).first, processes: summaries)
+  }
+
+  /// The comparison of the process whose memory is to be explained.
+  ///
+  /// Of all processes that rose clearly over another build, that is the one that rose most, but the main one if it did at
+  /// least half as much; the main one if none did. Without another build, it is the one that holds most.
+  package func comparison(with before: ProfiledBuild?) -> ProfileComparison {
+    guard let before else { return ProfileComparison(now: processes[0]) }
+    let counterparts = counterparts(in: before)
+    let all = processes.map { now in
+      ProfileComparison(before: counterparts[now.process] ?? now.withoutMemory(before.processes[0].repetitions), now: now)
+    }
+    let largest = all.filter(Self.isClear).max { $0.riseInBytes < $1.riseInBytes }
+    guard let own = all.first(where: { $0.now.process == main }) else { return largest ?? all[0] }
+    guard let largest, own.riseInBytes < largest.riseInBytes / 2 || !Self.isClear(own) else { return own }
+    return largest
+  }
+
+  /// The processes of the other build by the names of this one's: its main process may have another name, and so may one
+  /// of its other processes.
+  private func counterparts(in before: ProfiledBuild) -> [String: ProfileSummary] {
+    var found: [String: ProfileSummary] = [:]
+    for process in processes {
+      let name = process.process == main ? before.main : process.process
+      found[process.process] = before.processes.first { $0.process == name }
+    }
+    let taken = Set(found.values.map(\.process))
+    let rest = before.processes.filter { !taken.contains($0.process) }
+    let new = processes.filter { found[$0.process] == nil }
+    if rest.count == 1, new.count == 1 { found[new[0].process] = rest[0] }
+    return found
+  }
+
+  private static func isClear(_ comparison: ProfileComparison) -> Bool {
+    let spreads = [comparison.before, comparison.now].map { $0?.anonymous.spread ?? 0 }
+    return comparison.riseInBytes > clearFactor * max(page, spreads[0], spreads[1])
+  }
+}
+
+extension ProfileComparison {
+  fileprivate var riseInBytes: Int64 { rise?.count ?? 0 }
+}
+
+extension ProfileSummary {
+  /// That of a process that did not run.
+  fileprivate func withoutMemory(_ repetitions: Int) -> ProfileSummary {
+    ProfileSummary(
+      process: process, method: method, repetitions: repetitions, samplingInterval: samplingInterval, peak: .zero,
+      anonymous: .zero, parts: [:])
+  }
+}
