@@ -87,10 +87,14 @@ static void kill_round(const struct supervisor *supervisor) {
   }
 }
 
-/// Reads the control pipe: a byte is a request, end of file means that the runner has exited. Both start the kill.
+/// Reads the control pipe: a byte is a request, end of file means that the runner has exited, which starts the kill.
 static void read_control(struct supervisor *supervisor) {
-  char request;
+  char request = HW_REQUEST_KILL_ALL;
   if (read(supervisor->control, &request, 1) == 0) supervisor->runner_gone = 1;
+  if (request == HW_REQUEST_PROFILE_STEPS) {
+    hw_profile_steps_begin();
+    return;
+  }
   supervisor->deadline = now() + KILL_TIMEOUT_NANOSECONDS;
 }
 
@@ -165,6 +169,7 @@ static int reap(struct supervisor *supervisor) {
     }
     polls = POLLS;
     events++;
+    if (supervisor->plan->sampling_interval > 0) hw_profile_tick();
     if (WIFSTOPPED(status)) {
       hw_trace_stop(pid, status, highest, send_trace_record, supervisor);
       continue;

@@ -329,7 +329,9 @@ static int note_signal(pid_t thread, int signal) {
     hw_profile_call_end(thread, process);
     return 0;
   }
-  return signal == SIGTRAP && hw_profile_trap(thread, process) ? 0 : signal;
+  if (signal == SIGTRAP && hw_profile_trap(thread, process)) return 0;
+  hw_profile_signal(thread, signal);
+  return signal;
 }
 
 /// Continues a thread that is about to make a system call of the profiler's filter.

@@ -74,6 +74,15 @@ struct hw_block *hw_blocks_at_top(const struct hw_blocks *blocks, size_t *count)
   return found;
 }
 
+struct hw_block *hw_blocks_now(const struct hw_blocks *blocks, size_t *count) {
+  *count = 0;
+  struct hw_block *found = calloc(blocks->count + 1, sizeof *found);
+  for (uint32_t at = 0; found != NULL && at < blocks->capacity; at++) {
+    if (blocks->slots[at].address != 0) found[(*count)++] = blocks->slots[at];
+  }
+  return found;
+}
+
 // MARK: - Live blocks
 
 void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t time) {

@@ -45,6 +45,8 @@ struct process {
 #define PROCESS_SLOTS 1024
 static struct process *processes[PROCESS_SLOTS];
 static int is_on;
+/// The first program.
+static pid_t main_process;
 
 /// More processes of one name are not summed up.
 #define MAX_ALIKE 4096
@@ -158,19 +160,43 @@ const char *hw_profile_load(void) {
   return hw_stacks_load();
 }
 
+/// Starts a visit of all living memories, each of which several processes may share.
+static uint32_t begin_visit(void) {
+  static uint32_t visit;
+  return ++visit;
+}
+
+/// Whether this is the first process with this memory in a visit.
+static int is_first_visit(struct hw_memory *memory, uint32_t visit) {
+  if (memory == NULL || memory->visit == visit) return 0;
+  memory->visit = visit;
+  return 1;
+}
+
+void hw_take_moment(int moment) {
+  uint32_t visit = begin_visit();
+  hw_result_forget(moment);
+  for (int at = 0; at < PROCESS_SLOTS; at++) {
+    for (struct process *process = processes[at]; process != NULL; process = process->next) {
+      if (!is_first_visit(process->memory, visit)) continue;
+      hw_result_add(moment, process->memory, hw_snapshot_now(process->pid, process->memory));
+    }
+  }
+}
+
 /// The living memories of processes with a name, without one of them; returns how many there are, at most `capacity`.
 static size_t find_alike(const char *name, struct hw_memory *without, struct hw_memory **found, size_t capacity) {
-  static uint32_t search;
   char command[16];
   size_t count = 0;
-  without->search = ++search;
+  uint32_t visit = begin_visit();
+  without->visit = visit;
   for (int at = 0; at < PROCESS_SLOTS; at++) {
     for (struct process *process = processes[at]; process != NULL; process = process->next) {
       struct hw_memory *memory = process->memory;
-      if (memory == NULL || memory->is_ending || memory->search == search || count == capacity) continue;
+      if (memory == NULL || memory->is_ending || count == capacity || memory->visit == visit) continue;
       hw_read_command(process->pid, command);
       if (strcmp(command, name) != 0) continue;
-      memory->search = search;
+      memory->visit = visit;
       hw_snapshot_if_larger(process->pid, memory);
       found[count++] = memory;
     }
@@ -192,6 +218,7 @@ static void keep(struct process *process) {
 void hw_profile_exec(pid_t pid) {
   struct process *process = obtain(pid);
   if (process == NULL) return;
+  if (main_process == 0) main_process = pid;
   // A process that has shared its memory since a vfork leaves it to its parent.
   if (process->memory != NULL && process->memory->users == 1) keep(process);
   release_memory(process->memory);
@@ -212,6 +239,7 @@ void hw_profile_exit(pid_t pid) {
   struct process *process = *slot_of(pid);
   if (process == NULL || process->memory == NULL || process->memory->users > 1) return;
   hw_snapshot_if_larger(pid, process->memory);
+  if (pid == main_process && !hw_has_end()) hw_note_end();
   process->memory->is_ending = 1;
   keep(process);
 }
@@ -280,6 +308,7 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
   struct process *process = *slot_of(pid);
   struct hw_memory *memory = process == NULL ? NULL : process->memory;
   siginfo_t signal;
+  hw_note_stop();
   if (ptrace(PTRACE_GETSIGINFO, thread, NULL, &signal) != 0) return 0;
   if (signal.si_code == TRAP_PERF) {
     uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;
@@ -289,6 +318,14 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
     return 1;
   }
   return (signal.si_code == SI_KERNEL || signal.si_code == TRAP_BRKPT) && note_breakpoint(process, thread);
+}
+
+/// Whether a signal that most programs end by comes from outside the target.
+void hw_profile_signal(pid_t thread, int number) {
+  siginfo_t signal;
+  if (number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH) return;
+  if (ptrace(PTRACE_GETSIGINFO, thread, NULL, &signal) != 0 || signal.si_code > 0) return;
+  if (*slot_of(signal.si_pid) == NULL) hw_note_end();
 }
 
 // MARK: - System calls

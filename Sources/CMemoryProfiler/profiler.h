@@ -112,6 +112,8 @@ void hw_blocks_remove(struct hw_blocks *blocks, uint64_t address);
 void hw_blocks_note_pages(struct hw_blocks *blocks, uint32_t time);
 /// The blocks that were live at the top, as an array that the caller frees; NULL if there is no memory for it.
 struct hw_block *hw_blocks_at_top(const struct hw_blocks *blocks, size_t *count);
+/// The same for those that are live now.
+struct hw_block *hw_blocks_now(const struct hw_blocks *blocks, size_t *count);
 /// The memory that a sampled block stands for, in bytes.
 double hw_estimated_size(uint64_t size);
 void hw_blocks_copy(const struct hw_blocks *from, struct hw_blocks *to);
@@ -157,8 +159,8 @@ struct hw_memory {
   uint64_t fork_order;
   /// Whether its process is about to exit.
   int is_ending;
-  /// The last search that found it; see `hw_result_keep`.
-  uint32_t search;
+  /// The last visit of all memories that found it.
+  uint32_t visit;
   struct hw_code *code;
   struct hw_pages pages;
   struct hw_blocks blocks;
@@ -181,13 +183,41 @@ extern int64_t hw_sampling_interval;
 /// If the process is not stopped, pages that it touches meanwhile may have no stack.
 void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory);
 
+/// What a process holds now, at a moment that may not be its peak.
+struct hw_snapshot hw_snapshot_now(pid_t process, struct hw_memory *memory);
+
 /// Reads the name of a process; empty if there is none.
 void hw_read_command(pid_t process, char command[16]);
+
+// MARK: - Moments
+
+/// The moments at which it is told what processes hold: their peaks, the end of the steps, and some before it.
+enum { HW_PEAK, HW_END, HW_EARLY, HW_EARLY_MOMENTS = 8 };
+
+/// Keeps what all processes hold now.
+void hw_take_moment(int moment);
+
+/// The profiler has stopped a process.
+void hw_note_stop(void);
+
+/// The end of the steps is now; a later one replaces it.
+void hw_note_end(void);
+
+int hw_has_end(void);
+
+/// One of the early moments, from which on growth counts; -1 for none.
+int hw_early_moment(void);
 
 // MARK: - Results
 
 /// Keeps what the processes of one name hold, if it is more than at an earlier moment. The first of them is about to
 /// lose its memory.
 void hw_result_keep(const char *command, struct hw_memory *const *memories, size_t count);
+
+/// Adds what one process holds at a moment that is not its peak; takes over the weights.
+void hw_result_add(int moment, struct hw_memory *memory, struct hw_snapshot snapshot);
+
+/// Forgets what was added at a moment.
+void hw_result_forget(int moment);
 
 #endif

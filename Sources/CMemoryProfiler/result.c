@@ -15,9 +15,10 @@ struct member {
   struct hw_code *code;
 };
 
-/// The processes of one name at the moment at which they held most together.
+/// The processes of one name at one moment; the peak is that at which they held most together.
 struct group {
   char command[16];
+  int moment;
   struct member *members;
   size_t count;
   int64_t anonymous;
@@ -26,8 +27,8 @@ struct group {
   int64_t samples;
 };
 
-/// More names than any target has; further ones are not kept.
-#define MAX_GROUPS 64
+/// More names than any target has, at all moments; further ones are not kept.
+#define MAX_GROUPS 640
 
 static struct group groups[MAX_GROUPS];
 static int group_count;
@@ -38,12 +39,13 @@ static int has_sources = 1;
 
 // MARK: - Keeping
 
-static struct group *group_of(const char *command) {
+static struct group *group_of(const char *command, int moment) {
   for (int at = 0; at < group_count; at++) {
-    if (strcmp(groups[at].command, command) == 0) return &groups[at];
+    if (groups[at].moment == moment && strcmp(groups[at].command, command) == 0) return &groups[at];
   }
   if (group_count == MAX_GROUPS) return NULL;
   struct group *group = &groups[group_count++];
+  group->moment = moment;
   snprintf(group->command, sizeof group->command, "%s", command);
   return group;
 }
@@ -58,21 +60,25 @@ static void clear(struct group *group) {
   group->count = 0;
 }
 
-/// Copies what a process holds.
-static void add_member(struct group *group, const struct hw_memory *memory) {
-  struct member *member = &group->members[group->count];
-  *member = (struct member){.snapshot = memory->snapshot};
-  size_t size = memory->snapshot.count * sizeof *member->snapshot.weights;
-  member->snapshot.weights = malloc(size + 1);
-  if (member->snapshot.weights == NULL) return;
-  if (size > 0) memcpy(member->snapshot.weights, memory->snapshot.weights, size);
+/// Adds what a process holds to an array with room for it; takes over the weights.
+static void add_member(struct group *group, struct hw_memory *memory, struct hw_snapshot snapshot) {
+  struct member *member = &group->members[group->count++];
+  *member = (struct member){.snapshot = snapshot};
   if (memory->code != NULL) member->code = hw_code_share(memory->code);
   group->has_blocks |= memory->has_blocks;
-  group->count++;
+}
+
+static void add_copy(struct group *group, struct hw_memory *memory) {
+  struct hw_snapshot copy = memory->snapshot;
+  size_t size = copy.count * sizeof *copy.weights;
+  copy.weights = malloc(size + 1);
+  if (copy.weights == NULL) return;
+  if (size > 0) memcpy(copy.weights, memory->snapshot.weights, size);
+  add_member(group, memory, copy);
 }
 
 void hw_result_keep(const char *command, struct hw_memory *const *memories, size_t count) {
-  struct group *group = group_of(command);
+  struct group *group = group_of(command, HW_PEAK);
   int64_t sum = 0;
   for (size_t at = 0; at < count; at++) sum += memories[at]->snapshot.anonymous;
   // The names of generated code, before the process is gone.
@@ -86,7 +92,28 @@ void hw_result_keep(const char *command, struct hw_memory *const *memories, size
   clear(group);
   group->members = members;
   group->anonymous = sum;
-  for (size_t at = 0; at < count; at++) add_member(group, memories[at]);
+  for (size_t at = 0; at < count; at++) add_copy(group, memories[at]);
+}
+
+void hw_result_add(int moment, struct hw_memory *memory, struct hw_snapshot snapshot) {
+  struct group *group = *snapshot.command == '\0' ? NULL : group_of(snapshot.command, moment);
+  struct member *larger =
+    group == NULL ? NULL : realloc(group->members, (group->count + 1) * sizeof *group->members);
+  if (larger == NULL) {
+    free(snapshot.weights);
+    return;
+  }
+  group->members = larger;
+  group->anonymous += snapshot.anonymous;
+  add_member(group, memory, snapshot);
+}
+
+void hw_result_forget(int moment) {
+  for (int at = 0; at < group_count; at++) {
+    if (groups[at].moment != moment) continue;
+    clear(&groups[at]);
+    groups[at].anonymous = 0;
+  }
 }
 
 // MARK: - Writing
@@ -195,7 +222,7 @@ static int significant_count(const struct group *group) {
   return count;
 }
 
-static void write_group(FILE *file, const struct group *group) {
+static void write_group(FILE *file, const struct group *group, const char *moment) {
   struct hw_snapshot sum = {0};
   for (size_t at = 0; at < group->count; at++) {
     const struct hw_snapshot *snapshot = &group->members[at].snapshot;
@@ -210,7 +237,7 @@ static void write_group(FILE *file, const struct group *group) {
   fputc('\t', file);
   write_text(file, group->members[0].snapshot.program);
   fprintf(
-    file, "\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", significant_count(group), group->has_blocks,
+    file, "\t%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, significant_count(group), group->has_blocks,
     (long long)group->samples, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
     (long long)sum.unseen, (long long)sum.library);
   write_members(file, group);
@@ -221,8 +248,12 @@ static int write_groups(int descriptor) {
   int own = dup(descriptor);
   FILE *file = own < 0 ? NULL : fdopen(own, "w");
   if (file == NULL) return EBADF;
+  const int moments[] = {HW_PEAK, HW_END, hw_early_moment()};
+  const char *const names[] = {"peak", "end", "early"};
   for (int at = 0; at < group_count; at++) {
-    if (groups[at].count > 0) write_group(file, &groups[at]);
+    for (int moment = 0; moment < 3 && groups[at].count > 0; moment++) {
+      if (groups[at].moment == moments[moment]) write_group(file, &groups[at], names[moment]);
+    }
   }
   return fclose(file) == 0 ? 0 : errno;
 }

@@ -35,6 +35,8 @@ struct scan {
 /// The state of one join.
 struct join {
   struct hw_memory *memory;
+  /// Whether the blocks count that are live now, and not those at the top.
+  int is_now;
   /// Per node.
   int64_t *live, *touched;
   /// The large live blocks by address, and the first one that does not end before the current page.
@@ -124,7 +126,8 @@ static int is_inherited(const struct hw_memory *memory, struct hw_block block) {
 /// Adds the small blocks to their stacks, and lists the others, of which only the pages tell what counts.
 static void sum_blocks(struct join *join) {
   size_t count = 0;
-  join->large = hw_blocks_at_top(&join->memory->blocks, &count);
+  const struct hw_blocks *blocks = &join->memory->blocks;
+  join->large = join->is_now ? hw_blocks_now(blocks, &count) : hw_blocks_at_top(blocks, &count);
   join->inherited = calloc(count + 1, sizeof *join->inherited);
   if (join->large == NULL || join->inherited == NULL) return;
   for (size_t at = 0; at < count; at++) {
@@ -296,9 +299,9 @@ static void store(const struct join *join, struct hw_snapshot *snapshot) {
   }
 }
 
-/// What a process holds now; without weights if there is no memory for them.
-static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory) {
-  struct join join = {.memory = memory};
+/// What a process holds; without weights if there is no memory for them.
+static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory, int is_now) {
+  struct join join = {.memory = memory, .is_now = is_now};
   struct hw_snapshot taken = {0};
   join.live = calloc(hw_tree_count(), sizeof *join.live);
   join.touched = calloc(hw_tree_count(), sizeof *join.touched);
@@ -333,7 +336,7 @@ void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory) {
   // Each join visits all resident pages: at 1 % more the number of joins is small for any way to the peak.
   if (size <= memory->last_size + memory->last_size / 100) return;
   memory->last_size = size;
-  struct hw_snapshot taken = take_snapshot(process, memory);
+  struct hw_snapshot taken = take_snapshot(process, memory, 0);
   // What a forked process touched may have been released.
   int is_smaller = memory->origin != NULL && taken.anonymous <= memory->snapshot.anonymous;
   if (taken.weights == NULL || is_smaller) {
@@ -342,4 +345,8 @@ void hw_snapshot_if_larger(pid_t process, struct hw_memory *memory) {
   }
   free(memory->snapshot.weights);
   memory->snapshot = taken;
+}
+
+struct hw_snapshot hw_snapshot_now(pid_t process, struct hw_memory *memory) {
+  return take_snapshot(process, memory, 1);
 }

@@ -78,7 +78,7 @@ struct ScenarioHistoryReader {
     run.tags = try names.tags(scenario.tags)
     run.approval = scenario.approval.flatMap { index.approvals[$0] }
     run.failedRepetitions = scenario.failedRepetitions
-    run.finding = scenario.explanation?.finding
+    run.explanation = scenario.explanation
     run.composition = scenario.composition
     return run
   }

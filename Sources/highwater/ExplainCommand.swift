@@ -14,6 +14,7 @@ struct ExplainCommand: UseCaseCommand {
         highwater explain redis-load                       # what holds the memory
         highwater explain --against build-main/server      # more than another build
         highwater explain --against-ref main --build make
+        highwater explain --metric growth redis-load       # what a leak adds
         highwater explain --json main.json redis-load      # for a later comparison
         highwater explain --base main.json redis-load
 
@@ -30,6 +31,12 @@ struct ExplainCommand: UseCaseCommand {
   @Option(
     help: ArgumentHelp("Compare with an earlier profile, which --json wrote.", valueName: "file"), completion: .file())
   var base: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The rise to explain: `peak_rss`; `steady_rss`, what is held at the end; `growth`, what the run adds by itself.",
+      valueName: "metric"))
+  var metric = ExplainedRise.peak
 
   @Option(
     help: ArgumentHelp("Write the profile, with which later ones can be compared.", valueName: "file"),
@@ -60,8 +67,11 @@ struct ExplainCommand: UseCaseCommand {
     explain.selection = names
     explain.against = comparison.source
     explain.base = base
+    explain.rise = metric
     let files: [(ProfileOutput.Format, String?)] = [(.json, json), (.folded, folded), (.pprof, pprof)]
     explain.files = files.compactMap { format, path in path.map { ProfileOutput(format, path: $0) } }
     return try explain.run(in: invocation)
   }
 }
+
+extension ExplainedRise: ExpressibleByArgument {}

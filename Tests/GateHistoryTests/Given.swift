@@ -112,7 +112,7 @@ enum Given {
             loop: .loop(name: "Store.update", calls: 120, turns: 2)),
         ],
         explanation: RiseExplanation(
-          finding: .other(part: .heapOverhead, rise: .mebibytes(2)), firstNamed: .init(id: "0", commit: nil))))
+          .steady, finding: .other(part: .heapOverhead, rise: .mebibytes(2)), firstNamed: .init(id: "0", commit: nil))))
     return run
   }
 }

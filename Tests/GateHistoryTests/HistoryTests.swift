@@ -228,7 +228,7 @@ struct HistoryTests {
         == stored.map { .init(verdict: $0.verdict, baseline: $0.baseline?.median, allowed: $0.allowed) })
     #expect(load.metrics.map(\.metric) == [.peakRSS, .growth, .phase("load", .peakRSS)])
     #expect(trend.series[0].runs[0].failedRepetitions == Given.richRun.scenarios[1].failedRepetitions)
-    #expect(trend.series[0].runs[0].finding == .other(part: .heapOverhead, rise: .mebibytes(2)))
+    #expect(trend.series[0].runs[0].explanation == Given.richRun.scenarios[1].explanation)
     #expect(trend.series[0].environment == "limited")
   }
 

@@ -61,7 +61,7 @@ struct ExplainReportTests {
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),
       .other(part: .unattributed(.noPageFault), rise: .mebibytes(9)),
     ]
-    try Golden.expect(findings.map { "\($0.text)\n" }.joined(), "explain-findings.txt")
+    try Golden.expect(findings.map { "\($0.text(of: .peak))\n" }.joined(), "explain-findings.txt")
   }
 
   @Test("The page has the report's words and tables, and hostile names stay text")

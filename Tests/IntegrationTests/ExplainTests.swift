@@ -41,6 +41,9 @@ struct ExplainTests {
     #expect(found.code == 0, "\(found.errors)")
     #expect(found.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(found.text)")
     #expect(try project.read(".highwater/explain.html").contains("held by remember()"))
+    let growth = try Highwater.run("explain", "--metric", "growth", in: project)
+    #expect(growth.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(growth.text)")
+    #expect(growth.text.contains("of the growth during the run"), "\(growth.text)")
     let quiet = try Highwater.run("explain", "--against", after, in: project)
     #expect(quiet.code == 0 && !quiet.text.contains("of the rise"), "\(quiet.text)")
     #expect(!FileManager.default.fileExists(atPath: project.url("baselines").path), "nothing is judged or stored")
@@ -123,7 +126,9 @@ struct ExplainTests {
     #expect(row.contains("MiB") && row.contains("held"), "\(outcome.text)")
   }
 
-  /// A server that forks workers after it has filled a table, which they share; each then keeps `KEPT` KiB, and writes
+  /// A server that forks workers after it has filled a table, which they share.
+  ///
+  /// Each then keeps `KEPT` KiB, and writes
   /// to 1 MiB of the table. They live until all have finished.
   private static let workers = """
     #include <stdlib.h>

@@ -140,6 +140,8 @@ enum hw_request {
   HW_REQUEST_KILL_ALL = 1,
   /// After `HW_EVENT_DONE`: the cgroup's counters have been read.
   HW_REQUEST_RELEASE,
+  /// The steps of a scenario begin, for a profiled program.
+  HW_REQUEST_PROFILE_STEPS,
 };
 
 /// The runner's ends of a supervisor's pipes; all are close-on-exec.

@@ -40,6 +40,15 @@ void hw_profile_end(pid_t process);
 /// A thread has received SIGTRAP; returns whether the profiler caused it, so that the program must not see it.
 int hw_profile_trap(pid_t thread, pid_t process);
 
+/// A thread is about to receive a signal, which may be the one that stops the target: then the steps have ended.
+void hw_profile_signal(pid_t thread, int number);
+
+/// The steps begin, by default with the target.
+void hw_profile_steps_begin(void);
+
+/// To be called at each event: keeps now and then what processes hold.
+void hw_profile_tick(void);
+
 /// A thread is about to make a system call of the filter; returns whether `hw_profile_call_end` must follow at its end.
 int hw_profile_call(pid_t thread, pid_t process);
 

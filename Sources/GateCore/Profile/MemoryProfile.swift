@@ -13,6 +13,16 @@ package struct MemoryProfile: Sendable, Equatable {
     var samplesBlocks: Bool { self == .stopsAndBlocks || self == .blocks }
   }
 
+  /// When processes were asked what they hold.
+  package enum Moment: String, Sendable, CaseIterable, Codable {
+    /// When they held most.
+    case peak
+    /// The end of the steps, or of a program that ends by itself its exit.
+    case end
+    /// Just before half of the profiler's stops from the beginning of the steps to their end.
+    case early
+  }
+
   /// Why memory has no call stack.
   package enum Cause: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
     /// No page fault was seen: the kernel filled the page, as in `read`, or page faults do not stop the process.
@@ -23,6 +33,7 @@ package struct MemoryProfile: Sendable, Equatable {
 
   /// The name of the process (`comm`).
   package var process: String
+  package var moment = Moment.peak
   /// How many processes of this name were alive when they held most together, without small ones.
   package var processes = 1
   package var method: Method

@@ -13,6 +13,7 @@ package struct ProfileComparison: Sendable, Equatable {
   package let before: ProfileSummary?
   package let now: ProfileSummary
   package let calls: [Call]
+  package var explained = ExplainedRise.peak
 
   package init(before: ProfileSummary? = nil, now: ProfileSummary) {
     (self.before, self.now) = (before, now)

@@ -43,6 +43,7 @@ package struct ProfileSummary: Sendable, Equatable {
   }
 
   package var process: String
+  package var moment = MemoryProfile.Moment.peak
   /// How many processes of this name were measured together.
   package var processes = 1
   package var method: MemoryProfile.Method
@@ -133,7 +134,7 @@ extension ProfileSummary {
       parts: Self.parts(zip(alike, calls.repetitions).map { ($0.anonymous == middle, MemoryPart.amounts($0, $1)) }),
       functions: calls.functions,
       calls: calls.calls)
-    processes = (alike.middle ?? first).processes
+    (processes, moment) = ((alike.middle ?? first).processes, first.moment)
   }
 
   private static func parts(

@@ -2,7 +2,7 @@
 package struct ProfiledRepetition: Sendable, Equatable {
   /// The name of the main process; nil if unknown.
   package var main: String?
-  /// One for each name, in descending order of memory.
+  /// One for each name and moment, in descending order of memory.
   package var profiles: [MemoryProfile]
 
   package init(main: String?, profiles: [MemoryProfile]) {
@@ -12,7 +12,29 @@ package struct ProfiledRepetition: Sendable, Equatable {
   /// An estimate of all that was allocated in small blocks, freed ones too.
   package var allocated: Bytes { Bytes(profiles.reduce(0) { $0 + $1.allocated.count }) }
 
-  package func profile(of name: String?) -> MemoryProfile? { profiles.first { $0.process == name } }
+  package func profile(of name: String?, at moment: MemoryProfile.Moment = .peak) -> MemoryProfile? {
+    profiles.first { $0.process == name && $0.moment == moment }
+  }
+}
+
+/// Which rise is explained; named like the metric that it is of.
+package enum ExplainedRise: String, Sendable, Hashable, CaseIterable, Codable {
+  case peak = "peak_rss"
+  case steady = "steady_rss"
+  case growth
+
+  /// When the memory counts.
+  package var moment: MemoryProfile.Moment { self == .peak ? .peak : .end }
+
+  /// When the memory counts with which it is compared.
+  package var earlierMoment: MemoryProfile.Moment { self == .growth ? .early : moment }
+
+  /// The rise behind a regression of these metrics.
+  package init(of metrics: [MetricName]) {
+    let isGrowth = !metrics.isEmpty && metrics.allSatisfy { $0 == .growth }
+    let isSteady = metrics.allSatisfy { [.growth, .steadyRSS, .treeSteady].contains($0) }
+    self = isGrowth ? .growth : isSteady && !metrics.isEmpty ? .steady : .peak
+  }
 }
 
 /// What the processes of one build held in several repetitions, those of one name together.
@@ -21,7 +43,7 @@ package struct ProfiledBuild: Sendable, Equatable {
   package var run: String?
   /// The name of the main process.
   package var main: String
-  /// The one that holds most first; never empty.
+  /// At each moment, the one that holds most first; never empty.
   package var processes: [ProfileSummary]
 
   /// A rise is clear above this multiple of the largest difference between equal repetitions, as that of a function.
@@ -42,37 +64,63 @@ package struct ProfiledBuild: Sendable, Equatable {
   /// Inlined functions count for their callers, since another build may have no debug information.
   package init?(_ repetitions: [ProfiledRepetition]) {
     let all = repetitions.flatMap(\.profiles).map { $0.withoutInlined() }
-    let summaries = Set(all.map(\.process)).compactMap { name in ProfileSummary(all.filter { $0.process == name }) }
+    let summaries = Set(all.map(\.process)).flatMap { name in
+      MemoryProfile.Moment.allCases.compactMap { moment in
+        ProfileSummary(all.filter { $0.process == name && $0.moment == moment })
+      }
+    }
     self.init(main: repetitions.lazy.compactMap(\.main).first, processes: summaries)
   }
 
-  /// The comparison of the process whose memory is to be explained.
+  /// The comparison of the process whose memory is to be explained; nil if none has a profile of that moment.
   ///
   /// Of all processes that rose clearly over another build, that is the one that rose most, but the main one if it did at
-  /// least half as much; the main one if none did. Without another build, it is the one that holds most.
-  package func comparison(with before: ProfiledBuild?) -> ProfileComparison {
-    guard let before else { return ProfileComparison(now: processes[0]) }
-    let counterparts = counterparts(in: before)
-    let all = processes.map { now in
-      ProfileComparison(before: counterparts[now.process] ?? now.withoutMemory(before.processes[0].repetitions), now: now)
-    }
+  /// least half as much; the main one if none did. Without another build, it is the one that holds most. Growth is the
+  /// rise from an early moment to the end of the same repetitions.
+  package func comparison(with before: ProfiledBuild?, of rise: ExplainedRise = .peak) -> ProfileComparison? {
+    var chosen = choice(from: comparisons(with: rise == .growth ? self : before, of: rise))
+    chosen?.explained = rise
+    return chosen
+  }
+
+  private func choice(from all: [ProfileComparison]) -> ProfileComparison? {
     let largest = all.filter(Self.isClear).max { $0.riseInBytes < $1.riseInBytes }
-    guard let own = all.first(where: { $0.now.process == main }) else { return largest ?? all[0] }
+    guard all.first?.before != nil, let own = all.first(where: { $0.now.process == main }) else {
+      return largest ?? all.first
+    }
     guard let largest, own.riseInBytes < largest.riseInBytes / 2 || !Self.isClear(own) else { return own }
     return largest
   }
 
+  /// Of each process.
+  private func comparisons(with before: ProfiledBuild?, of rise: ExplainedRise) -> [ProfileComparison] {
+    let now = processes(at: rise.moment)
+    guard let before else { return now.map { ProfileComparison(now: $0) } }
+    let old = before.processes(at: rise.earlierMoment)
+    let counterparts = Self.counterparts(now, main: main, in: old, main: before.main)
+    let repetitions = before.processes[0].repetitions
+    return now.map { now in
+      ProfileComparison(before: counterparts[now.process] ?? now.withoutMemory(repetitions), now: now)
+    }
+  }
+
+  private func processes(at moment: MemoryProfile.Moment) -> [ProfileSummary] {
+    processes.filter { $0.moment == moment }
+  }
+
   /// The processes of the other build by the names of this one's: its main process may have another name, and so may one
   /// of its other processes.
-  private func counterparts(in before: ProfiledBuild) -> [String: ProfileSummary] {
+  private static func counterparts(
+    _ now: [ProfileSummary], main: String, in before: [ProfileSummary], main oldMain: String
+  ) -> [String: ProfileSummary] {
     var found: [String: ProfileSummary] = [:]
-    for process in processes {
-      let name = process.process == main ? before.main : process.process
-      found[process.process] = before.processes.first { $0.process == name }
+    for process in now {
+      let name = process.process == main ? oldMain : process.process
+      found[process.process] = before.first { $0.process == name }
     }
     let taken = Set(found.values.map(\.process))
-    let rest = before.processes.filter { !taken.contains($0.process) }
-    let new = processes.filter { found[$0.process] == nil }
+    let rest = before.filter { !taken.contains($0.process) }
+    let new = now.filter { found[$0.process] == nil }
     if rest.count == 1, new.count == 1 { found[new[0].process] = rest[0] }
     return found
   }

@@ -42,12 +42,13 @@ package struct RiseExplanation: Sendable, Hashable, Codable {
     }
   }
 
+  package var rise: ExplainedRise
   package var finding: CulpritFinding
   /// The first run on the branch, since the baseline was approved, that named the same function; nil if this run is the
   /// first.
   package var firstNamed: Run?
 
-  package init(finding: CulpritFinding, firstNamed: Run? = nil) {
-    (self.finding, self.firstNamed) = (finding, firstNamed)
+  package init(_ rise: ExplainedRise, finding: CulpritFinding, firstNamed: Run? = nil) {
+    (self.rise, self.finding, self.firstNamed) = (rise, finding, firstNamed)
   }
 }

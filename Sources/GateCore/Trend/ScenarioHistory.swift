@@ -22,7 +22,7 @@ package struct ScenarioHistory: Sendable {
     package var approval: Int?
     package var failedRepetitions: [FailedRepetition] = []
     /// What explained its rise.
-    package var finding: CulpritFinding?
+    package var explanation: RiseExplanation?
     package var composition: Composition?
 
     package init(index: Int, environment: Int, verdict: Verdict) {

@@ -86,7 +86,7 @@ private struct SeriesRuns {
   var runs: [ScenarioSeries.Run] {
     indices.map { history.runs[$0] }.map { run in
       ScenarioSeries.Run(
-        index: run.index, verdict: run.verdict, failedRepetitions: run.failedRepetitions, finding: run.finding,
+        index: run.index, verdict: run.verdict, failedRepetitions: run.failedRepetitions, explanation: run.explanation,
         composition: run.composition)
     }
   }

@@ -39,7 +39,7 @@ package struct ScenarioSeries: Sendable, Equatable {
     package var verdict: Verdict
     package var failedRepetitions: [FailedRepetition] = []
     /// What explained its rise.
-    package var finding: CulpritFinding?
+    package var explanation: RiseExplanation?
     package var composition: Composition?
     /// The number of omitted runs directly before this run; their extremes are in the ranges of its points.
     package var omitted = 0

@@ -18,7 +18,8 @@ package enum ProfileFile {
 
   /// The profiles as JSON of at most ``largest`` bytes: if need be, without more of what holds least.
   package static func encode(_ build: ProfiledBuild) -> [UInt8] {
-    let processes = build.processes.prefix(mostProcesses)
+    // Growth is that of one build.
+    let processes = build.processes.filter { $0.moment != .early }.prefix(mostProcesses)
     var leasts = processes.map { process in
       let bytes = (largest - 4096) / processes.count
       return max(1, process.anonymous.median / leastPart, ProfileDocument.least(of: process, bytes: bytes))
@@ -72,6 +73,7 @@ private struct BuildDocument: Codable {
 
 private struct ProfileDocument: Codable {
   let process: String
+  let moment: MemoryProfile.Moment
   /// Of this name.
   let count: Int
   let method: MemoryProfile.Method
@@ -93,7 +95,7 @@ extension ProfileDocument {
 
   init(_ summary: ProfileSummary, least: Int64) {
     process = String(summary.process.unicodeScalars.prefix(Self.longestProcess))
-    count = summary.processes
+    (count, moment) = (summary.processes, summary.moment)
     (method, repetitions) = (summary.method, summary.repetitions)
     (samplingInterval, peak) = (summary.samplingInterval, summary.peak)
     anonymous = PartLine(amount: summary.anonymous, name: PartLine.whole)
@@ -109,7 +111,7 @@ extension ProfileDocument {
     var summary = ProfileSummary(
       process: process, method: method, repetitions: repetitions, samplingInterval: samplingInterval, peak: peak,
       anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
-    summary.processes = count
+    (summary.processes, summary.moment) = (count, moment)
     summary.add(functions.map { ($0.name, $0.live, $0.touched) }, calls: CallLine.calls(calls))
     return summary
   }

@@ -276,6 +276,9 @@ extension ProcessTree {
     return state.withLock { $0.survivors }
   }
 
+  /// Tells the profiler that the steps begin: what grows from then on is not start-up.
+  func profileSteps() { LinuxCalls.requestStepProfile(handle) }
+
   /// Makes the supervisor of an empty tree remove its cgroup and exit; call it after reading the counters.
   func release() {
     let mustReap = state.withLock { state in

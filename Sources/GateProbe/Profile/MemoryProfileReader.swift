@@ -5,7 +5,7 @@ enum MemoryProfileReader {
   /// 16 TiB, so that sums cannot overflow.
   private static let largest: UInt64 = 1 << 44
 
-  /// The profiles of all processes by name, largest first; lines that cannot be read are skipped.
+  /// The profiles of all processes by name at each moment, largest first; lines that cannot be read are skipped.
   static func profiles(in text: String, interval: Bytes) -> [MemoryProfile] {
     var profiles: [MemoryProfile] = []
     var process: Process?
@@ -36,8 +36,8 @@ enum MemoryProfileReader {
     }
 
     init?(_ fields: [Substring], interval: Bytes) {
-      let numbers = fields.dropFirst(3).compactMap { Int64($0) }
-      guard fields.count == 11, numbers.count == 8,
+      let numbers = fields.dropFirst(4).compactMap { Int64($0) }
+      guard fields.count == 12, numbers.count == 8, let moment = MemoryProfile.Moment(rawValue: String(fields[3])),
         numbers.allSatisfy({ $0.magnitude <= MemoryProfileReader.largest })
       else { return nil }
       let hasBlocks = numbers[1] != 0
@@ -50,7 +50,7 @@ enum MemoryProfileReader {
         heapOverhead: numbers[5],
         samplingInterval: hasBlocks ? interval : .zero
       )
-      result.program = String(fields[2])
+      (result.program, result.moment) = (String(fields[2]), moment)
       result.processes = Int(numbers[0])
       result.allocated = Bytes(numbers[2].multipliedReportingOverflow(by: interval.count).partialValue)
       result.unattributed[.noPageFault] = Bytes(numbers[6])

@@ -111,6 +111,11 @@ extension LinuxCalls {
     send(HW_REQUEST_KILL_ALL, to: supervisor)
   }
 
+  /// Tells the supervisor of a profiled program that the steps begin.
+  static func requestStepProfile(_ supervisor: Supervisor) {
+    send(HW_REQUEST_PROFILE_STEPS, to: supervisor)
+  }
+
   /// Makes a supervisor without descendants remove its cgroup and exit.
   static func release(_ supervisor: Supervisor) {
     send(HW_REQUEST_RELEASE, to: supervisor)

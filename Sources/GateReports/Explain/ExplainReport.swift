@@ -33,8 +33,8 @@ struct ExplainBlock {
 
   /// What explains the rise; of one build, how much its process held.
   var headline: String {
-    if let finding = comparison.finding { return finding.text }
-    return "\(Format.amount(Bytes(comparison.now.anonymous.median))) of anonymous memory at the peak"
+    if let finding = comparison.finding { return finding.text(of: comparison.explained) }
+    return "\(Format.amount(Bytes(comparison.now.anonymous.median))) of anonymous memory \(comparison.explained.moment)"
   }
 
   /// The process, and how it was measured.

@@ -61,9 +61,12 @@ struct TrendEvent {
     series.runs.indices.compactMap { index in
       let began = series.metrics.filter { $0.fails(at: index) && !(index > 0 && $0.fails(at: index - 1)) }
       guard !began.isEmpty else { return nil }
-      let finding = series.runs[index].finding.flatMap { $0.culprit == nil ? nil : PageWords.shown($0.text) }
+      let explanation = series.runs[index].explanation.flatMap {
+        $0.finding.culprit == nil ? nil : PageWords.shown($0.text)
+      }
       let texts =
-        began.map { "\(PageWords.shown($0.metric.text)) \($0.failureText(at: index))" } + [finding].compactMap(\.self)
+        began.map { "\(PageWords.shown($0.metric.text)) \($0.failureText(at: index))" }
+        + [explanation].compactMap(\.self)
       return TrendEvent(index: index, kind: .regression, text: texts.joined(separator: "; "))
     }
   }

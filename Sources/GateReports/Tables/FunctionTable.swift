@@ -8,7 +8,8 @@ struct FunctionTable {
 
   func table(_ style: TerminalStyle) -> Table {
     let isCompared = comparison.before != nil
-    let sides: [Table.Column] = isCompared ? [.init(title: "before", rank: 2), .init(title: "now", rank: 1)] : []
+    let (before, now) = comparison.explained.sides
+    let sides: [Table.Column] = isCompared ? [.init(title: before, rank: 2), .init(title: now, rank: 1)] : []
     return Table(
       columns: [.init(title: "function", side: .left)] + sides
         + [.init(title: isCompared ? "change" : "bytes"), .init(title: "evidence", side: .left)],
@@ -24,7 +25,7 @@ struct FunctionTable {
   }
 }
 
-/// The parts of a process's anonymous memory at its peak, which add up to it.
+/// The parts of a process's anonymous memory, which add up to it.
 struct MemoryPartTable {
   let comparison: ProfileComparison
 
@@ -33,9 +34,15 @@ struct MemoryPartTable {
     let parts = Set(now.parts.keys).union(before?.parts.keys ?? [:].keys)
     let named = parts.map { part in (name: part.name, before: before?.parts[part], now: now.parts[part]) }
     let rows = named.sorted { (-($0.now?.median ?? 0), $0.name) < (-($1.now?.median ?? 0), $1.name) }
-    let sides: [Table.Column] = before == nil ? [.init()] : ["before", "now", "change"].map { .init(title: $0) }
+    let titles = comparison.explained.sides
+    let sides: [Table.Column] =
+      before == nil ? [.init()] : [titles.before, titles.now, "change"].map { .init(title: $0) }
     return Table(
-      columns: [.init(title: "anonymous memory at the peak", side: .left)] + sides,
+      columns: [
+        .init(
+          title: "anonymous memory\(comparison.explained == .growth ? "" : " \(comparison.explained.moment)")",
+          side: .left)
+      ] + sides,
       rows: rows.map { row($0.name, before: $0.before?.median ?? 0, now: $0.now?.median ?? 0) }
         + [row("sum", before: before?.anonymous.median ?? 0, now: now.anonymous.median, tone: .strong)])
   }

@@ -1,4 +1,4 @@
-import GateCore
+package import GateCore
 
 extension FunctionName {
   /// As in `remember()`, or `?` without a name.
@@ -57,10 +57,10 @@ extension MemoryEvidenceKind {
 
 extension CulpritFinding {
   /// One sentence: which function explains the rise, or why none is named.
-  package var text: String {
+  package func text(of rise: ExplainedRise) -> String {
     switch self {
-    case .named(let culprit): "\(culprit.change.text), \(Format.share(culprit.share * 100)) of the rise"
-    case .noRise: "anonymous memory did not rise"
+    case .named(let culprit): "\(culprit.change.text), \(Format.share(culprit.share * 100)) of \(rise.name)"
+    case .noRise: "anonymous memory did not \(rise.verb)"
     case .otherMethod(let before, let now):
       "no function is named: the builds were measured in different ways (before: \(before.name), now: \(now.name))"
     case .noStacks: "no function is named: only the sizes of mappings are known, not call stacks"
@@ -80,12 +80,42 @@ extension CulpritFinding {
   }
 }
 
+extension ExplainedRise {
+  fileprivate var name: String {
+    switch self {
+    case .peak: "the rise"
+    case .steady: "the rise at the end"
+    case .growth: "the growth during the run"
+    }
+  }
+
+  fileprivate var verb: String {
+    switch self {
+    case .peak: "rise"
+    case .steady: "rise at the end"
+    case .growth: "grow during the run"
+    }
+  }
+
+  /// What is compared, in a table.
+  var sides: (before: String, now: String) { self == .growth ? ("halfway", "at the end") : ("before", "now") }
+
+  /// Of one build: when it held something.
+  var moment: String {
+    switch self {
+    case .peak: "at the peak"
+    case .steady, .growth: "at the end"
+    }
+  }
+}
+
 extension RiseExplanation {
   /// The finding, and the run that had it first.
   var text: String {
-    guard let run = firstNamed else { return finding.text }
+    let text = finding.text(of: rise)
+    guard let run = firstNamed else { return text }
     let name = run.commit.map { "at commit \(CommitText.short($0))" } ?? "in run \(run.id)"
-    return "\(finding.text); first named \(TerminalText.safe(name))"
+    return "\(text); first named \(TerminalText.safe(name))"
   }
 }
 

@@ -39,10 +39,11 @@ struct CheckExplanation {
       return true
     }
     let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime
+    let rise = ExplainedRise(of: result.metrics.filter { $0.verdict == .regression }.map(\.metric))
     let estimate = result.typicalDuration * ((Self.repetitions + 1) * (plan.other == nil ? 1 : 2))
     var explanation = Explanation(scenario: result.name, obstacle: .takesLong(estimate: estimate))
     if mostTime.map({ estimate <= $0 }) ?? true {
-      guard let profiled = try profiled(plan, mostTime) else { return false }
+      guard let profiled = try profiled(plan, rise, mostTime) else { return false }
       explanation = profiled
     }
     if isRegression { add(explanation, to: &result, of: plan) }
@@ -50,10 +51,12 @@ struct CheckExplanation {
   }
 
   /// nil after an interruption.
-  private mutating func profiled(_ plan: CheckPlan, _ mostTime: Duration?) throws(FileError) -> Explanation? {
+  private mutating func profiled(
+    _ plan: CheckPlan, _ rise: ExplainedRise, _ mostTime: Duration?
+  ) throws(FileError) -> Explanation? {
     var runs = try ProfiledRuns(
       of: plan.scenario, against: plan.other, by: measurer, into: artifacts.explain, showProgress: showProgress)
-    runs.mostTime = mostTime
+    (runs.mostTime, runs.rise) = (mostTime, rise)
     let (name, environment) = (plan.scenario.name, plan.environment.name)
     let base = plan.other == nil ? baselines.profile(of: name, environment: environment) : nil
     guard let explanation = runs.explanation(repetitions: Self.repetitions, base: base) else { return nil }
@@ -66,7 +69,9 @@ struct CheckExplanation {
 
   private mutating func add(_ explanation: Explanation, to result: inout ScenarioResult, of plan: CheckPlan) {
     if explanation.comparison != nil { explanations.append(explanation) }
-    result.explanation = explanation.comparison?.finding.map { RiseExplanation(finding: $0) }
+    result.explanation = explanation.comparison.flatMap { comparison in
+      comparison.finding.map { RiseExplanation(comparison.explained, finding: $0) }
+    }
     let lacksBase = result.explanation == nil && plan.other == nil && result.approval != nil
     let missing = lacksBase ? ExplanationObstacle.noApprovedProfile(commit: result.approval?.commit) : nil
     if let obstacle = explanation.obstacle ?? missing { result.notes.append(.notExplained(obstacle: obstacle)) }

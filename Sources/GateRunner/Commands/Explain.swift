@@ -11,6 +11,8 @@ package struct Explain {
   package var repetitions = 3
   /// Another build of the target to compare with.
   package var against: ComparisonSource?
+  /// Which rise is explained; without another build, of growth the rise during the run.
+  package var rise = ExplainedRise.peak
   /// The path of an earlier profile to compare with; only for one scenario.
   package var base: String?
   /// The files for the profile; only for one scenario.
@@ -43,6 +45,7 @@ package struct Explain {
       var runs = try ProfiledRuns(
         of: scenario, against: other, by: invocation.measurer, into: artifacts.explain,
         showProgress: invocation.console.show)
+      runs.rise = rise
       if let explanation = runs.explanation(repetitions: repetitions, base: base) { explanations.append(explanation) }
     }
     guard !invocation.isInterrupted else { return invocation.interruptedExit() }

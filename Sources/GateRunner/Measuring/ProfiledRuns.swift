@@ -15,6 +15,7 @@ struct ProfiledRuns {
   private let showProgress: (Progress) -> Void
   /// How long all repetitions may take; nil for any time.
   var mostTime: Duration?
+  var rise = ExplainedRise.peak
   private var time = Duration.zero
   private var failure: Failure?
   private var isInterrupted = false
@@ -42,8 +43,8 @@ struct ProfiledRuns {
     var obstacle: ExplanationObstacle?
     for number in 0...repetitions where obstacle == nil {
       let first = repetition(of: self.own, number, of: repetitions, interval)
-      let second = self.other.flatMap { repetition(of: $0, number, of: repetitions, interval, isComparison: true) }
-      guard let first, self.other == nil || second != nil else { break }
+      let second = compared.flatMap { repetition(of: $0, number, of: repetitions, interval, isComparison: true) }
+      guard let first, compared == nil || second != nil else { break }
       if number == 0 {
         interval = Self.interval(for: max(first.allocated, second?.allocated ?? .zero))
         let estimate = time * (repetitions + 1)
@@ -57,18 +58,31 @@ struct ProfiledRuns {
     var explanation = Explanation(scenario: self.own.name, obstacle: obstacle ?? failure.map { .failed(failure: $0) })
     explanation.limits = measurer.profilerLimits
     explanation.build = ProfiledBuild(own)
-    guard let build = explanation.build else {
+    other = other.map { $0.named(like: own[0]) }
+    guard let comparison = explanation.build?.comparison(with: base ?? ProfiledBuild(other), of: rise) else {
       explanation.obstacle = explanation.obstacle ?? .noSnapshot
       return explanation
     }
-    other = other.map { $0.named(like: own[0]) }
-    let comparison = build.comparison(with: base ?? ProfiledBuild(other))
-    let profiles = own.compactMap { $0.profile(of: comparison.now.process) }
-    let before = other.compactMap { $0.profile(of: comparison.before?.process) }
-    explanation.profile = profiles.middle
-    explanation.comparison = base == nil ? ProfileComparison(repetitions: profiles, before: before) : comparison
+    explanation.profile = own.compactMap { $0.profile(of: comparison.now.process, at: rise.moment) }.middle
+    explanation.comparison = base == nil ? detailed(comparison, own, other) : comparison
     return explanation
   }
+
+  /// The comparison with inlined functions, which only profiles that were taken now have.
+  private func detailed(
+    _ comparison: ProfileComparison, _ own: [ProfiledRepetition], _ other: [ProfiledRepetition]
+  ) -> ProfileComparison {
+    let now = own.compactMap { $0.profile(of: comparison.now.process, at: rise.moment) }
+    let earlier = (rise == .growth ? own : other).compactMap { repetition in
+      repetition.profile(of: comparison.before?.process, at: rise.earlierMoment)
+    }
+    var detailed = ProfileComparison(repetitions: now, before: earlier) ?? comparison
+    detailed.explained = rise
+    return detailed
+  }
+
+  /// Growth is that of one build.
+  private var compared: Scenario? { rise == .growth ? nil : other }
 
   /// The least power of two from 1 KiB on that gives few enough samples of so much memory.
   ///

@@ -28,7 +28,9 @@ struct ProfiledBuildTests {
     "It is the one that rose most, and the main process where it rose itself",
     arguments: [
       Case(testDescription: "a worker", now: ["master": 11, "worker": 60, "logger": 5], explained: "worker"),
-      Case(testDescription: "a new process", now: ["master": 10, "worker": 40, "other": 9, "logger": 5], explained: "other"),
+      Case(
+        testDescription: "a new process", now: ["master": 10, "worker": 40, "other": 9, "logger": 5], explained: "other"
+      ),
       Case(testDescription: "the main process", now: ["master": 20, "worker": 50, "logger": 5], explained: "master"),
       Case(testDescription: "none", now: ["master": 10, "worker": 39, "logger": 5], explained: "master"),
       Case(
@@ -38,7 +40,7 @@ struct ProfiledBuildTests {
   func chosen(_ example: Case) throws {
     let before = ProfiledBuild(example.before.isEmpty ? [] : repetitions(example.before, noise: example.noise))
     let now = try #require(ProfiledBuild(repetitions(example.now, noise: example.noise)))
-    let comparison = now.comparison(with: before)
+    let comparison = try #require(now.comparison(with: before))
     #expect(comparison.now.process == example.explained && comparison.now.repetitions == 3)
     #expect(comparison.before?.repetitions == before?.processes.first?.repetitions)
   }
@@ -49,11 +51,32 @@ struct ProfiledBuildTests {
     for index in repetitions.indices { repetitions[index].main = "server-base" }
     let before = try #require(ProfiledBuild(repetitions))
     func comparison(_ sizes: [String: Int64]) throws -> ProfileComparison {
-      try #require(ProfiledBuild(self.repetitions(sizes))).comparison(with: before)
+      try #require(ProfiledBuild(self.repetitions(sizes))?.comparison(with: before))
     }
     let worker = try comparison(["master": 10, "worker": 60, "logger": 5])
     #expect(worker.before?.process == "base-worker" && worker.now.process == "worker")
     #expect(try comparison(["master": 20]).before?.process == "server-base")
     #expect(ProfiledBuild([]) == nil)
+  }
+
+  @Test("Each rise compares its own moments: growth those of one build")
+  func moments() throws {
+    func build(_ sizes: [MemoryProfile.Moment: Int64]) throws -> ProfiledBuild {
+      let all = sizes.flatMap { moment, size in
+        repetitions(["master": size]).map { repetition in
+          var profile = repetition.profiles[0]
+          profile.moment = moment
+          return ProfiledRepetition(main: "master", profiles: [profile])
+        }
+      }
+      return try #require(ProfiledBuild(all))
+    }
+    let (before, now) = (try build([.peak: 20, .end: 5, .early: 4]), try build([.peak: 21, .end: 9, .early: 6]))
+    for (rise, mebibytes) in [(ExplainedRise.peak, 1), (.steady, 4), (.growth, 3)] as [(ExplainedRise, Int64)] {
+      #expect(now.comparison(with: before, of: rise)?.rise == .mebibytes(mebibytes))
+    }
+    #expect(try build([.peak: 1]).comparison(with: before, of: .growth) == nil)
+    #expect(ExplainedRise(of: [.growth]) == .growth && ExplainedRise(of: [.steadyRSS, .growth]) == .steady)
+    #expect(ExplainedRise(of: [.steadyRSS, .peakRSS]) == .peak && ExplainedRise(of: []) == .peak)
   }
 }

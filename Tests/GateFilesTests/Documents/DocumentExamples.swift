@@ -49,7 +49,7 @@ enum DocumentExamples {
         number: 1, end: End(.crash, signal: .segv), loop: .loop(name: "Layout.pass", calls: 6000, turns: 3))
     ]
     scenario.explanation = RiseExplanation(
-      finding: .other(part: .heapOverhead, rise: .mebibytes(2)),
+      .steady, finding: .other(part: .heapOverhead, rise: .mebibytes(2)),
       firstNamed: .init(id: "0198a000-0000-7000-8000-000000000001", commit: "57dc3d9"))
     scenario.ungated = [
       MetricResult(
