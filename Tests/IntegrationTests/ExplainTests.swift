@@ -128,8 +128,7 @@ struct ExplainTests {
 
   /// A server that forks workers after it has filled a table, which they share.
   ///
-  /// Each then keeps `KEPT` KiB, and writes
-  /// to 1 MiB of the table. They live until all have finished.
+  /// Each then keeps `KEPT` KiB, and writes to 1 MiB of the table. They live until all have finished.
   private static let workers = """
     #include <stdlib.h>
     #include <string.h>
