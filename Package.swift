@@ -65,6 +65,7 @@ let package = Package(
     .trait(name: "Gate", description: "The program highwater. Without it no other package is fetched."),
     .trait(name: "LaunchReason", description: "Why a program was started, in MemoryMarkers."),
     .trait(name: "LoopHunter", description: "Loops that feed themselves, in MemoryMarkers."),
+    .trait(name: "InstanceProfiler", description: "Living instances by class, in MemoryMarkers. Changes machine code."),
     .default(enabledTraits: ["Gate", "LaunchReason", "LoopHunter"]),
   ],
   dependencies: [
@@ -127,12 +128,14 @@ let package = Package(
     // Beside the layers, for other people's programs
     .target(name: "CMemoryMarkers"),
     .target(name: "CLaunchReason"),
+    .target(name: "CInstanceProfiler"),
     module(
       "MemoryMarkers",
       over: [
         "CMemoryMarkers",
         .target(name: "CLaunchReason", condition: .when(traits: ["LaunchReason"])),
         .target(name: "LaunchRecords", condition: .when(traits: ["LaunchReason"])),
+        .target(name: "CInstanceProfiler", condition: .when(traits: ["InstanceProfiler"])),
       ],
       exclude: ["README.md"]
     ),
