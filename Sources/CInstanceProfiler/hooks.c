@@ -167,4 +167,9 @@ void hw_instances_stop(void) {
 
 int hw_instances_is_running(void) { return __atomic_load_n(&mode, __ATOMIC_RELAXED) != OFF; }
 
+/// Of the preloaded library (Sources/InstanceCounter).
+extern int hw_instances_preload_counts __attribute__((weak, visibility("default")));
+
+int hw_instances_is_preloaded(void) { return &hw_instances_preload_counts != NULL && hw_instances_preload_counts; }
+
 int hw_instances_hook(void) { return hook; }

@@ -81,6 +81,7 @@ package enum OpenMetricsReport {
 extension MetricName {
   /// The metric's name in OpenMetrics form, with its phase or reported name as a label.
   fileprivate var parts: (name: String, label: [(String, String)]) {
+    if isInstances { return ("instances", [("class", reportedName)]) }
     if isValue { return ("value", [("name", reportedName)]) }
     if let (phase, metric) = inPhase { return ("phase_" + metric.text, [("phase", phase)]) }
     let plain = text.unicodeScalars.map { scalar in

@@ -13,9 +13,14 @@ struct Embed: BuildToolPlugin {
 
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let sources = context.package.directoryURL.appending(path: "Sources")
+    let counter = ["counts", "entry", "hooks", "modules", "objects"].map { "CInstanceProfiler/\($0).c" }
     switch target.name {
     case "GateReports": return [try pages(in: target.directoryURL.appending(path: "Pages"), context)]
-    case "GateProbe": return [library(sources.appending(path: "AllocationSampler/sampler.c"), context)]
+    case "GateProbe":
+      return [
+        library("EmbeddedLibrary", ["AllocationSampler/sampler.c"], in: sources, context),
+        library("EmbeddedInstanceCounter", ["InstanceCounter/preload.c"] + counter, in: sources, context),
+      ]
     default: return []
     }
   }
@@ -31,8 +36,9 @@ struct Embed: BuildToolPlugin {
     return command("Embedding the pages\(missing)", "embed-texts", texts + library, into: "EmbeddedText", context)
   }
 
-  private func library(_ source: URL, _ context: PluginContext) -> Command {
-    command("Compiling and embedding the sampler", "embed-library", [source], into: "EmbeddedLibrary", context)
+  private func library(_ name: String, _ files: [String], in sources: URL, _ context: PluginContext) -> Command {
+    let files = files.map { sources.appending(path: $0) }
+    return command("Compiling and embedding \(name)", "embed-library", files, into: name, context)
   }
 
   private func command(

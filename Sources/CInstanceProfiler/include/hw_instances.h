@@ -61,6 +61,9 @@ void hw_instances_stop(void);
 
 int hw_instances_is_running(void);
 
+/// Whether Highwater's library counts in this process, so that the program must not.
+int hw_instances_is_preloaded(void);
+
 /// The hook of the last start.
 int hw_instances_hook(void);
 
@@ -119,7 +122,7 @@ size_t hw_instances_objects(uint64_t metadata, uint32_t generation, uint64_t *_N
 
 // MARK: - The file
 
-enum { HW_LONGEST_NAME = 500, HW_MOST_CLASSES = 8192, HW_NAMES_SIZE = 1 << 20, HW_SHARDS = 8 };
+enum { HW_LONGEST_NAME = 380, HW_MOST_CLASSES = 8192, HW_NAMES_SIZE = 1 << 20, HW_SHARDS = 8 };
 
 #define HW_INSTANCES_MAGIC UINT64_C(0x31736e4977684948)
 

@@ -27,6 +27,8 @@ extension Tolerance {
     switch self {
     case .bounds(let relative, let absolute):
       return max((relative?.value ?? 0) / 100 * level, absolute?.value ?? 0)
+    case .automatic where metric.isInstances:
+      return Self.standard(of: metric).allowed(above: baseline, of: metric)
     case .automatic where metric.isValue:
       return max(noise, 0.005 * level)
     case .automatic where metric == .growth:

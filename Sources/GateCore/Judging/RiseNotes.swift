@@ -9,8 +9,21 @@ extension ScenarioResult {
     let ungated = names(withoutRuleIn: values).compactMap {
       rise(of: $0, in: values, above: baseline, by: Self.leastShareWithoutRule, noise: 2)
     }
+    let rises = ungated + instanceRises(above: baseline)
     return (within.isEmpty ? [] : [.risesWithinTolerance(rises: within)])
-      + (ungated.isEmpty ? [] : [.ungatedRises(rises: ungated)])
+      + (rises.isEmpty ? [] : [.ungatedRises(rises: rises)])
+  }
+
+  /// The classes without a rule that gained more instances than the standard tolerance allows, also from none.
+  private func instanceRises(above baseline: Baseline) -> [Rise] {
+    guard let before = baseline.instances, let now = instances, now.refusal == nil else { return [] }
+    let judged = Set(gate.rules.map(\.metric))
+    return now.metrics.keys.filter { !judged.contains($0) }.sorted().compactMap { metric in
+      let (base, level) = (before.least(of: metric) ?? 0, now.least(of: metric) ?? 0)
+      let allowed = Tolerance.standard(of: metric).allowed(above: [base], of: metric)
+      return level - base > allowed
+        ? Rise(metric: metric, unit: unit(of: metric), before: base, after: level) : nil
+    }
   }
 
   /// Smaller rises within the tolerance are not worth a word, as shares of the level.

@@ -59,7 +59,9 @@ extension ScenarioResult {
 
   /// A note if a metric that can fail the scenario was compared by size alone.
   private var noteOnTooFewValues: Note? {
-    let judged = summary.metrics.first { $0.method == .thresholds && $0.rule.severity == .fail }
+    let judged = summary.metrics.first {
+      $0.method == .thresholds && $0.rule.severity == .fail && !$0.metric.isInstances
+    }
     guard let judged, let now = judged.current?.count, let before = judged.baseline?.count else { return nil }
     return .tooFewValues(current: now, baseline: before)
   }
@@ -80,13 +82,16 @@ private struct MetricInScenario {
   /// The metric's result, or a note on why it is not judged; neither if the default gate has a metric that the
   /// scenario cannot have.
   var judged: (metric: MetricResult?, note: Note?) {
+    if metric.isInstances { return judgedInstances }
     if scenario.gate.isStandard {
       if let note = baseline.flatMap(noteOnUnit) { return (nil, note) }
       if !isPossible { return (nil, nil) }
       if let note = baseline.flatMap(noteOnUnsteady) { return (nil, note) }
     }
     let values = values
-    guard values.count * 2 > repetitions.count else { return unavailable(in: values.count) }
+    guard values.count * 2 > repetitions.count else {
+      return unavailable(in: values.count, because: unavailability(values.count))
+    }
     if let reason = metric.isOfTree ? treeMethodReason : unitReason {
       // The same program may be checked with and without a cgroup.
       if scenario.gate.isStandard, case .otherTreeMethod(let before, let now) = reason {
@@ -107,6 +112,27 @@ private struct MetricInScenario {
     var result = judgement.result
     if baseline == nil, result.verdict == missing { result.reason = .noBaseline }
     return (result, nil)
+  }
+
+  /// Compares the least numbers of both sides by size: living objects have no noise that more repetitions would show.
+  private var judgedInstances: (metric: MetricResult?, note: Note?) {
+    let (now, before) = (scenario.instances?.least(of: metric), baseline?.instances?.least(of: metric))
+    guard let counts = scenario.instances, counts.refusal == nil, now != nil || before != nil else {
+      return unavailable(in: 0, because: unavailabilityOfInstances)
+    }
+    let judgement = MetricJudgement(
+      rule: rule, unit: unit, current: [now ?? 0], baseline: baseline?.instances.map { _ in [before ?? 0] },
+      missingBaseline: missing, plan: RepetitionPlan(min: 1, max: 1), repetitions: 1, growth: [])
+    var result = judgement.result
+    if baseline == nil, result.verdict == missing { result.reason = .noBaseline }
+    return (result, nil)
+  }
+
+  private var unavailabilityOfInstances: Unavailability {
+    guard let counts = scenario.instances else { return .instancesNotCounted(refusal: nil) }
+    if let refusal = counts.refusal { return .instancesNotCounted(refusal: refusal) }
+    let others = Set(counts.metrics.keys.map(\.reportedName))
+    return .noInstances(others: ReportedNames(others, missing: metric.reportedName))
   }
 
   /// Whether the scenario can have the metric: a tree needs several processes, and growth needs iterations to be
@@ -175,8 +201,7 @@ private struct MetricInScenario {
   /// The result of a metric that most repetitions lack.
   ///
   /// It is inconclusive, `no-baseline` without a baseline, or only a note if the default gate has no baseline.
-  private func unavailable(in count: Int) -> (metric: MetricResult?, note: Note?) {
-    let cause = unavailability(count)
+  private func unavailable(in count: Int, because cause: Unavailability) -> (metric: MetricResult?, note: Note?) {
     if scenario.gate.isStandard, metric != .peakRSS, baseline == nil {
       return (nil, .notJudged(metric: metric, cause: cause))
     }

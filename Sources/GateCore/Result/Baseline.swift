@@ -97,6 +97,7 @@ package struct Baseline: Sendable, Equatable, Codable {
       let column = result.valuesForBaseline(of: name, in: values)
       return column.isEmpty ? nil : (name, column)
     }
+    let instances = result.instances?.metrics.map { ($0, $1) } ?? []
     let units = names.compactMap { name -> (MetricName, String)? in
       name == .growth ? (name, result.unit(of: name)) : result.reportedUnit(of: name).map { (name, $0) }
     }
@@ -106,7 +107,7 @@ package struct Baseline: Sendable, Equatable, Codable {
       environment: result.environment.name,
       fingerprint: result.environment.fingerprint,
       definition: result.definition,
-      metrics: Dictionary(uniqueKeysWithValues: columns),
+      metrics: Dictionary(uniqueKeysWithValues: columns + instances),
       units: Dictionary(uniqueKeysWithValues: units),
       program: result.program,
       composition: result.composition,
@@ -137,8 +138,14 @@ extension Baseline {
     units[metric] ?? metric.unit(perIteration: false)
   }
 
+  /// The instances of the approved run; nil if none were counted.
+  package var instances: InstanceCounts? {
+    let counted = metrics.filter(\.key.isInstances)
+    return counted.isEmpty ? nil : InstanceCounts(metrics: counted)
+  }
+
   /// The number of measured repetitions; a metric may be missing in some.
-  package var repetitionCount: Int { metrics.values.map(\.count).max() ?? 0 }
+  package var repetitionCount: Int { metrics.lazy.filter { !$0.key.isInstances }.map(\.value.count).max() ?? 0 }
 
   /// Whether values from this environment can be compared with the baseline's.
   package func isComparable(to environment: EnvironmentInfo) -> Bool {
@@ -169,7 +176,8 @@ extension ScenarioResult {
         end: End(.exited, code: 0),
         duration: .zero,
         processes: 0,
-        metrics: baseline.metrics.compactMapValues { index < $0.count ? $0[index] : nil },
+        metrics: baseline.metrics.filter { !$0.key.isInstances }
+          .compactMapValues { index < $0.count ? $0[index] : nil },
         treeMethod: baseline.treeMethod
       )
       repetition.units = baseline.units.filter { $0.key.isValue && repetition.metrics[$0.key] != nil }
@@ -182,5 +190,6 @@ extension ScenarioResult {
       composition: baseline.composition,
       growthIsPerIteration: baseline.unit(of: .growth) == MetricName.growth.unit(perIteration: true)
     )
+    instances = baseline.instances
   }
 }

@@ -190,6 +190,10 @@ package enum Unavailability: Sendable, Hashable, Codable {
   case seldomSteady(in: Int, of: Int)
   /// No repetition became steady; the most frequent reason.
   case neverSteady(steadiness: Steadiness)
+  /// Instances were not counted; without a reason, they are not counted by this command.
+  case instancesNotCounted(refusal: InstanceRefusal?)
+  /// No instance of the class was allocated; the classes that had some.
+  case noInstances(others: ReportedNames)
 }
 
 /// The names of phases or values that occurred instead of a missing one.

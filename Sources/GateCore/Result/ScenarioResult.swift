@@ -12,6 +12,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var repetitions: [RepetitionResult]
   /// The composition of memory closest to the peak, in the same repetition as ``ScenarioSummary/composition``.
   package var compositionAtPeak: Composition?
+  /// The living instances by class; nil if the gate has no rule on them.
+  package var instances: InstanceCounts?
   /// The reference of the comparison, if any.
   package var reference: ReferenceInfo?
   /// Why the scenario failed; nil if it did not.

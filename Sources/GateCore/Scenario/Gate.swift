@@ -48,9 +48,10 @@ package enum Tolerance: Sendable, Hashable {
   /// `auto`: derived from the level and the noise of the baseline's values.
   case automatic
 
-  /// The tolerance of a rule without one: `auto`, and 3 % for a reported value, in whose unit no amount is known to be
-  /// insignificant.
+  /// The tolerance of a rule without one: `auto`, 20 % and 50 for instances, and 3 % for a reported value, in whose unit no
+  /// amount is known to be insignificant.
   package static func standard(of metric: MetricName) -> Tolerance {
-    metric.isValue ? .bounds(relative: Percent(3), absolute: nil) : .automatic
+    if metric.isInstances { return .bounds(relative: Percent(20), absolute: .number(50)) }
+    return metric.isValue ? .bounds(relative: Percent(3), absolute: nil) : .automatic
   }
 }

@@ -51,11 +51,16 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
     MetricName("value.\(name)")
   }
 
+  /// The living instances of a Swift class with this full name, as in `instances.server.Session`.
+  package static func instances(of name: String) -> MetricName {
+    MetricName("instances.\(name)")
+  }
+
   /// Parses a metric name in a gate; nil if there is no such metric.
   package init?(parsing text: String) {
     let name = MetricName(text)
     let ofPhase = name.inPhase.map { PlainName.isValid($0.phase) } ?? false
-    let isValue = name.isValue && PlainName.isValid(name.reportedName)
+    let isValue = name.isInstances ? name.isOfClass : name.isValue && PlainName.isValid(name.reportedName)
     guard Self.wholeRun.contains(name) || ofPhase || isValue else { return nil }
     self = name
   }
@@ -72,11 +77,21 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// Whether it is a metric of the process tree, which is counted according to a ``TreeMethod``.
   package var isOfTree: Bool { self == .treePeak || self == .treeSteady }
 
-  /// Whether the target reports it, with its unit.
-  package var isValue: Bool { text.hasPrefix("value.") }
+  /// Whether it is a number of the target's own: a reported value, with its unit, or a number of instances.
+  package var isValue: Bool { text.hasPrefix("value.") || isInstances }
 
-  /// The name that the target reports, as in `cache.entries`; the whole name for other metrics.
-  package var reportedName: String { isValue ? String(text.dropFirst("value.".count)) : text }
+  /// Whether it is a number of living instances, which other repetitions count than those of the memory.
+  package var isInstances: Bool { text.hasPrefix("instances.") }
+
+  /// The name that the target reports, as in `cache.entries`, or a class's name; the whole name for other metrics.
+  package var reportedName: String { isValue ? String(text.drop { $0 != "." }.dropFirst()) : text }
+
+  /// Longer names are cut by the library that reads them (hw_instances.h).
+  private static let longestClassName = 380
+
+  private var isOfClass: Bool {
+    (1...Self.longestClassName).contains(reportedName.utf8.count) && !text.unicodeScalars.contains(where: \.isControl)
+  }
 
   /// Whether it is a rate, which may be zero or negative: a percentage of it makes no sense.
   package var isRate: Bool { self == .growth || self == .faultRate }
@@ -86,6 +101,7 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
 
   /// The unit as in the result file; for a reported value, the `reported` unit if any.
   package func unit(perIteration: Bool, reported: String? = nil) -> String {
+    if isInstances { return "instances" }
     if isValue { return reported ?? "" }
     if self == .faultRate { return "bytes/second" }
     guard self == .growth else { return "bytes" }

@@ -97,6 +97,8 @@ package struct Target: Sendable, Equatable {
   package var ballast = Bytes.zero
   /// For a profiled target the mean number of bytes between sampled allocations (``MemoryProfile``); else nil.
   package var samplingInterval: Bytes?
+  /// Whether the living instances of Swift classes are counted (``InstanceReading``).
+  package var countsInstances = false
 
   package init(command: Command, workingDirectory: String) {
     self.command = command

@@ -115,7 +115,7 @@ struct DecodedResult: Decodable {
 // MARK: - Scenarios
 
 enum ScenarioKey: CodingKey {
-  case metrics, definition, gate, plan, repetitionCount, repetitions, composition, failure, notes
+  case metrics, definition, gate, plan, instances, repetitionCount, repetitions, composition, failure, notes
   case baselineCurve, commitsSinceApproval
 
   enum Composition: CodingKey {
@@ -141,6 +141,7 @@ private struct ScenarioDocument: Encodable {
     try fields.encode(
       scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
     try fields.encodeIfPresent(scenario.plan, forKey: .plan)
+    try fields.encodeIfPresent(scenario.instances, forKey: .instances)
     var compositions = fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
     try compositions.encodeIfPresent(scenario.reference?.composition, forKey: .baseline)
     try compositions.encodeIfPresent(scenario.compositionAtPeak, forKey: .peak)
@@ -239,6 +240,7 @@ private struct DecodedScenario: Decodable {
       plan: try fields.decodeIfPresent(RepetitionPlan.self, forKey: .plan)
     )
     scenario.definition = try fields.decodeIfPresent(ScenarioDefinition.self, forKey: .definition)
+    scenario.instances = try fields.decodeIfPresent(InstanceCounts.self, forKey: .instances)
     scenario.summary = summary
     if !fields.contains(.repetitionCount) { scenario.summarize() }
     var reference = ReferenceInfo(

@@ -58,8 +58,8 @@ struct GateReader {
     let all =
       key.text.hasPrefix("phase.")
       ? "the metrics of a phase are \(ofPhase)"
-      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), and `value.NAME` for "
-        + "a value that the target reports as `value NAME NUMBER UNIT`"
+      : "the metrics are \(Shown.list(MetricName.wholeRun.map(\.text))), of a phase \(ofPhase), `value.NAME` for "
+        + "a value that the target reports as `value NAME NUMBER UNIT`, and `instances.CLASS` for a Swift class"
     context.printError(
       "unknown metric `\(Shown.text(key.text))`",
       at: key.place,
@@ -175,8 +175,13 @@ struct GateReader {
   /// A size; for a reported value also a duration, or a bare number in the target's own unit.
   private func amount(_ value: YAMLValue, as name: String, of metric: MetricName, example: String) -> Amount? {
     guard metric.isValue else { return context.bytes(value, as: name, example: example).map(Amount.size) }
-    return context.quantity(
+    let amount = context.quantity(
       value, as: name, kind: "a number, a size or a duration", example: "\(name): 1000", Amount.init(parsing:)
     )
+    guard let amount, metric.isInstances, !amount.fits(unit: metric.unit(perIteration: false)) else { return amount }
+    context.printError(
+      "the \(name) `\(amount)` of `\(metric)` is not a number of instances", at: value.place,
+      hint: "such as `\(example)`")
+    return nil
   }
 }

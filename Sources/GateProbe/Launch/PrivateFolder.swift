@@ -44,6 +44,7 @@ struct PrivateFolder {
   func remove() {
     unlink(marksPath.systemText)
     unlink(Profiler.libraryPath(in: path).systemText)
+    InstanceCounter.removeFiles(in: path)
     rmdir(path.systemText)
   }
 }

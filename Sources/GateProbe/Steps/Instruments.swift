@@ -10,6 +10,8 @@ struct Instruments {
   let lastMappings: Descriptor?
   /// Set for a profiled target.
   var profiler: Profiler?
+  /// Set if instances are counted.
+  var instances: InstanceCounter?
 
   init(for scenario: Scenario, on method: MeasurementMethod) {
     cgroup = method.isInCgroup ? Cgroup(at: .current, limit: scenario.memoryLimit) : nil

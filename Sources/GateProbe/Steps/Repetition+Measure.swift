@@ -49,6 +49,7 @@ extension Repetition {
         + [marks.note, run.output.fileFailure.map { .outputNotStored(failure: $0) }].compactMap(\.self)
     )
     recording.listeners = run.listeners
+    recording.instances = run.instruments.instances?.finish()
     recording.profiles = run.instruments.profiler?.profiles ?? []
     return recording
   }

@@ -134,8 +134,9 @@ extension Repetition {
 
   private func instruments(in folder: PrivateFolder) throws(StepAborted) -> Instruments {
     var instruments = Instruments(for: scenario, on: settings.method)
-    guard let interval = scenario.target.samplingInterval, settings.method.isTraced else { return instruments }
     do throws(SystemFailure) {
+      if scenario.target.countsInstances { instruments.instances = try InstanceCounter(in: folder.path) }
+      guard let interval = scenario.target.samplingInterval, settings.method.isTraced else { return instruments }
       instruments.profiler = try Profiler(interval: interval, in: folder.path)
       return instruments
     } catch {
@@ -190,6 +191,7 @@ extension Repetition {
     var environment = settings.environment
     environment["HIGHWATER_MARKS"] = folder.marksPath
     instruments.profiler?.add(to: &environment)
+    instruments.instances?.add(to: &environment)
     var request = LaunchRequest(
       words: scenario.target.command.words,
       environment: environment,
@@ -221,7 +223,10 @@ extension Repetition {
       processTree: processTree, interval: scenario.interval, main: scenario.target.main, cgroup: instruments.cgroup
     )
     sampler.start()
-    let list = MarkList { sampler.level(reading: $0) }
+    let list = MarkList { [instances = instruments.instances] reading in
+      if reading != .tree { instances?.read() }
+      return sampler.level(reading: reading)
+    }
     let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
     listener.add(.reading(output) { channel.append($0) })
     listener.add(.reading(marks) { list.read($0) })

@@ -63,12 +63,15 @@ extension Note {
     }
   }
 
+  private static let mostRises = 8
+
   private static func list(_ rises: [Rise]) -> String {
-    rises.map { rise in
+    let more = rises.count > mostRises ? " and \(Format.count(rises.count - mostRises, "other"))" : ""
+    return rises.prefix(mostRises).map { rise in
       let ends = "\(Format.amount(rise.before, unit: rise.unit)) → \(Format.amount(rise.after, unit: rise.unit))"
       let share = rise.metric.isRate || rise.before <= 0 ? nil : (rise.after - rise.before) / rise.before * 100
       return "\(rise.metric) \(ends)" + Format.bracketedPercent(share)
-    }.joined(separator: ", ")
+    }.joined(separator: ", ") + more
   }
 }
 

@@ -36,7 +36,7 @@ extension ScenarioResult {
 
   /// The values of a metric in all repetitions that have it.
   func values(of metric: MetricName) -> ValueSummary? {
-    ValueSummary(repetitions.compactMap { $0.value(of: metric) })
+    ValueSummary(instances?.metrics[metric] ?? repetitions.compactMap { $0.value(of: metric) })
   }
 
   /// How the repetitions ended, each different end once, with its evidence.

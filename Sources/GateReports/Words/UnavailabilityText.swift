@@ -25,6 +25,10 @@ extension Unavailability {
       "resident memory became steady \(Self.inFew(count, total)); \(Self.remedy)"
     case .neverSteady(let steadiness):
       [steadiness.displayText, Self.remedy].compactMap(\.self).joined(separator: "; ")
+    case .instancesNotCounted(let refusal): refusal?.displayText ?? "only `check` counts instances"
+    case .noInstances(let others) where others.count == 0: "no instance of `\(metric.reportedName)` was allocated"
+    case .noInstances(let others):
+      "no instance of `\(metric.reportedName)` was allocated; there were instances of \(others.displayText)"
     }
   }
 
@@ -33,6 +37,23 @@ extension Unavailability {
 
   private static func inFew(_ count: Int, _ total: Int) -> String {
     count == 0 ? "in no repetition" : "in only \(count) of \(total) repetitions"
+  }
+}
+
+extension InstanceRefusal {
+  /// Why instances were not counted, as a clause.
+  var displayText: String {
+    switch self {
+    case .notLoaded:
+      "the target is not a dynamically linked Swift program; start `InstanceProfiler` of MemoryMarkers in it"
+    case .noSymbols:
+      "the Swift runtime is linked statically and the program has no symbols; "
+        + "keep them, or start `InstanceProfiler` of MemoryMarkers in it"
+    case .unknownCode: "this version of the Swift runtime is not known, or another tool has changed it"
+    case .protectedMemory: "the system does not allow the program's code to be changed (mprotect(2))"
+    case .failedSelfTest: "the Swift runtime did not call the counters"
+    case .failedRepetition: "the scenario failed while its instances were counted"
+    }
   }
 }
 

@@ -71,7 +71,8 @@ extension MetricResult {
   }
 
   private var methodText: String? {
-    method == .thresholds ? "too few values for a statistical test, so only the size of the change decides" : nil
+    method == .thresholds && !metric.isInstances
+      ? "too few values for a statistical test, so only the size of the change decides" : nil
   }
 
   private func intervalText(upTo bound: Double) -> String {

@@ -12,7 +12,7 @@ struct ScenarioCheck {
     let hasBaseline = if case .baseline = reference { true } else { false }
     // A new baseline gets more repetitions: its spread decides what later checks can detect.
     var total = hasBaseline ? count.plan.min : count.countForBaseline
-    while run.run(to: total, of: total) {
+    while run.run(to: total, of: total), run.countInstances() {
       let result = judged(run.result, against: reference, plan: hasBaseline ? count.plan : nil)
       guard let more = hasBaseline ? count.plan.nextLook(after: result) : count.countForBaseline(after: result)
       else { return result }
@@ -31,7 +31,7 @@ struct ScenarioCheck {
   ) -> (own: ScenarioResult, other: ScenarioResult)? {
     let plan = count(of: run.scenario).plan
     var total = plan.min
-    while Self.runAlternately(&run, &other, to: total) {
+    while Self.runAlternately(&run, &other, to: total), run.countInstances(), other.countInstances() {
       let base = other.result.judged(against: .missing, allowsMissingBaseline: true)
       // If the comparison build failed, its end has to be reported.
       let measured = other.failure == nil ? run.result : other.result

@@ -25,6 +25,7 @@ struct ScenarioRun {
   /// Why a repetition does not count; no more are run after it.
   private(set) var failure: Failure?
   private(set) var lastRecording: Recording?
+  private var instances: InstanceCounts?
   /// The first recording that could not be written; it does not affect the verdict.
   private(set) var writeFailure: FileError?
   /// Repetitions count from 1; the warm-ups before them end at 0.
@@ -87,11 +88,45 @@ struct ScenarioRun {
     )
     result.tags = scenario.tags
     result.definition = scenario.definition
+    result.instances = instances
     if let middle = result.middleRepetition {
       result.summary.composition = extracts[middle].composition
       result.compositionAtPeak = extracts[middle].compositionAtPeak
     }
     return result
+  }
+
+  /// Runs further repetitions that only count instances, if the gate has a rule on them and it has not been done.
+  ///
+  /// Their memory includes the counters, so that they are no repetitions of the result, and cannot make a baseline.
+  ///
+  /// - Returns: false after an interruption.
+  mutating func countInstances() -> Bool {
+    guard scenario.gate.countsInstances, instances == nil, failure == nil else { return true }
+    var readings: [InstanceReading] = []
+    for number in 1...Self.countingRepetitions {
+      guard let reading = countInstances(number) else { return false }
+      readings.append(reading)
+      if reading.refusal != nil { break }
+    }
+    instances = InstanceCounts(readings, for: scenario.gate)
+    return true
+  }
+
+  /// The least of three snapshots is compared.
+  private static let countingRepetitions = 3
+
+  private func countInstances(_ number: Int) -> InstanceReading? {
+    var counting = scenario
+    counting.target.countsInstances = true
+    showProgress(
+      .repetitionStarted(
+        Progress.Repetition(
+          scenario: scenario.name, number: number, of: Self.countingRepetitions, isComparison: isComparison)))
+    let output = artifacts.output(of: folderName, repetition: 0)
+    guard let recording = measurer.measure(counting, output: output, keepsInterrupted: false) else { return nil }
+    guard recording.failure(in: counting, loop: nil) == nil else { return InstanceReading(refusal: .failedRepetition) }
+    return recording.instances ?? InstanceReading(refusal: .notLoaded)
   }
 
   private mutating func store(_ recording: Recording) {

@@ -13,6 +13,7 @@ enum InstanceCounters {
 
   /// Under Highwater the counts are written to a file that it reads.
   static func start(isExact: Bool, hook: InstanceProfiler.Hook) -> InstanceProfiler.Refusal? {
+    if hw_instances_is_preloaded() != 0 { return .alreadyCounted }
     let wanted =
       switch hook {
       case .auto: HW_HOOK_AUTO

@@ -40,6 +40,8 @@ public enum InstanceProfiler {
     case noMemory
     /// An object that was allocated as a test was not counted.
     case failedSelfTest
+    /// A check of Highwater counts in this process already.
+    case alreadyCounted
   }
 
   /// Whether instances are being counted.

@@ -40,7 +40,8 @@ extension SnapshotDiff {
   public init?(from before: [InstanceSnapshot], to after: [InstanceSnapshot]) {
     let all = before + after
     guard let first = all.first, !before.isEmpty, !after.isEmpty else { return nil }
-    guard all.allSatisfy({ ($0.label, $0.build, $0.hook) == (first.label, first.build, first.hook) }) else { return nil }
+    let areComparable = all.allSatisfy { ($0.label, $0.build, $0.hook) == (first.label, first.build, first.hook) }
+    guard areComparable else { return nil }
     let (old, new) = (Self.least(of: before), Self.least(of: after))
     changes = Set(old.keys).union(new.keys).sorted().compactMap { name in
       Self.change(of: name, from: old[name] ?? 0, to: new[name] ?? 0)

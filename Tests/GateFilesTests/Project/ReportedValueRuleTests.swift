@@ -54,6 +54,16 @@ struct ReportedValueRuleTests {
     ("{tolerance: 3%, on: warn}", rule(3, severity: .warn)),
   ]
 
+  @Test("A class with generic arguments has a rule, in numbers only")
+  func instances() throws {
+    let metric = MetricName.instances(of: "Swift._DictionaryStorage<Swift.String, Any>")
+    let rule = GateRule(metric: metric, tolerance: .bounds(relative: Percent(20), absolute: .number(50)))
+    #expect(try gate("\"\(metric)\": {tolerance: [20%, 50]}").rules == [rule])
+    #expect(try gate("\"\(metric)\": {on: fail}").rules == [rule])
+    #expect(throws: (any Error).self) { try gate("\"\(metric)\": 512KiB") }
+    #expect(throws: (any Error).self) { try gate("\"instances.\": 20%") }
+  }
+
   private func gate(_ text: String) throws -> Gate {
     let folder = try ProjectFolder(scenarioLines: "target: {shell: x}\ngate: {\(text)}")
     return try #require(try folder.load().scenarios.first).gate

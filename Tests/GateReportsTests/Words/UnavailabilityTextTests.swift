@@ -33,6 +33,15 @@ struct UnavailabilityTextTests {
         entries, .otherValuesReported(reported: ReportedNames(Set((0...9).map { "v\($0)" }), missing: "cache.entires")),
         "the target did not report `cache.entires`, only `v0`, `v1`, `v2`, `v3`, `v4`, `v5`, `v6`, `v7` and 2 others"
       ),
+      (
+        .instances(of: "Nod"), .noInstances(others: ReportedNames(["Node"], missing: "Nod")),
+        "no instance of `Nod` was allocated; there were instances of `Node`; did you mean `Node`?"
+      ),
+      (
+        .instances(of: "Nod"), .noInstances(others: ReportedNames([], missing: "Nod")),
+        "no instance of `Nod` was allocated"
+      ),
+      (.instances(of: "Nod"), .instancesNotCounted(refusal: nil), "only `check` counts instances"),
     ] as [(MetricName, Unavailability, String)])
   func text(metric: MetricName, cause: Unavailability, text: String) {
     #expect(TerminalText.withPlainSpaces(cause.text(for: metric)) == text)

@@ -1,13 +1,19 @@
 import Foundation
 import Testing
 
-/// A small C program for tests, compiled once per test process.
+/// A small program for tests, compiled once per test process.
 struct CompiledProgram {
+  enum Language: String {
+    case c, swift
+
+    fileprivate var compiler: [String] { self == .c ? ["cc", "-O0", "-pthread"] : ["swiftc", "-O"] }
+  }
+
   private let path: Result<String, any Error>
 
   /// Compiles the text; ``command`` throws its errors.
-  init(_ name: String, flags: [String] = [], _ text: String) {
-    path = Result { try Self.compile(name, flags, text) }
+  init(_ name: String, in language: Language = .c, flags: [String] = [], _ text: String) {
+    path = Result { try Self.compile(name, language, flags, text) }
   }
 
   var command: [String] {
@@ -28,13 +34,15 @@ struct CompiledProgram {
   }
 
   /// Renames the program into place, since other test processes may build it at the same time.
-  private static func compile(_ name: String, _ flags: [String], _ text: String) throws -> String {
+  private static func compile(
+    _ name: String, _ language: Language, _ flags: [String], _ text: String
+  ) throws -> String {
     let (folder, id) = (try folder.get(), UUID().uuidString)
-    let (source, draft) = (folder.appendingPathComponent("\(id).c"), folder.appendingPathComponent(id))
+    let (source, draft) = (folder.appendingPathComponent("\(id).\(language)"), folder.appendingPathComponent(id))
     try Data(text.utf8).write(to: source)
     defer { try? FileManager.default.removeItem(at: source) }
-    let status = try run("/usr/bin/env", ["cc", "-O0", "-pthread"] + flags + ["-o", draft.path, source.path])
-    try #require(status == 0, "cc could not build \(name)")
+    let status = try run("/usr/bin/env", language.compiler + flags + ["-o", draft.path, source.path])
+    try #require(status == 0, "could not compile \(name)")
     let program = folder.appendingPathComponent(name).path
     try #require(rename(draft.path, program) == 0)
     return program

@@ -1,0 +1,74 @@
+import FoundationEssentials
+import GateCore
+import Glibc
+import LinuxSystem
+import Synchronization
+
+/// The library that counts the living instances of Swift classes in the target's processes, and its counts.
+final class InstanceCounter: Sendable {
+  private let folder: String
+  private let highest = Mutex<[String: Int]>([:])
+
+  /// Writes the library to a folder, in which the processes of the target create files with their counts.
+  init(in parent: String) throws(SystemFailure) {
+    folder = Self.folder(in: parent)
+    mkdir(folder.systemText, 0o700)
+    // A target may drop root.
+    if geteuid() == 0 { chmod(folder.systemText, 0o733) }
+    let file = try Descriptor.file(Self.library(in: parent), O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    var left = ArraySlice(Data(base64Encoded: EmbeddedInstanceCounter.base64) ?? Data())
+    while case .bytes(let count) = file.write(left), count > 0 { left = left.dropFirst(count) }
+  }
+
+  private static func folder(in parent: String) -> String { parent + "/instances" }
+
+  private static func library(in parent: String) -> String { parent + "/libhighwater-instances.so" }
+
+  /// Removes what ``init(in:)`` and the target created in the folder, if anything.
+  static func removeFiles(in parent: String) {
+    for process in processes(in: folder(in: parent)) { unlink("\(folder(in: parent))/\(process)".systemText) }
+    rmdir(folder(in: parent).systemText)
+    unlink(library(in: parent).systemText)
+  }
+
+  /// Adds the variables that load the library, before those that the target preloads itself.
+  func add(to environment: inout [String: String]) {
+    let others = environment["LD_PRELOAD"].map { ":\($0)" } ?? ""
+    environment["LD_PRELOAD"] = folder.dropLast("/instances".count) + "/libhighwater-instances.so" + others
+    environment["HIGHWATER_INSTANCES"] = folder
+  }
+
+  /// Reads the counts of all living processes, at a mark.
+  func read() {
+    let living = Self.processes(in: folder).filter { kill($0, 0) == 0 || errno == EPERM }
+    var sums: [String: Int] = [:]
+    for process in living { sums.merge(file(of: process)?.live ?? [:]) { $0 + $1 } }
+    raise(to: sums)
+  }
+
+  /// The highest counts, once all processes have ended, including those that each process ended with.
+  func finish() -> InstanceReading {
+    let files = Self.processes(in: folder).compactMap(file)
+    for file in files where file.refusal == nil { raise(to: file.live) }
+    guard files.contains(where: { $0.refusal == nil }) else {
+      return InstanceReading(refusal: files.lazy.compactMap(\.refusal).first ?? .notLoaded)
+    }
+    return InstanceReading(highest: highest.withLock { $0 })
+  }
+
+  private func raise(to counts: [String: Int]) {
+    highest.withLock { $0.merge(counts, uniquingKeysWith: max) }
+  }
+
+  private func file(of process: Int32) -> InstanceFile? {
+    InstanceFile(at: "\(folder)/\(process)")
+  }
+
+  /// A target with more processes would make reading slow; the first by number count.
+  private static let mostProcesses = 64
+
+  private static func processes(in folder: String) -> [Int32] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.compactMap { Int32($0) }.sorted().prefix(mostProcesses).map(\.self)
+  }
+}
