@@ -129,8 +129,14 @@ static bool passes_self_test(void) {
 
 // MARK: - Starting
 
-/// A child process shares the file with its parent, and must not count in it.
+/// A forked child shares the file with its parent, and must not count in it; another thread of the parent may have held
+/// a lock (objects.c), which nobody in the child releases.
 static void stop_in_child(void) { __atomic_store_n(&mode, OFF, __ATOMIC_RELAXED); }
+
+static void stop_in_children(void) {
+  static bool is_registered;
+  if (!is_registered) is_registered = pthread_atfork(NULL, NULL, stop_in_child) == 0;
+}
 
 static int begin(const char *file, int wanted, int wanted_mode) {
   if (!hw_find_runtime(&runtime)) {
@@ -144,7 +150,7 @@ static int begin(const char *file, int wanted, int wanted_mode) {
   hw_objects_reset();
   int refusal = install(wanted);
   if (refusal != HW_REFUSED_NOT) return refusal;
-  if (file != NULL) pthread_atfork(NULL, NULL, stop_in_child);
+  stop_in_children();
   __atomic_store_n(&mode, wanted_mode, __ATOMIC_RELEASE);
   if (passes_self_test()) return HW_REFUSED_NOT;
   hw_instances_stop();

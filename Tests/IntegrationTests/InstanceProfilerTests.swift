@@ -67,8 +67,9 @@ struct InstanceProfilerTests {
 
   @Test("A signal writes a whole snapshot, which the library can read")
   func signal() throws {
-    let file = try TemporaryProject().url("snapshot.json")
-    let written = try lines("release", "signal", file.path)
+    let project = try TemporaryProject()
+    let written = try lines("release", "signal", project.url("snapshot.json").path)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: project.path) == ["snapshot.json"])
     #expect(written.last?.hasPrefix("signal true Optional(") == true, "\(written)")
     #expect(written.last?.contains("name: \"instances_fixture.Node\"") == true, "\(written)")
     #expect(written.last?.contains("live: 100, allocated: 100, deallocated: 0") == true, "\(written)")

@@ -13,7 +13,7 @@ package struct InstanceReading: Sendable, Equatable {
 
 /// Why instances were not counted.
 package enum InstanceRefusal: String, Sendable, Codable, CaseIterable {
-  /// No process loaded the library: none is a dynamically linked Swift program.
+  /// No process loaded the library: none is a Swift program with a dynamic linker.
   case notLoaded
   /// A Swift program has its runtime linked statically, and no symbols.
   case noSymbols

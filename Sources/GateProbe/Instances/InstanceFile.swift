@@ -15,7 +15,7 @@ struct InstanceFile {
   private enum Layout {
     static let magic: UInt64 = 0x3173_6e49_7768_4948
     static let header = 64
-    static let (refusal, classes) = (12, 16)
+    static let (refusal, classes, namesUsed) = (12, 16, 20)
     static let (record, mostClasses) = (288, 8192)
     static let (name, nameLength, kind) = (8, 12, 14)
     static let (allocated, freed, shard, shardCount) = (32, 40, 32, 8)
@@ -35,8 +35,9 @@ struct InstanceFile {
     else { return nil }
     refusal = Self.refusal(code: header.number(at: Layout.refusal) as Int32)
     let count = min(Int(header.number(at: Layout.classes) as UInt32), Layout.mostClasses)
+    let size = min(Int(header.number(at: Layout.namesUsed) as UInt32), Layout.namesSize)
     guard refusal == nil, let records = InstanceBytes(of: file, at: Layout.header, count: count * Layout.record),
-      let names = InstanceBytes(of: file, at: Layout.names, count: Layout.namesSize)
+      let names = InstanceBytes(of: file, at: Layout.names, count: size)
     else { return }
     for index in 0..<count { add(records, at: index * Layout.record, names) }
   }
@@ -45,7 +46,7 @@ struct InstanceFile {
     let place = Int(records.number(at: start + Layout.name) as UInt32)
     let length = Int(records.number(at: start + Layout.nameLength) as UInt16)
     let kind = Int(records.number(at: start + Layout.kind) as UInt16)
-    guard kind != Layout.testKind, length > 0, length <= Layout.longestName, place + length <= Layout.namesSize
+    guard kind != Layout.testKind, length > 0, length <= Layout.longestName, place + length <= names.count
     else { return }
     let freed = records.sum(at: start + Layout.freed, every: Layout.shard, count: Layout.shardCount)
     let allocated = records.sum(at: start + Layout.allocated, every: Layout.shard, count: Layout.shardCount)
@@ -77,6 +78,8 @@ private struct InstanceBytes {
     }
     guard bytes.count == count else { return nil }
   }
+
+  var count: Int { bytes.count }
 
   func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Number {
     bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }

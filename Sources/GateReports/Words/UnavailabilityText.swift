@@ -45,7 +45,7 @@ extension InstanceRefusal {
   var displayText: String {
     switch self {
     case .notLoaded:
-      "the target is not a dynamically linked Swift program; start `InstanceProfiler` of MemoryMarkers in it"
+      "no process loaded the library that counts: the target is not a Swift program, or it is fully static"
     case .noSymbols:
       "the Swift runtime is linked statically and the program has no symbols; "
         + "keep them, or start `InstanceProfiler` of MemoryMarkers in it"

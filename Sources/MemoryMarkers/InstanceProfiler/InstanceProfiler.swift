@@ -34,7 +34,7 @@ public enum InstanceProfiler {
     case otherThreads
     /// The system does not allow the change (mprotect(2)).
     case protectedMemory
-    /// No module calls the runtime through a table, as in a program with a static runtime.
+    /// No module calls `free`, or with ``Hook/tables`` the runtime, through a table, as in a fully static program.
     case noTables
     /// There is no memory for the counts.
     case noMemory

@@ -23,6 +23,7 @@ struct InstanceFileTests {
     set(UInt64(0x3173_6e49_7768_4948), at: 0)
     set(refusal, at: 12)
     set(classes, at: 16)
+    set(UInt32.max, at: 20)
     set(name, at: Self.header + 8)
     set(length, at: Self.header + 12)
     // In the first and in the last of eight shards.

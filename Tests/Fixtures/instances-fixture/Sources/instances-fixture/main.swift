@@ -34,6 +34,24 @@ func makeCycles(_ count: Int) {
 
 func live(_ type: AnyClass) -> String { InstanceProfiler.liveCount(of: type).map(String.init) ?? "untracked" }
 
+/// What `ci/bench instances` measures.
+func work(_ kind: String) {
+  switch kind {
+  case "short":
+    for _ in 0..<300 {
+      for _ in 0..<10_000 { kept.append(Node()) }
+      kept.removeAll(keepingCapacity: true)
+    }
+  case "living": for _ in 0..<1_000_000 { kept.append(Node()) }
+  default:
+    for round in 0..<1000 {
+      let words = (0..<1000).map { "the word number \($0 + round) of a text" }
+      let lengths = Dictionary(grouping: words, by: \.count)
+      if lengths.isEmpty { print("no words") }
+    }
+  }
+}
+
 nonisolated(unsafe) var kept: [AnyObject] = []
 kept.reserveCapacity(100_000)
 
@@ -134,17 +152,10 @@ case "iterations":
   print(own(SnapshotDiff(iterations: snapshots)), own(SnapshotDiff(iterations: snapshots.dropLast())))
 case "cost":
   if CommandLine.arguments[2] != "off" { start(CommandLine.arguments[2] == "exact" ? .exact : .counts) }
-  var sum = 0
-  for _ in 0..<300 {
-    var list: Node?
-    for _ in 0..<10_000 {
-      let node = Node()
-      node.next = list?.next == nil ? list : nil
-      list = node
-    }
-    sum += list == nil ? 0 : 1
-  }
-  print(sum)
+  work(CommandLine.arguments[3])
+  let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+  let line = status.components(separatedBy: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
+  print(line.filter(\.isNumber))
 default:
   print("unknown argument")
   exit(2)
