@@ -180,8 +180,8 @@ struct GateReader {
     )
     guard let amount, metric.isInstances, !amount.fits(unit: metric.unit(perIteration: false)) else { return amount }
     context.printError(
-      "the \(name) `\(amount)` of `\(metric)` is not a number of instances", at: value.place,
-      hint: "such as `\(example)`")
+      "the \(name) `\(amount.spelled)` of `\(metric)` is not a number of instances", at: value.place,
+      hint: "such as `\(name): 50`")
     return nil
   }
 }
