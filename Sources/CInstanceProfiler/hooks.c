@@ -9,8 +9,11 @@
 
 enum { OFF = 0, COUNTS = 1, EXACT = 2 };
 static int mode;
+/// Of the last start.
 static int hook;
 static struct hw_runtime runtime;
+/// It is searched once: other threads may call it through a jump that could not be removed.
+static bool has_runtime;
 static struct hw_entry entries[2];
 /// Volatile, since the compiler would call `free` itself instead: through the table with the hook, where the runtime is
 /// in the same module.
@@ -95,16 +98,17 @@ static int install_allocation(int wanted) {
 static void uninstall(void) {
   if (hook == HW_HOOK_TABLES) hw_replace_in_tables("swift_allocObject", runtime.allocate, runtime.allocate, true);
   // Other threads may be executing the entry, and then it keeps the jump, which costs one call.
-  if (hook == HW_HOOK_ENTRY && has_one_thread()) {
+  if (has_one_thread()) {
     for (int at = 0; at < 2; at++) hw_entry_restore(&entries[at]);
   }
-  if (entries[0].code == NULL) hook = 0;
   hw_replace_in_tables("free", next_free, runtime.allocate, false);
 }
 
 static int install(int wanted) {
-  // A jump that could not be removed.
-  int refusal = hook == HW_HOOK_ENTRY ? HW_REFUSED_NOT : install_allocation(wanted);
+  // A jump that could not be removed is used again.
+  bool has_jump = entries[0].code != NULL;
+  if (has_jump) hook = HW_HOOK_ENTRY;
+  int refusal = has_jump ? HW_REFUSED_NOT : install_allocation(wanted);
   if (refusal == HW_REFUSED_NOT) {
     int replaced = hw_replace_in_tables("free", free_and_count, runtime.allocate, false);
     if (replaced <= 0) refusal = replaced == 0 ? HW_REFUSED_NO_TABLES : HW_REFUSED_PROTECTION;
@@ -139,7 +143,8 @@ static void stop_in_children(void) {
 }
 
 static int begin(const char *file, int wanted, int wanted_mode) {
-  if (!hw_find_runtime(&runtime)) {
+  if (!has_runtime) has_runtime = hw_find_runtime(&runtime);
+  if (!has_runtime) {
     // For the refusal; programs in other languages need no file.
     if (file != NULL && hw_program_is_swift()) hw_counts_open(file);
     return HW_REFUSED_NO_RUNTIME;

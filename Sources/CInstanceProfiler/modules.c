@@ -108,7 +108,7 @@ bool hw_find_runtime(struct hw_runtime *runtime) {
       .discard = swift_deallocUninitializedObject,
       .type_name = swift_getTypeName,
   };
-  if (runtime->allocate == NULL) find_in_program(runtime);
+  if (runtime->allocate == NULL && hw_program_is_swift()) find_in_program(runtime);
   return runtime->allocate != NULL && runtime->implementation != NULL && runtime->discard != NULL &&
          runtime->type_name != NULL;
 }

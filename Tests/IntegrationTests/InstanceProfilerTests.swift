@@ -65,6 +65,11 @@ struct InstanceProfilerTests {
     #expect(try lines("release", "restart") == rounds)
   }
 
+  @Test("Stopping and starting while other threads allocate harms none of them")
+  func toggle() throws {
+    #expect(try lines("release", "toggle") == ["hook=entry", "hook=entry false"])
+  }
+
   @Test("A signal writes a whole snapshot, which the library can read")
   func signal() throws {
     let project = try TemporaryProject()

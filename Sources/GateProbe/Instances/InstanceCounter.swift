@@ -40,7 +40,7 @@ final class InstanceCounter: Sendable {
 
   /// Reads the counts of all living processes, at a mark.
   func read() {
-    let living = Self.processes(in: folder).filter { kill($0, 0) == 0 || errno == EPERM }
+    let living = readProcesses.filter { kill($0, 0) == 0 || errno == EPERM }
     var sums: [String: Int] = [:]
     for process in living { sums.merge(file(of: process)?.live ?? [:]) { $0 + $1 } }
     raise(to: sums)
@@ -48,7 +48,7 @@ final class InstanceCounter: Sendable {
 
   /// The highest counts, once all processes have ended, including those that each process ended with.
   func finish() -> InstanceReading {
-    let files = Self.processes(in: folder).compactMap(file)
+    let files = readProcesses.compactMap(file)
     for file in files where file.refusal == nil { raise(to: file.live) }
     guard files.contains(where: { $0.refusal == nil }) else {
       return InstanceReading(refusal: files.lazy.compactMap(\.refusal).first ?? .notLoaded)
@@ -67,8 +67,10 @@ final class InstanceCounter: Sendable {
   /// A target with more processes would make reading slow; the first by number count.
   private static let mostProcesses = 64
 
+  private var readProcesses: some Sequence<Int32> { Self.processes(in: folder).sorted().prefix(Self.mostProcesses) }
+
   private static func processes(in folder: String) -> [Int32] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.compactMap { Int32($0) }.sorted().prefix(mostProcesses).map(\.self)
+    return names.compactMap { Int32($0) }
   }
 }

@@ -119,10 +119,29 @@ case "restart":
     kept.removeAll()
     print("round", live(Node.self), InstanceProfiler.isRunning)
   }
+case "toggle":
+  start()
+  let threads = DispatchGroup()
+  for _ in 0..<3 {
+    DispatchQueue.global().async(group: threads) {
+      for round in 0..<20_000 { use(Set(["\(round)", "a text that is too long to be without an object"]) as AnyObject) }
+    }
+  }
+  for round in 0..<200 {
+    InstanceProfiler.stop()
+    try InstanceProfiler.start(round % 2 == 0 ? .exact : .counts)
+  }
+  threads.wait()
+  print("hook=\(InstanceProfiler.snapshot().hook)", InstanceProfiler.snapshot().classes.isEmpty)
 case "signal":
   start()
   for _ in 0..<100 { kept.append(Node()) }
   InstanceProfiler.writeSnapshots(to: CommandLine.arguments[2], at: SIGUSR1)
+  // The tests' threads block signals, and so does what they start.
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGUSR1)
+  pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   raise(SIGUSR1)
   let data = try Data(contentsOf: URL(fileURLWithPath: CommandLine.arguments[2]))
   let written = try JSONDecoder().decode(InstanceSnapshot.self, from: data)
