@@ -124,7 +124,7 @@ case "toggle":
   let threads = DispatchGroup()
   for _ in 0..<3 {
     DispatchQueue.global().async(group: threads) {
-      for round in 0..<20_000 { use(Set(["\(round)", "a text that is too long to be without an object"]) as AnyObject) }
+      for round in 0..<20_000 { use(Set(["\(round)", "a text that is too long to need no object"]) as AnyObject) }
     }
   }
   for round in 0..<200 {
