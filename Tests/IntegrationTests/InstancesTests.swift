@@ -4,27 +4,20 @@ import Testing
 /// Counts the instances of programs that know nothing of it.
 @Suite("Living instances by class, in a check", .endsHangs)
 struct InstancesTests {
-  /// Keeps `NODES` nodes and `OTHERS` others at its mark, and releases them all before its end.
+  /// Keeps `NODES` nodes and `OTHERS` others until it gets a line, and releases them all before its end.
   private static let source = """
     import Glibc
     final class Node { var next: Node? }
     final class Other { var text = "" }
     final class Box<Value> { var value: Value; init(_ value: Value) { self.value = value } }
     @inline(never) func number(_ name: String) -> Int { getenv(name).flatMap { Int(String(cString: $0)) } ?? 0 }
-    @inline(never) func mark(_ name: String) {
-      guard let path = getenv("HIGHWATER_MARKS"), let file = fopen(path, "w") else { return }
-      fputs("mark \\(name)\\n", file)
-      fclose(file)
-      // Until the mark is read.
-      usleep(200_000)
-    }
     var kept: [AnyObject] = []
     for _ in 0..<number("NODES") { kept.append(Node()) }
     for at in 0..<number("OTHERS") { kept.append(Box(at)) }
-    mark("full")
-    let count = kept.count
+    print("counted", kept.count)
+    fflush(nil)
+    _ = readLine()
     kept.removeAll()
-    print("counted", count)
     """
   private static let program = CompiledProgram("instances", in: .swift, flags: ["-module-name", "server"], source)
   private static let stripped = CompiledProgram(
@@ -45,6 +38,8 @@ struct InstancesTests {
     try scenario.write(
       """
       target: {command: ["\(program.command[0])"], env: {NODES: "\(nodes)", OTHERS: "\(others)"}}
+      until: exit
+      steps: [{expect: {output: counted, within: 60s}}, {mark: full}, {send: "go\\n"}]
       gate: \(gate)
       """)
   }
