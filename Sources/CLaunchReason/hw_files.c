@@ -122,13 +122,27 @@ int hw_process_lives(const char *proc, int32_t pid, uint64_t start) {
   return hw_process_identity(join(&folder, proc, digits), &found, &found_start) && found == pid && found_start == start;
 }
 
-/// Appends the first of the folders in a variable, which are separated by colons.
+int hw_session_leader_lives(const char *proc, int32_t pid, uint64_t since) {
+  struct path folder;
+  char digits[24], session[24];
+  snprintf(digits, sizeof digits, "/%" PRId32, pid);
+  join(&folder, proc, digits);
+  int32_t found;
+  uint64_t start;
+  if (!hw_process_identity(folder.bytes, &found, &start) || start < since) return 0;
+  // After the pid and the name, which a daemon's own name must not confuse: the session is the sixth word.
+  size_t length = hw_file_word(folder.bytes, "/stat", NULL, 5, session, sizeof session);
+  return is((struct span){.bytes = session, .length = length}, digits + 1);
+}
+
+/// Appends the first of the folders in a variable, which are separated by colons; a relative path is invalid
+/// (XDG Base Directory Specification), and would differ with the working folder.
 static bool append_variable(struct text *text, const char *name) {
   const char *folders = getenv(name);
-  if (folders == NULL || *folders == '\0') return false;
+  if (folders == NULL || *folders != '/') return false;
   struct span rest = {.bytes = folders, .length = strlen(folders)};
   append(text, take(&rest, ":"));
-  return text->length > 0;
+  return true;
 }
 
 static bool append_state_folder(struct text *text) {
@@ -141,7 +155,12 @@ static bool append_state_folder(struct text *text) {
   return true;
 }
 
-size_t hw_record_path(const char *folder, const char *instance, char *path, size_t size) {
+static bool is_plain(char byte) {
+  return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || byte == '.' ||
+         byte == '-' || byte == '_';
+}
+
+size_t hw_record_path(const char *folder, const char *instance, unsigned number, char *path, size_t size) {
   char name[NAME_MAX + 1];
   struct text text = text_in(path, size);
   if (folder != NULL) append_text(&text, folder);
@@ -154,17 +173,16 @@ size_t hw_record_path(const char *folder, const char *instance, char *path, size
   size_t start = text.length;
   append(&text, (struct span){.bytes = instance, .length = strnlen(instance, 100)});
   for (size_t at = start; at < text.length; at++) {
-    char byte = path[at];
-    bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') ||
-                    byte == '.' || byte == '-' || byte == '_';
-    if (!is_plain) path[at] = '_';
+    if (!is_plain(path[at])) path[at] = '_';
   }
-  append_text(&text, ".launch");
+  char suffix[24] = ".launch";
+  if (number > 0) snprintf(suffix, sizeof suffix, "+%u.launch", number);
+  append_text(&text, suffix);
   return text.length;
 }
 
-int hw_record_open(const char *path) {
-  return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+int hw_record_open(const char *path, int is_new) {
+  return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (is_new ? O_CREAT | O_EXCL : 0), 0600);
 }
 
 int hw_is_test_host(void) {

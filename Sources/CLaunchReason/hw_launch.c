@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct hw_launch_words watched;
@@ -39,27 +40,43 @@ static void note_quick_exit(void) {
 /// Runs in a forked child: the page and its lock belong to the parent, and the lock is held as long as any process has
 /// the descriptor or the mapping.
 static void release_in_child(void) {
+  if (hw_launch_has_forked()) return;
+  bool has_page = can_mark();
   __atomic_store_n(&is_watching, false, __ATOMIC_RELEASE);
   __atomic_store_n(&has_forked, true, __ATOMIC_RELEASE);
+  if (!has_page) return;
+  mark(watched.fork, (uint32_t)getpid());
   munmap(watched.page, watched.size);
   close(watched.file);
 }
 
+int hw_launch_begin(void) { return pthread_atfork(NULL, NULL, release_in_child); }
+
 int hw_launch_watch(struct hw_launch_words words) {
   watched = words;
   __atomic_store_n(&is_watching, true, __ATOMIC_RELEASE);
-  int code = pthread_atfork(NULL, NULL, release_in_child);
-  if (code == 0 && on_exit(note_exit, NULL) != 0) code = ENOMEM;
-  if (code == 0 && at_quick_exit(note_quick_exit) != 0) code = ENOMEM;
-  return code;
+  return on_exit(note_exit, NULL) != 0 || at_quick_exit(note_quick_exit) != 0 ? ENOMEM : 0;
 }
 
 int hw_launch_has_forked(void) { return __atomic_load_n(&has_forked, __ATOMIC_ACQUIRE); }
+
+/// When the latest request arrived, in nanoseconds since boot.
+static uint64_t request_time;
+
+void hw_launch_is_alive(uint64_t stopping_since) {
+  if (!can_mark()) return;
+  __atomic_store_n(watched.fork, 0, __ATOMIC_RELAXED);
+  uint64_t time = __atomic_load_n(&request_time, __ATOMIC_RELAXED);
+  if (time != 0 && time < stopping_since) __atomic_store_n(watched.request, 0, __ATOMIC_RELAXED);
+}
 
 // MARK: - Signals
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS, SIGABRT};
 static const int request_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+/// The other signals that terminate a process without a handler (signal(7)).
+static const int fatal_signals[] = {SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2,   SIGXCPU, SIGXFSZ,
+                                    SIGPROF, SIGPOLL, SIGPWR,  SIGSTKFLT, SIGVTALRM};
 
 /// The handlers that were installed before.
 static struct sigaction earlier[NSIG];
@@ -102,37 +119,63 @@ static uint32_t request(int signal, const siginfo_t *info) {
 
 static void on_request(int signal, siginfo_t *info, void *context) {
   int code = errno;
+  struct timespec now = {0};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  __atomic_store_n(&request_time, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, __ATOMIC_RELAXED);
   if (can_mark()) mark(watched.request, request(signal, info));
-  call_earlier_handler(signal, info, context);
+  // The program's own handler has returned: the signal alone does not end it.
+  if (call_earlier_handler(signal, info, context) && can_mark()) mark(watched.request, request(signal, info) | 0x80);
   errno = code;
 }
 
-static void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
+static void install(int signal, void (*handler)(int, siginfo_t *, void *), bool is_only_default) {
   struct sigaction before;
   if (sigaction(signal, NULL, &before) != 0 || before.sa_handler == SIG_IGN) return;
   bool is_ours = before.sa_sigaction == on_crash || before.sa_sigaction == on_request;
-  bool is_used_otherwise = handler == on_request && signal != SIGTERM && before.sa_handler != SIG_DFL;
-  if (is_ours || is_used_otherwise) return;
+  if (is_ours || (is_only_default && before.sa_handler != SIG_DFL)) return;
   earlier[signal] = before;
   struct sigaction action = {.sa_sigaction = handler, .sa_mask = before.sa_mask};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | (before.sa_flags & (SA_RESTART | SA_NODEFER));
   sigaction(signal, &action, NULL);
 }
 
-/// Gives the calling thread an alternate stack if it has none; its pages use no memory until they are touched.
-static void provide_stack(void) {
-  static char stack[65536];
+// MARK: - Alternate stacks
+
+enum { STACK = 65536 };
+static pthread_key_t stack_key;
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+
+/// Runs at the end of a thread.
+static void free_stack(void *stack) {
+  stack_t none = {.ss_flags = SS_DISABLE};
+  sigaltstack(&none, NULL);
+  munmap(stack, STACK);
+}
+
+static void make_stack_key(void) { pthread_key_create(&stack_key, free_stack); }
+
+void hw_launch_provide_stack(void) {
   stack_t now;
   if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
-  stack_t ours = {.ss_sp = stack, .ss_size = sizeof stack};
+  // Its pages use no memory until they are touched.
+  void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED) return;
+  pthread_once(&stack_once, make_stack_key);
+  pthread_setspecific(stack_key, stack);
+  stack_t ours = {.ss_sp = stack, .ss_size = STACK};
   sigaltstack(&ours, NULL);
 }
 
 void hw_launch_install_handlers(void) {
-  provide_stack();
-  for (size_t at = 0; at < sizeof crash_signals / sizeof *crash_signals; at++) install(crash_signals[at], on_crash);
+  hw_launch_provide_stack();
+  for (size_t at = 0; at < sizeof crash_signals / sizeof *crash_signals; at++) {
+    install(crash_signals[at], on_crash, false);
+  }
+  for (size_t at = 0; at < sizeof fatal_signals / sizeof *fatal_signals; at++) {
+    install(fatal_signals[at], on_crash, true);
+  }
   for (size_t at = 0; at < sizeof request_signals / sizeof *request_signals; at++) {
-    install(request_signals[at], on_request);
+    install(request_signals[at], on_request, request_signals[at] != SIGTERM);
   }
 }
 

@@ -91,37 +91,55 @@ int hw_oom_kills(const char *folder, uint64_t *kills) {
 
 // MARK: - The kernel's log
 
-int hw_log_record_kill(const char *record, size_t length, int32_t pid, uint64_t since) {
-  struct span text = {.bytes = record, .length = length};
-  struct span head = take(&text, ";");
-  uint64_t priority, time, killed;
-  if (!number(take(&head, ","), &priority) || priority > 7) return 0;
-  take(&head, ",");
-  if (!number(take(&head, ","), &time) || time < since) return 0;
-  struct span cause = take(&text, ":");
+/// The sequence number and the time of a record of the kernel, which is left at its text.
+static bool take_head(struct span *record, uint64_t *sequence, uint64_t *time) {
+  struct span head = take(record, ";");
+  uint64_t priority;
+  // Records of programs have a facility other than that of the kernel, which is 0.
+  return number(take(&head, ","), &priority) && number(take(&head, ","), sequence) && number(take(&head, ","), time) &&
+         priority <= 7;
+}
+
+static int kill_in(struct span text, int32_t pid) {
   const char *verb = " Killed process ";
-  int kind = is(cause, "Memory cgroup out of memory") ? 1 : is(cause, "Out of memory") ? 2 : 0;
+  struct span cause = take(&text, ":");
+  uint64_t killed;
+  int kind = is(cause, "Memory cgroup out of memory")                                            ? 1
+             : is(cause, "Out of memory") || is(cause, "Out of memory (oom_kill_allocating_task)") ? 2
+                                                                                                   : 0;
   if (kind == 0 || !begins(text, verb)) return 0;
   text = without(text, strlen(verb));
   bool is_named = number(take(&text, " "), &killed) && begins(text, "(") && pid > 0 && killed == (uint64_t)pid;
   return is_named ? kind : 0;
 }
 
-int hw_log_kill(const char *path, int32_t pid, uint64_t since) {
+int hw_log_record_kill(const char *record, size_t length, int32_t pid, uint64_t since) {
+  struct span text = {.bytes = record, .length = length};
+  uint64_t sequence, time;
+  return take_head(&text, &sequence, &time) && sequence > since ? kill_in(text, pid) : 0;
+}
+
+struct hw_log hw_log_search(const char *path, int32_t pid, uint64_t since, uint64_t alive) {
   // A record is not longer (PRINTK_MESSAGE_MAX, kernel/printk/internal.h), and a log of 256 KiB to 1 MiB has fewer
   // records.
   enum { RECORD = 8192, MOST_RECORDS = 20000 };
   char record[RECORD];
+  struct hw_log log = {0};
   int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return 0;
-  int kind = 0;
-  for (int at = 0; at < MOST_RECORDS && kind == 0; at++) {
+  if (file < 0) return log;
+  for (int at = 0; at < MOST_RECORDS; at++) {
     ssize_t count = read(file, record, sizeof record);
     // EPIPE: records were overwritten before they could be read.
     if (count < 0 && (errno == EPIPE || errno == EINTR)) continue;
     if (count <= 0) break;
-    kind = hw_log_record_kill(record, (size_t)count, pid, since);
+    struct span text = {.bytes = record, .length = (size_t)count};
+    uint64_t sequence = 0, time = 0;
+    bool is_kernel = take_head(&text, &sequence, &time);
+    if (!log.is_readable) log.is_complete = sequence <= since + 1 || time <= alive;
+    log.is_readable = true;
+    log.newest = sequence;
+    if (is_kernel && sequence > since && log.kind == 0) log.kind = kill_in(text, pid);
   }
   close(file);
-  return kind;
+  return log;
 }

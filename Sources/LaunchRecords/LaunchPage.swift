@@ -9,7 +9,7 @@ package enum LaunchPageError: Error, Equatable {
 /// | offset | content |
 /// | --- | --- |
 /// | 0 | `HWLAUNCH`, then the version (32 bits); written last, so that a page without them has no record yet |
-/// | 64, 72, 80 | the words of the marks crash, exit, request |
+/// | 64, 72, 80, 88 | the words of the marks crash, exit, request, fork |
 /// | 512, 2304 | two slots: sequence (64 bits), length (32), CRC-32C of both and the content (32), content |
 ///
 /// A change is written to the older slot, so that the newer one stays valid if the writer is killed meanwhile. A mark is
@@ -17,10 +17,11 @@ package enum LaunchPageError: Error, Equatable {
 /// content XOR the run's tag, so that a word of an earlier run is not valid. All numbers are little-endian.
 package enum LaunchPage {
   package static let size = 4096
-  package static let version: UInt32 = 1
+  package static let version: UInt32 = 2
   package static let crashWord = 64
   package static let exitWord = 72
   package static let requestWord = 80
+  package static let forkWord = 88
 
   /// `HWLAUNCH`, as a little-endian number.
   private static let magic: UInt64 = 0x4843_4e55_414c_5748
@@ -35,6 +36,11 @@ package enum LaunchPage {
   package typealias Entry = (record: LaunchRecord, sequence: UInt64)
 
   // MARK: Reading
+
+  /// Whether the bytes begin like a page of any version.
+  package static func isPage(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.count >= 8 && number(in: bytes, at: 0) == magic
+  }
 
   /// The newest record of a page; nil if none was completed.
   package static func load(_ bytes: [UInt8]) throws(LaunchPageError) -> Entry? {
@@ -66,6 +72,7 @@ package enum LaunchPage {
     record.crash = mark(in: page, at: crashWord, tag: record.tag).map { Int32($0 & 0xff) }
     record.exit = mark(in: page, at: exitWord, tag: record.tag).map(LaunchRecord.Exit.init(payload:))
     record.request = mark(in: page, at: requestWord, tag: record.tag).map(LaunchRecord.Request.init(payload:))
+    record.forkedChild = mark(in: page, at: forkWord, tag: record.tag).map { Int32(truncatingIfNeeded: $0) }
     return number(in: page, at: start)
   }
 
@@ -119,6 +126,7 @@ package enum LaunchPage {
     mark(crashWord, record.crash.map { UInt32(bitPattern: $0) })
     mark(exitWord, record.exit?.payload)
     mark(requestWord, record.request?.payload)
+    mark(forkWord, record.forkedChild.map { UInt32(bitPattern: $0) })
     page.storeBytes(of: version.littleEndian, toByteOffset: versionOffset, as: UInt32.self)
     page.storeBytes(of: magic.littleEndian, toByteOffset: 0, as: UInt64.self)
   }

@@ -21,6 +21,8 @@ package struct LaunchRecord: Sendable, Equatable {
     /// The folder of the memory cgroup; empty if there is none.
     package var cgroup = ""
     package var cgroupInode: UInt64 = 0
+    /// The sequence number of the newest record in the kernel's log; nil if the log cannot be read.
+    package var logEnd: UInt64?
 
     package init() {}
   }
@@ -51,10 +53,13 @@ package struct LaunchRecord: Sendable, Equatable {
   package struct Request: Sendable, Equatable {
     package let signal: Int32
     package let sender: Sender
+    /// Whether the program's own handler has returned, so that the signal alone did not end the run.
+    package let hasReturned: Bool
 
-    package init(signal: Int32, sender: Sender) {
+    package init(signal: Int32, sender: Sender, hasReturned: Bool = false) {
       self.signal = signal
       self.sender = sender
+      self.hasReturned = hasReturned
     }
   }
 
@@ -64,6 +69,8 @@ package struct LaunchRecord: Sendable, Equatable {
   }
 
   package var run = Run()
+  /// Rises with each run of a program; the previous run is the one that was started last.
+  package var order: UInt64 = 0
   package var oomKillsAtStart: UInt64?
   package var last = Reading()
   package var activity = Activity.starting
@@ -82,6 +89,8 @@ package struct LaunchRecord: Sendable, Equatable {
   /// The program is about to exit.
   package var exit: Exit?
   package var request: Request?
+  /// The child that was forked after the last heartbeat.
+  package var forkedChild: Int32?
 
   /// An exit by `exit`, `quick_exit` or `noteExit`.
   package struct Exit: Sendable, Equatable {
@@ -97,11 +106,19 @@ package struct LaunchRecord: Sendable, Equatable {
 }
 
 extension LaunchRecord {
+  /// The run as it is read again from a record, in which long strings are cut.
+  package static func stored(_ run: Run) -> Run {
+    var record = LaunchRecord()
+    record.run = run
+    return LaunchPage.record(from: LaunchPage.bytes(of: record))?.run ?? run
+  }
+
   /// All fields but the marks, in the order of the bytes; a change of the list needs a new ``LaunchPage/version``.
   ///
-  /// The longest record has 1184 bytes of strings and 29 numbers: 1416 bytes.
+  /// The longest record has 1184 bytes of strings and 32 numbers: 1440 bytes.
   mutating func code(with coder: inout some FieldCoder) {
     run.code(with: &coder)
+    coder.field(&order)
     coder.field(&oomKillsAtStart)
     last.code(with: &coder)
     var activityCode = UInt32(activity.rawValue)
@@ -125,6 +142,7 @@ extension LaunchRecord.Run {
     coder.field(&buildID, limit: 64)
     coder.field(&cgroup, limit: 512)
     coder.field(&cgroupInode)
+    coder.field(&logEnd)
   }
 }
 
@@ -156,11 +174,12 @@ extension LaunchRecord.Exit {
 }
 
 extension LaunchRecord.Request {
-  // Bits 0 to 7: the signal. 8 and 9: 1 if a process sent it, 2 if the kernel did. From 10: the sender's pid, which has
+  // Bits 0 to 6: the signal. 7: whether the program's handler has returned. 8 and 9: 1 if a process sent it, 2 if the kernel did. From 10: the sender's pid, which has
   // at most 22 bits (PID_MAX_LIMIT, include/linux/threads.h).
 
   init(payload: UInt32) {
-    signal = Int32(payload & 0xff)
+    signal = Int32(payload & 0x7f)
+    hasReturned = payload & 0x80 != 0
     switch payload >> 8 & 3 {
     case 1: sender = .process(Int32(payload >> 10))
     case 2: sender = .kernel
@@ -175,6 +194,6 @@ extension LaunchRecord.Request {
       case .kernel: 2
       case .unknown: 0
       }
-    return UInt32(truncatingIfNeeded: signal) & 0xff | kind << 8
+    return UInt32(truncatingIfNeeded: signal) & 0x7f | (hasReturned ? 0x80 : 0) | kind << 8
   }
 }

@@ -1,9 +1,18 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// The system clocks, in nanoseconds.
 enum Clock {
   /// Since boot, including suspended time.
   static func sinceBoot() -> UInt64 { read(CLOCK_BOOTTIME) }
+
+  /// Since boot, without suspended time.
+  static func running() -> UInt64 { read(CLOCK_MONOTONIC) }
 
   /// Since 1970.
   static func wall() -> UInt64 { read(CLOCK_REALTIME) }

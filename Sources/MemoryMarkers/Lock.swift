@@ -1,4 +1,10 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// A lock (pthread_mutex_lock(3)); `Mutex` is in the same library as `Atomic`.
 struct Lock: ~Copyable, @unchecked Sendable {

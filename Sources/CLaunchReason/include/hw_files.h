@@ -48,6 +48,10 @@ int hw_process_identity(const char *folder, int32_t *pid, uint64_t *start);
 /// @param proc The folder `/proc`.
 int hw_process_lives(const char *proc, int32_t pid, uint64_t start);
 
+/// Whether a process with this pid lives that has a session of its own, as after daemon(3), and did not start before
+/// `since`, in clock ticks since boot.
+int hw_session_leader_lives(const char *proc, int32_t pid, uint64_t since);
+
 /// The folder of a process's memory cgroup, version 1 or 2 (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
 ///
 /// @param own The process's folder in `/proc`, with `cgroup` and `mountinfo`.
@@ -67,31 +71,46 @@ int hw_oom_kills(const char *folder, uint64_t *kills);
 /// The kind of OOM kill of a process in a record of the kernel's log, such as
 /// `3,2105,11614702880,-;Memory cgroup out of memory: Killed process 645 (python3) …` (mm/oom_kill.c).
 ///
-/// Records of programs are ignored: their facility differs from that of the kernel, which is 0.
-///
-/// @param since In microseconds since boot; earlier records are of another process.
+/// @param since The sequence number of the newest record when the process started; earlier ones are of another process.
 /// @return 0 if the record does not name the process, 1 for the limit of a cgroup, 2 for the memory of the machine.
 int hw_log_record_kill(const char *record, size_t length, int32_t pid, uint64_t since);
 
-/// The same for a whole log such as `/dev/kmsg` (Documentation/ABI/testing/dev-kmsg).
-int hw_log_kill(const char *path, int32_t pid, uint64_t since);
+/// What the kernel's log knows about a process.
+struct hw_log {
+  /// Whether it has any record that may be read.
+  int is_readable;
+  /// Whether it still has all records since the process was last known to be alive.
+  int is_complete;
+  /// As of `hw_log_record_kill`.
+  int kind;
+  /// The sequence number of the newest record.
+  uint64_t newest;
+};
+
+/// Searches a whole log such as `/dev/kmsg` (Documentation/ABI/testing/dev-kmsg).
+///
+/// @param alive A time at which the process was alive, in microseconds of the log's clock.
+struct hw_log hw_log_search(const char *path, int32_t pid, uint64_t since, uint64_t alive);
 
 /// The file name of the program, without the ` (deleted)` that the kernel appends if the file was replaced.
 size_t hw_program_name(char *name, size_t size);
 
 /// The path of a program's launch record: `FOLDER/INSTANCE.launch`, with `_` for other bytes of the instance's first
-/// 100 than letters, digits, `.`, `_` and `-`.
+/// 100 than letters, digits, `.`, `_` and `-`; further files for instances at the same time are `FOLDER/INSTANCE+N.launch`.
 ///
 /// @param folder By default `highwater` in the first of `$STATE_DIRECTORY` (systemd.exec(5)), `$XDG_STATE_HOME` and
-///               `~/.local/state`.
+///               `~/.local/state` that is an absolute path.
 /// @param instance By default the program's file name.
+/// @param number 0 for the first file.
 /// @return The length; 0 if no folder can be determined.
-size_t hw_record_path(const char *_Nullable folder, const char *_Nullable instance, char *path, size_t size);
+size_t hw_record_path(const char *_Nullable folder, const char *_Nullable instance, unsigned number, char *path,
+                      size_t size);
 
-/// Opens or creates the file of a launch record, accessible to its user only; a link is not followed.
+/// Opens the file of a launch record; a link is not followed.
 ///
+/// @param is_new Whether to create it, accessible to its user only; it fails if it exists.
 /// @return The descriptor, or -1 with `errno`.
-int hw_record_open(const char *path);
+int hw_record_open(const char *path, int is_new);
 
 /// Whether the program is a unit test host (XCTest, Swift Testing), by its name.
 int hw_is_test_host(void);

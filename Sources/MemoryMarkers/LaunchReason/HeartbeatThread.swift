@@ -1,6 +1,12 @@
-#if LaunchReason
+#if LaunchReason && os(Linux)
 
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Calls a function each second on a thread of its own, until it is stopped.
 ///

@@ -1,22 +1,29 @@
-#if LaunchReason
+#if LaunchReason && os(Linux)
 
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 import LaunchRecords
 
 /// Determines at each start of a program how the previous run ended, and why the program was started.
 ///
 /// A program that the OOM killer kills runs no handler and leaves no crash file. So each run keeps a record of its state,
-/// which survives any kill, and the next run compares it with the evidence that the machine has: the counter of its
-/// cgroup, the kernel's log, the boot id. An end that is neither a crash, an exit, a request, an upgrade nor a restart was
-/// an OOM kill or another kill of unknown origin, and is never reported as proven.
+/// which survives any kill, and the next run compares it with the evidence that the machine has: the kernel's log, the
+/// counter of its cgroup, the boot id. An OOM kill is proven only by the kernel's log, which names the process. An end that
+/// left no mark and no proof was a kill of unknown origin, or is inferred to be out of memory.
 ///
 ///     let launch = LaunchReason(appVersion: "1.4.2")
 ///     if case .outOfMemory(.active, let proof) = launch.startup { … }
 ///     launch.set(.active)
 ///
-/// Create it once, early in `main`. It never throws, and apart from the fdatasync(2) of the first store and of ``stop()``
-/// nothing waits for a disk. If the record cannot be written, one warning is printed to standard error and recording is
-/// disabled. Nothing is recorded in a forked child. `_exit` is not detected, unless ``noteExit()`` is called before it.
+/// Create it once, early in `main`, and after daemon(3); the run is recorded until it ends or ``stop()`` is called, even if
+/// the object is released. It never throws, and apart from the fdatasync(2) of the first store and of ``stop()`` nothing
+/// waits for a disk. If the record cannot be written, one warning is printed to standard error, and ``notRecording`` says
+/// why. Nothing is recorded in a forked child. `_exit` is not detected, unless ``noteExit()`` is called before it.
 /// Under Highwater the reason is also sent, as the mark `launch.REASON`, and each change of activity as the mark
 /// `activity.ACTIVITY`.
 public final class LaunchReason: Sendable {
@@ -24,13 +31,15 @@ public final class LaunchReason: Sendable {
   public let startup: StartupReason
   /// How the previous run ended; nil if there is none, or it is still running.
   public let previous: RunEnd?
+  /// What the previous run knew at its last heartbeat; nil if there is none, or its record cannot be read.
+  public let priorRun: PriorRun?
   /// How many consecutive runs, up to the previous one, failed before they left ``Activity/starting``.
   public let consecutiveLaunchFailures: Int
 
   private struct State {
     var record: LaunchRecord
-    /// Whether this run is recorded.
-    var isOn: Bool
+    /// Why this run is not recorded; nil if it is.
+    var notRecording: NotRecording?
   }
 
   private let store: any PriorRunStore
@@ -41,6 +50,10 @@ public final class LaunchReason: Sendable {
   private let heartbeatThread = HeartbeatThread()
   /// When the next heartbeat is due, in nanoseconds since boot.
   private let nextTick = AtomicWord()
+
+  /// How long a program may go on after a request to terminate until it has survived it, in nanoseconds: longer than
+  /// `DefaultTimeoutStopSec` of systemd, 90 s.
+  private let longestStop: UInt64
 
   /// Only one run of a process is recorded.
   private static let isClaimed = AtomicWord()
@@ -76,45 +89,48 @@ public final class LaunchReason: Sendable {
     crashDetector: (() -> Bool)? = nil,
     policy: Policy = .evidence,
     heartbeat: Heartbeat = .thread,
-    folders: SystemFolders
+    folders: SystemFolders,
+    longestStop: UInt64 = 100_000_000_000
   ) {
     let prior = Self.loadPrior(from: store, policy: policy)
     var evidence = LaunchEvidence()
-    if prior != .notLoaded {
+    var reason: NotRecording?
+    if case .notLoaded(let why) = prior {
+      reason = why
+    } else {
       evidence = Self.evidence(for: prior, appVersion, folders, crashDetector: crashDetector)
     }
     let decision = LaunchDecision(prior, evidence, policy)
     startup = decision.startup
     previous = decision.previous
     consecutiveLaunchFailures = decision.consecutiveLaunchFailures
+    if case .found(let record) = prior { priorRun = PriorRun(record) } else { priorRun = nil }
     self.store = store
     self.folders = folders
-    let isOn = prior != .notLoaded && startup != .concurrentInstance
+    self.longestStop = longestStop
+    if case .found = prior, evidence.priorIsAlive, startup == .concurrentInstance { reason = .otherInstance }
     var record = LaunchRecord()
     record.run = evidence.current
     record.launchFailures = UInt32(clamping: consecutiveLaunchFailures)
     // With the highest bit clear, a word of zeros is never a mark; see LaunchPage.
     record.tag = CurrentProgram.randomNumber >> 1
-    state = State(record: record, isOn: isOn)
-    if isOn { start(heartbeat) }
+    state = State(record: record, notRecording: reason)
+    if reason == nil { start(heartbeat) }
     sendMarks()
   }
 
-  deinit {
-    heartbeatThread.stop()
-  }
-
   private func start(_ heartbeat: Heartbeat) {
+    LaunchHandlers.begin()
     let reading = reading()
     nextTick.value = reading.bootTime + Self.interval
     change(.power) { record in
       record.last = reading
       record.oomKillsAtStart = reading.oomKills
     }
-    let (isOn, tag) = lock.withLock { (state.isOn, state.record.tag) }
-    guard isOn else { return }
-    (store as? FileRunStore)?.watch(tag: tag)
-    if heartbeat == .thread { heartbeatThread.start { [weak self] in self?.tick() } }
+    guard isRecording else { return }
+    (store as? FileRunStore)?.watch(tag: lock.withLock { state.record.tag })
+    // The thread keeps this object alive: a run is recorded even if the program drops it.
+    if heartbeat == .thread { heartbeatThread.start { self.tick() } }
   }
 }
 
@@ -123,6 +139,14 @@ public final class LaunchReason: Sendable {
 extension LaunchReason {
   /// The time between heartbeats, in nanoseconds; signs of an OOM kill seldom appear earlier.
   private static let interval: UInt64 = 1_000_000_000
+
+  /// Whether this run is recorded.
+  public var isRecording: Bool { notRecording == nil }
+
+  /// Why this run is not recorded; nil if it is.
+  public var notRecording: NotRecording? {
+    LaunchHandlers.hasForked ? .forkedChild : lock.withLock { state.notRecording }
+  }
 
   /// Records what the program is doing from now on; takes microseconds, on any thread.
   public func set(_ activity: Activity) {
@@ -141,7 +165,12 @@ extension LaunchReason {
     let now = Clock.sinceBoot()
     guard now >= due, !LaunchHandlers.hasForked, nextTick.compareExchange(due, now + Self.interval) else { return }
     let reading = reading()
-    change { $0.last = reading }
+    var isStopping = false
+    change { record in
+      record.last = reading
+      isStopping = record.activity == .stopping
+    }
+    LaunchHandlers.isAlive(stoppingSince: isStopping ? 0 : now - min(now, longestStop))
   }
 
   /// Records that the program exits now, for programs that call `_exit` or have a store of their own.
@@ -153,7 +182,7 @@ extension LaunchReason {
   public func stop() {
     heartbeatThread.stop()
     change(.power) { $0.isStopped = true }
-    lock.withLock { state.isOn = false }
+    lock.withLock { state.notRecording = state.notRecording ?? .stopped }
   }
 
   /// Records that the program hangs, as its own watchdog has detected.
@@ -169,22 +198,32 @@ extension LaunchReason {
   /// Installs signal handlers that mark crashes and termination requests, and then continue as before: an earlier handler,
   /// such as the backtracer of the Swift runtime, is called, and without one the signal terminates the process.
   ///
-  /// They run on the thread's alternate stack, if it has one; the calling thread gets one. They write to a
-  /// ``FileRunStore`` only.
+  /// Recorded are crashes, requests to terminate (SIGTERM; SIGINT, SIGHUP and SIGQUIT if the program does not handle them)
+  /// and the other signals that terminate a program, such as SIGPIPE and SIGALRM. A request that the program survives by
+  /// 100 seconds no longer counts, unless it is ``Activity/stopping``.
+  ///
+  /// They run on the thread's alternate stack, if it has one; the calling thread gets one, other threads by
+  /// ``prepareThread()``. They write to a ``FileRunStore`` only.
   public func installSignalHandlers() {
-    guard lock.withLock({ state.isOn }), !LaunchHandlers.hasForked else { return }
+    guard isRecording else { return }
     LaunchHandlers.installSignalHandlers()
+  }
+
+  /// Gives the calling thread an alternate signal stack, if it has none: without one, the kernel kills a program whose
+  /// thread overflows its stack before any handler can record that.
+  public static func prepareThread() {
+    LaunchHandlers.prepareThread()
   }
 
   private func change(_ durability: Durability = .process, _ edit: (inout LaunchRecord) -> Void) {
     guard !LaunchHandlers.hasForked else { return }
     lock.withLock {
-      guard state.isOn else { return }
+      guard state.notRecording == nil else { return }
       edit(&state.record)
       do {
         try store.save(PriorRun(state.record), durability: durability)
       } catch {
-        state.isOn = false
+        state.notRecording = .failed("\(error)")
         Self.warn("cannot record this launch: \(error)")
       }
     }
@@ -207,7 +246,9 @@ extension LaunchReason {
 
 extension LaunchReason {
   private static func loadPrior(from store: any PriorRunStore, policy: Policy) -> PriorRecord {
-    guard policy != .off, !CurrentProgram.isTestHost, isClaimed.exchange(1) == 0 else { return .notLoaded }
+    guard policy != .off else { return .notLoaded(.disabled) }
+    guard !CurrentProgram.isTestHost else { return .notLoaded(.unitTestHost) }
+    guard isClaimed.exchange(1) == 0 else { return .notLoaded(.secondInProcess) }
     do {
       return try store.load().map { .found($0.record) } ?? .missing
     } catch RunStoreError.heldByAnotherProcess {
@@ -224,15 +265,18 @@ extension LaunchReason {
     crashDetector: (() -> Bool)?
   ) -> LaunchEvidence {
     var evidence = LaunchEvidence()
-    evidence.current = folders.currentRun(appVersion: appVersion)
-    guard case .found(let record) = prior else { return evidence }
+    evidence.current = LaunchRecord.stored(folders.currentRun(appVersion: appVersion))
+    guard case .found(let record) = prior else {
+      evidence.current.logEnd = folders.searchLog(for: nil).newest
+      return evidence
+    }
     let run = record.run
-    evidence.priorIsAlive = run.bootID == evidence.current.bootID && folders.isAlive(run)
+    let isSameBoot = run.bootID == evidence.current.bootID
+    evidence.priorIsAlive = isSameBoot && folders.isAlive(run)
+    evidence.daemonIsAlive = folders.daemonLives(of: record)
     evidence.crashWasDetected = crashDetector?() ?? false
     evidence.oomKills = MemoryCgroup.oomKills(of: evidence.current.cgroup)
-    if run.bootID == evidence.current.bootID, !evidence.priorIsAlive {
-      evidence.loggedKill = folders.loggedKill(of: run)
-    }
+    (evidence.logged, evidence.current.logEnd) = folders.searchLog(for: record)
     return evidence
   }
 

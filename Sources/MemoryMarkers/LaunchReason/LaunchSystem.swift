@@ -1,7 +1,13 @@
-#if LaunchReason
+#if LaunchReason && os(Linux)
 
 import CLaunchReason
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 import LaunchRecords
 
 // The only file that imports CLaunchReason; it returns values instead of buffers and codes.
@@ -20,29 +26,38 @@ enum LaunchHandlers {
     _ = hw_launch_watch(
       hw_launch_words(
         crash: word(LaunchPage.crashWord), exit: word(LaunchPage.exitWord), request: word(LaunchPage.requestWord),
-        tag: tag, page: start, size: page.count, file: file
+        fork: word(LaunchPage.forkWord), tag: tag, page: start, size: page.count, file: file
       )
     )
   }
 
-  /// Whether this process was forked from the one that called ``watch(_:file:tag:)``.
+  /// Notices forks from now on; called once in a process.
+  static func begin() { _ = hw_launch_begin() }
+
+  /// Whether this process was forked from the one that called ``begin()``.
   static var hasForked: Bool { hw_launch_has_forked() != 0 }
 
+  /// Removes the marks that the process has outlived: that of a fork, and that of a request before a time.
+  static func isAlive(stoppingSince time: UInt64) { hw_launch_is_alive(time) }
+
   static func installSignalHandlers() { hw_launch_install_handlers() }
+
+  /// Gives the calling thread an alternate stack.
+  static func prepareThread() { hw_launch_provide_stack() }
 }
 
 /// The file of a launch record.
 enum LaunchRecordFile {
   /// The path; nil if no folder can be determined.
-  static func path(in folder: String?, of instance: String?) -> String? {
+  static func path(in folder: String?, of instance: String?, number: UInt32) -> String? {
     let path = text(capacity: Int(PATH_MAX)) { buffer, size in
-      withCString(folder) { folder in withCString(instance) { hw_record_path(folder, $0, buffer, size) } }
+      withCString(folder) { folder in withCString(instance) { hw_record_path(folder, $0, number, buffer, size) } }
     }
     return path.isEmpty ? nil : path
   }
 
-  /// Opens or creates the file; returns -1 and sets `errno` on failure.
-  static func open(_ path: String) -> CInt { withCString(path) { hw_record_open($0) } }
+  /// Opens the file, or creates it; returns -1 and sets `errno` on failure.
+  static func open(_ path: String, isNew: Bool) -> CInt { withCString(path) { hw_record_open($0, isNew ? 1 : 0) } }
 
   /// Creates the missing folders of a path, accessible to their user only.
   ///
@@ -110,6 +125,11 @@ enum ProcFile {
   static func isAlive(_ pid: Int32, startTime: UInt64, in proc: String) -> Bool {
     withCString(proc) { hw_process_lives($0, pid, startTime) } != 0
   }
+
+  /// Whether a process with this pid lives that has a session of its own and did not start before.
+  static func sessionLeaderLives(_ pid: Int32, since startTime: UInt64, in proc: String) -> Bool {
+    withCString(proc) { hw_session_leader_lives($0, pid, startTime) } != 0
+  }
 }
 
 /// The memory cgroup of a process.
@@ -133,19 +153,37 @@ enum MemoryCgroup {
 
 /// The kernel's log, `/dev/kmsg`.
 enum KernelLog {
-  /// The kind of the OOM kill of a process; nil if the log does not name it, or cannot be read.
+  /// What the log says about the end of a process.
+  enum Kill: Equatable {
+    /// Nothing: it cannot be read, or no longer has all records since the process was last known to be alive.
+    case unknown
+    /// The OOM killer of the kernel did not kill it.
+    case none
+    case named(LaunchReason.OOMKind)
+  }
+
+  /// Searches the log for an OOM kill.
   ///
-  /// `microseconds` is the start of the process, since boot.
-  static func oomKill(of pid: Int32, since microseconds: UInt64, in path: String) -> OOMKind? {
-    kind(withCString(path) { hw_log_kill($0, pid, microseconds) })
+  /// - Parameters:
+  ///   - path: The log.
+  ///   - pid: The process.
+  ///   - number: That of the newest record when the process started.
+  ///   - time: When the process was alive, in microseconds of the log's clock.
+  /// - Returns: What the log says, and the number of its newest record; nil if it cannot be read.
+  static func search(_ path: String, pid: Int32, since number: UInt64, alive time: UInt64) -> (
+    kill: Kill, newest: UInt64?
+  ) {
+    let log = withCString(path) { hw_log_search($0, pid, number, time) }
+    let kill: Kill = kind(log.kind).map { .named($0) } ?? (log.is_complete != 0 ? .none : .unknown)
+    return (kill, log.is_readable != 0 ? log.newest : nil)
   }
 
-  /// The same for one record.
-  static func oomKill(of pid: Int32, since microseconds: UInt64, record: String) -> OOMKind? {
-    kind(withCString(record) { hw_log_record_kill($0, record.utf8.count, pid, microseconds) })
+  /// The kind of the OOM kill in one record; nil if the record does not name the process.
+  static func oomKill(of pid: Int32, since number: UInt64, record: String) -> LaunchReason.OOMKind? {
+    kind(withCString(record) { hw_log_record_kill($0, record.utf8.count, pid, number) })
   }
 
-  private static func kind(_ code: CInt) -> OOMKind? {
+  private static func kind(_ code: CInt) -> LaunchReason.OOMKind? {
     switch code {
     case 1: .ownLimit
     case 2: .systemPressure

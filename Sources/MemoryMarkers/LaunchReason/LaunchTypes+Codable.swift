@@ -37,16 +37,16 @@ extension RunEnd: Codable {
       switch words.next() {
       case "exited": words.number().map { .exited(code: $0) }
       case "requested":
-        words.number().flatMap { signal in Sender(&words).map { .requested(signal: signal, sender: $0) } }
+        words.number().flatMap { signal in LaunchReason.Sender(&words).map { .requested(signal: signal, sender: $0) } }
       case "swift-trap": words.number().map { .swiftTrap(signal: $0, message: words.remainder()) }
       case "allocation-failure": .allocationFailure(bytes: words.next().flatMap { UInt64($0) })
       case "aborted": .aborted
       case "crashed": words.number().map { .crashed(signal: $0, coreDumped: words.next() == "core-dumped") }
       case "out-of-memory":
-        OOMKind(rawValue: words.next() ?? "").flatMap { kind in
-          Proof(rawValue: words.next() ?? "").map { .outOfMemory(kind, $0) }
+        LaunchReason.OOMKind(rawValue: words.next() ?? "").flatMap { kind in
+          LaunchReason.Proof(rawValue: words.next() ?? "").map { .outOfMemory(kind, $0) }
         }
-      case "killed": Killer(rawValue: words.next() ?? "").map { .killed(by: $0) }
+      case "killed": LaunchReason.Killer(rawValue: words.next() ?? "").map { .killed(by: $0) }
       case "hung": words.next().flatMap { Double($0) }.map { .hung(seconds: $0) }
       case "start-failed": words.number().map { .startFailed(errno: $0) }
       case "unknown": .unknown(words.remainder() ?? "")
@@ -57,7 +57,7 @@ extension RunEnd: Codable {
   }
 }
 
-extension Sender {
+extension LaunchReason.Sender {
   fileprivate var text: String {
     switch self {
     case .process(let pid): "process \(pid)"
@@ -107,10 +107,10 @@ extension StartupReason: Codable {
     let reason: Self? =
       switch first {
       case "out-of-memory":
-        Activity(word: words.next()).flatMap { activity in
-          Proof(rawValue: words.next() ?? "").map { .outOfMemory(activity, $0) }
+        LaunchReason.Activity(word: words.next()).flatMap { activity in
+          LaunchReason.Proof(rawValue: words.next() ?? "").map { .outOfMemory(activity, $0) }
         }
-      case "killed-unknown": Activity(word: words.next()).map { .killedUnknown($0) }
+      case "killed-unknown": LaunchReason.Activity(word: words.next()).map { .killedUnknown($0) }
       case "unknown": .unknown(words.remainder() ?? "")
       default: Self.plain.first { $0.word == first }
       }
@@ -119,7 +119,7 @@ extension StartupReason: Codable {
   }
 }
 
-extension Activity {
+extension LaunchReason.Activity {
   var word: String {
     switch self {
     case .starting: "starting"

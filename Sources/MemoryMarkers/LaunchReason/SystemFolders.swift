@@ -1,6 +1,12 @@
-#if LaunchReason
+#if LaunchReason && os(Linux)
 
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 import LaunchRecords
 
 /// The system files that are read; tests replace the folders.
@@ -36,14 +42,28 @@ package struct SystemFolders: Sendable {
     ProcFile.isAlive(run.pid, startTime: run.startTime, in: proc)
   }
 
-  /// The OOM kill of a run's process in the kernel's log.
+  /// Whether the daemon that a run became by daemon(3) lives.
+  func daemonLives(of record: LaunchRecord) -> Bool {
+    record.forkedChild.map { ProcFile.sessionLeaderLives($0, since: record.run.startTime, in: proc) } ?? false
+  }
+
+  /// What the kernel's log says about an earlier run of this boot, and the number of its newest record.
   ///
   /// The log contains pids of the initial pid namespace, so it is read in that namespace only, whose inode is fixed
   /// (PROC_PID_INIT_INO, include/linux/proc_ns.h).
-  func loggedKill(of run: LaunchRecord.Run) -> OOMKind? {
-    guard Self.inode(of: own + "/ns/pid") == 0xefff_fffc else { return nil }
-    let ticks = UInt64(max(1, sysconf(CInt(_SC_CLK_TCK))))
-    return KernelLog.oomKill(of: run.pid, since: run.startTime &* 1_000_000 / ticks, in: kernelLog)
+  func searchLog(for prior: LaunchRecord?) -> (kill: KernelLog.Kill, newest: UInt64?) {
+    guard Self.inode(of: own + "/ns/pid") == 0xefff_fffc else { return (.unknown, nil) }
+    let alive = prior.map { Self.logTime(of: $0.last.bootTime) } ?? 0
+    let found = KernelLog.search(kernelLog, pid: prior?.run.pid ?? 0, since: prior?.run.logEnd ?? 0, alive: alive)
+    return (prior?.run.logEnd == nil ? .unknown : found.kill, found.newest)
+  }
+
+  /// A lower bound of the log's clock at a time since boot, in microseconds: that clock stops while the machine is
+  /// suspended, and is not adjusted as the others are, by at most 0.05 % (adjtimex(2)).
+  private static func logTime(of bootTime: UInt64) -> UInt64 {
+    let now = Clock.sinceBoot()
+    let error = 60_000_000_000 + now / 1000 + (now - min(now, Clock.running()))
+    return (bootTime - min(bootTime, error)) / 1000
   }
 
   private static func inode(of path: String) -> UInt64 {

@@ -1,6 +1,12 @@
 #if LoopHunter
 
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Detects endless loops across calls, such as an observer that changes what it observes, or an endless retry.
 ///

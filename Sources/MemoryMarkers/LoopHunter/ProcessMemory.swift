@@ -1,6 +1,12 @@
 #if LoopHunter
 
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// The memory of this process.
 enum ProcessMemory {

@@ -17,7 +17,7 @@ struct JSONStore: PriorRunStore {
     return try JSONDecoder().decode(PriorRun.self, from: data)
   }
 
-  func save(_ run: PriorRun, durability: Durability) throws {
+  func save(_ run: PriorRun, durability: LaunchReason.Durability) throws {
     if failing == "save" { throw StoreError(call: "save") }
     try JSONEncoder().encode(run).write(to: URL(filePath: path), options: .atomic)
   }

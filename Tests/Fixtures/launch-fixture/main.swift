@@ -1,7 +1,8 @@
 // Records its launches, and ends in the way that its arguments select:
 //   launch-fixture FOLDER VERSION END [ACTIVITY [DETAIL]]
 // It prints why it was started and how the previous run ended, with FIXTURE_ERRORS also warnings. FIXTURE_PROC and
-// FIXTURE_LOG replace /proc and /dev/kmsg, FIXTURE_POLICY the policy; with FIXTURE_STORE the record is kept as JSON.
+// FIXTURE_LOG replace /proc and /dev/kmsg, FIXTURE_POLICY the policy, FIXTURE_STOP the milliseconds after which a request
+// no longer counts; with FIXTURE_STORE the record is kept as JSON.
 
 import Glibc
 import MemoryMarkers
@@ -24,7 +25,7 @@ var folders = SystemFolders()
 folders.proc = variable("FIXTURE_PROC") ?? folders.proc
 folders.kernelLog = variable("FIXTURE_LOG") ?? folders.kernelLog
 
-let policy: Policy =
+let policy: LaunchReason.Policy =
   switch variable("FIXTURE_POLICY") {
   case "elimination": .elimination
   case "off": .off
@@ -43,9 +44,18 @@ if arguments[3] == "handler" {
   say("startup=\(launch.startup)")
   exit(0)
 }
+if arguments[3] == "path" {
+  say(FileRunStore(instance: "fixture").path ?? "none")
+  exit(0)
+}
+if arguments[3] == "released" {
+  say("startup=\(LaunchReason(store: store, appVersion: arguments[2]).startup)")
+  wait()
+}
 let launch = LaunchReason(
   store: store, appVersion: arguments[2], policy: policy, heartbeat: detail == "thread" ? .thread : .manual,
-  folders: folders
+  folders: folders,
+  longestStop: variable("FIXTURE_STOP").flatMap { UInt64($0) }.map { $0 * 1_000_000 } ?? 100_000_000_000
 )
 say("startup=\(launch.startup)")
 say("previous=\(launch.previous.map { "\($0)" } ?? "none")")
@@ -71,13 +81,44 @@ func recurse(_ depth: Int) -> Int {
   }
 }
 
+/// Runs a function on a new thread, and waits for its end.
+func onThread(_ body: @escaping () -> Void) {
+  final class Work {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  let work = Unmanaged.passRetained(Work(body)).toOpaque()
+  pthread_create(
+    &thread, nil,
+    { work in
+      if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
+      return nil
+    }, work)
+  pthread_join(thread, nil)
+}
+
 func wait() -> Never {
   say("ready")
   while true { pause() }
 }
 
+/// Looked up at run time, because Swift does not import fork(2).
+func fork() -> Int32 {
+  typealias Fork = @convention(c) () -> Int32
+  guard let symbol = dlsym(nil, "fork") else { exit(2) }
+  return unsafeBitCast(symbol, to: Fork.self)()
+}
+
 switch arguments[3] {
 case "return": break
+case "knows":
+  // What is known of the previous run, and whether this one is recorded.
+  let prior = launch.priorRun
+  say("recording=\(launch.isRecording) \(launch.notRecording.map { "\($0)" } ?? "")")
+  say("prior=\(prior.map { "\($0.appVersion) \($0.processID) \($0.activity)" } ?? "none")")
+  say("memory=\(prior?.resident ?? 0) \(prior?.peakResident ?? 0) \(prior?.memoryLimit ?? 0)")
+  say("seen=\(prior?.lastSeen ?? 0)")
 case "exit": exit(Int32(detail) ?? 0)
 case "quick-exit": quick_exit(0)
 case "note-exit":
@@ -103,6 +144,33 @@ case "recovered":
   signal(SIGSEGV) { _ in _ = write(1, "recovered\n", 10) }
   launch.installSignalHandlers()
   raise(SIGSEGV)
+  wait()
+case "thread-overflow":
+  launch.installSignalHandlers()
+  onThread {
+    if detail == "prepared" { LaunchReason.prepareThread() }
+    say("\(recurse(0))")
+  }
+case "signal":
+  launch.installSignalHandlers()
+  raise(Int32(detail) ?? 0)
+case "survives":
+  // Its own handler returns.
+  signal(SIGTERM) { _ in _ = write(1, "survived\n", 9) }
+  launch.installSignalHandlers()
+  say("ready")
+  while true {
+    usleep(10_000)
+    launch.tick()
+  }
+case "child-eats":
+  let child = fork()
+  if child == 0 { exhaustMemory() }
+  waitpid(child, nil, 0)
+case "daemon":
+  guard daemon(1, 1) == 0 else { exit(2) }
+  launch.set(.active)
+  say("daemon=\(getpid()) recording=\(launch.isRecording)")
   wait()
 case "request":
   launch.installSignalHandlers()
@@ -135,10 +203,8 @@ case "second":
   second.set(.stopping)
   wait()
 case "fork":
-  // Nothing that the child does affects the record. Looked up at run time, because Swift does not import fork(2).
-  typealias Fork = @convention(c) () -> Int32
-  guard let symbol = dlsym(nil, "fork") else { exit(2) }
-  let child = unsafeBitCast(symbol, to: Fork.self)()
+  // Nothing that the child does affects the record.
+  let child = fork()
   if child == 0 {
     launch.set(.stopping)
     launch.stop()
@@ -151,9 +217,7 @@ case "fork":
 case "orphan":
   // The child outlives the parent; it must not keep the lock.
   let parent = getpid()
-  typealias Fork = @convention(c) () -> Int32
-  guard let symbol = dlsym(nil, "fork") else { exit(2) }
-  let child = unsafeBitCast(symbol, to: Fork.self)()
+  let child = fork()
   if child == 0 {
     while getppid() == parent { usleep(1000) }
     wait()

@@ -41,7 +41,7 @@ struct FileRunStoreTests {
       #expect(throws: RunStoreError.heldByAnotherProcess) { try FileRunStore(folder: path, instance: "a").load() }
       #expect(try FileRunStore(folder: path, instance: "b").load() == nil)
     }
-    #expect(try loadWhenUnlocked(FileRunStore(folder: path, instance: "a")) == run("2"))
+    #expect(try loadWhenUnlocked(FileRunStore(folder: path, instance: "a"))?.appVersion == "2")
   }
 
   @Test("The path is the same for each start, and no name leads out of the folder")
@@ -50,7 +50,20 @@ struct FileRunStoreTests {
     #expect(FileRunStore(folder: "/x", instance: "api").path == FileRunStore(folder: "/x", instance: "api").path)
     #expect(FileRunStore(folder: "/x", instance: "../a b/é").path == "/x/.._a_b___.launch")
     #expect(FileRunStore(folder: "/x", instance: "").path == "/x/_.launch")
+    #expect(LaunchRecordFile.path(in: "/x", of: "api", number: 2) == "/x/api+2.launch")
     #expect(FileRunStore.default.path == FileRunStore().path)
+  }
+
+  @Test(
+    "A folder that is not an absolute path is ignored",
+    arguments: [
+      (["XDG_STATE_HOME": "state", "HOME": "/home/a"], "/home/a/.local/state/highwater/fixture.launch"),
+      (["STATE_DIRECTORY": "a", "XDG_STATE_HOME": "/b"], "/b/highwater/fixture.launch"),
+      (["STATE_DIRECTORY": "/a:/c", "XDG_STATE_HOME": "/b"], "/a/highwater/fixture.launch"), (["HOME": ""], "none"),
+    ] as [([String: String], String)]
+  )
+  func relativeFolder(variables: [String: String], path: String) throws {
+    #expect(try LaunchFixture(variables: variables).start("path").lines() == [path])
   }
 
   @Test("Only the user can access the folders and the file")
@@ -68,9 +81,9 @@ struct FileRunStoreTests {
 
   @Test("A file that is not a record is not changed")
   func foreign() throws {
-    try folder.write(String(repeating: "long ", count: 2000), to: "a.launch")
-    #expect(throws: RunStoreError.corrupt) { try FileRunStore(folder: folder.path, instance: "a").load() }
-    #expect(throws: RunStoreError.corrupt) {
+    let foreign = RunStoreError.foreign(path: try folder.write(String(repeating: "long ", count: 2000), to: "a.launch"))
+    #expect(throws: foreign) { try FileRunStore(folder: folder.path, instance: "a").load() }
+    #expect(throws: foreign) {
       try FileRunStore(folder: folder.path, instance: "a").save(run("1"), durability: .process)
     }
     #expect(folder.bytes(of: "a.launch").count == 10_000)

@@ -41,7 +41,7 @@ private struct Case: CustomTestStringConvertible {
   let title: String
   var record = prior()
   var evidence = MemoryMarkersTests.evidence()
-  var policy = Policy.evidence
+  var policy = LaunchReason.Policy.evidence
   let startup: StartupReason
   let end: RunEnd?
 
@@ -53,12 +53,12 @@ struct LaunchDecisionTests {
   @Test(
     "Rows 0 to 3: without a record, or while the previous run is alive, its end is not reported",
     arguments: [
-      (.notLoaded, .notEvaluated), (.missing, .firstLaunch), (.locked, .concurrentInstance),
+      (.notLoaded(.disabled), .notEvaluated), (.missing, .firstLaunch), (.locked, .concurrentInstance),
       (.unreadable("the record is damaged"), .unknown("the record is damaged")),
     ] as [(PriorRecord, StartupReason)]
   )
   func withoutRecord(prior: PriorRecord, startup: StartupReason) {
-    for policy in [Policy.evidence, .elimination] {
+    for policy in [LaunchReason.Policy.evidence, .elimination] {
       let decision = LaunchDecision(prior, evidence { $0.crashWasDetected = true }, policy)
       #expect(decision.startup == startup)
       #expect(decision.previous == nil)
@@ -131,7 +131,7 @@ struct LaunchDecisionTests {
       record: prior { $0.run.bootID = "earlier" },
       evidence: evidence {
         $0.oomKills = 9
-        $0.loggedKill = .ownLimit
+        $0.logged = .named(.ownLimit)
       }, startup: .restartOfMachine, end: .unknown("the machine was restarted")),
     Case(
       title: "10: recording was stopped", record: prior { $0.isStopped = true }, startup: .notMonitored,
@@ -143,15 +143,47 @@ struct LaunchDecisionTests {
         $0.last.bootTime = 5_500_000_000
       }, startup: .hang, end: .hung(seconds: 3.5)),
     Case(
-      title: "12: the counter of the same cgroup rose", evidence: evidence { $0.oomKills = 6 },
-      startup: .outOfMemory(.active, .cgroupCounter), end: .outOfMemory(.ownLimit, .cgroupCounter)),
+      title: "13: the counter of the same cgroup rose, which counts other processes, too",
+      evidence: evidence { $0.oomKills = 6 }, startup: .outOfMemory(.active, .inferred),
+      end: .outOfMemory(.ownLimit, .inferred)),
     Case(
-      title: "12: it rose without a limit", record: prior { $0.last.limit = nil },
-      evidence: evidence { $0.oomKills = 6 }, startup: .outOfMemory(.active, .cgroupCounter),
-      end: .outOfMemory(.systemPressure, .cgroupCounter)),
+      title: "13: it rose without a limit", record: prior { $0.last.limit = nil },
+      evidence: evidence { $0.oomKills = 6 }, startup: .outOfMemory(.active, .inferred),
+      end: .outOfMemory(.systemPressure, .inferred)),
+    Case(
+      title: "12: a complete log without the pid refutes the counter and the limit",
+      record: prior { $0.last.resident = 99 << 20 },
+      evidence: evidence {
+        $0.oomKills = 6
+        $0.logged = .none
+      }, startup: .killedUnknown(.active), end: .killed(by: .unknown)),
+    Case(
+      title: "8: a request that the program's handler survived, until it exits or says that it stops",
+      record: prior { $0.request = LaunchRecord.Request(signal: 15, sender: .kernel, hasReturned: true) },
+      evidence: evidence { $0.oomKills = 6 }, startup: .killedUnknown(.active), end: .killed(by: .unknown)),
+    Case(
+      title: "8: the same while stopping",
+      record: prior {
+        $0.activity = .stopping
+        $0.request = LaunchRecord.Request(signal: 15, sender: .kernel, hasReturned: true)
+      }, startup: .requested, end: .requested(signal: 15, sender: .kernel)),
+    Case(
+      title: "a daemon: its child lives", record: prior { $0.forkedChild = 300 },
+      evidence: evidence { $0.daemonIsAlive = true }, startup: .concurrentInstance, end: nil),
+    Case(
+      title: "it forked after its last heartbeat", record: prior { $0.forkedChild = 300 },
+      evidence: evidence { $0.oomKills = 6 },
+      startup: .unknown("it forked, and ended without a mark: a daemon creates LaunchReason after daemon(3)"),
+      end: .unknown("it forked, and ended without a mark: a daemon creates LaunchReason after daemon(3)")),
+    Case(
+      title: "a run that never reported its activity was active after a minute",
+      record: prior {
+        $0.activity = .starting
+        $0.last.bootTime = 60_000_000_001
+      }, startup: .killedUnknown(.active), end: .killed(by: .unknown)),
     Case(
       title: "12: the log names the pid, idle", record: prior { $0.activity = .idle },
-      evidence: evidence { $0.loggedKill = .systemPressure }, startup: .outOfMemory(.idle, .kernelLogPid),
+      evidence: evidence { $0.logged = .named(.systemPressure) }, startup: .outOfMemory(.idle, .kernelLogPid),
       end: .outOfMemory(.systemPressure, .kernelLogPid)),
     Case(
       title: "12: another cgroup's counter proves nothing",
@@ -234,24 +266,36 @@ struct LaunchDecisionTests {
     record.isStopped = false
     #expect(startup() == .hang)
     record.hangBegan = nil
-    #expect(startup() == .outOfMemory(.active, .cgroupCounter))
-    found.oomKills = 5
     #expect(startup() == .outOfMemory(.active, .inferred))
+    found.logged = .named(.ownLimit)
+    #expect(startup() == .outOfMemory(.active, .kernelLogPid))
   }
 
-  @Test("A proven OOM kill is the previous end, whatever the startup reason; only a crash takes precedence")
+  @Test("An OOM kill that the log proves is the previous end, whatever the startup reason")
   func provenEnd() {
-    let proven = evidence { $0.oomKills = 6 }
-    let end = RunEnd.outOfMemory(.ownLimit, .cgroupCounter)
-    let records: [LaunchRecord] = [
-      prior { $0.last.tracer = 7 }, prior { $0.run.kernelRelease = "6.0" },
-      prior { $0.run.appVersion = "0.9" }, prior { $0.exit = LaunchRecord.Exit(code: 0) },
-      prior { $0.request = LaunchRecord.Request(signal: 15, sender: .unknown) }, prior { $0.isStopped = true },
-      prior { $0.hangBegan = 1 },
-    ]
-    for record in records { #expect(LaunchDecision(.found(record), proven, .evidence).previous == end) }
-    #expect(LaunchDecision(.found(prior { $0.crash = 6 }), proven, .evidence).previous == .aborted)
+    let proven = evidence { $0.logged = .named(.ownLimit) }
+    for record in Self.marked + [prior { $0.crash = 6 }] {
+      #expect(LaunchDecision(.found(record), proven, .evidence).previous == .outOfMemory(.ownLimit, .kernelLogPid))
+    }
   }
+
+  @Test("A counter that rose never beats a mark of another end")
+  func counterIsNoProof() {
+    for record in Self.marked + [prior { $0.crash = 6 }] {
+      let decision = LaunchDecision(.found(record), evidence { $0.oomKills = 6 }, .evidence)
+      if case .outOfMemory = decision.startup { Issue.record("\(record)") }
+      if record.crash != nil { #expect(decision.previous == .aborted) }
+      if record.exit != nil { #expect(decision.previous == .exited(code: 0)) }
+      if record.request != nil { #expect(decision.previous == .requested(signal: 15, sender: .unknown)) }
+    }
+  }
+
+  private static let marked: [LaunchRecord] = [
+    prior { $0.last.tracer = 7 }, prior { $0.run.kernelRelease = "6.0" },
+    prior { $0.run.appVersion = "0.9" }, prior { $0.exit = LaunchRecord.Exit(code: 0) },
+    prior { $0.request = LaunchRecord.Request(signal: 15, sender: .unknown) }, prior { $0.isStopped = true },
+    prior { $0.hangBegan = 1 },
+  ]
 
   @Test(
     "A run that failed during its launch counts as a failed launch, and any other resets the count",

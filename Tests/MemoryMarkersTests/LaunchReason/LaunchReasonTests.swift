@@ -66,6 +66,13 @@ struct LaunchReasonTests {
         mode: "fault", end: .signaled(SIGSEGV), startup: .crash, previous: .crashed(signal: SIGSEGV, coreDumped: false)
       ),
       Ending(
+        mode: "thread-overflow", detail: "prepared", end: .signaled(SIGSEGV), startup: .crash,
+        previous: .crashed(signal: SIGSEGV, coreDumped: false)),
+      // Not detected, as documented.
+      Ending(
+        mode: "thread-overflow", end: .signaled(SIGSEGV), startup: .killedUnknown(.active),
+        previous: .killed(by: .unknown)),
+      Ending(
         mode: "overflow", activity: "idle", end: .signaled(SIGSEGV), startup: .crash,
         previous: .crashed(signal: SIGSEGV, coreDumped: false)),
     ]
@@ -77,11 +84,35 @@ struct LaunchReasonTests {
   }
 
   @Test(
+    "Signals that terminate a program without being a crash are reported",
+    arguments: [SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO, SIGPWR])
+  func otherSignals(signal: CInt) throws {
+    #expect(try fixture.run("signal", activity: "active", detail: "\(signal)") == .signaled(signal))
+    #expect(try fixture.next() == Report(.crash, .crashed(signal: signal, coreDumped: false)))
+  }
+
+  @Test("A SIGTERM that the program survives does not count, from the moment at which it has survived it")
+  func survived() throws {
+    for stop in ["60000", "0"] {
+      fixture.variables["FIXTURE_STOP"] = stop
+      let program = try fixture.start("survives", activity: "active")
+      _ = program.lines(upTo: "ready")
+      program.send(SIGTERM)
+      _ = program.lines(upTo: "survived")
+      if stop != "0" { while fixture.entry?.record.request?.hasReturned != true { usleep(1000) } }
+      while stop == "0", fixture.entry?.record.request != nil { usleep(50_000) }
+      program.send(SIGKILL)
+      program.end()
+      #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
+    }
+  }
+
+  @Test(
     "A plain SIGKILL has an unknown sender, and is reported with the activity",
     arguments: ["", "active", "idle", "stopping"])
   func plainKill(activity: String) throws {
     #expect(try fixture.kill("wait", activity: activity) == .signaled(SIGKILL))
-    let reported: Activity =
+    let reported: LaunchReason.Activity =
       ["": .starting, "active": .active, "idle": .idle, "stopping": .stopping][activity] ?? .active
     #expect(
       try fixture.next()

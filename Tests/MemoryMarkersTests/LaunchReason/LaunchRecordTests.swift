@@ -38,16 +38,40 @@ struct LaunchRecordTests {
     #expect(fixture.entry?.record.activity == .active)
   }
 
-  @Test("While the previous run is alive, another instance reports that and does not change the record")
-  func concurrent() throws {
-    let program = try fixture.start("wait", activity: "active")
-    _ = program.lines(upTo: "ready")
+  @Test("An instance that starts beside another is recorded on its own, and is the previous run of the next one")
+  func rolling() throws {
+    let old = try fixture.start("request", activity: "active")
+    _ = old.lines(upTo: "ready")
     let before = fixture.folder.bytes(of: "fixture.launch")
-    #expect(try fixture.next() == Report(.concurrentInstance, nil))
+    let new = try fixture.start("wait", version: "2.0", activity: "idle")
+    #expect(Report(new) == Report(.concurrentInstance, nil))
+    _ = new.lines(upTo: "ready")
     #expect(fixture.folder.bytes(of: "fixture.launch") == before)
-    program.send(SIGKILL)
-    program.end()
-    #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
+    old.send(SIGTERM)
+    old.end()
+    // The old one has ended, but the last start is alive.
+    let third = try fixture.start("wait", version: "2.0", activity: "active")
+    #expect(Report(third) == Report(.concurrentInstance, nil))
+    _ = third.lines(upTo: "ready")
+    for program in [new, third] {
+      program.send(SIGKILL)
+      program.end()
+    }
+    #expect(try fixture.next(version: "2.0") == Report(.killedUnknown(.active), .killed(by: .unknown)))
+    #expect(try fixture.next(version: "2.0") == Report(.cleanExit, .exited(code: 0)))
+  }
+
+  @Test("A new instance that fails beside the old one is reported to the next, and its failures are counted")
+  func failingBesideAnother() throws {
+    let old = try fixture.start("wait", activity: "active")
+    _ = old.lines(upTo: "ready")
+    #expect(try fixture.run("fault") == .signaled(SIGSEGV))
+    for failures in 1...2 {
+      let program = try fixture.start("fault")
+      #expect(
+        Report(program) == Report(.crash, .crashed(signal: SIGSEGV, coreDumped: false), failures: failures))
+      program.end()
+    }
   }
 
   @Test("A second start in one process is not evaluated, and does not change the record")
@@ -75,7 +99,44 @@ struct LaunchRecordTests {
     let child = try #require(line.hasPrefix("child=") ? pid_t(line.dropFirst(6)) : nil)
     defer { kill(child, SIGKILL) }
     #expect(program.end() == .exited(0))
-    #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
+    let forked = "it forked, and ended without a mark: a daemon creates LaunchReason after daemon(3)"
+    #expect(try fixture.next() == Report(.unknown(forked), .unknown(forked)))
+  }
+
+  @Test("A program that becomes a daemon after its launch is not recorded any more, which both sides report")
+  func daemon() throws {
+    let program = try fixture.start("daemon")
+    let line = try #require(program.lines(upTo: "ready").last)
+    let child = try #require(line.hasPrefix("daemon=") ? pid_t(line.dropFirst(7).prefix { $0 != " " }) : nil)
+    defer { kill(child, SIGKILL) }
+    #expect(line.hasSuffix("recording=false"))
+    #expect(program.end() == .exited(0))
+    #expect(try fixture.next() == Report(.concurrentInstance, nil))
+  }
+
+  @Test("What the previous run knew is readable, and whether this run is recorded")
+  func priorRun() throws {
+    let first = try fixture.start("knows")
+    #expect(first.lines().suffix(4).prefix(2) == ["recording=true ", "prior=none"])
+    #expect(try fixture.kill("wait", activity: "idle") == .signaled(SIGKILL))
+    let last = try #require(fixture.entry?.record)
+    let lines = try fixture.start("knows", version: "1.1").lines().suffix(4)
+    #expect(
+      lines == [
+        "recording=true ", "prior=1.0 \(last.run.pid) idle",
+        "memory=\(last.last.resident) \(last.last.peakResident) \(last.last.limit ?? 0)",
+        "seen=\(Double(last.last.wallTime) / 1e9)",
+      ])
+    fixture.variables["FIXTURE_POLICY"] = "off"
+    #expect(try fixture.start("knows").lines().suffix(4).first == "recording=false disabled")
+  }
+
+  @Test("A run is recorded after the object was released")
+  func released() throws {
+    let program = try fixture.start("released")
+    _ = program.lines(upTo: "ready")
+    let first = try #require(fixture.entry?.record.last.bootTime)
+    while fixture.entry?.record.last.bootTime == first { usleep(50_000) }
   }
 
   @Test("A program that replaces itself with exec is an upgrade if the version changed, else a clean exit")
@@ -102,9 +163,28 @@ struct LaunchRecordTests {
       try fixture.next() == Report(.killedUnknown(.starting), .killed(by: .unknown), failures: 1))
   }
 
+  @Test("A file that is empty or longer than a record is a damaged record, and is replaced", arguments: [0, 5000])
+  func length(length: Int) throws {
+    try fixture.run("return")
+    var bytes = fixture.folder.bytes(of: "fixture.launch")
+    bytes += [UInt8](repeating: 1, count: 1000)
+    try fixture.folder.write(Array(bytes.prefix(length)), to: "fixture.launch")
+    #expect(try fixture.next() == Report(.unknown("the record is damaged"), nil))
+    #expect(fixture.folder.bytes(of: "fixture.launch").count == LaunchPage.size)
+    #expect(try fixture.next() == Report(.cleanExit, .exited(code: 0)))
+  }
+
+  @Test("A version of any length is compared, in its first 256 bytes")
+  func longVersion() throws {
+    let version = String(repeating: "é", count: 200)
+    #expect(try fixture.next(version: version) == Report(.firstLaunch, nil))
+    #expect(try fixture.next(version: version) == Report(.cleanExit, .exited(code: 0)))
+    #expect(try fixture.next(version: "2" + version)?.startup == "\(StartupReason.appUpgrade)")
+  }
+
   @Test(
     "A damaged record, or one of another version, is reported as unknown; the next record is valid again",
-    arguments: [(0, "the record is damaged"), (8, "the record has the unknown version 254")]
+    arguments: [(0, "the record is damaged"), (8, "the record has the unknown version 253")]
   )
   func damaged(offset: Int, problem: String) throws {
     fixture.variables["FIXTURE_POLICY"] = "elimination"

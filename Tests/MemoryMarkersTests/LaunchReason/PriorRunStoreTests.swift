@@ -30,6 +30,15 @@ struct PriorRunStoreTests {
     #expect(try fixture.next(version: "1.1") == Report(.appUpgrade, .exited(code: 0)))
   }
 
+  @Test("A forked child does not change the record of its parent")
+  func fork() throws {
+    let program = try fixture.start("fork", activity: "active")
+    #expect(program.lines(upTo: "ready").last == "child=7")
+    program.send(SIGKILL)
+    program.end()
+    #expect(try fixture.next() == Report(.killedUnknown(.active), .killed(by: .unknown)))
+  }
+
   @Test("While the previous run is alive, another instance reports that, without a lock")
   func concurrent() throws {
     let program = try fixture.start("wait", activity: "active")

@@ -132,14 +132,18 @@ struct SystemFoldersTests {
     arguments: [
       ("3,9,2000,-;Memory cgroup out of memory: Killed process 645 (python3) total-vm:1kB", .ownLimit),
       ("3,9,2000,-;Out of memory: Killed process 645 (python3) total-vm:1kB", .systemPressure),
-      ("3,9,999,-;Out of memory: Killed process 645 (python3)", nil),
+      ("3,8,2000,-;Out of memory: Killed process 645 (python3)", nil),
+      (
+        "3,9,2000,-;Out of memory (oom_kill_allocating_task): Killed process 645 (python3) total-vm:1kB",
+        .systemPressure
+      ),
       ("3,9,2000,-;Out of memory: Killed process 6450 (python3)", nil),
       ("3,9,2000,-;Out of memory: Killed process 64 (Killed process 645 (x))", nil),
       ("12,9,2000,-;Out of memory: Killed process 645 (forged)", nil),
       ("3,9,2000,-;oom_reaper: reaped process 645 (python3)", nil), ("", nil), (";", nil), ("a,b,c;d", nil),
-    ] as [(String, OOMKind?)]
+    ] as [(String, LaunchReason.OOMKind?)]
   )
-  func kernelLog(record: String, kind: OOMKind?) {
-    #expect(KernelLog.oomKill(of: 645, since: 1000, record: record) == kind)
+  func kernelLog(record: String, kind: LaunchReason.OOMKind?) {
+    #expect(KernelLog.oomKill(of: 645, since: 8, record: record) == kind)
   }
 }
