@@ -3,9 +3,10 @@ import XCTest
 
 /// The location of an assertion in a test, for both test frameworks.
 struct CallSite {
+  let fileID: String
   let file: StaticString
   let line: UInt
-  let sourceLocation: SourceLocation
+  let column: Int
 
   /// Fails the running test if the result has a failure.
   ///
@@ -15,7 +16,8 @@ struct CallSite {
     guard let failure = result.failure else {
       return result
     }
-    Issue.record(Comment(rawValue: failure), sourceLocation: sourceLocation)
+    let location = SourceLocation(fileID: fileID, filePath: "\(file)", line: Int(line), column: column)
+    Issue.record(Comment(rawValue: failure), sourceLocation: location)
     if Test.current == nil {
       XCTFail(failure, file: file, line: line)
     }

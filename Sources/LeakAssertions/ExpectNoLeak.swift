@@ -1,6 +1,10 @@
+#if canImport(Glibc)
 import Glibc
-// Exported, because the default arguments use a macro of it, which files that import only XCTest would lack.
-@_exported public import Testing
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Expects that all objects of a builder's result are deallocated when the result is released.
 ///
@@ -19,18 +23,20 @@ import Glibc
 ///
 /// - Parameters:
 ///   - options: What to ignore, and how deep to look.
-///   - file: The file for XCTest.
-///   - line: The line for XCTest.
-///   - sourceLocation: The location for Swift Testing.
+///   - fileID: The file of the caller with its module.
+///   - file: The path of the file.
+///   - line: The line of the call.
+///   - column: The column of the call.
 ///   - build: Returns the value; other objects that it creates are not inspected.
 /// - Returns: The result, for further checks.
 /// - Throws: The error of the builder.
 @discardableResult
 public func expectNoLeak<Value>(
   _ options: LeakOptions = LeakOptions(),
+  fileID: String = #fileID,
   file: StaticString = #filePath,
   line: UInt = #line,
-  sourceLocation: SourceLocation = #_sourceLocation,
+  column: Int = #column,
   _ build: () throws -> Value
 ) rethrows -> LeakResult {
   let graph = try LeakCheck(options).collect { [("self", try build())] }
@@ -38,8 +44,8 @@ public func expectNoLeak<Value>(
   while graph.mustWait(after: start.duration(to: .now), grace: options.grace ?? .zero) {
     usleep(5000)
   }
-  return CallSite(file: file, line: line, sourceLocation: sourceLocation)
-    .report(LeakResult(of: graph, emptyMessage: LeakCheck.noObject, list: options.list))
+  return CallSite(fileID: fileID, file: file, line: line, column: column)
+    .report(LeakResult(of: graph, emptyMessage: LeakCheck.noObject, options: options))
 }
 
 /// Expects that all objects of an `async` builder's result are deallocated soon after the result is released.
@@ -54,9 +60,10 @@ public func expectNoLeak<Value>(
 /// - Parameters:
 ///   - options: What to ignore, how deep to look and how long to wait.
 ///   - isolation: The actor on which the builder runs; the caller's.
-///   - file: The file for XCTest.
-///   - line: The line for XCTest.
-///   - sourceLocation: The location for Swift Testing.
+///   - fileID: The file of the caller with its module.
+///   - file: The path of the file.
+///   - line: The line of the call.
+///   - column: The column of the call.
 ///   - build: Returns the value. It is escaping because it is not awaited after the time limit.
 /// - Returns: The result, for further checks.
 /// - Throws: The error of the builder.
@@ -64,15 +71,16 @@ public func expectNoLeak<Value>(
 public func expectNoLeak<Value, Failure: Error>(
   _ options: LeakOptions = LeakOptions(),
   isolation: isolated (any Actor)? = #isolation,
+  fileID: String = #fileID,
   file: StaticString = #filePath,
   line: UInt = #line,
-  sourceLocation: SourceLocation = #_sourceLocation,
+  column: Int = #column,
   _ build: nonisolated(nonsending) @escaping () async throws(Failure) -> Value
 ) async throws(Failure) -> LeakResult {
   let result = try await LeakCheck(options).run(emptyMessage: LeakCheck.noObject) { () async throws(Failure) in
     [("self", try await build())]
   }
-  return CallSite(file: file, line: line, sourceLocation: sourceLocation).report(result)
+  return CallSite(fileID: fileID, file: file, line: line, column: column).report(result)
 }
 
 /// Expects that all objects that a test has tracked are deallocated soon after the test has released them.
@@ -87,9 +95,10 @@ public func expectNoLeak<Value, Failure: Error>(
 /// - Parameters:
 ///   - options: What to ignore, how deep to look and how long to wait.
 ///   - isolation: The actor on which the body runs; the caller's.
-///   - file: The file for XCTest.
-///   - line: The line for XCTest.
-///   - sourceLocation: The location for Swift Testing.
+///   - fileID: The file of the caller with its module.
+///   - file: The path of the file.
+///   - line: The line of the call.
+///   - column: The column of the call.
 ///   - body: Creates values and tracks them; they are held until it returns.
 /// - Returns: The result, for further checks.
 /// - Throws: The error of the body.
@@ -97,9 +106,10 @@ public func expectNoLeak<Value, Failure: Error>(
 public func expectNoLeaks<Failure: Error>(
   _ options: LeakOptions = LeakOptions(),
   isolation: isolated (any Actor)? = #isolation,
+  fileID: String = #fileID,
   file: StaticString = #filePath,
   line: UInt = #line,
-  sourceLocation: SourceLocation = #_sourceLocation,
+  column: Int = #column,
   _ body: nonisolated(nonsending) @escaping (LeakScope) async throws(Failure) -> Void
 ) async throws(Failure) -> LeakResult {
   let result = try await LeakCheck(options).run(emptyMessage: LeakCheck.nothingTracked) { () async throws(Failure) in
@@ -107,5 +117,5 @@ public func expectNoLeaks<Failure: Error>(
     try await body(scope)
     return scope.end()
   }
-  return CallSite(file: file, line: line, sourceLocation: sourceLocation).report(result)
+  return CallSite(fileID: fileID, file: file, line: line, column: column).report(result)
 }

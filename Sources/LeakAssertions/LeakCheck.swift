@@ -2,6 +2,13 @@
 struct LeakCheck {
   typealias Roots = [(name: String, value: Any)]
 
+  #if os(Linux)
+  static let isSupported = true
+  #else
+  /// The layouts of objects are known for Linux only: elsewhere nothing is inspected, which each result notes.
+  static let isSupported = false
+  #endif
+
   static let noObject = "nothing was checked: the builder's result contains no object"
   static let nothingTracked = "nothing was checked: no object was tracked"
 
@@ -16,7 +23,8 @@ struct LeakCheck {
     self.options = options
     support = options.support ?? .tested
     let roots = options.ignoreSharedSubtrees.map { (name: "shared", value: $0) }
-    shared = GraphWalker.graph(of: roots, options: options, support: support)
+    var walk = GraphWalker.walk(roots, options: options, support: support)
+    shared = walk.release()
   }
 
   /// Walks over the values of a builder and releases them.
@@ -24,11 +32,27 @@ struct LeakCheck {
   /// Never inlined, so that no temporary in the caller's frame holds the values.
   @inline(never)
   func collect(_ build: () throws -> Roots) rethrows -> ObjectGraph {
-    graph(of: try build())
+    var walk = try walk(build)
+    return walk.release()
   }
 
-  private func graph(of roots: Roots) -> ObjectGraph {
-    GraphWalker.graph(of: roots, options: options, ignoring: shared, support: support)
+  /// The values themselves are released when it returns, before the objects of the walk.
+  @inline(never)
+  private func walk(_ build: () throws -> Roots) rethrows -> GraphWalk {
+    GraphWalker.walk(try build(), options: options, ignoring: shared, support: support)
+  }
+
+  private nonisolated(nonsending) func collectAsync<Failure: Error>(
+    _ build: nonisolated(nonsending) () async throws(Failure) -> Roots
+  ) async throws(Failure) -> ObjectGraph {
+    var walk = try await walkAsync(build)
+    return walk.release()
+  }
+
+  private nonisolated(nonsending) func walkAsync<Failure: Error>(
+    _ build: nonisolated(nonsending) () async throws(Failure) -> Roots
+  ) async throws(Failure) -> GraphWalk {
+    GraphWalker.walk(try await build(), options: options, ignoring: shared, support: support)
   }
 
   /// The outcome of an `async` builder.
@@ -55,7 +79,7 @@ struct LeakCheck {
           break
         }
       }
-      return LeakResult(of: graph, emptyMessage: emptyMessage, list: options.list)
+      return LeakResult(of: graph, emptyMessage: emptyMessage, options: options)
     }
   }
 
@@ -73,7 +97,7 @@ struct LeakCheck {
     let building = Task {
       _ = isolation
       do throws(Failure) {
-        report.yield(.built(check.graph(of: try await build())))
+        report.yield(.built(try await check.collectAsync(build)))
       } catch {
         report.yield(.failed(error))
       }

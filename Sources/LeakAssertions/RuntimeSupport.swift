@@ -9,15 +9,20 @@ package struct RuntimeSupport: Sendable, Equatable {
   /// Whether captures of closures are read.
   package let closures: Bool
 
-  package init(fields: Bool, closures: Bool) {
+  /// Whether the elements of collections are read from the class that stores them.
+  package let storages: Bool
+
+  package init(fields: Bool, closures: Bool, storages: Bool = true) {
     self.fields = fields
     self.closures = closures
+    self.storages = storages
   }
 
   /// The result of the test at first use.
   package static let tested = RuntimeSupport(
     fields: fieldsAreAsExpected(),
-    closures: fieldsAreAsExpected() && closuresAreAsExpected()
+    closures: fieldsAreAsExpected() && closuresAreAsExpected(),
+    storages: fieldsAreAsExpected() && storagesAreAsExpected()
   )
 
   /// The notes for a result.
@@ -28,7 +33,8 @@ package struct RuntimeSupport: Sendable, Equatable {
           + "closures were not inspected"
       ]
     }
-    return closures ? [] : ["unknown Swift runtime: closures were not inspected"]
+    return (closures ? [] : ["unknown Swift runtime: closures were not inspected"])
+      + (storages ? [] : ["unknown Swift runtime: iterators and closures of collections were not inspected"])
   }
 
   /// Compares names and flags of known types, and then the objects that are found with them.
@@ -43,28 +49,45 @@ package struct RuntimeSupport: Sendable, Equatable {
     else {
       return false
     }
-    return paths(from: probe, closures: false) == [
+    return paths(from: probe, RuntimeSupport(fields: true, closures: false, storages: false)) == [
       "self", "self.inherited?", "self.choice.one", "self.any", "self.tuple.0", "self.tuple.second",
     ]
   }
 
   private static func closuresAreAsExpected() -> Bool {
-    paths(from: ClosureProbe(first: Leaf(), second: Leaf()), closures: true) == [
+    let support = RuntimeSupport(fields: true, closures: true, storages: false)
+    return paths(from: ClosureProbe(first: Leaf(), second: Leaf()), support) == [
       "self", "self.one{}", "self.two{}", "self.two{}capture#0", "self.two{}capture#3",
     ]
   }
 
-  private static func paths(from probe: AnyObject, closures: Bool) -> [String] {
-    let graph = GraphWalker.graph(
-      of: [("self", probe)],
-      options: LeakOptions(),
-      support: RuntimeSupport(fields: true, closures: closures)
-    )
+  /// Compares the name of each class and the place of its arguments, and then the objects that are found with them.
+  private static func storagesAreAsExpected() -> Bool {
+    let support = RuntimeSupport(fields: true, closures: true, storages: true)
+    return paths(from: StorageProbe(), support) == [
+      "self", "self.array", "self.set", "self.dictionary", "self.array[0]", "self.array[1]", "self.set[0]",
+      "self.dictionary[0].key", "self.dictionary[0].value",
+    ]
+  }
+
+  private static func paths(from probe: AnyObject, _ support: RuntimeSupport) -> [String] {
+    var walk = GraphWalker.walk([("self", probe)], options: LeakOptions(), support: support)
+    let graph = walk.release()
     return graph.nodes.indices.map(graph.path)
   }
 }
 
-private final class Leaf {}
+private final class Leaf: Hashable {
+  static func == (left: Leaf, right: Leaf) -> Bool { left === right }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// One collection of each kind.
+private final class StorageProbe {
+  let array = [Leaf(), Leaf()]
+  let set: Set = [Leaf()]
+  let dictionary = [Leaf(): Leaf()]
+}
 
 private class BaseProbe {
   var inherited: Leaf?

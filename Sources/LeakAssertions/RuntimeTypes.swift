@@ -8,12 +8,27 @@ enum TypeKind: Equatable {
   case function
   case existential
   case extendedExistential
+  case fixedArray
+
+  /// `Builtin.BridgeObject`, in which dictionaries and sets keep their storage.
+  case bridgeObject
 
   /// Metatypes, `Builtin` types and other types without references that can be followed.
   case other
 
   init(of type: Any.Type) {
+    guard type != Self.bridgeObjectType else {
+      self = .bridgeObject
+      return
+    }
     self.init(word: unsafeBitCast(type, to: UnsafeRawPointer.self).load(as: UInt.self))
+  }
+
+  private static let bridgeObjectType = _typeByName("Bb")
+
+  /// The kind of the type in the header of a heap object.
+  init(ofObjectAt address: UnsafeRawPointer) {
+    self.init(word: address.load(as: UnsafePointer<UInt>.self).pointee)
   }
 
   /// Interprets the first word of a type's metadata: the kind, or a pointer for classes.
@@ -28,6 +43,7 @@ enum TypeKind: Equatable {
       case 0x302: .function
       case 0x303: .existential
       case 0x307: .extendedExistential
+      case 0x308: .fixedArray
       case 0x800...: .object
       default: .other
       }
@@ -37,6 +53,10 @@ enum TypeKind: Equatable {
 /// The memory layout of a type, from its value witness table (`include/swift/ABI/ValueWitness.def`).
 struct TypeLayout {
   let size: Int
+
+  /// The distance between elements of an array.
+  let stride: Int
+
   let alignment: Int
 
   /// Whether values are plain bytes without references.
@@ -54,6 +74,7 @@ struct TypeLayout {
     let table = metadata.load(fromByteOffset: -word, as: UnsafeRawPointer.self)
     let flags = table.load(fromByteOffset: 10 * word, as: UInt32.self)
     size = table.load(fromByteOffset: 8 * word, as: Int.self)
+    stride = table.load(fromByteOffset: 9 * word, as: Int.self)
     alignment = Int(flags & 0xFF) + 1
     isTrivial = flags & 0x01_0000 == 0
     isInline = flags & 0x02_0000 == 0
@@ -154,6 +175,37 @@ enum ExistentialContent {
     }
     let header = (2 * word + layout.alignment - 1) / layout.alignment * layout.alignment
     return .value(type, address.load(as: UnsafeRawPointer.self) + header)
+  }
+}
+
+/// The type of `InlineArray`'s elements (`include/swift/ABI/Metadata.h`: TargetFixedArrayTypeMetadata).
+struct FixedArrayType {
+  let count: Int
+  let element: Any.Type
+
+  init(_ type: Any.Type) {
+    let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+    count = metadata.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)
+    element = metadata.load(fromByteOffset: 2 * MemoryLayout<Int>.size, as: Any.Type.self)
+  }
+}
+
+/// The metadata of a class (`include/swift/ABI/Metadata.h`: TargetClassMetadata, TargetClassDescriptor).
+struct ClassType {
+  private let metadata: UnsafeRawPointer
+
+  init(_ type: Any.Type) {
+    metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+  }
+
+  var superclass: Any.Type? { metadata.load(fromByteOffset: 8, as: Any.Type?.self) }
+
+  /// An argument of a generic class, whose superclass is of the same module.
+  func genericArgument(_ index: Int) -> Any.Type {
+    let descriptor = metadata.load(fromByteOffset: 40, as: UnsafeRawPointer.self)
+    let size = descriptor.load(fromByteOffset: 28, as: UInt32.self)
+    let ownMembers = descriptor.load(fromByteOffset: 32, as: UInt32.self)
+    return metadata.load(fromByteOffset: 8 * (Int(size - ownMembers) + index), as: Any.Type.self)
   }
 }
 

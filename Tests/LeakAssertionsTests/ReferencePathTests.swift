@@ -120,6 +120,38 @@ struct ReferencePathTests {
       let any: any Any.Type = type(of: leaf)
       return Holder({ print(any, open) })
     },
+    HeldLeaf("a closure that captures only an array", "content{}") { leaf in
+      let array = [leaf]
+      return Holder({ _ = array })
+    },
+    HeldLeaf("a closure that captures only a struct of an array", "content{}") { leaf in
+      let box = Box(value: [leaf])
+      return Holder({ _ = box })
+    },
+    HeldLeaf("a closure that captures only a dictionary", "content{}") { leaf in
+      let dictionary = [1: leaf]
+      return Holder({ _ = dictionary })
+    },
+    HeldLeaf("a closure that captures only a set", "content{}") { leaf in
+      let set: Set = [leaf]
+      return Holder({ _ = set })
+    },
+    HeldLeaf("a dictionary's values", "content._variant.object.rawValue[0].value") { Holder(["a": $0].values) },
+    HeldLeaf("a dictionary's keys", "content._variant.object.rawValue[0].key") { Holder([$0: 1].keys) },
+    HeldLeaf("an array's iterator", "content._elements[0]") { Holder([$0].makeIterator()) },
+    HeldLeaf("a set's iterator", "content._variant.native.base._storage[0]") { Holder(Set([$0]).makeIterator()) },
+    HeldLeaf("a dictionary's iterator", "content._variant.native.base._storage[0].value") {
+      Holder(["a": $0].makeIterator())
+    },
+    HeldLeaf("a reversed array", "content._base[0]") { Holder([$0].reversed() as ReversedCollection) },
+    HeldLeaf("a lazy map", "content._base[0]") { Holder([$0].lazy.map(\.back)) },
+    HeldLeaf("an inline array", "content._storage[1]") { Holder<InlineArray<2, Leaf>>([Leaf(), $0]) },
+    HeldLeaf("an inline array of arrays", "content._storage[0][1]") {
+      Holder<InlineArray<2, [Leaf]>>([[Leaf(), $0], []])
+    },
+    HeldLeaf("an erased sequence", "content._box._base[0]") { Holder(AnySequence([$0])) },
+    HeldLeaf("an erased iterator", "content._box._base._elements[0]") { Holder(AnyIterator([$0].makeIterator())) },
+    HeldLeaf("an erased collection", "content._box._base[0]") { Holder(AnyCollection([$0])) },
     HeldLeaf("an async closure", "content{}") { leaf in
       let closure: @Sendable () async -> Bool = { leaf.back == nil }
       return Holder(closure)
