@@ -22,13 +22,14 @@ struct GraphWalk {
   /// All nodes in topological order (Kahn's algorithm); those that a cycle holds come last.
   private func holdersFirst() -> [Int] {
     var holders = [Int32](repeating: 0, count: held.count)
-    for edge in graph.edges { holders[edge.target] += 1 }
+    let edges = graph.edges
+    for edge in edges { holders[edge.target] += 1 }
     var order = held.indices.filter { holders[$0] == 0 }
     order.reserveCapacity(held.count)
     var next = 0
     while next < order.count {
       for position in graph.edgeRange(of: order[next]) {
-        let target = graph.edges[position].target
+        let target = edges[position].target
         holders[target] -= 1
         if holders[target] == 0 { order.append(target) }
       }

@@ -139,8 +139,10 @@ struct GraphWalker {
   }
 
   private func isIgnored(_ object: AnyObject, _ type: TypeFacts, _ traversable: (any LeakTraversable)?) -> Bool {
-    (type.isToolchain && !options.reportsToolchainObjects) || traversable?.leakIgnoresSelf == true
-      || options.ignores(object) || shared?.index(of: object) != nil
+    // One by one: the operator || would copy the walker for each object.
+    if type.isToolchain && !options.reportsToolchainObjects { return true }
+    if traversable?.leakIgnoresSelf == true { return true }
+    return options.ignores(object) ? true : shared?.index(of: object) != nil
   }
 
   private mutating func facts(of type: Any.Type) -> TypeFacts {

@@ -45,7 +45,9 @@ public struct LeakOptions {
   /// The maximum depth of the walk, in references between objects; the test fails if it is reached.
   public var maxDepth: Int
 
-  /// The maximum number of objects that are visited; the test fails if it is reached. Each takes about 300 bytes.
+  /// The maximum number of objects that are visited.
+  ///
+  /// The test fails if it is reached. Each object takes about 300 bytes.
   public var maxObjects: Int
 
   /// Whether captures of closures are followed.
@@ -92,7 +94,8 @@ public struct LeakOptions {
 
   /// Whether an object is to be ignored.
   func ignores(_ object: AnyObject) -> Bool {
-    ignoreInstances.contains { $0 === object }
+    guard !ignore.isEmpty || !ignoreInstances.isEmpty else { return false }
+    return ignoreInstances.contains { $0 === object }
       || ignore.contains { filter in
         switch filter {
         case .type(let type): isInstance(object, of: type)

@@ -69,7 +69,8 @@ struct ObjectGraph: @unchecked Sendable {
 
   /// The index of an object in `nodes`; a different object at the same address is not found.
   func index(of object: AnyObject) -> Int? {
-    indices[ObjectIdentifier(object)].flatMap { references.isEmpty || references[$0].object === object ? $0 : nil }
+    guard let index = indices[ObjectIdentifier(object)] else { return nil }
+    return references.isEmpty || references[index].object === object ? index : nil
   }
 
   mutating func append(_ node: Node, for object: AnyObject) {
@@ -117,7 +118,10 @@ struct ObjectGraph: @unchecked Sendable {
 
   /// Whether a leaked object may still be deallocated within a grace period.
   func mustWait(after elapsed: Duration, grace: Duration) -> Bool {
-    nodes.indices.contains { mustEnd($0) && max(grace, nodes[$0].grace) > elapsed && isAlive($0) }
+    for (index, node) in nodes.enumerated() where node.isInstance && !node.isIgnored {
+      if max(grace, node.grace) > elapsed && isAlive(index) { return true }
+    }
+    return false
   }
 
   /// The most fields of a path that are listed, half of them from its start and half from its end.

@@ -1,5 +1,7 @@
 /// What the walk needs to know about a type, read once.
-struct TypeFacts {
+///
+/// A class, because many copies of it would take most of the time of the walk.
+final class TypeFacts {
   let name: String
 
   /// Whether values are plain bytes without references.

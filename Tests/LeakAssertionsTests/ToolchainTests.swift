@@ -6,6 +6,7 @@ import Testing
 @Suite("Cycles through objects of the toolchain")
 struct ToolchainTests {
   /// An object that holds one value, which can be made from it.
+  ///
   /// `@unchecked Sendable`: each is used by one test, on one thread at a time.
   final class Owner: @unchecked Sendable {
     var content: Any?
