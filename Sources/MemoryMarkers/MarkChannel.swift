@@ -33,6 +33,14 @@ enum MarkChannel {
   }
 }
 
+/// The serial queue, run loop or event loop that the calling code runs on.
+enum Context {
+  /// A number that differs between serial dispatch queues, and outside of them between threads.
+  static var current: UInt64 { hw_context() }
+
+  static var thread: UInt64 { hw_thread() }
+}
+
 // MARK: - Atomics
 
 /// A number that threads share.

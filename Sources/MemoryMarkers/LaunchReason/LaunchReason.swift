@@ -224,14 +224,9 @@ extension LaunchReason {
         try store.save(PriorRun(state.record), durability: durability)
       } catch {
         state.notRecording = .failed("\(error)")
-        Self.warn("cannot record this launch: \(error)")
+        Warning.print("cannot record this launch: \(error)")
       }
     }
-  }
-
-  private static func warn(_ problem: String) {
-    let line = Array("highwater: warning: \(problem)\n".utf8)
-    _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
   /// Under Highwater, which traces the program, the tracer is not a debugger.

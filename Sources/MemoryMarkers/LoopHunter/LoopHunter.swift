@@ -18,8 +18,9 @@ import Darwin
 ///     // in the model:
 ///     hunter.hit(self, "update")
 ///
-/// Objects are not kept alive, and a call for an unwatched object costs one relaxed load. The first call for a watched
-/// object in a turn reads `/proc/self/statm`, which takes microseconds; with a growth limit, one call a millisecond does.
+/// A turn belongs to its task or thread, as the ``TurnSource`` says: concurrent turns are counted apart. Objects are not
+/// kept alive, and a call for an unwatched object costs one relaxed load. The first call for a watched object in a turn
+/// reads `/proc/self/statm`, which takes microseconds; with a growth limit, one call a millisecond does.
 /// Under Highwater a loop is also sent as `value loop.TYPE.NAME COUNT calls`.
 public final class LoopHunter: Sendable {
   /// How often one function of one object is reported.
@@ -76,7 +77,8 @@ public final class LoopHunter: Sendable {
   ///
   /// - Parameters:
   ///   - object: The object; it is not kept alive.
-  ///   - name: The name that is passed to ``hit(_:_:)``. An object may have several.
+  ///   - name: The name that is passed to ``hit(_:_:)``, with or without the parameters of `#function`: `update` is also
+  ///     `update(_:)`. An object may have several.
   public func watch(_ object: AnyObject, _ name: StaticString) {
     let watched = WatchedObject(object)
     let key = ObjectIdentifier(object)
@@ -92,49 +94,50 @@ public final class LoopHunter: Sendable {
   public func unwatch(_ object: AnyObject) {
     let key = ObjectIdentifier(object)
     lock.withLock {
-      list.remove(key)
+      if list.entries[key]?.watched.object === object { list.remove(key) }
       filter.replace(with: list.objects)
     }
   }
 
   /// Counts a call for an object.
   ///
+  /// If a watched object is called `threshold` times by other names only, a warning on standard error says so, once.
+  ///
   /// - Parameters:
   ///   - object: The object; nothing happens if it is not watched.
   ///   - name: The name of the function.
   public func hit(_ object: AnyObject, _ name: StaticString = #function) {
     guard filter.mayContain(ObjectIdentifier(object)), Self.isEnabled else { return }
-    let turn = turn.currentTurn()
-    let thread = pthread_self()
-    let key = ObjectIdentifier(object)
-    let found: WatchList.Finding? = lock.withLock {
-      guard let finding = list.count(object, name, turn: turn, limits: limits),
-        notify == .oncePerTurn || !finding.wasReported, list.reportingThreads.insert(thread).inserted
-      else { return nil }
-      list.markReported(key, name)
-      return finding
+    let number = turn.currentTurn()
+    switch lock.withLock({ list.count(object, name, turn: number, of: turn, limits: limits) }) {
+    case nil: break
+    case .loop(let counter, let cause): report(counter, cause, of: object)
+    case .unmatchedName(let watched):
+      let type = String(describing: type(of: object))
+      Warning.print("LoopHunter: \(type) is watched as `\(watched)`, but only called as `\(name)`: nothing is counted")
     }
-    guard let found else { return }
-    report(found, turn: turn, typeName: String(describing: type(of: object)))
-    lock.withLock { _ = list.reportingThreads.remove(thread) }
   }
 
   /// The most calls of a watched function in one turn; 0 if it is not watched.
   public func largestCount(of object: AnyObject, _ name: StaticString) -> Int {
-    let key = ObjectIdentifier(object)
-    return lock.withLock { list.largestCount(key, name) }
+    lock.withLock { list.largestCount(of: object, name) }
   }
 
-  private func report(_ finding: WatchList.Finding, turn: UInt64, typeName: String) {
-    let counter = finding.counter
-    let name = counter.name.description
-    Marks.value("loop.\(typeName).\(name)", Double(counter.count), unit: "calls")
+  /// Reports a loop, unless this thread reports one already.
+  private func report(_ counter: WatchCounter, _ cause: LoopEvent.Cause, of object: AnyObject) {
+    guard notify == .oncePerTurn || !counter.wasReported else { return }
+    let thread = Context.thread
+    guard lock.withLock({ list.reportingThreads.insert(thread).inserted }) else { return }
+    lock.withLock { list.markReported(ObjectIdentifier(object), counter.name) }
+    let (type, name) = (String(describing: type(of: object)), counter.name.description)
+    Marks.value("loop.\(type).\(name)", Double(counter.latest.count), unit: "calls")
     onLoop(
       LoopEvent(
-        cause: finding.cause, name: name, typeName: typeName, count: counter.count, turn: turn,
-        rssAtTurnStart: counter.rssAtTurnStart, rssNow: ProcessMemory.resident()
+        cause: cause, name: name, typeName: type, count: counter.latest.count, turn: counter.latest.number,
+        rssAtTurnStart: counter.latest.rssAtStart, rssNow: ProcessMemory.resident()
       )
     )
+    lock.withLock { _ = list.reportingThreads.remove(thread) }
   }
 
   /// Removes the entries of released objects.

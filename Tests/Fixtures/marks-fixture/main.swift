@@ -10,6 +10,9 @@ func say(_ text: String) {
   _ = write(STDOUT_FILENO, line, line.count)
 }
 
+/// An object to watch.
+final class Model {}
+
 /// The number of open files of this process.
 func openFiles() -> Int {
   guard let folder = opendir("/proc/self/fd") else { return -1 }
@@ -76,13 +79,24 @@ case "streams":
   _ = "diagnostic\n".withCString { write(STDERR_FILENO, $0, 10) }
   Marks.mark("second")
 case "loop", "loop-off":
-  final class Model {}
   let model = Model()
   let hunter = LoopHunter(turn: ManualTurn()) { _ in }
   hunter.watch(model, "update()")
   LoopHunter.isEnabled = CommandLine.arguments[1] == "loop"
   for _ in 0..<150 { hunter.hit(model, "update()") }
   say("largest=\(hunter.largestCount(of: model, "update()"))")
+case "mismatch":
+  // What is told of a name that never matches, on standard error.
+  dup2(STDOUT_FILENO, STDERR_FILENO)
+  let (model, other) = (Model(), Model())
+  let hunter = LoopHunter(turn: ManualTurn()) { _ in say("loop") }
+  hunter.watch(model, "update")
+  hunter.watch(other, "update")
+  hunter.hit(other, "update")
+  for _ in 0..<300 {
+    hunter.hit(model, "draw(_:)")
+    hunter.hit(other, "draw(_:)")
+  }
 case "growth": grow(threshold: 1000, limit: 64 << 20)
 case "growth-off": grow(threshold: 1000, limit: nil)
 case "growth-late": grow(threshold: 1, limit: 16 << 20)
@@ -92,7 +106,6 @@ default:
 
 /// Prints each loop that is found while memory grows by 150 MiB in one turn, and the count of the last event.
 func grow(threshold: Int, limit: UInt64?) {
-  final class Model {}
   let model = Model()
   let turn = ManualTurn()
   nonisolated(unsafe) var lastCount = 0

@@ -146,6 +146,46 @@ struct LoopHunterTests {
     #expect(log.count == 0)
   }
 
+  @Test("The address of a released object does not keep its count")
+  func address() throws {
+    let hunter = LoopHunter(ManualTurn(), log)
+    func hitNew() -> ObjectIdentifier {
+      let short = Model()
+      hunter.watch(short, "update")
+      hunter.hit(short, "update", times: 7)
+      return ObjectIdentifier(short)
+    }
+    let released = hitNew()
+    var others: [Model] = []
+    while others.last.map({ ObjectIdentifier($0) }) != released, others.count < 100_000 { others.append(Model()) }
+    let next = try #require(others.last)
+    #expect(ObjectIdentifier(next) == released)
+    #expect(hunter.largestCount(of: next, "update") == 0)
+  }
+
+  @Test(
+    "A name of `#function` is that of the watched function, whose parameters count only if both names have them",
+    arguments: [
+      ("update", "update()", 1), ("update", "update(_:animated:)", 1), ("update()", "update", 1),
+      ("update(_:)", "update(animated:)", 0), ("update", "updates()", 0), ("update()", "update()", 1),
+    ] as [(StaticString, StaticString, Int)]
+  )
+  func functionNames(watched: StaticString, called: StaticString, count: Int) {
+    let hunter = LoopHunter(ManualTurn(), log)
+    hunter.watch(model, watched)
+    hunter.hit(model, called, times: 99)
+    hunter.hit(model, called)
+    #expect(log.count == count)
+  }
+
+  @Test("A name that never matches is told once, unless the watched one is called, too")
+  func mismatch() throws {
+    #expect(
+      try Program("marks-fixture", ["mismatch"]).lines() == [
+        "highwater: warning: LoopHunter: Model is watched as `update`, but only called as `draw(_:)`: nothing is counted"
+      ])
+  }
+
   @Test("A hit inside onLoop does not recurse")
   func recursion() {
     let model = model
@@ -300,5 +340,114 @@ struct TurnSourceTests {
       await Task { hunter.hit(model, "update", times: 10) }.value
     }
     #expect(log.count == 1)
+  }
+
+  @Test("Tasks that call one object at the same time have turns of their own")
+  func concurrentTasks() async {
+    let hunter = LoopHunter(TaskTurn(), log)
+    hunter.watch(model, "update")
+    let model = model
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<2 {
+        group.addTask {
+          await TaskTurn.run {
+            for _ in 0..<1000 {
+              hunter.hit(model, "update")
+              await Task.yield()
+            }
+          }
+        }
+      }
+    }
+    #expect(log.count == 2)
+    #expect(hunter.largestCount(of: model, "update") == 1000)
+  }
+
+  @Test("A thousand tasks are counted exactly")
+  func thousandTasks() async {
+    let hunter = LoopHunter(threshold: 20, TaskTurn(), log)
+    let free = LoopHunter(threshold: 21, TaskTurn(), log)
+    for hunter in [hunter, free] { hunter.watch(model, "update") }
+    let model = model
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<1000 {
+        group.addTask {
+          await TaskTurn.run {
+            for _ in 0..<20 {
+              hunter.hit(model, "update")
+              free.hit(model, "update")
+              await Task.yield()
+            }
+          }
+        }
+      }
+    }
+    #expect(log.count == 1000)
+    #expect(log.events.allSatisfy { $0.count == 20 })
+    #expect(Set(log.events.map(\.turn)).count == 1000)
+    #expect(free.largestCount(of: model, "update") == 20)
+  }
+
+  @Test("Work that enters its own turn again continues it, in a task and on a queue")
+  func reentry() async {
+    let hunter = LoopHunter(TaskTurn(), log)
+    hunter.watch(model, "update")
+    let model = model
+    @Sendable func update(_ rest: Int) async {
+      await TaskTurn.run {
+        hunter.hit(model, "update")
+        if rest > 1 { await update(rest - 1) }
+      }
+    }
+    await update(1000)
+    #expect(log.count == 1)
+    #expect(hunter.largestCount(of: model, "update") == 1000)
+    let queue = DispatchQueue(label: "turns")
+    let turn = QueueTurn { queue.async(execute: $0) }
+    let other = LoopHunter(turn, log)
+    other.watch(model, "draw")
+    func draw(_ rest: Int) {
+      turn.perform {
+        other.hit(model, "draw")
+        if rest > 1 { draw(rest - 1) }
+      }
+    }
+    queue.sync { draw(1000) }
+    #expect(log.count == 2)
+  }
+
+  @Test("Calls of other threads do not belong to the turn of a busy queue")
+  func busyQueue() {
+    let queue = DispatchQueue(label: "turns")
+    let hunter = LoopHunter(QueueTurn { queue.async(execute: $0) }, log)
+    hunter.watch(model, "update")
+    let model = model
+    let (busy, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    queue.async {
+      hunter.hit(model, "update", times: 50)
+      busy.signal()
+      done.wait()
+      hunter.hit(model, "update", times: 49)
+    }
+    busy.wait()
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in hunter.hit(model, "update", times: 500) }
+    DispatchQueue(label: "other").sync { hunter.hit(model, "update", times: 500) }
+    done.signal()
+    queue.sync {}
+    #expect(log.count == 0)
+    #expect(hunter.largestCount(of: model, "update") == 99)
+  }
+
+  @Test("Calls outside the main actor do not belong to its turn")
+  @MainActor
+  func outsideMainActor() async {
+    let hunter = LoopHunter(MainActorTurn(), log)
+    hunter.watch(model, "update")
+    let model = model
+    await Task.yield()
+    hunter.hit(model, "update", times: 99)
+    let outside = Task.detached { hunter.hit(model, "update", times: 500) }
+    await outside.value
+    #expect(log.count == 0)
   }
 }
