@@ -1,4 +1,4 @@
-/// Atomic operations.
+/// Atomic operations on words that threads share.
 ///
 /// In C, because Swift's atomics are in a library of their own, Synchronization, which takes 68 KiB of resident memory
 /// (Swift 6.3.1, x86_64, 2026-11).
