@@ -1,3 +1,4 @@
+#ifdef __linux__
 #define _GNU_SOURCE
 #include "hw_files.h"
 
@@ -212,3 +213,5 @@ int hw_make_folders(const char *path, char *failed, size_t size) {
   }
   return 0;
 }
+
+#endif

@@ -1,3 +1,4 @@
+#ifdef __linux__
 #define _GNU_SOURCE
 #include "hw_launch.h"
 
@@ -27,10 +28,12 @@ static bool can_mark(void) { return __atomic_load_n(&is_watching, __ATOMIC_ACQUI
 
 // MARK: - Exits
 
+#ifdef __GLIBC__
 static void note_exit(int code, void *unused) {
   (void)unused;
   if (can_mark()) mark(watched.exit, ((uint32_t)code & 0xff) | 0x100);
 }
+#endif
 
 /// quick_exit(3) does not pass the code to its handlers.
 static void note_quick_exit(void) {
@@ -55,7 +58,13 @@ int hw_launch_begin(void) { return pthread_atfork(NULL, NULL, release_in_child);
 int hw_launch_watch(struct hw_launch_words words) {
   watched = words;
   __atomic_store_n(&is_watching, true, __ATOMIC_RELEASE);
-  return on_exit(note_exit, NULL) != 0 || at_quick_exit(note_quick_exit) != 0 ? ENOMEM : 0;
+#ifdef __GLIBC__
+  bool is_registered = on_exit(note_exit, NULL) == 0;
+#else
+  // Other C libraries do not pass the code to their handlers.
+  bool is_registered = atexit(note_quick_exit) == 0;
+#endif
+  return is_registered && at_quick_exit(note_quick_exit) == 0 ? 0 : ENOMEM;
 }
 
 int hw_launch_has_forked(void) { return __atomic_load_n(&has_forked, __ATOMIC_ACQUIRE); }
@@ -222,3 +231,5 @@ size_t hw_build_id(char *digits, size_t size) {
   dl_iterate_phdr(find_build_id, &id);
   return id.length;
 }
+
+#endif

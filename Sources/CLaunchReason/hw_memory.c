@@ -1,3 +1,4 @@
+#ifdef __linux__
 #define _GNU_SOURCE
 #include "hw_files.h"
 
@@ -143,3 +144,5 @@ struct hw_log hw_log_search(const char *path, int32_t pid, uint64_t since, uint6
   close(file);
   return log;
 }
+
+#endif

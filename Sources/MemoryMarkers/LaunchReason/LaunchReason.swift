@@ -290,27 +290,4 @@ extension LaunchReason {
   }
 }
 
-extension StartupReason {
-  /// The reason as in a mark, such as `out-of-memory.active.cgroup-counter`.
-  var word: String {
-    switch self {
-    case .notEvaluated: "not-evaluated"
-    case .firstLaunch: "first-launch"
-    case .concurrentInstance: "concurrent-instance"
-    case .crash: "crash"
-    case .debug: "debug"
-    case .osUpgrade: "os-upgrade"
-    case .appUpgrade: "app-upgrade"
-    case .requested: "requested"
-    case .cleanExit: "clean-exit"
-    case .restartOfMachine: "restart-of-machine"
-    case .notMonitored: "not-monitored"
-    case .hang: "hang"
-    case .outOfMemory(let activity, let proof): "out-of-memory.\(activity.word).\(proof.rawValue)"
-    case .killedUnknown(let activity): "killed-unknown.\(activity.word)"
-    case .unknown: "unknown"
-    }
-  }
-}
-
 #endif

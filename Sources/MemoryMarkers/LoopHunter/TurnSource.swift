@@ -115,7 +115,7 @@ public final class MainActorTurn: TurnSource {
 ///
 /// Outside ``run(isolation:_:)`` each call is a turn of its own, so no loop is detected there.
 public struct TaskTurn: TurnSource {
-  /// Counts the calls of ``run(_:)`` as turns.
+  /// Counts the calls of ``run(isolation:_:)`` as turns.
   public init() {}
 
   /// Runs the work as one turn; within the work of the same task it continues that turn.

@@ -28,8 +28,10 @@ let package = Package(
     // … and only its tests link LeakAssertions.
     .testTarget(
       name: "DocumentsTests",
-      dependencies: ["Documents", .product(name: "LeakAssertions", package: "highwater")],
+      dependencies: ["Documents", "Names", .product(name: "LeakAssertions", package: "highwater")],
       swiftSettings: settings
     ),
+    // Types with common names, which no library may make ambiguous.
+    .target(name: "Names", path: "Tests/Names", swiftSettings: settings),
   ]
 )
