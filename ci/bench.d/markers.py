@@ -49,7 +49,7 @@ def linked(traits, name, library, padding):
     with open(built(traits, f"{name}.product/Objects.LinkFileList")) as file:
         files = file.read().split()
     output = os.path.join(MEMORY.name, name)
-    flags = ["--gc-sections", "-s", "--defsym", f"main={name}_main"]
+    flags = ["--gc-sections", "-s", "--defsym", f"main={name.replace('-', '_')}_main"]
     subprocess.run(
         ["swiftc", *library, path("space.o"), *files, "-o", output]
         + [word for flag in flags for word in ("-Xlinker", flag)],
@@ -114,6 +114,14 @@ PROGRAMS = [
 ]
 
 
+def show_least(kind, library):
+    """What a recorded launch takes in a program that uses no strings."""
+    least = typical_memory("", "least", library)
+    launched = typical_memory("LaunchReason", "least-launch", library, **launch)
+    rows = [[title, *map(kibibytes, figures[:2])] for title, figures in (("least program", least), ("… with a recorded launch", launched))]
+    table(f"The least program, KiB; {kind} standard library", ["", "resident", "anonymous"], rows)
+
+
 def show_memory(kind, library):
     plain = typical_memory("", "plain", library)
     rows = [["small program", kibibytes(plain[0]), kibibytes(plain[1]), "", "", ""]]
@@ -131,3 +139,5 @@ def show_memory(kind, library):
 
 show_memory("static", ["-static-stdlib"])
 show_memory("dynamic", [])
+show_least("static", ["-static-stdlib"])
+show_least("dynamic", [])

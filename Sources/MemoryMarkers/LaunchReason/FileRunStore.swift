@@ -119,6 +119,9 @@ extension FileRunStore {
     }
   }
 
+  /// That of a run that has not stored its record yet, which was started later than any other.
+  private static let unknownOrder = UInt64.max - 1
+
   /// More files are not looked at.
   private static let mostFiles: UInt32 = 1000
 
@@ -142,15 +145,15 @@ extension FileRunStore {
       case .missing: break scan
       case .held(let order):
         newestHeld = max(newestHeld ?? 0, order)
-        last = max(last, order)
+        if order < Self.unknownOrder { last = max(last, order) }
       case .free(let page, let content):
-        if content.order != .max { last = max(last, content.order) }
+        if content.order < Self.unknownOrder { last = max(last, content.order) }
         found = Self.newer(found, (page, content))
       }
       number += 1
     }
     var claimed = try found ?? (create(number), .none)
-    claimed.page.order = last + 1
+    claimed.page.order = last &+ 1
     if case .record = claimed.content { claimed.page.isStale = false }
     if let sequence = Self.sequence(in: claimed.page.bytes) { claimed.page.sequence = sequence }
     page = claimed.page
@@ -266,11 +269,11 @@ extension FileRunStore {
     }
   }
 
-  /// The order of a run that is alive; the highest while it has not stored a record yet.
+  /// The order of a run that is alive.
   private static func order(in file: CInt) -> UInt64 {
     withUnsafeTemporaryAllocation(byteCount: LaunchPage.size, alignment: 8) { bytes in
       let count = pread(file, bytes.baseAddress, bytes.count, 0)
-      guard count == bytes.count, case .record(let record) = content(of: bytes) else { return .max - 1 }
+      guard count == bytes.count, case .record(let record) = content(of: bytes) else { return unknownOrder }
       return record.order
     }
   }

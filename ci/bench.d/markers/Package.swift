@@ -17,8 +17,10 @@ let package = Package(
   dependencies: [.package(name: "highwater", path: "../../..", traits: traits)],
   targets: [
     program("plain"),
+    program("least"),
     program("marks", with: [markers]),
-    // These need the traits LaunchReason, and LoopHunter.
+    // These need the trait LaunchReason, and costs also LoopHunter.
+    program("least-launch", with: [markers]),
     program("launch", with: [markers]),
     program("costs", with: [markers]),
   ]

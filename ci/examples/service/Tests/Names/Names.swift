@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// Types of a program whose names a library might have, too.
 public struct Tag {}
 public struct Policy {}
