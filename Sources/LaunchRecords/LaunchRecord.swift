@@ -108,9 +108,15 @@ package struct LaunchRecord: Sendable, Equatable {
 extension LaunchRecord {
   /// The run as it is read again from a record, in which long strings are cut.
   package static func stored(_ run: Run) -> Run {
-    var record = LaunchRecord()
-    record.run = run
-    return LaunchPage.record(from: LaunchPage.bytes(of: record))?.run ?? run
+    var (written, read) = (run, Run())
+    // Without arrays, whose code a small program would load for this alone.
+    withUnsafeTemporaryAllocation(byteCount: LaunchPage.size, alignment: 8) { bytes in
+      var writer = FieldWriter(bytes)
+      written.code(with: &writer)
+      var reader = FieldReader(UnsafeRawBufferPointer(rebasing: bytes[..<writer.count]))
+      read.code(with: &reader)
+    }
+    return read
   }
 
   /// All fields but the marks, in the order of the bytes; a change of the list needs a new ``LaunchPage/version``.
