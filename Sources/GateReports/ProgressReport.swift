@@ -27,7 +27,7 @@ package enum ProgressReport {
   }
 
   private static func count(_ repetition: Progress.Repetition) -> String {
-    (repetition.isProfiled ? "explaining " : "") + (repetition.isComparison ? "other build " : "")
+    repetition.purpose.word + (repetition.isComparison ? "other build " : "")
       + (repetition.ballast > .zero ? "+\(Format.amount(repetition.ballast)) " : "")
       + (repetition.isWarmup ? "warm-up " : "") + "\(repetition.number)/\(repetition.of)"
   }
@@ -57,5 +57,16 @@ package enum ProgressReport {
     let change = decisive.change.map { Format.change(percent: $0.percent, absolute: $0.absolute, unit: decisive.unit) }
     let amount = Format.amount(current.median, unit: decisive.unit)
     return TerminalText.cut("\(name) \(amount)\(change.map { " " + $0 } ?? "")", to: 30, mark: "")
+  }
+}
+
+extension Progress.Purpose {
+  /// Before the number of a repetition.
+  fileprivate var word: String {
+    switch self {
+    case .measuring: ""
+    case .explaining: "explaining "
+    case .counting: "counting instances "
+    }
   }
 }

@@ -29,11 +29,12 @@ package enum ExplainedRise: String, Sendable, Hashable, CaseIterable, Codable {
   /// When the memory counts with which it is compared.
   package var earlierMoment: MemoryProfile.Moment { self == .growth ? .early : moment }
 
-  /// The rise behind a regression of these metrics.
-  package init(of metrics: [MetricName]) {
-    let isGrowth = !metrics.isEmpty && metrics.allSatisfy { $0 == .growth }
+  /// The rise behind a regression of these metrics; nil if none is of memory.
+  package init?(of metrics: [MetricName]) {
+    let metrics = metrics.filter { !$0.isValue && $0 != .faultRate }
+    guard !metrics.isEmpty else { return nil }
     let isSteady = metrics.allSatisfy { [.growth, .steadyRSS, .treeSteady].contains($0) }
-    self = isGrowth ? .growth : isSteady && !metrics.isEmpty ? .steady : .peak
+    self = metrics.allSatisfy { $0 == .growth } ? .growth : isSteady ? .steady : .peak
   }
 }
 

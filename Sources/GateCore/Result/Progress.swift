@@ -1,5 +1,14 @@
 /// The progress of a run.
 package enum Progress: Sendable, Equatable {
+  /// What a repetition is for; the memory of others than measured ones is not judged.
+  package enum Purpose: Sendable, Equatable {
+    case measuring
+    /// With the profiler.
+    case explaining
+    /// With the counters of instances.
+    case counting
+  }
+
   /// One repetition of one scenario.
   package struct Repetition: Sendable, Equatable {
     package var scenario: ScenarioName
@@ -9,8 +18,7 @@ package enum Progress: Sendable, Equatable {
     package var isWarmup: Bool
     /// Whether it is a repetition of the build that a check compares with.
     package var isComparison: Bool
-    /// Whether it runs with the profiler, and is not judged.
-    package var isProfiled: Bool
+    package var purpose: Purpose
     /// The memory that a self-check injects.
     package var ballast: Bytes
 
@@ -20,7 +28,7 @@ package enum Progress: Sendable, Equatable {
       of: Int,
       isWarmup: Bool = false,
       isComparison: Bool = false,
-      isProfiled: Bool = false,
+      purpose: Purpose = .measuring,
       ballast: Bytes = .zero
     ) {
       self.scenario = scenario
@@ -28,7 +36,7 @@ package enum Progress: Sendable, Equatable {
       self.of = of
       self.isWarmup = isWarmup
       self.isComparison = isComparison
-      self.isProfiled = isProfiled
+      self.purpose = purpose
       self.ballast = ballast
     }
   }

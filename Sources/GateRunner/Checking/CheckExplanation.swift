@@ -32,14 +32,14 @@ struct CheckExplanation {
   ///
   /// The profile of a build that may be approved is written to the artifacts, where `approve` finds it.
   mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) throws(FileError) -> Bool {
-    guard plan.isToBeProfiled(result) else { return true }
     let isRegression = result.verdict == .regression
+    let rise = isRegression ? ExplainedRise(of: result.failingMetrics) : .peak
+    guard plan.isToBeProfiled(result), let rise else { return true }
     guard MeasurementMethod(rawValue: plan.environment.fingerprint.measurement)?.isTraced == true else {
       if isRegression { result.notes.append(.notExplained(obstacle: .noTracing)) }
       return true
     }
     let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime
-    let rise = ExplainedRise(of: result.metrics.filter { $0.verdict == .regression }.map(\.metric))
     let estimate = result.typicalDuration * ((Self.repetitions + 1) * (plan.other == nil ? 1 : 2))
     var explanation = Explanation(scenario: result.name, obstacle: .takesLong(estimate: estimate))
     if mostTime.map({ estimate <= $0 }) ?? true {
@@ -97,6 +97,8 @@ extension CheckPlan {
 }
 
 extension ScenarioResult {
+  fileprivate var failingMetrics: [MetricName] { summary.metrics.filter { $0.verdict == .regression }.map(\.metric) }
+
   /// The median duration of a repetition.
   fileprivate var typicalDuration: Duration {
     let durations = repetitions.map(\.duration).sorted()

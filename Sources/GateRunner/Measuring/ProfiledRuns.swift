@@ -103,7 +103,7 @@ struct ProfiledRuns {
     scenario.timeout = min(scenario.timeout * 10, mostTime ?? .seconds(Int64.max))
     let progress = Progress.Repetition(
       scenario: scenario.name, number: max(1, number), of: number > 0 ? count : 1, isWarmup: number < 1,
-      isComparison: isComparison, isProfiled: true)
+      isComparison: isComparison, purpose: .explaining)
     showProgress(.repetitionStarted(progress))
     let output = artifacts.output(of: scenario.name, repetition: number)
     guard let recording = measurer.measure(scenario, output: output, keepsInterrupted: false) else {

@@ -122,7 +122,8 @@ struct ScenarioRun {
     showProgress(
       .repetitionStarted(
         Progress.Repetition(
-          scenario: scenario.name, number: number, of: Self.countingRepetitions, isComparison: isComparison)))
+          scenario: scenario.name, number: number, of: Self.countingRepetitions, isComparison: isComparison,
+          purpose: .counting)))
     let output = artifacts.output(of: folderName, repetition: 0)
     guard let recording = measurer.measure(counting, output: output, keepsInterrupted: false) else { return nil }
     guard recording.failure(in: counting, loop: nil) == nil else { return InstanceReading(refusal: .failedRepetition) }

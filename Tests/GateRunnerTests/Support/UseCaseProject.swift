@@ -187,13 +187,15 @@ final class UseCaseProject {
   /// The text of each baseline, by its path below `baselines`.
   func baselines() throws -> [String: String] {
     let paths = FileManager.default.enumerator(atPath: url("baselines").path)?.compactMap { $0 as? String } ?? []
-    return try paths.filter { $0.hasSuffix(".json") }.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
+    let files = paths.filter { $0.hasSuffix(".json") && !$0.contains("/profiles/") }
+    return try files.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
   }
 
   /// The path of the only baseline of a scenario.
   func baseline(of scenario: String = "load") throws -> String {
     let names = try FileManager.default.contentsOfDirectory(atPath: url("baselines/\(scenario)").path)
-    return "baselines/\(scenario)/\(try #require(names.first, "there is no baseline"))"
+    let name = names.first { $0.hasSuffix(".json") }
+    return "baselines/\(scenario)/\(try #require(name, "there is no baseline"))"
   }
 
   /// Edits a JSON file.

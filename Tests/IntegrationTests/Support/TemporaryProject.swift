@@ -46,7 +46,8 @@ final class TemporaryProject {
   func baselines() throws -> [String: String] {
     let root = url("baselines")
     let paths = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
-    return try paths.filter { $0.hasSuffix(".json") }.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
+    let files = paths.filter { $0.hasSuffix(".json") && !$0.contains("/profiles/") }
+    return try files.reduce(into: [:]) { $0[$1] = try read("baselines/\($1)") }
   }
 
   /// The cgroups that runs of this project left behind.
