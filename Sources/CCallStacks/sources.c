@@ -89,7 +89,8 @@ static void read_units(struct hw_sources *sources, Dwarf *dwarf) {
   size_t header;
   Dwarf_Die unit;
   while (hw_dw.dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0 && next > offset) {
-    if (hw_dw.dwarf_offdie(dwarf, offset + header, &unit) != NULL) append_all(&sources->units, &unit, sources->unit_count++);
+    int is_read = hw_dw.dwarf_offdie(dwarf, offset + header, &unit) != NULL;
+    if (is_read) append_all(&sources->units, &unit, sources->unit_count++);
     offset = next;
   }
   sort(&sources->units);

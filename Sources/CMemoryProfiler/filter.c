@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CMemoryProfiler.h"
+#include "profiler.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -27,7 +27,7 @@
 #define ARGUMENT(at) args[at]
 
 int hw_profile_install_filter(void) {
-  // The calls that release or move resident memory, and those of mmap that touch it or map code.
+  // The calls that release or move resident memory, those that touch it, and those of mmap that map code.
   struct sock_filter filter[] = {
     LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), CONTINUE,
     LOAD(nr),
@@ -36,11 +36,18 @@ int hw_profile_install_filter(void) {
     UNLESS(SYS_mremap), STOP,
     UNLESS(SYS_execve), STOP,
     UNLESS(SYS_execveat), STOP,
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 8),
-    LOAD(ARGUMENT(2)), UNLESS(MADV_DONTNEED), STOP, UNLESS(MADV_FREE), STOP, UNLESS(MADV_REMOVE), STOP, CONTINUE,
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 6),
+    UNLESS(SYS_mlock), STOP,
+    UNLESS(SYS_mlock2), STOP,
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 10),
+    LOAD(ARGUMENT(2)), UNLESS(MADV_DONTNEED), STOP, UNLESS(MADV_FREE), STOP, UNLESS(MADV_REMOVE), STOP,
+    UNLESS(HW_POPULATE_WRITE), STOP, CONTINUE,
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 7),
     LOAD(ARGUMENT(3)), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED | MAP_POPULATE | MAP_LOCKED, 0, 1), STOP,
     LOAD(ARGUMENT(2)), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), STOP,
+    CONTINUE,
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 3, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pread64, 2, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvfrom, 1, 0), CONTINUE,
+    LOAD(ARGUMENT(2)), BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, HW_LARGE_READ, 0, 1), STOP,
     CONTINUE,
   };
   struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};

@@ -6,6 +6,9 @@
 #define STRETCH_SHIFT (HW_PAGE_SHIFT + 9)
 #define PAGES 512
 
+/// Of larger ranges, 256 GiB, only the first pages are noted: no process has them all.
+#define MAX_RANGE (UINT64_C(1) << 26)
+
 static uint32_t slot_of(uint64_t number, uint32_t capacity) {
   return (uint32_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (capacity - 1);
 }
@@ -63,8 +66,14 @@ void hw_pages_set(struct hw_pages *pages, uint64_t address, uint32_t stack) {
   stretch->times[index_of(address)] = ++pages->time;
 }
 
-void hw_pages_set_range(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_t stack) {
-  for (uint64_t offset = 0; offset < size; offset += HW_PAGE_SIZE) hw_pages_set(pages, from + offset, stack);
+void hw_pages_fill(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_t stack) {
+  uint64_t first = from >> HW_PAGE_SHIFT, end = (from + size + HW_PAGE_SIZE - 1) >> HW_PAGE_SHIFT;
+  if (size == 0) return;
+  for (uint64_t page = first; page < end && page - first <= MAX_RANGE; page++) {
+    uint64_t address = page << HW_PAGE_SHIFT;
+    const struct hw_stretch *stretch = find(pages, address >> STRETCH_SHIFT);
+    if (stretch == NULL || stretch->stacks[index_of(address)] == HW_NO_STACK) hw_pages_set(pages, address, stack);
+  }
 }
 
 /// Clears the pages of a stretch that lie in the range.
@@ -98,7 +107,7 @@ void hw_pages_forget(struct hw_pages *pages, uint64_t from, uint64_t size) {
 /// The entries of a range are read before any is written, since the ranges may overlap.
 void hw_pages_move(struct hw_pages *pages, uint64_t from, uint64_t to, uint64_t size) {
   uint64_t count = size >> HW_PAGE_SHIFT;
-  if (from == to || count == 0 || count > UINT64_C(1) << 26) return;
+  if (from == to || count == 0 || count > MAX_RANGE) return;
   struct { uint32_t stack, time; } *entries = malloc(count * sizeof *entries);
   if (entries == NULL) return;
   for (uint64_t at = 0; at < count; at++) {

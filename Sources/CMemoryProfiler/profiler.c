@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -22,28 +21,8 @@
 /// Marks a breakpoint of the preloaded library, in its first register; see Sources/AllocationSampler.
 #define ALLOCATION_MARK UINT64_C(0x68776d656d6f7279)
 
-/// A system call of the filter.
-struct call {
-  /// The thread that makes it; 0 for none.
-  pid_t caller;
-  uint64_t number, arguments[6];
-  /// For `mmap` with MAP_POPULATE: the stack that its pages belong to.
-  uint32_t stack;
-};
-
-/// A traced process.
-struct process {
-  pid_t pid;
-  struct hw_memory *memory;
-  /// The perf event of its program, which its threads and forked children inherit; -1 for none.
-  int event;
-  /// The call at whose end a thread of it will stop.
-  struct call awaited;
-  struct process *next;
-};
-
 #define PROCESS_SLOTS 1024
-static struct process *processes[PROCESS_SLOTS];
+static struct hw_process *processes[PROCESS_SLOTS];
 static int is_on;
 /// The first program.
 static pid_t main_process;
@@ -51,8 +30,8 @@ static pid_t main_process;
 /// More processes of one name are not summed up.
 #define MAX_ALIKE 4096
 
-static struct process **slot_of(pid_t pid) {
-  struct process **at = &processes[(unsigned)pid % PROCESS_SLOTS];
+static struct hw_process **slot_of(pid_t pid) {
+  struct hw_process **at = &processes[(unsigned)pid % PROCESS_SLOTS];
   while (*at != NULL && (*at)->pid != pid) at = &(*at)->next;
   return at;
 }
@@ -63,7 +42,7 @@ static struct process **slot_of(pid_t pid) {
 static void hand_over_copies(const struct hw_memory *from) {
   struct hw_memory *heir = NULL;
   for (int at = 0; at < PROCESS_SLOTS; at++) {
-    for (struct process *process = processes[at]; process != NULL; process = process->next) {
+    for (struct hw_process *process = processes[at]; process != NULL; process = process->next) {
       struct hw_memory *copy = process->memory;
       if (copy == NULL || copy->origin != from) continue;
       if (heir == NULL) {
@@ -108,10 +87,12 @@ static struct hw_memory *copy_memory(struct hw_memory *from) {
   return copy;
 }
 
-static struct process *obtain(pid_t pid) {
-  struct process **slot = slot_of(pid);
+struct hw_process *hw_find_process(pid_t pid) { return *slot_of(pid); }
+
+static struct hw_process *obtain(pid_t pid) {
+  struct hw_process **slot = slot_of(pid);
   if (*slot != NULL) return *slot;
-  struct process *process = calloc(1, sizeof *process);
+  struct hw_process *process = calloc(1, sizeof *process);
   if (process == NULL) return NULL;
   process->pid = pid;
   process->event = -1;
@@ -140,7 +121,7 @@ int hw_profile_may_stop_at_faults(void) {
 
 // MARK: - Stacks
 
-static uint32_t stack_of(struct process *process, pid_t thread) {
+uint32_t hw_process_stack(struct hw_process *process, pid_t thread) {
   if (process->memory->code == NULL) process->memory->code = hw_code_open(process->pid);
   return process->memory->code == NULL ? HW_NO_STACK : hw_stack_of(process->memory->code, thread);
 }
@@ -177,7 +158,7 @@ void hw_take_moment(int moment) {
   uint32_t visit = begin_visit();
   hw_result_forget(moment);
   for (int at = 0; at < PROCESS_SLOTS; at++) {
-    for (struct process *process = processes[at]; process != NULL; process = process->next) {
+    for (struct hw_process *process = processes[at]; process != NULL; process = process->next) {
       if (!is_first_visit(process->memory, visit)) continue;
       hw_result_add(moment, process->memory, hw_snapshot_now(process->pid, process->memory));
     }
@@ -191,7 +172,7 @@ static size_t find_alike(const char *name, struct hw_memory *without, struct hw_
   uint32_t visit = begin_visit();
   without->visit = visit;
   for (int at = 0; at < PROCESS_SLOTS; at++) {
-    for (struct process *process = processes[at]; process != NULL; process = process->next) {
+    for (struct hw_process *process = processes[at]; process != NULL; process = process->next) {
       struct hw_memory *memory = process->memory;
       if (memory == NULL || memory->is_ending || count == capacity || memory->visit == visit) continue;
       hw_read_command(process->pid, command);
@@ -207,7 +188,7 @@ static size_t find_alike(const char *name, struct hw_memory *without, struct hw_
 /// Keeps what a process that is about to lose its memory holds together with the living ones of its name.
 ///
 /// Until one of them ends, they can only become larger, so that these are the moments at which they held most.
-static void keep(struct process *process) {
+static void keep(struct hw_process *process) {
   static struct hw_memory *alike[MAX_ALIKE];
   const char *name = process->memory->snapshot.command;
   if (*name == '\0') return;
@@ -216,7 +197,7 @@ static void keep(struct process *process) {
 }
 
 void hw_profile_exec(pid_t pid) {
-  struct process *process = obtain(pid);
+  struct hw_process *process = obtain(pid);
   if (process == NULL) return;
   if (main_process == 0) main_process = pid;
   // A process that has shared its memory since a vfork leaves it to its parent.
@@ -229,14 +210,14 @@ void hw_profile_exec(pid_t pid) {
 }
 
 void hw_profile_fork(pid_t parent, pid_t child, int shares) {
-  struct process *from = *slot_of(parent), *to = obtain(child);
+  struct hw_process *from = *slot_of(parent), *to = obtain(child);
   if (to == NULL || to->memory != NULL || from == NULL || from->memory == NULL) return;
   to->memory = shares ? from->memory : copy_memory(from->memory);
   if (shares) from->memory->users++;
 }
 
 void hw_profile_exit(pid_t pid) {
-  struct process *process = *slot_of(pid);
+  struct hw_process *process = *slot_of(pid);
   if (process == NULL || process->memory == NULL || process->memory->users > 1) return;
   hw_snapshot_if_larger(pid, process->memory);
   if (pid == main_process && !hw_has_end()) hw_note_end();
@@ -245,7 +226,7 @@ void hw_profile_exit(pid_t pid) {
 }
 
 void hw_profile_end(pid_t pid) {
-  struct process **slot = slot_of(pid), *process = *slot;
+  struct hw_process **slot = slot_of(pid), *process = *slot;
   if (process == NULL) return;
   release_memory(process->memory);
   if (process->event >= 0) close(process->event);
@@ -283,7 +264,7 @@ static void skip_breakpoint(pid_t thread, registers *state) {
 #endif
 }
 
-static int note_breakpoint(struct process *process, pid_t thread) {
+static int note_breakpoint(struct hw_process *process, pid_t thread) {
   registers state;
   uint64_t values[4];
   if (!read_registers(thread, &state)) return 0;
@@ -295,7 +276,7 @@ static int note_breakpoint(struct process *process, pid_t thread) {
   memory->has_blocks = 1;
   hw_blocks_remove(&memory->blocks, values[3]);
   if (values[1] == 0) return 1;
-  struct hw_block block = {.address = values[1], .size = values[2], .stack = stack_of(process, thread)};
+  struct hw_block block = {.address = values[1], .size = values[2], .stack = hw_process_stack(process, thread)};
   hw_blocks_add(&memory->blocks, block, memory->pages.time);
   if (values[2] >= HW_LARGE_BLOCK) return 1;
   memory->samples++;
@@ -305,7 +286,7 @@ static int note_breakpoint(struct process *process, pid_t thread) {
 
 /// A process is unknown, and its memory too, until the stop of its creator has been handled.
 int hw_profile_trap(pid_t thread, pid_t pid) {
-  struct process *process = *slot_of(pid);
+  struct hw_process *process = *slot_of(pid);
   struct hw_memory *memory = process == NULL ? NULL : process->memory;
   siginfo_t signal;
   hw_note_stop();
@@ -313,103 +294,17 @@ int hw_profile_trap(pid_t thread, pid_t pid) {
   if (signal.si_code == TRAP_PERF) {
     uint64_t address = (uint64_t)(uintptr_t)signal.si_addr;
     if (memory == NULL) return 1;
-    hw_pages_set(&memory->pages, address, stack_of(process, thread));
+    hw_pages_set(&memory->pages, address, hw_process_stack(process, thread));
     hw_blocks_note_pages(&memory->blocks, memory->pages.time);
     return 1;
   }
   return (signal.si_code == SI_KERNEL || signal.si_code == TRAP_BRKPT) && note_breakpoint(process, thread);
 }
 
-/// Whether a signal that most programs end by comes from outside the target.
+/// A signal that most programs end by, and that comes from outside the target, ends the steps.
 void hw_profile_signal(pid_t thread, int number) {
   siginfo_t signal;
   if (number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH) return;
   if (ptrace(PTRACE_GETSIGINFO, thread, NULL, &signal) != 0 || signal.si_code > 0) return;
   if (*slot_of(signal.si_pid) == NULL) hw_note_end();
-}
-
-// MARK: - System calls
-
-/// Forgets a range that the call is about to release, and which code may have been mapped to.
-static void release_range(struct process *process, uint64_t from, uint64_t size) {
-  hw_pages_forget(&process->memory->pages, from, size);
-  if (process->memory->code != NULL && hw_code_overlaps(process->memory->code, from, from + size)) {
-    hw_code_changed(process->memory->code);
-  }
-}
-
-/// Handles brk(2), which releases memory if the new end is below the old one.
-static void note_heap_end(struct process *process, uint64_t end) {
-  struct hw_memory *memory = process->memory;
-  if (end == 0) return;
-  if (end < memory->heap_end) {
-    hw_snapshot_if_larger(process->pid, memory);
-    release_range(process, end, memory->heap_end - end);
-  }
-  memory->heap_end = end;
-}
-
-/// Handles mmap(2), which may replace mappings, touch its pages at once, or map code; returns whether its result counts.
-static int note_mapping(struct process *process, struct call *call) {
-  uint64_t *arguments = call->arguments, flags = arguments[3];
-  if ((flags & MAP_FIXED) != 0) {
-    hw_snapshot_if_larger(process->pid, process->memory);
-    release_range(process, arguments[0], arguments[1]);
-  }
-  if ((arguments[2] & PROT_EXEC) != 0 && process->memory->code != NULL) hw_code_changed(process->memory->code);
-  if ((flags & (MAP_POPULATE | MAP_LOCKED)) == 0 || (flags & MAP_ANONYMOUS) == 0) return 0;
-  call->stack = stack_of(process, call->caller);
-  return 1;
-}
-
-/// Returns whether the result of the call counts.
-static int note_call(struct process *process, struct call *call) {
-  uint64_t *arguments = call->arguments;
-  switch (call->number) {
-    case SYS_brk: note_heap_end(process, arguments[0]); return 0;
-    case SYS_mmap: return note_mapping(process, call);
-    case SYS_mremap: hw_snapshot_if_larger(process->pid, process->memory); return 1;
-    case SYS_munmap:
-      hw_snapshot_if_larger(process->pid, process->memory);
-      release_range(process, arguments[0], arguments[1]);
-      return 0;
-    case SYS_madvise:
-      hw_snapshot_if_larger(process->pid, process->memory);
-      // Pages of MADV_FREE stay until the kernel needs them.
-      if (arguments[2] == MADV_DONTNEED) hw_pages_forget(&process->memory->pages, arguments[0], arguments[1]);
-      return 0;
-    default: hw_snapshot_if_larger(process->pid, process->memory); return 0;
-  }
-}
-
-int hw_profile_call(pid_t thread, pid_t pid) {
-  struct process *process = *slot_of(pid);
-  struct __ptrace_syscall_info info = {0};
-  if (process == NULL || process->memory == NULL) return 0;
-  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof info, &info) <= 0) return 0;
-  if (info.op != PTRACE_SYSCALL_INFO_SECCOMP) return 0;
-  struct call call = {.caller = thread, .number = info.seccomp.nr};
-  memcpy(call.arguments, info.seccomp.args, sizeof call.arguments);
-  // One result at a time: another thread's may be awaited.
-  if (!note_call(process, &call) || process->awaited.caller != 0) return 0;
-  process->awaited = call;
-  return 1;
-}
-
-void hw_profile_call_end(pid_t thread, pid_t pid) {
-  struct process *process = *slot_of(pid);
-  if (process == NULL || process->memory == NULL || process->awaited.caller != thread) return;
-  process->awaited.caller = 0;
-  struct __ptrace_syscall_info info = {0};
-  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof info, &info) <= 0) return;
-  if (info.op != PTRACE_SYSCALL_INFO_EXIT || info.exit.is_error) return;
-  struct hw_pages *pages = &process->memory->pages;
-  uint64_t address = (uint64_t)info.exit.rval, *arguments = process->awaited.arguments;
-  if (process->awaited.number == SYS_mmap) {
-    hw_pages_set_range(pages, address, arguments[1], process->awaited.stack);
-  } else if (process->awaited.number == SYS_mremap) {
-    uint64_t kept = arguments[1] < arguments[2] ? arguments[1] : arguments[2];
-    hw_pages_move(pages, arguments[0], address, kept);
-    hw_pages_forget(pages, arguments[0] + kept, arguments[1] - kept);
-  }
 }

@@ -13,6 +13,13 @@
 #define HW_PAGE_SHIFT 12
 #define HW_PAGE_SIZE (UINT64_C(1) << HW_PAGE_SHIFT)
 
+/// An advice of madvise(2) since Linux 5.14, which older headers lack.
+#define HW_POPULATE_WRITE 23
+
+/// Calls that read so many bytes are followed: the kernel touches their pages, without a page fault of the program.
+/// Smaller ones are too frequent.
+#define HW_LARGE_READ 65536
+
 // MARK: - Call stacks
 
 /// The outermost node of all stacks; no stack is known.
@@ -58,8 +65,8 @@ struct hw_pages {
 };
 
 void hw_pages_set(struct hw_pages *pages, uint64_t address, uint32_t stack);
-/// Sets all pages of a range, which `mmap` with MAP_POPULATE has touched.
-void hw_pages_set_range(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_t stack);
+/// Sets those pages of a range that no stack has touched: the kernel has, for this one.
+void hw_pages_fill(struct hw_pages *pages, uint64_t from, uint64_t size, uint32_t stack);
 void hw_pages_forget(struct hw_pages *pages, uint64_t from, uint64_t size);
 /// Moves the pages of a range, as mremap(2) does.
 void hw_pages_move(struct hw_pages *pages, uint64_t from, uint64_t to, uint64_t size);
@@ -141,6 +148,8 @@ struct hw_snapshot {
   /// In bytes: VmHWM, and the anonymous pages that the page tables show. RssAnon may differ by some dozen KiB, since the
   /// kernel counts in batches for each CPU.
   int64_t peak, anonymous;
+  /// In bytes: pages of mapped files, and of shared memory, which are not anonymous.
+  int64_t files, shared;
   /// Bytes of heap pages beyond the live blocks. Who touched a page of the heap first need not hold it.
   int64_t overhead;
   /// Bytes of pages of which no fault was seen.
@@ -174,6 +183,34 @@ struct hw_memory {
   int64_t last_size;
   struct hw_snapshot snapshot;
 };
+
+// MARK: - Processes
+
+/// A system call of the filter.
+struct hw_call {
+  /// The thread that makes it; 0 for none.
+  pid_t caller;
+  uint64_t number, arguments[6];
+  /// For `mmap` with MAP_POPULATE: the stack that its pages belong to.
+  uint32_t stack;
+};
+
+/// A traced process.
+struct hw_process {
+  pid_t pid;
+  struct hw_memory *memory;
+  /// The perf event of its program, which its threads and forked children inherit; -1 for none.
+  int event;
+  /// The call at whose end a thread of it will stop.
+  struct hw_call awaited;
+  struct hw_process *next;
+};
+
+/// NULL if it is unknown.
+struct hw_process *hw_find_process(pid_t pid);
+
+/// The stack of a stopped thread of the process.
+uint32_t hw_process_stack(struct hw_process *process, pid_t thread);
 
 /// The mean number of bytes between samples.
 extern int64_t hw_sampling_interval;

@@ -227,6 +227,8 @@ static void write_group(FILE *file, const struct group *group, const char *momen
   for (size_t at = 0; at < group->count; at++) {
     const struct hw_snapshot *snapshot = &group->members[at].snapshot;
     sum.peak += snapshot->peak;
+    sum.files = snapshot->files > sum.files ? snapshot->files : sum.files;
+    sum.shared = snapshot->shared > sum.shared ? snapshot->shared : sum.shared;
     sum.anonymous += snapshot->anonymous;
     sum.overhead += snapshot->overhead;
     sum.unseen += snapshot->unseen;
@@ -237,9 +239,10 @@ static void write_group(FILE *file, const struct group *group, const char *momen
   fputc('\t', file);
   write_text(file, group->members[0].snapshot.program);
   fprintf(
-    file, "\t%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, significant_count(group), group->has_blocks,
+    file, "\t%s\t%d\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\t%lld\n", moment, significant_count(group),
+    group->has_blocks,
     (long long)group->samples, (long long)sum.peak, (long long)sum.anonymous, (long long)sum.overhead,
-    (long long)sum.unseen, (long long)sum.library);
+    (long long)sum.unseen, (long long)sum.library, (long long)sum.files, (long long)sum.shared);
   write_members(file, group);
   fputs("end\n", file);
 }

@@ -48,6 +48,8 @@ struct join {
   size_t inherited_count, next_inherited;
   /// The range of the heap that brk(2) manages.
   uint64_t heap_start, heap_end;
+  /// The end of the last mapping: PAGEMAP_SCAN refuses addresses that no program can have.
+  uint64_t end;
   /// The ranges of the preloaded library: its file's mappings, and the one of its variables behind them.
   uint64_t library_start, library_end;
   int64_t scanned, heap, small, unseen, library;
@@ -81,15 +83,22 @@ static void read_program(pid_t process, char *name, size_t size) {
   snprintf(name, size, "%s", slash == NULL ? path : slash + 1);
 }
 
-static void read_peak(pid_t process, struct hw_snapshot *snapshot) {
+/// A number of `status`, in bytes; 0 if it has none.
+static int64_t number_of(const char *status, const char *key) {
+  const char *line = strstr(status, key);
+  return line == NULL ? 0 : strtoll(line + strlen(key), NULL, 10) * 1024;
+}
+
+static void read_sizes(pid_t process, struct hw_snapshot *snapshot) {
   char text[4096];
   int file = open_file(process, "status");
   if (file < 0) return;
   ssize_t length = read(file, text, sizeof text - 1);
   close(file);
   text[length > 0 ? length : 0] = '\0';
-  const char *line = strstr(text, "\nVmHWM:");
-  snapshot->peak = line == NULL ? 0 : strtoll(line + 7, NULL, 10) * 1024;
+  snapshot->peak = number_of(text, "\nVmHWM:");
+  snapshot->files = number_of(text, "\nRssFile:");
+  snapshot->shared = number_of(text, "\nRssShmem:");
 }
 
 /// RSS in bytes; 0 if the process has no memory.
@@ -181,7 +190,8 @@ static void add_page(struct join *join, uint64_t address, int is_huge) {
     return;
   }
   const struct hw_stretch *stretch = hw_pages_stretch(&join->memory->pages, address);
-  int is_heap = (address >= join->heap_start && address < join->heap_end) || (stretch != NULL && stretch->has_small_blocks);
+  int has_small_blocks = stretch != NULL && stretch->has_small_blocks;
+  int is_heap = has_small_blocks || (address >= join->heap_start && address < join->heap_end);
   if (is_heap) {
     join->heap += (int64_t)HW_PAGE_SIZE;
     add_inherited(join, address);
@@ -233,7 +243,7 @@ static void visit_region(int pagemap, struct join *join, const struct region *re
 static int scan_pages(int pagemap, struct join *join) {
   struct region regions[REGIONS];
   struct scan scan = {
-    .size = sizeof scan, .end = UINT64_C(1) << 47, .regions = (uint64_t)(uintptr_t)regions, .region_count = REGIONS,
+    .size = sizeof scan, .end = join->end, .regions = (uint64_t)(uintptr_t)regions, .region_count = REGIONS,
     .inverted = IS_FILE | IS_ZERO_PAGE, .mask = IS_PRESENT | IS_FILE | IS_ZERO_PAGE, .returned = IS_HUGE,
   };
   for (;;) {
@@ -270,6 +280,8 @@ static void read_mappings(pid_t process, int pagemap, struct join *join) {
       if (join->heap_end == 0) join->heap_start = start;
       join->heap_end = end;
     }
+    // The kernel's own page is above.
+    if (end >> 63 == 0) join->end = end;
     note_library(join, start, end, line);
     if (pagemap >= 0 && rights[3] == 'p') read_entries(pagemap, join, start, end, 0);
   }
@@ -308,7 +320,7 @@ static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory,
   if (join.live != NULL && join.touched != NULL) {
     sum_blocks(&join);
     visit_pages(process, &join);
-    read_peak(process, &taken);
+    read_sizes(process, &taken);
     hw_read_command(process, taken.command);
     read_program(process, taken.program, sizeof taken.program);
     taken.anonymous = join.scanned;

@@ -53,9 +53,16 @@ struct ExplainReportTests {
 
   @Test("Why no function is named is one sentence each")
   func findings() throws {
-    let change = try #require(try Self.comparison(leak: 30_000_000).finding?.culprit?.change)
+    var culprit = try #require(try Self.comparison(leak: 30_000_000).finding?.culprit)
+    let change = culprit.change
+    var called = change
+    called.function = FunctionName(module: "_cache.so", name: "store")
+    (called.file, called.line, called.scriptLine) = ("/src/cache.c", 7, 12)
+    called.callers = ["handle", "main"].map { FunctionName(module: "app.py", name: $0, isScript: true) }
+    culprit.change = called
     let findings: [CulpritFinding] = [
-      .noRise, .otherMethod(before: .stops, now: .stopsAndBlocks), .noStacks, .tooFewRepetitions(before: 1, now: 3),
+      .named(culprit: culprit), .noRise, .otherMethod(before: .stops, now: .stopsAndBlocks), .noStacks,
+      .tooFewRepetitions(before: 1, now: 3),
       .belowNoise(largest: change, least: .mebibytes(40)), .belowNoise(largest: nil, least: .mebibytes(1)),
       .spread(largest: [change, change]), .other(part: .collectedHeap(.node), rise: .mebibytes(9)),
       .other(part: .heapOverhead, rise: .mebibytes(9)), .other(part: .heap, rise: .mebibytes(9)),

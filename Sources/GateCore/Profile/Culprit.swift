@@ -86,7 +86,8 @@ extension ProfileComparison {
   private func finding(_ evidence: MemoryEvidenceKind, growth: Bytes, rise: Bytes) -> CulpritFinding {
     let changes = changes(evidence).sorted { ($1.change, $0.function) < ($0.change, $1.function) }
     let least = Bytes(noise(evidence) * Self.clearFactor)
-    guard growth <= least || changes.contains(where: { $0.change > .zero }) else {
+    let named = Double(namedChange(evidence))
+    guard growth <= least || named > (1 - Self.leastShare) * Double(growth.count) else {
       return .other(part: evidence.part, rise: growth)
     }
     guard let first = changes.first, first.change > least else {
@@ -100,6 +101,18 @@ extension ProfileComparison {
     }
     return .named(
       culprit: Culprit(change: addingCallers(chosen), share: Double(chosen.change.count) / Double(rise.count)))
+  }
+
+  /// The change of all stacks with a function that can be named.
+  private func namedChange(_ evidence: MemoryEvidenceKind) -> Int64 {
+    var isNamed: [Bool] = []
+    var sum: Int64 = 0
+    for call in calls {
+      let isInner = call.parent.map { isNamed[$0] } ?? false
+      isNamed.append(isInner || call.role.isNamed)
+      if call.role.isNamed && !isInner { sum += evidence.amount(call.now) - evidence.amount(call.before) }
+    }
+    return sum
   }
 
   /// The one that holds least in the new build; of equal ones the innermost.

@@ -70,6 +70,8 @@ extension RoleTable {
     var modules: NamePatterns = []
     var names: NamePatterns = []
     var scripts: NamePatterns = []
+    /// Of code that a runtime generated, of which no file is known.
+    var generated: NamePatterns = []
 
     var collected: CollectedRuntime? {
       if case .runtime(let runtime) = role { runtime } else { nil }
@@ -77,7 +79,9 @@ extension RoleTable {
 
     func matches(_ function: FunctionName) -> Bool {
       if modules.match(function.module) { return true }
-      if function.isScript { return scripts.match(function.name) }
+      if function.isScript {
+        return scripts.match(function.name) || function.module.isEmpty && generated.match(function.name)
+      }
       return names.match(QualifiedName.of(function.name))
     }
   }
@@ -133,12 +137,13 @@ extension RoleTable {
       role: .runtime(.go), names: ["runtime.*", "runtime/*", "internal/runtime/*", "_rt0_*"]),
     Rule(
       role: .runtime(.java), modules: ["libjvm.so"],
-      scripts: [
+      generated: [
         "Interpreter", "StubRoutines*", "call_stub*", "vtable stub", "itable stub", "I2C/C2I adapters", "*Blob",
+        "java.*", "javax.*", "jdk.*", "sun.*", "com.sun.*",
       ]),
     Rule(
       role: .runtime(.node), modules: ["libv8*"], names: ["v8::*", "Builtins_*"],
-      scripts: ["Builtin:*", "BytecodeHandler:*", "Stub:*", "RegExp:*", "Handler:*"]),
+      generated: ["Builtin:*", "BytecodeHandler:*", "Stub:*", "RegExp:*", "Handler:*"]),
     Rule(role: .runtime(nil), modules: ["node", "libnode.so"]),
     Rule(role: .runtime(nil), modules: ["python3*", "libpython3*", "<frozen *"], scripts: ["<frozen *"]),
     Rule(

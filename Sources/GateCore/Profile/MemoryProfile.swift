@@ -43,6 +43,10 @@ package struct MemoryProfile: Sendable, Equatable {
   ///
   /// Pages that a forked process still shares count only for the process that touched them.
   package var anonymous: Bytes
+  /// Pages of mapped files (`RssFile`) and of shared memory (`RssShmem`) at that snapshot; of several processes, of the
+  /// one with most.
+  package var files = Bytes.zero
+  package var shared = Bytes.zero
   package var calls: CallTree
   /// Heap pages beyond the live blocks: the allocator's data and holes.
   ///

@@ -52,6 +52,9 @@ package struct ProfileSummary: Sendable, Equatable {
   /// The median of `VmHWM`, or of the sum of several processes'.
   package var peak: Bytes
   package var anonymous: Estimate
+  /// The medians of the pages that are not anonymous; nil if unknown.
+  package var files: Bytes?
+  package var shared: Bytes?
   /// Of the repetition with the median of ``anonymous``, so that they add up to it.
   package var parts: [MemoryPart: Estimate]
   package var functions: [Function]
@@ -78,6 +81,27 @@ extension ProfileSummary {
   /// The anonymous memory without the profiler's own, in bytes.
   var ownMemory: Int64 { anonymous.median - (parts[.unattributed(.profiler)]?.median ?? 0) }
 
+  /// The part of the memory from which on stacks with unnamed code matter.
+  private static let leastUnnamed = 0.02
+
+  /// The runtime whose generated code has no names, because it does not write them to a file.
+  package var unnamedRuntime: CollectedRuntime? {
+    let runtimes = [CollectedRuntime.java, .node]
+    let runtime = runtimes.first { runtime in functions.contains { $0.role == .runtime(runtime) } }
+    let all = calls.filter { $0.parent == nil }.reduce(0) { $0 + $1.weight.sum }
+    let unnamed = calls.filter { call in
+      let caller = call.parent.map { functions[calls[$0].function].role }
+      return functions[call.function].role == .unknown && caller != .unknown
+    }
+    return Double(unnamed.reduce(0) { $0 + $1.weight.sum }) >= Self.leastUnnamed * Double(all) ? runtime : nil
+  }
+}
+
+extension CallTree.Weight {
+  fileprivate var sum: Int64 { live + touched }
+}
+
+extension ProfileSummary {
   /// A function of a stored summary.
   package typealias StoredFunction = (name: FunctionName, live: Estimate, touched: Estimate)
   /// A call of a stored summary.
@@ -135,6 +159,8 @@ extension ProfileSummary {
       functions: calls.functions,
       calls: calls.calls)
     (processes, moment) = ((alike.middle ?? first).processes, first.moment)
+    files = Bytes(Estimate(alike.map(\.files.count)).median)
+    shared = Bytes(Estimate(alike.map(\.shared.count)).median)
   }
 
   private static func parts(

@@ -162,9 +162,8 @@ struct SummedCalls {
   /// The functions of a library that a script has called, if they allocated the blocks, and not the interpreter for them.
   private func extensionFunctions(in stack: [Int]) -> [Int] {
     let called = stack.prefix { !functions[$0].name.isScript }
-    guard let innermost = called.first(where: { functions[$0].role.touchesForItself }),
-      functions[innermost].role.isNamed
-    else { return [] }
+    let innermost = called.first { functions[$0].role.touchesForItself }
+    guard let innermost, functions[innermost].role.isNamed else { return [] }
     return called.filter { functions[$0].role.isNamed }
   }
 

@@ -37,7 +37,7 @@ enum MemoryProfileReader {
 
     init?(_ fields: [Substring], interval: Bytes) {
       let numbers = fields.dropFirst(4).compactMap { Int64($0) }
-      guard fields.count == 12, numbers.count == 8, let moment = MemoryProfile.Moment(rawValue: String(fields[3])),
+      guard fields.count == 14, numbers.count == 10, let moment = MemoryProfile.Moment(rawValue: String(fields[3])),
         numbers.allSatisfy({ $0.magnitude <= MemoryProfileReader.largest })
       else { return nil }
       let hasBlocks = numbers[1] != 0
@@ -55,6 +55,7 @@ enum MemoryProfileReader {
       result.allocated = Bytes(numbers[2].multipliedReportingOverflow(by: interval.count).partialValue)
       result.unattributed[.noPageFault] = Bytes(numbers[6])
       result.unattributed[.profiler] = Bytes(numbers[7])
+      (result.files, result.shared) = (Bytes(numbers[8]), Bytes(numbers[9]))
     }
 
     /// Adds a node, whose caller comes before it; a number may come again, for another process.

@@ -46,7 +46,18 @@ struct ExplainBlock {
         ? "process: \(name), peak \(Format.amount(now.peak)) (VmHWM)"
         : "processes: \(name), \(now.processes) processes when they held most together; pages that they share count once",
       "method: \(now.method.text(repetitions: now.repetitions, samplingInterval: now.samplingInterval))",
-    ] + limits.texts
+    ] + otherMemory + limits.texts + [now.unnamedRuntime?.unnamedText].compactMap(\.self)
+  }
+
+  /// The memory that has no call stacks.
+  private var otherMemory: [String] {
+    let amounts = [("shared memory", \ProfileSummary.shared), ("mapped files", \.files)].compactMap { name, path in
+      comparison.now[keyPath: path].flatMap { now in
+        let change = comparison.before?[keyPath: path].map { " (\(Format.difference(Double((now - $0).count))))" }
+        return now > .zero ? "\(Format.amount(now)) of \(name)\(change ?? "")" : nil
+      }
+    }
+    return amounts.isEmpty ? [] : ["not anonymous, so not explained: \(amounts.joined(separator: ", "))"]
   }
 
   func write(to page: inout TerminalPage) {

@@ -199,6 +199,19 @@ extension CollectedRuntime {
     }
   }
 
+  /// How its generated code gets names.
+  var unnamedText: String? {
+    switch self {
+    case .java:
+      "functions of Java have no names here: start it with `-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
+        + "-XX:+PreserveFramePointer`"
+    case .node:
+      "functions of JavaScript have no names here: start Node.js with `--perf-basic-prof "
+        + "--interpreted-frames-native-stack`"
+    case .python, .go: nil
+    }
+  }
+
   fileprivate var profiler: String {
     switch self {
     case .java: "`jcmd PID GC.class_histogram`"

@@ -193,6 +193,18 @@ struct CulpritTests {
     #expect(comparison.finding == .other(part: .collectedHeap(runtime), rise: Bytes(9_000_000)))
   }
 
+  @Test("Code that a runtime generated without names is told, and is not noise")
+  func unnamedCode() throws {
+    let before: Stacks = ["java!main;libjli.so!JavaMain;libjvm.so!JavaCalls::call": .init(live: 5_000_000)]
+    let stack = "!?;libjvm.so!Unsafe_AllocateMemory0;libc.so.6!malloc"
+    let comparison = ProfileComparison(before: before, now: stacks(before, adding: stack, .init(live: 9_000_000)))
+    #expect(comparison.finding == .other(part: .live, rise: Bytes(9_000_000)))
+    #expect(comparison.now.unnamedRuntime == .java)
+    #expect(try #require(comparison.before).unnamedRuntime == nil)
+    let native = ProfileComparison(before: [:], now: ["server!main;!?;server!callback": .init(live: 9_000_000)])
+    #expect(native.now.unnamedRuntime == nil)
+  }
+
   @Test("A buffer outside of the collected heap has one")
   func bufferOfNode() {
     let stack = "node!main;node!v8::Call;app.js:loadBuffers;node!node::Buffer::New;libc.so.6!calloc"
@@ -301,6 +313,8 @@ struct MemoryProfileTests {
       ("server!std::enable_if<true>::type own::f<int>(int)", .own), ("server!core::Engine::load()", .own),
       ("server!(anonymous namespace)::load(int)", .own), ("server!server::main", .entry),
       ("server!runtime.mallocgc", .runtime(.go)), ("libjvm.so!?", .runtime(.java)), (":Interpreter", .runtime(.java)),
+      (":java.nio.ByteBuffer.allocateDirect", .runtime(.java)), (":Builtin:Call", .runtime(.node)),
+      ("app.py:readBlob", .own), ("app.py:sun.rise", .own), (":App.keep", .own),
       ("server!remember", .own), ("libserver.so!?", .own), ("!?", .unknown),
     ])
   func roles(name: String, role: FunctionRole) throws {

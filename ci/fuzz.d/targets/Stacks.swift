@@ -16,9 +16,8 @@ extension FuzzTarget {
     _ = hw_stacks_load()
     guard let kind = input.first else { return }
     Array(input.dropFirst()).withUnsafeBufferPointer { bytes in
-      _ =
-        kind % 2 == 0
-        ? hw_evaluate_input(bytes.baseAddress, bytes.count) : hw_walk_input(bytes.baseAddress, bytes.count)
+      let read = kind % 2 == 0 ? hw_evaluate_input : hw_walk_input
+      _ = read(bytes.baseAddress, bytes.count)
     }
   }
 
