@@ -13,8 +13,13 @@ package struct FunctionName: Sendable, Hashable {
   package init(module: String, name: String, isScript: Bool = false) {
     // The text of a name is split at these.
     let isSplit = module.utf8.contains { $0 == UInt8(ascii: "!") || $0 == UInt8(ascii: ":") }
-    self.module = isSplit ? String(Self.cut(module).map { "!:".contains($0) ? "_" : $0 }) : Self.cut(module)
+    self.module = isSplit ? Self.withoutSeparators(module) : Self.cut(module)
     (self.name, self.isScript) = (Self.cut(name), isScript)
+  }
+
+  private static func withoutSeparators(_ module: String) -> String {
+    let scalars = cut(module).unicodeScalars.map { $0 == "!" || $0 == ":" ? "_" : $0 }
+    return String(String.UnicodeScalarView(scalars))
   }
 
   private static func cut(_ text: String) -> String {

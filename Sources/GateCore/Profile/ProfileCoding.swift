@@ -3,12 +3,15 @@ extension FunctionName: SingleValueCodable {
 
   /// Parses a ``description``.
   package init(coded text: String) throws {
-    guard let end = text.firstIndex(where: { $0 == "!" || $0 == ":" }) else {
+    // As a character, a mark and a combining one after it would be another one.
+    guard let end = text.unicodeScalars.firstIndex(where: { $0 == "!" || $0 == ":" }) else {
       let problem = "has the name `\(text.prefix(80))`, expected MODULE!FUNCTION or SCRIPT:FUNCTION"
       throw UnitError(problem: problem, hint: "")
     }
-    let name = text[text.index(after: end)...]
-    self.init(module: String(text[..<end]), name: name == "?" ? "" : String(name), isScript: text[end] == ":")
+    let name = String(text.unicodeScalars[end...].dropFirst())
+    self.init(
+      module: String(text.unicodeScalars[..<end]), name: name == "?" ? "" : name,
+      isScript: text.unicodeScalars[end] == ":")
   }
 }
 
