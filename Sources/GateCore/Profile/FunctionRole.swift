@@ -79,10 +79,12 @@ extension RoleTable {
 
     func matches(_ function: FunctionName) -> Bool {
       if modules.match(function.module) { return true }
-      if function.isScript {
-        return scripts.match(function.name) || function.module.isEmpty && generated.match(function.name)
+      // Java's have parameters, too.
+      let name = QualifiedName.of(function.name)
+      guard function.isScript else { return names.match(name) }
+      return [name, function.name].contains { name in
+        scripts.match(name) || function.module.isEmpty && generated.match(name)
       }
-      return names.match(QualifiedName.of(function.name))
     }
   }
 

@@ -313,7 +313,8 @@ struct MemoryProfileTests {
       ("server!std::enable_if<true>::type own::f<int>(int)", .own), ("server!core::Engine::load()", .own),
       ("server!(anonymous namespace)::load(int)", .own), ("server!server::main", .entry),
       ("server!runtime.mallocgc", .runtime(.go)), ("libjvm.so!?", .runtime(.java)), (":Interpreter", .runtime(.java)),
-      (":java.nio.ByteBuffer.allocateDirect", .runtime(.java)), (":Builtin:Call", .runtime(.node)),
+      (":long jdk.internal.misc.Unsafe.allocateMemory(long)", .runtime(.java)), (":vtable stub", .runtime(.java)),
+      (":void App.main(java.lang.String[])", .entry), (":Builtin:Call", .runtime(.node)),
       ("app.py:readBlob", .own), ("app.py:sun.rise", .own), (":App.keep", .own),
       ("server!remember", .own), ("libserver.so!?", .own), ("!?", .unknown),
     ])
