@@ -33,7 +33,8 @@ extension FuzzTarget {
     let name = String(cString: hw_demangle(symbol))
     let function = FunctionName(CallTree.Function(module: "program", name: name))
     try promise(function.name.utf8.count <= 400, "a name is too long")
-    try promise((try? FunctionName(coded: function.description)) == function, "\(function) is not what is read back")
+    let read = try? FunctionName(coded: function.description)
+    try promise(read?.description == function.description, "\(function) is not what is read back")
   }
 
   /// What the profiler writes when a target has ended.
