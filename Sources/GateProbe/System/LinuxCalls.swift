@@ -107,19 +107,13 @@ extension LinuxCalls {
   }
 
   /// Asks a supervisor to kill its descendants; continues it if it was stopped.
-  static func requestKillAll(_ supervisor: Supervisor) {
-    send(HW_REQUEST_KILL_ALL, to: supervisor)
-  }
+  static func requestKillAll(_ supervisor: Supervisor) { send(HW_REQUEST_KILL_ALL, to: supervisor) }
 
   /// Tells the supervisor of a profiled program that the steps begin.
-  static func requestStepProfile(_ supervisor: Supervisor) {
-    send(HW_REQUEST_PROFILE_STEPS, to: supervisor)
-  }
+  static func requestStepProfile(_ supervisor: Supervisor) { send(HW_REQUEST_PROFILE_STEPS, to: supervisor) }
 
   /// Makes a supervisor without descendants remove its cgroup and exit.
-  static func release(_ supervisor: Supervisor) {
-    send(HW_REQUEST_RELEASE, to: supervisor)
-  }
+  static func release(_ supervisor: Supervisor) { send(HW_REQUEST_RELEASE, to: supervisor) }
 
   private static func send(_ request: hw_request, to supervisor: Supervisor) {
     var byte = UInt8(request.rawValue)
