@@ -29,6 +29,7 @@ package struct FileWords: Sendable {
   package var runNote: @Sendable (RunNote) -> String
   package var recordingNote: @Sendable (RecordingNote) -> String
   package var failure: @Sendable (Failure) -> String
+  package var explanation: @Sendable (RiseExplanation) -> String
   package var end: @Sendable (End) -> EndTexts
 
   package typealias EndTexts = (text: String, proof: String?, detail: String?)
@@ -39,6 +40,7 @@ package struct FileWords: Sendable {
     runNote: @escaping @Sendable (RunNote) -> String,
     recordingNote: @escaping @Sendable (RecordingNote) -> String,
     failure: @escaping @Sendable (Failure) -> String,
+    explanation: @escaping @Sendable (RiseExplanation) -> String,
     end: @escaping @Sendable (End) -> EndTexts
   ) {
     self.reason = reason
@@ -46,6 +48,7 @@ package struct FileWords: Sendable {
     self.runNote = runNote
     self.recordingNote = recordingNote
     self.failure = failure
+    self.explanation = explanation
     self.end = end
   }
 }
@@ -116,7 +119,7 @@ struct DecodedResult: Decodable {
 
 enum ScenarioKey: CodingKey {
   case metrics, definition, gate, plan, instances, repetitionCount, repetitions, composition, failure, notes
-  case baselineCurve, commitsSinceApproval
+  case baselineCurve, commitsSinceApproval, explanation
 
   enum Composition: CodingKey {
     case baseline, peak
@@ -149,6 +152,8 @@ private struct ScenarioDocument: Encodable {
     try fields.encodeIfPresent(scenario.reference?.commitsSinceApproval, forKey: .commitsSinceApproval)
     try fields.encodeIfPresent(
       scenario.failure.map { Worded(value: $0, text: words.failure($0)) }, forKey: .failure)
+    try fields.encodeIfPresent(
+      scenario.explanation.map { Worded(value: $0, text: words.explanation($0)) }, forKey: .explanation)
     try fields.encode(scenario.notes.map { Worded(value: $0, text: words.note($0, scenario)) }, forKey: .notes)
   }
 }

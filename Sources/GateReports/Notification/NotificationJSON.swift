@@ -115,7 +115,7 @@ extension NotificationJSON {
         metrics: scenario.metrics.filter { $0.verdict != .pass }.map(Metric.init),
         end: scenario.failure == nil ? nil : scenario.repetitions.last.map { End($0.end) },
         failure: scenario.failure?.displayText,
-        explanation: scenario.explanation?.text
+        explanation: scenario.explanation.map(ResultText.explanation)
       )
     }
     self.links = Links(build: links.build, report: links.report)

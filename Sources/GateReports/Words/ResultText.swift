@@ -12,6 +12,9 @@ package enum ResultText {
 
   package static func runNote(_ note: RunNote) -> String { TerminalText.withPlainSpaces(note.text) }
   package static func recordingNote(_ note: RecordingNote) -> String { note.displayText }
+  package static func explanation(_ explanation: RiseExplanation) -> String {
+    TerminalText.withPlainSpaces(explanation.text)
+  }
   package static func failure(_ failure: Failure) -> String { failure.displayText }
   package static func end(_ end: End) -> (text: String, proof: String?, detail: String?) {
     (end.displayText, end.proofText, end.detailText)

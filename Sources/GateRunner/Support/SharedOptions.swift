@@ -58,5 +58,6 @@ extension FileWords {
   /// The texts in result files that describe the values.
   static let reports = FileWords(
     reason: ResultText.reason(of:), note: ResultText.note(_:in:), runNote: ResultText.runNote,
-    recordingNote: ResultText.recordingNote, failure: ResultText.failure, end: ResultText.end)
+    recordingNote: ResultText.recordingNote, failure: ResultText.failure,
+    explanation: ResultText.explanation, end: ResultText.end)
 }

@@ -52,6 +52,7 @@ extension FileWords {
     runNote: { "a note on the run: \($0)" },
     recordingNote: { "a note on the repetition: \($0)" },
     failure: { "failed: \($0.part?.text ?? "")" },
+    explanation: { "explained: \($0.rise.rawValue)" },
     end: { FileWords.EndTexts(text: "ended by \($0.kind)", proof: $0.proof.map { "proof: \($0)" }, detail: nil) }
   )
 }
