@@ -173,7 +173,7 @@ package enum Ending: String, Sendable, CaseIterable {
 
 /// Whether a check explains a regression, by some more repetitions with the profiler.
 package enum ExplainRule: String, Sendable, CaseIterable {
-  /// If it takes less than a minute.
+  /// As long as that takes less than a minute in a check.
   case auto
   case always, off
 }

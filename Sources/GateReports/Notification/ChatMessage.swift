@@ -111,6 +111,9 @@ extension ChatMessage {
       spans += [.plain(index == 0 ? ": " : "; "), code(metric.metric.text)]
       spans.append(.plain(" " + values(of: metric)))
     }
+    if let explanation = scenario.explanation, explanation.finding.culprit != nil {
+      spans += [.plain("; "), code(ResultText.explanation(explanation), to: 200)]
+    }
     return spans
   }
 

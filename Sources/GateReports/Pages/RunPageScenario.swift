@@ -85,7 +85,9 @@ struct RunPageScenario {
   private var sentences: [String] {
     let block = ScenarioBlock(
       scenario: scenario, context: context, notes: NoteList([scenario], detail: .verbose))
-    return block.reasons
+    // Only the check that profiled it has more than the sentence.
+    let explanation = context.explanations[scenario.name] == nil ? block.explanationText : nil
+    return block.reasons + [explanation].compactMap(\.self)
   }
 
   private var output: String? {

@@ -128,8 +128,8 @@ extension ExplanationObstacle {
           ?? "")
     case .noTracing: "targets cannot be traced here"
     case .takesLong(let estimate):
-      "profiled repetitions would take about \(Format.time(estimate)), and `explain: auto` stops at a minute; "
-        + "`explain: always` permits it"
+      "profiled repetitions would take about \(Format.time(estimate)), and `explain: auto` permits a minute in each "
+        + "check; `explain: always` permits any time"
     case .failed(let failure): "a profiled repetition failed: \(failure.displayText)"
     case .noSnapshot: "the profiler saw no memory"
     }

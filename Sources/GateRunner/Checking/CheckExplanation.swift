@@ -5,7 +5,7 @@ import GateFiles
 struct CheckExplanation {
   /// For each build; the noise between them is what a rise must exceed.
   private static let repetitions = 3
-  /// How long it may take, unless the project file says otherwise.
+  /// How long it may take in one check, unless the project file says otherwise.
   private static let mostTime = Duration.seconds(60)
 
   let measurer: any Measurer
@@ -16,6 +16,7 @@ struct CheckExplanation {
   let showProgress: (Progress) -> Void
   /// The profiles of regressions.
   private(set) var explanations: [Explanation] = []
+  private var time = Duration.zero
 
   init(
     measurer: any Measurer,
@@ -39,10 +40,12 @@ struct CheckExplanation {
       if isRegression { result.notes.append(.notExplained(obstacle: .noTracing)) }
       return true
     }
-    let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime
+    let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime - time
     let estimate = result.typicalDuration * ((Self.repetitions + 1) * (plan.other == nil ? 1 : 2))
     var explanation = Explanation(scenario: result.name, obstacle: .takesLong(estimate: estimate))
     if mostTime.map({ estimate <= $0 }) ?? true {
+      let begin = ContinuousClock.now
+      defer { time += ContinuousClock.now - begin }
       guard let profiled = try profiled(plan, rise, mostTime) else { return false }
       explanation = profiled
     }

@@ -82,7 +82,7 @@ struct ExplainedChecksTests {
       }
       let check = try project.check()
       #expect(project.measurer.profiled.count == count)
-      let note = "and `explain: auto` stops at a minute"
+      let note = "and `explain: auto` permits a minute in each check"
       #expect(check.text.contains(note) == (rule == "auto"), "\(check.text)")
     }
   }
