@@ -44,7 +44,7 @@ struct ExitCodeTests {
   }
 
   private static func baseline(_ filter: String) -> String {
-    "\(approved); for file in baselines/a/*; do jq '\(filter)' $file >x && mv x $file; done"
+    "\(approved); for file in baselines/a/*.json; do jq '\(filter)' $file >x && mv x $file; done"
   }
 
   static let vacuous: [Vacuous] = [
@@ -69,7 +69,7 @@ struct ExitCodeTests {
       "a target that is missing", yaml: "version: 1\nscenarios: [{name: a, target: [./missing]}]\n",
       run: "check --allow-missing-baseline", 3, "failed"),
     .init("no baseline", 5, "no baseline"),
-    .init("an empty baseline file", before: "\(approved); : >\"$(ls baselines/a/*)\"", 2, "is empty"),
+    .init("an empty baseline file", before: "\(approved); : >\"$(ls baselines/a/*.json)\"", 2, "is empty"),
     .init("a baseline without metrics", before: baseline(".metrics = {}"), 2, "`metrics` has no values"),
     .init("a baseline without the judged metric", before: baseline("del(.metrics.peak_rss)"), 5, "no-baseline"),
     .init(

@@ -24,7 +24,7 @@ struct ScenarioHarness {
     try project.write(
       """
       version: 1
-      defaults: {repetitions: \(repetitions), warmup: \(warmup)}
+      defaults: {repetitions: \(repetitions), warmup: \(warmup), explain: off}
       scenarios:
         - name: it
       \(body)
