@@ -16,7 +16,7 @@ struct MarkTests {
         """
         echo "phase load" > "$HIGHWATER_MARKS"; sleep 0.05; echo "iteration" > "$HIGHWATER_MARKS"
         echo "value queue.depth 17 items" > "$HIGHWATER_MARKS"; echo "what is this" > "$HIGHWATER_MARKS"
-        echo "mark end" > "$HIGHWATER_MARKS"
+        echo "mark end" > "$HIGHWATER_MARKS"; sleep 1 # the memory at the first mark is read while the target lives
         """))
     #expect(
       recording.events == [
