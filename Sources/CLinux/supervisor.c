@@ -169,7 +169,6 @@ static int reap(struct supervisor *supervisor) {
     }
     polls = POLLS;
     events++;
-    if (supervisor->plan->sampling_interval > 0) hw_profile_tick();
     if (WIFSTOPPED(status)) {
       hw_trace_stop(pid, status, highest, send_trace_record, supervisor);
       continue;

@@ -75,7 +75,8 @@ static int note_call(struct hw_process *process, struct hw_call *call) {
     case SYS_mlock2: return note_filling(process, call);
     default:
       if (is_read(call->number)) return note_filling(process, call);
-       hw_snapshot_if_larger(process->pid, process->memory); return 0;
+      hw_snapshot_if_larger(process->pid, process->memory);
+      return 0;
   }
 }
 

@@ -13,10 +13,6 @@ static int64_t stops, next = FIRST_STOPS, end = -1;
 static int64_t moments[HW_EARLY_MOMENTS];
 static unsigned count;
 
-void hw_note_stop(void) {
-  stops++;
-}
-
 void hw_profile_steps_begin(void) {
   for (unsigned at = 0; at < HW_EARLY_MOMENTS; at++) {
     hw_result_forget(HW_EARLY + (int)at);
@@ -26,12 +22,17 @@ void hw_profile_steps_begin(void) {
   next = FIRST_STOPS;
 }
 
-void hw_profile_tick(void) {
-  if (stops < next || end >= 0) return;
+static void take_early_moment(void) {
   unsigned at = count++ % HW_EARLY_MOMENTS;
   moments[at] = next;
   hw_take_moment(HW_EARLY + (int)at);
   next = LATER(next);
+}
+
+void hw_note_stop(void) {
+  // What the earlier stops have shown; this one is not handled yet.
+  if (stops >= next && end < 0) take_early_moment();
+  stops++;
 }
 
 void hw_note_end(void) {

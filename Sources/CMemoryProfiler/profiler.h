@@ -234,7 +234,7 @@ enum { HW_PEAK, HW_END, HW_EARLY, HW_EARLY_MOMENTS = 8 };
 /// Keeps what all processes hold now.
 void hw_take_moment(int moment);
 
-/// The profiler has stopped a process.
+/// The profiler has stopped a process: keeps now and then what processes hold.
 void hw_note_stop(void);
 
 /// The end of the steps is now; a later one replaces it.

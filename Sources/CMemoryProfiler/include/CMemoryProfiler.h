@@ -46,9 +46,6 @@ void hw_profile_signal(pid_t thread, int number);
 /// The steps begin, by default with the target.
 void hw_profile_steps_begin(void);
 
-/// To be called at each event: keeps now and then what processes hold.
-void hw_profile_tick(void);
-
 /// A thread is about to make a system call of the filter; returns whether `hw_profile_call_end` must follow at its end.
 int hw_profile_call(pid_t thread, pid_t process);
 

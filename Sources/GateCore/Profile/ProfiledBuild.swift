@@ -79,30 +79,35 @@ package struct ProfiledBuild: Sendable, Equatable {
   /// least half as much; the main one if none did. Without another build, it is the one that holds most. Growth is the
   /// rise from an early moment to the end of the same repetitions.
   package func comparison(with before: ProfiledBuild?, of rise: ExplainedRise = .peak) -> ProfileComparison? {
-    var chosen = choice(from: comparisons(with: rise == .growth ? self : before, of: rise))
-    chosen?.explained = rise
-    return chosen
+    guard let pair = choice(from: pairs(with: rise == .growth ? self : before, of: rise)) else { return nil }
+    var comparison = ProfileComparison(before: pair.before, now: pair.now)
+    comparison.explained = rise
+    return comparison
   }
 
-  private func choice(from all: [ProfileComparison]) -> ProfileComparison? {
-    let largest = all.filter(Self.isClear).max { $0.riseInBytes < $1.riseInBytes }
+  /// The processes of one name in both builds; nothing is before if there is only one build.
+  private typealias Pair = (before: ProfileSummary?, now: ProfileSummary)
+
+  private func choice(from all: [Pair]) -> Pair? {
+    let largest = all.filter(Self.isClear).max { Self.rise(of: $0) < Self.rise(of: $1) }
     guard all.first?.before != nil, let own = all.first(where: { $0.now.process == main }) else {
       return largest ?? all.first
     }
-    guard let largest, own.riseInBytes < largest.riseInBytes / 2 || !Self.isClear(own) else { return own }
+    guard let largest, Self.rise(of: own) < Self.rise(of: largest) / 2 || !Self.isClear(own) else { return own }
     return largest
   }
 
-  /// Of each process.
-  private func comparisons(with before: ProfiledBuild?, of rise: ExplainedRise) -> [ProfileComparison] {
+  private func pairs(with before: ProfiledBuild?, of rise: ExplainedRise) -> [Pair] {
     let now = processes(at: rise.moment)
-    guard let before else { return now.map { ProfileComparison(now: $0) } }
+    guard let before else { return now.map { (nil, $0) } }
     let old = before.processes(at: rise.earlierMoment)
     let counterparts = Self.counterparts(now, main: main, in: old, main: before.main)
     let repetitions = before.processes[0].repetitions
-    return now.map { now in
-      ProfileComparison(before: counterparts[now.process] ?? now.withoutMemory(repetitions), now: now)
-    }
+    return now.map { (counterparts[$0.process] ?? $0.withoutMemory(repetitions), $0) }
+  }
+
+  private static func rise(of pair: Pair) -> Int64 {
+    pair.before.map { pair.now.ownMemory - $0.ownMemory } ?? 0
   }
 
   private func processes(at moment: MemoryProfile.Moment) -> [ProfileSummary] {
@@ -126,14 +131,10 @@ package struct ProfiledBuild: Sendable, Equatable {
     return found
   }
 
-  private static func isClear(_ comparison: ProfileComparison) -> Bool {
-    let spreads = [comparison.before, comparison.now].map { $0?.anonymous.spread ?? 0 }
-    return comparison.riseInBytes > clearFactor * max(page, spreads[0], spreads[1])
+  private static func isClear(_ pair: Pair) -> Bool {
+    let spread = max(pair.before?.anonymous.spread ?? 0, pair.now.anonymous.spread)
+    return rise(of: pair) > clearFactor * max(page, spread)
   }
-}
-
-extension ProfileComparison {
-  fileprivate var riseInBytes: Int64 { rise?.count ?? 0 }
 }
 
 extension ProfileSummary {

@@ -80,7 +80,7 @@ package struct BaselineStore: Sendable, Equatable {
   // MARK: Profiles
 
   /// `<folder>/<scenario>/profiles/<environment>.json`: what held the memory of the approved build.
-  package func profilePath(_ scenario: ScenarioName, _ environment: String) -> String {
+  private func profilePath(_ scenario: ScenarioName, _ environment: String) -> String {
     "\(folder)/\(scenario.pathComponent)/profiles/\(FileName.component(for: environment)).json"
   }
 

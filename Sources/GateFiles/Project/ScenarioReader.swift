@@ -4,8 +4,7 @@ import GateCore
 struct ScenarioReader {
   static let keys = [
     "name", "description", "tags", "target", "setup", "teardown", "ready", "steps", "stop", "until", "expect",
-    "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate",
-    "explain",
+    "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate", "explain",
   ]
 
   /// The keys of `defaults`: everything that scenarios can share.

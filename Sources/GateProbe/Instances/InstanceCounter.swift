@@ -7,18 +7,16 @@ import Synchronization
 /// The library that counts the living instances of Swift classes in the target's processes, and its counts.
 final class InstanceCounter: Sendable {
   private let folder: String
-  private let library: String
+  private let library: PreloadedLibrary
   private let highest = Mutex<[String: Int]>([:])
 
   /// Writes the library to a folder, in which the processes of the target create files with their counts.
   init(in parent: String) throws(SystemFailure) {
-    (folder, library) = (Self.folder(in: parent), Self.library(in: parent))
+    folder = Self.folder(in: parent)
     mkdir(folder.systemText, 0o700)
     // A target may drop root.
     if geteuid() == 0 { chmod(folder.systemText, 0o733) }
-    let file = try Descriptor.file(library, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-    var left = ArraySlice(Data(base64Encoded: EmbeddedInstanceCounter.base64) ?? Data())
-    while case .bytes(let count) = file.write(left), count > 0 { left = left.dropFirst(count) }
+    library = try PreloadedLibrary(base64: EmbeddedInstanceCounter.base64, to: Self.library(in: parent))
   }
 
   private static func folder(in parent: String) -> String { parent + "/instances" }
@@ -32,10 +30,9 @@ final class InstanceCounter: Sendable {
     unlink(library(in: parent).systemText)
   }
 
-  /// Adds the variables that load the library, before those that the target preloads itself.
+  /// Adds the variables of the library.
   func add(to environment: inout [String: String]) {
-    let others = environment["LD_PRELOAD"].map { ":\($0)" } ?? ""
-    environment["LD_PRELOAD"] = library + others
+    library.add(to: &environment)
     environment["HIGHWATER_INSTANCES"] = folder
   }
 

@@ -1,5 +1,4 @@
 import CMemoryProfiler
-import FoundationEssentials
 import GateCore
 import Glibc
 import LinuxSystem
@@ -10,31 +9,26 @@ struct Profiler {
   let interval: Bytes
   /// Receives the profiles when the target has ended.
   let output: Descriptor
-  /// The path of the library that samples allocations.
-  private let library: String
+  /// Samples allocations.
+  private let library: PreloadedLibrary
 
   /// Writes the library to a folder.
   init(interval: Bytes, in folder: String) throws(SystemFailure) {
     self.interval = interval
     // Before the fork of the supervisor, which must not load libraries.
     _ = Self.missingLibrary
-    library = Self.libraryPath(in: folder)
     guard let output = LinuxCalls.anonymousFile(named: "highwater-profile") else {
       throw SystemFailure(.open, path: "highwater-profile", code: errno)
     }
     self.output = output
-    // Readable by all, since a target may drop root before it executes another program.
-    let file = try Descriptor.file(library, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-    var left = ArraySlice(Data(base64Encoded: EmbeddedLibrary.base64) ?? Data())
-    while case .bytes(let count) = file.write(left), count > 0 { left = left.dropFirst(count) }
+    library = try PreloadedLibrary(base64: EmbeddedLibrary.base64, to: Self.libraryPath(in: folder))
   }
 
   static func libraryPath(in folder: String) -> String { folder + "/libhighwater-allocations.so" }
 
-  /// Adds the variables that load the library, before those that the target preloads itself: it calls their allocator.
+  /// Adds the variables of the library.
   func add(to environment: inout [String: String]) {
-    let others = environment["LD_PRELOAD"].map { ":\($0)" } ?? ""
-    environment["LD_PRELOAD"] = library + others
+    library.add(to: &environment)
     environment["HIGHWATER_SAMPLING"] = "\(interval.count)"
   }
 
