@@ -11,15 +11,21 @@ package struct ProgressLog: Sendable {
   }
 
   private let reader: Reader
-  /// As in `scenario 2 of 14`; nil for a single command.
-  private var position: String?
-  private var running: (repetition: Progress.Repetition, since: ContinuousClock.Instant)?
-  private var lastLine: ContinuousClock.Instant?
+  /// As in `scenario 2 of 14`; none for a single command.
+  private var positions: [ScenarioName: String] = [:]
+  /// In the order in which they began.
+  private var running: [Running] = []
   /// The name of the open section, which GitLab needs at its end.
   private var section: String?
 
   private static let interval = Duration.seconds(10)
   private static let style = TerminalStyle(width: 160)
+
+  private struct Running {
+    let repetition: Progress.Repetition
+    let since: ContinuousClock.Instant
+    var lastLine: ContinuousClock.Instant
+  }
 
   package init(for reader: Reader) {
     self.reader = reader
@@ -34,43 +40,52 @@ package struct ProgressLog: Sendable {
     seconds: Int
   ) -> String {
     switch progress {
-    case .scenarioStarted(let name, let index, let total):
+    case .scenarioStarted(let name, let index, let total, let isAlone):
       let place = "scenario \(index) of \(total)"
-      position = place
+      positions[name] = place
+      guard isAlone else { return "" }
       return end(at: seconds) + begin("\(TerminalText.safe(name.text))  \(place)", index, at: seconds)
     case .repetitionStarted(let repetition):
-      running = (repetition, now)
-      lastLine = now
+      forget(repetition.scenario)
+      running.append(Running(repetition: repetition, since: now, lastLine: now))
       return ""
     case .repetitionFinished(let repetition, _, _):
-      running = nil
-      lastLine = now
+      forget(repetition.scenario)
       // The report follows at once.
-      return position == nil && repetition.of == 1 ? "" : line(ProgressReport.line(progress, style: Self.style))
-    case .scenarioFinished:
-      running = nil
+      guard positions[repetition.scenario] != nil || repetition.of > 1 else { return "" }
+      return line(ProgressReport.line(progress, style: Self.style), of: repetition.scenario)
+    case .scenarioFinished(let scenario):
+      forget(scenario.name)
       let hasSection = section != nil
       return end(at: seconds) + (hasSection ? ProgressReport.line(progress, style: Self.style) + "\n" : "")
     }
   }
 
-  /// A line about the running repetition if the last line is ten seconds old; empty if not.
+  /// A line about each running repetition whose last line is ten seconds old.
   package mutating func waitingText(at now: ContinuousClock.Instant) -> String {
-    guard let running, let last = lastLine, now - last >= Self.interval else { return "" }
-    lastLine = now
-    let time = Format.time(.seconds((now - running.since).components.seconds))
-    let start = ProgressReport.line(.repetitionStarted(running.repetition), style: Self.style)
-    return line("\(start)  running for \(time)")
+    var text = ""
+    for index in running.indices where now - running[index].lastLine >= Self.interval {
+      running[index].lastLine = now
+      let time = Format.time(.seconds((now - running[index].since).components.seconds))
+      let repetition = running[index].repetition
+      let start = ProgressReport.line(.repetitionStarted(repetition), style: Self.style)
+      text += line("\(start)  running for \(time)", of: repetition.scenario)
+    }
+    return text
+  }
+
+  private mutating func forget(_ scenario: ScenarioName) {
+    running.removeAll { $0.repetition.scenario == scenario }
   }
 
   /// Ends the part of the log that is still open, as after an interruption.
   package mutating func endText(seconds: Int) -> String {
-    running = nil
+    running = []
     return end(at: seconds)
   }
 
-  private func line(_ text: String) -> String {
-    let line = text + (position.map { "  \($0)" } ?? "")
+  private func line(_ text: String, of scenario: ScenarioName) -> String {
+    let line = text + (positions[scenario].map { "  \($0)" } ?? "")
     return TerminalText.withoutCommands(TerminalText.withPlainSpaces(line)) + "\n"
   }
 

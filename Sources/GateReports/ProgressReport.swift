@@ -15,7 +15,7 @@ package enum ProgressReport {
 
   private static func parts(of progress: Progress) -> (ScenarioName, String) {
     switch progress {
-    case .scenarioStarted(let name, let index, let total):
+    case .scenarioStarted(let name, let index, let total, _):
       (name, "  scenario \(index) of \(total)")
     case .repetitionStarted(let repetition):
       (repetition.scenario, "  \(count(repetition))")

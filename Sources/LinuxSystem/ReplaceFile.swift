@@ -25,12 +25,14 @@ extension Descriptor {
   /// - Parameters:
   ///   - name: The file's name, without a folder.
   ///   - mode: Its mode, less the umask.
+  ///   - isSynced: Whether it outlasts a crash of the machine; else it may be empty then.
   ///   - failure: The error to throw for that of a system call.
   ///   - produce: Passes the content to its argument, in pieces.
   /// - Throws: what `produce` throws, or `failure`.
   package func replaceFile<Failure: Error>(
     _ name: String,
     mode: mode_t,
+    isSynced: Bool = true,
     orThrow failure: @escaping (ErrorNumber) -> Failure,
     _ produce: (_ sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) -> Void
   ) throws(Failure) {
@@ -47,14 +49,14 @@ extension Descriptor {
         try attempt { () throws(ErrorNumber) in try file.writeAll(bytes) }
       }
       try attempt { () throws(ErrorNumber) in
-        try file.synchronize()
+        if isSynced { try file.synchronize() }
         try rename(temporary, to: name)
       }
     } catch {
       try? remove(temporary)
       throw error
     }
-    try attempt { () throws(ErrorNumber) in try synchronizeFolder() }
+    if isSynced { try attempt { () throws(ErrorNumber) in try synchronizeFolder() } }
   }
 
   /// Makes a rename last; file systems that cannot sync a folder are left alone.

@@ -33,6 +33,10 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var comparison: ComparisonOptions
 
   @Option(
+    help: ArgumentHelp("How many scenarios to measure at the same time; the project file's `jobs`, or 1.", valueName: "n"))
+  var jobs: Int?
+
+  @Option(
     help: ArgumentHelp(
       "Run only the scenarios of one of several jobs, such as 2/4; auto asks the CI system. `merge` judges all.",
       valueName: "i/n"),
@@ -46,6 +50,9 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
+    if let jobs, !(1...Project.mostJobs).contains(jobs) {
+      throw ValidationError("--jobs must be between 1 and \(Project.mostJobs)")
+    }
     guard !(shard != nil && delivery.requireDelivery) else {
       throw ValidationError("--shard sends nothing: give --require-delivery to `highwater merge`")
     }
@@ -59,6 +66,7 @@ struct CheckCommand: UseCaseCommand {
     check.selection = names
     check.repetitions = repetitions.count
     check.against = comparison.source
+    check.jobs = jobs
     check.shard = shard
     check.notifies = !delivery.noNotify
     check.requiresDelivery = delivery.requireDelivery

@@ -74,7 +74,7 @@ struct EnvelopeTests {
 
   @Test("A spike of 20 ms is found anywhere in the run", arguments: [50, 100, 400])
   func anywhere(count: Int) {
-    for start in 1..<count - 2 {
+    for start in Swift.stride(from: 1, to: count - 2, by: max(1, count / 60)) {
       var recording = Readings.plateau(count: count) { $0 >= start ? 50 : 0 }
       for index in start...start + 1 { recording.samples[index].main?.resident = .mebibytes(50) }
       let metrics = recording.result().metrics
@@ -86,7 +86,7 @@ struct EnvelopeTests {
   @Test("A spike of several samples is not warm-up if it is shorter than 1/14 of the run")
   func shortAndLong() {
     for (count, length) in [(50, 2), (100, 6), (395, 25), (4000, 300)] {
-      for start in Swift.stride(from: 1, to: count - length, by: max(1, count / 100)) {
+      for start in Swift.stride(from: 1, to: count - length, by: max(1, count / 40)) {
         var recording = Readings.plateau(count: count)
         for index in start..<start + length {
           recording.samples[index] = Readings.sample(index * 10, 50, mark: 50)

@@ -45,10 +45,7 @@ struct SyntheticCurve: Sendable, CustomTestStringConvertible {
     return Curves.recording({ second in (level(second / 10, &noise) / 4096).rounded() * 4096 }, seconds: 10)
   }
 
-  /// The number of repetitions of each kind for these seeds; nil for no growth.
-  func kinds(seeds: Range<UInt64>) -> [Growth.Kind?: Int] {
-    seeds.reduce(into: [:]) { counts, seed in counts[recording(seed: seed).result().growth?.kind, default: 0] += 1 }
-  }
+  func results(seeds: Range<UInt64>) -> [RepetitionResult] { seeds.map { recording(seed: $0).result() } }
 }
 
 private let (mebibyte, kibibyte) = (1_048_576.0, 1024.0)

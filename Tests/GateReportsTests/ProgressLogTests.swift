@@ -56,6 +56,30 @@ struct ProgressLogTests {
     #expect(Array(lines[1...4]) == Self.plain)
   }
 
+  @Test("Scenarios that are measured at the same time have lines of their own, and no section")
+  func sideBySide() {
+    var log = ProgressLog(for: .gitHub)
+    let names = ["a", "b"].map { ScenarioName($0) }
+    var text = ""
+    for (index, name) in names.enumerated() {
+      text += log.text(
+        for: .scenarioStarted(name, index: index + 1, of: 2, isAlone: false), at: Self.start, seconds: 0)
+      let repetition = Progress.Repetition(scenario: name, number: 1, of: 3)
+      text += log.text(for: .repetitionStarted(repetition), at: Self.start + .seconds(5 * index), seconds: 0)
+    }
+    for second in [10, 15] { text += log.waitingText(at: Self.start + .seconds(second)) }
+    text += log.text(
+      for: .repetitionFinished(
+        Progress.Repetition(scenario: names[0], number: 1, of: 3), peak: .mebibytes(2), duration: .seconds(16)),
+      at: Self.start + .seconds(16), seconds: 0)
+    text += log.waitingText(at: Self.start + .seconds(25)) + log.endText(seconds: 0)
+    #expect(
+      text.split(separator: "\n") == [
+        "a  1/3  running for 10 s  scenario 1 of 2", "b  1/3  running for 10 s  scenario 2 of 2",
+        "a  1/3  2.0 MiB  16 s  scenario 1 of 2", "b  1/3  running for 20 s  scenario 2 of 2",
+      ])
+  }
+
   @Test("A name is no command, whoever reads the log", arguments: [ProgressLog.Reader.gitHub, .gitLab, .other])
   func attacks(reader: ProgressLog.Reader) {
     let own = reader == .gitHub ? 2 : reader == .gitLab ? 2 : 0

@@ -39,6 +39,8 @@ package struct Recording: Sendable, Equatable {
   ///
   /// The other values of such a repetition include the profiler's own cost.
   package var profiles: [MemoryProfile] = []
+  /// Without what the runner spends around the repetition.
+  package var times = TimeUse()
   /// The living instances by class, if the target counted them; memory then includes the counters' own cost.
   package var instances: InstanceReading?
 

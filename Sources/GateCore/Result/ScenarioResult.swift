@@ -21,6 +21,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var notes: [Note]
   /// The plan of repetitions; nil if their number was fixed.
   package var plan: RepetitionPlan?
+  /// Where the time of the measurement went, that of a comparison build included.
+  package var times = TimeUse()
   /// What was measured; nil for a file of another program.
   package var definition: ScenarioDefinition?
 

@@ -9,12 +9,16 @@ package struct Project: Sendable, Equatable {
   package var history: String?
   package var artifacts: String
   package var environment: EnvironmentRule
+  /// How many scenarios a check measures at the same time.
+  package var jobs = 1
   package var links: BuildLinks
   package var webhooks: [Webhook]
   /// The patterns of `include`, as absolute paths.
   package var includes: [String] = []
   /// In file order, with matrices expanded.
   package var scenarios: [Scenario]
+
+  package static let mostJobs = 256
 
   package init(
     file: String,

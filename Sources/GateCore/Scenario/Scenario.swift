@@ -30,6 +30,8 @@ package struct Scenario: Sendable, Equatable {
   package var isolation = Isolation()
   package var gate = Gate.standard
   package var explain = ExplainRule.auto
+  /// Whether no other scenario may run at the same time.
+  package var isExclusive = false
   /// Whether recordings have the sockets on which the target listens; no key of the project file.
   package var findsListeners = false
 

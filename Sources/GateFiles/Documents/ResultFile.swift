@@ -119,7 +119,7 @@ struct DecodedResult: Decodable {
 
 enum ScenarioKey: CodingKey {
   case metrics, definition, gate, plan, instances, repetitionCount, repetitions, composition, failure, notes
-  case baselineCurve, commitsSinceApproval, explanation
+  case baselineCurve, commitsSinceApproval, explanation, times
 
   enum Composition: CodingKey {
     case baseline, peak
@@ -145,6 +145,7 @@ private struct ScenarioDocument: Encodable {
       scenario.repetitions.map { RepetitionDocument(repetition: $0, words: words) }, forKey: .repetitions)
     try fields.encodeIfPresent(scenario.plan, forKey: .plan)
     try fields.encodeIfPresent(scenario.instances, forKey: .instances)
+    if scenario.times != TimeUse() { try fields.encode(scenario.times, forKey: .times) }
     var compositions = fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
     try compositions.encodeIfPresent(scenario.reference?.composition, forKey: .baseline)
     try compositions.encodeIfPresent(scenario.compositionAtPeak, forKey: .peak)
@@ -246,6 +247,7 @@ private struct DecodedScenario: Decodable {
     )
     scenario.definition = try fields.decodeIfPresent(ScenarioDefinition.self, forKey: .definition)
     scenario.instances = try fields.decodeIfPresent(InstanceCounts.self, forKey: .instances)
+    scenario.times = try fields.decodeIfPresent(TimeUse.self, forKey: .times) ?? TimeUse()
     scenario.summary = summary
     if !fields.contains(.repetitionCount) { scenario.summarize() }
     var reference = ReferenceInfo(

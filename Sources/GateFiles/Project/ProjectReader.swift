@@ -3,7 +3,7 @@ import GateCore
 /// Reads a project from the values of its file.
 struct ProjectReader {
   static let keys = [
-    "version", "baselines", "history", "artifacts", "environment", "include", "defaults", "links", "webhooks",
+    "version", "baselines", "history", "artifacts", "environment", "jobs", "include", "defaults", "links", "webhooks",
     "scenarios",
   ]
 
@@ -44,6 +44,7 @@ struct ProjectReader {
       fields.take("history", into: &project.history) { context.path($0, as: "history", example: "history: off") }
     }
     fields.take("environment", into: &project.environment, environmentRule)
+    fields.take("jobs", into: &project.jobs) { context.integer($0, as: "jobs", in: 1...Project.mostJobs) }
     fields.take("links", into: &project.links, links)
     fields.take("webhooks", into: &project.webhooks) {
       WebhookReader(context: context, areNeeded: webhooksNeeded).webhooks($0)

@@ -4,7 +4,7 @@ import GateCore
 struct ScenarioReader {
   static let keys = [
     "name", "description", "tags", "target", "setup", "teardown", "ready", "steps", "stop", "until", "expect",
-    "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate", "explain",
+    "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate", "explain", "exclusive",
   ]
 
   /// The keys of `defaults`: everything that scenarios can share.
@@ -90,6 +90,9 @@ struct ScenarioReader {
     fields.take("isolation", into: &scenario.isolation) { IsolationReader(context: context).isolation($0) }
     fields.take("gate", into: &scenario.gate) { GateReader(context: context).gate($0) }
     fields.take("explain", into: &scenario.explain) { context.choice($0, as: "explain") }
+    fields.take("exclusive", into: &scenario.isExclusive) {
+      context.word($0, as: "exclusive", among: ["true", "false"]).map { $0 == "true" }
+    }
   }
 
   private func commands(_ value: YAMLValue, as name: String) -> [Command]? {

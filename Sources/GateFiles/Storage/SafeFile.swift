@@ -36,8 +36,11 @@ package enum SafeFile {
   }
 
   /// Writes a file atomically from the pieces that `produce` passes to its argument; if it throws, the old file stays.
+  ///
+  /// Unless it `isSynced`, the file may be empty after a crash of the machine.
   package static func write(
     to path: String,
+    isSynced: Bool = true,
     _ produce: (_ sink: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
   ) throws(FileError) {
     try checkSpelling(path)
@@ -46,7 +49,8 @@ package enum SafeFile {
     try makeFolder(parent)
     let folder: Descriptor
     do throws(ErrorNumber) { folder = try Descriptor.folder(parent) } catch { throw error.whileWriting(path) }
-    try folder.replaceFile(name(of: path), mode: 0o644, orThrow: { $0.whileWriting(path) }, produce)
+    try folder.replaceFile(
+      name(of: path), mode: 0o644, isSynced: isSynced, orThrow: { $0.whileWriting(path) }, produce)
   }
 
   /// Adds bytes to the end of a regular file, which is created if it is missing; an empty line separates them from

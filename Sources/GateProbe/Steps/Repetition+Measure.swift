@@ -56,7 +56,7 @@ extension Repetition {
 
   private func perform(_ run: TargetRun) -> Outcome {
     do throws(StepAborted) {
-      try awaitReadiness(of: run)
+      try timed(\.readiness) { () throws(StepAborted) in try awaitReadiness(of: run) }
       if run.instruments.profiler != nil { run.processTree.profileSteps() }
       try runSteps(of: run)
       begin(Failure.Part(.end))

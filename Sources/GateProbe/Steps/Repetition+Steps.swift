@@ -79,8 +79,10 @@ extension Repetition {
     switch action {
     case .phase(let name): addMark(.phase(name), of: run)
     case .mark(let name): addMark(.mark(name), of: run)
-    case .wait(let time): _ = try watch(until: .after(time), of: run) { nil as Void? }
-    case .settle(let time): try settle(within: time, run)
+    case .wait(let time):
+      try timed(\.waiting) { () throws(StepAborted) in _ = try watch(until: .after(time), of: run) { nil as Void? } }
+    case .settle(let time):
+      try timed(\.settling) { () throws(StepAborted) in try settle(within: time, run) }
     case .signal(let signal): try send(signal, to: run)
     case .send(let text): try send(text, to: run)
     case .expectOutput(let pattern, let time): try expect(pattern, within: time, run)

@@ -17,6 +17,7 @@ final class Repetition {
   /// Helpers that left processes running.
   var backgroundTrees: [ProcessTree] = []
   var notes: [RecordingNote] = []
+  private var times = TimeUse()
   /// The answer to the last attempt to find the target ready.
   var readinessAnswer: End.ReadinessAnswer?
   /// Created for the first request.
@@ -72,14 +73,25 @@ final class Repetition {
       return notStarted(because: error)
     }
     do throws(StepAborted) {
-      try runSetup()
+      try timed(\.commands) { () throws(StepAborted) in try runSetup() }
       recording = measure(try startTarget())
     } catch {
       recording = notStarted(because: error)
     }
     tearDown(after: &recording)
+    times.setTarget(from: recording.duration)
+    recording.times = times
     recording.notes += notes
     return recording
+  }
+
+  /// Adds the time of the body to a part of the repetition's time.
+  func timed<Failure: Error>(
+    _ part: WritableKeyPath<TimeUse, Duration>, _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
+    let begin = MonotonicTime.now()
+    defer { times[keyPath: part] += .now() - begin }
+    try body()
   }
 
   private func startListening() throws(StepAborted) {
@@ -87,7 +99,8 @@ final class Repetition {
   }
 
   private func tearDown(after recording: inout Recording) {
-    let failure = runTeardown()
+    var failure: Failure?
+    timed(\.commands) { failure = runTeardown() }
     if recording.failure == nil { recording.failure = failure }
     for processTree in backgroundTrees { noteUnkillable(processTree.killAll()) }
     backgroundTrees = []

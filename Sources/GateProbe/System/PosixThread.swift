@@ -15,7 +15,7 @@ package final class PosixThread: Sendable {
   }
 
   /// Waits until the thread has ended; call it once.
-  func join() {
+  package func join() {
     pthread_join(thread, nil)
   }
 

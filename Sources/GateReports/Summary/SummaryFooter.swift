@@ -14,6 +14,7 @@ struct SummaryFooter {
     for (index, text) in measured.enumerated() {
       page.paragraph(text, indent: 0, label: index == 0 ? "measured     " : "             ")
     }
+    if isFull, let times { page.paragraph(times, indent: 0, label: "time         ") }
     if let age { page.paragraph(age, indent: 0, label: "baselines    ") }
     let files = [
       ("result       ", context.resultPath), ("trend        ", context.trendPath),
@@ -22,6 +23,18 @@ struct SummaryFooter {
     for (label, path) in files {
       if let path { page.line(page.style.painted(label, .faint) + TerminalText.safe(path)) }
     }
+  }
+
+  /// Where the time of the measurement went; nil if it is unknown.
+  private var times: String? {
+    let sum = result.scenarios.reduce(into: TimeUse()) { $0 += $1.times }
+    guard sum.total > .zero else { return nil }
+    let parts = [
+      ("targets", sum.target), ("readiness", sum.readiness), ("settling", sum.settling), ("waiting", sum.waiting),
+      ("setup and teardown", sum.commands), (Tool.name, sum.overhead),
+    ]
+    let shown = parts.filter { $0.1 >= .milliseconds(1) }.map { "\($0.0) \(Format.time($0.1))" }
+    return "\(Format.time(sum.total)): \(shown.joined(separator: ", "))"
   }
 
   var environments: String {

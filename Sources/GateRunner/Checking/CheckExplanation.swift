@@ -13,7 +13,7 @@ struct CheckExplanation {
   let baselines: BaselineStore
   /// The run's ID.
   let run: String
-  let showProgress: (Progress) -> Void
+  let showProgress: @Sendable (Progress) -> Void
   /// The profiles of regressions.
   private(set) var explanations: [Explanation] = []
   private var time = Duration.zero
@@ -23,7 +23,7 @@ struct CheckExplanation {
     artifacts: ArtifactsFolder,
     baselines: BaselineStore,
     run: String,
-    showProgress: @escaping (Progress) -> Void
+    showProgress: @escaping @Sendable (Progress) -> Void
   ) {
     (self.measurer, self.artifacts, self.baselines, self.run) = (measurer, artifacts, baselines, run)
     self.showProgress = showProgress

@@ -1,7 +1,7 @@
 import GateCore
 import GateFiles
 
-/// Measures and judges the scenarios of a check, one after the other.
+/// Measures and judges the scenarios of a check, several at the same time if `jobs` is more than 1.
 struct CheckRun {
   let judging: ScenarioCheck
   let measurer: any Measurer
@@ -10,7 +10,9 @@ struct CheckRun {
   let root: String
   /// The note on the comparison build; nil without one.
   let comparison: Note?
-  let showProgress: (Progress) -> Void
+  /// How many scenarios are measured at the same time.
+  let jobs: Int
+  let showProgress: @Sendable (Progress) -> Void
   private(set) var explanation: CheckExplanation
   /// The results of the comparison build, if any.
   private(set) var comparisons: [ScenarioResult] = []
@@ -24,14 +26,16 @@ struct CheckRun {
     artifacts: ArtifactsFolder,
     root: String,
     comparison: Note?,
+    jobs: Int,
     explanation: CheckExplanation,
-    showProgress: @escaping (Progress) -> Void
+    showProgress: @escaping @Sendable (Progress) -> Void
   ) {
     self.judging = judging
     self.measurer = measurer
     self.artifacts = artifacts
     self.root = root
     self.comparison = comparison
+    self.jobs = jobs
     self.explanation = explanation
     self.showProgress = showProgress
   }
@@ -45,34 +49,69 @@ struct CheckRun {
   }
 
   /// The results in order of the plans; nil after an interruption.
+  ///
+  /// Regressions are explained when all scenarios have been measured, one after the other: the profiler stops its target
+  /// so often that it would slow the others down.
   mutating func results(of plans: [CheckPlan]) -> [ScenarioResult]? {
+    guard let measured = measured(plans) else { return nil }
     var results: [ScenarioResult] = []
-    for (index, plan) in plans.enumerated() {
-      showProgress(.scenarioStarted(plan.scenario.name, index: index + 1, of: plans.count))
-      guard var result = result(of: plan), explain(&result, of: plan) else { return nil }
+    for (plan, measured) in zip(plans, measured) {
+      measured.writeFailure.map { writeFailures.append($0) }
+      measured.other.map { comparisons.append($0) }
+      var result = measured.own
+      guard explain(&result, of: plan) else { return nil }
       let commits = result.approval?.commit.flatMap { commitsSince($0) }
       result.reference?.commitsSinceApproval = commits
-      showProgress(.scenarioFinished(result))
       results.append(result)
     }
     return results
   }
 
-  private mutating func result(of plan: CheckPlan) -> ScenarioResult? {
+  // MARK: Measuring
+
+  /// The results of a scenario, with that of the comparison build, if any.
+  private struct Measured: Sendable {
+    var own: ScenarioResult
+    var other: ScenarioResult?
+    var writeFailure: FileError?
+  }
+
+  /// Scenarios that need the machine alone are measured after the others.
+  private func measured(_ plans: [CheckPlan]) -> [Measured]? {
+    func measure(_ indices: [Int], on jobs: Int) -> [Measured]? {
+      SideBySide.map(indices, on: jobs) { [self] index in
+        showProgress(
+          .scenarioStarted(plans[index].scenario.name, index: index + 1, of: plans.count, isAlone: jobs == 1))
+        return measuredAndShown(plans[index])
+      }
+    }
+    let shared = plans.indices.filter { jobs == 1 || !plans[$0].scenario.isExclusive }
+    let exclusive = plans.indices.filter { !shared.contains($0) }
+    guard let first = measure(shared, on: jobs), let last = measure(exclusive, on: 1) else { return nil }
+    return zip(shared + exclusive, first + last).sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  private func measuredAndShown(_ plan: CheckPlan) -> Measured? {
+    let begin = ContinuousClock.now
+    guard var measured = measured(plan) else { return nil }
+    if let other = measured.other { measured.own.times += other.times }
+    measured.own.times.overhead = max(.zero, ContinuousClock.now - begin - measured.own.times.total)
+    showProgress(.scenarioFinished(measured.own))
+    return measured
+  }
+
+  private func measured(_ plan: CheckPlan) -> Measured? {
     var own = run(of: plan.scenario, plan, into: artifacts)
     switch plan.comparison {
     case .approved(let reference):
-      let result = judging.result(of: &own, against: reference)
-      note(own.writeFailure)
-      return result
+      guard let result = judging.result(of: &own, against: reference) else { return nil }
+      return Measured(own: result, writeFailure: own.writeFailure)
     case .build(let scenario):
       var other = run(of: scenario, plan, into: artifacts.comparison)
       other.isComparison = true
       if let comparison { own.notes.append(comparison) }
-      let results = judging.results(of: &own, against: &other)
-      note(own.writeFailure ?? other.writeFailure)
-      if let results { comparisons.append(results.other) }
-      return results?.own
+      guard let results = judging.results(of: &own, against: &other) else { return nil }
+      return Measured(own: results.own, other: results.other, writeFailure: own.writeFailure ?? other.writeFailure)
     }
   }
 
@@ -80,7 +119,7 @@ struct CheckRun {
     do throws(FileError) {
       return try explanation.explain(&result, of: plan)
     } catch {
-      note(error)
+      writeFailures.append(error)
       return true
     }
   }
@@ -88,10 +127,6 @@ struct CheckRun {
   /// Both builds count as measured in one environment, since they differ on purpose.
   private func run(of scenario: Scenario, _ plan: CheckPlan, into folder: ArtifactsFolder) -> ScenarioRun {
     ScenarioRun(scenario, in: plan.environment, by: measurer, into: folder, showProgress: showProgress)
-  }
-
-  private mutating func note(_ failure: FileError?) {
-    if let failure { writeFailures.append(failure) }
   }
 
   /// Asks git once for each approved commit.

@@ -15,6 +15,8 @@ package struct Check {
   /// Whether an undelivered message has its own exit code.
   package var requiresDelivery = false
   package var allowsMissingBaseline = false
+  /// How many scenarios to measure at the same time; nil for what the project file says.
+  package var jobs: Int?
   /// The part of the selected scenarios to run; nil for all.
   package var shard: ShardOption?
 
@@ -67,7 +69,7 @@ package struct Check {
     var checkRun = CheckRun(
       judging: ScenarioCheck(repetitions: repetitions, allowsMissingBaseline: allowsMissingBaseline),
       measurer: invocation.measurer, artifacts: artifacts, root: project.root, comparison: build?.note,
-      explanation: explanation, showProgress: invocation.console.show)
+      jobs: jobs ?? project.jobs, explanation: explanation, showProgress: invocation.console.show)
     try checkRun.prepareFolders(for: plans)
     let begin = ContinuousClock.now
     let measured = checkRun.results(of: plans)

@@ -10,7 +10,7 @@ struct NoiseRound {
   let rule: EnvironmentRule
   let measurer: any Measurer
   let artifacts: ArtifactsFolder
-  let showProgress: (Progress) -> Void
+  let showProgress: @Sendable (Progress) -> Void
   /// The first recording that could not be written.
   private(set) var writeFailure: FileError?
 
@@ -20,7 +20,7 @@ struct NoiseRound {
     rule: EnvironmentRule,
     measurer: any Measurer,
     artifacts: ArtifactsFolder,
-    showProgress: @escaping (Progress) -> Void
+    showProgress: @escaping @Sendable (Progress) -> Void
   ) {
     self.count = count
     self.triesVariants = triesVariants

@@ -65,7 +65,7 @@ private struct SelfCheckRun {
   let rule: EnvironmentRule
   let artifacts: ArtifactsFolder
   let measurer: any Measurer
-  let showProgress: (Progress) -> Void
+  let showProgress: @Sendable (Progress) -> Void
   /// The first recording that could not be written.
   private(set) var writeFailure: FileError?
 

@@ -12,7 +12,7 @@ struct ProfiledRuns {
   private let other: Scenario?
   private let artifacts: ArtifactsFolder
   private let measurer: any Measurer
-  private let showProgress: (Progress) -> Void
+  private let showProgress: @Sendable (Progress) -> Void
   /// How long all repetitions may take; nil for any time.
   var mostTime: Duration?
   var rise = ExplainedRise.peak
@@ -26,7 +26,7 @@ struct ProfiledRuns {
     against other: Scenario?,
     by measurer: any Measurer,
     into artifacts: ArtifactsFolder,
-    showProgress: @escaping (Progress) -> Void
+    showProgress: @escaping @Sendable (Progress) -> Void
   ) throws(FileError) {
     try artifacts.prepareFolders(for: scenario.name)
     (self.own, self.other, self.artifacts, self.measurer) = (scenario, other, artifacts, measurer)

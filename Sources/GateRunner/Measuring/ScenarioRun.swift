@@ -9,7 +9,7 @@ struct ScenarioRun {
   let measurer: any Measurer
   /// The folder for outputs and recordings, named ``folderName``.
   let artifacts: ArtifactsFolder
-  let showProgress: (Progress) -> Void
+  let showProgress: @Sendable (Progress) -> Void
   /// The name of the scenario's folders in the artifacts.
   var folderName: ScenarioName
   /// Notes on the measurement as a whole.
@@ -26,6 +26,8 @@ struct ScenarioRun {
   private(set) var failure: Failure?
   private(set) var lastRecording: Recording?
   private var instances: InstanceCounts?
+  /// Of all repetitions, those that do not count included.
+  private var times = TimeUse()
   /// The first recording that could not be written; it does not affect the verdict.
   private(set) var writeFailure: FileError?
   /// Repetitions count from 1; the warm-ups before them end at 0.
@@ -36,7 +38,7 @@ struct ScenarioRun {
     in environment: EnvironmentInfo,
     by measurer: any Measurer,
     into artifacts: ArtifactsFolder,
-    showProgress: @escaping (Progress) -> Void
+    showProgress: @escaping @Sendable (Progress) -> Void
   ) {
     self.scenario = scenario
     self.environment = environment
@@ -66,6 +68,7 @@ struct ScenarioRun {
         takeInterrupted(recording)
         return false
       }
+      times += recording.times
       store(recording)
       take(recording, progress)
       // The first warm-up shows the files of the program; later repetitions find them all in the same state.
@@ -89,6 +92,7 @@ struct ScenarioRun {
     result.tags = scenario.tags
     result.definition = scenario.definition
     result.instances = instances
+    result.times = times
     if let middle = result.middleRepetition {
       result.summary.composition = extracts[middle].composition
       result.compositionAtPeak = extracts[middle].compositionAtPeak
@@ -116,7 +120,7 @@ struct ScenarioRun {
   /// The least of three snapshots is compared.
   private static let countingRepetitions = 3
 
-  private func countInstances(_ number: Int) -> InstanceReading? {
+  private mutating func countInstances(_ number: Int) -> InstanceReading? {
     var counting = scenario
     counting.target.countsInstances = true
     showProgress(
@@ -126,6 +130,7 @@ struct ScenarioRun {
           purpose: .counting)))
     let output = artifacts.output(of: folderName, repetition: 0)
     guard let recording = measurer.measure(counting, output: output, keepsInterrupted: false) else { return nil }
+    times += recording.times
     guard recording.failure(in: counting, loop: nil) == nil else { return InstanceReading(refusal: .failedRepetition) }
     return recording.instances ?? InstanceReading(refusal: .notLoaded)
   }
