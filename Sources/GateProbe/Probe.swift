@@ -52,6 +52,9 @@ package struct Probe: Sendable {
     Machine.fingerprint(for: scenario, environment: environment)
   }
 
+  /// How the memory of targets can be limited here.
+  package var memoryLimiting: MemoryLimiting { Machine.memoryLimiting }
+
   /// Runs a scenario once, on the caller's thread; a failing target also yields a recording.
   ///
   /// At most 16 MiB of the target's output are copied to `outputFile`, whose folder must exist. After an interruption

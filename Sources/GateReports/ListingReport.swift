@@ -28,6 +28,9 @@ package enum ListingReport {
     page.paragraph(script(of: scenario), indent: 2, label: "script   ")
     writeCommands(of: scenario, to: &page)
     page.paragraph(repeats(of: scenario), indent: 2, label: "repeats  ")
+    if let rule = scenario.limit {
+      page.paragraph("must survive \(Format.amount(rule.survives))", indent: 2, label: "limit    ")
+    }
     guard !scenario.gate.isStandard else {
       return page.paragraph(defaultText(of: scenario.gate), indent: 2, label: "gate     ")
     }

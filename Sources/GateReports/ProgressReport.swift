@@ -67,6 +67,7 @@ extension Progress.Purpose {
     case .measuring: ""
     case .explaining: "explaining "
     case .counting: "counting instances "
+    case .limiting(let limit): "at \(Format.amount(limit)) "
     }
   }
 }

@@ -33,7 +33,8 @@ struct CheckCommand: UseCaseCommand {
   @OptionGroup var comparison: ComparisonOptions
 
   @Option(
-    help: ArgumentHelp("How many scenarios to measure at the same time; the project file's `jobs`, or 1.", valueName: "n"))
+    help: ArgumentHelp(
+      "How many scenarios to measure at the same time; the project file's `jobs`, or 1.", valueName: "n"))
   var jobs: Int?
 
   @Option(

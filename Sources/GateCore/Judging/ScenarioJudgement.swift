@@ -42,6 +42,7 @@ extension ScenarioResult {
       if let metric = judged.metric { summary.metrics.append(metric) }
       if let note = judged.note { notes.append(note) }
     }
+    if let limitedRun { summary.metrics.append(limitedRun.judged) }
     if summary.metrics.isEmpty { notes.append(.nothingJudged) }
     if let note = noteOnTooFewValues { notes.append(note) }
     notes += baseline?.creep(under: gate).map(Note.creep) ?? []
@@ -64,6 +65,15 @@ extension ScenarioResult {
     }
     guard let judged, let now = judged.current?.count, let before = judged.baseline?.count else { return nil }
     return .tooFewValues(current: now, baseline: before)
+  }
+}
+
+extension LimitedRun {
+  /// The verdict on the scenario's `limit`, which needs no baseline.
+  fileprivate var judged: MetricResult {
+    MetricResult(
+      rule: GateRule(metric: .limit, tolerance: nil, limit: .size(limit)), unit: "bytes",
+      verdict: survived ? .pass : .regression, reason: survived ? nil : .doesNotSurvive(run: self))
   }
 }
 

@@ -31,7 +31,7 @@ package enum ExplainedRise: String, Sendable, Hashable, CaseIterable, Codable {
 
   /// The rise behind a regression of these metrics; nil if none is of memory.
   package init?(of metrics: [MetricName]) {
-    let metrics = metrics.filter { !$0.isValue && $0 != .faultRate }
+    let metrics = metrics.filter { !$0.isValue && ![.faultRate, .limit].contains($0) }
     guard !metrics.isEmpty else { return nil }
     let isSteady = metrics.allSatisfy { [.growth, .steadyRSS, .treeSteady].contains($0) }
     self = metrics.allSatisfy { $0 == .growth } ? .growth : isSteady ? .steady : .peak

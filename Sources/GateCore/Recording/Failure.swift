@@ -121,6 +121,8 @@ extension Failure {
     case tracerUnavailable(barrier: TracingBarrier)
     /// `memory-limit` without a memory cgroup.
     case memoryLimitUnavailable(error: CgroupError)
+    /// `limit` without a memory cgroup.
+    case limitUnavailable(error: CgroupError)
 
     case interrupted
   }

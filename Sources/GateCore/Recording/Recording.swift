@@ -33,6 +33,8 @@ package struct Recording: Sendable, Equatable {
   /// The last lines of the target's output.
   package var outputTail: String
   package var notes: [RecordingNote]
+  /// What its own memory cgroup counted; nil without one.
+  package var usage: CgroupUsage?
   /// The sockets on which the target listened before it was stopped, if the scenario asks for them.
   package var listeners: [Readiness.Condition] = []
   /// What held the memory of a profiled target's processes, the largest of each name, in descending order of memory.

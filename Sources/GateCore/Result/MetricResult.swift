@@ -136,6 +136,8 @@ package enum VerdictReason: Sendable, Hashable, Codable {
   case aboveLimitWhileSettling
   /// Most repetitions lack it.
   case unavailable(cause: Unavailability)
+  /// The scenario did not pass with the memory limit of its `limit`.
+  case doesNotSurvive(run: LimitedRun)
   /// The repetitions counted their process trees with different methods.
   case mixedTreeMethods(methods: [TreeMethod])
   /// The baseline counted its process trees with another method.

@@ -7,6 +7,8 @@ package enum Progress: Sendable, Equatable {
     case explaining
     /// With the counters of instances.
     case counting
+    /// With this memory limit.
+    case limiting(to: Bytes)
   }
 
   /// One repetition of one scenario.

@@ -14,6 +14,8 @@ package struct ScenarioResult: Sendable, Equatable {
   package var compositionAtPeak: Composition?
   /// The living instances by class; nil if the gate has no rule on them.
   package var instances: InstanceCounts?
+  /// The further run of the scenario's `limit`, whose values are not among the repetitions; nil without one.
+  package var limitedRun: LimitedRun?
   /// The reference of the comparison, if any.
   package var reference: ReferenceInfo?
   /// Why the scenario failed; nil if it did not.

@@ -33,6 +33,9 @@ package struct MetricName: Sendable, Hashable, Comparable, CustomStringConvertib
   /// The level of the memory of the whole process tree after its warm-up.
   package static let treeSteady = MetricName("tree_steady")
 
+  /// The result of the scenario's `limit`, which has no value; no rule of a gate can name it.
+  package static let limit = MetricName("limit")
+
   /// The metrics of a whole repetition, in report order.
   package static let wholeRun: [MetricName] = [
     .peakRSS, .steadyRSS, .growth, .spike, .faultRate, .treePeak, .treeSteady,

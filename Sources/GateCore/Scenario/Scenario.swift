@@ -27,6 +27,8 @@ package struct Scenario: Sendable, Equatable {
   /// The time between two samples.
   package var interval: Duration = .milliseconds(10)
   package var memoryLimit: Bytes?
+  /// The memory limit with which each check runs it once more; nil for none.
+  package var limit: LimitRule?
   package var isolation = Isolation()
   package var gate = Gate.standard
   package var explain = ExplainRule.auto
@@ -178,6 +180,16 @@ package enum ExplainRule: String, Sendable, CaseIterable {
   /// As long as that takes less than a minute in a check.
   case auto
   case always, off
+}
+
+/// What a check requires under a memory limit.
+package struct LimitRule: Sendable, Equatable {
+  /// The limit with which the scenario must pass.
+  package var survives: Bytes
+
+  package init(survives: Bytes) {
+    self.survives = survives
+  }
 }
 
 /// The ends of a target that a scenario accepts.

@@ -140,6 +140,7 @@ struct Schema {
   static let recording = Schema(name: "highwater.recording", version: 1)
   static let noise = Schema(name: "highwater.noise", version: 1)
   static let selfCheck = Schema(name: "highwater.selfcheck", version: 1)
+  static let limit = Schema(name: "highwater.limit", version: 1)
   static let doctor = Schema(name: "highwater.doctor", version: 1)
   static let run = Schema(name: "highwater.run", version: 2)
   static let profile = Schema(name: "highwater.profile", version: 1)

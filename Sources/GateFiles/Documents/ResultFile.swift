@@ -118,7 +118,7 @@ struct DecodedResult: Decodable {
 // MARK: - Scenarios
 
 enum ScenarioKey: CodingKey {
-  case metrics, definition, gate, plan, instances, repetitionCount, repetitions, composition, failure, notes
+  case metrics, definition, gate, plan, instances, limitedRun, repetitionCount, repetitions, composition, failure, notes
   case baselineCurve, commitsSinceApproval, explanation, times
 
   enum Composition: CodingKey {
@@ -146,6 +146,7 @@ private struct ScenarioDocument: Encodable {
     try fields.encodeIfPresent(scenario.plan, forKey: .plan)
     try fields.encodeIfPresent(scenario.instances, forKey: .instances)
     if scenario.times != TimeUse() { try fields.encode(scenario.times, forKey: .times) }
+    try fields.encodeIfPresent(scenario.limitedRun, forKey: .limitedRun)
     var compositions = fields.nestedContainer(keyedBy: ScenarioKey.Composition.self, forKey: .composition)
     try compositions.encodeIfPresent(scenario.reference?.composition, forKey: .baseline)
     try compositions.encodeIfPresent(scenario.compositionAtPeak, forKey: .peak)
@@ -248,6 +249,7 @@ private struct DecodedScenario: Decodable {
     scenario.definition = try fields.decodeIfPresent(ScenarioDefinition.self, forKey: .definition)
     scenario.instances = try fields.decodeIfPresent(InstanceCounts.self, forKey: .instances)
     scenario.times = try fields.decodeIfPresent(TimeUse.self, forKey: .times) ?? TimeUse()
+    scenario.limitedRun = try fields.decodeIfPresent(Known<LimitedRun>.self, forKey: .limitedRun)?.value
     scenario.summary = summary
     if !fields.contains(.repetitionCount) { scenario.summarize() }
     var reference = ReferenceInfo(

@@ -4,7 +4,8 @@ import GateCore
 struct ScenarioReader {
   static let keys = [
     "name", "description", "tags", "target", "setup", "teardown", "ready", "steps", "stop", "until", "expect",
-    "timeout", "repetitions", "warmup", "interval", "memory-limit", "isolation", "matrix", "gate", "explain", "exclusive",
+    "timeout", "repetitions", "warmup", "interval", "memory-limit", "limit", "isolation", "matrix", "gate", "explain",
+    "exclusive",
   ]
 
   /// The keys of `defaults`: everything that scenarios can share.
@@ -86,7 +87,11 @@ struct ScenarioReader {
     fields.take("interval", into: &scenario.interval) {
       context.duration($0, as: "interval", from: .milliseconds(1), to: .seconds(10), example: "interval: 10ms")
     }
-    fields.take("memory-limit", into: &scenario.memoryLimit, memoryLimit)
+    fields.take("memory-limit", into: &scenario.memoryLimit) {
+      limit($0, as: "memory-limit", example: "memory-limit: 512MiB")
+    }
+    fields.take("limit", into: &scenario.limit, limitRule)
+    checkLimits(of: scenario, in: fields)
     fields.take("isolation", into: &scenario.isolation) { IsolationReader(context: context).isolation($0) }
     fields.take("gate", into: &scenario.gate) { GateReader(context: context).gate($0) }
     fields.take("explain", into: &scenario.explain) { context.choice($0, as: "explain") }
@@ -160,13 +165,36 @@ struct ScenarioReader {
     return .adaptive(min: least ?? min(5, most ?? 5), max: most ?? max(20, least ?? 20))
   }
 
-  private func memoryLimit(_ value: YAMLValue) -> Bytes? {
-    guard let limit = context.bytes(value, as: "memory-limit", example: "memory-limit: 512MiB") else { return nil }
+  private func limit(_ value: YAMLValue, as name: String, example: String) -> Bytes? {
+    guard let limit = context.bytes(value, as: name, example: example) else { return nil }
     guard limit > .zero else {
-      context.printError("`memory-limit` must be greater than 0", at: value.place)
+      context.printError("`\(name)` must be greater than 0", at: value.place)
       return nil
     }
     return limit
+  }
+
+  /// `off` is for a scenario that does not want the rule of the defaults.
+  private func limitRule(_ value: YAMLValue) -> LimitRule?? {
+    if value.scalar == "off" { return .some(nil) }
+    let example = "limit: {survives: 64MiB}"
+    guard let fields = Fields(value, of: "`limit`", known: ["survives"], example: example, in: context) else {
+      return nil
+    }
+    if !fields.mentions("survives") {
+      context.printError("`limit` needs `survives`", at: value.place, hint: "such as `\(example)`")
+    }
+    var survives: Bytes?
+    fields.take("survives", into: &survives) { limit($0, as: "survives", example: "survives: 64MiB") }
+    return survives.map { .some(LimitRule(survives: $0)) }
+  }
+
+  /// The repetitions have passed with the `memory-limit`, so that a higher one says nothing.
+  private func checkLimits(of scenario: Scenario, in fields: Fields) {
+    guard let own = scenario.memoryLimit, let rule = scenario.limit, rule.survives > own else { return }
+    context.printError(
+      "`survives` is larger than `memory-limit`: \(rule.survives) and \(own)", at: fields.place(of: "limit"),
+      hint: "every repetition has the `memory-limit`; write a lower `survives`, or remove one of them")
   }
 
   /// Gives a target with `send` steps a pipe as its input; another input is an error.

@@ -43,19 +43,18 @@ extension Cgroup {
   private var limitSettings: [Containment.Setting] {
     guard let limit, let memory else { return [] }
     let parent = String(memory.path.dropLast(name.utf8.count + 1))
+    let countsSwap = CgroupSite.Place(parent: parent, version: memory.version).countsSwap
     func setting(_ file: String, _ value: Int64) -> Containment.Setting {
       Containment.Setting(file: "\(memory.path)/\(file)", text: "\(value)")
     }
     switch memory.version {
     case .v1:
-      let countsSwap = access("\(parent)/memory.memsw.limit_in_bytes", F_OK) == 0
       let ofSwap =
         countsSwap
         ? setting("memory.memsw.limit_in_bytes", limit.count + Int64(PageSize.bytes))
         : setting("memory.swappiness", 0)
       return [setting("memory.limit_in_bytes", limit.count), ofSwap]
     case .v2:
-      let countsSwap = access("\(parent)/memory.swap.max", F_OK) == 0
       return [setting("memory.max", limit.count)] + (countsSwap ? [setting("memory.swap.max", 0)] : [])
     }
   }

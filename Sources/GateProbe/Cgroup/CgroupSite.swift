@@ -1,4 +1,5 @@
 import GateCore
+import Glibc
 
 /// The folders in which the runner can create cgroups, found by trying.
 struct CgroupSite: Sendable {
@@ -6,6 +7,16 @@ struct CgroupSite: Sendable {
   struct Place: Sendable, Equatable {
     let parent: String
     let version: CgroupVersion
+
+    /// Whether the kernel counts the swap of its cgroups, so that a limit can forbid it.
+    ///
+    /// The root of v2 has no file for limits, but the cgroups below it do.
+    var countsSwap: Bool {
+      let file = version == .v1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max"
+      if access("\(parent)/\(file)", F_OK) == 0 { return true }
+      let isRoot = version == .v2 && access("\(parent)/memory.max", F_OK) != 0
+      return isRoot && CgroupTrial.attempt(in: parent, needing: file) == nil
+    }
   }
 
   typealias Finding = Result<Place, CgroupError>

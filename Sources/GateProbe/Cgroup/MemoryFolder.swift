@@ -42,6 +42,13 @@ struct MemoryFolder: Sendable, Equatable {
     version == .v1 ? number(in: "memory.failcnt") : value(of: "max", in: "memory.events")
   }
 
+  /// What was counted so far.
+  var usage: CgroupUsage {
+    CgroupUsage(
+      peak: number(in: version == .v1 ? "memory.max_usage_in_bytes" : "memory.peak").map(Bytes.init(_:)),
+      limitHits: limitHits, refaults: value(of: "workingset_refault_file", in: "memory.stat"))
+  }
+
   /// Whether a file of v2, such as `cgroup.controllers`, lists the word.
   func lists(_ word: String, in file: String) -> Bool {
     text(of: file)?.split(whereSeparator: \.isWhitespace).contains(word[...]) ?? false

@@ -17,10 +17,9 @@ struct Capabilities: Sendable {
   /// Why this machine cannot meet a requirement of the scenario; nil if it can meet all.
   func unmetRequirement(of scenario: Scenario) -> Failure.Problem? {
     if scenario.isolation.tracer == .on, !canTrace { return .tracerUnavailable(barrier: .current) }
-    if scenario.memoryLimit != nil, case .failure(let error) = site.memory {
-      return .memoryLimitUnavailable(error: error)
-    }
-    return nil
+    guard case .failure(let error) = site.memory else { return nil }
+    if scenario.memoryLimit != nil { return .memoryLimitUnavailable(error: error) }
+    return scenario.limit == nil ? nil : .limitUnavailable(error: error)
   }
 
   /// Notes on methods that this machine lacks, except those that the scenario has disabled.

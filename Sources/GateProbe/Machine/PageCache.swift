@@ -20,16 +20,30 @@ package enum PageCache {
   package static func renew(_ paths: some Sequence<String>) {
     var remaining = maxTotalSize
     for path in paths {
-      guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK),
-        case .regular(let size)? = try? file.kind(), size <= remaining
-      else { continue }
+      guard let (file, size) = regularFile(path), size <= remaining else { continue }
       remaining -= size
-      // Dirty pages cannot be dropped.
-      fsync(file.number)
-      posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+      drop(file)
       posix_fadvise(file.number, 0, 0, POSIX_FADV_RANDOM)
       read(file, size)
     }
+  }
+
+  /// Drops the pages of files, so that they are charged to the memory cgroup of the next process that reads them, as in
+  /// a container on a machine where it has not run before.
+  package static func drop(_ paths: some Sequence<String>) {
+    for path in paths { if let (file, _) = regularFile(path) { drop(file) } }
+  }
+
+  private static func regularFile(_ path: String) -> (Descriptor, off_t)? {
+    guard let file = try? Descriptor.open(path, O_RDONLY | O_NONBLOCK), case .regular(let size)? = try? file.kind()
+    else { return nil }
+    return (file, size)
+  }
+
+  private static func drop(_ file: Descriptor) {
+    // Dirty pages cannot be dropped.
+    fsync(file.number)
+    posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
   }
 
   private static func read(_ file: Descriptor, _ size: off_t) {

@@ -25,6 +25,7 @@ extension Repetition {
     listener.catchUp()
     let report = run.sampler.report()
     let end = End(deciding: run.evidence(outcome.action, report))
+    let usage = run.instruments.cgroup?.memory?.usage
     run.processTree.release()
     let marks = run.marks.finish(at: duration)
     var recording = Recording(
@@ -48,6 +49,7 @@ extension Repetition {
       notes: report.notes
         + [marks.note, run.output.fileFailure.map { .outputNotStored(failure: $0) }].compactMap(\.self)
     )
+    recording.usage = usage
     recording.listeners = run.listeners
     recording.instances = run.instruments.instances?.finish()
     recording.profiles = run.instruments.profiler?.profiles ?? []

@@ -108,8 +108,9 @@ extension ChatMessage {
         + (proof.map { [.plain("; evidence: "), code($0)] } ?? [])
     }
     for (index, metric) in scenario.metrics.filter({ $0.verdict != .pass }).prefix(2).enumerated() {
-      spans += [.plain(index == 0 ? ": " : "; "), code(metric.metric.text)]
-      spans.append(.plain(" " + values(of: metric)))
+      spans.append(.plain(index == 0 ? ": " : "; "))
+      let reason = metric.metric == .limit ? ResultText.reason(of: metric) : nil
+      spans += reason.map { [code($0, to: 160)] } ?? [code(metric.metric.text), .plain(" " + values(of: metric))]
     }
     if let explanation = scenario.explanation, explanation.finding.culprit != nil {
       spans += [.plain("; "), code(ResultText.explanation(explanation), to: 200)]

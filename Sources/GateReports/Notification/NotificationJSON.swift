@@ -56,6 +56,8 @@ struct NotificationJSON: Encodable {
     var baseline: Summary?
     var current: Summary?
     var change: Change?
+    /// Of a metric without a value.
+    var reason: String?
     var tolerance: Tolerance
   }
 
@@ -164,6 +166,7 @@ extension NotificationJSON.Metric {
         absolute: number(change.absolute), percent: change.percent, low: number(change.low), high: number(change.high)
       )
     }
+    reason = metric.current == nil ? ResultText.reason(of: metric) : nil
     // For an automatic tolerance, the amount that it allowed.
     let (percent, absolute) =
       switch metric.rule.tolerance {

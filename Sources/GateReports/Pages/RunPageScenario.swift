@@ -75,7 +75,9 @@ struct RunPageScenario {
   private var mainValue: String {
     if let failure = scenario.failure { return TerminalText.safe(failure.displayText) }
     let decisive = scenario.metrics.filter { $0.verdict == scenario.verdict } + scenario.metrics
-    guard let metric = decisive.first, let now = metric.current else { return "" }
+    guard let metric = decisive.first, let now = metric.current else {
+      return decisive.first?.reasonText.map { TerminalText.safe($0) } ?? ""
+    }
     func amount(_ value: Double) -> String { Format.plainAmount(value, unit: metric.unit) }
     let before = metric.baseline.map { "\(amount($0.median)) → " } ?? ""
     let share = Format.bracketedPercent(metric.change?.percent)

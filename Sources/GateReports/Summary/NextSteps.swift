@@ -91,7 +91,9 @@ struct NextSteps {
     let missing = Set(result.scenarios.filter(\.isOfMissingShard).map(\.name.text))
     let names = names(.regression) + names(.failed) + names(.inconclusive).filter { !missing.contains($0) }
     let noisy = result.scenarios.filter { $0.metrics.contains { $0.isUndecided && $0.change != nil } }
+    let notSurviving = result.scenarios.filter { $0.metrics.contains(where: \.isDeathAtLimit) }
     return steps("for details:", ["check", "--verbose"], for: names)
+      + steps("to find the smallest memory limit at which it passes:", ["limit"], for: notSurviving.map(\.name.text))
       + steps("to measure the noise, and what reduces it:", ["noise"], for: noisy.map(\.name.text))
   }
 
@@ -108,7 +110,10 @@ struct NextSteps {
   }
 
   private var limitAdvice: String? {
-    advice(for: names(.regression).filter { !namesOfRises.contains($0) }) { subject in
+    let above = result.scenarios.filter { scenario in
+      scenario.verdict == .regression && scenario.metrics.contains { $0.isAboveLimit && !$0.isDeathAtLimit }
+    }
+    return advice(for: above.map(\.name.text).filter { !namesOfRises.contains($0) }) { subject in
       "\(subject): above a `limit`, which an approval does not change; if intended, raise the `limit` in the project file"
     }
   }
@@ -157,6 +162,8 @@ extension ScenarioResult {
 }
 
 extension MetricResult {
+  fileprivate var isDeathAtLimit: Bool { metric == .limit && verdict == .regression }
+
   fileprivate var isUnavailable: Bool {
     if verdict == .inconclusive, case .unavailable = reason { true } else { false }
   }

@@ -52,7 +52,14 @@ struct ScenarioBlock {
       let parts = [metric.reasonText, spikeText(for: metric), detectable].compactMap(\.self)
       return parts.isEmpty ? nil : parts.joined(separator: "; ")
     case .noBaseline: return metric.reason == .noBaseline ? nil : metric.reasonText
+    case .pass where metric.metric == .limit: return isVerbose ? survivalText : nil
     case .pass, .skipped, .failed: return isVerbose ? metric.sensitivityText.map { "\(metric.metric): \($0)" } : nil
+    }
+  }
+
+  private var survivalText: String? {
+    scenario.limitedRun.map { run in
+      ["survives \(Format.amount(run.limit))", run.evidenceText, run.timeText].compactMap(\.self).joined(separator: "; ")
     }
   }
 

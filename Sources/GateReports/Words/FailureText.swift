@@ -91,6 +91,8 @@ extension Failure.Problem {
       "`tracer: on` is unavailable: ptrace is not permitted here (\(barrier.causeText))"
     case .memoryLimitUnavailable(let error):
       "`memory-limit` is unavailable: cannot create a memory cgroup here: \(error.causeText)"
+    case .limitUnavailable(let error):
+      "`limit` is unavailable: cannot create a memory cgroup here: \(error.causeText)"
     case .interrupted: "was interrupted"
     }
   }
@@ -105,6 +107,7 @@ extension Failure.Problem {
     case .tracerUnavailable(let barrier): "\(barrier.remedyText), or write `tracer: auto`"
     case .memoryLimitUnavailable(let error):
       "\(error.remedyText), or write `gate: {peak_rss: {limit: …}}` instead"
+    case .limitUnavailable(let error): "\(error.remedyText), or remove `limit`"
     default: nil
     }
   }

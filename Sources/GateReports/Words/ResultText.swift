@@ -15,6 +15,7 @@ package enum ResultText {
   package static func explanation(_ explanation: RiseExplanation) -> String {
     TerminalText.withPlainSpaces(explanation.text)
   }
+  package static func outcome(of run: LimitedRun) -> String { TerminalText.withPlainSpaces(run.outcomeText) }
   package static func failure(_ failure: Failure) -> String { failure.displayText }
   package static func end(_ end: End) -> (text: String, proof: String?, detail: String?) {
     (end.displayText, end.proofText, end.detailText)

@@ -19,6 +19,8 @@ extension MetricResult {
       case .aboveLimitWhileSettling:
         ["\(metric) is above its limit of \(limitAmount)", "\(Growth.settlingText); a longer scenario shows which"]
       case .unavailable(let cause): ["\(metric) is unavailable: \(cause.text(for: metric))"]
+      case .doesNotSurvive(let run):
+        ["does not survive \(Format.amount(run.limit)): \(run.outcomeText)", run.evidenceText, run.timeText]
       case .mixedTreeMethods(let methods):
         ["the repetitions counted their process trees by different methods: \(Self.list(methods.map(\.rawValue)))"]
       case .otherTreeMethod(let before, let now):
@@ -112,8 +114,9 @@ extension MetricResult {
 // MARK: - Limits and amounts
 
 extension MetricResult {
-  /// Whether it is above its absolute limit, which no baseline can change.
+  /// Whether it is above its absolute limit, or did not survive it, which no baseline can change.
   var isAboveLimit: Bool {
+    if metric == .limit { return verdict == .regression }
     guard let limit = rule.limit, let now = current?.median else { return false }
     return now > limit.value
   }

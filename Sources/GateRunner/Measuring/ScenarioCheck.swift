@@ -15,10 +15,18 @@ struct ScenarioCheck {
     while run.run(to: total, of: total), run.countInstances() {
       let result = judged(run.result, against: reference, plan: hasBaseline ? count.plan : nil)
       guard let more = hasBaseline ? count.plan.nextLook(after: result) : count.countForBaseline(after: result)
-      else { return result }
+      else { return judgedAtLimit(&run, result) { judged($0, against: reference, plan: result.plan) } }
       total = more
     }
     return nil
+  }
+
+  /// Adds the run of the scenario's `limit` to the result of all repetitions; nil after an interruption.
+  private func judgedAtLimit(
+    _ run: inout ScenarioRun, _ result: ScenarioResult, _ judge: (ScenarioResult) -> ScenarioResult
+  ) -> ScenarioResult? {
+    guard run.scenario.limit != nil, result.failure == nil else { return result }
+    return run.runAtLimit() ? judge(run.result) : nil
   }
 
   /// Runs two builds alternately, so that other activity on the machine affects both alike, and compares one with the
@@ -35,8 +43,11 @@ struct ScenarioCheck {
       let base = other.result.judged(against: .missing, allowsMissingBaseline: true)
       // If the comparison build failed, its end has to be reported.
       let measured = other.failure == nil ? run.result : other.result
-      let result = judged(measured, against: .baseline(Baseline(of: base)), plan: plan)
-      guard let more = plan.nextLook(after: result) else { return (result, base) }
+      let reference = Reference.baseline(Baseline(of: base))
+      let result = judged(measured, against: reference, plan: plan)
+      guard let more = plan.nextLook(after: result) else {
+        return judgedAtLimit(&run, result) { judged($0, against: reference, plan: plan) }.map { ($0, base) }
+      }
       total = more
     }
     return nil

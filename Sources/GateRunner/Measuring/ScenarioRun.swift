@@ -28,6 +28,7 @@ struct ScenarioRun {
   private var instances: InstanceCounts?
   /// Of all repetitions, those that do not count included.
   private var times = TimeUse()
+  private var limitedRun: LimitedRun?
   /// The first recording that could not be written; it does not affect the verdict.
   private(set) var writeFailure: FileError?
   /// Repetitions count from 1; the warm-ups before them end at 0.
@@ -91,8 +92,7 @@ struct ScenarioRun {
     )
     result.tags = scenario.tags
     result.definition = scenario.definition
-    result.instances = instances
-    result.times = times
+    (result.instances, result.limitedRun, result.times) = (instances, limitedRun, times)
     if let middle = result.middleRepetition {
       result.summary.composition = extracts[middle].composition
       result.compositionAtPeak = extracts[middle].compositionAtPeak
@@ -133,6 +133,25 @@ struct ScenarioRun {
     times += recording.times
     guard recording.failure(in: counting, loop: nil) == nil else { return InstanceReading(refusal: .failedRepetition) }
     return recording.instances ?? InstanceReading(refusal: .notLoaded)
+  }
+
+  /// Runs the scenario once more at the limit of its `limit`, if it has one and has not failed.
+  ///
+  /// Call it after all repetitions, since it drops files from the page cache.
+  ///
+  /// - Returns: false after an interruption.
+  mutating func runAtLimit() -> Bool {
+    guard let rule = scenario.limit, failure == nil else { return true }
+    let runs = LimitedRuns(
+      scenario: scenario, measurer: measurer, output: artifacts.output(of: folderName, repetition: 0),
+      showProgress: showProgress, usual: repetitions.map(\.duration),
+      codeFiles: lastRecording?.composition?.codeFiles ?? [])
+    switch runs.run(at: rule.survives) {
+    case .interrupted: return false
+    case .failed(let other): failure = other
+    case .finished(let run): limitedRun = run
+    }
+    return true
   }
 
   private mutating func store(_ recording: Recording) {

@@ -21,6 +21,9 @@ package protocol Measurer: Sendable {
   /// What limits the profiler on this machine.
   var profilerLimits: ProfilerLimits { get }
 
+  /// How the memory of targets can be limited here.
+  var memoryLimiting: MemoryLimiting { get }
+
   /// The accuracy of the machine's counters; nil if it cannot be checked.
   var counters: CounterCheck? { get }
 

@@ -1,0 +1,46 @@
+import ArgumentParser
+import GateCore
+import GateRunner
+
+struct LimitCommand: UseCaseCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "limit",
+    abstract: "Finds the smallest memory limit at which a scenario passes, and where it begins to suffer.",
+    usage: "highwater limit [<options>] [<name> ...]",
+    discussion: """
+      Runs all scenarios, or those that are named, without a limit and then in a memory cgroup with different limits. \
+      At a limit a scenario survives, is slowed down, is killed, exits by itself or makes no progress. Baselines, history \
+      and the last result stay as they are. It needs a memory cgroup.
+
+        highwater limit redis-load     # such as: needs 58.2 MiB; from 71.0 MiB on at full speed
+        highwater limit --json limits.json
+
+      The answer comes with `requests` and `limits` for Kubernetes, and with the line `limit: {survives: …}` for the \
+      project file, with which each check runs the scenario once at that limit.
+
+      Exit codes: 0 if each scenario has an answer, 2 if no limit can be set here, 3 if a scenario failed without one, \
+      4 if there is no answer.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
+  var names: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Also write the answers as JSON here; - is standard output.", valueName: "file"),
+    completion: .file())
+  var json: String?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var console: ConsoleOptions
+
+  func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
+    var limit = Limit()
+    limit.options = project.shared
+    limit.options.environment = environment.name
+    limit.options.json = json
+    limit.selection = names
+    return try limit.run(in: invocation)
+  }
+}
