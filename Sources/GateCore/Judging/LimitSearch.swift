@@ -25,9 +25,11 @@ package struct LimitSearch: Sendable, Equatable {
   package static let slowdown = 1.5
   /// The answer is above the truth by at most this share.
   private static let resolution = 0.015
-  /// But not by less than these pages: the kernel charges memory in batches of 64 pages per CPU (`MEMCG_CHARGE_BATCH`,
-  /// mm/memcontrol.c), and near its limit page by page. With 2 CPUs a program that touches 4 or 40 MiB survived 20 of 20
-  /// runs from a sharp edge on, and 19 of 20 in the 256 KiB above it (Linux 6.18, cgroup v1, 2026-11).
+  /// The answer is not narrowed down further than to these pages.
+  ///
+  /// The kernel charges memory in batches of 64 pages per CPU (`MEMCG_CHARGE_BATCH`, mm/memcontrol.c), and near its limit
+  /// page by page. With 2 CPUs a program that touches 4 or 40 MiB survived 20 of 20 runs from a sharp edge on, and 19 of
+  /// 20 in the 256 KiB above it (Linux 6.18, cgroup v1, 2026-11).
   private static let fewestPages: Int64 = 16
   /// Ends the search for a scenario that fails at random.
   private static let mostRuns = 100
@@ -141,7 +143,7 @@ extension LimitSearch {
 extension LimitSearch {
   package enum Speed: Sendable {
     case full, slow
-    /// One run that is somewhat slow may be another program's fault.
+    /// As many runs were slow as not.
     case undecided
   }
 
@@ -156,8 +158,14 @@ extension LimitSearch {
     guard !runs.isEmpty, runs.allSatisfy(\.survived) else { return nil }
     let times = runs.map(slowdown)
     let slow = times.count { $0 > Self.slowdown }
-    if slow == 0 || times.count - slow >= 2 { return .full }
-    return slow >= 2 || times.allSatisfy { $0 > 2 * Self.slowdown } ? .slow : .undecided
+    let fast = times.count - slow
+    return slow == fast ? .undecided : slow > fast ? .slow : .full
+  }
+
+  /// Whether its runs were slow beyond doubt: a single one may be another program's fault.
+  private func isSlow(_ level: Bytes) -> Bool {
+    let runs = runs(at: level)
+    return runs.count > 1 || runs.allSatisfy { slowdown(of: $0) > 2 * Self.slowdown }
   }
 
   /// The smallest limit from which on the scenario is at full speed; nil if it is not known.
@@ -180,7 +188,7 @@ extension LimitSearch {
     guard let slow = highestSlow(from: need) else { return nil }
     guard let fast = lowestFast(from: need) else { return above(slow, from: need) }
     if fast - slow > width(at: fast) { return middle(slow, fast) }
-    return hasSurvived(fast) ? nil : fast
+    return !isSlow(slow) ? slow : hasSurvived(fast) ? nil : fast
   }
 }
 

@@ -16,6 +16,12 @@ package struct LimitedRun: Sendable, Hashable, Codable {
   package var duration: Duration
   package var usage: CgroupUsage?
 
+  private enum CodingKeys: String, CodingKey {
+    case limit, outcome
+    case duration = "durationSeconds"
+    case usage
+  }
+
   package init(limit: Bytes, outcome: Outcome, duration: Duration, usage: CgroupUsage? = nil) {
     (self.limit, self.outcome, self.duration, self.usage) = (limit, outcome, duration, usage)
   }
@@ -83,12 +89,18 @@ extension Failure {
   fileprivate var mayBeDueToLimit: Bool {
     if let kind = part?.kind, [.setup, .teardown].contains(kind) { return false }
     switch problem {
-    case .launch(let error): if case .memoryLimit = error.hint { return true } else { return false }
+    case .launch(let error): return error.isAtMemoryLimit
     case .signalNotSent, .stdinNotPiped, .noInputWriter, .alreadyInUse, .system, .tracerUnavailable,
       .memoryLimitUnavailable, .limitUnavailable, .interrupted:
       return false
     default: return !isInconclusive
     }
+  }
+}
+
+extension LaunchError {
+  fileprivate var isAtMemoryLimit: Bool {
+    if case .memoryLimit = hint { true } else { false }
   }
 }
 

@@ -59,7 +59,8 @@ struct ScenarioBlock {
 
   private var survivalText: String? {
     scenario.limitedRun.map { run in
-      ["survives \(Format.amount(run.limit))", run.evidenceText, run.timeText].compactMap(\.self).joined(separator: "; ")
+      let answer = "survives \(Format.amount(run.limit))"
+      return [answer, run.evidenceText, run.timeText].compactMap(\.self).joined(separator: "; ")
     }
   }
 

@@ -80,6 +80,18 @@ struct ScenarioReaderTests {
     #expect(read.gate.rules.map(\.severity) == [.off, .fail])
   }
 
+  @Test("`limit` says what a scenario must survive, and `off` drops that of the defaults")
+  func limits() throws {
+    let limit = "limit: {survives: 64MiB}\n"
+    #expect(try scenario(Self.target + limit).limit == LimitRule(survives: .mebibytes(64)))
+    #expect(try scenario(Self.target + "limit: off").limit == nil)
+    for bad in [
+      "limit: 64MiB", "limit: {}", "limit: {survives: 0B}", "limit: {survive: 1MiB}", limit + "memory-limit: 63MiB",
+    ] {
+      #expect(throws: ProjectError.self, "\(bad)") { try scenario(Self.target + bad) }
+    }
+  }
+
   @Test("The target's input is nothing, a pipe, a file or a text")
   func inputs() throws {
     func input(_ text: String) throws -> Target.Input {

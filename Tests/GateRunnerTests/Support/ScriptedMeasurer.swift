@@ -15,6 +15,7 @@ final class ScriptedMeasurer: Measurer {
     var script: Script
     var fingerprint: Fingerprint
     var measured: [Scenario] = []
+    var limiting = MemoryLimiting(batches: .kibibytes(512), largest: .mebibytes(4096))
     var profile: Profile = { _, _ in [] }
     var profiled: [Scenario] = []
   }
@@ -43,6 +44,12 @@ final class ScriptedMeasurer: Measurer {
       state.script = script
       state.measured = []
     }
+  }
+
+  /// How the machine limits memory.
+  var memoryLimiting: MemoryLimiting {
+    get { state.withLock { $0.limiting } }
+    set { state.withLock { $0.limiting = newValue } }
   }
 
   /// The machine of the fingerprints; a scenario's isolation and memory limit are added.

@@ -1,0 +1,169 @@
+import GateCore
+import Testing
+
+/// A program with known limits.
+private struct Program: CustomTestStringConvertible {
+  var testDescription: String
+  /// What it holds without a limit, without and with the page cache, in KiB.
+  var holds: Int64
+  var withCache: Int64
+  /// From here on it passes.
+  var need: Int64
+  /// From here on it takes its usual time.
+  var fast: Int64
+  /// How often in 100 runs it is killed in the 256 KiB above its need.
+  var sporadic = 0
+
+  func run(at limit: Bytes, _ number: Int) -> LimitedRun {
+    let (kibibytes, isUnlucky) = (limit.count / 1024, number * 37 % 100 < sporadic)
+    let dies = kibibytes < need || (kibibytes < need + 256 && isUnlucky)
+    let time = Duration.milliseconds(kibibytes < fast ? 900 : 500)
+    return LimitedRun(
+      limit: limit, outcome: dies ? .killed(end: End(.oom, signal: .kill)) : .survived, duration: time)
+  }
+}
+
+@Suite("Searching for a memory limit")
+struct LimitSearchTests {
+  static let machine = MemoryLimiting(batches: .kibibytes(512), largest: .mebibytes(8192))
+
+  private static func search(_ program: Program, on machine: MemoryLimiting = machine) -> LimitSearch {
+    let usual = LimitSearch.Usual(
+      durations: [.milliseconds(500), .milliseconds(480), .milliseconds(510)], treePeak: .kibibytes(program.holds),
+      peak: .kibibytes(program.withCache))
+    var search = LimitSearch(usual: usual, on: machine)
+    while let level = search.next { search.add(program.run(at: level, search.runs.count)) }
+    return search
+  }
+
+  private static let programs: [(Program, most: Int)] = [
+    (Program(testDescription: "a C program", holds: 20_700, withCache: 20_220, need: 20_164, fast: 0), 6),
+    (Program(testDescription: "a large C program", holds: 400_000, withCache: 401_000, need: 400_700, fast: 0), 6),
+    (
+      Program(
+        testDescription: "with sporadic kills", holds: 40_300, withCache: 40_700, need: 40_246, fast: 0, sporadic: 5), 9
+    ),
+    (Program(testDescription: "with page cache", holds: 16_000, withCache: 120_000, need: 13_100, fast: 21_300), 25),
+    (
+      Program(
+        testDescription: "with a heap that adapts", holds: 500_000, withCache: 560_000, need: 61_234, fast: 90_000), 25
+    ),
+    (
+      Program(
+        testDescription: "with a heap of a quarter of the limit", holds: 90_000, withCache: 91_000, need: 300_000,
+        fast: 0), 16
+    ),
+    (Program(testDescription: "that is tiny", holds: 600, withCache: 900, need: 452, fast: 0), 12),
+  ]
+
+  @Test(
+    "The answer is at most 1.5 % or 64 KiB above the truth, survived 3 times, and just below it the program dies",
+    arguments: programs)
+  fileprivate func found(program: Program, most: Int) throws {
+    let search = Self.search(program)
+    let need = try #require(search.need).count / 1024
+    let tolerance = max(need * 15 / 1000 + 4, 68)
+    #expect((program.need...program.need + tolerance).contains(need), "\(need)")
+    #expect(search.runs(at: .kibibytes(need)).count >= 3)
+    let death = try #require(search.highestDeath).count / 1024
+    #expect(need - death <= tolerance)
+    let speed = try #require(search.fullSpeed).count / 1024
+    let fast = max(program.fast, program.need)
+    #expect((fast...fast + max(tolerance, fast * 15 / 1000 + 4)).contains(speed), "\(speed)")
+    #expect(search.runs.count <= most, "\(search.runs.map { $0.limit.count / 1024 })")
+    #expect(search.survivorBelowDeath == nil)
+    let advice = try #require(search.advice)
+    #expect(advice.request.count / 1024 >= speed && !search.runs(at: advice.limit).isEmpty)
+  }
+
+  @Test("A program that dies at each limit has no answer, and the search ends at the machine's memory")
+  func never() {
+    let search = Self.search(
+      Program(testDescription: "", holds: 20_000, withCache: 21_000, need: .max - 512, fast: 0))
+    #expect(search.need == nil && search.advice == nil && search.highestDeath == Self.machine.largest)
+  }
+
+  @Test("A death above a level that survived makes the search go on above it, and is told")
+  func notMonotone() throws {
+    let usual = LimitSearch.Usual(durations: [.seconds(1)], treePeak: .mebibytes(100), peak: .mebibytes(101))
+    var search = LimitSearch(usual: usual, on: Self.machine)
+    while let level = search.next {
+      // The advised limit lies in the second range.
+      let dies = level < .mebibytes(90) || (.mebibytes(110)..<Bytes.mebibytes(150)).contains(level)
+      let failure = Failure(problem: .unexpectedEnd(expected: ExpectedEnd(exits: [0])), end: End(.exited, code: 1))
+      search.add(
+        LimitedRun(limit: level, outcome: dies ? .failed(failure: failure) : .survived, duration: .seconds(1)))
+    }
+    #expect(try #require(search.survivorBelowDeath) < .mebibytes(103))
+    let need = try #require(search.need)
+    #expect(need >= .mebibytes(150) && need < .mebibytes(153))
+    #expect(search.outcome(at: try #require(search.highestDeath)) == .failed)
+  }
+
+  @Test("A single slow run is repeated, and then does not count")
+  func oneSlowRun() throws {
+    let usual = LimitSearch.Usual(durations: [.seconds(1)], treePeak: .mebibytes(100), peak: .mebibytes(100))
+    var search = LimitSearch(usual: usual, on: Self.machine)
+    while let level = search.next {
+      let time = Duration.seconds(search.runs.count == 0 ? 2 : 1)
+      let dies = level < .mebibytes(99)
+      search.add(
+        LimitedRun(limit: level, outcome: dies ? .stalled(within: .seconds(30)) : .survived, duration: time))
+    }
+    #expect(search.fullSpeed == search.need && search.need != nil)
+  }
+}
+
+@Suite("Telling how a run at a memory limit ended")
+struct LimitedRunTests {
+  private static let limit = Bytes.mebibytes(64)
+
+  private func outcome(
+    _ end: End, _ failure: Failure? = nil, notes: [RecordingNote] = []
+  ) throws(LimitedRun.OtherFailure) -> LimitedRun.Outcome {
+    var scenario = Scenario(name: ScenarioName("it"), target: Target(command: .shell(":"), workingDirectory: "/"))
+    scenario.memoryLimit = Self.limit
+    let recording = Recording(end: end, failure: failure, duration: .seconds(1), notes: notes)
+    return try LimitedRun(of: recording, in: scenario, at: Self.limit).outcome
+  }
+
+  @Test("Only a kill at the own limit counts as one; a refused malloc is a failure")
+  func kinds() throws {
+    let killed = End(.oom, signal: .kill, cause: .memoryLimit(limit: .own(limit: Self.limit)), oomKills: 1)
+    #expect(try outcome(killed) == .killed(end: killed))
+    let child = End(.exited, code: 0, oomKills: 1)
+    #expect(try outcome(child) == .killed(end: child))
+    #expect(try outcome(End(.exited, code: 0)) == .survived)
+    for end in [End(.exited, code: 1), End(.allocationFailure, signal: .abrt), End(.crash, signal: .segv)] {
+      guard case .failed(let failure) = try outcome(end) else { throw NotFailed(end: end) }
+      #expect(failure.end == end)
+    }
+  }
+
+  private struct NotFailed: Error { let end: End }
+
+  @Test("What takes too long has stalled, also a target that had to be killed")
+  func stalls() throws {
+    let time = Duration.seconds(30)
+    #expect(
+      try outcome(
+        End(.timeout, cause: .timeout(kind: .notEnded(within: time), limitHits: nil)),
+        Failure(part: .init(.end), problem: .timeout(kind: .notEnded(within: time)))) == .stalled(within: time))
+    #expect(
+      try outcome(End(.stopped, signal: .kill), notes: [.killedAfterStop(signal: .term, grace: time)])
+        == .stalled(within: .seconds(10)))
+  }
+
+  @Test("What no limit explains is no answer")
+  func others() {
+    let machine = End(.oom, signal: .kill, cause: .memoryLimit(limit: .machine))
+    #expect(throws: LimitedRun.OtherFailure.self) { try outcome(machine) }
+    #expect(throws: LimitedRun.OtherFailure.self) { try outcome(End(.killed, signal: .kill)) }
+    #expect(throws: LimitedRun.OtherFailure.self) {
+      try outcome(End(.startFailed), Failure(problem: .alreadyInUse(resource: .port(number: 7001))))
+    }
+    #expect(throws: LimitedRun.OtherFailure.self) {
+      try outcome(End(.startFailed), Failure(part: .init(.setup), problem: .commandTimeout(after: .seconds(1))))
+    }
+  }
+}
