@@ -149,7 +149,9 @@ struct ScenarioRun {
     switch runs.run(at: rule.survives) {
     case .interrupted: return false
     case .failed(let other): failure = other
-    case .finished(let run): limitedRun = run
+    case .finished(let run):
+      limitedRun = run
+      times.target += run.duration
     }
     return true
   }
