@@ -32,8 +32,8 @@ struct Highwater: ParsableCommand {
     version: VersionReport.text(commit: Arguments.buildCommit),
     subcommands: [
       InitCommand.self, DoctorCommand.self, CheckCommand.self, MergeCommand.self, RecordCommand.self,
-      ApproveCommand.self, CompareCommand.self, NoiseCommand.self, ExplainCommand.self, LimitCommand.self,
-      SelfCheckCommand.self, TrendCommand.self,
+      ApproveCommand.self, CompareCommand.self, NoiseCommand.self, ExplainCommand.self, BisectCommand.self,
+      LimitCommand.self, SelfCheckCommand.self, TrendCommand.self,
       HistoryCommand.self, ValidateCommand.self, LaunchesCommand.self,
     ]
   )

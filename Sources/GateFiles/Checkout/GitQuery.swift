@@ -1,3 +1,5 @@
+import FoundationEssentials
+package import GateCore
 import Glibc
 import LinuxSystem
 
@@ -14,12 +16,37 @@ package enum GitQuery {
 
   /// The first line of a commit's message, cut to 300 bytes.
   package static func subject(of commit: String, in root: String) -> String? {
+    info(of: commit, in: root)?.subject
+  }
+
+  /// What people know a commit by; the author's name is cut to 100 bytes, the subject to 300.
+  package static func info(of commit: String, in root: String) -> CommitInfo? {
     guard isCommit(commit) else { return nil }
-    let words = ["log", "-1", "--format=%<(300,trunc)%s", "--no-show-signature", commit, "--"]
-    let line = output(of: words, in: root, atMost: 2048)?.prefix { $0 != "\n" }
-    var subject = Substring(line ?? "")
-    while subject.last == " " { subject.removeLast() }
-    return subject.isEmpty ? nil : String(subject)
+    let format = "--format=%at%n%P%n%<(100,trunc)%an%n%<(300,trunc)%s"
+    let words = ["log", "-1", format, "--no-show-signature", commit, "--"]
+    let lines = output(of: words, in: root, atMost: 16 << 10)?.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let lines, lines.count >= 4 else { return nil }
+    func text(_ line: Substring) -> String? {
+      let end = line.lastIndex { $0 != " " }
+      return end.map { String(line[...$0]) }
+    }
+    return CommitInfo(
+      commit: commit, subject: text(lines[3]), author: text(lines[2]),
+      date: Double(lines[0]).map(Date.init(timeIntervalSince1970:)),
+      parents: lines[1].split(separator: " ").map(String.init))
+  }
+
+  /// The commits after `good` up to `bad`, oldest first; of a merge only the first parent is followed.
+  package static func commits(after good: String, upTo bad: String, in root: String) -> [String]? {
+    guard isCommit(good), isCommit(bad) else { return nil }
+    let words = ["rev-list", "--first-parent", "--reverse", "\(good)..\(bad)", "--"]
+    return output(of: words, in: root, atMost: 64 << 20).map { $0.split(separator: "\n").map(String.init) }
+  }
+
+  /// The best common ancestor of two commits.
+  package static func mergeBase(of one: String, _ other: String, in root: String) -> String? {
+    guard isCommit(one), isCommit(other) else { return nil }
+    return line(of: ["merge-base", one, other], in: root)
   }
 
   /// Whether tracked files differ from `HEAD`; untracked files do not count.

@@ -12,8 +12,17 @@ struct CommitBuild {
   let commit: String
   /// The folder for the worktree and the record of its last build.
   private let parent: String
+  /// The name of the worktree in it.
+  private let worktree: String
   /// The repository's root.
   private let root: String
+
+  /// What became of a checkout and its build.
+  enum Outcome {
+    case built
+    case failed(Failure)
+    case interrupted
+  }
 
   /// - Throws: `RunnerError` if the folder is not in a git checkout, or if git does not know the revision.
   init(_ revision: String, in root: String) throws(RunnerError) {
@@ -22,17 +31,30 @@ struct CommitBuild {
         problem: "--against-ref needs a git checkout, and git does not know one in `\(root)`",
         hint: "compare with a program instead: `--against PROGRAM`")
     }
+    self.init(try Self.commit(named: revision, in: root), named: revision, in: root, gitFolder, worktree: "worktree")
+  }
+
+  /// A commit in a worktree of its own name.
+  init(_ commit: String, named revision: String, in root: String, _ gitFolder: String, worktree: String) {
+    (self.revision, self.commit, self.root, self.worktree) = (revision, commit, root, worktree)
+    parent = "\(gitFolder)/highwater"
+  }
+
+  /// The commit that a revision names.
+  static func commit(named revision: String, in root: String) throws(RunnerError) -> String {
     guard let commit = GitQuery.commit(named: revision, in: root) else {
       throw RunnerError(
         problem: "`\(revision)` is not a commit of this checkout, and neither is `origin/\(revision)`",
         hint: "fetch it first: a CI system often fetches only the commit under test")
     }
-    (self.revision, self.commit, self.root) = (revision, commit, root)
-    parent = "\(gitFolder)/highwater"
+    return commit
   }
 
   /// The root of the worktree.
-  var folder: String { "\(parent)/worktree" }
+  var folder: String { "\(parent)/\(worktree)" }
+
+  /// The revision and its commit, for messages.
+  private var name: String { "\(revision) (\(commit.prefix(9)))" }
 
   /// Checks the commit out and builds it, unless the last build was the same.
   ///
@@ -44,25 +66,44 @@ struct CommitBuild {
   ///   - invocation: Its measurer runs git and the build.
   /// - Throws: `RunnerError` if git or the build failed.
   func prepare(with command: String?, log: String, _ invocation: Invocation) throws {
-    let built = "\(folder).built"
-    let state = Array("\(commit)\n\(command ?? "")\n".utf8)
-    guard (try? SafeFile.read(built, atMost: 1 << 20)) != state else { return }
+    if !isBuilt(by: command) { invocation.console.say("building \(TerminalText.safe(name)) in a worktree") }
+    guard case .failed(let failure) = try outcome(of: command, log: log, invocation) else { return }
+    throw error(failure, of: command, log: log, invocation)
+  }
+
+  /// The error for a failed build, after the last lines of its output.
+  func error(_ failure: Failure, of command: String?, log: String, _ invocation: Invocation) -> RunnerError {
+    for line in OutputLines.of(failure.output).suffix(20) { invocation.console.say("  \(line)") }
+    let cause = failure.end.map { "`\(command ?? ":")`: \($0.displayText)" } ?? failure.displayText
+    return RunnerError(
+      problem: "cannot build \(name): \(cause)", hint: "see the output in `\(invocation.shown(log))`")
+  }
+
+  /// Whether the last build in the worktree was the same.
+  func isBuilt(by command: String?) -> Bool {
+    (try? SafeFile.read(record, atMost: 1 << 20)) == state(after: command)
+  }
+
+  /// Checks the commit out and builds it, unless the last build was the same; a failed build is an outcome.
+  func outcome(of command: String?, log: String, _ invocation: Invocation) throws(FileError) -> Outcome {
+    guard !isBuilt(by: command) else { return .built }
     // A build that fails or is interrupted leaves a state that is not the last one any more.
     try SafeFile.makeFolder(parent)
-    try SafeFile.write([], to: built)
-    let name = "\(revision) (\(commit.prefix(9)))"
-    invocation.console.say("building \(TerminalText.safe(name)) in a worktree")
+    try SafeFile.write([], to: record)
     invocation.console.show(.repetitionStarted(Progress.Repetition(scenario: ScenarioName("build"), number: 1, of: 1)))
     let scenario = scenario(building: command, invocation)
     let measured = invocation.measurer.measure(scenario, output: log, keepsInterrupted: false)
     invocation.console.endProgress()
-    guard let recording = measured else { return }
-    guard let failure = recording.failure(in: scenario, loop: nil) else { return try SafeFile.write(state, to: built) }
-    for line in OutputLines.of(failure.output).suffix(20) { invocation.console.say("  \(line)") }
-    let cause = failure.end.map { "`\(command ?? ":")`: \($0.displayText)" } ?? failure.displayText
-    throw RunnerError(
-      problem: "cannot build \(name): \(cause)", hint: "see the output in `\(invocation.shown(log))`")
+    guard let recording = measured else { return .interrupted }
+    if let failure = recording.failure(in: scenario, loop: nil) { return .failed(failure) }
+    try SafeFile.write(state(after: command), to: record)
+    return .built
   }
+
+  /// The file with the last build.
+  private var record: String { "\(folder).built" }
+
+  private func state(after command: String?) -> [UInt8] { Array("\(commit)\n\(command ?? "")\n".utf8) }
 
   /// The checkout and the build as a scenario, so that their processes end with the run, as all others do.
   private func scenario(building command: String?, _ invocation: Invocation) -> Scenario {
@@ -71,7 +112,7 @@ struct CommitBuild {
     target.inheritedEnvironment = invocation.variables.keys.filter { !$0.hasPrefix("GIT_") }
     var scenario = Scenario(name: ScenarioName("build"), target: target)
     scenario.root = root
-    scenario.setup = checkout.map { .arguments(["git", "-c", "core.hooksPath=/dev/null"] + $0) }
+    scenario.setup = checkout.map { .arguments($0) }
     scenario.timeout = .seconds(24 * 3600)
     scenario.interval = .seconds(1)
     scenario.isolation.randomAddresses = true
@@ -80,11 +121,16 @@ struct CommitBuild {
   }
 
   private var checkout: [[String]] {
-    guard (try? SafeFile.read("\(folder)/.git", atMost: 4096)) != nil else {
-      return [["worktree", "prune"], ["worktree", "add", "--force", "--detach", folder, commit]]
+    let git = ["git", "-c", "core.hooksPath=/dev/null"]
+    let link = (try? SafeFile.read("\(folder)/.git", atMost: 4096)).map { String(decoding: $0, as: UTF8.self) }
+    guard let link else {
+      return [git + ["worktree", "prune"], git + ["worktree", "add", "--force", "--detach", folder, commit]]
     }
+    // A run that was killed during a checkout leaves the lock; nobody else works in this worktree.
+    let state = link.prefix { !$0.isNewline }.dropFirst("gitdir: ".count)
     return [
-      ["-C", folder, "checkout", "--quiet", "--force", "--detach", commit], ["-C", folder, "clean", "-ffdq"],
+      ["rm", "-f", "\(state)/index.lock"], git + ["-C", folder, "checkout", "--quiet", "--force", "--detach", commit],
+      git + ["-C", folder, "clean", "-ffdq"],
     ]
   }
 }

@@ -63,8 +63,10 @@ struct ScenarioCheck {
     return result.judged(against: reference, allowsMissingBaseline: allowsMissingBaseline)
   }
 
+  /// Runs two builds up to this number of repetitions, but none after a failure of either; false after an interruption.
+  ///
   /// The order changes each turn, so that neither build always has the warm caches of the other.
-  private static func runAlternately(_ run: inout ScenarioRun, _ other: inout ScenarioRun, to total: Int) -> Bool {
+  static func runAlternately(_ run: inout ScenarioRun, _ other: inout ScenarioRun, to total: Int) -> Bool {
     for number in 1...total {
       for isOther in number.isMultiple(of: 2) ? [false, true] : [true, false] {
         guard run.failure == nil, other.failure == nil else { return true }
