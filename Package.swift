@@ -86,6 +86,7 @@ let package = Package(
     .target(name: "CLinux", dependencies: ["CMemoryProfiler"]),
     .systemLibrary(name: "PCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     module("RegularExpressions", over: ["PCRE2"]),
+    .target(name: "CPostgreSQL"),
     .systemLibrary(name: "CURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     module("HTTPTransfer", over: ["LinuxSystem", "CURL"]),
     // Layer 1
@@ -102,7 +103,8 @@ let package = Package(
     module(
       "GateHistory",
       over: [
-        "GateCore", "LinuxSystem", gatePart("GRDB", of: "GRDB.swift"), gatePart("GRDBSQLite", of: "GRDB.swift"),
+        "GateCore", "LinuxSystem", "Digests", "CPostgreSQL", gatePart("GRDB", of: "GRDB.swift"),
+        gatePart("GRDBSQLite", of: "GRDB.swift"),
       ]
     ),
     module(

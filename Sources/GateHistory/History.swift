@@ -1,126 +1,69 @@
 package import FoundationEssentials
 package import GateCore
-import GRDB
 
-/// The runs of a project in one SQLite file, which several processes may use at once.
+/// The runs of a project: in one SQLite file, or in a PostgreSQL database that many machines share.
 ///
-/// Each change is one transaction that is on disk when the call returns (`synchronous = FULL`, write-ahead log): a
-/// killed process loses only the transaction in progress.
+/// Several processes may use it at once. Each change is one transaction that is durable when the call returns: a killed
+/// process loses only the transaction in progress.
 package struct History: Sendable {
+  /// The file, or the address of the database without its password.
   package let path: String
   /// The new name of an unusable file that was replaced, if any.
   package let unusableFile: String?
-  private let queue: DatabaseQueue
+  private let store: any HistoryStore
 
-  /// How long a process waits for others, in seconds; a large import releases the file after each batch.
-  static let lockTimeout = 60.0
-
-  /// Opens a history for writing; creates one if there is none, or only an unusable one.
-  ///
-  /// A damaged file or one of another program is renamed (``unusableFile``) and never changed. The folder must exist.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - now: The time stamp in the name of a file that is renamed.
-  /// - Returns: the open history.
-  /// - Throws: also if the file is a history of another version, which is left unchanged.
-  package static func open(_ path: String, at now: Date) throws(HistoryError) -> History {
-    let file = HistoryFile(path: path)
-    return try file.withLock { () throws(HistoryError) in
-      var unusable: String?
-      do throws(HistoryError) {
-        _ = try file.state()
-      } catch  where error.isUnusable {
-        unusable = try file.moveAside(at: now)
-      }
-      return try History(path: path, unusableFile: unusable)
-    }
+  init(_ store: any HistoryStore, path: String, unusableFile: String? = nil) {
+    (self.store, self.path, self.unusableFile) = (store, path, unusableFile)
   }
 
-  /// Opens an existing history; nil if there is none.
-  ///
-  /// An unusable file is left unchanged.
-  package static func openExisting(_ path: String) throws(HistoryError) -> History? {
-    let file = HistoryFile(path: path)
-    guard try file.state() == .usable else { return nil }
-    return try file.withLock { () throws(HistoryError) in try History(path: path, unusableFile: nil) }
-  }
+  /// Closes the file, if the history is one.
+  func closeFile() { (store as? SQLiteHistory)?.close() }
 
-  /// Opens an existing history for reading only; nil if there is none.
-  ///
-  /// A file that cannot be written, such as an artifact on a read-only file system, is copied into memory: in WAL mode
-  /// SQLite writes beside the file even to read it.
-  package static func openToRead(_ path: String) throws(HistoryError) -> History? {
-    let file = HistoryFile(path: path)
-    do throws(HistoryError) {
-      return try openExisting(path)
-    } catch  where error.code == .notWritable && file.isComplete {
-      return try History(copyOf: file)
-    }
-  }
-
-  /// Renames the file, which turned out to be damaged, and creates a new one.
-  ///
-  /// This value must not be used any more: SQLite would associate the files beside the new database with the old one.
-  package func replacingDamagedFile(at now: Date) throws(HistoryError) -> History {
-    try? queue.close()
-    let file = HistoryFile(path: path)
-    return try file.withLock { () throws(HistoryError) in
-      try History(path: path, unusableFile: try file.moveAside(at: now))
-    }
-  }
-
-  private init(path: String, unusableFile: String?) throws(HistoryError) {
-    var configuration = Configuration()
-    configuration.journalMode = .wal
-    configuration.busyMode = .timeout(Self.lockTimeout)
-    configuration.prepareDatabase { db in
-      try db.execute(sql: "PRAGMA synchronous = FULL")
-    }
-    self.path = path
-    self.unusableFile = unusableFile
+  private func reading<Value>(_ body: (any HistoryReader) throws -> Value) throws(HistoryError) -> Value {
     do {
-      queue = try HistoryFile(path: path).withSQLitePath { try DatabaseQueue(path: $0, configuration: configuration) }
-      try HistorySchema.create(in: queue)
+      return try store.reading(body)
     } catch {
       throw HistoryError(error, path: path)
     }
   }
 
-  private init(copyOf file: HistoryFile) throws(HistoryError) {
-    path = file.path
-    unusableFile = nil
+  private func writing<Value>(_ body: (any HistoryStore) throws -> Value) throws(HistoryError) -> Value {
     do {
-      queue = try DatabaseQueue()
-      try file.copy(to: queue)
+      return try body(store)
     } catch {
       throw HistoryError(error, path: path)
     }
   }
+}
 
-  private func reading<Value>(_ body: (Database) throws -> Value) throws(HistoryError) -> Value {
-    do {
-      return try queue.read(body)
-    } catch {
-      throw HistoryError(error, path: path)
-    }
-  }
+/// Where the runs of a project are stored.
+protocol HistoryStore: Sendable {
+  /// Reads in one transaction, in which nothing changes.
+  func reading<Value>(_ body: (any HistoryReader) throws -> Value) throws -> Value
 
-  private func writing<Value>(_ body: (Database) throws -> Value) throws(HistoryError) -> Value {
-    do {
-      return try queue.writeWithoutTransaction { db in
-        var value: Value?
-        try db.inTransaction(.immediate) {
-          value = try body(db)
-          return .commit
-        }
-        guard let value else { preconditionFailure("the transaction has ended without an error, so its body has") }
-        return value
-      }
-    } catch {
-      throw HistoryError(error, path: path)
-    }
-  }
+  /// Adds runs as ``History/append(_:)`` does, in one transaction.
+  func append(_ runs: [RunSummary]) throws -> History.Additions
+
+  /// Removes all runs but these; returns how many.
+  func prune(keeping retention: History.Retention) throws -> Int
+}
+
+/// Reads a history within one transaction.
+protocol HistoryReader {
+  func isEmpty() throws -> Bool
+  /// The latest runs in order of time; with names, those of any of these scenarios.
+  func runs(latest: Int, of scenarios: [ScenarioName]) throws -> [RunSummary]
+  /// Calls `body` with each run, in order of time.
+  func forEachRun(_ body: (RunSummary) -> Void) throws
+  /// The runs that have values of the metric, in order of time.
+  func points(of metric: StoredMetricName, in selection: History.Selection) throws -> [SeriesPoint]
+  /// Oldest first.
+  func verdicts(in selection: History.Selection) throws -> [Verdict]
+  /// The runs whose rise was explained, oldest first.
+  func findings(in selection: History.Selection) throws -> [StoredFinding]
+  func trendIndex() throws -> TrendIndex
+  /// Reads the scenarios of the index in this range.
+  func histories(of scenarios: Range<Int>, in index: TrendIndex) throws -> [ScenarioHistory]
 }
 
 // MARK: - Adding and removing
@@ -135,6 +78,15 @@ extension History {
     package var conflicts: [String] = []
 
     package init() {}
+
+    /// Counts a run whose ID is stored already; returns whether it takes the place of the stored one.
+    mutating func addKnown(_ run: RunSummary, stored: RunSummary) -> Bool {
+      known += 1
+      if run == stored { return false }
+      let (text, storedText) = (run.comparedText, stored.comparedText)
+      if text != storedText { conflicts.append(run.run.id) }
+      return storedText < text
+    }
   }
 
   /// Adds runs in one transaction; a run that is already stored is not stored again.
@@ -147,29 +99,7 @@ extension History {
   /// - Throws: if no run was added.
   @discardableResult
   package func append(_ runs: [RunSummary]) throws(HistoryError) -> Additions {
-    try writing { db in
-      var writer = try RunWriter(db)
-      var reader = try RunReader(db)
-      var additions = Additions()
-      for run in runs {
-        guard let known = try reader.run(withIdentifier: run.run.id) else {
-          try writer.insert(run)
-          additions.added += 1
-          continue
-        }
-        let stored = try reader.summary(of: known)
-        additions.known += 1
-        if run == stored { continue }
-        let (text, storedText) = (run.comparedText, stored.comparedText)
-        if text == storedText { continue }
-        additions.conflicts.append(run.run.id)
-        if storedText < text {
-          try writer.replace(stored, by: run)
-          reader = try RunReader(db)
-        }
-      }
-      return additions
-    }
+    try writing { try $0.append(runs) }
   }
 
   /// The runs that are kept.
@@ -180,28 +110,11 @@ extension History {
     case since(Date)
   }
 
-  /// Removes all other runs, and shrinks the file.
+  /// Removes all other runs.
   ///
   /// - Returns: the number of removed runs.
   package func prune(keeping retention: Retention) throws(HistoryError) -> Int {
-    let removed = try writing { db in
-      switch retention {
-      case .latest(let count):
-        try db.execute(
-          sql: """
-            DELETE FROM run WHERE id NOT IN (SELECT id FROM run ORDER BY started_at DESC, identifier DESC LIMIT ?)
-            """,
-          arguments: [max(0, count)])
-      case .since(let date):
-        try db.execute(sql: "DELETE FROM run WHERE started_at < ?", arguments: [date.inMilliseconds])
-      }
-      let removed = db.changesCount
-      if removed > 0 { try RunWriter.deleteUnusedRows(from: db) }
-      return removed
-    }
-    // The file cannot shrink while another process uses it; the next pruning shrinks it.
-    if removed > 0 { try? queue.vacuum() }
-    return removed
+    try writing { try $0.prune(keeping: retention) }
   }
 }
 
@@ -237,23 +150,17 @@ extension History {
   }
 
   package func isEmpty() throws(HistoryError) -> Bool {
-    try reading { db in try Int.fetchOne(db, sql: "SELECT id FROM run LIMIT 1") == nil }
+    try reading { try $0.isEmpty() }
   }
 
   /// The latest runs in order of time; with names, those of any of these scenarios.
   package func runs(latest: Int, of scenarios: [ScenarioName] = []) throws(HistoryError) -> [RunSummary] {
-    try reading { db in
-      var reader = try RunReader(db)
-      return try RunReader.latestRuns(db, count: latest, of: scenarios).map { try reader.summary(of: $0) }
-    }
+    try reading { try $0.runs(latest: latest, of: scenarios) }
   }
 
   /// Calls `body` with each run, in order of time; runs added in the meantime are not included.
   package func forEachRun(_ body: (RunSummary) -> Void) throws(HistoryError) {
-    try reading { db in
-      var reader = try RunReader(db)
-      for run in try RunReader.allRuns(db) { body(try reader.summary(of: run)) }
-    }
+    try reading { try $0.forEachRun(body) }
   }
 
   /// One metric of one scenario in order of time, for the runs that have values of it.
@@ -264,36 +171,32 @@ extension History {
     unit: String,
     in selection: Selection
   ) throws(HistoryError) -> [SeriesPoint] {
-    try reading { db in
-      try SeriesReader(db, selection).points(of: StoredMetricName(metric, reportedUnit: unit))
-    }
+    try reading { try $0.points(of: StoredMetricName(metric, reportedUnit: unit), in: selection) }
   }
 
   /// A scenario's verdicts, oldest first.
   package func verdicts(in selection: Selection) throws(HistoryError) -> [Verdict] {
-    try reading { db in try SeriesReader(db, selection).verdicts() }
+    try reading { try $0.verdicts(in: selection) }
   }
 
   /// The run that first named this function for a rise over the same baseline; nil if none has.
   package func firstNaming(
     _ function: FunctionName, over approval: Approval?, in selection: Selection
   ) throws(HistoryError) -> RunInfo? {
-    try reading { db in
-      try SeriesReader(db, selection).explanations().first { earlier in
-        earlier.finding.culprit?.change.function == function && earlier.approval == approval
-      }?.run
-    }
+    try reading { try $0.findings(in: selection) }.first { earlier in
+      earlier.finding.culprit?.change.function == function && earlier.approval == approval
+    }?.run
   }
 
   /// The series of all scenarios; runs added in the meantime are not included.
   package func trend(createdAt: Date, links: BuildLinks) throws(HistoryError) -> Trend {
-    try reading { db in
-      let index = try TrendIndex(db)
+    try reading { reader in
+      let index = try reader.trendIndex()
       let builder = SeriesBuilder(index.source)
       let step = max(1, Self.mostRuns / max(1, index.source.runs.count))
       let series = try stride(from: 0, to: index.scenarios.count, by: step).flatMap { start in
         let scenarios = start..<min(start + step, index.scenarios.count)
-        return try ScenarioHistoryReader.read(scenarios, of: index, from: db).flatMap(builder.series)
+        return try reader.histories(of: scenarios, in: index).flatMap(builder.series)
       }
       return builder.trend(of: series, createdAt: createdAt, links: links)
     }

@@ -37,12 +37,18 @@ extension HistoryError {
       code: .foreign, path: path, problem: "is a database of another program", hint: "name another file as `history`")
   }
 
-  static func otherVersion(_ path: String, version: Int) -> Self {
+  static func otherVersion(_ path: String, version: Int, known: Int = SQLiteSchema.version) -> Self {
     Self(
       code: .otherVersion, path: path,
-      problem: "is a history of version \(version); this \(Tool.name) reads version \(HistorySchema.version)",
-      hint: "use the version of \(Tool.name) that wrote it, or name another file as `history`"
+      problem: "is a history of version \(version); this \(Tool.name) reads version \(known)",
+      hint: "use the version of \(Tool.name) that wrote it, or name another `history`"
     )
+  }
+
+  static func damaged(_ path: String, _ problem: String) -> Self {
+    Self(
+      code: .damaged, path: path, problem: "is damaged: \(problem)",
+      hint: "the next `\(Tool.name) check` renames it and creates a new one")
   }
 
   static func busy(_ path: String) -> Self {
@@ -55,6 +61,10 @@ extension HistoryError {
       self = own
       return
     }
+    if let error = error as? DamagedRow {
+      self = .damaged(path, error.problem)
+      return
+    }
     guard let error = error as? DatabaseError else {
       self.init(code: .unavailable, path: path, problem: "cannot be used: \(error)")
       return
@@ -62,10 +72,7 @@ extension HistoryError {
     let reported = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT:
-      self.init(
-        code: .damaged, path: path, problem: "is damaged: \(reported)",
-        hint: "the next `\(Tool.name) check` renames it and creates a new one"
-      )
+      self = .damaged(path, reported)
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       self = .busy(path)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN:

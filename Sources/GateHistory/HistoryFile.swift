@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 import LinuxSystem
 
-/// The file of a history, which is checked before anything in it is changed.
+/// The SQLite file of a history, which is checked before anything in it is changed.
 struct HistoryFile {
   enum State {
     case missing
@@ -27,7 +27,7 @@ struct HistoryFile {
     if size < 512 { throw HistoryError(DatabaseError(resultCode: .SQLITE_NOTADB), path: path) }
     var configuration = Configuration()
     configuration.readonly = true
-    configuration.busyMode = .timeout(History.lockTimeout)
+    configuration.busyMode = .timeout(SQLiteHistory.lockTimeout)
     do {
       let queue = try withSQLitePath { try DatabaseQueue(path: $0, configuration: configuration) }
       defer { try? queue.close() }
@@ -72,8 +72,8 @@ struct HistoryFile {
 
   private func identify(_ db: Database) throws {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-    if try Int32.fetchOne(db, sql: "PRAGMA application_id") == HistorySchema.applicationID {
-      if version != HistorySchema.version { throw HistoryError.otherVersion(path, version: version) }
+    if try Int32.fetchOne(db, sql: "PRAGMA application_id") == SQLiteSchema.applicationID {
+      if version != SQLiteSchema.version { throw HistoryError.otherVersion(path, version: version) }
       // Reads the first page of each table, which fails if it was truncated or overwritten.
       let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
       for table in tables { _ = try Row.fetchOne(db, sql: "SELECT 1 FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
@@ -120,7 +120,7 @@ struct HistoryFile {
   /// process could rename a file in which another has just created a history.
   func withLock<Value>(_ body: () throws(HistoryError) -> Value) throws(HistoryError) -> Value {
     let descriptor = try opening { () throws(ErrorNumber) in try Descriptor.open(folder, O_RDONLY | O_DIRECTORY) }
-    let end = ContinuousClock.now + .seconds(History.lockTimeout)
+    let end = ContinuousClock.now + .seconds(SQLiteHistory.lockTimeout)
     while !(try opening { () throws(ErrorNumber) in try descriptor.tryLock() }) {
       guard ContinuousClock.now < end else { throw HistoryError.busy(path) }
       usleep(5000)

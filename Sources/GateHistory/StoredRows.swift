@@ -1,6 +1,25 @@
 import FoundationEssentials
-import GRDB
 import GateCore
+
+/// A row that a database returned; columns count from 0.
+protocol StoredRow {
+  func integer(_ column: Int32) -> Int64
+  func optionalInteger(_ column: Int32) -> Int64?
+  func optionalNumber(_ column: Int32) -> Double?
+  func optionalText(_ column: Int32) -> String?
+}
+
+extension StoredRow {
+  func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+}
+
+/// A value of a row to be written.
+enum StoredValue {
+  case integer(Int64?)
+  /// A non-finite number is stored as null.
+  case number(Double?)
+  case text(String?)
+}
 
 /// A row of the table `run`.
 struct StoredRun {
@@ -16,13 +35,26 @@ struct StoredRun {
   static let columnCount: Int32 = 10
   static let joins = "LEFT JOIN name AS branch ON branch.id = run.branch_id"
 
-  init(_ row: RawStatement) {
+  init(_ row: some StoredRow) {
     id = row.integer(0)
     environment = row.integer(1)
     info = RunInfo(
       id: row.text(2), startedAt: Date(milliseconds: row.integer(3)), duration: .nanoseconds(row.integer(4)),
       commit: row.optionalText(5), isDirty: row.integer(6) != 0, subject: row.optionalText(7),
       branch: row.optionalText(8), buildURL: row.optionalText(9))
+  }
+
+  /// The columns of ``values(of:branch:environment:)``.
+  static let writtenColumns = [
+    "identifier", "started_at", "duration", "commit_id", "dirty", "subject", "branch_id", "build_url", "environment_id",
+  ]
+
+  /// A row to be written, with the IDs of the values that it refers to.
+  static func values(of run: RunInfo, branch: Int64?, environment: Int64) -> [StoredValue] {
+    [
+      .text(run.id), .integer(run.startedAt.inMilliseconds), .integer(run.duration.nanoseconds), .text(run.commit),
+      .integer(run.isDirty ? 1 : 0), .text(run.subject), .integer(branch), .text(run.buildURL), .integer(environment),
+    ]
   }
 }
 
@@ -46,8 +78,9 @@ struct StoredScenario {
     id, name_id, run_id, environment_id, tags_id, approval_id, verdict, growth_is_per_iteration, repetitions,
     failed_repetitions, explanation, anon, file, shmem, stack, heap, lazy_free, huge_pages
     """
+  static let columnCount: Int32 = 18
 
-  init(_ row: RawStatement) throws {
+  init(_ row: some StoredRow) throws {
     id = row.integer(0)
     name = row.integer(1)
     run = row.integer(2)
@@ -66,43 +99,123 @@ struct StoredScenario {
         heap: amount(15), lazilyFreed: amount(16), hugePages: amount(17))
     }
   }
+
+  /// The run of a scenario, with the values that the row refers to.
+  func summary(
+    name: String, tags: [String], environment: EnvironmentInfo, approval: Approval?,
+    metrics: [(name: StoredMetricName, metric: StoredMetric)]
+  ) -> ScenarioSummary {
+    let metrics = metrics.map { $0.metric.result(of: $0.name, perIteration: growthIsPerIteration) }
+      .sorted { MetricName.isListedBefore($0.metric, $1.metric) }
+    return ScenarioSummary(
+      name: ScenarioName(name), tags: tags, verdict: verdict, environment: environment,
+      repetitionCount: repetitionCount, growthIsPerIteration: growthIsPerIteration,
+      metrics: metrics.filter(\.isGated), ungated: metrics.filter { !$0.isGated },
+      failedRepetitions: failedRepetitions, composition: composition, approval: approval, explanation: explanation)
+  }
+
+  /// The IDs of the values that a row refers to.
+  struct References {
+    var name: Int64
+    var environment: Int64
+    var tags: Int64?
+    var approval: Int64?
+  }
+
+  /// The columns of ``values(of:_:)``.
+  static let writtenColumns = [
+    "name_id", "environment_id", "tags_id", "approval_id", "verdict", "repetitions", "growth_is_per_iteration",
+    "failed_repetitions", "explanation", "anon", "file", "shmem", "stack", "heap", "lazy_free", "huge_pages",
+  ]
+
+  /// A row to be written.
+  static func values(of scenario: ScenarioSummary, _ references: References) throws -> [StoredValue] {
+    let (failed, parts) = (scenario.failedRepetitions, scenario.composition)
+    let amounts = [
+      parts?.anonymous, parts?.file, parts?.shared, parts?.stack, parts?.heap, parts?.lazilyFreed, parts?.hugePages,
+    ]
+    return [
+      .integer(references.name), .integer(references.environment), .integer(references.tags),
+      .integer(references.approval), .text(scenario.verdict.rawValue), .integer(Int64(scenario.repetitionCount)),
+      .integer(scenario.growthIsPerIteration ? 1 : 0),
+      .text(failed.isEmpty ? nil : try JSONColumn.encode(failed)),
+      .text(try scenario.explanation.map { try JSONColumn.encode($0) }),
+    ] + amounts.map { .integer($0?.count) }
+  }
 }
 
-extension MetricResult {
-  /// The columns that ``init(_:from:name:perIteration:)`` reads.
-  static let columns = """
-    metric.median, metric.low, metric.high, metric.count, metric.verdict, metric.baseline, metric.baseline_count,
-    metric.change, metric.allowed, metric.limit_value
-    """
+/// The stored part of a metric of one scenario run; the tolerance, the interval of the change, the method and the reason
+/// are not stored.
+struct StoredMetric {
+  var median, low, high: Double?
+  var count: Int?
+  /// nil for an ungated metric.
+  var verdict: Verdict?
+  var baseline: Double?
+  var baselineCount: Int?
+  var change, allowed, limit: Double?
 
-  /// The tolerance, the interval of the change, the method and the reason are not stored.
-  ///
-  /// - Parameters:
-  ///   - row: With ``columns`` from the column `first` on.
-  ///   - first: The number of a column.
-  ///   - name: The metric's name.
-  ///   - perIteration: Whether growth is per iteration.
-  init(_ row: RawStatement, from first: Int32, name: StoredMetricName, perIteration: Bool) {
+  init() {}
+
+  init(_ result: MetricResult) {
+    (median, count) = (result.current?.median, result.current?.count)
+    (low, high) = (result.current?.range?.lowerBound, result.current?.range?.upperBound)
+    verdict = result.isGated ? result.verdict : nil
+    (baseline, baselineCount) = (result.baseline?.median, result.baseline?.count)
+    (change, allowed, limit) = (result.change?.absolute, result.allowed, result.rule.limit?.value)
+  }
+
+  /// The columns that ``init(_:from:)`` reads, and those of ``values``.
+  static let columns = [
+    "median", "low", "high", "count", "verdict", "baseline", "baseline_count", "change", "allowed", "limit_value",
+  ]
+
+  /// Reads the columns from `first` on.
+  init(_ row: some StoredRow, from first: Int32) {
+    (median, low, high) = (row.optionalNumber(first), row.optionalNumber(first + 1), row.optionalNumber(first + 2))
+    (count, baselineCount) = (
+      row.optionalInteger(first + 3).map { Int($0) }, row.optionalInteger(first + 6).map { Int($0) }
+    )
+    verdict = row.optionalText(first + 4).map(Verdict.init(stored:))
+    (baseline, change) = (row.optionalNumber(first + 5), row.optionalNumber(first + 7))
+    (allowed, limit) = (row.optionalNumber(first + 8), row.optionalNumber(first + 9))
+  }
+
+  /// A row to be written.
+  var values: [StoredValue] {
+    [
+      .number(median), .number(low), .number(high), .integer(count.map { Int64($0) }), .text(verdict?.rawValue),
+      .number(baseline), .integer(baselineCount.map { Int64($0) }), .number(change), .number(allowed), .number(limit),
+    ]
+  }
+
+  /// nil if the run has no values.
+  var point: MetricSeries.Point? {
+    guard let median else { return nil }
+    let judgement = verdict.map {
+      MetricSeries.Judgement(verdict: $0, baseline: baseline, allowed: allowed, limit: limit)
+    }
+    return MetricSeries.Point(median: median, low: low ?? median, high: high ?? median, judgement: judgement)
+  }
+
+  func result(of name: StoredMetricName, perIteration: Bool) -> MetricResult {
     let unit = name.metric.unit(perIteration: perIteration, reported: name.reportedUnit)
-    let (low, high) = (row.optionalNumber(first + 1), row.optionalNumber(first + 2))
-    let verdict = row.optionalText(first + 4)
-    let baseline = row.optionalNumber(first + 5)
-    self.init(
+    return MetricResult(
       rule: GateRule(
-        metric: name.metric, tolerance: nil, limit: row.optionalNumber(first + 9).map { Amount($0, unit: unit) },
+        metric: name.metric, tolerance: nil, limit: limit.map { Amount($0, unit: unit) },
         severity: verdict == nil ? .off : .fail),
       unit: unit,
-      verdict: verdict.map { Verdict(stored: $0) } ?? .skipped,
-      baseline: baseline.map { ValueSummary(median: $0, count: Int(row.integer(first + 6))) },
-      current: row.optionalNumber(first).map { median in
+      verdict: verdict ?? .skipped,
+      baseline: baseline.map { ValueSummary(median: $0, count: baselineCount ?? 0) },
+      current: median.map { median in
         let range = low.flatMap { low in high.map { min(low, $0)...max(low, $0) } }
-        return ValueSummary(median: median, count: Int(row.integer(first + 3)), range: range)
+        return ValueSummary(median: median, count: count ?? 0, range: range)
       },
-      change: row.optionalNumber(first + 7).map { change in
+      change: change.map { change in
         let percent = baseline.flatMap { $0 > 0 ? change / $0 * 100 : nil }
-        return Change(absolute: change, percent: percent, low: change, high: change)
+        return MetricResult.Change(absolute: change, percent: percent, low: change, high: change)
       },
-      allowed: row.optionalNumber(first + 8)
+      allowed: allowed
     )
   }
 }
@@ -116,6 +229,13 @@ extension Amount {
     default: self = .number(value)
     }
   }
+}
+
+/// A run whose rise was explained.
+struct StoredFinding {
+  let run: RunInfo
+  let approval: Approval?
+  let finding: CulpritFinding
 }
 
 extension RiseExplanation {
@@ -133,20 +253,20 @@ extension Verdict {
   }
 }
 
-/// The texts of the table `name`.
+/// The texts that rows refer to by ID.
 struct StoredNames {
-  private let db: Database
+  private let find: (Int64) throws -> String?
   private var texts: [Int64: String] = [:]
   private var metrics: [Int64: StoredMetricName] = [:]
   private var tags: [Int64: [String]] = [:]
 
-  init(_ db: Database) {
-    self.db = db
+  init(_ find: @escaping (Int64) throws -> String?) {
+    self.find = find
   }
 
   mutating func text(_ id: Int64) throws -> String {
     if let text = texts[id] { return text }
-    let text = try String.fetchOne(db, sql: "SELECT text FROM name WHERE id = ?", arguments: [id]) ?? ""
+    let text = try find(id) ?? ""
     texts[id] = text
     return text
   }

@@ -5,8 +5,8 @@ package struct Project: Sendable, Equatable {
   /// The folder that relative paths refer to: the one with `.git`, or else the project file's.
   package var root: String
   package var baselines: String
-  /// The path of the history database; nil for `history: off`.
-  package var history: String?
+  /// nil for `history: off`.
+  package var history: HistoryLocation?
   package var artifacts: String
   package var environment: EnvironmentRule
   /// How many scenarios a check measures at the same time.
@@ -24,7 +24,7 @@ package struct Project: Sendable, Equatable {
     file: String,
     root: String,
     baselines: String,
-    history: String?,
+    history: HistoryLocation?,
     artifacts: String,
     environment: EnvironmentRule = EnvironmentRule(),
     links: BuildLinks = BuildLinks(),

@@ -9,6 +9,17 @@ package struct ScenarioHistory: Sendable {
     (self.name, self.runs) = (name, runs)
   }
 
+  /// The same with runs in order of time, and with a value or none for each run in all columns.
+  package func inOrder() -> ScenarioHistory {
+    var history = self
+    for column in columns.indices { history.columns[column].extend(to: runs.count) }
+    let order = runs.indices.sorted { (runs[$0].index, $0) < (runs[$1].index, $1) }
+    guard !zip(order, 0...).allSatisfy(==) else { return history }
+    history.runs = order.map { runs[$0] }
+    history.columns = history.columns.map { $0.reordered(order) }
+    return history
+  }
+
   /// One run of the scenario.
   package struct Run: Sendable {
     /// Its index in ``TrendSource/runs``.
@@ -84,6 +95,27 @@ package struct ScenarioHistory: Sendable {
           baseline: judgement.baseline ?? .nan, limit: judgement.limit ?? .nan,
           allowed: Float(judgement.allowed ?? .nan), verdict: judgement.verdict)
       }
+    }
+
+    /// Sets the values of a run, which may be one more than there are.
+    package mutating func set(_ point: MetricSeries.Point, at run: Int) {
+      extend(to: run + 1)
+      self[run] = point
+    }
+
+    fileprivate mutating func extend(to count: Int) {
+      guard count > values.count else { return }
+      let missing = count - values.count
+      values.append(contentsOf: repeatElement(Value(), count: missing))
+      if !judged.isEmpty { judged.append(contentsOf: repeatElement(Judged(), count: missing)) }
+    }
+
+    /// The values of the runs in this order.
+    fileprivate func reordered(_ order: [Int]) -> Column {
+      var column = self
+      column.values = order.map { values[$0] }
+      if !judged.isEmpty { column.judged = order.map { judged[$0] } }
+      return column
     }
 
     private func judgement(of run: Int) -> MetricSeries.Judgement? {

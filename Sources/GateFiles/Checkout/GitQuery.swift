@@ -88,6 +88,21 @@ package enum GitQuery {
     line(of: ["config", "user.name"], in: root).map { String($0.prefix(300)) }
   }
 
+  /// The name of the repository from which this checkout comes, without its host: `team/shop` for
+  /// `git@git.example:team/shop.git`. For one on this machine, only the last part of its path.
+  package static func repositoryName(in root: String) -> String? {
+    guard let origin = line(of: ["config", "remote.origin.url"], in: root) else { return nil }
+    let address = origin.hasSuffix(".git") ? origin.dropLast(4) : origin[...]
+    if let scheme = address.firstRange(of: "://"), !address.hasPrefix("file:") {
+      let path = address[scheme.upperBound...].drop { $0 != "/" }.split(separator: "/")
+      return path.isEmpty ? nil : path.joined(separator: "/")
+    }
+    // The form of scp(1); a path with a colon has a slash before it.
+    let isRemote = address.firstIndex(of: ":").map { !address[..<$0].contains("/") } ?? false
+    let path = (isRemote ? address.drop { $0 != ":" }.dropFirst() : address).split(separator: "/")
+    return isRemote ? path.joined(separator: "/") : path.last.map(String.init)
+  }
+
   /// The commit that a branch, tag or other revision names; a branch may be known only as that of `origin`.
   package static func commit(named revision: String, in root: String) -> String? {
     guard !revision.isEmpty, !revision.hasPrefix("-") else { return nil }

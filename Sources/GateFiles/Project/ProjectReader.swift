@@ -30,7 +30,7 @@ struct ProjectReader {
       file: file,
       root: context.root,
       baselines: PathText.absolute("baselines", from: context.root),
-      history: PathText.absolute(".highwater/history.sqlite", from: context.root),
+      history: .file(PathText.absolute(".highwater/history.sqlite", from: context.root)),
       artifacts: PathText.absolute(".highwater", from: context.root)
     )
     fields.take("baselines", into: &project.baselines) { context.path($0, as: "baselines", example: "baselines: b") }
@@ -41,7 +41,7 @@ struct ProjectReader {
       context.printError(
         "the key `history` has no value", at: fields.place(of: "history"), hint: "`history: off` for none")
     } else {
-      fields.take("history", into: &project.history) { context.path($0, as: "history", example: "history: off") }
+      fields.take("history", into: &project.history, context.history)
     }
     fields.take("environment", into: &project.environment, environmentRule)
     fields.take("jobs", into: &project.jobs) { context.integer($0, as: "jobs", in: 1...Project.mostJobs) }

@@ -21,6 +21,9 @@ package struct ArtifactsFolder: Sendable, Equatable {
   /// The notifications that are not yet delivered.
   package var outbox: String { "\(path)/outbox" }
 
+  /// The runs that are not yet in the history.
+  package var pendingRuns: String { "\(path)/pending-runs" }
+
   /// The recording of one repetition.
   package func recording(of scenario: ScenarioName, repetition: Int) -> String {
     "\(path)/\(Kind.recordings.rawValue)/\(scenario.pathComponent)/\(repetition)\(Kind.recordings.suffix)"

@@ -6,45 +6,49 @@ import GateReports
 /// The history during a check; an unavailable history causes a warning and does not change the verdict.
 struct CheckHistory {
   private var history: History?
+  /// Why there is no history, or no longer.
+  private var failure: (any DiagnosticError)?
+  private let location: HistoryLocation
+  private let pending: PendingRuns
   private let links: BuildLinks
   private let invocation: Invocation
 
-  /// Opens the project's history, unless it is turned off.
-  init(of project: Project, in invocation: Invocation) {
-    self.invocation = invocation
-    links = project.links
-    guard let path = project.history else { return }
+  /// Opens the project's history; nil if it is turned off.
+  init?(of project: Project, in invocation: Invocation) {
+    guard let location = project.history else { return nil }
+    (self.location, self.invocation, links) = (location, invocation, project.links)
+    pending = PendingRuns(folder: ArtifactsFolder(path: project.artifacts).pendingRuns)
     do {
-      history = try HistoryLocation(path: path).openForWriting(in: invocation)
+      history = try location.openToAdd(for: .checking, root: project.root, in: invocation)
     } catch let error as any DiagnosticError {
-      warn(error)
+      failure = error
     } catch {
-      warn(RunnerError(problem: "\(error)", place: path))
+      failure = RunnerError(problem: "\(error)", place: location.shown)
     }
   }
 
-  private func warn(_ error: any DiagnosticError, _ consequence: String = "this run was not added to the history") {
+  private func warn(_ error: any DiagnosticError, _ consequence: String, _ end: String = "") {
     for diagnostic in error.diagnostics {
       let place = diagnostic.place.map { "\(invocation.shown($0)): " } ?? ""
-      invocation.console.warn("\(consequence): \(place)\(diagnostic.problem)")
+      invocation.console.warn("\(consequence): \(place)\(diagnostic.problem)\(end)")
     }
   }
 
   /// Queries the history, or a new one if it turns out to be damaged; nil if it cannot be read.
   ///
-  /// After any other error, the check continues without a history: one warning is enough.
+  /// After any other error, the check continues without a history.
   private mutating func querying<Value>(_ question: (History) throws(HistoryError) -> Value) -> Value? {
     do throws(HistoryError) {
       do throws(HistoryError) {
         return try history.map { history throws(HistoryError) in try question(history) }
       } catch  where error.code == .damaged {
         let anew = try history?.replacingDamagedFile(at: invocation.now())
-        if let anew { HistoryLocation(path: anew.path).warnOfRenamedFile(by: anew, in: invocation) }
+        if let anew { location.warnOfRenamedFile(by: anew, in: invocation) }
         history = anew
         return try anew.map { history throws(HistoryError) in try question(history) }
       }
     } catch {
-      warn(error)
+      failure = error
       history = nil
       return nil
     }
@@ -103,19 +107,42 @@ struct CheckHistory {
     return PreviousVerdicts(verdicts)
   }
 
-  /// Adds the finished run.
+  /// Adds the finished run, and those of earlier checks that could not be added then; if the history is unavailable, the
+  /// run waits in the artifacts.
   mutating func append(_ result: RunResult) {
-    _ = querying { history throws(HistoryError) in try history.append([result.summary]) }
+    let waiting = pending.read()
+    let runs = waiting.map(\.run) + [result.summary]
+    if querying({ history throws(HistoryError) in try history.append(runs) }) != nil {
+      pending.remove(waiting)
+      if !waiting.isEmpty {
+        invocation.console.note("added \(Console.count(waiting.count, "earlier run")) to the history that had waited")
+      }
+      return
+    }
+    guard let failure else { return }
+    do throws(FileError) {
+      try pending.add(result.summary)
+      warn(failure, Self.notAdded, "; it waits in \(invocation.shown(pending.folder)) for the next check")
+    } catch {
+      warn(failure, Self.notAdded)
+      warn(error, "this run does not wait for the next check")
+    }
   }
+
+  private static let notAdded = "this run was not added to the history"
 
   /// Writes the history as a page; an error causes a warning and does not change the verdict.
   ///
   /// - Parameter path: The path of the page.
   /// - Returns: whether it was written.
   mutating func writeTrend(to path: String) -> Bool {
+    guard history != nil else { return false }
     let (links, now) = (links, invocation.now())
     let trend = querying { history throws(HistoryError) in try history.trend(createdAt: now, links: links) }
-    guard let trend else { return false }
+    guard let trend else {
+      if let failure { warn(failure, "the trend page was not written") }
+      return false
+    }
     do throws(FileError) {
       try SafeFile.write(Array(TrendPage.text(trend).utf8), to: path)
       return true
@@ -128,26 +155,5 @@ struct CheckHistory {
   private func selection(of scenario: ScenarioResult, in run: RunInfo) -> History.Selection {
     History.Selection(
       scenario.name, environment: scenario.environment.name, branch: .named(run.branch), latest: Creep.latestRuns)
-  }
-}
-
-/// The location of a history.
-struct HistoryLocation {
-  /// Absolute.
-  let path: String
-
-  /// Opens the history for writing, and warns if it replaced an unusable file.
-  func openForWriting(in invocation: Invocation) throws -> History {
-    try SafeFile.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".")
-    let history = try History.open(path, at: invocation.now())
-    warnOfRenamedFile(by: history, in: invocation)
-    return history
-  }
-
-  func warnOfRenamedFile(by history: History, in invocation: Invocation) {
-    guard let aside = history.unusableFile else { return }
-    invocation.console.warn(
-      "\(invocation.shown(path)) was damaged or not a history: renamed to \(invocation.shown(aside)), and a new history "
-        + "was created")
   }
 }

@@ -16,9 +16,8 @@ package struct HistoryImport {
   ///
   /// - Returns: `usage` if anything could not be read.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    let path = try options.historyPath(in: invocation)
-    var batches = ImportBatches(
-      history: try HistoryLocation(path: path).openForWriting(in: invocation), console: invocation.console)
+    let history = try options.historyLocation(in: invocation).openToAdd(for: .importing, in: invocation)
+    var batches = ImportBatches(history: history, console: invocation.console)
     for file in files {
       do {
         try batches.add(file, at: file == "-" ? file : invocation.absolute(file))

@@ -35,10 +35,7 @@ package struct HistoryUse {
   }
 
   package func run(in invocation: Invocation) throws -> ExitCode {
-    let path = try options.historyPath(in: invocation)
-    guard let history = try task.changes ? History.openExisting(path) : History.openToRead(path) else {
-      throw RunnerError.noHistory(invocation.shown(path))
-    }
+    let history = try options.historyLocation(in: invocation).openExisting(toChange: task.changes, in: invocation)
     switch task {
     case .list(let names, let limit): try list(history, names, limit, invocation.console)
     case .export:
@@ -63,29 +60,5 @@ package struct HistoryUse {
   private func prune(_ history: History, keeping retention: History.Retention, _ console: Console) throws {
     let removed = try history.prune(keeping: retention)
     console.say("removed \(Console.count(removed, "run"))")
-  }
-}
-
-extension RunnerError {
-  static func noHistory(_ path: String) -> RunnerError {
-    RunnerError(
-      problem: "there is no history", place: path,
-      hint: "`\(Tool.name) check` creates it; `\(Tool.name) history import FILE` adds the runs of other machines"
-    )
-  }
-}
-
-extension SharedOptions {
-  /// The path of the history, from `--history` or else from the project file.
-  func historyPath(in invocation: Invocation) throws -> String {
-    if let history, history != "off" { return invocation.absolute(history) }
-    let project = try loadProject(in: invocation, webhooksNeeded: false)
-    guard let path = project.history else {
-      throw RunnerError(
-        problem: "the history is switched off (`history: off`)", place: project.file,
-        hint: "name a file with `--history FILE`"
-      )
-    }
-    return path
   }
 }

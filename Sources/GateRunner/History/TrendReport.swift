@@ -18,10 +18,7 @@ package struct TrendReport {
       options.history != nil && options.config == nil
       ? try? options.loadProject(in: invocation, webhooksNeeded: false)
       : try options.loadProject(in: invocation, webhooksNeeded: false)
-    let path = try options.historyPath(in: invocation)
-    guard let history = try History.openToRead(path) else {
-      throw RunnerError.noHistory(invocation.shown(path))
-    }
+    let history = try options.historyLocation(in: invocation).openExisting(toChange: false, in: invocation)
     let trend = try history.trend(createdAt: invocation.now(), links: project?.links ?? BuildLinks())
     let page = TrendPage.text(trend)
     if output == "-" {

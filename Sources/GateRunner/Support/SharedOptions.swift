@@ -7,7 +7,7 @@ package struct SharedOptions: Sendable, Equatable {
   package var config: String?
   package var baselines: String?
   package var artifacts: String?
-  /// The path of the history; `off` for none.
+  /// The path or URL of the history; `off` for none.
   package var history: String?
   /// A name for this class of machines.
   package var environment: String?
@@ -37,7 +37,9 @@ extension SharedOptions {
     var project = try ProjectFile.load(file, environment: invocation.variables, webhooksNeeded: webhooksNeeded)
     if let baselines { project.baselines = invocation.absolute(baselines) }
     if let artifacts { project.artifacts = invocation.absolute(artifacts) }
-    if let history { project.history = history == "off" ? nil : invocation.absolute(history) }
+    if let history {
+      project.history = history == "off" ? nil : try invocation.history(history, ofProject: project.history?.project)
+    }
     if let environment { project.environment.name = environment }
     return project
   }

@@ -34,7 +34,7 @@ struct ContractExampleTests {
     #expect(project.file == "\(folder.path)/highwater.yml")
     #expect(project.root == folder.path)
     #expect(project.baselines == "\(folder.path)/baselines")
-    #expect(project.history == "\(folder.path)/.highwater/history.sqlite")
+    #expect(project.history == .file("\(folder.path)/.highwater/history.sqlite"))
     #expect(project.artifacts == "\(folder.path)/.highwater")
     #expect(project.environment == EnvironmentRule())
     #expect(

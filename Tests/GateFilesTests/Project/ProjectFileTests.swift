@@ -71,7 +71,7 @@ struct LoadTests {
           file: "\(folder.path)/highwater.yml",
           root: folder.path,
           baselines: "\(folder.path)/baselines",
-          history: "\(folder.path)/.highwater/history.sqlite",
+          history: .file("\(folder.path)/.highwater/history.sqlite"),
           artifacts: "\(folder.path)/.highwater",
           scenarios: [scenario]
         )

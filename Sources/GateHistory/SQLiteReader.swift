@@ -1,15 +1,65 @@
 import GRDB
 import GateCore
 
-/// Reads runs within one transaction.
-struct RunReader {
+/// Reads a history within one transaction.
+struct SQLiteReader: HistoryReader {
+  let db: Database
+
+  func isEmpty() throws -> Bool {
+    try Int.fetchOne(db, sql: "SELECT id FROM run LIMIT 1") == nil
+  }
+
+  func runs(latest: Int, of scenarios: [ScenarioName]) throws -> [RunSummary] {
+    var reader = try SQLiteRunReader(db)
+    return try SQLiteRunReader.latestRuns(db, count: latest, of: scenarios).map { try reader.summary(of: $0) }
+  }
+
+  func forEachRun(_ body: (RunSummary) -> Void) throws {
+    var reader = try SQLiteRunReader(db)
+    for run in try SQLiteRunReader.allRuns(db) { body(try reader.summary(of: run)) }
+  }
+
+  func points(of metric: StoredMetricName, in selection: History.Selection) throws -> [SeriesPoint] {
+    try SQLiteSeriesReader(db, selection).points(of: metric)
+  }
+
+  func verdicts(in selection: History.Selection) throws -> [Verdict] {
+    try SQLiteSeriesReader(db, selection).verdicts()
+  }
+
+  func findings(in selection: History.Selection) throws -> [StoredFinding] {
+    try SQLiteSeriesReader(db, selection).explanations()
+  }
+
+  func trendIndex() throws -> TrendIndex {
+    var (environments, approvals) = (StoredJSON.environments(of: db), StoredJSON.approvals(of: db))
+    return TrendIndex(
+      runs: try SQLiteRunReader.allRuns(db),
+      environments: try Int64.fetchAll(db, sql: "SELECT id FROM environment ORDER BY id")
+        .map { ($0, try environments.value($0)) },
+      approvals: try Int64.fetchAll(db, sql: "SELECT id FROM approval ORDER BY id")
+        .map { ($0, try approvals.value($0)) },
+      scenarios: try RawStatement(
+        db, "SELECT id, text FROM name WHERE id IN (SELECT name_id FROM scenario) ORDER BY text"
+      ).rows { ($0.integer(0), ScenarioName($0.text(1))) })
+  }
+
+  func histories(of scenarios: Range<Int>, in index: TrendIndex) throws -> [ScenarioHistory] {
+    try SQLiteTrendReader.read(scenarios, of: index, from: db)
+  }
+}
+
+/// Reads whole runs within one transaction.
+struct SQLiteRunReader {
   private let db: Database
   private let selectRun: RawStatement
   private let selectScenarios: RawStatement
   private let selectMetrics: RawStatement
-  private var environments: SharedValues<EnvironmentInfo>
-  private var approvals: SharedValues<Approval>
+  private var environments: StoredJSON<EnvironmentInfo>
+  private var approvals: StoredJSON<Approval>
   private var names: StoredNames
+
+  fileprivate static let metricColumns = StoredMetric.columns.map { "metric.\($0)" }.joined(separator: ", ")
 
   init(_ db: Database) throws {
     self.db = db
@@ -17,10 +67,10 @@ struct RunReader {
     selectScenarios = try RawStatement(
       db, "SELECT \(StoredScenario.columns) FROM scenario WHERE run_id = ? ORDER BY id")
     selectMetrics = try RawStatement(
-      db, "SELECT metric.name_id, \(MetricResult.columns) FROM metric WHERE scenario_id = ?")
-    environments = .environments(db)
-    approvals = .approvals(db)
-    names = StoredNames(db)
+      db, "SELECT metric.name_id, \(Self.metricColumns) FROM metric WHERE scenario_id = ?")
+    environments = .environments(of: db)
+    approvals = .approvals(of: db)
+    names = .texts(of: db)
   }
 
   func run(withIdentifier identifier: String) throws -> StoredRun? {
@@ -59,34 +109,23 @@ struct RunReader {
 
   private mutating func summary(of scenario: StoredScenario) throws -> ScenarioSummary {
     let metrics = try selectMetrics.rows([.integer(scenario.id)]) { row in
-      MetricResult(
-        row, from: 1, name: try names.metric(row.integer(0)), perIteration: scenario.growthIsPerIteration)
-    }.sorted { MetricName.isListedBefore($0.metric, $1.metric) }
-    return ScenarioSummary(
-      name: ScenarioName(try names.text(scenario.name)),
-      tags: try names.tags(scenario.tags),
-      verdict: scenario.verdict,
+      (try names.metric(row.integer(0)), StoredMetric(row, from: 1))
+    }
+    return scenario.summary(
+      name: try names.text(scenario.name), tags: try names.tags(scenario.tags),
       environment: try environments.value(scenario.environment),
-      repetitionCount: scenario.repetitionCount,
-      growthIsPerIteration: scenario.growthIsPerIteration,
-      metrics: metrics.filter(\.isGated),
-      ungated: metrics.filter { !$0.isGated },
-      failedRepetitions: scenario.failedRepetitions,
-      composition: scenario.composition,
-      approval: try scenario.approval.map { try approvals.value($0) },
-      explanation: scenario.explanation
-    )
+      approval: try scenario.approval.map { try approvals.value($0) }, metrics: metrics)
   }
 }
 
 /// Reads one scenario's runs in order of time.
-struct SeriesReader {
+struct SQLiteSeriesReader {
   private let db: Database
   private let condition: String
-  private let arguments: [RawStatement.Argument]
+  private let arguments: [StoredValue]
 
   init(_ db: Database, _ selection: History.Selection) {
-    var (condition, arguments) = ("name.text = ?", [RawStatement.Argument.text(selection.scenario.text)])
+    var (condition, arguments) = ("name.text = ?", [StoredValue.text(selection.scenario.text)])
     if let environment = selection.environment {
       condition += " AND scenario.environment_id IN (SELECT id FROM environment WHERE name = ?)"
       arguments.append(.text(environment))
@@ -116,28 +155,27 @@ struct SeriesReader {
   }
 
   /// The runs whose rise was explained.
-  func explanations() throws -> [(run: RunInfo, approval: Approval?, finding: CulpritFinding)] {
-    var approvals = SharedValues.approvals(db)
+  func explanations() throws -> [StoredFinding] {
+    var approvals = StoredJSON.approvals(of: db)
     let first = StoredRun.columnCount
     return try statement("\(StoredRun.columns), scenario.approval_id, scenario.explanation")
       .rows(arguments) { row in
         let explanation = try row.optionalText(first + 1).flatMap(RiseExplanation.init(stored:))
         return try explanation.map { explanation in
-          (
+          StoredFinding(
             run: StoredRun(row).info, approval: try row.optionalInteger(first).map { try approvals.value($0) },
-            finding: explanation.finding
-          )
+            finding: explanation.finding)
         }
       }.compactMap(\.self).reversed()
   }
 
   /// The runs that have values of the metric.
   func points(of name: StoredMetricName) throws -> [SeriesPoint] {
-    var approvals = SharedValues.approvals(db)
+    var approvals = StoredJSON.approvals(of: db)
     let statement = try statement(
       """
       \(StoredRun.columns), scenario.verdict, scenario.growth_is_per_iteration, scenario.approval_id,
-      \(MetricResult.columns)
+      \(SQLiteRunReader.metricColumns)
       """,
       joining: """
         JOIN metric ON metric.scenario_id = scenario.id AND metric.median IS NOT NULL
@@ -148,7 +186,7 @@ struct SeriesReader {
       SeriesPoint(
         run: StoredRun(row).info,
         verdict: Verdict(stored: row.text(first)),
-        metric: MetricResult(row, from: first + 3, name: name, perIteration: row.integer(first + 1) != 0),
+        metric: StoredMetric(row, from: first + 3).result(of: name, perIteration: row.integer(first + 1) != 0),
         approval: try row.optionalInteger(first + 2).map { try approvals.value($0) })
     }.reversed()
   }

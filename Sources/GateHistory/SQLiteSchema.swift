@@ -1,7 +1,7 @@
 import GRDB
 
-/// The tables of a history.
-enum HistorySchema {
+/// The tables of a history in a SQLite file.
+enum SQLiteSchema {
   /// Identifies our files among other SQLite files (`PRAGMA application_id`): the letters `HiWa`.
   static let applicationID: Int32 = 0x4869_5761
 

@@ -1,0 +1,107 @@
+package import GateCore
+
+/// Reads the URL of a database, in which `${NAME}` stands for a variable.
+package enum DatabaseURL {
+  package enum Fault: Error, Equatable {
+    case malformedVariable(String)
+    case spaces
+    case project
+    /// The URL contains a password that is not a variable.
+    case password
+  }
+
+  private static let schemes = ["postgresql://", "postgres://"]
+
+  /// The address that a text describes; nil if it is no such URL.
+  package static func address(
+    _ text: String, environment: [String: String]
+  ) throws(Fault) -> DatabaseAddress? {
+    let url = Interpolation(of: text, environment: environment)
+    guard let scheme = schemes.first(where: { text.hasPrefix($0) || url.text.hasPrefix($0) }) else { return nil }
+    if let malformed = url.malformed { throw .malformedVariable(malformed) }
+    let isWritten = text.hasPrefix(scheme)
+    if isWritten, passwords(in: text.dropFirst(scheme.count)).contains(where: hasLiteral) { throw .password }
+    guard !Shown.hasHarmful(url.text), !url.text.contains(" ") else { throw .spaces }
+    let rest = url.text.dropFirst(scheme.count)
+    return DatabaseAddress(
+      url: Secret(url.text),
+      shown: scheme + shown(rest),
+      secrets: [url.text] + passwords(in: rest),
+      unsetVariables: url.missing)
+  }
+
+  /// The user, the host and the database; a password may contain any character, even one that ends it in a URL.
+  private static func shown(_ rest: Substring) -> String {
+    let server = (rest.lastIndex(of: "@").map { rest[$0...] } ?? rest).prefix { $0 != "?" }
+    guard server.first == "@" else { return String(server) }
+    return rest.prefix { !":@/?".contains($0) } + String(server)
+  }
+
+  private static func passwords(in rest: Substring) -> [String] {
+    let user = rest.lastIndex(of: "@").map { rest[..<$0] }
+    let password = user.flatMap { user in user.firstIndex(of: ":").map { user[user.index(after: $0)...] } }
+    let parameters = rest.split(separator: "?").dropFirst().flatMap { $0.split(separator: "&") }
+    let named = parameters.filter { $0.hasPrefix("password=") || $0.hasPrefix("sslpassword=") }
+      .map { $0.drop { $0 != "=" }.dropFirst() }
+    return ([password].compactMap(\.self) + named).filter { !$0.isEmpty }.map(String.init)
+  }
+
+  /// Whether there is anything besides variables.
+  private static func hasLiteral(_ text: String) -> Bool {
+    let interpolation = Interpolation(of: text, environment: [:])
+    return interpolation.malformed != nil || !interpolation.text.isEmpty
+  }
+}
+
+extension DatabaseURL.Fault {
+  package var diagnostic: (problem: String, hint: String) {
+    switch self {
+    case .malformedVariable(let text):
+      ("`\(Shown.text(text))` is not a variable", "write `${NAME}`, or `$${` for a literal `${`")
+    case .spaces:
+      ("the URL of the history contains spaces or control characters", "write `%20` for a space")
+    case .password:
+      (
+        "the URL of the history contains a password",
+        "use `${NAME}`, the variable `PGPASSWORD`, or a password file (`PGPASSFILE`)"
+      )
+    case .project:
+      ("a project has a name in a database only", "write `{url: \"postgresql://…\", project: NAME}`")
+    }
+  }
+}
+
+extension ReadingContext {
+  /// The value of `history`, unless it is `off`.
+  func history(_ value: YAMLValue) -> HistoryLocation? {
+    guard case .mapping = value.content else { return location(value) }
+    let example = "history: {url: \"postgresql://ci@db.example/highwater\", project: shop}"
+    guard let fields = Fields(value, of: "`history`", known: ["url", "project"], example: example, in: self),
+      let url = fields.only(of: ["url"], for: "`history`", in: self), let location = location(url.value)
+    else { return nil }
+    guard let project = fields["project"] else { return location }
+    guard case .database(var address) = location else {
+      printError(.project, at: project.place)
+      return nil
+    }
+    fields.take("project", into: &address.project) { line($0, as: "project", example: "project: shop") }
+    return .database(address)
+  }
+
+  private func location(_ value: YAMLValue) -> HistoryLocation? {
+    if let text = value.scalar {
+      do throws(DatabaseURL.Fault) {
+        if let address = try DatabaseURL.address(text, environment: environment) { return .database(address) }
+      } catch {
+        printError(error, at: value.place)
+        return nil
+      }
+    }
+    return path(value, as: "history", example: "history: off").map { .file($0) }
+  }
+
+  private func printError(_ fault: DatabaseURL.Fault, at place: SourcePlace) {
+    let (problem, hint) = fault.diagnostic
+    printError(problem, at: place, hint: hint)
+  }
+}

@@ -1,0 +1,38 @@
+import GateCore
+
+/// The values that the scenarios' histories refer to, with the IDs of their rows.
+struct TrendIndex {
+  let source: TrendSource
+  /// By name.
+  let scenarios: [(id: Int64, name: ScenarioName)]
+  /// Indices into the source, by row ID.
+  let runs: [Int64: Int]
+  let environments: [Int64: Int]
+  let approvals: [Int64: Int]
+
+  init(
+    runs: [StoredRun], environments: [(id: Int64, value: EnvironmentInfo)], approvals: [(id: Int64, value: Approval)],
+    scenarios: [(id: Int64, name: ScenarioName)]
+  ) {
+    func indices(_ ids: [Int64]) -> [Int64: Int] { Dictionary(uniqueKeysWithValues: zip(ids, 0...)) }
+    source = TrendSource(
+      runs: runs.map(\.info), environments: environments.map(\.value), approvals: approvals.map(\.value))
+    self.runs = indices(runs.map(\.id))
+    self.environments = indices(environments.map(\.id))
+    self.approvals = indices(approvals.map(\.id))
+    self.scenarios = scenarios
+  }
+
+  /// One run of a scenario; nil if its run or environment is unknown.
+  func run(of scenario: StoredScenario, tags: [String]) -> ScenarioHistory.Run? {
+    guard let index = runs[scenario.run], let environment = environments[scenario.environment] else { return nil }
+    var run = ScenarioHistory.Run(index: index, environment: environment, verdict: scenario.verdict)
+    run.growthIsPerIteration = scenario.growthIsPerIteration
+    run.tags = tags
+    run.approval = scenario.approval.flatMap { approvals[$0] }
+    run.failedRepetitions = scenario.failedRepetitions
+    run.explanation = scenario.explanation
+    run.composition = scenario.composition
+    return run
+  }
+}
