@@ -164,7 +164,7 @@ let package = Package(
     tests(of: "GateCore", with: ["Statistics"]),
     tests(of: "GateFiles", with: ["GateCore", "LaunchRecords"], golden: true),
     tests(of: "GateProbe", with: ["CLinux", "GateCore", "LinuxSystem", "supervisor-fixture"]),
-    tests(of: "GateHistory", with: ["GateCore", "Statistics"]),
+    tests(of: "GateHistory", with: ["GateCore", "Statistics", "LoopbackServers"]),
     tests(of: "GateReports", with: ["GateCore", "LinuxSystem"], golden: true),
     tests(of: "GateRunner", with: ["GateCore", "GateFiles"]),
     tests(of: "GateWebhook", with: ["GateCore", "LinuxSystem", "HTTPTransfer", "LoopbackServers"]),
@@ -198,7 +198,7 @@ let package = Package(
     .target(
       name: "LoopbackServers",
       path: "Tests/LoopbackServers",
-      exclude: ["loopback.py"],
+      exclude: ["loopback.py", "postgresql.sh"],
       swiftSettings: languageSettings()
     ),
   ]

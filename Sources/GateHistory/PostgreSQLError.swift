@@ -34,9 +34,11 @@ struct PostgreSQLError: Error {
 
 extension HistoryError {
   /// An error of PostgreSQL, in which `secrets` are hidden.
-  init(_ error: PostgreSQLError, path: String, hiding secrets: [String]) {
+  init(_ error: PostgreSQLError, path: String, hiding secrets: [Secret]) {
     var message = error.message
-    for secret in secrets where !secret.isEmpty { message = message.replacing(secret, with: "(hidden)") }
+    for secret in secrets.map(\.exposed) where !secret.isEmpty {
+      message = message.replacing(secret, with: "(hidden)")
+    }
     switch error.kind {
     case .noLibrary:
       self.init(

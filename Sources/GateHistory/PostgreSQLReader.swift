@@ -199,7 +199,6 @@ final class PostgreSQLReader: HistoryReader {
     let condition = isAll ? "" : "AND name_id = ANY (\(Self.array(index.scenarios[scenarios].map(\.id))))"
     let query = """
       SELECT \(StoredScenario.columns), metrics FROM scenario WHERE project_id = \(project) \(condition)
-      ORDER BY started_at, run_id, id
       """
     try forEach(query, atOnce: Self.rowsAtOnce) { rows in
       try rows.forEach { row in

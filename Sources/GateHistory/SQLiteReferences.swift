@@ -38,7 +38,9 @@ struct SQLiteReferences {
     return id
   }
 
-  /// The ID of a value; a new one is stored. The name narrows the search to few values.
+  /// The ID of a value; a new one is stored.
+  ///
+  /// The name narrows the search to few values.
   private func id<Value: Codable & Hashable>(of value: Value, named name: String, in table: String) throws -> Int64 {
     let json = try JSONColumn.encode(value)
     let select = try db.cachedStatement(sql: "SELECT id, json FROM \(table) WHERE name = ?")

@@ -42,7 +42,9 @@ struct ProjectOptions: ParsableArguments {
     help: ArgumentHelp("The folder for results, recordings and outputs.", valueName: "folder"), completion: .directory)
   var artifacts: String?
 
-  @Option(help: ArgumentHelp("The history: a file, or the URL of a PostgreSQL database; off disables it.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("The history: a file, or the URL of a PostgreSQL database; off disables it.", valueName: "file"),
+    completion: .file())
   var history: String?
 
   var shared: SharedOptions {

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import GateCore
 import GateHistory
+import LoopbackServers
+import Testing
 
 /// Runs for histories.
 enum Given {
@@ -117,11 +119,18 @@ enum Given {
   }
 }
 
-/// A temporary folder, removed on `deinit`.
+/// Where a history can be: what is true of one store is true of the other.
+enum Store: CaseIterable {
+  case sqlite, postgresql
+}
+
+/// A temporary folder with a history, removed on `deinit`; in a database, a project of its own.
 final class ScratchFolder: Sendable {
   let path: String
+  private let store: Store
 
-  init() throws {
+  init(_ store: Store = .sqlite) throws {
+    self.store = store
     path = FileManager.default.temporaryDirectory.appending(component: "history-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
@@ -133,7 +142,13 @@ final class ScratchFolder: Sendable {
   var file: String { "\(path)/history.sqlite" }
 
   func open() throws -> History {
-    try History.open(file, at: Given.instant(0))
+    switch store {
+    case .sqlite: return try History.open(file, at: Given.instant(0))
+    case .postgresql:
+      let url = try PostgreSQLServer.shared.get().url()
+      let address = DatabaseAddress(url: Secret(url), shown: "postgresql://test")
+      return try #require(try History.open(address, project: path, for: .importing))
+    }
   }
 
   /// The names of all files in the folder, without SQLite's files beside an open database.

@@ -26,9 +26,9 @@ struct ReportedValueTests {
     run(5, 0.013, "seconds", limit: .time(.seconds(90))),
   ]
 
-  @Test("Values are read back with their units, fractions, limits and signs")
-  func roundTrip() throws {
-    let folder = try ScratchFolder()
+  @Test("Values are read back with their units, fractions, limits and signs", arguments: Store.allCases)
+  func roundTrip(store: Store) throws {
+    let folder = try ScratchFolder(store)
     try folder.open().append(Self.runs)
     let kept = try folder.open().allRuns()
     #expect(kept == Self.runs)
@@ -36,9 +36,9 @@ struct ReportedValueTests {
     #expect(kept.map { $0.scenarios[0].metrics[1].rule.limit?.value } == [1500, 1500.75, 0.25, nil, 90])
   }
 
-  @Test("The runs of a history can be added to another, and are recognized when added again")
-  func copied() throws {
-    let (first, second) = (try ScratchFolder(), try ScratchFolder())
+  @Test("The runs of a history can be added to another, and are recognized when added again", arguments: Store.allCases)
+  func copied(store: Store) throws {
+    let (first, second) = (try ScratchFolder(store), try ScratchFolder(store))
     try first.open().append(Self.runs.reversed())
     let copies = try first.open().allRuns()
     let history = try second.open()
@@ -48,9 +48,10 @@ struct ReportedValueTests {
     #expect(try history.allRuns() == Self.runs)
   }
 
-  @Test("A series has one unit; values with another unit, or without one, are another series")
-  func series() throws {
-    let folder = try ScratchFolder()
+  @Test(
+    "A series has one unit; values with another unit, or without one, are another series", arguments: Store.allCases)
+  func series(store: Store) throws {
+    let folder = try ScratchFolder(store)
     let history = try folder.open()
     try history.append(Self.runs + [Self.run(6, 7, "")])
     func medians(_ unit: String) throws -> [Double?] {
@@ -86,10 +87,10 @@ struct ReportedValueTests {
     #expect(series.metrics[0].points.count { $0 != nil } == count)
   }
 
-  @Test("A judged metric without values keeps its verdict and unit")
-  func missing() throws {
+  @Test("A judged metric without values keeps its verdict and unit", arguments: Store.allCases)
+  func missing(store: Store) throws {
     let run = Self.run(1, nil, "items", limit: .number(10))
-    let folder = try ScratchFolder()
+    let folder = try ScratchFolder(store)
     try folder.open().append([run])
     #expect(try folder.open().allRuns() == [run])
   }
@@ -105,8 +106,10 @@ struct ReportedValueTests {
     #expect(try folder.open().allRuns() == [run])
   }
 
-  @Test("For a judged result, values are stored with their unit, or the baseline's if no repetition has one")
-  func ofResult() throws {
+  @Test(
+    "For a judged result, values are stored with their unit, or the baseline's if no repetition has one",
+    arguments: Store.allCases)
+  func ofResult(store: Store) throws {
     var repetition = RepetitionResult(
       end: End(.exited, code: 0), duration: .zero, processes: 1, metrics: [.peakRSS: 4096, Self.entries: 17])
     repetition.units = [Self.entries: "items"]
@@ -119,7 +122,7 @@ struct ReportedValueTests {
       scenario: Self.load, environment: Given.environment.name, fingerprint: Given.fingerprint, metrics: [missing: [1]],
       units: [missing: "seconds"])
     let judged = scenario.judged(against: .baseline(baseline))
-    let history = try ScratchFolder().open()
+    let history = try ScratchFolder(store).open()
     try history.append([RunResult(run: Given.run(1).run, environment: Given.environment, scenarios: [judged]).summary])
     let stored = try #require(try history.allRuns().first?.scenarios.first)
     #expect(stored.metrics.map { "\($0.metric) \($0.unit)" } == ["value.queue.wait seconds"])
@@ -127,9 +130,9 @@ struct ReportedValueTests {
     #expect(stored.metrics[0].rule.limit?.value == 1.5 && stored.metrics[0].current == nil)
   }
 
-  @Test("Pruning removes unused names, and the remaining runs are complete")
-  func prune() throws {
-    let folder = try ScratchFolder()
+  @Test("Pruning removes unused names, and the remaining runs are complete", arguments: Store.allCases)
+  func prune(store: Store) throws {
+    let folder = try ScratchFolder(store)
     let history = try folder.open()
     try history.append(Self.runs)
     #expect(try history.prune(keeping: .latest(1)) == 4)

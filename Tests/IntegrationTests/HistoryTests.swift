@@ -7,7 +7,7 @@ struct HistoryTests {
   // MARK: Lines
 
   /// A line of `highwater.run/2` with two scenarios; equal arguments give equal lines.
-  private static func line(_ number: Int, peak: Int? = nil, branch: String = "main") -> String {
+  static func line(_ number: Int, peak: Int? = nil, branch: String = "main") -> String {
     let digits = String(format: "%012d", number)
     let second = String(format: "%02d:%02d:%02d", number / 3600 % 24, number / 60 % 60, number % 60)
     let peak = peak ?? 20_000_000 + number * 4096
@@ -28,7 +28,7 @@ struct HistoryTests {
       """
   }
 
-  private static func lines(_ numbers: some Sequence<Int>) -> String {
+  static func lines(_ numbers: some Sequence<Int>) -> String {
     numbers.map { line($0) + "\n" }.joined()
   }
 

@@ -25,14 +25,14 @@ package struct DatabaseAddress: Sendable, Equatable {
   /// The URL for messages, without its password and parameters.
   package var shown: String
   /// The parts of the URL that must not appear in messages.
-  package var secrets: [String]
+  package var secrets: [Secret]
   /// The name of the project; nil for the name of the repository.
   package var project: String?
   /// The unset variables in its URL; it can be used only if there are none.
   package var unsetVariables: [String]
 
   package init(
-    url: Secret, shown: String, secrets: [String] = [], project: String? = nil, unsetVariables: [String] = []
+    url: Secret, shown: String, secrets: [Secret] = [], project: String? = nil, unsetVariables: [String] = []
   ) {
     (self.url, self.shown, self.secrets, self.project) = (url, shown, secrets, project)
     self.unsetVariables = unsetVariables

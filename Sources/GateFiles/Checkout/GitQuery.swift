@@ -88,8 +88,9 @@ package enum GitQuery {
     line(of: ["config", "user.name"], in: root).map { String($0.prefix(300)) }
   }
 
-  /// The name of the repository from which this checkout comes, without its host: `team/shop` for
-  /// `git@git.example:team/shop.git`. For one on this machine, only the last part of its path.
+  /// The name of the repository from which this checkout comes, without its host.
+  ///
+  /// For `git@git.example:team/shop.git` that is `team/shop`; for a repository on this machine, the last part of its path.
   package static func repositoryName(in root: String) -> String? {
     guard let origin = line(of: ["config", "remote.origin.url"], in: root) else { return nil }
     let address = origin.hasSuffix(".git") ? origin.dropLast(4) : origin[...]

@@ -4,7 +4,8 @@ package import GateCore
 package enum DatabaseURL {
   package enum Fault: Error, Equatable {
     case malformedVariable(String)
-    case spaces
+    /// Its parts are not clear, as where a password contains a slash.
+    case malformed
     case project
     /// The URL contains a password that is not a variable.
     case password
@@ -21,20 +22,26 @@ package enum DatabaseURL {
     if let malformed = url.malformed { throw .malformedVariable(malformed) }
     let isWritten = text.hasPrefix(scheme)
     if isWritten, passwords(in: text.dropFirst(scheme.count)).contains(where: hasLiteral) { throw .password }
-    guard !Shown.hasHarmful(url.text), !url.text.contains(" ") else { throw .spaces }
     let rest = url.text.dropFirst(scheme.count)
+    guard let shown = shown(rest) else { throw .malformed }
     return DatabaseAddress(
       url: Secret(url.text),
-      shown: scheme + shown(rest),
-      secrets: [url.text] + passwords(in: rest),
+      shown: scheme + shown,
+      secrets: ([url.text] + passwords(in: rest)).map { Secret($0) },
       unsetVariables: url.missing)
   }
 
-  /// The user, the host and the database; a password may contain any character, even one that ends it in a URL.
-  private static func shown(_ rest: Substring) -> String {
-    let server = (rest.lastIndex(of: "@").map { rest[$0...] } ?? rest).prefix { $0 != "?" }
-    guard server.first == "@" else { return String(server) }
-    return rest.prefix { !":@/?".contains($0) } + String(server)
+  /// The user, the hosts and the database; nil if the parts of the URL are not clear.
+  private static func shown(_ rest: Substring) -> String? {
+    let host = #"(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._%-]*)(?::[0-9]{1,5})?"#
+    let parameter = #"[^=&?\s]+=[^&?\s]*"#
+    let text =
+      #"(?:([^:@/?\s]*)(?::[^@/?\s]*)?@)?(\#(host)(?:,\#(host))*(?:/[^@/?\s]*)?)"#
+      + #"(?:\?\#(parameter)(?:&\#(parameter))*)?"#
+    guard let url = try? Regex(text, as: (Substring, Substring?, Substring).self),
+      let match = rest.wholeMatch(of: url)
+    else { return nil }
+    return (match.1.map { "\($0)@" } ?? "") + match.2
   }
 
   private static func passwords(in rest: Substring) -> [String] {
@@ -58,8 +65,11 @@ extension DatabaseURL.Fault {
     switch self {
     case .malformedVariable(let text):
       ("`\(Shown.text(text))` is not a variable", "write `${NAME}`, or `$${` for a literal `${`")
-    case .spaces:
-      ("the URL of the history contains spaces or control characters", "write `%20` for a space")
+    case .malformed:
+      (
+        "the URL of the history is not `postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE`",
+        "write special characters as `%XX`, such as `%40` for `@` and `%2F` for `/` in a password"
+      )
     case .password:
       (
         "the URL of the history contains a password",

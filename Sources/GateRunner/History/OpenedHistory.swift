@@ -5,11 +5,6 @@ import GateHistory
 
 extension HistoryLocation {
   /// Opens the history for adding runs, creates it if there is none, and warns if it replaced an unusable file.
-  ///
-  /// - Parameters:
-  ///   - use: How long a database is waited for.
-  ///   - root: The root of the checkout, if it is known.
-  ///   - invocation: The command.
   func openToAdd(for use: History.Use, root: String? = nil, in invocation: Invocation) throws -> History {
     switch self {
     case .file(let path):
