@@ -89,7 +89,8 @@ private struct LargestChange {
     guard let metric else {
       return scenario.failedRepetitions.first.map { $0.loop == nil ? $0.end.kind.rawValue : "loop" } ?? ""
     }
-    let amount = metric.current.map { Format.amount($0.median, unit: metric.unit) } ?? ""
+    let shown = metric.metric == .limit ? metric.rule.limit?.value : metric.current?.median
+    let amount = shown.map { Format.amount($0, unit: metric.unit) } ?? ""
     return "\(TerminalText.safe(metric.metric.text)) "
       + (metric.change.flatMap { $0.percent.map(Format.percent) } ?? amount)
   }

@@ -113,7 +113,7 @@ private struct LimitBlock {
 
   private func facts(of search: LimitSearch) -> [String] {
     let usual = search.usual
-    let cache = usual.peak.map { ", \(amount($0)) with the page cache and the kernel's part" } ?? ""
+    let cache = usual.peak.map { ", of its cgroup with page cache \(amount($0))" } ?? ""
     let own = study.ownLimit.map { "at its `memory-limit` of \(amount($0))" } ?? "without a limit"
     let without = "\(own): \(Format.exactTime(usual.duration)), peak of the tree \(amount(usual.treePeak))\(cache)"
     let effort = "\(Format.count(study.runCount, "run")) in \(Format.time(study.duration))"

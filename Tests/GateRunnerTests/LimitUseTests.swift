@@ -89,6 +89,16 @@ struct LimitUseTests {
     #expect(compared.code == .regression && compared.text.contains(reason), "\(compared.text)")
   }
 
+  @Test("A check of a scenario with a `limit` fails before it starts where no limit can be set")
+  func unavailable() throws {
+    let project = try UseCaseProject(holding: 40, scenarioKeys: "limit: {survives: 32MiB}")
+    project.measurer.memoryLimiting.obstacle = .readOnly(folder: "/sys/fs/cgroup")
+    #expect(try project.check { $0.against = .command("other") }.code == .failed)
+    let outcome = try project.check()
+    #expect(outcome.code == .failed && project.measurer.measured.isEmpty)
+    #expect(outcome.text.contains("`limit` is unavailable: cannot create a memory cgroup here"), "\(outcome.text)")
+  }
+
   @Test("A scenario that has failed is not run at its limit; one that makes no progress there is a regression")
   func failedAndStalled() throws {
     let project = try UseCaseProject(holding: 40, scenarioKeys: "limit: {survives: 32MiB}")
@@ -104,6 +114,6 @@ struct LimitUseTests {
     }
     let stalled = try project.check()
     #expect(
-      stalled.code == .regression && stalled.text.contains("made too little progress within 30 s"), "\(stalled.text)")
+      stalled.code == .regression && stalled.text.contains("too slow, stopped after 30 s"), "\(stalled.text)")
   }
 }

@@ -23,7 +23,7 @@ struct LimitTests {
     "A check is red if the program does not survive its limit, and says how it ended",
     arguments: [
       ("takes 24", "killed by the kernel (out of memory)"),
-      ("presses", "made too little progress within 1.0 s, and was stopped"),
+      ("presses", "too slow, stopped after 1.0 s"),
     ])
   func gate(words: String, reason: String) throws {
     // The second one needs a limit to be at.

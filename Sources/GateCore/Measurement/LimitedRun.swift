@@ -61,17 +61,10 @@ extension LimitedRun {
 
 extension Recording {
   fileprivate func outcome(of scenario: Scenario) throws(LimitedRun.OtherFailure) -> LimitedRun.Outcome {
-    guard let failure = failure(in: scenario, loop: nil) else {
-      return needsKill ? .stalled(within: scenario.stop.within) : .survived
-    }
+    guard let failure = failure(in: scenario, loop: nil) else { return .survived }
     if (end.kind == .oom || end.oomKills > 0) && end.isAtOwnLimit { return .killed(end: end) }
     guard failure.mayBeDueToLimit, end.kind != .oom else { throw LimitedRun.OtherFailure(failure: failure) }
     return failure.problem.timeLimit.map { .stalled(within: $0) } ?? .failed(failure: failure)
-  }
-
-  /// Whether the target did not stop when it was requested to.
-  private var needsKill: Bool {
-    notes.contains { if case .killedAfterStop = $0 { true } else { false } }
   }
 }
 

@@ -17,9 +17,17 @@ struct Capabilities: Sendable {
   /// Why this machine cannot meet a requirement of the scenario; nil if it can meet all.
   func unmetRequirement(of scenario: Scenario) -> Failure.Problem? {
     if scenario.isolation.tracer == .on, !canTrace { return .tracerUnavailable(barrier: .current) }
-    guard case .failure(let error) = site.memory else { return nil }
-    if scenario.memoryLimit != nil { return .memoryLimitUnavailable(error: error) }
-    return scenario.limit == nil ? nil : .limitUnavailable(error: error)
+    if scenario.memoryLimit != nil, case .failure(let error) = site.memory {
+      return .memoryLimitUnavailable(error: error)
+    }
+    return nil
+  }
+
+  /// Why this machine cannot meet a requirement of a check of the scenario; nil if it can meet all.
+  func unmetRequirement(ofChecking scenario: Scenario) -> Failure.Problem? {
+    if let problem = unmetRequirement(of: scenario) { return problem }
+    guard scenario.limit != nil, case .failure(let error) = site.memory else { return nil }
+    return .limitUnavailable(error: error)
   }
 
   /// Notes on methods that this machine lacks, except those that the scenario has disabled.

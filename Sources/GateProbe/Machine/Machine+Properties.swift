@@ -30,7 +30,7 @@ extension Machine {
   /// The requirements that this machine does not meet, by scenario.
   package static func unmetRequirements(of scenarios: [Scenario]) -> [MachineProperty] {
     scenarios.compactMap { scenario in
-      Capabilities.current.unmetRequirement(of: scenario).map { MachineProperty(.scenario(scenario.name, $0)) }
+      Capabilities.current.unmetRequirement(ofChecking: scenario).map { MachineProperty(.scenario(scenario.name, $0)) }
     }
   }
 

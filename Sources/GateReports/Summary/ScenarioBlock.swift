@@ -60,7 +60,7 @@ struct ScenarioBlock {
   private var survivalText: String? {
     scenario.limitedRun.map { run in
       let answer = "survives \(Format.amount(run.limit))"
-      return [answer, run.evidenceText, run.timeText].compactMap(\.self).joined(separator: "; ")
+      return [answer, run.timeText, run.evidenceText].compactMap(\.self).joined(separator: "; ")
     }
   }
 

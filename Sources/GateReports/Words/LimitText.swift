@@ -7,7 +7,7 @@ extension LimitedRun {
     case .survived: "survives"
     case .killed: "killed by the kernel (out of memory)"
     case .failed(let failure): failure.shortText
-    case .stalled(let time): "made too little progress within \(time.displayText), and was stopped"
+    case .stalled(let time): "too slow, stopped after \(Format.time(time))"
     }
   }
 
@@ -15,7 +15,7 @@ extension LimitedRun {
 
   /// What the kernel counted, as in `hit the limit 4211 times; 960 pages of files read again`; nil without a limit hit.
   var evidenceText: String? {
-    if case .killed(let end) = outcome { return end.proofText }
+    if case .killed(let end) = outcome { return end.proofText.map { "evidence: \($0)" } }
     guard let hits = usage?.limitHits, hits > 0 else { return nil }
     let pages = usage?.refaults ?? 0
     let again = pages > 0 ? "; \(Format.count(Int(pages), "page")) of files thrown out and read again" : ""

@@ -20,7 +20,7 @@ extension MetricResult {
         ["\(metric) is above its limit of \(limitAmount)", "\(Growth.settlingText); a longer scenario shows which"]
       case .unavailable(let cause): ["\(metric) is unavailable: \(cause.text(for: metric))"]
       case .doesNotSurvive(let run):
-        ["does not survive \(Format.amount(run.limit)): \(run.outcomeText)", run.evidenceText, run.timeText]
+        ["does not survive \(Format.amount(run.limit)): \(run.outcomeText)", run.timeText, run.evidenceText]
       case .mixedTreeMethods(let methods):
         ["the repetitions counted their process trees by different methods: \(Self.list(methods.map(\.rawValue)))"]
       case .otherTreeMethod(let before, let now):

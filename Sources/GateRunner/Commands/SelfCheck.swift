@@ -87,6 +87,9 @@ private struct SelfCheckRun {
 
   /// The first repetition is of the unchanged program, whose peak determines the amount.
   private mutating func check(_ scenario: Scenario) throws(FileError) -> ScenarioSelfCheck? {
+    var scenario = scenario
+    // The injected memory is to be found by the gate; it may not fit into the limit.
+    scenario.limit = nil
     var unchanged = try run(of: scenario, into: artifacts.unchanged)
     guard unchanged.run(to: 1, of: scenario.repetitions.plan.min) else { return nil }
     let peak = unchanged.result.repetitions.first?.metrics[.peakRSS].map(Bytes.init(clampedFrom:)) ?? .zero

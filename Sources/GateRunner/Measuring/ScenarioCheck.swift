@@ -10,6 +10,7 @@ struct ScenarioCheck {
   func result(of run: inout ScenarioRun, against reference: Reference) -> ScenarioResult? {
     let count = count(of: run.scenario)
     let hasBaseline = if case .baseline = reference { true } else { false }
+    run.requireLimit()
     // A new baseline gets more repetitions: its spread decides what later checks can detect.
     var total = hasBaseline ? count.plan.min : count.countForBaseline
     while run.run(to: total, of: total), run.countInstances() {
@@ -37,6 +38,7 @@ struct ScenarioCheck {
     of run: inout ScenarioRun,
     against other: inout ScenarioRun
   ) -> (own: ScenarioResult, other: ScenarioResult)? {
+    run.requireLimit()
     let plan = count(of: run.scenario).plan
     var total = plan.min
     while Self.runAlternately(&run, &other, to: total), run.countInstances(), other.countInstances() {

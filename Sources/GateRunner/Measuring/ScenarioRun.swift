@@ -135,6 +135,13 @@ struct ScenarioRun {
     return recording.instances ?? InstanceReading(refusal: .notLoaded)
   }
 
+  /// Fails, before a target is started, if the scenario has a `limit` and none can be set here.
+  mutating func requireLimit() {
+    guard scenario.limit != nil, let obstacle = measurer.memoryLimiting.obstacle else { return }
+    failure = Failure(
+      part: Failure.Part(.start), problem: .limitUnavailable(error: obstacle), place: scenario.place)
+  }
+
   /// Runs the scenario once more at the limit of its `limit`, if it has one and has not failed.
   ///
   /// Call it after all repetitions, since it drops files from the page cache.

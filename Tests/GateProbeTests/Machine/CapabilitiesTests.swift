@@ -54,6 +54,10 @@ struct CapabilitiesTests {
     #expect(scenarios.allSatisfy { all.unmetRequirement(of: $0) == nil })
     #expect(none.unmetRequirement(of: scenarios[0]) == .tracerUnavailable(barrier: .current))
     #expect(none.unmetRequirement(of: scenarios[1]) == .memoryLimitUnavailable(error: .readOnly(folder: "/x")))
+    var limited = scenario(.auto)
+    limited.limit = LimitRule(survives: .mebibytes(1))
+    #expect(all.unmetRequirement(ofChecking: limited) == nil && none.unmetRequirement(of: limited) == nil)
+    #expect(none.unmetRequirement(ofChecking: limited) == .limitUnavailable(error: .readOnly(folder: "/x")))
     #expect(none.unmetRequirement(of: scenario(.auto)) == nil && none.unmetRequirement(of: scenario(.off)) == nil)
   }
 

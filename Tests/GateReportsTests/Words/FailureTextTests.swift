@@ -108,6 +108,11 @@ struct FailureTextTests {
         "`memory-limit` is unavailable: cannot create a memory cgroup here: `/x` is mounted read-only "
           + "(mount it writable, as a privileged container does, or write `gate: {peak_rss: {limit: …}}` instead)"
       ),
+      (
+        .limitUnavailable(error: .readOnly(folder: "/x")),
+        "`limit` is unavailable: cannot create a memory cgroup here: `/x` is mounted read-only "
+          + "(mount it writable, as a privileged container does, or remove `limit`)"
+      ),
       (.interrupted, "was interrupted"),
     ] as [(Failure.Problem, String)]
   )
