@@ -55,6 +55,7 @@ struct BisectReportTests {
     scenario("same", [0, 0, 0]),
     scenario("lower", [0, 0, -10]),
     scenario("undecided", [0, 0, 1], noise: 2),
+    scenario("noisy", [0, nil, nil, 3], noise: 0.2) { $0.outcome = .noisy },
     scenario("fails", [0, 10]) {
       ($0.outcome, $0.bisection) = (.failed, Bisection(last: 1, plan: RepetitionPlan(min: 5, max: 5)))
       $0.failure = .init(isOfGood: true, failure)

@@ -77,7 +77,7 @@ struct BisectUseTests {
     func build(_ commit: String, in folder: String) {
       state.withLock { state in
         state.folders[folder] = commit
-        if folder.hasSuffix("/bisect") { state.built.append(commit) }
+        if folder.hasSuffix("/bisect-test") { state.built.append(commit) }
       }
     }
 

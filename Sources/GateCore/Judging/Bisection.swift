@@ -98,11 +98,16 @@ package struct Bisection: Sendable, Equatable {
     }
   }
 
+  /// The probability of taking noise for a change of the good end: a search asks about ten times, and a change that is none
+  /// moves a commit by more than its noise.
+  private static let falseDrift = 0.001
+
   /// The values without the change of the good end since the ends were measured, if it has changed for certain.
   private func corrected(_ measured: MeasuredCommit, _ metric: MetricName) -> [Double]? {
     guard let own = measured.values[metric], let reference = measured.reference[metric], let good = values[0]
     else { return nil }
-    let drift = Comparison(from: good, to: reference, allowed: 0, alpha: RepetitionPlan.falseAlarms, isLast: true)
+    let least = RankTest.smallestPValue(good.count, reference.count)
+    let drift = Comparison(from: good, to: reference, allowed: 0, alpha: max(Self.falseDrift, least), isLast: true)
     guard let drift, drift.outcome == .rise || drift.outcome == .fall else { return own }
     return own.map { $0 - drift.shift.estimate }
   }
@@ -124,8 +129,12 @@ package struct Bisection: Sendable, Equatable {
     return isClear ? nil : plan.looks.first { $0 > measured.repetitions }
   }
 
+  /// Every commit is compared with the ends, so they are measured as often as a baseline, if the plan allows it.
+  private var leastOfEnds: Int { min(10, plan.max) }
+
   private func areEndsClear(_ bad: MeasuredCommit) -> Bool {
     let ends = comparisons(of: bad)
+    guard bad.repetitions >= leastOfEnds else { return false }
     return ends.contains { $0.verdict == .regression } || !ends.contains(where: \.isUndecided)
   }
 

@@ -32,6 +32,7 @@ private struct BisectBlock {
   func write(to page: inout TerminalPage) {
     let tone: Tone = scenario.outcome.exitCode == .pass ? .bad : .unsure
     page.paragraph(headline, indent: 0, label: "\(TerminalText.safe(scenario.name.text)): ", tone: tone)
+    OutputLines.write(scenario.failure?.failure.output ?? "", lines: 12, to: &page)
     guard context.detail != .quiet else { return }
     for step in steps { write(step, to: &page) }
     if scenario.outcome == .creep { levels.write(to: &page, indent: 2) }
@@ -94,6 +95,8 @@ private struct BisectBlock {
         "\(CommitText.short(from))..\(CommitText.short(to)), \(Format.count(step.upper - step.lower, "commit"))",
         indent: 2, label: label, tone: .strong)
       for index in (step.lower + 1...step.upper).prefix(Self.mostListed) { line(scenario.info(index), to: &page) }
+      let others = step.upper - step.lower - Self.mostListed
+      if others > 0 { page.line("    and \(Format.count(others, "other"))") }
     }
     if let change = step.change?.stepText { page.paragraph(change, indent: 4) }
     if step.change == nil { page.paragraph("the scenario runs out of memory from here on", indent: 4) }
@@ -125,22 +128,23 @@ private struct BisectBlock {
       }
     }
     let others = scenario.otherRises.compactMap(\.changeText)
-    return [
-      steps.isEmpty || scenario.outcome != .commit ? endsText : nil,
-      rest,
-      others.isEmpty ? nil : "also risen between the ends: \(others.joined(separator: ", "))",
-      excluded > 0 ? "skipped: \(Format.count(excluded, "commit")) that cannot be built, or whose scenario fails" : nil,
-      scenario.narrowedFrom.map {
-        "the history shows the step: \(Format.count(bisection.last, "commit")) of \($0) searched"
-      },
-    ].compactMap(\.self)
+    return endsTexts
+      + [
+        rest,
+        others.isEmpty ? nil : "also risen between the ends: \(others.joined(separator: ", "))",
+        excluded > 0
+          ? "skipped: \(Format.count(excluded, "commit")) that cannot be built, or whose scenario fails" : nil,
+        scenario.narrowedFrom.map {
+          "the history shows the step: \(Format.count(bisection.last, "commit")) of \($0) searched"
+        },
+      ].compactMap(\.self)
   }
 
-  /// The comparison of the ends: of the searched metric, or of all if none rose.
-  private var endsText: String? {
+  /// The comparison of the ends, if no step is nearly the same: of the searched metric, or of all if none rose.
+  private var endsTexts: [String] {
+    guard steps.count != 1 || scenario.outcome == .steps else { return [] }
     let shown = bisection.searched.map { [$0] } ?? bisection.ends
-    let texts = shown.compactMap { metric in metric.changeText.map { "\($0), \(metric.intervalText)" } }
-    return texts.isEmpty ? nil : "from end to end: \(texts.joined(separator: "; "))"
+    return shown.compactMap { metric in metric.stepText.map { "from end to end: \($0)" } }
   }
 
   private var rest: String? {
@@ -155,7 +159,8 @@ private struct BisectBlock {
     case .same, .undecided:
       "name an earlier good end, raise `--repetitions`, or see with `highwater noise` what makes it quieter"
     case .noisy: "raise `--repetitions`, or see with `highwater noise` what makes the scenario quieter"
-    case .lower: "exchange --good and --bad to find what made it less"
+    case .lower: "name ends between which memory rises"
+    case .failed where result.build == nil: "if a commit must be built, name the command with `--build`"
     case .nothingMeasured: "name a metric that both ends have in the `gate` of the scenario"
     case .commit where scenario.mergeBase != nil: "it is a merge; search the branch that it merged:"
     default: nil

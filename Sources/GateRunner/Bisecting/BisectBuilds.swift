@@ -13,6 +13,9 @@ struct BisectBuilds {
   /// The commits that were built, or failed to build.
   private(set) var count = 0
 
+  /// Of one length: a longer path may take another page of the stack.
+  private static let names = (good: "bisect-good", other: "bisect-test")
+
   init(of range: CommitRange, in root: String, with command: String?, log: String, _ invocation: Invocation) {
     (self.root, gitFolder, self.command, self.log, self.invocation) = (root, range.gitFolder, command, log, invocation)
   }
@@ -42,10 +45,10 @@ struct BisectBuilds {
   func other(_ scenario: Scenario) -> Scenario { scenario.moved(to: other("", named: "").folder) }
 
   private func good(_ commit: String, named revision: String) -> CommitBuild {
-    CommitBuild(commit, named: revision, in: root, gitFolder, worktree: "bisect-good")
+    CommitBuild(commit, named: revision, in: root, gitFolder, worktree: Self.names.good)
   }
 
   private func other(_ commit: String, named revision: String) -> CommitBuild {
-    CommitBuild(commit, named: revision, in: root, gitFolder, worktree: "bisect")
+    CommitBuild(commit, named: revision, in: root, gitFolder, worktree: Self.names.other)
   }
 }
