@@ -76,7 +76,7 @@ struct BisectRun {
 
   /// The part in which the history shows the steps of all scenarios; nil if it does not.
   private var narrowed: ClosedRange<Int>? {
-    let history = HistoryRange(of: project, commits: range.commits, metric: options.metric)
+    let history = HistoryRange(of: project, commits: range.commits, metric: options.metric, in: invocation)
     let parts = scenarios.map { history?.step(of: $0, in: environment(of: $0)) }
     let known = parts.compactMap(\.self)
     guard known.count == scenarios.count, let lower = known.map(\.lowerBound).min(),

@@ -10,8 +10,8 @@ struct HistoryRange {
   private let metric: MetricName?
 
   /// nil if there is no history that can be read.
-  init?(of project: Project, commits: [String], metric: MetricName?) {
-    guard let path = project.history, let history = (try? History.openToRead(path)) ?? nil else { return nil }
+  init?(of project: Project, commits: [String], metric: MetricName?, in invocation: Invocation) {
+    guard let history = try? project.history?.openExisting(toChange: false, in: invocation) else { return nil }
     (self.history, self.metric) = (history, metric)
     numbers = Dictionary(commits.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
   }
