@@ -233,7 +233,8 @@ extension Bisection {
 
   private var outcomeOfEnds: BisectionOutcome {
     if ends.isEmpty { return .nothingMeasured }
-    if ends.contains(where: \.isUndecided) { return .undecided }
+    // A rise without a greater level is one between two levels that a program takes by chance.
+    if ends.contains(where: { $0.isUndecided || $0.verdict == .regression }) { return .undecided }
     return ends.contains { $0.verdict == .improved } ? .lower : .same
   }
 

@@ -19,7 +19,8 @@ package enum BisectProgress {
   /// What was learned of a commit, as in `  load: like the good end`.
   package static func answer(at index: Int, of bisection: Bisection, scenario: ScenarioName?) -> String {
     let name = scenario.map { "\(TerminalText.safe($0.text)): " } ?? ""
-    return TerminalText.withPlainSpaces("  \(name)\(bisection.answerText(at: index))")
+    let text = TerminalText.cut("  \(name)\(bisection.answerText(at: index))", to: 79, mark: "...")
+    return TerminalText.withPlainSpaces(text)
   }
 
   package static func resumed(_ count: Int) -> String {
