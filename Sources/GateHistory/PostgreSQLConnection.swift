@@ -81,7 +81,7 @@ final class PostgreSQLConnection {
   private func wait(_ events: Int32, until end: ContinuousClock.Instant) throws -> Int32 {
     guard let ready = poll(libpq.socket(handle), events, until: end) else {
       isLost = true
-      throw PostgreSQLError(.timeout, "did not answer within \(time.limit.components.seconds) s")
+      throw PostgreSQLError(timeout: time.limit)
     }
     return ready
   }
@@ -111,10 +111,10 @@ extension PostgreSQLConnection {
   /// Connects in the given time.
   static func open(_ url: String, _ time: WaitingTime) throws -> PostgreSQLConnection {
     guard let libpq = hw_pq_load()?.pointee else { throw PostgreSQLError(.noLibrary, "") }
-    let (start, attempt) = (ContinuousClock.now, ConnectionAttempt(url))
+    let (start, attempt) = (ContinuousClock.now, ConnectionAttempt(url, limit: time.limit))
     let end = start + time.left
     DispatchQueue.global().async { attempt.run(until: end) }
-    let handle = try attempt.result(until: end, limit: time.limit)
+    let handle = try attempt.result(until: end)
     var time = time
     time.spend(.now - start)
     return PostgreSQLConnection(libpq, handle, time)
@@ -132,11 +132,12 @@ private final class ConnectionAttempt: Sendable {
   }
 
   private let url: String
+  private let limit: Duration
   private let state = Mutex(State.running)
   private let done = DispatchSemaphore(value: 0)
 
-  init(_ url: String) {
-    self.url = url
+  init(_ url: String, limit: Duration) {
+    (self.url, self.limit) = (url, limit)
   }
 
   func run(until end: ContinuousClock.Instant) {
@@ -158,7 +159,7 @@ private final class ConnectionAttempt: Sendable {
     done.signal()
   }
 
-  func result(until end: ContinuousClock.Instant, limit: Duration) throws -> OpaquePointer {
+  func result(until end: ContinuousClock.Instant) throws -> OpaquePointer {
     let left = max(.zero, end - .now)
     _ = done.wait(timeout: .now() + .milliseconds(Int(left / .milliseconds(1)) + 50))
     let state = state.withLock { state in
@@ -171,7 +172,7 @@ private final class ConnectionAttempt: Sendable {
       return handle
     case .failed(let error): throw error
     case .running, .abandoned:
-      throw PostgreSQLError(.timeout, "did not answer within \(limit.components.seconds) s")
+      throw PostgreSQLError(timeout: limit)
     }
   }
 
@@ -196,7 +197,7 @@ private final class ConnectionAttempt: Sendable {
     while libpq.status(handle) != Int32(HW_PQ_CONNECTION_BAD) {
       let events = next == HW_PQ_POLLING_READING ? POLLIN : POLLOUT
       guard poll(libpq.socket(handle), events, until: end) != nil else {
-        throw PostgreSQLError(.timeout, "did not answer in time")
+        throw PostgreSQLError(timeout: limit)
       }
       next = Int(libpq.connectPoll(handle))
       if next == HW_PQ_POLLING_OK { return }

@@ -19,6 +19,10 @@ struct PostgreSQLError: Error {
     (self.kind, self.message) = (kind, message)
   }
 
+  init(timeout limit: Duration) {
+    self.init(.timeout, "did not answer within \(limit.components.seconds) s")
+  }
+
   /// A table or the schema is missing (`undefined_table`, `invalid_schema_name`).
   var isMissingTable: Bool { [.server(state: "42P01"), .server(state: "3F000")].contains(kind) }
 

@@ -11,7 +11,7 @@ from bench import *
 # runs, projects: those of the large database
 sizes = several([(100_000, 10), (1_000_000, 100)], [(1000, 10)])
 if "BENCH_RUNS" in os.environ:
-    sizes = [(int(os.environ["BENCH_RUNS"]), 100)]
+    sizes = [(int(os.environ["BENCH_RUNS"]), max(1, int(os.environ["BENCH_RUNS"]) // 10_000))]
 scenarios, metrics = 20, ["peak_rss", "steady_rss", "growth", "spike", "fault_rate", "tree_peak", "tree_steady", "io"]
 environment = {"name": "linux", "fingerprint": {"architecture": "x86_64", "pageSize": 4096, "cpus": 2, "aslr": "off",
                                                 "thp": "madvise", "measurement": "traced"}}
@@ -169,7 +169,7 @@ ANALYZE scenario;
 
 QUERIES = {
     "the trend: all scenario runs of a project": """
-        SELECT * FROM scenario WHERE project_id = {project} ORDER BY started_at, run_id, id""",
+        SELECT * FROM scenario WHERE project_id = {project}""",
     "the runs of a project": """
         SELECT * FROM run WHERE project_id = {project} ORDER BY started_at, identifier""",
     "the latest 200 runs of a scenario on its branch": """
