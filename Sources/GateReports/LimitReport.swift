@@ -134,6 +134,11 @@ private struct LimitBlock {
         "not monotone: it passed at \(amount(passed)), too, but not at \(amount(death)); it fails at random, or sets "
           + "its own limits by the memory limit")
     }
+    if let need = search.need, let peak = search.usual.peak, need > peak + search.machine.batches {
+      notes.append(
+        "it needs more than the \(amount(peak)) that it held without a limit: runtimes give their heap a share of the "
+          + "limit, which an option can change")
+    }
     if detail == .verbose {
       notes.append(
         "the kernel charges memory in batches, so that a few runs in 100 may still be killed up to "

@@ -100,6 +100,19 @@ struct LimitSearchTests {
     #expect(search.outcome(at: try #require(search.highestDeath)) == .failed)
   }
 
+  @Test("A run that is twice as long without a limit hit is not slow")
+  func busyMachine() throws {
+    let usual = LimitSearch.Usual(durations: [.seconds(1)], treePeak: .mebibytes(100), peak: .mebibytes(100))
+    var search = LimitSearch(usual: usual, on: Self.machine)
+    while let level = search.next {
+      search.add(
+        LimitedRun(
+          limit: level, outcome: level < .mebibytes(99) ? .stalled(within: .seconds(30)) : .survived,
+          duration: .seconds(2), usage: CgroupUsage(limitHits: 0)))
+    }
+    #expect(search.fullSpeed == search.need && search.need != nil)
+  }
+
   @Test("A single slow run is repeated, and then does not count")
   func oneSlowRun() throws {
     let usual = LimitSearch.Usual(durations: [.seconds(1)], treePeak: .mebibytes(100), peak: .mebibytes(100))

@@ -21,8 +21,10 @@ package struct LimitSearch: Sendable, Equatable {
   }
 
   package static let runsToSurvive = 3
-  /// From this multiple of the usual time on, a run is slow.
+  /// Above this multiple of the usual time a run is slow.
   package static let slowdown = 1.5
+  /// The same for a run that never hit its limit: other programs may have slowed it down, or a heap that is smaller.
+  private static let slowdownWithoutHits = 3.0
   /// The answer is above the truth by at most this share.
   private static let resolution = 0.015
   /// The answer is not narrowed down further than to these pages.
@@ -156,16 +158,19 @@ extension LimitSearch {
   package func speed(at level: Bytes) -> Speed? {
     let runs = runs(at: level)
     guard !runs.isEmpty, runs.allSatisfy(\.survived) else { return nil }
-    let times = runs.map(slowdown)
-    let slow = times.count { $0 > Self.slowdown }
-    let fast = times.count - slow
+    let slow = runs.count(where: isSlow)
+    let fast = runs.count - slow
     return slow == fast ? .undecided : slow > fast ? .slow : .full
   }
 
+  private func isSlow(_ run: LimitedRun) -> Bool {
+    slowdown(of: run) > (run.usage?.limitHits == 0 ? Self.slowdownWithoutHits : Self.slowdown)
+  }
+
   /// Whether its runs were slow beyond doubt: a single one may be another program's fault.
-  private func isSlow(_ level: Bytes) -> Bool {
+  private func isSlow(at level: Bytes) -> Bool {
     let runs = runs(at: level)
-    return runs.count > 1 || runs.allSatisfy { slowdown(of: $0) > 2 * Self.slowdown }
+    return runs.count > 1 || runs.allSatisfy { slowdown(of: $0) > Self.slowdownWithoutHits }
   }
 
   /// The smallest limit from which on the scenario is at full speed; nil if it is not known.
@@ -188,7 +193,7 @@ extension LimitSearch {
     guard let slow = highestSlow(from: need) else { return nil }
     guard let fast = lowestFast(from: need) else { return above(slow, from: need) }
     if fast - slow > width(at: fast) { return middle(slow, fast) }
-    return !isSlow(slow) ? slow : hasSurvived(fast) ? nil : fast
+    return !isSlow(at: slow) ? slow : hasSurvived(fast) ? nil : fast
   }
 }
 
