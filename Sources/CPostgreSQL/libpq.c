@@ -13,13 +13,12 @@ static const struct {
   size_t place;
 } names[] = {
 #define FUNCTION(name) {"PQ" #name, offsetof(struct hw_pq, name)}
-  FUNCTION(conninfoParse),    FUNCTION(conndefaults),      FUNCTION(conninfoFree), FUNCTION(freemem),
-  FUNCTION(connectStartParams), FUNCTION(connectPoll),     FUNCTION(status),       FUNCTION(transactionStatus),
-  FUNCTION(socket),           FUNCTION(errorMessage),      FUNCTION(setnonblocking), FUNCTION(setNoticeReceiver),
-  FUNCTION(finish),           FUNCTION(sendQuery),         FUNCTION(sendQueryParams), FUNCTION(flush),
-  FUNCTION(consumeInput),     FUNCTION(isBusy),            FUNCTION(getResult),    FUNCTION(resultStatus),
-  FUNCTION(resultErrorField), FUNCTION(ntuples),           FUNCTION(getvalue),     FUNCTION(getisnull),
-  FUNCTION(clear),
+  FUNCTION(conninfoParse),  FUNCTION(conndefaults),      FUNCTION(conninfoFree),  FUNCTION(connectStartParams),
+  FUNCTION(connectPoll),    FUNCTION(status),            FUNCTION(socket),        FUNCTION(errorMessage),
+  FUNCTION(setnonblocking), FUNCTION(setNoticeReceiver), FUNCTION(finish),        FUNCTION(sendQuery),
+  FUNCTION(sendQueryParams), FUNCTION(flush),            FUNCTION(consumeInput),  FUNCTION(isBusy),
+  FUNCTION(getResult),      FUNCTION(resultStatus),      FUNCTION(resultErrorField), FUNCTION(ntuples),
+  FUNCTION(getvalue),       FUNCTION(getisnull),         FUNCTION(clear),
 };
 
 _Static_assert(

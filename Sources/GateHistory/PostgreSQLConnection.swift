@@ -24,9 +24,6 @@ final class PostgreSQLConnection {
     libpq.finish(handle)
   }
 
-  /// Whether no transaction is open.
-  var isIdle: Bool { libpq.transactionStatus(handle) == Int32(HW_PQ_IDLE) }
-
   /// Runs statements that are separated by semicolons; returns the rows of the last one that has any.
   @discardableResult
   func run(_ statements: String) throws -> PostgreSQLRows {

@@ -152,7 +152,12 @@ final class PostgreSQLHistory: HistoryStore, @unchecked Sendable {
   }
 
   private enum Mode: String {
-    case reading = "ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL cursor_tuple_fraction = 1"
+    // The planner underestimates how many runs have a scenario, and would read and sort all runs of a project instead of
+    // its latest ones in the order of an index: 400 ms instead of 3 ms for 200 of 10,000 runs.
+    case reading = """
+      ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL cursor_tuple_fraction = 1; SET LOCAL enable_sort = off;
+      SET LOCAL max_parallel_workers_per_gather = 0
+      """
     case writing = "ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 60000"
   }
 
@@ -168,7 +173,7 @@ final class PostgreSQLHistory: HistoryStore, @unchecked Sendable {
       try connection.run("COMMIT")
       return value
     } catch {
-      if !connection.isLost { try connection.run("ROLLBACK") }
+      if !connection.isLost { _ = try? connection.run("ROLLBACK") }
       throw error
     }
   }

@@ -133,7 +133,7 @@ final class PostgreSQLReader: HistoryReader {
       LEFT JOIN value AS branch
         ON branch.project_id = run.project_id AND branch.kind = 'branch' AND branch.id = run.branch_id
       WHERE run.project_id = \(project) AND \(conditions.joined(separator: " AND "))
-      ORDER BY run.started_at DESC, run.identifier DESC, scenario.id DESC
+      ORDER BY run.started_at DESC, run.identifier DESC
       \(selection.latest.map { "LIMIT \(max(0, $0))" } ?? "")
       """)
   }

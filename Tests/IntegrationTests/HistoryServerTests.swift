@@ -84,7 +84,7 @@ struct HistoryServerTests {
     }
     #expect(pending(project).count == 2)
     let url = try server().url(server().makeDatabase())
-    #expect(try check(project, at: url).errors.contains("added 2 earlier runs to the history that had waited"))
+    #expect(try check(project, at: url).errors.contains("added 2 pending runs to the history"))
     #expect(pending(project).isEmpty)
     #expect(try history("export", at: url, in: project).output.split(separator: "\n").count == 3)
   }

@@ -24,7 +24,6 @@ struct hw_pq_option {
 enum { HW_PQ_CONNECTION_OK = 0, HW_PQ_CONNECTION_BAD = 1 };
 enum { HW_PQ_POLLING_FAILED = 0, HW_PQ_POLLING_READING = 1, HW_PQ_POLLING_WRITING = 2, HW_PQ_POLLING_OK = 3 };
 enum { HW_PQ_COMMAND_OK = 1, HW_PQ_TUPLES_OK = 2 };
-enum { HW_PQ_IDLE = 0 };
 /// The field of an error with its code (`PG_DIAG_SQLSTATE`), and the message without its severity.
 enum { HW_PQ_SQLSTATE = 'C', HW_PQ_PRIMARY_MESSAGE = 'M' };
 
@@ -35,12 +34,10 @@ struct hw_pq {
   struct hw_pq_option *_Nullable (*_Nonnull conninfoParse)(const char *_Nonnull url, char *_Nullable *_Nullable error);
   struct hw_pq_option *_Nullable (*_Nonnull conndefaults)(void);
   void (*_Nonnull conninfoFree)(struct hw_pq_option *_Nullable options);
-  void (*_Nonnull freemem)(void *_Nullable memory);
   PGconn *_Nullable (*_Nonnull connectStartParams)(
     const char *_Nullable const *_Nonnull keywords, const char *_Nullable const *_Nonnull values, int expandName);
   int (*_Nonnull connectPoll)(PGconn *_Nonnull);
   int (*_Nonnull status)(const PGconn *_Nonnull);
-  int (*_Nonnull transactionStatus)(const PGconn *_Nonnull);
   int (*_Nonnull socket)(const PGconn *_Nonnull);
   char *_Nullable (*_Nonnull errorMessage)(const PGconn *_Nonnull);
   int (*_Nonnull setnonblocking)(PGconn *_Nonnull, int isNonblocking);

@@ -115,7 +115,7 @@ struct CheckHistory {
     if querying({ history throws(HistoryError) in try history.append(runs) }) != nil {
       pending.remove(waiting)
       if !waiting.isEmpty {
-        invocation.console.note("added \(Console.count(waiting.count, "earlier run")) to the history that had waited")
+        invocation.console.note("added \(Console.count(waiting.count, "pending run")) to the history")
       }
       return
     }
