@@ -47,9 +47,11 @@ struct InterruptTests {
     ),
   ]
 
+  static let signals: [(number: Int32, code: Int32)] = [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 143)]
+
   @Test(
     "After a signal at any stage the teardown has run, and no process and no changed file is left",
-    arguments: stages, [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 143)] as [(Int32, Int32)]
+    arguments: zip(stages, stages.indices.map { signals[$0 % signals.count] })
   )
   func interrupt(stage: Stage, by signal: (number: Int32, code: Int32)) throws {
     let harness = try ScenarioHarness("target: {command: [sleep, \"0.2\"]}")
