@@ -24,16 +24,10 @@ package struct Bisect {
   ///   a scenario fails at an end.
   /// - Throws: `DiagnosticError` for bad input, or if an end cannot be built.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    try invocation.prepareMeasuring()
-    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
-    let scenarios = try Selection(words: selection).scenarios(of: project)
+    let studied = try StudiedProject(options, selecting: selection, in: invocation)
+    defer { withExtendedLifetime(studied) {} }
+    let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     let range = try CommitRange(from: good, to: bad, in: project.root)
-    try options.refuseNames(of: project.scenarios)
-    try options.prepareReports(in: invocation)
-    let artifacts = ArtifactsFolder(path: project.artifacts)
-    try artifacts.prepare()
-    let lock = try artifacts.lock()
-    defer { withExtendedLifetime(lock) {} }
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
     var bisectRun = BisectRun(

@@ -23,14 +23,9 @@ package struct Noise {
   /// - Returns: `pass`, or `failed` or `inconclusive` if a scenario failed or has no values.
   /// - Throws: `DiagnosticError` for bad input.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    try invocation.prepareMeasuring()
-    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
-    let scenarios = try Selection(words: selection).scenarios(of: project)
-    let artifacts = ArtifactsFolder(path: project.artifacts)
-    try artifacts.prepare()
-    try options.prepareReports(in: invocation)
-    let lock = try artifacts.lock()
-    defer { withExtendedLifetime(lock) {} }
+    let studied = try StudiedProject(options, selecting: selection, in: invocation)
+    defer { withExtendedLifetime(studied) {} }
+    let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
     var round = NoiseRound(

@@ -18,23 +18,17 @@ package struct SelfCheck {
   ///   `inconclusive`.
   /// - Throws: `DiagnosticError` for bad input.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    try invocation.prepareMeasuring()
-    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
-    let scenarios = try Selection(words: selection).scenarios(of: project)
-    if !amount.isZero {
+    let studied = try StudiedProject(options, selecting: selection, in: invocation) { scenarios in
+      if amount.isZero { return }
       try scenarios.requireTracing(by: invocation.measurer, because: "selfcheck injects memory with")
     }
-    try options.refuseNames(of: project.scenarios)
-    try options.prepareReports(in: invocation)
-    let artifacts = ArtifactsFolder(path: project.artifacts)
-    try artifacts.prepare()
-    let lock = try artifacts.lock()
-    defer { withExtendedLifetime(lock) {} }
+    defer { withExtendedLifetime(studied) {} }
+    let (project, artifacts) = (studied.project, studied.artifacts)
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
     var selfCheckRun = SelfCheckRun(amount, rule: project.environment, artifacts.selfCheck, invocation)
     defer { invocation.console.endProgress() }
-    guard let checks = try selfCheckRun.checks(of: scenarios), !invocation.isInterrupted else {
+    guard let checks = try selfCheckRun.checks(of: studied.scenarios), !invocation.isInterrupted else {
       return invocation.interruptedExit()
     }
     run.duration = ContinuousClock.now - begin
