@@ -178,7 +178,10 @@ struct ScenarioReader {
   private func limitRule(_ value: YAMLValue) -> LimitRule?? {
     if value.scalar == "off" { return .some(nil) }
     let example = "limit: {survives: 64MiB}"
-    guard let fields = Fields(value, of: "`limit`", known: ["survives"], example: example, in: context) else {
+    guard
+      let fields = Fields(
+        value, of: "`limit`", known: ["survives"], short: "survives", example: example, in: context)
+    else {
       return nil
     }
     if !fields.mentions("survives") {

@@ -86,7 +86,7 @@ struct ScenarioReaderTests {
     #expect(try scenario(Self.target + limit).limit == LimitRule(survives: .mebibytes(64)))
     #expect(try scenario(Self.target + "limit: off").limit == nil)
     for bad in [
-      "limit: 64MiB", "limit: {}", "limit: {survives: 0B}", "limit: {survive: 1MiB}", limit + "memory-limit: 63MiB",
+      "limit: 64 cats", "limit: {}", "limit: {survives: 0B}", "limit: {survive: 1MiB}", limit + "memory-limit: 63MiB",
     ] {
       #expect(throws: ProjectError.self, "\(bad)") { try scenario(Self.target + bad) }
     }
@@ -149,7 +149,7 @@ struct ScenarioReaderTests {
     arguments: [
       ("setup: mkdir x", "setup: [mkdir x]"), ("stop: INT", "stop: {signal: INT}"), ("expect: 3", "expect: {exit: 3}"),
       ("expect: [0, 3]", "expect: {exit: [0, 3]}"), ("tags: server", "tags: [server]"),
-      ("steps: [settle: 5min]", "steps: [{settle: {within: 300s}}]"),
+      ("limit: 64MiB", "limit: {survives: 64MiB}"), ("steps: [settle: 5min]", "steps: [{settle: {within: 300s}}]"),
       ("steps: [expect: x]", "steps: [{expect: {output: x}}]"),
       ("steps: [run: [x, y]]", "steps: [{run: {command: [x, y]}}]"),
       ("steps: [http: 'http://h/']", "steps: [{http: {url: 'http://h/'}}]"),
@@ -158,6 +158,7 @@ struct ScenarioReaderTests {
   func shorthand(short: String, long: String) throws {
     let (one, other) = (try scenario(Self.target + short), try scenario(Self.target + long))
     #expect(one.setup == other.setup && one.stop == other.stop && one.expect == other.expect && one.tags == other.tags)
+    #expect(one.limit == other.limit)
     #expect(one.steps.map(\.action) == other.steps.map(\.action))
   }
 

@@ -18,16 +18,18 @@ struct FileRunStoreTests {
     return PriorRun(record)
   }
 
-  /// Loads the record; retries because a child of another test inherits the lock until it calls exec.
-  private func loadWhenUnlocked(_ store: FileRunStore) throws -> PriorRun? {
+  /// Loads the record with a new store; retries because a child of another test inherits the lock until it calls exec.
+  ///
+  /// A store that found the lock held keeps another file, in which there is no earlier run.
+  private func loadWhenUnlocked(_ path: String, _ instance: String) throws -> PriorRun? {
     for _ in 0..<6000 {
       do {
-        return try store.load()
+        return try FileRunStore(folder: path, instance: instance).load()
       } catch RunStoreError.heldByAnotherProcess {
         usleep(10_000)
       }
     }
-    return try store.load()
+    return try FileRunStore(folder: path, instance: instance).load()
   }
 
   @Test("A process loads what the previous one saved, and only one at a time can lock the record")
@@ -41,7 +43,7 @@ struct FileRunStoreTests {
       #expect(throws: RunStoreError.heldByAnotherProcess) { try FileRunStore(folder: path, instance: "a").load() }
       #expect(try FileRunStore(folder: path, instance: "b").load() == nil)
     }
-    #expect(try loadWhenUnlocked(FileRunStore(folder: path, instance: "a"))?.appVersion == "2")
+    #expect(try loadWhenUnlocked(path, "a")?.appVersion == "2")
   }
 
   @Test("The path is the same for each start, and no name leads out of the folder")
