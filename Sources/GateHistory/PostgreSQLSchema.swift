@@ -5,9 +5,9 @@ import GateCore
 /// The tables of a database, in the schema `highwater`.
 ///
 /// Rows and their columns mean the same as in a SQLite file (``SQLiteSchema``), with these differences. A database has
-/// several projects. The ID of a scenario run counts within its run. The values that many rows refer to are in one table, `value`. The metrics of a scenario run are in
-/// one column (``MetricsColumn``). The table `scenario`, which has most of the data, is partitioned by year; a row whose
-/// year has no partition is in `scenario_other`.
+/// several projects. The ID of a scenario run counts within its run. The values that many rows refer to are in one table,
+/// `value`. The metrics of a scenario run are in one column (``MetricsColumn``). The table `scenario`, which has most of
+/// the data, is partitioned by year; a row whose year has no partition is in `scenario_other`.
 ///
 /// IDs of projects and values are hashes of their content (``StoredHash``): they are known without a query, and equal
 /// for all writers. Values are never deleted, so nothing can refer to a missing one.
