@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The files that users copy: examples, README and articles.
+/// The files that users copy: examples, README and articles. Examples run one after the other, beside the recipes.
 @Suite("Examples and documentation", .serialized)
 struct ExampleTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -17,37 +17,6 @@ struct ExampleTests {
   )
   func example(name: String) throws {
     try Example(name, repetitions: 2).passesAgainstItself()
-  }
-
-  /// Three repetitions, so that one outlier does not decide; a leak of 8 KiB per request is 1 MiB a minute at two requests
-  /// a second.
-  @Test(
-    "Each recipe for a garbage-collected runtime passes unchanged, and catches a doubled cache and a leak",
-    .endsHangs,
-    arguments: [("node", "160"), ("java", "640"), ("go", "640"), ("python-service", "640")]
-  )
-  func recipe(name: String, doubledCache: String) throws {
-    let example = try Example(name, repetitions: 3)
-    try example.passesAgainstItself()
-    for fault in [["CACHE": doubledCache], ["LEAK": "8192"]] {
-      let outcome = try example.check(fault)
-      #expect(outcome.code == 1 && outcome.output.contains("value.live_heap rose by"), "\(outcome.output)")
-    }
-  }
-
-  /// Not at the same time as the recipes: pages that another process maps cannot be renewed (`PageCache`).
-  @Test(
-    "`noise` recognises the runtimes with a recipe by the files of the program",
-    arguments: [
-      ("[node, -e, \"0\"]", "node"), ("[java, -version]", "java"), ("[go, version]", "go"),
-      ("[python3, -c, pass]", "python"), ("[sqlite3, -version]", nil),
-    ])
-  func runtime(command: String, expected: String?) throws {
-    let harness = try ScenarioHarness("target: {command: \(command)}")
-    let outcome = try harness.run(["noise", "--as-is", "--repetitions", "5", "--json", "noise.json"])
-    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    let study = try harness.project.read("noise.json")
-    #expect(study.firstMatch(of: #/"runtime" : "(\w+)"/#).map { String($0.1) } == expected, "\(study)")
   }
 
   @Test("The project files in the README and the articles are valid")
@@ -79,6 +48,41 @@ struct ExampleTests {
     for code in ["0 | pass", "1 | regression", "2 | usage", "3 | failed", "4 | inconclusive", "5 | no-baseline"] {
       #expect(text.contains("| \(code) |"))
     }
+  }
+}
+
+/// The project files that users copy for garbage-collected runtimes.
+@Suite("Recipes", .serialized)
+struct RecipeTests {
+  /// Three repetitions, so that one outlier does not decide; a leak of 8 KiB per request is 1 MiB a minute at two requests
+  /// a second.
+  @Test(
+    "Each recipe for a garbage-collected runtime passes unchanged, and catches a doubled cache and a leak",
+    .endsHangs,
+    arguments: [("node", "160"), ("java", "640"), ("go", "640"), ("python-service", "640")]
+  )
+  func recipe(name: String, doubledCache: String) throws {
+    let example = try Example(name, repetitions: 3)
+    try example.passesAgainstItself()
+    for fault in [["CACHE": doubledCache], ["LEAK": "8192"]] {
+      let outcome = try example.check(fault)
+      #expect(outcome.code == 1 && outcome.output.contains("value.live_heap rose by"), "\(outcome.output)")
+    }
+  }
+
+  /// Not at the same time as the recipes: pages that another process maps cannot be renewed (`PageCache`).
+  @Test(
+    "`noise` recognises the runtimes with a recipe by the files of the program",
+    arguments: [
+      ("[node, -e, \"0\"]", "node"), ("[java, -version]", "java"), ("[go, version]", "go"),
+      ("[python3, -c, pass]", "python"), ("[sqlite3, -version]", nil),
+    ])
+  func runtime(command: String, expected: String?) throws {
+    let harness = try ScenarioHarness("target: {command: \(command)}")
+    let outcome = try harness.run(["noise", "--as-is", "--repetitions", "5", "--json", "noise.json"])
+    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    let study = try harness.project.read("noise.json")
+    #expect(study.firstMatch(of: #/"runtime" : "(\w+)"/#).map { String($0.1) } == expected, "\(study)")
   }
 }
 
