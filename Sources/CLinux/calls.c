@@ -172,30 +172,30 @@ int hw_may_trace(void) {
   return exit_code_of(pid);
 }
 
-/// Forks a process that joins the cgroup: 0, or an errno. Writing `0` moves the writer itself.
-static int try_joining(const char *procs) {
+/// Forks a process that joins the cgroup: 0, or an errno.
+static int try_joining(const char *folder) {
   pid_t pid = hw_fork_blocking_signals();
   if (pid < 0) return errno;
-  if (pid == 0) _exit(hw_write_text(procs, "0") == 0 ? 0 : errno);
+  if (pid == 0) _exit(hw_join_folder(folder, 0) == 0 ? 0 : errno);
   return exit_code_of(pid);
 }
 
 /// The child of `hw_try_cgroup`. A process may remain in the cgroup for a moment after it is reaped.
-static _Noreturn void try_and_remove(const char *folder, const char *needed, const char *procs) {
+static _Noreturn void try_and_remove(const char *folder, const char *needed) {
   // Not reached by signals to the runner's process group.
   setsid();
   if (mkdir(folder, 0755) != 0) _exit(errno);
-  int code = access(needed, F_OK) == 0 ? try_joining(procs) : HW_FILE_MISSING;
+  int code = access(needed, F_OK) == 0 ? try_joining(folder) : HW_FILE_MISSING;
   for (int turn = 0; turn < 400 && rmdir(folder) != 0 && errno == EBUSY; turn++) {
     nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
   }
   _exit(code);
 }
 
-int hw_try_cgroup(const char *folder, const char *needed, const char *procs) {
+int hw_try_cgroup(const char *folder, const char *needed) {
   pid_t pid = hw_fork_blocking_signals();
   if (pid < 0) return errno;
-  if (pid == 0) try_and_remove(folder, needed, procs);
+  if (pid == 0) try_and_remove(folder, needed);
   return exit_code_of(pid);
 }
 

@@ -38,6 +38,8 @@ struct hw_start {
   pid_t supervisor;
   /// The child waits until this is readable.
   int gate;
+  /// Whether the child was created in the v2 cgroup that it is to join.
+  int is_in_v2;
   /// 0 if the program was executed; else the stage that failed, and the errno.
   volatile int stage;
   volatile int code;
@@ -62,8 +64,15 @@ int hw_write_text(const char *path, const char *text);
 /// Creates the cgroup and writes its settings; 0, or -1 and errno.
 int hw_make_cgroup(const struct hw_cgroup *cgroup);
 
-/// Moves the calling process into the cgroup; 0, or -1 and errno.
-int hw_join_cgroup(const struct hw_cgroup *cgroup);
+/// Moves the calling process, which has one thread, into the folder of a cgroup, unless it is in one of v2 already; 0, or
+/// -1 and errno.
+int hw_join_folder(const char *path, int is_in_v2);
+
+/// The same for all folders that a program joins.
+int hw_join_cgroup(const struct hw_cgroup *cgroup, int is_in_v2);
+
+/// Opens the folder of the v2 hierarchy that a program joins; -1 if there is none.
+int hw_open_v2_cgroup(const struct hw_cgroup *cgroup);
 
 /// Removes the cgroup; retries, because a process may remain in it for a moment after it is reaped.
 void hw_remove_cgroup(const struct hw_cgroup *cgroup);

@@ -93,8 +93,8 @@ struct hw_record {
 /// A cgroup that a supervisor creates and removes. Each list ends with a null pointer.
 struct hw_cgroup {
   char *_Nullable const *_Nonnull folders;
-  /// The files that a process writes to in order to join: those of the folders, and of cgroups that exist already.
-  char *_Nullable const *_Nonnull members;
+  /// What the program joins: these folders, and cgroups that exist already; at most one of the v2 hierarchy.
+  char *_Nullable const *_Nonnull joined;
   /// Alternating files and texts, written after the folders are created.
   char *_Nullable const *_Nonnull settings;
   /// Alternating files and texts, written before each round of kills.
@@ -262,7 +262,7 @@ void hw_reap(pid_t pid);
 /// A child does this, so that the cgroup is removed even if the caller or its process group gets SIGKILL.
 ///
 /// C, because the child runs between fork and exit.
-int hw_try_cgroup(const char *_Nonnull folder, const char *_Nonnull needed, const char *_Nonnull procs);
+int hw_try_cgroup(const char *_Nonnull folder, const char *_Nonnull needed);
 
 /// The cgroup below a v2 cgroup that takes its processes.
 #define HW_LEAF "highwater-runner"

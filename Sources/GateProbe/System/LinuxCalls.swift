@@ -64,7 +64,7 @@ extension LinuxCalls {
         ballast: plan.ballast,
         cgroup: hw_cgroup(
           folders: memory.list(plan.cgroupFolders),
-          members: memory.list((plan.cgroupFolders + plan.joinedFolders).map { "\($0)/cgroup.procs" }),
+          joined: memory.list(plan.cgroupFolders + plan.joinedFolders),
           settings: memory.list(plan.cgroupSettings),
           before_killing: memory.list(plan.beforeKilling)
         ),
@@ -360,7 +360,7 @@ extension LinuxCalls {
   ///
   /// - Returns: 0, or the error number; -1 if the cgroup lacks the file.
   static func tryCgroup(at path: String, needing file: String) -> Int32 {
-    let code = hw_try_cgroup(path, "\(path)/\(file)", "\(path)/cgroup.procs")
+    let code = hw_try_cgroup(path, "\(path)/\(file)")
     return code == HW_FILE_MISSING ? -1 : code
   }
 

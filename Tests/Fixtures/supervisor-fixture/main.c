@@ -25,7 +25,7 @@ static void *start(void *script, int is_traced) {
     .lock = -1,
     .fixed_addresses = hw_can_fix_addresses(),
     .traced = is_traced,
-    .cgroup = {.folders = none, .members = none, .settings = none, .before_killing = none},
+    .cgroup = {.folders = none, .joined = none, .settings = none, .before_killing = none},
     .mappings = -1,
     .profile = -1,
   };
