@@ -16,8 +16,7 @@ package struct History: Sendable {
     (self.store, self.path, self.unusableFile) = (store, path, unusableFile)
   }
 
-  /// Closes the file, if the history is one.
-  func closeFile() { (store as? SQLiteHistory)?.close() }
+  func close() { store.close() }
 
   private func reading<Value>(_ body: (any HistoryReader) throws -> Value) throws(HistoryError) -> Value {
     do {
@@ -46,6 +45,9 @@ protocol HistoryStore: Sendable {
 
   /// Removes all runs but these; returns how many.
   func prune(keeping retention: History.Retention) throws -> Int
+
+  /// Closes the file, if there is one, before another takes its place.
+  func close()
 }
 
 /// Reads a history within one transaction.

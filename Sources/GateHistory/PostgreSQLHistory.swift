@@ -111,6 +111,9 @@ final class PostgreSQLHistory: HistoryStore, @unchecked Sendable {
     }
   }
 
+  /// The connection ends with this object.
+  func close() {}
+
   /// Creates the partitions of these runs' years.
   ///
   /// A role that may not create tables adds to the partition for all other years, and so does everyone once that has

@@ -194,7 +194,7 @@ final class PostgreSQLReader: HistoryReader {
   }
 
   func histories(of scenarios: Range<Int>, in index: TrendIndex) throws -> [ScenarioHistory] {
-    var builder = ScenarioHistoryBuilder(scenarios, of: index)
+    var builder = ScenarioHistoryBuilder<String>(scenarios, of: index)
     let isAll = scenarios.count == index.scenarios.count
     let condition = isAll ? "" : "AND name_id = ANY (\(Self.array(index.scenarios[scenarios].map(\.id))))"
     let query = """
@@ -205,7 +205,9 @@ final class PostgreSQLReader: HistoryReader {
         let scenario = try StoredScenario(row)
         guard let place = builder.add(scenario, tags: try tags.tags(scenario.tags)) else { return }
         try row.withBytes(StoredScenario.columnCount) { text in
-          try MetricsColumn.decode(text) { builder.add($1, named: $0, at: place) }
+          try MetricsColumn.decode(text) { name, metric in
+            builder.add(metric, of: name, at: place) { StoredMetricName(text: name) }
+          }
         }
       }
     }

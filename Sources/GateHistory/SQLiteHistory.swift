@@ -143,7 +143,7 @@ extension History {
   ///
   /// This value must not be used any more: SQLite would associate the files beside the new database with the old one.
   package func replacingDamagedFile(at now: Date) throws(HistoryError) -> History {
-    closeFile()
+    close()
     let file = HistoryFile(path: path)
     return try file.withLock { () throws(HistoryError) in
       let unusable = try file.moveAside(at: now)

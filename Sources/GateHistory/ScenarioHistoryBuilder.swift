@@ -1,13 +1,15 @@
 import GateCore
 
-/// Builds the histories of scenarios from rows whose metrics are with them.
-struct ScenarioHistoryBuilder {
+/// Builds the histories of scenarios from stored rows, in any order, with the keys by which the store names metrics.
+struct ScenarioHistoryBuilder<MetricKey: Hashable> {
+  typealias Place = (history: Int, run: Int)
+
   private let index: TrendIndex
   /// By ID of the scenario's name: the index of its history.
   private let numbers: [Int64: Int]
   private var parts: [ScenarioHistory]
   /// By metric: its column in each history.
-  private var columns: [[String: Int]]
+  private var columns: [[MetricKey: Int]]
 
   init(_ scenarios: Range<Int>, of index: TrendIndex) {
     self.index = index
@@ -17,23 +19,27 @@ struct ScenarioHistoryBuilder {
   }
 
   /// Adds a run of a scenario; returns the history and the run in it, or nil if it belongs to none.
-  mutating func add(_ scenario: StoredScenario, tags: [String]) -> (history: Int, run: Int)? {
+  mutating func add(_ scenario: StoredScenario, tags: [String]) -> Place? {
     guard let number = numbers[scenario.name], let run = index.run(of: scenario, tags: tags) else { return nil }
     parts[number].runs.append(run)
     return (number, parts[number].runs.count - 1)
   }
 
-  mutating func add(_ metric: StoredMetric, named text: String, at place: (history: Int, run: Int)) {
+  /// Adds a metric of a run; its name is asked for once in each history.
+  mutating func add(
+    _ metric: StoredMetric, of key: MetricKey, at place: Place, named name: () throws -> StoredMetricName
+  ) rethrows {
     guard let point = metric.point else { return }
-    let column = columns[place.history][text] ?? addColumn(text, to: place.history)
+    let column = try columns[place.history][key] ?? addColumn(of: key, try name(), to: place.history)
     parts[place.history].columns[column].set(point, at: place.run)
   }
 
-  private mutating func addColumn(_ text: String, to history: Int) -> Int {
-    let (name, number) = (StoredMetricName(text: text), parts[history].columns.count)
+  private mutating func addColumn(of key: MetricKey, _ name: StoredMetricName, to history: Int) -> Int {
+    let number = parts[history].columns.count
     parts[history].columns.append(
-      ScenarioHistory.Column(metric: name.metric, reportedUnit: name.reportedUnit, count: 0))
-    columns[history][text] = number
+      ScenarioHistory.Column(
+        metric: name.metric, reportedUnit: name.reportedUnit, count: parts[history].runs.count))
+    columns[history][key] = number
     return number
   }
 

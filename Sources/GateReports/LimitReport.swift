@@ -10,7 +10,7 @@ package enum LimitReport {
     }
     if context.exitCode != .pass {
       page.gap()
-      page.line("\(Tool.name): " + style.painted(context.exitCode.name, .bad))
+      page.closing(context.exitCode.name, .bad)
     }
     return page.text
   }

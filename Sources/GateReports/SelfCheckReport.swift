@@ -9,7 +9,7 @@ package enum SelfCheckReport {
     }
     let passed = result.checks.count { $0.verdict == .pass }
     let answer = "the gate works in \(passed) of \(Format.count(result.checks.count, "scenario"))"
-    page.line("\(Tool.name): " + style.painted(answer, result.verdict.tone))
+    page.closing(answer, result.verdict.tone)
     return page.text
   }
 }

@@ -23,9 +23,6 @@ struct BisectCommand: UseCaseCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Scenarios to search with.", valueName: "name"))
-  var names: [String] = []
-
   @Option(help: ArgumentHelp("A commit at which memory is as it should be.", valueName: "revision"))
   var good: String
 
@@ -48,21 +45,13 @@ struct BisectCommand: UseCaseCommand {
 
   @OptionGroup var repetitions: RepetitionsOption
 
-  @Option(
-    help: ArgumentHelp("Also write the answer as JSON here; - is standard output.", valueName: "file"),
-    completion: .file())
-  var json: String?
-
-  @OptionGroup var project: ProjectOptions
-  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var study: StudyOptions
   @OptionGroup var console: ConsoleOptions
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var bisect = Bisect(good: good)
-    bisect.options = project.shared
-    bisect.options.environment = environment.name
-    bisect.options.json = json
-    bisect.selection = names
+    bisect.options = study.shared
+    bisect.selection = study.names
     bisect.bad = bad
     (bisect.search.build, bisect.search.metric, bisect.search.restarts) = (build, metric, restart)
     bisect.search.repetitions = repetitions.count

@@ -23,24 +23,13 @@ struct LimitCommand: UseCaseCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
-  var names: [String] = []
-
-  @Option(
-    help: ArgumentHelp("Also write the answers as JSON here; - is standard output.", valueName: "file"),
-    completion: .file())
-  var json: String?
-
-  @OptionGroup var project: ProjectOptions
-  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var study: StudyOptions
   @OptionGroup var console: ConsoleOptions
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var limit = Limit()
-    limit.options = project.shared
-    limit.options.environment = environment.name
-    limit.options.json = json
-    limit.selection = names
+    limit.options = study.shared
+    limit.selection = study.names
     return try limit.run(in: invocation)
   }
 }

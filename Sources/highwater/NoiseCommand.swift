@@ -20,9 +20,6 @@ struct NoiseCommand: UseCaseCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
-  var names: [String] = []
-
   @Option(
     help: ArgumentHelp(
       "The number of repetitions of each scenario; other settings get half as many, at least 5.", valueName: "n"))
@@ -31,13 +28,7 @@ struct NoiseCommand: UseCaseCommand {
   @Flag(help: "Do not try other settings.")
   var asIs = false
 
-  @Option(
-    help: ArgumentHelp("Also write the study as JSON here; - is standard output.", valueName: "file"),
-    completion: .file())
-  var json: String?
-
-  @OptionGroup var project: ProjectOptions
-  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var study: StudyOptions
   @OptionGroup var console: ConsoleOptions
 
   func validate() throws {
@@ -48,10 +39,8 @@ struct NoiseCommand: UseCaseCommand {
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var noise = Noise()
-    noise.options = project.shared
-    noise.options.environment = environment.name
-    noise.options.json = json
-    noise.selection = names
+    noise.options = study.shared
+    noise.selection = study.names
     noise.repetitions = repetitions
     noise.triesVariants = !asIs
     return try noise.run(in: invocation)

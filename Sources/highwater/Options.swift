@@ -73,6 +73,27 @@ struct EnvironmentOption: ParsableArguments {
   }
 }
 
+/// What the commands share that measure scenarios without judging them: the scenarios, and the files of the study.
+struct StudyOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
+  var names: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Also write the findings as JSON here; - is standard output.", valueName: "file"),
+    completion: .file())
+  var json: String?
+
+  @OptionGroup var project: ProjectOptions
+  @OptionGroup var environment: EnvironmentOption
+
+  var shared: SharedOptions {
+    var options = project.shared
+    options.environment = environment.name
+    options.json = json
+    return options
+  }
+}
+
 /// The paths of a result's files.
 struct ResultOptions: ParsableArguments {
   @Option(

@@ -20,30 +20,19 @@ struct SelfCheckCommand: UseCaseCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Scenarios to run.", valueName: "name"))
-  var names: [String] = []
-
   @Option(
     help: ArgumentHelp(
       "How much memory to inject: a share of the unchanged peak such as 5%, a size such as 2MiB, or 0.",
       valueName: "amount"))
   var inject = InjectedAmount.share(Percent(5))
 
-  @Option(
-    help: ArgumentHelp("Also write the outcome as JSON here; - is standard output.", valueName: "file"),
-    completion: .file())
-  var json: String?
-
-  @OptionGroup var project: ProjectOptions
-  @OptionGroup var environment: EnvironmentOption
+  @OptionGroup var study: StudyOptions
   @OptionGroup var console: ConsoleOptions
 
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var selfCheck = SelfCheck()
-    selfCheck.options = project.shared
-    selfCheck.options.environment = environment.name
-    selfCheck.options.json = json
-    selfCheck.selection = names
+    selfCheck.options = study.shared
+    selfCheck.selection = study.names
     selfCheck.amount = inject
     return try selfCheck.run(in: invocation)
   }

@@ -24,7 +24,7 @@ package struct TimeUse: Sendable, Hashable, Codable {
 
   package init() {}
 
-  package var total: Duration { commands + readiness + settling + waiting + target + overhead }
+  package var total: Duration { Self.parts.reduce(.zero) { $0 + self[keyPath: $1] } }
 
   package static func += (sum: inout Self, other: Self) {
     for part in parts { sum[keyPath: part] += other[keyPath: part] }

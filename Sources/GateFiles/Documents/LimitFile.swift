@@ -6,20 +6,9 @@ package enum LimitFile {
   package static func encode(
     _ result: LimitResult, words: FileWords, text: (LimitedRun) -> String
   ) -> [UInt8] {
-    JSON.encode(WithSchema(schema: .limit, content: LimitDocument(result, words, text)), .pretty)
-  }
-}
-
-private struct LimitDocument: Encodable {
-  let tool = Tool.fields
-  let run: RunInfo
-  let verdict: Verdict
-  let exitCode: Int32
-  let scenarios: [Study]
-
-  init(_ result: LimitResult, _ words: FileWords, _ text: (LimitedRun) -> String) {
-    (run, verdict, exitCode) = (result.run, result.verdict, result.verdict.exitCode.rawValue)
-    scenarios = result.studies.map { Study($0, words, text) }
+    StudyDocument(
+      run: result.run, verdict: result.verdict, scenarios: result.studies.map { Study($0, words, text) }
+    ).encoded(as: .limit)
   }
 }
 

@@ -6,20 +6,8 @@ package enum NoiseFile {
   ///
   /// Amounts of memory are rounded to whole bytes; unknown values are left out.
   package static func encode(_ result: NoiseResult, words: FileWords) -> [UInt8] {
-    JSON.encode(WithSchema(schema: .noise, content: NoiseDocument(result, words)), .pretty)
-  }
-}
-
-private struct NoiseDocument: Encodable {
-  let tool = Tool.fields
-  let run: RunInfo
-  let verdict: Verdict
-  let exitCode: Int32
-  let scenarios: [Study]
-
-  init(_ result: NoiseResult, _ words: FileWords) {
-    (run, verdict, exitCode) = (result.run, result.verdict, result.verdict.exitCode.rawValue)
-    scenarios = result.studies.map { Study($0, words) }
+    StudyDocument(run: result.run, verdict: result.verdict, scenarios: result.studies.map { Study($0, words) })
+      .encoded(as: .noise)
   }
 }
 

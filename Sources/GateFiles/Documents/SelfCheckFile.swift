@@ -3,20 +3,8 @@ package import GateCore
 /// Self-checks as JSON (`highwater.selfcheck/1`), for other programs; not read by this one.
 package enum SelfCheckFile {
   package static func encode(_ result: SelfCheckResult, words: FileWords) -> [UInt8] {
-    JSON.encode(WithSchema(schema: .selfCheck, content: SelfCheckDocument(result, words)), .pretty)
-  }
-}
-
-private struct SelfCheckDocument: Encodable {
-  let tool = Tool.fields
-  let run: RunInfo
-  let verdict: Verdict
-  let exitCode: Int32
-  let scenarios: [Check]
-
-  init(_ result: SelfCheckResult, _ words: FileWords) {
-    (run, verdict, exitCode) = (result.run, result.verdict, result.verdict.exitCode.rawValue)
-    scenarios = result.checks.map { Check($0, words) }
+    StudyDocument(run: result.run, verdict: result.verdict, scenarios: result.checks.map { Check($0, words) })
+      .encoded(as: .selfCheck)
   }
 }
 

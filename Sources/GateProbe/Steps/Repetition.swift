@@ -86,12 +86,12 @@ final class Repetition {
   }
 
   /// Adds the time of the body to a part of the repetition's time.
-  func timed<Failure: Error>(
-    _ part: WritableKeyPath<TimeUse, Duration>, _ body: () throws(Failure) -> Void
-  ) throws(Failure) {
+  func timed<Value, Failure: Error>(
+    _ part: WritableKeyPath<TimeUse, Duration>, _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
     let begin = MonotonicTime.now()
     defer { times[keyPath: part] += .now() - begin }
-    try body()
+    return try body()
   }
 
   private func startListening() throws(StepAborted) {
@@ -99,8 +99,7 @@ final class Repetition {
   }
 
   private func tearDown(after recording: inout Recording) {
-    var failure: Failure?
-    timed(\.commands) { failure = runTeardown() }
+    let failure = timed(\.commands) { runTeardown() }
     if recording.failure == nil { recording.failure = failure }
     for processTree in backgroundTrees { noteUnkillable(processTree.killAll()) }
     backgroundTrees = []

@@ -9,8 +9,7 @@ package enum BisectReport {
       if context.detail != .quiet { page.gap() }
     }
     if context.detail != .quiet { write(result, to: &page) }
-    let tone: Tone = result.exitCode == .pass ? .good : .unsure
-    page.line("\(Tool.name): " + style.painted(result.exitCode.name, tone))
+    page.closing(result.exitCode.name, result.exitCode == .pass ? .good : .unsure)
     return page.text
   }
 

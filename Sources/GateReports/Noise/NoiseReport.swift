@@ -17,7 +17,7 @@ package enum NoiseReport {
     }
     if result.verdict.exitCode != .pass {
       page.gap()
-      page.line("\(Tool.name): " + style.painted(context.exitCode.name, .bad))
+      page.closing(context.exitCode.name, .bad)
     }
     return page.text
   }

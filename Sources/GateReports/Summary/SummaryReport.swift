@@ -19,7 +19,7 @@ package enum SummaryReport {
     }
     let verdict = result.verdict
     page.paragraph(summaryLine(result), indent: 0, tone: verdict == .pass ? .good : verdict.tone)
-    page.line("\(Tool.name): " + style.painted(context.exitCode.name, context.exitCode == .pass ? .good : .bad))
+    page.closing(context.exitCode.name, context.exitCode == .pass ? .good : .bad)
     return page.text
   }
 

@@ -1,3 +1,5 @@
+import GateCore
+
 /// The lines of a terminal report while it is written.
 struct TerminalPage {
   let style: TerminalStyle
@@ -15,6 +17,11 @@ struct TerminalPage {
   /// Writes one line of any width.
   mutating func line(_ text: String) {
     lines.append(TerminalText.withPlainSpaces(text))
+  }
+
+  /// Writes the verdict on everything, the last line.
+  mutating func closing(_ text: String, _ tone: Tone) {
+    line("\(Tool.name): " + style.painted(text, tone))
   }
 
   mutating func lines(_ texts: [String]) {

@@ -85,8 +85,8 @@ struct CheckRun {
         return measuredAndShown(plans[index])
       }
     }
-    let shared = plans.indices.filter { jobs == 1 || !plans[$0].scenario.isExclusive }
-    let exclusive = plans.indices.filter { !shared.contains($0) }
+    func isShared(_ index: Int) -> Bool { jobs == 1 || !plans[index].scenario.isExclusive }
+    let (shared, exclusive) = (plans.indices.filter(isShared), plans.indices.filter { !isShared($0) })
     guard let first = measure(shared, on: jobs), let last = measure(exclusive, on: 1) else { return nil }
     return zip(shared + exclusive, first + last).sorted { $0.0 < $1.0 }.map(\.1)
   }

@@ -25,17 +25,14 @@ package struct Explain {
   /// - Returns: `pass`, `failed` if a scenario failed, or the code of an interruption.
   /// - Throws: `DiagnosticError` for bad input, or if targets cannot be profiled here.
   package func run(in invocation: Invocation) throws -> ExitCode {
-    try invocation.prepareMeasuring()
-    let project = try options.loadProject(in: invocation, webhooksNeeded: false)
-    let scenarios = try Selection(words: selection).scenarios(of: project)
-    try checkFiles(for: scenarios)
     let base = try base.map { try readBase(invocation.absolute($0), invocation) }
-    try scenarios.requireTracing(by: invocation.measurer, because: "explain profiles targets with")
-    let artifacts = ArtifactsFolder(path: project.artifacts)
-    try artifacts.prepare()
+    let studied = try StudiedProject(options, selecting: selection, in: invocation) { scenarios in
+      try checkFiles(for: scenarios)
+      try scenarios.requireTracing(by: invocation.measurer, because: "explain profiles targets with")
+    }
+    defer { withExtendedLifetime(studied) {} }
+    let (project, scenarios, artifacts) = (studied.project, studied.scenarios, studied.artifacts)
     for file in files { try SafeFile.prepareToWrite(invocation.absolute(file.path)) }
-    let lock = try artifacts.lock()
-    defer { withExtendedLifetime(lock) {} }
     let build = try against?.build(for: project, log: artifacts.buildLog, invocation)
     var explanations: [Explanation] = []
     defer { invocation.console.endProgress() }

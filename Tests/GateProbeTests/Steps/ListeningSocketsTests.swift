@@ -42,6 +42,7 @@ struct ListeningSocketsTests {
     try? Descriptor.folder(harness.folder).remove("its socket")
     scenario.findsListeners = true
     let recording = try harness.run(scenario)
+    try #require(recording.failure == nil, "\(recording)")
     let port = try #require(Int(recording.outputTail.drop { !$0.isNumber }.prefix { $0.isNumber }))
     let found: [Readiness.Condition] = [
       .tcp(host: "127.0.0.1", port: nil), .tcp(host: "127.0.0.1", port: port), .unix(harness.path("its socket")),
