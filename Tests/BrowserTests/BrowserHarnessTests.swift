@@ -1,7 +1,7 @@
 import Testing
 
 /// Tests that the harness detects the errors that other suites rely on it to detect.
-@Suite("The browser harness", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
+@Suite("The browser harness", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))
 struct BrowserHarnessTests {
   private let page = """
     <!doctype html><meta charset="utf-8"><title>a page</title><style>p { color: black }

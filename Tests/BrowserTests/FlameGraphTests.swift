@@ -3,7 +3,7 @@ import GateCore
 import GateReports
 import Testing
 
-@Suite("The flame graph in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
+@Suite("The flame graph in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))
 struct FlameGraphTests {
   /// A page of a server that leaks in `remember`.
   private func comparison() throws -> ProfileComparison {

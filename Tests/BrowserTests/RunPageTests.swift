@@ -2,7 +2,7 @@ import Foundation
 import GateReports
 import Testing
 
-@Suite("The run page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
+@Suite("The run page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))
 struct RunPageTests {
   private let page = RunPageExample().html
 

@@ -6,7 +6,7 @@ private let screenshotFolder = ProcessInfo.processInfo.environment["HIGHWATER_SC
 
 /// Screenshots of the pages: `HIGHWATER_SCREENSHOTS=FOLDER swift test --filter Screenshots`.
 @Suite(
-  "Screenshots", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)),
+  "Screenshots", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)),
   .enabled(if: screenshotFolder != nil, "HIGHWATER_SCREENSHOTS is not set")
 )
 struct Screenshots {

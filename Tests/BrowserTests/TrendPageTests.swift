@@ -4,7 +4,7 @@ import GateReports
 import Testing
 
 /// Each test also expects no other request and an empty console.
-@Suite("The trend page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(10)))
+@Suite("The trend page in a browser", .serialized, .inBrowser, .needsBrowser, .timeLimit(.minutes(60)))
 struct TrendPageTests {
   static let page = TrendPage.text(TrendExample.trend(scenarios: 10, length: 60))
 

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(
   "Functions of Python", .enabled(if: StackFixture.canReadPython, "requires Python 3.11 to 3.13"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(60)))
 struct PythonTests {
   private let fixture: StackFixture
 

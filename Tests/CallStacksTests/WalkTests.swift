@@ -3,7 +3,7 @@ import Testing
 
 /// The programs of these tests contain instructions of x86_64.
 #if arch(x86_64)
-@Suite("Call stacks of stopped threads", .timeLimit(.minutes(5)))
+@Suite("Call stacks of stopped threads", .timeLimit(.minutes(60)))
 struct WalkTests {
   private let fixture: StackFixture
 

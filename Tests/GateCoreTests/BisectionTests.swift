@@ -64,7 +64,7 @@ struct BisectionTests {
   /// A rise, its noise, the drift and the commits that do not build in percent, and of 40 searches those that must find the
   /// guilty commit.
   private static let cases: [(rise: Double, noise: Double, drift: Double, broken: Int, least: Int)] = [
-    (3, 0.1, 0, 0, 40), (10, 0.1, 0, 0, 40), (3, 0.5, 0, 0, 40), (3, 0.5, 0.005, 0, 39), (10, 3, 0, 0, 37),
+    (3, 0.1, 0, 0, 40), (10, 0.1, 0, 0, 40), (3, 0.5, 0, 0, 40), (3, 0.5, 0.005, 0, 39), (10, 3, 0, 0, 40),
     (10, 0.5, 0.02, 15, 39),
   ]
 
@@ -87,7 +87,8 @@ struct BisectionTests {
       builds.append(found.builds)
     }
     #expect(right >= least, "\(right) of 40")
-    let limit = broken == 0 ? (noise < 1 ? 10 : 14) : 20
+    // A drift makes levels doubtful, which are then measured again.
+    let limit = broken == 0 ? (noise < 1 ? 10 : 14) + (drift > 0 ? 1 : 0) : 20
     #expect(builds.sorted()[38] <= limit, "\(builds.sorted())")
   }
 

@@ -42,7 +42,7 @@ private enum Noisy {
     _ values: [Double],
     metric: MetricName = .peakRSS,
     gate: Gate = .standard,
-    variants: [(change: IsolationChange, values: [Double])] = []
+    variants: [(change: SettingChange, values: [Double])] = []
   ) -> NoiseStudy {
     NoiseStudy(
       of: Given.measurements([metric: values], gate: gate), warmup: 1,
@@ -281,9 +281,11 @@ struct NoiseVariantTests {
   @Test("Candidates are settings that the scenario does not have", arguments: candidates)
   func tried(isolation: Isolation, thp: String, cpus: [Int], texts: [String]) {
     let fingerprint = Given.environment { $0.thp = thp }.fingerprint
-    let changes = IsolationChange.candidates(for: isolation, in: fingerprint, usableCPUs: cpus)
+    let changes = SettingChange.candidates(for: isolation, in: fingerprint, usableCPUs: cpus)
     #expect(changes.map(\.text) == texts)
     #expect(changes.allSatisfy { $0.applied(to: isolation) != isolation })
+    let withJobs = SettingChange.candidates(for: isolation, in: fingerprint, usableCPUs: cpus, jobs: 4)
+    #expect(withJobs.map(\.text) == texts + ["jobs: 4"])
   }
 
   @Test("The quieter of two default metrics is found")

@@ -97,7 +97,8 @@ struct HistoryTests {
   }
 
   @Test(
-    "Concurrent writers, each with its own connection, lose nothing", .timeLimit(.minutes(5)), arguments: Store.allCases
+    "Concurrent writers, each with its own connection, lose nothing", .timeLimit(.minutes(60)),
+    arguments: Store.allCases
   )
   func severalWriters(store: Store) throws {
     let folder = try ScratchFolder(store)

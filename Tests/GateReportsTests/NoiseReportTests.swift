@@ -45,8 +45,8 @@ struct NoiseReportTests {
   }
 
   private static func variants(
-    _ levels: [(change: IsolationChange, peak: Double, factor: Double)]
-  ) -> [(change: IsolationChange, measurements: ScenarioResult)] {
+    _ levels: [(change: SettingChange, peak: Double, factor: Double)]
+  ) -> [(change: SettingChange, measurements: ScenarioResult)] {
     levels.map { change, peak, factor in
       (change, measurements("variant", [.peakRSS: values(peak, factor: factor, count: 10)]))
     }
@@ -57,7 +57,9 @@ struct NoiseReportTests {
       "sqlite-sort", [.peakRSS: values(40), .steadyRSS: values(38), .growth: Array(repeating: 0, count: 20)]
     ),
     warmup: 1,
-    variants: variants([(.randomAddresses(true), 40, 30), (.onlyCPU(0), 40, 1), (.noHugePages, 40, 1)])
+    variants: variants([
+      (.randomAddresses(true), 40, 30), (.onlyCPU(0), 40, 1), (.noHugePages, 40, 1), (.jobs(2), 40, 1),
+    ])
   )
 
   private static let noisy: NoiseStudy = {
@@ -106,7 +108,7 @@ struct NoiseReportTests {
     var measured = measurements("api", [.peakRSS: noisyValues(61, factor: 64)])
     measured.composition = Composition(anonymous: .mebibytes(50), file: .mebibytes(11), shared: .zero)
     measured.summary.composition?.codeFiles = ["/usr/lib/jvm/lib/server/libjvm.so", "/usr/lib/libc.so.6"]
-    return NoiseStudy(of: measured, warmup: 1)
+    return NoiseStudy(of: measured, warmup: 1, variants: variants([(.jobs(4), 66, 20)]))
   }()
 
   private static let failed = NoiseStudy(

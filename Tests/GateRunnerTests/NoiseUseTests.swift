@@ -5,12 +5,15 @@ import Testing
 
 @Suite("Noise studies with scripted recordings")
 struct NoiseUseTests {
-  private func project(warmup: Int = 1, _ script: @escaping ScriptedMeasurer.Script) throws -> UseCaseProject {
+  private func project(
+    warmup: Int = 1, jobs: Int = 1, isExclusive: Bool = false, _ script: @escaping ScriptedMeasurer.Script
+  ) throws -> UseCaseProject {
     let project = try UseCaseProject(
       """
       version: 1
       history: off
-      scenarios: [{name: it, target: {command: [server]}, warmup: \(warmup)}]
+      jobs: \(jobs)
+      scenarios: [{name: it, target: {command: [server]}, warmup: \(warmup), exclusive: \(isExclusive)}]
       """, holding: 8)
     project.measurer.follow(script)
     return project
@@ -29,7 +32,7 @@ struct NoiseUseTests {
     let outcome = try project.noise { ($0.repetitions, $0.options.json) = (12, "study.json") }
     #expect(outcome.code == .pass, "\(outcome.text)")
     let variants = try #require(project.scenario(of: "study.json")["variants"] as? [[String: Any]])
-    #expect(variants.contains { $0["isolation"] as? [String: String] == ["aslr": "on"] })
+    #expect(variants.contains { $0["setting"] as? [String: String] == ["aslr": "on"] })
     #expect(variants.allSatisfy { $0["repetitions"] as? Int == 6 })
     let measured = project.measurer.measured
     #expect(measured.count == 13 + 7 * variants.count)
@@ -38,6 +41,25 @@ struct NoiseUseTests {
     #expect(random.count == 7)
     let (first, last) = (try #require(random.first), try #require(random.last))
     #expect(first < 6 && last > measured.count - 7)
+  }
+
+  @Test("Copies run side by side if the project has `jobs`, and what they change is told", arguments: [0.0, 6.0])
+  func sideBySide(disturbance: Double) throws {
+    let script: ScriptedMeasurer.Script = { scenario, start in
+      .holding(20 + Double(start * 7 % 5) / 256 + (scenario.name.text.hasSuffix("jobs: 3") ? disturbance : 0))
+    }
+    let project = try project(jobs: 3, script)
+    let outcome = try project.noise { $0.repetitions = 10 }
+    #expect(outcome.code == .pass, "\(outcome.text)")
+    // A warm-up and five repetitions of each copy.
+    #expect(project.measurer.measured.count { $0.name.text.hasSuffix("jobs: 3") } == 3 * 6)
+    let finding = "disturbed with `jobs: 3`: the level of peak_rss changes by +6.0"
+    #expect(outcome.text.contains(finding) == (disturbance > 0), "\(outcome.text)")
+    #expect(outcome.text.contains("`exclusive: true`") == (disturbance > 0), "\(outcome.text)")
+    #expect(outcome.text.contains("the same with `jobs: 3`, beside copies of itself") == (disturbance == 0))
+
+    let alone = try self.project(jobs: 3, isExclusive: true, script)
+    #expect(try !alone.noise { $0.repetitions = 10 }.text.contains("jobs"))
   }
 
   @Test("The result, baselines and outputs of a check are unchanged")

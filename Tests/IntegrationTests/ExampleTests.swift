@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-/// The files that users copy: examples, README and articles. Examples run one after the other, beside the recipes.
+/// The files that users copy: examples, README and articles.
+///
+/// Examples run one after the other, beside the recipes.
 @Suite("Examples and documentation", .serialized)
 struct ExampleTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

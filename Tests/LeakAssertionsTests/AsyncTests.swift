@@ -3,7 +3,7 @@ import Glibc
 import LeakAssertions
 import Testing
 
-@Suite("Leaks in asynchronous code", .timeLimit(.minutes(5)))
+@Suite("Leaks in asynchronous code", .timeLimit(.minutes(60)))
 struct AsyncTests {
   // Long enough for a machine on which other tests occupy all threads.
   private static var longTimeLimit: LeakOptions { LeakOptions(timeLimit: .seconds(240)) }

@@ -28,7 +28,17 @@ package struct Bisection: Sendable, Equatable {
   }
 
   /// The commit to measure next; nil at the end of the search.
-  package var next: Int? { answers[last] == nil ? last : search?.next }
+  ///
+  /// In the end, commits whose level is doubtful are measured again, with all repetitions.
+  package var next: Int? {
+    guard answers[last] != nil, let search else { return answers[last] == nil ? last : nil }
+    return search.next ?? search.doubtful.first(where: hasFewRepetitions)
+  }
+
+  private func hasFewRepetitions(_ index: Int) -> Bool {
+    guard case .measured(let measured)? = answers[index] else { return false }
+    return measured.repetitions < plan.max
+  }
 
   /// About how many commits are still to be built, apart from the good end.
   package var remaining: Int {
@@ -123,9 +133,10 @@ package struct Bisection: Sendable, Equatable {
 
   /// The number of repetitions of the next look at a commit; nil if it is clear where it belongs, or has them all.
   ///
-  /// It is clear if the commit differs from either neighbour by more, or by less, than a third of the rise between them.
+  /// It is clear if the commit differs from either neighbour by more, or by less, than a third of the rise between them,
+  /// unless it is measured again because that was doubtful.
   package func nextLook(after measured: MeasuredCommit, at index: Int) -> Int? {
-    let isClear = index == last ? areEndsClear(measured) : isClear(measured, at: index)
+    let isClear = index == last ? areEndsClear(measured) : answers[index] == nil && isClear(measured, at: index)
     return isClear ? nil : plan.looks.first { $0 > measured.repetitions }
   }
 

@@ -66,7 +66,7 @@ package struct NoiseStudy: Sendable, Equatable {
   package init(
     of measurements: ScenarioResult,
     warmup: Int,
-    variants: [(change: IsolationChange, measurements: ScenarioResult)] = []
+    variants: [(change: SettingChange, measurements: ScenarioResult)] = []
   ) {
     let result = measurements.judged(against: .missing, allowsMissingBaseline: true)
     let hasValues = result.failure == nil

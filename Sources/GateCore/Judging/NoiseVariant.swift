@@ -1,17 +1,20 @@
 import Statistics
 
-/// A change of one setting of a scenario's isolation.
-package enum IsolationChange: Sendable, Equatable {
+/// A change of one setting, whose effect on the values of a scenario is studied.
+package enum SettingChange: Sendable, Equatable {
   case randomAddresses(Bool)
   case onlyCPU(Int)
   case noHugePages
+  /// As many copies of the scenario run at the same time.
+  case jobs(Int)
 
-  /// The key in `isolation` and its new value, without quotes.
+  /// The key in `isolation`, or of the project, and its new value, without quotes.
   package var setting: (key: String, value: String) {
     switch self {
     case .randomAddresses(let areRandom): ("aslr", areRandom ? "on" : "off")
     case .onlyCPU(let cpu): ("cpus", "\(cpu)")
     case .noHugePages: ("thp", "off")
+    case .jobs(let count): ("jobs", "\(count)")
     }
   }
 
@@ -22,29 +25,37 @@ package enum IsolationChange: Sendable, Equatable {
     return key == "cpus" ? "\(key): \"\(value)\"" : "\(key): \(value)"
   }
 
+  /// Whether it is a key of the project, not of a scenario's `isolation`.
+  package var isOfProject: Bool {
+    if case .jobs = self { true } else { false }
+  }
+
   package func applied(to isolation: Isolation) -> Isolation {
     var changed = isolation
     switch self {
     case .randomAddresses(let areRandom): changed.randomAddresses = areRandom
     case .onlyCPU(let cpu): changed.cpus = [cpu]
     case .noHugePages: changed.hugePages = .off
+    case .jobs: break
     }
     return changed
   }
 
   /// The changes that may reduce noise: toggling address randomisation, one CPU instead of several, and no huge pages
-  /// where there may be some.
+  /// where there may be some; and running beside others, which may add noise, if the project's `jobs` do.
   ///
   /// `fingerprint` is that of the scenario's environment; `usableCPUs` are those that a target can use.
   package static func candidates(
     for isolation: Isolation,
     in fingerprint: Fingerprint,
-    usableCPUs: [Int]
-  ) -> [IsolationChange] {
+    usableCPUs: [Int],
+    jobs: Int = 1
+  ) -> [SettingChange] {
     let cpus = isolation.cpus.map { wanted in usableCPUs.filter(wanted.contains) } ?? usableCPUs
-    let oneCPU = cpus.count > 1 ? cpus.first.map { [IsolationChange.onlyCPU($0)] } ?? [] : []
-    let hugePages: [IsolationChange] = ["never", "off"].contains(fingerprint.thp) ? [] : [.noHugePages]
-    return [.randomAddresses(!isolation.randomAddresses)] + oneCPU + hugePages
+    let oneCPU = cpus.count > 1 ? cpus.first.map { [SettingChange.onlyCPU($0)] } ?? [] : []
+    let hugePages: [SettingChange] = ["never", "off"].contains(fingerprint.thp) ? [] : [.noHugePages]
+    let sideBySide = jobs > 1 ? [SettingChange.jobs(jobs)] : []
+    return [.randomAddresses(!isolation.randomAddresses)] + oneCPU + hugePages + sideBySide
   }
 }
 
@@ -60,16 +71,18 @@ package struct NoiseVariant: Sendable, Equatable {
     package let moved: Double
     /// Whether it is less noisy.
     package let gain: Quietness
+    /// Whether it is noisier, or at another level by more than a check can miss.
+    package let isDisturbed: Bool
   }
 
-  package let change: IsolationChange
+  package let change: SettingChange
   package let repetitions: Int
   /// The scenario's metrics that are available with the change.
   package let metrics: [Metric]
   /// The failure of the scenario with the change, if any.
   package var failure: Failure?
 
-  init(_ change: IsolationChange, _ measurements: ScenarioResult, comparedWith metrics: [MetricNoise]) {
+  init(_ change: SettingChange, _ measurements: ScenarioResult, comparedWith metrics: [MetricNoise]) {
     self.change = change
     repetitions = measurements.repetitions.count
     failure = measurements.failure
@@ -82,12 +95,22 @@ package struct NoiseVariant: Sendable, Equatable {
       guard values.count * 2 > measurements.repetitions.count, let median = Spread.median(values),
         let shift = Shift(from: usual.values, to: values)
       else { return nil }
+      func gain(_ values: [Double], _ others: [Double]) -> Quietness {
+        usual.metric.isWholeBytes
+          ? Quietness(of: values, comparedWith: others, minimum: MetricJudgement.leastDeviation) : .same
+      }
+      let hasMoved = abs(shift.estimate) > usual.detectable[0].size && Self.differ(usual.values, values)
       return Metric(
         metric: usual.metric, values: values, median: median, deviation: Spread.noise(values), moved: shift.estimate,
-        gain: usual.metric.isWholeBytes
-          ? Quietness(of: values, comparedWith: usual.values, minimum: MetricJudgement.leastDeviation) : .same
+        gain: gain(values, usual.values), isDisturbed: hasMoved || gain(usual.values, values) == .quieter
       )
     }
+  }
+
+  /// Whether one set lies above the other, by the exact rank test in both directions.
+  private static func differ(_ left: [Double], _ right: [Double]) -> Bool {
+    let chances = [RankTest.pValue(ofRiseFrom: left, to: right), RankTest.pValue(ofRiseFrom: right, to: left)]
+    return 2 * min(chances[0], chances[1]) <= RepetitionPlan.falseAlarms
   }
 
   package subscript(metric: MetricName) -> Metric? {

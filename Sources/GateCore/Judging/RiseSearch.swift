@@ -35,6 +35,9 @@ package struct RiseSearch: Sendable, Equatable {
     package let share: Double
     /// Whether the rise is a step, and not noise.
     package let isStep: Bool
+    /// Whether a rise or fall as large as a step may be noise: a search compares ten commits, of which one is easily three
+    /// deviations off.
+    package let isDoubtful: Bool
     /// The commits between the two that were not tried.
     package let untried: [Int]
   }
@@ -46,6 +49,9 @@ package struct RiseSearch: Sendable, Equatable {
 
   /// Rises that differ by less are taken for equal: then the interval with fewer commits comes first.
   private static let alike = 0.75
+
+  /// A difference of so many half intervals, six deviations, is no noise.
+  private static let certain = 3.0
 
   /// The level of the bad end is higher than that of the good end.
   package init(from good: Level, to bad: Level, last: Int, depth: Depth) {
@@ -80,6 +86,7 @@ package struct RiseSearch: Sendable, Equatable {
       return Interval(
         lower: lower.key, upper: upper.key, share: share,
         isStep: share >= depth.leastShare && rise * rise > noise,
+        isDoubtful: abs(share) >= depth.leastShare && rise * rise < Self.certain * Self.certain * noise,
         untried: (lower.key + 1..<upper.key).filter { !unusable.contains($0) })
     }
   }
@@ -91,6 +98,14 @@ package struct RiseSearch: Sendable, Equatable {
 
   /// The steps that cannot be narrowed further, in order of the commits.
   package var steps: [Interval] { intervals.filter { $0.isStep && $0.untried.isEmpty } }
+
+  /// The measured commits, apart from the ends, beside a doubtful rise or fall that is not the largest rise.
+  package var doubtful: [Int] {
+    let all = intervals
+    let largest = all.map(\.share).max()
+    let beside = all.filter { $0.isDoubtful && $0.share != largest }.flatMap { [$0.lower, $0.upper] }
+    return beside.filter { $0 != 0 && $0 != last }
+  }
 
   /// The commit to measure next; nil at the end of the search.
   package var next: Int? { divided.flatMap(middle) }

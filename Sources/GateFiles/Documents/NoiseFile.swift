@@ -108,23 +108,24 @@ private struct Variant: Encodable {
     let deviation: Double
     let moved: Double
     let gain: String
+    let isDisturbed: Bool
 
     init(_ metric: NoiseVariant.Metric) {
       let rounded = metric.metric.rounded
       (name, values) = (metric.metric, metric.values.map(rounded))
       (median, deviation, moved) = (rounded(metric.median), rounded(metric.deviation), rounded(metric.moved))
-      gain = metric.gain.rawValue
+      (gain, isDisturbed) = (metric.gain.rawValue, metric.isDisturbed)
     }
   }
 
-  let isolation: [String: String]
+  let setting: [String: String]
   let repetitions: Int
   let metrics: [Metric]
   let failure: Worded<Failure>?
 
   init(_ variant: NoiseVariant, _ words: FileWords) {
     let (key, value) = variant.change.setting
-    (isolation, repetitions) = ([key: value], variant.repetitions)
+    (setting, repetitions) = ([key: value], variant.repetitions)
     metrics = variant.metrics.map(Metric.init)
     failure = variant.failure.map { Worded(value: $0, text: words.failure($0)) }
   }

@@ -1,6 +1,7 @@
 import GateCore
 import Glibc
 import LinuxSystem
+import Synchronization
 
 /// Checks whether a program accepts connections at an address.
 enum Connection {
@@ -23,12 +24,19 @@ enum Connection {
     }
   }
 
-  /// A TCP port of this machine that no program uses, neither with IPv4 nor with IPv6, where that exists.
+  /// The ports that repetitions got: one that runs at the same time may not listen on its port yet.
+  private static let givenPorts = Mutex<Set<Int>>([])
+
+  /// A TCP port of this machine that no program uses, neither with IPv4 nor with IPv6, where that exists, and that no other
+  /// repetition of this run got, as long as there are such.
   static func freePort() throws(SystemFailure) -> Int {
-    for family in [AF_INET6, AF_INET] {
-      if let port = boundPort(family) { return port }
+    var port: Int?
+    for _ in 1...16 {
+      port = boundPort(AF_INET6) ?? boundPort(AF_INET)
+      if let port, givenPorts.withLock({ $0.insert(port).inserted }) { return port }
     }
-    throw SystemFailure(.connect, code: errno)
+    guard let port else { throw SystemFailure(.connect, code: errno) }
+    return port
   }
 
   /// The port that the kernel gives to a socket; one for IPv6 excludes those in use with IPv4 (ipv6(7)).

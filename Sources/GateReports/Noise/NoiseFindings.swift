@@ -90,12 +90,13 @@ struct NoiseFindings {
   // MARK: Other settings
 
   private var variants: [String] {
-    let quieter = study.variants.compactMap { variant in
+    let settings = study.variants.filter { !$0.change.isOfProject }
+    let quieter = settings.compactMap { variant in
       gains(.quieter, by: variant).map {
         "quieter with \(setting(variant)): \($0) (another environment: approve again)"
       }
     }
-    let perhaps = study.variants.compactMap { variant in
+    let perhaps = settings.compactMap { variant in
       gains(.perhaps, by: variant).map {
         "perhaps quieter with \(setting(variant)) (more repetitions needed): \($0)"
       }
@@ -105,15 +106,32 @@ struct NoiseFindings {
         "fails with \(setting(variant)): " + TerminalText.safe(failure.displayText)
       }
     }
-    let others = study.variants.filter { variant in
+    let others = settings.filter { variant in
       variant.failure == nil && reported.allSatisfy { variant[$0.metric].map { $0.gain == .same } ?? true }
     }
     let names = others.map { Format.glued("`\($0.change.text)`") }.joined(separator: ", ")
-    return quieter + perhaps + failing + (names.isEmpty ? [] : ["not much quieter with \(names)"])
+    let same = names.isEmpty ? [] : ["not much quieter with \(names)"]
+    return quieter + perhaps + failing + same + study.variants.compactMap(sideBySide)
   }
 
   private func setting(_ variant: NoiseVariant) -> String {
-    Format.glued("`isolation: {\(variant.change.text)}`")
+    let text = variant.change.text
+    return Format.glued(variant.change.isOfProject ? "`\(text)`" : "`isolation: {\(text)}`")
+  }
+
+  /// What the scenarios that a check measures at the same time change; nil for other settings.
+  private func sideBySide(_ variant: NoiseVariant) -> String? {
+    guard variant.change.isOfProject, variant.failure == nil else { return nil }
+    let parts = reported.compactMap { noise -> String? in
+      guard let metric = variant[noise.metric], metric.isDisturbed else { return nil }
+      let (before, now) = (amount(noise.deviation, of: noise), amount(metric.deviation, of: noise))
+      let percent = Format.bracketedPercent(noise.percent(metric.moved))
+      let moved = Format.difference(metric.moved, unit: noise.unit)
+      return "the level of \(name(noise)) changes by \(moved)\(percent), its deviation is \(now) instead of \(before)"
+    }
+    guard !parts.isEmpty else { return "the same with \(setting(variant)), beside copies of itself" }
+    return "disturbed with \(setting(variant)): \(parts.joined(separator: "; ")); write "
+      + Format.glued("`exclusive: true`")
   }
 
   /// The gain of a setting in this degree and its other effects; nil if no metric has such a gain.

@@ -29,8 +29,8 @@ package struct Noise {
     let begin = ContinuousClock.now
     var run = RunInfo(startingAt: invocation.now(), in: project.root, invocation)
     var round = NoiseRound(
-      count: repetitions, triesVariants: triesVariants, rule: project.environment, measurer: invocation.measurer,
-      artifacts: artifacts, showProgress: invocation.console.show
+      count: repetitions, triesVariants: triesVariants, jobs: project.jobs, rule: project.environment,
+      measurer: invocation.measurer, artifacts: artifacts, showProgress: invocation.console.show
     )
     defer { invocation.console.endProgress() }
     guard let studies = try round.studies(of: scenarios), !invocation.isInterrupted else {

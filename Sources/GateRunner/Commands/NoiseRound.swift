@@ -7,6 +7,8 @@ struct NoiseRound {
   /// The repetitions of each scenario with its own settings.
   let count: Int
   let triesVariants: Bool
+  /// How many scenarios a check of the project measures at the same time.
+  let jobs: Int
   let rule: EnvironmentRule
   let measurer: any Measurer
   let artifacts: ArtifactsFolder
@@ -17,6 +19,7 @@ struct NoiseRound {
   init(
     count: Int,
     triesVariants: Bool,
+    jobs: Int,
     rule: EnvironmentRule,
     measurer: any Measurer,
     artifacts: ArtifactsFolder,
@@ -24,6 +27,7 @@ struct NoiseRound {
   ) {
     self.count = count
     self.triesVariants = triesVariants
+    self.jobs = jobs
     self.rule = rule
     self.measurer = measurer
     self.artifacts = artifacts
@@ -33,9 +37,22 @@ struct NoiseRound {
   /// A scenario with its own settings, or with one setting changed; all candidates alternate.
   private struct Candidate {
     /// nil for the scenario's own settings.
-    let change: IsolationChange?
+    let change: SettingChange?
     var run: ScenarioRun
+    /// Copies that run at the same time, and only disturb it.
+    var neighbours: [ScenarioRun] = []
     let count: Int
+
+    /// Runs further repetitions until there are this many; false after an interruption.
+    mutating func runs(to number: Int) -> Bool {
+      let runs = SideBySide.map([run] + neighbours, on: 1 + neighbours.count) { [count] start -> ScenarioRun? in
+        var run = start
+        return run.run(to: number, of: count) ? run : nil
+      }
+      guard let runs else { return false }
+      (run, neighbours) = (runs[0], Array(runs[1...]))
+      return true
+    }
   }
 
   /// Studies the scenarios one after the other; nil after an interruption.
@@ -59,8 +76,7 @@ struct NoiseRound {
     for round in 1...count {
       for turn in candidates.indices where candidates[0].run.failure == nil {
         let index = (turn + round) % candidates.count
-        let total = candidates[index].count
-        guard candidates[index].run.run(to: round * total / count, of: total) else { return nil }
+        guard candidates[index].runs(to: round * candidates[index].count / count) else { return nil }
       }
     }
     writeFailure = writeFailure ?? candidates.lazy.compactMap(\.run.writeFailure).first
@@ -84,18 +100,27 @@ struct NoiseRound {
     let usual = run(of: scenario, into: artifacts.noise, named: scenario.name)
     let fingerprint = usual.environment.fingerprint
     var candidates = [Candidate(change: nil, run: usual, count: count)]
-    let changes = IsolationChange.candidates(
-      for: scenario.isolation, in: fingerprint, usableCPUs: measurer.usableCPUs)
+    let changes = SettingChange.candidates(
+      for: scenario.isolation, in: fingerprint, usableCPUs: measurer.usableCPUs,
+      jobs: scenario.isExclusive ? 1 : jobs)
     for change in triesVariants ? changes : [] {
       var changed = scenario
       changed.isolation = change.applied(to: scenario.isolation)
       // The name for progress lines.
       changed.name = ScenarioName("\(scenario.name), \(change.text)")
-      let run = run(of: changed, into: artifacts.noise(with: change), named: scenario.name)
-      guard run.environment.fingerprint != fingerprint else { continue }
-      candidates.append(Candidate(change: change, run: run, count: max(Noise.fewest, count / 2)))
+      let folder = artifacts.noise(with: change)
+      var candidate = Candidate(
+        change: change, run: run(of: changed, into: folder, named: scenario.name), count: max(Noise.fewest, count / 2))
+      if case .jobs(let jobs) = change {
+        candidate.neighbours = (2...jobs).map { number in
+          run(of: changed, into: ArtifactsFolder(path: "\(folder.path)/\(number)"), named: scenario.name)
+        }
+      } else if candidate.run.environment.fingerprint == fingerprint {
+        continue
+      }
+      candidates.append(candidate)
     }
-    for candidate in candidates { try candidate.run.artifacts.prepareFolders(for: scenario.name) }
+    for run in candidates.flatMap({ [$0.run] + $0.neighbours }) { try run.artifacts.prepareFolders(for: scenario.name) }
     return candidates
   }
 
@@ -112,7 +137,7 @@ extension ArtifactsFolder {
   var noise: ArtifactsFolder { ArtifactsFolder(path: "\(path)/noise") }
 
   /// The folder for a changed setting, as in `noise/aslr=on`.
-  func noise(with change: IsolationChange) -> ArtifactsFolder {
+  func noise(with change: SettingChange) -> ArtifactsFolder {
     let (key, value) = change.setting
     return ArtifactsFolder(path: "\(noise.path)/\(key)=\(value)")
   }

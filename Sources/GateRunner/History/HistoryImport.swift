@@ -17,7 +17,7 @@ package struct HistoryImport {
   /// - Returns: `usage` if anything could not be read.
   package func run(in invocation: Invocation) throws -> ExitCode {
     let history = try options.historyLocation(in: invocation).openToAdd(for: .importing, in: invocation)
-    var batches = ImportBatches(history: history, console: invocation.console)
+    var batches = ImportBatches(history: history, in: invocation)
     for file in files {
       do {
         try batches.add(file, at: file == "-" ? file : invocation.absolute(file))
@@ -37,15 +37,36 @@ package struct HistoryImport {
 private struct ImportBatches {
   let history: History
   let console: Console
+  /// How many runs are decoded at the same time, which takes most of the time.
+  let decoders: Int
   private(set) var rejected = 0
   private var additions = History.Additions()
-  private var runs: [RunSummary] = []
+  private var documents: [Document] = []
+  private var size = 0
+
+  /// The text of a run, and where it was found, for messages.
+  private struct Document: Sendable {
+    let bytes: [UInt8]
+    let path: String
+    let line: Int?
+
+    func decoded() -> Result<RunSummary, FileError> {
+      do throws(FileError) {
+        return .success(try RunLine.decode(bytes, path: path, line: line))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
 
   private static let batchSize = 1000
+  /// In bytes.
+  private static let largestBatch = 16 << 20
 
-  init(history: History, console: Console) {
+  init(history: History, in invocation: Invocation) {
     self.history = history
-    self.console = console
+    console = invocation.console
+    decoders = invocation.measurer.usableCPUs.count
   }
 
   /// Reads a file; if its first line is a single brace, it is a result file, which is one document.
@@ -84,16 +105,21 @@ private struct ImportBatches {
   }
 
   private mutating func add(_ bytes: [UInt8], _ path: String, _ line: Int?) throws {
-    do throws(FileError) {
-      runs.append(try RunLine.decode(bytes, path: path, line: line))
-    } catch {
-      return reject(error)
-    }
-    if runs.count >= Self.batchSize { try flush() }
+    documents.append(Document(bytes: bytes, path: path, line: line))
+    size += bytes.count
+    if documents.count >= Self.batchSize || size >= Self.largestBatch { try flush() }
   }
 
   /// Adds the pending runs.
   mutating func flush() throws(HistoryError) {
+    var runs: [RunSummary] = []
+    for result in SideBySide.map(documents, on: decoders, { $0.decoded() }) ?? [] {
+      switch result {
+      case .success(let run): runs.append(run)
+      case .failure(let error): reject(error)
+      }
+    }
+    (documents, size) = ([], 0)
     guard !runs.isEmpty else { return }
     let added = try history.append(runs)
     for id in added.conflicts {
@@ -101,7 +127,6 @@ private struct ImportBatches {
     }
     additions.added += added.added
     additions.known += added.known
-    runs = []
   }
 
   mutating func reject(_ error: FileError) {

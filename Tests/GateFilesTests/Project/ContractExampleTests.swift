@@ -130,7 +130,8 @@ struct ContractExampleTests {
     ])
   }
 
-  @Test("Truncated after any byte, it is a project or an error with a location, never a crash", .timeLimit(.minutes(5)))
+  @Test(
+    "Truncated after any byte, it is a project or an error with a location, never a crash", .timeLimit(.minutes(60)))
   func truncated() throws {
     let bytes = Array(Self.withoutComments.utf8)
     let folder = try folder("")
@@ -147,7 +148,7 @@ struct ContractExampleTests {
     #expect((1..<bytes.count).contains(errors))
   }
 
-  @Test("With any one byte changed, it is a project or an error, never a crash", .timeLimit(.minutes(5)))
+  @Test("With any one byte changed, it is a project or an error, never a crash", .timeLimit(.minutes(60)))
   func changed() throws {
     let bytes = Array(Self.withoutComments.utf8)
     let folder = try folder("")

@@ -154,7 +154,7 @@ struct LoadTests {
     )
   }
 
-  @Test("A thousand scenarios and a matrix of two thousand load", .timeLimit(.minutes(5)))
+  @Test("A thousand scenarios and a matrix of two thousand load", .timeLimit(.minutes(60)))
   func many() throws {
     let body = """
           tags: [server, slow]

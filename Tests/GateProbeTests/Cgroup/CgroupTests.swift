@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Cgroups", .timeLimit(.minutes(5)))
+@Suite("Cgroups", .timeLimit(.minutes(60)))
 struct CgroupTests {
   let testProcesses = TestProcesses()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("A leaf for the processes of a cgroup", .timeLimit(.minutes(2)))
+@Suite("A leaf for the processes of a cgroup", .timeLimit(.minutes(60)))
 struct LeafTests {
   let testProcesses = TestProcesses()
 

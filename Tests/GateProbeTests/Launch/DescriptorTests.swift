@@ -5,7 +5,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Descriptor and process leaks of the runner", .timeLimit(.minutes(5)))
+@Suite("Descriptor and process leaks of the runner", .timeLimit(.minutes(60)))
 struct DescriptorTests {
   /// The number of open descriptors; other tests run in parallel, so only growth with the number of trees matters.
   private var count: Int {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The isolation of a program", .timeLimit(.minutes(2)))
+@Suite("The isolation of a program", .timeLimit(.minutes(60)))
 struct IsolationTests {
   let testProcesses = TestProcesses()
 

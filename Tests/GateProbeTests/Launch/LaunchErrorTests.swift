@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Launch errors", .timeLimit(.minutes(2)))
+@Suite("Launch errors", .timeLimit(.minutes(60)))
 struct LaunchErrorTests {
   let testProcesses = TestProcesses()
 

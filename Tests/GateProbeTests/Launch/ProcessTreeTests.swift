@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Process trees", .timeLimit(.minutes(5)))
+@Suite("Process trees", .timeLimit(.minutes(60)))
 struct ProcessTreeTests {
   let testProcesses = TestProcesses()
 

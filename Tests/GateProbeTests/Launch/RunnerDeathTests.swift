@@ -5,7 +5,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Killed runners", .timeLimit(.minutes(5)))
+@Suite("Killed runners", .timeLimit(.minutes(60)))
 struct RunnerDeathTests {
   /// The fixture is in the same folder as the test binary.
   private static let fixture: String = {

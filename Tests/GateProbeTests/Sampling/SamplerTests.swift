@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Sampling a tree", .timeLimit(.minutes(5)))
+@Suite("Sampling a tree", .timeLimit(.minutes(60)))
 struct SamplerTests {
   let testProcesses = TestProcesses()
 

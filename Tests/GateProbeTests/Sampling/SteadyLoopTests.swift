@@ -38,7 +38,7 @@ struct SteadyLoopTests {
   }
 }
 
-@Suite("Allocations of the sampler", .timeLimit(.minutes(5)))
+@Suite("Allocations of the sampler", .timeLimit(.minutes(60)))
 struct AllocationTests {
   private static let counter = """
     #define _GNU_SOURCE

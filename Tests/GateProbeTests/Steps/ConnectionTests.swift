@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Checking for a listener", .timeLimit(.minutes(2)))
+@Suite("Checking for a listener", .timeLimit(.minutes(60)))
 struct ConnectionTests {
   let harness = ScenarioHarness()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("How a repetition ends", .timeLimit(.minutes(5)))
+@Suite("How a repetition ends", .timeLimit(.minutes(60)))
 struct EndConditionTests {
   let harness = ScenarioHarness()
 

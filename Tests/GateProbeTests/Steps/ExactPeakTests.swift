@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Peaks whatever a program does with its threads and execs", .timeLimit(.minutes(5)))
+@Suite("Peaks whatever a program does with its threads and execs", .timeLimit(.minutes(60)))
 struct ExactPeakTests {
   let harness = ScenarioHarness()
 

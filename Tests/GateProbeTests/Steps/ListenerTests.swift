@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The listener thread", .timeLimit(.minutes(2)))
+@Suite("The listener thread", .timeLimit(.minutes(60)))
 struct ListenerTests {
   private final class Basket: Sendable {
     let bytes = Mutex<[UInt8]>([])

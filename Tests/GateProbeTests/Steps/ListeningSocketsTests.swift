@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The sockets on which a target listens", .timeLimit(.minutes(5)))
+@Suite("The sockets on which a target listens", .timeLimit(.minutes(60)))
 struct ListeningSocketsTests {
   @Test(
     "A line of /proc/net/tcp or tcp6",

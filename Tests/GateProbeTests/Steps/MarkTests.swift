@@ -5,7 +5,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Marks of a target", .timeLimit(.minutes(5)))
+@Suite("Marks of a target", .timeLimit(.minutes(60)))
 struct MarkTests {
   let harness = ScenarioHarness()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Waiting for a target to be ready", .timeLimit(.minutes(5)))
+@Suite("Waiting for a target to be ready", .timeLimit(.minutes(60)))
 struct ReadinessTests {
   let harness = ScenarioHarness()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Servers and daemons", .timeLimit(.minutes(5)))
+@Suite("Servers and daemons", .timeLimit(.minutes(60)))
 struct ServerTests {
   let harness = ScenarioHarness()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Setup, teardown and interruption", .timeLimit(.minutes(5)))
+@Suite("Setup, teardown and interruption", .timeLimit(.minutes(60)))
 struct SetupTests {
   let harness = ScenarioHarness()
 

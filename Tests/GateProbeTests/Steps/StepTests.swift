@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Steps", .timeLimit(.minutes(5)))
+@Suite("Steps", .timeLimit(.minutes(60)))
 struct StepTests {
   let harness = ScenarioHarness()
   private let sleeper = "trap 'exit 0' TERM; while :; do sleep 0.02; done"
@@ -253,7 +253,7 @@ struct StepTests {
   }
 }
 
-@Suite("Waiting until memory is steady", .timeLimit(.minutes(5)))
+@Suite("Waiting until memory is steady", .timeLimit(.minutes(60)))
 struct SettleStepTests {
   let harness = ScenarioHarness()
 

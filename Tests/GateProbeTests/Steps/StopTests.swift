@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Stopping a target", .timeLimit(.minutes(5)))
+@Suite("Stopping a target", .timeLimit(.minutes(60)))
 struct StopTests {
   let harness = ScenarioHarness()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("The program of a tree, and the tree's peak", .timeLimit(.minutes(5)), .enabled(if: Tool.exists("python3")))
+@Suite("The program of a tree, and the tree's peak", .timeLimit(.minutes(60)), .enabled(if: Tool.exists("python3")))
 struct TreePeakTests {
   let harness = ScenarioHarness()
 

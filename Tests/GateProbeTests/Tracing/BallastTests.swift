@@ -6,7 +6,7 @@ import Testing
 @testable import GateProbe
 
 @Suite(
-  "Memory injected into programs", .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)"), .timeLimit(.minutes(5)))
+  "Memory injected into programs", .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)"), .timeLimit(.minutes(60)))
 struct BallastTests {
   private let testProcesses = TestProcesses()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import GateProbe
 
 @Suite(
-  "The cgroup of an ended process tree", .timeLimit(.minutes(5)),
+  "The cgroup of an ended process tree", .timeLimit(.minutes(60)),
   .enabled(if: TestCgroup.canCount, "requires permission to create memory cgroups")
 )
 struct LastCountersTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GateProbe
 
-@Suite("Traced programs", .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)"), .timeLimit(.minutes(5)))
+@Suite("Traced programs", .enabled(if: LinuxCalls.canTrace, "requires ptrace(2)"), .timeLimit(.minutes(60)))
 struct TracingTests {
   private let testProcesses = TestProcesses()
 

@@ -7,7 +7,7 @@ import Testing
 
 private typealias Report = LaunchFixture.Report
 
-@Suite("Startup reasons of real processes", .timeLimit(.minutes(5)))
+@Suite("Startup reasons of real processes", .timeLimit(.minutes(60)))
 struct LaunchReasonTests {
   private let fixture: LaunchFixture
 

@@ -6,7 +6,7 @@ import Testing
 
 private typealias Report = LaunchFixture.Report
 
-@Suite("The record while the program runs", .timeLimit(.minutes(5)))
+@Suite("The record while the program runs", .timeLimit(.minutes(60)))
 struct LaunchRecordTests {
   private let fixture: LaunchFixture
 

@@ -8,7 +8,7 @@ private typealias Report = LaunchFixture.Report
 
 @Suite(
   "Real OOM kills", .enabled(if: LimitedCgroup.isAvailable, "cannot create a memory cgroup here"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(60)))
 struct OutOfMemoryTests {
   private let fixture: LaunchFixture
   private let cgroup: LimitedCgroup

@@ -5,7 +5,7 @@ import Testing
 
 private typealias Report = LaunchFixture.Report
 
-@Suite("Custom stores", .timeLimit(.minutes(5)))
+@Suite("Custom stores", .timeLimit(.minutes(60)))
 struct PriorRunStoreTests {
   private let fixture: LaunchFixture
 

@@ -105,7 +105,7 @@ private final class LaunchSequence {
 
 @Suite(
   "Launches in random order", .enabled(if: LimitedCgroup.isAvailable, "cannot create a memory cgroup here"),
-  .timeLimit(.minutes(10)))
+  .timeLimit(.minutes(60)))
 struct RandomLaunchesTests {
   @Test("Each start reports how the run before it truly ended", arguments: canReadKernelLog ? [true, false] : [false])
   func launches(readsLog: Bool) throws {
