@@ -131,6 +131,11 @@ package enum LaunchPage {
     page.storeBytes(of: magic.littleEndian, toByteOffset: 0, as: UInt64.self)
   }
 
+  /// Removes the record, by one store, so that no kill leaves half of it; its file is then free for a new run.
+  package static func clear(_ page: UnsafeMutableRawBufferPointer) {
+    page.storeBytes(of: 0, toByteOffset: 0, as: UInt64.self)
+  }
+
   private static func fill(
     _ start: Int,
     of page: UnsafeMutableRawBufferPointer,

@@ -13,8 +13,8 @@ import LaunchRecords
 ///
 /// The file is `FOLDER/INSTANCE.launch`, 4096 bytes, readable by its user only, and locked with flock(2) while its process
 /// is alive. An instance that starts meanwhile, as in a rolling restart, uses `FOLDER/INSTANCE+1.launch`, and so on; the
-/// next start takes over the file of the run that was started last, or any free one while that run is alive. See
-/// `LaunchPage` for the format.
+/// next start takes over the file of the run that was started last, or any free one while that run is alive, and clears
+/// those of the other runs that have ended. See `LaunchPage` for the format.
 public final class FileRunStore: PriorRunStore {
   /// The store for the program's name, in the user's state folder.
   public static let `default` = FileRunStore()
@@ -82,6 +82,27 @@ public final class FileRunStore: PriorRunStore {
     }
   }
 
+  /// Passes on the record of each run that ended and was started before this one, and clears those that were reported.
+  ///
+  /// Each is locked meanwhile: of starts at the same time one reports it.
+  ///
+  /// - Parameter report: Returns whether the run was reported.
+  func clearEnded(_ report: (LaunchRecord) -> Bool) {
+    lock.withLock {
+      guard let own = page else { return }
+      func clear(_ other: Page) {
+        guard case .record(let record) = Self.content(of: other.bytes), record.order < own.order else { return }
+        if report(record) { LaunchPage.clear(other.bytes) }
+      }
+      clear(own)
+      _ = try? forEachFile { slot in
+        guard case .free(let other, _) = slot else { return }
+        clear(other)
+        Self.release(other)
+      }
+    }
+  }
+
   /// Lets handlers mark the end of the run with this tag.
   func watch(tag: UInt32) {
     lock.withLock {
@@ -97,7 +118,6 @@ public final class FileRunStore: PriorRunStore {
 extension FileRunStore {
   /// One of the files of the instance.
   private enum Slot {
-    case missing
     /// Another process has locked it; its run has this order.
     case held(order: UInt64)
     case free(Page, Content)
@@ -139,10 +159,8 @@ extension FileRunStore {
     var newestHeld: UInt64?
     var last: UInt64 = 0
     var found: (page: Page, content: Content)?
-    var number: UInt32 = 0
-    scan: while number < Self.mostFiles {
-      switch try slot(number) {
-      case .missing: break scan
+    let missing = try forEachFile { slot in
+      switch slot {
       case .held(let order):
         newestHeld = max(newestHeld ?? 0, order)
         if order < Self.unknownOrder { last = max(last, order) }
@@ -150,9 +168,8 @@ extension FileRunStore {
         if content.order < Self.unknownOrder { last = max(last, content.order) }
         found = Self.newer(found, (page, content))
       }
-      number += 1
     }
-    var claimed = try found ?? (create(number), .none)
+    var claimed = try found ?? (create(missing), .none)
     claimed.page.order = last &+ 1
     if case .record = claimed.content { claimed.page.isStale = false }
     if let sequence = Self.sequence(in: claimed.page.bytes) { claimed.page.sequence = sequence }
@@ -199,10 +216,27 @@ extension FileRunStore {
 // MARK: - The files
 
 extension FileRunStore {
-  private func slot(_ number: UInt32) throws(RunStoreError) -> Slot {
+  /// Calls a function with each file of the instance, up to the first that is missing.
+  ///
+  /// - Returns: The number of the missing file.
+  /// - Throws: If the first file cannot be used; others are skipped then.
+  private func forEachFile(_ body: (Slot) -> Void) throws(RunStoreError) -> UInt32 {
+    for number in 0..<Self.mostFiles {
+      do throws(RunStoreError) {
+        guard let slot = try slot(number) else { return number }
+        body(slot)
+      } catch {
+        if number == 0 { throw error }
+      }
+    }
+    return Self.mostFiles
+  }
+
+  /// The state of a file, which is locked if it is free; nil if it is missing.
+  private func slot(_ number: UInt32) throws(RunStoreError) -> Slot? {
     guard let path = path(number) else { throw .noFolder }
     let file = LaunchRecordFile.open(path, isNew: false)
-    if file < 0 && (errno == ENOENT || errno == ENOTDIR) { return .missing }
+    if file < 0 && (errno == ENOENT || errno == ENOTDIR) { return nil }
     guard file >= 0 else { throw failure("open", number) }
     do throws(RunStoreError) {
       let isFree = flock(file, LOCK_EX | LOCK_NB) == 0

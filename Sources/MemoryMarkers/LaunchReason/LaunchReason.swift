@@ -33,6 +33,11 @@ public final class LaunchReason: Sendable {
   public let previous: RunEnd?
   /// What the previous run knew at its last heartbeat; nil if there is none, or its record cannot be read.
   public let priorRun: PriorRun?
+  /// The other instances that were started before this one and have ended, and how.
+  ///
+  /// Such as the old one of a rolling restart, if it ended after the new one had started. The oldest is first, and each is
+  /// reported to one start only. Empty with another store than a ``FileRunStore``.
+  public let endedInstances: [(run: PriorRun, end: RunEnd)]
   /// How many consecutive runs, up to the previous one, failed before they left ``Activity/starting``.
   public let consecutiveLaunchFailures: Int
 
@@ -95,11 +100,14 @@ public final class LaunchReason: Sendable {
     let prior = Self.loadPrior(from: store, policy: policy)
     var evidence = LaunchEvidence()
     var reason: NotRecording?
+    var ended: [(run: PriorRun, end: RunEnd)] = []
     if case .notLoaded(let why) = prior {
       reason = why
     } else {
       evidence = Self.evidence(for: prior, appVersion, folders, crashDetector: crashDetector)
+      ended = Self.endedInstances(in: store, beside: prior, evidence, folders, policy)
     }
+    endedInstances = ended
     let decision = LaunchDecision(prior, evidence, policy)
     startup = decision.startup
     previous = decision.previous
@@ -265,14 +273,33 @@ extension LaunchReason {
       evidence.current.logEnd = folders.searchLog(for: nil).newest
       return evidence
     }
-    let run = record.run
-    let isSameBoot = run.bootID == evidence.current.bootID
-    evidence.priorIsAlive = isSameBoot && folders.isAlive(run)
-    evidence.daemonIsAlive = folders.daemonLives(of: record)
+    evidence.observe(record, in: folders)
     evidence.crashWasDetected = crashDetector?() ?? false
-    evidence.oomKills = MemoryCgroup.oomKills(of: evidence.current.cgroup)
-    (evidence.logged, evidence.current.logEnd) = folders.searchLog(for: record)
     return evidence
+  }
+
+  /// Reports the ended instances besides the previous run, by the same evidence.
+  private static func endedInstances(
+    in store: any PriorRunStore,
+    beside prior: PriorRecord,
+    _ evidence: LaunchEvidence,
+    _ folders: SystemFolders,
+    _ policy: Policy
+  ) -> [(run: PriorRun, end: RunEnd)] {
+    var ended: [(run: PriorRun, end: RunEnd)] = []
+    (store as? FileRunStore)?.clearEnded { record in
+      guard prior != .found(record) else { return false }
+      var evidence = evidence
+      evidence.observe(record, in: folders)
+      // The program's crash detector knows of the previous run only.
+      evidence.crashWasDetected = false
+      // There is none for a run whose process or daemon is alive.
+      guard let end = LaunchDecision(.found(record), evidence, policy).previous else { return false }
+      let index = ended.firstIndex { $0.run.record.order > record.order } ?? ended.endIndex
+      ended.insert((PriorRun(record), end), at: index)
+      return true
+    }
+    return ended
   }
 
   private func sendMarks() {

@@ -90,4 +90,14 @@ package struct SystemFolders: Sendable {
   }
 }
 
+extension LaunchEvidence {
+  /// Observes what can be known now about the end of a run.
+  mutating func observe(_ record: LaunchRecord, in folders: SystemFolders) {
+    priorIsAlive = record.run.bootID == current.bootID && folders.isAlive(record.run)
+    daemonIsAlive = folders.daemonLives(of: record)
+    oomKills = MemoryCgroup.oomKills(of: current.cgroup)
+    (logged, current.logEnd) = folders.searchLog(for: record)
+  }
+}
+
 #endif

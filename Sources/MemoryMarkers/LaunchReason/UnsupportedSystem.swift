@@ -8,6 +8,8 @@ public final class LaunchReason: Sendable {
   public let previous: RunEnd? = nil
   /// Always nil.
   public let priorRun: PriorRun? = nil
+  /// Always empty.
+  public let endedInstances: [(run: PriorRun, end: RunEnd)] = []
   /// Always 0.
   public let consecutiveLaunchFailures = 0
   /// Always false.

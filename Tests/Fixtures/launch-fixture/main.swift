@@ -1,6 +1,6 @@
 // Records its launches, and ends in the way that its arguments select:
 //   launch-fixture FOLDER VERSION END [ACTIVITY [DETAIL]]
-// It prints why it was started and how the previous run ended, with FIXTURE_ERRORS also warnings. FIXTURE_PROC and
+// It prints how other instances ended, why it was started and how the previous run ended, with FIXTURE_ERRORS also warnings. FIXTURE_PROC and
 // FIXTURE_LOG replace /proc and /dev/kmsg, FIXTURE_POLICY the policy, FIXTURE_STOP the milliseconds after which a request
 // no longer counts; with FIXTURE_STORE the record is kept as JSON.
 
@@ -57,6 +57,7 @@ let launch = LaunchReason(
   folders: folders,
   longestStop: variable("FIXTURE_STOP").flatMap { UInt64($0) }.map { $0 * 1_000_000 } ?? 100_000_000_000
 )
+for (run, end) in launch.endedInstances { say("ended=\(run.appVersion) \(run.activity) \(end)") }
 say("startup=\(launch.startup)")
 say("previous=\(launch.previous.map { "\($0)" } ?? "none")")
 say("failures=\(launch.consecutiveLaunchFailures)")
@@ -181,6 +182,11 @@ case "ignored":
   wait()
 case "wait": wait()
 case "eat": exhaustMemory()
+case "eat-later":
+  signal(SIGUSR1) { _ in }
+  say("ready")
+  pause()
+  exhaustMemory()
 case "restarts":
   // Exits by itself on SIGTERM.
   launch.installSignalHandlers()

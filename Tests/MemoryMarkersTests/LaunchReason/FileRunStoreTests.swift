@@ -46,6 +46,46 @@ struct FileRunStoreTests {
     #expect(try loadWhenUnlocked(path, "a")?.appVersion == "2")
   }
 
+  @Test("Ended runs are passed on until they are reported, and files that cannot be used are left")
+  func ended() throws {
+    func write(_ name: String, order: UInt64, version: UInt8 = UInt8(LaunchPage.version)) throws {
+      var record = LaunchRecord()
+      record.order = order
+      var page = LaunchPage.bytes(of: record)
+      page[8] = version
+      try folder.write(page + [UInt8](repeating: 0, count: LaunchPage.size - page.count), to: name)
+    }
+    try write("a.launch", order: 2)
+    try write("a+1.launch", order: 3)
+    try folder.write(String(repeating: "foreign ", count: 1000), to: "a+2.launch")
+    try write("a+3.launch", order: 1)
+    let store = FileRunStore(folder: folder.path, instance: "a")
+    #expect(try store.load()?.record.order == 3)
+    func ended(isReported: Bool) -> [UInt64] {
+      var orders: [UInt64] = []
+      store.clearEnded { record in
+        orders.append(record.order)
+        return isReported && record.order == 2
+      }
+      return orders
+    }
+    #expect(ended(isReported: false) == [3, 2, 1])
+    #expect(ended(isReported: true) == [3, 2, 1])
+    try store.save(run("1"), durability: .process)
+    #expect(ended(isReported: true) == [1])
+    // The newest run is one of another version of the library.
+    try write("b.launch", order: 1)
+    try write("b+1.launch", order: 2, version: 200)
+    let other = FileRunStore(folder: folder.path, instance: "b")
+    #expect(throws: RunStoreError.unknownVersion(200)) { try other.load() }
+    var orders: [UInt64] = []
+    other.clearEnded { record in
+      orders.append(record.order)
+      return true
+    }
+    #expect(orders == [1])
+  }
+
   @Test("The path is the same for each start, and no name leads out of the folder")
   func path() {
     #expect(FileRunStore(folder: "/x", instance: "api").path == "/x/api.launch")

@@ -51,14 +51,38 @@ struct LaunchRecordTests {
     old.end()
     // The old one has ended, but the last start is alive.
     let third = try fixture.start("wait", version: "2.0", activity: "active")
-    #expect(Report(third) == Report(.concurrentInstance, nil))
+    let requested = RunEnd.requested(signal: SIGTERM, sender: .process(getpid()))
+    #expect(Report(third) == Report(.concurrentInstance, nil, ended: [requested]))
     _ = third.lines(upTo: "ready")
     for program in [new, third] {
       program.send(SIGKILL)
       program.end()
     }
-    #expect(try fixture.next(version: "2.0") == Report(.killedUnknown(.active), .killed(by: .unknown)))
+    let killed = RunEnd.killed(by: .unknown)
+    var report = Report(.killedUnknown(.active), killed)
+    report.ended = ["2.0 idle \(killed)"]
+    #expect(try fixture.next(version: "2.0") == report)
     #expect(try fixture.next(version: "2.0") == Report(.cleanExit, .exited(code: 0)))
+  }
+
+  @Test("Of starts at the same time one reports each ended instance, unless another version of the library wrote it")
+  func endedOnce() throws {
+    let others = try (0..<12).map { try fixture.start("wait", version: "\($0)") }
+    for other in others { _ = other.lines(upTo: "ready") }
+    let newest = try fixture.start("wait")
+    _ = newest.lines(upTo: "ready")
+    for other in others {
+      other.send(SIGKILL)
+      other.end()
+    }
+    let unread = try #require(try LaunchPage.load(fixture.folder.bytes(of: "fixture+7.launch"))).record.run.appVersion
+    var foreign = fixture.folder.bytes(of: "fixture+7.launch")
+    foreign[8] ^= 0xff
+    try fixture.folder.write(foreign, to: "fixture+7.launch")
+    let starts = try (0..<6).map { _ in try fixture.start("wait") }
+    let reports = try starts.map { try #require(Report($0)) }
+    let versions = reports.flatMap(\.ended).compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
+    #expect(versions.sorted() == (0..<12).filter { "\($0)" != unread })
   }
 
   @Test("A new instance that fails beside the old one is reported to the next, and its failures are counted")

@@ -10,7 +10,8 @@ private typealias Report = LaunchFixture.Report
 private enum TrueEnd: String, CaseIterable, CustomStringConvertible {
   case clean, crash, killedByHand, killedBeforeSibling, siblingBeforeKill, outOfMemory, childOutOfMemory, upgrade,
     reboot
-  case rolling
+  // A new instance starts, the old one ends, the new one is killed by hand.
+  case rolling, rollingKill, rollingOutOfMemory
 
   var description: String { rawValue }
 }
@@ -52,13 +53,21 @@ private final class LaunchSequence {
       case .outOfMemory: "eat"
       case .childOutOfMemory: "child-eats"
       case .upgrade, .rolling: "request"
+      case .rollingOutOfMemory: "eat-later"
       default: "wait"
       }
     let (program, report) = try start(mode)
-    if mode == "wait" || mode == "request" { _ = program.lines(upTo: "ready") }
+    if ["wait", "request", "eat-later"].contains(mode) { _ = program.lines(upTo: "ready") }
     if end == .siblingBeforeKill { try sibling.run("eat") }
-    if mode == "wait" { program.send(SIGKILL) }
-    if mode == "request" { try replace(program, beside: end == .rolling) }
+    switch end {
+    case .upgrade:
+      version += 1
+      program.send(SIGTERM)
+    case .rolling: try replace(program, by: SIGTERM)
+    case .rollingKill: try replace(program, by: SIGKILL)
+    case .rollingOutOfMemory: try replace(program, by: SIGUSR1)
+    default: if mode == "wait" { program.send(SIGKILL) }
+    }
     _ = program.lines()
     program.end()
     if end == .killedBeforeSibling { try sibling.run("eat") }
@@ -69,16 +78,12 @@ private final class LaunchSequence {
     return report
   }
 
-  /// Stops a run for another version; in a rolling restart that starts before, and is killed by hand after.
-  private func replace(_ program: Program, beside: Bool) throws {
-    guard beside else {
-      version += 1
-      return program.send(SIGTERM)
-    }
+  /// Starts a new instance, ends the old one by a signal, and kills the new one by hand.
+  private func replace(_ program: Program, by signal: CInt) throws {
     let (new, report) = try start("wait")
     #expect(report == Report(.concurrentInstance, nil))
     _ = new.lines(upTo: "ready")
-    program.send(SIGTERM)
+    program.send(signal)
     _ = program.lines()
     new.send(SIGKILL)
     new.end()
@@ -88,16 +93,26 @@ private final class LaunchSequence {
   func expected(after end: TrueEnd?) -> Report {
     let killed = Report(.killedUnknown(.active), .killed(by: .unknown))
     let inferred = Report(.outOfMemory(.active, .inferred), .outOfMemory(.ownLimit, .inferred))
+    let proven = Report(.outOfMemory(.active, .kernelLogPid), .outOfMemory(.ownLimit, .kernelLogPid))
+    let requested = RunEnd.requested(signal: SIGTERM, sender: .process(getpid()))
+    func ended(_ report: Report, _ end: String) -> Report {
+      var report = report
+      report.ended = ["\(version) active \(end)"]
+      return report
+    }
     switch end {
     case nil: return Report(.firstLaunch, nil)
     case .clean, .childOutOfMemory: return Report(.cleanExit, .exited(code: 0))
     case .crash: return Report(.crash, .crashed(signal: SIGSEGV, coreDumped: false))
-    case .killedByHand, .rolling: return killed
+    case .killedByHand: return killed
     case .killedBeforeSibling, .siblingBeforeKill: return readsLog ? killed : inferred
-    case .outOfMemory:
-      let proven = Report(.outOfMemory(.active, .kernelLogPid), .outOfMemory(.ownLimit, .kernelLogPid))
-      return readsLog ? proven : inferred
-    case .upgrade: return Report(.appUpgrade, .requested(signal: SIGTERM, sender: .process(getpid())))
+    case .outOfMemory: return readsLog ? proven : inferred
+    case .rolling: return ended(killed, "\(requested)")
+    case .rollingKill: return ended(killed, killed.previous)
+    // To the new one, the old one is a sibling.
+    case .rollingOutOfMemory:
+      return readsLog ? ended(killed, proven.previous) : ended(inferred, inferred.previous)
+    case .upgrade: return Report(.appUpgrade, requested)
     case .reboot: return Report(.restartOfMachine, .unknown("the machine was restarted"))
     }
   }
@@ -116,9 +131,11 @@ struct RandomLaunchesTests {
     var told: [String: Int] = [:]
     var last: TrueEnd?
     for end in ends + [.clean] {
+      let expected = sequence.expected(after: last)
       let report = try sequence.run(end)
-      #expect(report == sequence.expected(after: last), "after \(last?.rawValue ?? "nothing"), in \(ends)")
-      told["\(last?.rawValue ?? "no run") → \(report?.startup ?? "nothing")", default: 0] += 1
+      #expect(report == expected, "after \(last?.rawValue ?? "nothing"), in \(ends)")
+      let reported = report.map { [$0.startup] + $0.ended } ?? []
+      told["\(last?.rawValue ?? "no run") → \(reported.joined(separator: ", old instance: "))", default: 0] += 1
       last = end
     }
     for row in told.sorted(by: { $0.key < $1.key }) {

@@ -125,29 +125,63 @@ struct TurnSourceTests {
     #expect(hunter.largestCount(of: model, "update") == 1000)
   }
 
-  @Test("A thousand tasks are counted exactly")
-  func thousandTasks() async {
-    let hunter = LoopHunter(threshold: 20, TaskTurn(), log)
+  @Test("Eight threads and a thousand tasks at the same time are counted exactly, on a shared object and on their own")
+  func threadsAndTasks() async {
+    let turns = LoopHunter(threshold: 20, TaskTurn(), log)
     let free = LoopHunter(threshold: 21, TaskTurn(), log)
-    for hunter in [hunter, free] { hunter.watch(model, "update") }
-    let model = model
+    // All calls are in one turn.
+    let total = LoopHunter(threshold: .max, ManualTurn(), log)
+    let (shared, ofThreads, ofTasks) = (model, (0..<8).map { _ in Model() }, (0..<1000).map { _ in Model() })
+    let hunters = [turns, free, total]
+    for hunter in hunters { for object in [shared] + ofThreads + ofTasks { hunter.watch(object, "update") } }
+    @Sendable func hit(_ own: Model) {
+      for hunter in hunters { for object in [shared, own] { hunter.hit(object, "update") } }
+    }
+    let threads = BusyThreads(ofThreads) { own in
+      for _ in 0..<100 { QueueTurn { _ in }.perform { for _ in 0..<20 { hit(own) } } }
+    }
     await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<1000 {
+      for own in ofTasks {
         group.addTask {
           await TaskTurn.run {
             for _ in 0..<20 {
-              hunter.hit(model, "update")
-              free.hit(model, "update")
+              hit(own)
               await Task.yield()
             }
           }
         }
       }
     }
-    #expect(log.count == 1000)
+    threads.join()
+    // 1800 turns, each of which hits two objects 20 times.
+    #expect(log.count == 3600)
     #expect(log.events.allSatisfy { $0.count == 20 })
-    #expect(Set(log.events.map(\.turn)).count == 1000)
-    #expect(free.largestCount(of: model, "update") == 20)
+    #expect(Set(log.events.map(\.turn)).count == 1800)
+    #expect(free.largestCount(of: shared, "update") == 20)
+    #expect(total.largestCount(of: shared, "update") == 36_000)
+    #expect(ofThreads.allSatisfy { total.largestCount(of: $0, "update") == 2000 })
+    #expect(ofTasks.allSatisfy { total.largestCount(of: $0, "update") == 20 })
+  }
+
+  /// Threads that run at the same time, one for each object.
+  private struct BusyThreads {
+    private let running = DispatchGroup()
+
+    /// Returns when all of them have started.
+    init(_ objects: [Model], _ work: @escaping @Sendable (Model) -> Void) {
+      let (ready, start) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      for object in objects {
+        DispatchQueue(label: "thread").async(group: running) {
+          ready.signal()
+          start.wait()
+          work(object)
+        }
+      }
+      for _ in objects { ready.wait() }
+      for _ in objects { start.signal() }
+    }
+
+    func join() { running.wait() }
   }
 
   @Test("Work that enters its own turn again continues it, in a task and on a queue")

@@ -23,18 +23,24 @@ final class LaunchFixture {
     let startup: String
     let previous: String
     let failures: Int
+    /// As in `1.0 active killed(by: …)`.
+    var ended: [String] = []
 
-    init(_ startup: StartupReason, _ previous: RunEnd?, failures: Int = 0) {
+    init(_ startup: StartupReason, _ previous: RunEnd?, failures: Int = 0, ended: [RunEnd] = []) {
       self.startup = "\(startup)"
       self.previous = previous.map { "\($0)" } ?? "none"
       self.failures = failures
+      self.ended = ended.map { "1.0 active \($0)" }
     }
 
     init?(_ program: Program) {
+      var line = program.line()
       func value(_ name: String) -> String? {
-        guard let line = program.line(), line.hasPrefix("\(name)=") else { return nil }
-        return String(line.dropFirst(name.count + 1))
+        guard let found = line, found.hasPrefix("\(name)=") else { return nil }
+        line = name == "failures" ? nil : program.line()
+        return String(found.dropFirst(name.count + 1))
       }
+      while let end = value("ended") { ended.append(end) }
       guard let startup = value("startup"), let previous = value("previous"), let failures = value("failures") else {
         return nil
       }
