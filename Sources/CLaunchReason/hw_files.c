@@ -32,6 +32,12 @@ int hw_file_number(const char *folder, const char *name, const char *key, size_t
   return number((struct span){.bytes = word, .length = length}, value);
 }
 
+uint64_t hw_inode(const char *folder, const char *name) {
+  struct path path;
+  struct stat status;
+  return *folder != '\0' && stat(join(&path, folder, name), &status) == 0 ? status.st_ino : 0;
+}
+
 static bool digest(const char *path, uint64_t *sum) {
   unsigned char bytes[1024];
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -26,6 +26,9 @@ size_t hw_file_word(const char *folder, const char *name, const char *_Nullable 
 /// @return Whether there is one.
 int hw_file_number(const char *folder, const char *name, const char *_Nullable key, size_t index, uint64_t *number);
 
+/// The inode of a file or folder; 0 if there is none, or `folder` is empty.
+uint64_t hw_inode(const char *folder, const char *name);
+
 /// The name of the operating system (`PRETTY_NAME` in os-release(5)) and a digest of the whole file, because a point
 /// release often keeps the name: 64 bits of FNV-1a (RFC 9923, section 6.2).
 ///

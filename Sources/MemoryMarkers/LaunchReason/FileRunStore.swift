@@ -118,6 +118,7 @@ public final class FileRunStore: PriorRunStore {
 extension FileRunStore {
   /// One of the files of the instance.
   private enum Slot {
+    case missing
     /// Another process has locked it; its run has this order.
     case held(order: UInt64)
     case free(Page, Content)
@@ -158,33 +159,30 @@ extension FileRunStore {
     if let page { return try Self.run(in: Self.content(of: page.bytes)) }
     var newestHeld: UInt64?
     var last: UInt64 = 0
-    var found: (page: Page, content: Content)?
+    // Neither a tuple of both nor an optional of it: the runtime would make such a type from its name, with code that a
+    // small program does not use otherwise.
+    var found: Page?
+    var content = Content.none
     let missing = try forEachFile { slot in
       switch slot {
+      case .missing: break
       case .held(let order):
         newestHeld = max(newestHeld ?? 0, order)
         if order < Self.unknownOrder { last = max(last, order) }
-      case .free(let page, let content):
-        if content.order < Self.unknownOrder { last = max(last, content.order) }
-        found = Self.newer(found, (page, content))
+      case .free(let page, let other):
+        if other.order < Self.unknownOrder { last = max(last, other.order) }
+        if found != nil, content.order >= other.order { return Self.release(page) }
+        if let found { Self.release(found) }
+        (found, content) = (page, other)
       }
     }
-    var claimed = try found ?? (create(missing), .none)
-    claimed.page.order = last &+ 1
-    if case .record = claimed.content { claimed.page.isStale = false }
-    if let sequence = Self.sequence(in: claimed.page.bytes) { claimed.page.sequence = sequence }
-    page = claimed.page
-    if let newestHeld, newestHeld >= claimed.content.order { throw RunStoreError.heldByAnotherProcess }
-    return try Self.run(in: claimed.content)
-  }
-
-  private static func newer(_ left: (page: Page, content: Content)?, _ right: (page: Page, content: Content)) -> (
-    page: Page, content: Content
-  ) {
-    guard let left else { return right }
-    let isLeft = left.content.order >= right.content.order
-    release(isLeft ? right.page : left.page)
-    return isLeft ? left : right
+    var claimed = if let found { found } else { try create(missing) }
+    claimed.order = last &+ 1
+    if case .record = content { claimed.isStale = false }
+    if let sequence = Self.sequence(in: claimed.bytes) { claimed.sequence = sequence }
+    page = claimed
+    if let newestHeld, newestHeld >= content.order { throw RunStoreError.heldByAnotherProcess }
+    return try Self.run(in: content)
   }
 
   private static func run(in content: Content) throws(RunStoreError) -> PriorRun? {
@@ -223,7 +221,8 @@ extension FileRunStore {
   private func forEachFile(_ body: (Slot) -> Void) throws(RunStoreError) -> UInt32 {
     for number in 0..<Self.mostFiles {
       do throws(RunStoreError) {
-        guard let slot = try slot(number) else { return number }
+        let slot = try slot(number)
+        if case .missing = slot { return number }
         body(slot)
       } catch {
         if number == 0 { throw error }
@@ -232,11 +231,11 @@ extension FileRunStore {
     return Self.mostFiles
   }
 
-  /// The state of a file, which is locked if it is free; nil if it is missing.
-  private func slot(_ number: UInt32) throws(RunStoreError) -> Slot? {
+  /// The state of a file, which is locked if it is free.
+  private func slot(_ number: UInt32) throws(RunStoreError) -> Slot {
     guard let path = path(number) else { throw .noFolder }
     let file = LaunchRecordFile.open(path, isNew: false)
-    if file < 0 && (errno == ENOENT || errno == ENOTDIR) { return nil }
+    if file < 0 && (errno == ENOENT || errno == ENOTDIR) { return .missing }
     guard file >= 0 else { throw failure("open", number) }
     do throws(RunStoreError) {
       let isFree = flock(file, LOCK_EX | LOCK_NB) == 0

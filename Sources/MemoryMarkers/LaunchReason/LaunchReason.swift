@@ -288,7 +288,8 @@ extension LaunchReason {
   ) -> [(run: PriorRun, end: RunEnd)] {
     var ended: [(run: PriorRun, end: RunEnd)] = []
     (store as? FileRunStore)?.clearEnded { record in
-      guard prior != .found(record) else { return false }
+      // The previous run's record is still in the file that was taken over.
+      if case .found(let previous) = prior, previous.tag == record.tag { return false }
       var evidence = evidence
       evidence.observe(record, in: folders)
       // The program's crash detector knows of the previous run only.

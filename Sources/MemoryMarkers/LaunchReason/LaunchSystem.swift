@@ -95,6 +95,11 @@ enum ProcFile {
     number { value in withCString(folder) { hw_file_number($0, c(name), c(key), index, value) } }
   }
 
+  /// The inode of a file; 0 if there is none.
+  static func inode(of folder: String, _ name: StaticString = "") -> UInt64 {
+    withCString(folder) { hw_inode($0, c(name)) }
+  }
+
   fileprivate static func number(_ read: (UnsafeMutablePointer<UInt64>) -> CInt) -> UInt64? {
     var number: UInt64 = 0
     return read(&number) != 0 ? number : nil

@@ -33,7 +33,7 @@ package struct SystemFolders: Sendable {
     found.appVersion = appVersion
     found.buildID = CurrentProgram.buildID
     found.cgroup = MemoryCgroup.folder(of: own)
-    found.cgroupInode = Self.inode(of: found.cgroup)
+    found.cgroupInode = ProcFile.inode(of: found.cgroup)
     return found
   }
 
@@ -52,7 +52,7 @@ package struct SystemFolders: Sendable {
   /// The log contains pids of the initial pid namespace, so it is read in that namespace only, whose inode is fixed
   /// (PROC_PID_INIT_INO, include/linux/proc_ns.h).
   func searchLog(for prior: LaunchRecord?) -> (kill: KernelLog.Kill, newest: UInt64?) {
-    guard Self.inode(of: own + "/ns/pid") == 0xefff_fffc else { return (.unknown, nil) }
+    guard ProcFile.inode(of: own, "/ns/pid") == 0xefff_fffc else { return (.unknown, nil) }
     let alive = prior.map { Self.logTime(of: $0.last.bootTime) } ?? 0
     let found = KernelLog.search(kernelLog, pid: prior?.run.pid ?? 0, since: prior?.run.logEnd ?? 0, alive: alive)
     return (prior?.run.logEnd == nil ? .unknown : found.kill, found.newest)
@@ -64,11 +64,6 @@ package struct SystemFolders: Sendable {
     let now = Clock.sinceBoot()
     let error = 60_000_000_000 + now / 1000 + (now - min(now, Clock.running()))
     return (bootTime - min(bootTime, error)) / 1000
-  }
-
-  private static func inode(of path: String) -> UInt64 {
-    var status = stat()
-    return !path.isEmpty && stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
   }
 
   // MARK: Each second

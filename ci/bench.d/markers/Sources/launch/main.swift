@@ -7,7 +7,7 @@ let launch = LaunchReason(appVersion: "1")
 Marks.phase("load")
 var names: [String: Int] = [:]
 for number in 0..<1000 {
-  names["name \(number)"] = number
+  names["the name of entry \(number % 500)"] = number
   Marks.iteration()
 }
 Marks.value("names", Double(names.count), unit: "entries")

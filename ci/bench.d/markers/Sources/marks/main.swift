@@ -6,7 +6,7 @@ import MemoryMarkers
 Marks.phase("load")
 var names: [String: Int] = [:]
 for number in 0..<1000 {
-  names["name \(number)"] = number
+  names["the name of entry \(number % 500)"] = number
   Marks.iteration()
 }
 Marks.value("names", Double(names.count), unit: "entries")
