@@ -6,7 +6,7 @@ package enum LaunchReport {
   /// The report on one program's record.
   ///
   /// - Parameters:
-  ///   - summary: nil if the program has stored nothing.
+  ///   - summary: nil if there is no record.
   ///   - file: The path of the record.
   ///   - style: The capabilities of the terminal.
   /// - Returns: the lines.
@@ -14,7 +14,7 @@ package enum LaunchReport {
     var page = TerminalPage(style)
     page.line(page.style.painted(TerminalText.safe(file), .strong))
     guard let summary else {
-      page.paragraph("the program ended before it stored anything", indent: 2)
+      page.paragraph("no record: none was stored, or a later start has reported the end", indent: 2)
       return page.text
     }
     for (label, text) in summary.lines {

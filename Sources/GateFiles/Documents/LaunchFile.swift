@@ -7,7 +7,7 @@ package enum LaunchFile {
   /// Reads a record.
   ///
   /// - Parameter path: The file.
-  /// - Returns: the record; nil if the program ended before it could write one.
+  /// - Returns: the record; nil if none was stored, or a later start has reported and cleared it.
   /// - Throws: if the file is missing or malformed.
   package static func read(_ path: String) throws(FileError) -> LaunchSummary? {
     let bytes = try SafeFile.read(path, atMost: LaunchPage.size)
