@@ -4,9 +4,11 @@ package import GateCore
 package enum ApprovalReport {
   package static func text(_ changes: [ApprovalChange], style: TerminalStyle) -> String {
     var page = TerminalPage(style)
-    for change in changes {
+    let isShort = changes.count { $0.reasonToKeep != nil } > mostUnchanged
+    for change in changes where !isShort || change.reasonToKeep == nil || !change.creeps.isEmpty {
       write(change, to: &page)
     }
+    if isShort { writeUnchanged(changes, to: &page) }
     page.gap()
     page.paragraph(counts(changes), indent: 0, tone: .strong)
     if let approval = changes.lazy.compactMap(\.approval).first { write(approval, to: &page) }
@@ -14,6 +16,17 @@ package enum ApprovalReport {
       page.paragraph("commit the changed files, so that later checks compare with them", indent: 0)
     }
     return page.text
+  }
+
+  /// More are only counted.
+  private static let mostUnchanged = 20
+
+  private static func writeUnchanged(_ changes: [ApprovalChange], to page: inout TerminalPage) {
+    let counts = changes.compactMap(\.reasonToKeep).reduce(into: [:]) { $0[$1.displayText, default: 0] += 1 }
+    for (reason, count) in counts.sorted(by: { $0.key < $1.key }) {
+      page.line(page.style.painted("unchanged", .faint) + "  " + Format.count(count, "scenario"))
+      page.paragraph("each: " + reason, indent: 11)
+    }
   }
 
   /// Writes what all written baselines have in common.
@@ -117,5 +130,11 @@ package enum ApprovalReport {
       return count == 0 ? nil : "\(count)\(Format.space)\(word)"
     }
     return parts.isEmpty ? "nothing to approve" : "baselines: " + parts.joined(separator: ", ")
+  }
+}
+
+extension ApprovalChange {
+  fileprivate var reasonToKeep: KeepReason? {
+    if case .unchanged(let reason) = outcome { reason } else { nil }
   }
 }

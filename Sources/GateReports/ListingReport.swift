@@ -19,6 +19,15 @@ package enum ListingReport {
     return page.text
   }
 
+  private static let mostStale = 5
+
+  /// A note on folders of baselines that no scenario uses.
+  package static func text(onStaleBaselines folders: [String]) -> String {
+    let more = folders.count > mostStale ? " and \(Format.count(folders.count - mostStale, "other"))" : ""
+    let list = folders.prefix(mostStale).joined(separator: ", ") + more
+    return "baselines of no scenario in this project: \(list); remove what is no longer needed with `git rm -r`"
+  }
+
   private static func write(_ scenario: Scenario, to page: inout TerminalPage) {
     let tags = scenario.tags.isEmpty ? "" : "  [" + scenario.tags.joined(separator: ", ") + "]"
     page.paragraph(TerminalText.safe(scenario.name.text + tags), indent: 0, tone: .strong)

@@ -7,7 +7,8 @@ struct ValidateCommand: UseCaseCommand {
     commandName: "validate",
     abstract: "Checks the project file and lists its scenarios; runs nothing.",
     usage: "highwater validate [<options>]",
-    discussion: "Lists every error of the file with its place; the exit code is then 2."
+    discussion:
+      "Lists every error of the file with its place, and unusable baselines; the exit code is then 2."
   )
 
   @OptionGroup var project: ProjectOptions

@@ -8,6 +8,8 @@ package struct ApprovalReview {
   package var scenario: Scenario?
   /// The baseline that would be replaced.
   package var previous: Baseline?
+  /// Whether the file that would be replaced cannot be compared with; `previous` is then one side of a merge conflict.
+  package var replacesUnusable = false
   /// The commit of the checkout; nil outside a checkout.
   package var head: String?
   /// How the project names and compares environments.
@@ -38,13 +40,14 @@ package struct ApprovalReview {
   package var reasonsAgainst: [Reason] {
     let lasting = lastingReasons
     guard lasting.isEmpty else { return lasting }
-    return [otherCommit, otherDefinition, fewerRepetitions, comparedWithBuild, otherEnvironment].compactMap(\.self)
+    return [measuredBefore, otherCommit, otherDefinition, fewerRepetitions, comparedWithBuild, otherEnvironment]
+      .compactMap(\.self)
   }
 
   /// Whether the result passes against the baseline, which is then as good, unless it lacks a metric or is of another
   /// scenario.
   package var passesAgainstPrevious: Bool {
-    guard let previous, previous.isComparable(to: result.environment) else { return false }
+    guard !replacesUnusable, let previous, previous.isComparable(to: result.environment) else { return false }
     let judged = result.judged(against: .baseline(previous))
     let isOfSame = judged.notes.allSatisfy { note in
       switch note {
@@ -74,6 +77,11 @@ package struct ApprovalReview {
   }
 
   // MARK: Reasons that can be overridden
+
+  /// A result from before the merge is not of the merged program.
+  private var measuredBefore: Reason? {
+    replacesUnusable && result.baselineDefect == nil ? .measuredBeforeDefect : nil
+  }
 
   private var otherCommit: Reason? {
     guard let measured = run.commit, let head, !CommitID.areSame(measured, head) else { return nil }

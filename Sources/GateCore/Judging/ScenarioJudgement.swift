@@ -27,7 +27,7 @@ extension ScenarioResult {
   }
 
   private mutating func judgeMetrics(against reference: Reference, missing: Verdict) {
-    var baseline: Baseline?
+    var (baseline, missing) = (nil as Baseline?, missing)
     switch reference {
     case .baseline(let found):
       baseline = found
@@ -36,6 +36,10 @@ extension ScenarioResult {
     case .missing: break
     case .otherEnvironment(let name, let differences):
       notes.append(.otherEnvironment(name: name, differences: differences))
+    case .unusable(let defect):
+      notes.append(.unusableBaseline(defect: defect))
+      // It is not missing: somebody has to settle it.
+      missing = .noBaseline
     }
     for rule in gate.rules where rule.severity != .off {
       let judged = MetricInScenario(rule: rule, scenario: self, baseline: baseline, missing: missing).judged

@@ -199,18 +199,38 @@ extension MemorySeries: SingleValueCodable {
   }
 
   private static func point(_ word: Substring) throws -> Point {
-    let parts = word.split(omittingEmptySubsequences: false) { ":-.".contains($0) }
-    let hasTenths = word.contains(".")
-    let separators = word.filter { ":-.".contains($0) }
-    let numbers = parts.compactMap { part in
-      part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(part) : nil
-    }
-    let amounts = numbers.dropFirst(hasTenths ? 2 : 1)
-    guard [":", ".:", ":-", ".:-"].contains(separators), numbers.count == parts.count,
-      let low = amounts.first, let high = amounts.last, low <= high, high <= Bytes.largest.count / 1024,
-      numbers[0] <= 1_000_000_000_000, !hasTenths || numbers[1] <= 9
+    var reader = NumberReader(rest: word.utf8)
+    let whole = reader.number()
+    let tenth = reader.skips(".") ? reader.number() : 0
+    let low = reader.skips(":") ? reader.number() : nil
+    let high = reader.skips("-") ? reader.number() : low
+    guard reader.rest.isEmpty, let whole, let tenth, let low, let high, low <= high,
+      high <= Bytes.largest.count / 1024, whole <= 1_000_000_000_000, tenth <= 9
     else { throw UnitError(problem: "has the invalid reading `\(word.prefix(80))`", hint: "") }
-    let tenths = numbers[0] * 10 + (hasTenths ? numbers[1] : 0)
-    return Point(time: tick * tenths, low: .kibibytes(low), high: .kibibytes(high))
+    return Point(time: tick * (whole * 10 + tenth), low: .kibibytes(low), high: .kibibytes(high))
+  }
+}
+
+/// Reads bytes instead of characters: the result of a large project has a million readings.
+private struct NumberReader {
+  var rest: Substring.UTF8View
+
+  /// The digits that come next; nil if there are none.
+  ///
+  /// The last digits of a number beyond all limits are not read.
+  mutating func number() -> Int64? {
+    let start = rest.startIndex
+    var value: Int64 = 0
+    while let byte = rest.first, (0x30...0x39).contains(byte), value < 1 << 58 {
+      value = value * 10 + Int64(byte - 0x30)
+      rest.removeFirst()
+    }
+    return rest.startIndex > start ? value : nil
+  }
+
+  mutating func skips(_ separator: Unicode.Scalar) -> Bool {
+    guard rest.first == UInt8(ascii: separator) else { return false }
+    rest.removeFirst()
+    return true
   }
 }

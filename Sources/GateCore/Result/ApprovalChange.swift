@@ -27,6 +27,8 @@ package struct ApprovalChange: Sendable, Equatable {
     case unavailable(metric: MetricName, cause: Unavailability)
 
     // The others can be overridden.
+    /// The baseline became unusable, as by a merge, after the measurement.
+    case measuredBeforeDefect
     case otherCommit(measured: String, isDirty: Bool, head: String)
     /// The project file has changed since the measurement.
     case otherDefinition(measured: ScenarioDefinition, current: ScenarioDefinition)
@@ -43,8 +45,8 @@ package struct ApprovalChange: Sendable, Equatable {
     package var canBeOverridden: Bool {
       switch self {
       case .failed, .noRepetitions, .noPeak, .unavailable: false
-      case .otherCommit, .otherDefinition, .fewerThanBaseline, .fewerThanPlanned, .comparedWithBuild,
-        .otherEnvironment, .otherMachine:
+      case .measuredBeforeDefect, .otherCommit, .otherDefinition, .fewerThanBaseline, .fewerThanPlanned,
+        .comparedWithBuild, .otherEnvironment, .otherMachine:
         true
       }
     }

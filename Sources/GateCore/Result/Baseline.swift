@@ -166,6 +166,8 @@ package enum Reference: Sendable, Equatable {
   case missing
   /// The nearest stored baseline is of another environment.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
+  /// The stored baseline cannot be compared with.
+  case unusable(BaselineDefect)
 }
 
 extension ScenarioResult {

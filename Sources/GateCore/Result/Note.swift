@@ -24,6 +24,8 @@ package enum Note: Sendable, Hashable, Codable {
   case baselineSeldomSteady(metric: MetricName, count: Int, total: Int)
   /// There is no baseline for this environment: the name of the closest one, and the fields that differ.
   case otherEnvironment(name: String, differences: [Fingerprint.Difference])
+  /// There is a baseline for this environment, but it cannot be compared with.
+  case unusableBaseline(defect: BaselineDefect)
   /// The environment differs from the baseline's in these fields.
   case environmentChanged(differences: [Fingerprint.Difference])
   /// There are too few values for a statistical test.
@@ -50,7 +52,7 @@ package enum Note: Sendable, Hashable, Codable {
     switch self {
     case .recording, .machine, .comparedWithBuild, .comparedWithCommit, .shardMissing: false
     case .noRepetitions, .nothingJudged, .notJudged, .otherUnit, .otherTreeMethod, .baselineSeldomSteady,
-      .otherEnvironment, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
+      .otherEnvironment, .unusableBaseline, .environmentChanged, .tooFewValues, .creep, .otherScenario, .otherProgram,
       .ungatedGrowth, .ungatedRises, .risesWithinTolerance, .notExplained, .onlyInBase:
       true
     }
@@ -115,6 +117,11 @@ package struct Creep: Sendable, Hashable, Codable {
 }
 
 extension ScenarioResult {
+  /// Why the stored baseline cannot be compared with; nil if there is none, or if it can.
+  package var baselineDefect: BaselineDefect? {
+    notes.lazy.compactMap { if case .unusableBaseline(let defect) = $0 { defect } else { nil } }.first
+  }
+
   /// The build or the revision with which the values are compared, as the user gave it; nil for a baseline.
   package var comparedBuild: String? {
     notes.lazy.compactMap { note in

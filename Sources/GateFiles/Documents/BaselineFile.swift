@@ -15,17 +15,74 @@ package enum BaselineFile {
     return claim?.schema.hasPrefix("\(Schema.baseline.name)/") ?? false
   }
 
-  /// The baseline as JSON; equal values give equal bytes, except for the approval.
+  /// The baseline as JSON with its digest; equal values give equal bytes, except for the approval.
   package static func encode(_ baseline: Baseline) -> [UInt8] {
     var baseline = baseline
     baseline.composition = baseline.composition?.keepingLibraries(mostLibraries)
-    return JSON.encode(WithSchema(schema: .baseline, content: baseline), .pretty)
+    func encoded(_ digest: String) -> [UInt8] {
+      JSON.encode(WithSchema(schema: .baseline, content: WithDigest(digest: digest, baseline: baseline)), .pretty)
+    }
+    return encoded(BaselineDigest(of: encoded("")).computed)
   }
 
   /// Decodes a baseline; the path is for messages.
+  ///
+  /// - Throws: also if it is not what was approved; the error then has a ``FileError/defect``.
   package static func decode(_ bytes: [UInt8], path: String) throws(FileError) -> Baseline {
-    let hint = "restore the file from version control, or recreate it with `highwater approve`"
-    return try JSON.decode(DecodedBaseline.self, from: bytes, path: path, hint: hint).baseline
+    let baseline: Baseline
+    do throws(FileError) { baseline = try content(of: bytes, path: path) } catch {
+      throw error.with(ConflictVersions(bytes)?.defect)
+    }
+    guard let approval = baseline.approval, !BaselineDigest(of: bytes).isIntact else { return baseline }
+    let problem = "is not as it was approved: it was edited, or a merge took parts of two baselines"
+    throw FileError(code: .malformed, path: path, problem: problem, hint: hint).with(.changed(approval: approval))
+  }
+
+  private static let hint = "restore the file from version control, or recreate it with `highwater approve`"
+
+  /// The baseline, whether or not the digest is that of the content.
+  fileprivate static func content(of bytes: [UInt8], path: String) throws(FileError) -> Baseline {
+    try JSON.decode(DecodedBaseline.self, from: bytes, path: path, hint: hint).baseline
+  }
+
+  /// Whether the file may have a defect; without decoding it, since a project may have thousands.
+  static func isSuspect(_ bytes: [UInt8]) -> Bool {
+    ConflictVersions(bytes) != nil || !BaselineDigest(of: bytes).isIntact
+  }
+}
+
+extension FileError {
+  fileprivate func with(_ defect: BaselineDefect?) -> FileError {
+    var error = self
+    error.defect = defect
+    return error
+  }
+}
+
+extension ConflictVersions {
+  /// Both sides; nil for one that is no baseline.
+  ///
+  /// Git has merged what did not conflict, so that no digest fits.
+  var baselines: (ours: Baseline?, theirs: Baseline?) {
+    (try? BaselineFile.content(of: ours, path: ""), try? BaselineFile.content(of: theirs, path: ""))
+  }
+
+  fileprivate var defect: BaselineDefect {
+    let (ours, theirs) = baselines
+    return BaselineDefect(betweenOurs: ours, theirs: theirs)
+  }
+}
+
+private struct WithDigest: Encodable {
+  let digest: String
+  let baseline: Baseline
+
+  private enum CodingKeys: CodingKey { case digest }
+
+  func encode(to encoder: any Encoder) throws {
+    try baseline.encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(digest, forKey: .digest)
   }
 }
 

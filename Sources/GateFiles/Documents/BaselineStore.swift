@@ -44,16 +44,48 @@ package struct BaselineStore: Sendable, Equatable {
 
   /// The environments for which the scenario has a baseline, sorted; an unreadable file is listed by its name.
   package func environments(of scenario: ScenarioName) -> [String] {
-    let folder = "\(folder)/\(scenario.pathComponent)"
-    guard let names = try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).names() else { return [] }
-    return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map { name in
-      let path = "\(folder)/\(name)"
+    files(of: scenario).map { name, path in
       let bytes = try? SafeFile.read(path, atMost: BaselineFile.largest)
       let baseline = bytes.flatMap { try? BaselineFile.decode($0, path: path) }
       guard let baseline, self.path(scenario, baseline.environment) == path else { return String(name.dropLast(5)) }
       return baseline.environment
     }
     .sorted()
+  }
+
+  /// Our side of a merge conflict in a baseline's file, or else theirs; nil if there is none that can be read.
+  package func conflictingSide(_ scenario: ScenarioName, environment: String) -> Baseline? {
+    let bytes = try? SafeFile.read(path(scenario, environment), atMost: BaselineFile.largest)
+    let sides = bytes.flatMap(ConflictVersions.init)?.baselines
+    return sides?.ours ?? sides?.theirs
+  }
+
+  /// What is wrong with the baselines of these scenarios, in all environments, as far as their text shows it.
+  package func errors(in scenarios: [ScenarioName]) -> [FileError] {
+    scenarios.flatMap(files).compactMap { _, path in
+      do throws(FileError) {
+        let bytes = try SafeFile.read(path, atMost: BaselineFile.largest)
+        if BaselineFile.isSuspect(bytes) { _ = try BaselineFile.decode(bytes, path: path) }
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  /// The paths, sorted, of the folders of scenarios other than these.
+  package func folders(except scenarios: [ScenarioName]) -> [String] {
+    let known = Set(scenarios.map(\.pathComponent))
+    let entries = (try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).entries()) ?? []
+    return entries.filter { $0.isFolder && !$0.name.hasPrefix(".") && !known.contains($0.name) }
+      .map { "\(folder)/\($0.name)" }.sorted()
+  }
+
+  /// The files of a scenario's baselines in all environments, sorted.
+  private func files(of scenario: ScenarioName) -> [(name: String, path: String)] {
+    let folder = "\(folder)/\(scenario.pathComponent)"
+    let names = (try? Descriptor.open(folder, O_RDONLY | O_DIRECTORY).names()) ?? []
+    return names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted().map { ($0, "\(folder)/\($0)") }
   }
 
   /// Writes a baseline, unless the file already has the same values: then the older approval stays.

@@ -32,7 +32,7 @@ struct JSONScan {
         try scan.document()
         return nil
       } catch {
-        return scan.isAtConflictMarker ? conflict : error
+        return ConflictVersions(bytes) == nil ? error : conflict
       }
     }
     if let fault { throw fault }
@@ -42,12 +42,6 @@ struct JSONScan {
     problem: "contains merge conflict markers",
     hint: "resolve the conflict: keep one side, or approve again"
   )
-
-  /// Whether the current line is a git conflict marker.
-  private var isAtConflictMarker: Bool {
-    let start = bytes[..<min(index, bytes.count)].lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
-    return ["<<<<<<< ", "=======", ">>>>>>> "].contains { bytes[start...].starts(with: $0.utf8) }
-  }
 
   private mutating func document() throws(Fault) {
     skipSpace()

@@ -26,7 +26,7 @@ package enum RunPage {
     }
     if PageText.chartScript != nil { values["library"] = "its curves are drawn by dygraphs (MIT licence)" }
     if sections.count > 1 { values["overview"] = ["entries": sections.map(\.entry)] }
-    let data = "[\(sections.map(\.curves.data).joined(separator: ","))]"
+    let data = "[\(sections.map { $0.isBrief ? "null" : $0.curves.data }.joined(separator: ","))]"
     return HTMLPage(
       title: title(of: result, isRecording: isRecording),
       body: PageTemplate.run.render(values),

@@ -12,6 +12,11 @@ struct RunPageScenario {
   /// A page is wide and shows every character.
   static let style = TerminalStyle(width: 200)
 
+  /// Pictures of thousands of scenarios would make a page that no browser likes to open.
+  private static let mostDetailed = 100
+  /// Whether the page has no pictures of the scenario, since there are many that are worse.
+  var isBrief: Bool { index >= Self.mostDetailed }
+
   /// The number of last lines of a failed program's output.
   private static let outputLines = 25
 
@@ -39,8 +44,11 @@ struct RunPageScenario {
     values["valueTable"] = valueTable
     values["comparison"] = !isRecording && MetricTable(scenario: scenario, metrics: scenario.metrics).hasBaseline
     values["remarks"] = ValueTable(scenario: scenario).remarks.map { ["label": $0.label, "text": $0.text] }
-    values["curve"] = curves.values(index: index)
-    values["composition"] = composition
+    values["brief"] = isBrief
+    if !isBrief {
+      values["curve"] = curves.values(index: index)
+      values["composition"] = composition
+    }
     values["explanation"] = context.explanations[scenario.name].map { explanation in
       ExplainPart(block: ExplainBlock(scenario: scenario.name, comparison: explanation)).text
     }

@@ -18,9 +18,15 @@ package enum TrendPage {
     ).text()
   }
 
+  /// The scripts draw the charts of the others.
+  private static let mostPictured = 100
+
   private static func body(_ sections: [TrendSection], of trend: Trend) -> String {
     // The most urgent first, with and without scripts.
-    let shown = sections.sorted { ($0.state, $0.number) < ($1.state, $1.number) }
+    var shown = sections.sorted { ($0.state, $0.number) < ($1.state, $1.number) }
+    if PageText.chartScript != nil {
+      for index in shown.indices.dropFirst(mostPictured) { shown[index].hasPictures = false }
+    }
     return PageTemplate.trend.render([
       "summary": summary(of: sections, in: trend),
       "tags": Set(trend.series.flatMap(\.tags)).sorted().map(PageWords.shown),

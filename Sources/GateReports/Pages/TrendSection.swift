@@ -6,6 +6,8 @@ struct TrendSection {
   let number: Int
   let series: ScenarioSeries
   let state: TrendState
+  /// Whether it has static charts, which make up most of the page.
+  var hasPictures = true
   private let trend: Trend
   /// Whether the scenario also has a series on the main branch in this environment: other branches are shown in short.
   private let isOtherBranch: Bool
@@ -125,9 +127,9 @@ extension MetricSeries {
 extension TrendSection {
   /// The charts have the remaining events.
   private static let mostEvents = 60
-  private var mostRuns: Int { isOtherBranch ? 4 : 12 }
+  private var mostRuns: Int { !hasPictures ? 1 : isOtherBranch ? 4 : 12 }
   /// The scripts draw the remaining charts.
-  private var mostPictures: Int { isOtherBranch ? 2 : .max }
+  private var mostPictures: Int { !hasPictures ? 0 : isOtherBranch ? 2 : .max }
 
   private var section: [String: Any] {
     let events = TrendEvent.all(of: series)
@@ -157,7 +159,7 @@ extension TrendSection {
     guard series.runs.contains(where: { $0.composition != nil }) else { return metrics }
     let composition: [String: Any] = [
       "metric": "composition", "latest": "", "comparison": "at the end of a run", "comparisonStyle": "quiet",
-      "picture": isOtherBranch ? "" : picture.composition, "hasLegend": true,
+      "picture": isOtherBranch || !hasPictures ? "" : picture.composition, "hasLegend": true,
       "legend": CompositionPart.allCases.map { ["name": $0.rawValue, "ink": $0.ink.rawValue] },
     ]
     return metrics + [composition]

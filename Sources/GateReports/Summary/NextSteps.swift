@@ -41,8 +41,9 @@ struct NextSteps {
     [limitAdvice, ptraceAdvice, repetitionAdvice, unavailableAdvice].compactMap(\.self)
   }
 
-  private func names(_ verdict: Verdict) -> [String] {
-    result.scenarios.filter { $0.verdict == verdict }.map(\.name.text)
+  private func names(_ verdict: Verdict, except others: [String] = []) -> [String] {
+    let others = Set(others)
+    return result.scenarios.filter { $0.verdict == verdict }.map(\.name.text).filter { !others.contains($0) }
   }
 
   var approvals: [Suggestion] {
@@ -52,14 +53,14 @@ struct NextSteps {
     case .lastCheck: source = []
     case .file(let path): source = ["--from", path]
     }
-    let purposes: [(Verdict, String)] = [
-      (.regression, "if the rise is intended, approve it as the new baseline (`--reason TEXT` records why):"),
-      (.noBaseline, "if these values are right, approve them as the first baseline:"),
-      (.improved, "to keep the improvement, approve it as the new baseline:"),
+    let unusable = result.scenarios.filter { $0.baselineDefect != nil }.map(\.name.text)
+    let purposes: [(names: [String], String)] = [
+      (namesOfRises, "if the rise is intended, approve it as the new baseline (`--reason TEXT` records why):"),
+      (names(.noBaseline, except: unusable), "if these values are right, approve them as the first baseline:"),
+      (unusable, "if these values are right, approve them in place of the unusable baseline:"),
+      (names(.improved), "to keep the improvement, approve it as the new baseline:"),
     ]
-    return purposes.flatMap { verdict, purpose in
-      steps(purpose, ["approve"] + source, for: verdict == .regression ? namesOfRises : names(verdict))
-    }
+    return purposes.flatMap { names, purpose in steps(purpose, ["approve"] + source, for: names) }
   }
 
   /// A command that measures as often as the baselines, since `approve` refuses fewer repetitions.

@@ -9,6 +9,8 @@ struct NoteList {
 
   /// The maximum number of names; more are only counted.
   private static let mostNames = 3
+  /// The maximum number of notes on passing scenarios.
+  private static let mostOwn = 50
 
   init(_ scenarios: [ScenarioResult], detail: SummaryContext.Detail) {
     (self.scenarios, self.detail) = (scenarios, detail)
@@ -23,7 +25,8 @@ struct NoteList {
   /// Writes notes that only one of these scenarios has, with its name.
   func writeOwn(of scenarios: [ScenarioResult], to page: inout TerminalPage) {
     let texts = scenarios.flatMap { scenario in own(of: scenario).map { "\(scenario.name): \($0)" } }
-    Self.write(texts, to: &page)
+    let more = texts.count - Self.mostOwn
+    Self.write(more > 0 ? texts.prefix(Self.mostOwn) + ["\(more) others: see the result file"] : texts, to: &page)
   }
 
   /// Writes ``shared``.

@@ -3,9 +3,22 @@ import GateCore
 /// Passing scenarios in one line each, with their main values.
 struct PassingScenarios {
   private let scenarios: [ScenarioResult]
+  /// How many others are only counted.
+  private let rest: Int
 
+  /// The maximum number of lines, and how many there are where they would be more.
+  private static let (most, mostOfMany) = (100, 20)
+
+  /// Of very many scenarios, those that have used most of what they may.
   init(_ scenarios: [ScenarioResult]) {
-    self.scenarios = scenarios
+    guard scenarios.count > Self.most else {
+      (self.scenarios, rest) = (scenarios, 0)
+      return
+    }
+    let shares = scenarios.map { $0.metrics.compactMap(\.shareOfAllowed).max() ?? 0 }
+    let nearest = scenarios.indices.sorted { (shares[$1], $0) < (shares[$0], $1) }.prefix(Self.mostOfMany)
+    self.scenarios = nearest.sorted().map { scenarios[$0] }
+    rest = scenarios.count - nearest.count
   }
 
   private static let shown: [(metric: MetricName, title: String)] = [
@@ -37,6 +50,9 @@ struct PassingScenarios {
     Table(
       columns: [.init(side: .left), .init(side: .left)] + columns, rows: rows, flexible: 1
     ).write(to: &page, indent: 0, limits: [40, 12])
+    if rest > 0 {
+      page.paragraph("and \(rest) others, which have used less of what they may", indent: 0, tone: .faint)
+    }
   }
 
   /// The gated metric that has used most of what it may.

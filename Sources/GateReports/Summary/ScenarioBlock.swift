@@ -73,6 +73,7 @@ struct ScenarioBlock {
     guard scenario.verdict == .noBaseline else { return nil }
     let isMissing = scenario.metrics.allSatisfy { $0.baseline == nil }
     let environment = TerminalText.safe(scenario.environment.name)
+    if scenario.baselineDefect != nil { return "no usable baseline for the environment \(environment)" }
     return isMissing ? "no baseline for the environment \(environment)" : "some metrics have no baseline yet"
   }
 

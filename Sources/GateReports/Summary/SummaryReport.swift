@@ -31,10 +31,10 @@ package enum SummaryReport {
     let order = detailed.filter { $0.exitCode != .pass }
     let scenarios = order.flatMap { verdict in result.scenarios.filter { $0.verdict == verdict } }
     let notes = NoteList(scenarios, detail: context.detail)
-    for scenario in scenarios {
-      ScenarioBlock(scenario: scenario, context: context, notes: notes).write(to: &page)
-      page.gap()
+    for verdict in order {
+      write(scenarios.filter { $0.verdict == verdict }, context: context, notes: notes, to: &page)
     }
+    page.gap()
     notes.writeShared(to: &page)
     page.gap()
   }
@@ -46,12 +46,29 @@ package enum SummaryReport {
     notes.writeOwn(of: plain, to: &page)
     let others = result.scenarios.filter { !isPlain($0, context: context) }
     for verdict in [.skipped, .pass] + detailed {
-      for scenario in others where scenario.verdict == verdict {
-        page.gap()
-        ScenarioBlock(scenario: scenario, context: context, notes: notes).write(to: &page)
-      }
+      write(others.filter { $0.verdict == verdict }, context: context, notes: notes, to: &page)
     }
     notes.writeShared(to: &page)
+  }
+
+  /// The maximum number of blocks of each verdict; the other scenarios are only named.
+  private static let (mostBlocks, mostNames) = (50, 100)
+
+  private static func write(
+    _ scenarios: [ScenarioResult], context: SummaryContext, notes: NoteList, to page: inout TerminalPage
+  ) {
+    let shown = scenarios.prefix(context.detail == .verbose ? .max : mostBlocks)
+    let others = scenarios.dropFirst(shown.count)
+    if let verdict = others.first?.verdict {
+      let more = others.count > mostNames ? " and \(others.count - mostNames) more" : ""
+      let names = others.prefix(mostNames).map(\.name.text).joined(separator: ", ")
+      page.gap()
+      page.paragraph(TerminalText.safe("also \(verdict.rawValue): \(names)\(more)"), indent: 0)
+    }
+    for scenario in shown {
+      page.gap()
+      ScenarioBlock(scenario: scenario, context: context, notes: notes).write(to: &page)
+    }
   }
 
   /// Whether one line suffices.

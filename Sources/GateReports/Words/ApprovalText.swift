@@ -8,6 +8,7 @@ extension ApprovalChange.SkipReason {
     case .noRepetitions: "it has no repetitions"
     case .noPeak: "it has no peak_rss"
     case .unavailable(let metric, let cause): "\(metric) is unavailable: \(cause.text(for: metric))"
+    case .measuredBeforeDefect: "it was measured before a merge or an edit made its baseline unusable"
     case .otherCommit(let measured, let isDirty, let head):
       "it was measured at commit \(CommitText.short(measured, isDirty: isDirty)), but the checkout is at "
         + CommitText.short(head)
@@ -36,7 +37,7 @@ extension ApprovalChange.SkipReason {
       "remove `\(metric)` from the `gate`, or change the scenario so that it has a value"
     case .otherCommit(let measured, _, _):
       "run `highwater check` again, or check out \(CommitText.short(measured))"
-    case .otherDefinition: "run `highwater check` again"
+    case .otherDefinition, .measuredBeforeDefect: "run `highwater check` again"
     case .fewerThanBaseline(_, let baseline):
       "measure as many: `highwater check --repetitions\(Format.space)\(baseline) \(ShellWords.quoted(scenario.text))`"
     case .fewerThanPlanned: "run `highwater check` without `--repetitions`"

@@ -29,6 +29,7 @@ extension Note {
     case .baselineSeldomSteady(let metric, let count, let total):
       "\(metric) is not judged: only \(count) of the baseline's \(total) repetitions became steady"
     case .otherEnvironment(let name, let differences): scenario.text(ofBaselineIn: name, differences)
+    case .unusableBaseline(let defect): defect.displayText
     case .environmentChanged(let differences):
       "the environment differs from the baseline's (baseline → now): \(differences.displayText)"
     case .tooFewValues(let current, let baseline):
@@ -57,8 +58,8 @@ extension Note {
       .environmentChanged:
       true
     case .otherUnit, .otherScenario, .otherProgram, .ungatedGrowth, .ungatedRises, .risesWithinTolerance,
-      .noRepetitions, .nothingJudged, .otherEnvironment, .tooFewValues, .creep, .notExplained, .onlyInBase,
-      .shardMissing:
+      .noRepetitions, .nothingJudged, .otherEnvironment, .unusableBaseline, .tooFewValues, .creep, .notExplained,
+      .onlyInBase, .shardMissing:
       false
     }
   }

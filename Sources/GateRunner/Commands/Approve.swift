@@ -23,17 +23,17 @@ package struct Approve {
   package func run(in invocation: Invocation) throws -> ExitCode {
     let project = try options.loadProject(in: invocation, webhooksNeeded: false)
     let result = try loadResult(project, invocation)
-    let known = Set(project.scenarios.map(\.name))
+    let known = Dictionary(project.scenarios.map { ($0.name, $0) }) { first, _ in first }
     let selected = result.scenarios.filter { scenario in
       selection.isEmpty
-        ? known.contains(scenario.name)
-        : selection.contains { Selection.matches($0, scenario.name.text, tags(of: scenario, project)) }
+        ? known[scenario.name] != nil
+        : selection.contains { Selection.matches($0, scenario.name.text, known[scenario.name]?.tags ?? []) }
     }
-    for unknown in result.scenarios where selection.isEmpty && !known.contains(unknown.name) {
+    for unknown in result.scenarios where selection.isEmpty && known[unknown.name] == nil {
       invocation.console.warn("skipped \(unknown.name): it is not in the project file")
     }
-    try checkSelection(selected, in: result, project)
-    let approver = Approver(self, result.run, project, in: invocation)
+    try checkSelection(selected, in: result, known)
+    let approver = Approver(self, result.run, project, known, in: invocation)
     var changes: [ApprovalChange] = []
     // Written baselines are reported even if the next one cannot be written.
     defer {
@@ -60,13 +60,11 @@ package struct Approve {
     }
   }
 
-  private func tags(of scenario: ScenarioResult, _ project: Project) -> [String] {
-    project.scenarios.first { $0.name == scenario.name }?.tags ?? []
-  }
-
-  private func checkSelection(_ selected: [ScenarioResult], in result: RunResult, _ project: Project) throws {
+  private func checkSelection(
+    _ selected: [ScenarioResult], in result: RunResult, _ known: [ScenarioName: Scenario]
+  ) throws {
     let missing = selection.filter { word in
-      !selected.contains { Selection.matches(word, $0.name.text, tags(of: $0, project)) }
+      !selected.contains { Selection.matches(word, $0.name.text, known[$0.name]?.tags ?? []) }
     }
     guard missing.isEmpty, !selected.isEmpty else {
       let measured = result.scenarios.map(\.name.text).prefix(8).joined(separator: ", ")
@@ -87,16 +85,18 @@ private struct Approver {
   let options: Approve
   let run: RunInfo
   let project: Project
+  let scenarios: [ScenarioName: Scenario]
   let store: BaselineStore
   /// The commit of the checkout.
   let head: String?
   let person: String
   let invocation: Invocation
 
-  init(_ options: Approve, _ run: RunInfo, _ project: Project, in invocation: Invocation) {
-    self.options = options
-    self.run = run
-    self.project = project
+  init(
+    _ options: Approve, _ run: RunInfo, _ project: Project, _ scenarios: [ScenarioName: Scenario],
+    in invocation: Invocation
+  ) {
+    (self.options, self.run, self.project, self.scenarios) = (options, run, project, scenarios)
     self.invocation = invocation
     store = BaselineStore(folder: project.baselines)
     let build = BuildContext(variables: invocation.variables, root: project.root)
@@ -109,10 +109,9 @@ private struct Approver {
       run: run.id)
     var baseline = Baseline(of: scenario, approval: approval)
     if let name = project.environment.name { baseline.environment = name }
-    // An approval may replace a broken baseline, which has no medians to show.
-    let previous = (try? store.load(scenario.name, environment: baseline.environment)) ?? nil
+    let (previous, isUnusable) = stored(scenario.name, baseline.environment)
     var change = change(of: scenario, from: previous, to: baseline)
-    if let kept = outcomeWithoutChange(review(of: scenario, replacing: previous), scenario.verdict) {
+    if let kept = outcomeWithoutChange(review(of: scenario, replacing: previous, isUnusable), scenario.verdict) {
       change.outcome = kept
       return change
     }
@@ -131,10 +130,25 @@ private struct Approver {
     return change
   }
 
-  private func review(of scenario: ScenarioResult, replacing previous: Baseline?) -> ApprovalReview {
-    ApprovalReview(
-      of: scenario, in: run, for: project.scenarios.first { $0.name == scenario.name }, replacing: previous,
-      head: head, environment: project.environment)
+  /// The baseline that would be replaced, and whether its file cannot be compared with.
+  ///
+  /// Of a merge conflict it is one side, and of a file that is broken otherwise there is none.
+  private func stored(_ scenario: ScenarioName, _ environment: String) -> (Baseline?, isUnusable: Bool) {
+    do throws(FileError) {
+      return (try store.load(scenario, environment: environment), false)
+    } catch {
+      return (store.conflictingSide(scenario, environment: environment), error.defect != nil)
+    }
+  }
+
+  private func review(
+    of scenario: ScenarioResult, replacing previous: Baseline?, _ isUnusable: Bool
+  ) -> ApprovalReview {
+    var review = ApprovalReview(
+      of: scenario, in: run, for: scenarios[scenario.name], replacing: previous, head: head,
+      environment: project.environment)
+    review.replacesUnusable = isUnusable
+    return review
   }
 
   /// The outcome if the baseline stays; nil if it is to be written.

@@ -72,9 +72,14 @@ extension BaselineStore {
     for scenario: ScenarioName,
     _ environment: EnvironmentInfo
   ) throws(FileError) -> Reference {
-    if let baseline = try load(scenario, environment: environment.name) {
-      guard !baseline.isComparable(to: environment) else { return .baseline(baseline) }
-      return .other(baseline, environment)
+    do throws(FileError) {
+      if let baseline = try load(scenario, environment: environment.name) {
+        return baseline.isComparable(to: environment) ? .baseline(baseline) : .other(baseline, environment)
+      }
+    } catch {
+      // Measured all the same, since an approval of the result settles it.
+      if let defect = error.defect { return .unusable(defect) }
+      throw error
     }
     // A broken baseline of another environment does not matter: it would not be compared.
     let others = environments(of: scenario).compactMap { name in (try? load(scenario, environment: name)) ?? nil }

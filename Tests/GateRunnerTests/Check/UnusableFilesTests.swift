@@ -29,7 +29,6 @@ struct UnusableFilesTests {
   private static let brokenBaselines = [
     BrokenBaseline("empty") { _ in "" },
     BrokenBaseline("truncated") { String($0.prefix($0.count / 2)) },
-    BrokenBaseline("with a merge conflict") { _ in "<<<<<<< HEAD\n{}\n=======\n" },
     BrokenBaseline("of a later version", message: "highwater.baseline/2") {
       $0.replacingOccurrences(of: "baseline/1", with: "baseline/2")
     },

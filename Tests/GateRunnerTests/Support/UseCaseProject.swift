@@ -198,10 +198,11 @@ final class UseCaseProject {
     return "baselines/\(scenario)/\(try #require(name, "there is no baseline"))"
   }
 
-  /// Edits a JSON file.
+  /// Edits a JSON file, which then has no digest any more.
   func edit(_ name: String, _ change: (inout [String: Any]) throws -> Void) throws {
     var object = try object(name)
     try change(&object)
+    object["digest"] = nil
     try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys]).write(to: url(name))
   }
 

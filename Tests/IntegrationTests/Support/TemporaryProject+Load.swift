@@ -58,11 +58,12 @@ extension TemporaryProject {
     try #require(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
   }
 
-  /// Edits a JSON file.
+  /// Edits a JSON file, which then has no digest any more.
   func edit(_ file: URL, _ change: (inout [String: Any]) throws -> Void) throws {
     let data = try Data(contentsOf: file)
     var object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
     try change(&object)
+    object["digest"] = nil
     try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys]).write(to: file)
   }
 
