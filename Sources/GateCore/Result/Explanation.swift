@@ -28,6 +28,8 @@ package enum ExplanationObstacle: Sendable, Hashable, Codable {
   case failed(failure: Failure)
   /// The profiler saw no memory at its peak.
   case noSnapshot
+  /// The run was interrupted meanwhile, after its verdict.
+  case interrupted
 }
 
 /// What explains the rise of a regression, as the history stores it.

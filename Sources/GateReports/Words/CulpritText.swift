@@ -132,6 +132,7 @@ extension ExplanationObstacle {
         + "check; `explain: always` permits any time"
     case .failed(let failure): "a profiled repetition failed: \(failure.displayText)"
     case .noSnapshot: "the profiler saw no memory"
+    case .interrupted: "interrupted"
     }
   }
 }

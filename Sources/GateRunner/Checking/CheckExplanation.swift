@@ -29,16 +29,16 @@ struct CheckExplanation {
     self.showProgress = showProgress
   }
 
-  /// Adds to a regression which function explains it, or why none is known; false after an interruption.
+  /// Adds to a regression which function explains it, or why none is known; an interruption leaves the verdict as it is.
   ///
   /// The profile of a build that may be approved is written to the artifacts, where `approve` finds it.
-  mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) throws(FileError) -> Bool {
+  mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) throws(FileError) {
     let isRegression = result.verdict == .regression
     let rise = isRegression ? ExplainedRise(of: result.failingMetrics) : .peak
-    guard plan.isToBeProfiled(result), let rise else { return true }
+    guard plan.isToBeProfiled(result), let rise else { return }
     guard MeasurementMethod(rawValue: plan.environment.fingerprint.measurement)?.isTraced == true else {
       if isRegression { result.notes.append(.notExplained(obstacle: .noTracing)) }
-      return true
+      return
     }
     let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime - time
     let estimate = result.typicalDuration * ((Self.repetitions + 1) * (plan.other == nil ? 1 : 2))
@@ -46,23 +46,22 @@ struct CheckExplanation {
     if mostTime.map({ estimate <= $0 }) ?? true {
       let begin = ContinuousClock.now
       defer { time += ContinuousClock.now - begin }
-      guard let profiled = try profiled(plan, rise, mostTime) else { return false }
-      explanation = profiled
+      explanation = try profiled(plan, rise, mostTime)
     }
     if isRegression { add(explanation, to: &result, of: plan) }
-    return true
   }
 
-  /// nil after an interruption.
   private mutating func profiled(
     _ plan: CheckPlan, _ rise: ExplainedRise, _ mostTime: Duration?
-  ) throws(FileError) -> Explanation? {
+  ) throws(FileError) -> Explanation {
     var runs = try ProfiledRuns(
       of: plan.scenario, against: plan.other, by: measurer, into: artifacts.explain, showProgress: showProgress)
     (runs.mostTime, runs.rise) = (mostTime, rise)
     let (name, environment) = (plan.scenario.name, plan.environment.name)
     let base = plan.other == nil ? baselines.profile(of: name, environment: environment) : nil
-    guard let explanation = runs.explanation(repetitions: Self.repetitions, base: base) else { return nil }
+    guard let explanation = runs.explanation(repetitions: Self.repetitions, base: base) else {
+      return Explanation(scenario: name, obstacle: .interrupted)
+    }
     if var build = explanation.build {
       build.run = run
       try artifacts.write(build, of: name)

@@ -48,7 +48,7 @@ struct CheckRun {
     }
   }
 
-  /// The results in order of the plans; nil after an interruption.
+  /// The results in order of the plans; nil if measuring was interrupted.
   ///
   /// Regressions are explained when all scenarios have been measured, one after the other: the profiler stops its target
   /// so often that it would slow the others down.
@@ -59,7 +59,7 @@ struct CheckRun {
       measured.writeFailure.map { writeFailures.append($0) }
       measured.other.map { comparisons.append($0) }
       var result = measured.own
-      guard explain(&result, of: plan) else { return nil }
+      explain(&result, of: plan)
       let commits = result.approval?.commit.flatMap { commitsSince($0) }
       result.reference?.commitsSinceApproval = commits
       results.append(result)
@@ -115,12 +115,11 @@ struct CheckRun {
     }
   }
 
-  private mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) -> Bool {
+  private mutating func explain(_ result: inout ScenarioResult, of plan: CheckPlan) {
     do throws(FileError) {
-      return try explanation.explain(&result, of: plan)
+      try explanation.explain(&result, of: plan)
     } catch {
       writeFailures.append(error)
-      return true
     }
   }
 

@@ -74,9 +74,7 @@ package struct Check {
     let begin = ContinuousClock.now
     let measured = checkRun.results(of: plans)
     invocation.console.endProgress()
-    guard let results = measured, !invocation.isInterrupted else {
-      return invocation.interruptedExit()
-    }
+    guard let results = measured else { return invocation.interruptedExit() }
     var result = result
     result.run.duration = ContinuousClock.now - begin
     result.scenarios = results
@@ -92,7 +90,8 @@ package struct Check {
       requiresDelivery: requiresDelivery,
       invocation: invocation
     )
-    return report.finish(after: checkRun.writeFailures)
+    let code = report.finish(after: checkRun.writeFailures)
+    return invocation.interruptedCode ?? code
   }
 
   private func plans(
