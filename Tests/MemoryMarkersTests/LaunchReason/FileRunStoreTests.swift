@@ -149,6 +149,36 @@ struct FileRunStoreTests {
     #expect(program.end() == .exited(0))
   }
 
+  @Test(
+    "What ended is reported when a read-only folder is writable again",
+    .enabled(if: geteuid() == 0, "only root can mount a file system"))
+  func readOnly() throws {
+    let fixture = try LaunchFixture()
+    fixture.parent = fixture.folder.path
+    let disk = fixture.folder.file("state")
+    mkdir(disk, 0o700)
+    func mount(_ options: String) throws -> Program.End {
+      try Program("/bin/mount", ["-t", "tmpfs", "-o", options, "none", disk]).end()
+    }
+    try #require(try mount("size=64k") == .exited(0))
+    defer { _ = try? Program("/bin/umount", [disk]).end() }
+    let instances = try (0..<2).map { _ in
+      let program = try fixture.start("wait", activity: "active")
+      _ = program.lines(upTo: "ready")
+      return program
+    }
+    for program in instances {
+      program.send(SIGKILL)
+      program.end()
+    }
+    try #require(try mount("remount,ro") == .exited(0))
+    let problem = "open \(disk)/fixture.launch: Read-only file system"
+    #expect(try fixture.next() == LaunchFixture.Report(.unknown(problem), nil))
+    try #require(try mount("remount,rw") == .exited(0))
+    let killed = RunEnd.killed(by: .unknown)
+    #expect(try fixture.next() == LaunchFixture.Report(.killedUnknown(.active), killed, ended: [killed]))
+  }
+
   @Test("A full disk is an error of the store", .enabled(if: geteuid() == 0, "only root can mount a file system"))
   func diskFull() throws {
     let disk = folder.file("disk")
