@@ -98,7 +98,7 @@ public final class FileRunStore: PriorRunStore {
       _ = try? forEachFile { slot in
         guard case .free(let other, _) = slot else { return }
         clear(other)
-        Self.release(other)
+        Self.unlock(other)
       }
     }
   }
@@ -171,8 +171,8 @@ extension FileRunStore {
         if order < Self.unknownOrder { last = max(last, order) }
       case .free(let page, let other):
         if other.order < Self.unknownOrder { last = max(last, other.order) }
-        if found != nil, content.order >= other.order { return Self.release(page) }
-        if let found { Self.release(found) }
+        if found != nil, content.order >= other.order { return Self.unlock(page) }
+        if let found { Self.unlock(found) }
         (found, content) = (page, other)
       }
     }
@@ -289,6 +289,12 @@ extension FileRunStore {
     let start = mmap(nil, LaunchPage.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
     guard let start, start != MAP_FAILED else { throw failure("mmap", number) }
     return Page(bytes: UnsafeMutableRawBufferPointer(start: start, count: LaunchPage.size), file: file, number: number)
+  }
+
+  /// Releases a file that this run does not use, at once: a child that is being started may have inherited its lock.
+  private static func unlock(_ page: Page) {
+    flock(page.file, LOCK_UN)
+    release(page)
   }
 
   private static func release(_ page: Page) {
