@@ -29,7 +29,7 @@ struct MergeConflictTests {
     #expect(merge.output.contains("baselines/load/"), "\(merge.output)\(merge.errors)")
     let check = try Highwater.run("check", in: project)
     #expect(check.code == 5)
-    for side in ["ours is peak_rss 2", "theirs is peak_rss 2"] { #expect(check.text.contains(side), "\(check.text)") }
+    for side in ["ours is peak_rss 2", "theirs is peak_rss 3"] { #expect(check.text.contains(side), "\(check.text)") }
     #expect(try Highwater.run("validate", in: project).code == 2)
     #expect(try Highwater.run("approve", "load", in: project).code == 0)
     #expect(try Highwater.shell("git add . && git commit -qm merged", in: project).code == 0)

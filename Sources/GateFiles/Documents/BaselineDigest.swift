@@ -21,10 +21,9 @@ struct BaselineDigest {
     var content: [UInt8] = []
     content.reserveCapacity(file.count)
     var stored: [UInt8] = []
-    var (matched, isEnded, isString, isEscaped) = (0, false, false, false)
-    for byte in file where isString || !Self.isSpace(byte) {
-      if byte == quote, !isEscaped { isString.toggle() }
-      isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+    var (matched, isEnded, state) = (0, false, JSON.StringState())
+    for byte in file where state.isInside || !JSON.isSpace(byte) {
+      state.read(byte)
       if matched == member.count, !isEnded {
         isEnded = byte == quote
         if !isEnded { stored.append(byte) }
@@ -35,9 +34,5 @@ struct BaselineDigest {
     }
     self.stored = matched == member.count ? String(decoding: stored, as: UTF8.self) : nil
     computed = StableHash.hexadecimal(of: content)
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
   }
 }

@@ -22,7 +22,20 @@ package enum BaselineFile {
     func encoded(_ digest: String) -> [UInt8] {
       JSON.encode(WithSchema(schema: .baseline, content: WithDigest(digest: digest, baseline: baseline)), .pretty)
     }
-    return encoded(BaselineDigest(of: encoded("")).computed)
+    return withShortLists(encoded(BaselineDigest(of: encoded("")).computed))
+  }
+
+  /// Has each list on one line: a changed metric is one line of a diff, and git does not mix the values of two approvals.
+  private static func withShortLists(_ json: [UInt8]) -> [UInt8] {
+    var (state, isList) = (JSON.StringState(), false)
+    return json.reduce(into: []) { text, byte in
+      if isList, !state.isInside, JSON.isSpace(byte) { return }
+      state.read(byte)
+      text.append(byte)
+      guard !state.isInside else { return }
+      if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") { isList = byte == UInt8(ascii: "[") }
+      if isList, byte == UInt8(ascii: ",") { text.append(0x20) }
+    }
   }
 
   /// Decodes a baseline; the path is for messages.

@@ -97,6 +97,23 @@ enum JSON {
   }
 }
 
+extension JSON {
+  static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
+  }
+
+  /// Whether the bytes read so far end within a string.
+  struct StringState {
+    private(set) var isInside = false
+    private var isEscaped = false
+
+    mutating func read(_ byte: UInt8) {
+      if byte == UInt8(ascii: "\""), !isEscaped { isInside.toggle() }
+      isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+    }
+  }
+}
+
 /// Times in files: ISO 8601 in UTC with milliseconds, as in `2026-01-02T03:04:05.678Z`.
 enum Timestamp {
   private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

@@ -145,11 +145,7 @@ struct JSONScan {
   }
 
   private mutating func skipSpace() {
-    while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
+    while index < bytes.count, JSON.isSpace(bytes[index]) { index += 1 }
   }
 
   private var invalid: Fault { fault("is not valid JSON") }

@@ -61,7 +61,7 @@ struct BaselineDefectTests {
 
   @Test(
     "Parts of another approval, and edited values, are a change",
-    arguments: [("\"run\" : \"", "\"run\" : \"x"), ("\"by\" : \"", "\"by\" : \"x"), ("[\n      ", "[\n      1")])
+    arguments: [("\"run\" : \"", "\"run\" : \"x"), ("\"by\" : \"", "\"by\" : \"x"), (" : [", " : [1")])
   func mixed(old: String, new: String) {
     let text = Self.file()
     let changed = text.replacing(old, with: new, maxReplacements: 1)
