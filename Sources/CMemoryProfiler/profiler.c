@@ -102,18 +102,19 @@ static struct hw_process *obtain(pid_t pid) {
 
 // MARK: - Page faults
 
-/// Opens the event that stops a process at each of its page faults; -1 and errno on failure.
-static int open_event(pid_t process) {
+/// Opens the event that stops a process at each of its page faults, unless it is disabled; -1 and errno on failure.
+static int open_event(pid_t process, unsigned disabled) {
   struct perf_event_attr event = {
     .size = sizeof event, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1,
     .sample_type = PERF_SAMPLE_ADDR, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .remove_on_exec = 1,
-    .sigtrap = 1, .sig_data = ALLOCATION_MARK,
+    .sigtrap = 1, .sig_data = ALLOCATION_MARK, .disabled = disabled,
   };
   return (int)syscall(SYS_perf_event_open, &event, process, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 int hw_profile_may_stop_at_faults(void) {
-  int event = open_event(0);
+  // A page fault of this process would end it.
+  int event = open_event(0, 1);
   if (event < 0) return errno;
   close(event);
   return 0;
@@ -206,7 +207,7 @@ void hw_profile_exec(pid_t pid) {
   process->memory = new_memory();
   process->awaited.caller = 0;
   if (process->event >= 0) close(process->event);
-  process->event = open_event(pid);
+  process->event = open_event(pid, 0);
 }
 
 void hw_profile_fork(pid_t parent, pid_t child, int shares) {

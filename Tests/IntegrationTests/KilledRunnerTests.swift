@@ -223,8 +223,8 @@ extension ScenarioHarness {
   /// All baselines, without the time of approval.
   fileprivate func baselinesWithoutTime() throws -> [String: String] {
     try project.baselines().mapValues { text in
-      text.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.contains("\"at\"") }.joined(
-        separator: "\n")
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      return lines.filter { !$0.contains("\"at\"") && !$0.contains("\"digest\"") }.joined(separator: "\n")
     }
   }
 }

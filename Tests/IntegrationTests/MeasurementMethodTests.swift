@@ -10,7 +10,7 @@ struct MeasurementMethodTests {
   private static let cgroupMessage = "cannot create a memory cgroup here"
 
   /// Long enough for a steady state.
-  private static let target = "target: {shell: 'sleep 0.2; exit 0'}\n"
+  private static let target = "target: {shell: 'sleep 1; exit 0'}\n"
 
   /// The best method on this machine, within the permissions that the test leaves.
   private func method(traced: Bool, cgroup: Bool) -> String {
@@ -80,7 +80,7 @@ struct MeasurementMethodTests {
     ] as [(String, Int32, String)]
   )
   func neither(script: String, code: Int32, end: String) throws {
-    var harness = try ScenarioHarness("target: {shell: 'sleep 0.2; \(script)'}")
+    var harness = try ScenarioHarness("target: {shell: 'sleep 1; \(script)'}")
     try harness.confine(without: [.privileges, .ptrace])
     let outcome = try harness.check()
     #expect(outcome.code == code, "\(outcome.output)\(outcome.errors)")
