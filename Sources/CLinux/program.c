@@ -73,8 +73,9 @@ HW_NO_SANITIZER static int become_program(void *argument) {
 /// The stack on which a child runs until its exec.
 static char program_stack[65536] __attribute__((aligned(16)));
 
-/// `clone3(args, size)`, whose child calls `body(argument)` on the stack of `args`; -1 and ENOSYS elsewhere. The library
-/// has no function for it.
+/// `clone3(args, size)`, whose child calls `body(argument)` on the stack of `args`. The library has no function for it.
+///
+/// Returns the child, or a negative errno.
 pid_t hw_clone3(struct clone_args *args, size_t size, int (*body)(void *), void *argument);
 
 #if defined(__x86_64__)
