@@ -34,7 +34,7 @@ def scenarios(folder):
         ]
     for number in range(1, several(5, 1) + 1):
         found += [
-            ("redis", {"command": ["redis-server", "--port", "{{port}}", "--save", ""],
+            ("redis", {"command": ["redis-server", "--port", "{{port}}", "--save", "", "--enable-debug-command", "yes"],
                        "populate": ["redis-cli", "-p", "{{port}}", "debug", "populate", str(1000 * number)]}),
             ("Node", {"command": ["node", "-e", GARBAGE_NODE.format(every=50 * number)]}),
             ("Java", {"command": ["java", "-Xmx256m", "-cp", folder, "Garbage", str(50 * number)]}),

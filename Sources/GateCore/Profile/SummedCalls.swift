@@ -171,9 +171,9 @@ struct SummedCalls {
   private func collected(_ stack: [Int]) -> CollectedRuntime? {
     guard let collected, let innermost = stack.first(where: { functions[$0].role.touchesForItself }) else { return nil }
     let function = functions[innermost]
-    // All code of a Go program allocates in the runtime's heap, and so does generated code.
-    let isOfRuntime = collected == .go || function.name.isScript || function.role == .runtime(collected)
-    return isOfRuntime ? collected : nil
+    // All code of a Go program allocates in the runtime's heap, and so does generated code, which has a name or is in no file.
+    let isGenerated = function.name.isScript || function.role == .unknown
+    return collected == .go || isGenerated || function.role == .runtime(collected) ? collected : nil
   }
 
   // MARK: Lines

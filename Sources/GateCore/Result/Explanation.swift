@@ -22,8 +22,9 @@ package enum ExplanationObstacle: Sendable, Hashable, Codable {
   case noApprovedProfile(commit: String?)
   /// Targets cannot be traced here.
   case noTracing
-  /// The profiled repetitions would take about so long, and the project file does not ask for them in any case.
-  case takesLong(estimate: Duration)
+  /// The profiled repetitions would take longer than what is left of the time that a check may take for them, unless the
+  /// project file asks for them in any case.
+  case takesLong(estimate: Duration, left: Duration)
   /// A profiled repetition failed.
   case failed(failure: Failure)
   /// The profiler saw no memory at its peak.

@@ -127,9 +127,9 @@ extension ExplanationObstacle {
         + (commit.map { "; `explain --against-ref \(CommitText.short($0)) --build COMMAND` compares with that commit" }
           ?? "")
     case .noTracing: "targets cannot be traced here"
-    case .takesLong(let estimate):
-      "profiled repetitions would take about \(Format.time(estimate)), and `explain: auto` permits a minute in each "
-        + "check; `explain: always` permits any time"
+    case .takesLong(let estimate, let left):
+      "profiled repetitions would take about \(Format.time(estimate)), and of the minute that `explain: auto` permits in "
+        + "each check \(Format.time(left)) is left; `explain: always` permits any time"
     case .failed(let failure): "a profiled repetition failed: \(failure.displayText)"
     case .noSnapshot: "the profiler saw no memory"
     case .interrupted: "interrupted"

@@ -42,8 +42,11 @@ struct CheckExplanation {
     }
     let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime - time
     let estimate = result.typicalDuration * ((Self.repetitions + 1) * (plan.other == nil ? 1 : 2))
-    var explanation = Explanation(scenario: result.name, obstacle: .takesLong(estimate: estimate))
-    if mostTime.map({ estimate <= $0 }) ?? true {
+    let explanation: Explanation
+    if let mostTime, estimate > mostTime {
+      explanation = Explanation(
+        scenario: result.name, obstacle: .takesLong(estimate: estimate, left: max(.zero, mostTime)))
+    } else {
       let begin = ContinuousClock.now
       defer { time += ContinuousClock.now - begin }
       explanation = try profiled(plan, rise, mostTime)

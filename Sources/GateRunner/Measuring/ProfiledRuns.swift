@@ -48,7 +48,7 @@ struct ProfiledRuns {
       if number == 0 {
         interval = Self.interval(for: max(first.allocated, second?.allocated ?? .zero))
         let estimate = time * (repetitions + 1)
-        if let mostTime, estimate > mostTime { obstacle = .takesLong(estimate: estimate) }
+        if let mostTime, estimate > mostTime { obstacle = .takesLong(estimate: estimate, left: mostTime) }
       } else {
         own.append(first)
         if let second { other.append(second) }

@@ -205,6 +205,13 @@ struct CulpritTests {
     #expect(native.now.unnamedRuntime == nil)
   }
 
+  @Test("Pages that generated code without a name touched first are the collected heap's")
+  func unnamedTouch() {
+    let before: Stacks = ["java!main;libjli.so!JavaMain;libjvm.so!JavaCalls::call": .init(touched: 5_000_000)]
+    let comparison = ProfileComparison(before: before, now: stacks(before, adding: "!?", .init(touched: 9_000_000)))
+    #expect(comparison.finding == .other(part: .collectedHeap(.java), rise: Bytes(9_000_000)))
+  }
+
   @Test("A buffer outside of the collected heap has one")
   func bufferOfNode() {
     let stack = "node!main;node!v8::Call;app.js:loadBuffers;node!node::Buffer::New;libc.so.6!calloc"

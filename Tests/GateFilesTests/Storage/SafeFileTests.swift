@@ -173,7 +173,7 @@ struct SafeFileTests {
     #expect(error.code == .notWritable && error.problem == "cannot be written: read-only file system")
   }
 
-  @Test("A process killed while it writes leaves the old or the new file, intact", .timeLimit(.minutes(3)))
+  @Test("A process killed while it writes leaves the old or the new file, intact", .timeLimit(.minutes(60)))
   func killed() async throws {
     let path = file("b.json")
     try SafeFile.write([UInt8](repeating: 1, count: 4 << 20), to: path)

@@ -82,7 +82,7 @@ struct ExplainedChecksTests {
       }
       let check = try project.check()
       #expect(project.measurer.profiled.count == count)
-      let note = "and `explain: auto` permits a minute in each check"
+      let note = "and of the minute that `explain: auto` permits in each check 1 min is left"
       #expect(check.text.contains(note) == (rule == "auto"), "\(check.text)")
     }
   }
