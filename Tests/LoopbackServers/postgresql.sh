@@ -15,7 +15,8 @@ as_server() {
 start() {
   (as_server postgres -D "$folder/data" -c port="$port" -c listen_addresses=127.0.0.1 \
     -c unix_socket_directories="$folder" -c ssl=on -c ssl_cert_file=server.pem -c ssl_key_file=server.key \
-    -c max_connections=200 -c password_encryption=scram-sha-256 ${SERVER_OPTIONS:--c fsync=off} </dev/null >>"$folder/log" 2>&1) &
+    -c max_connections=200 -c password_encryption=scram-sha-256 \
+    ${SERVER_OPTIONS:--c fsync=off} </dev/null >>"$folder/log" 2>&1) &
   server=$!
   until pg_isready --quiet --host="$folder" --port="$port"; do
     kill -0 "$server"

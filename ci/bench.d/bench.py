@@ -70,6 +70,22 @@ def run_alone(command):
     return reports[-1]
 
 
+def seconds(*command, codes=(0,), **options):
+    """How long a command takes that prints nothing here and ends with one of these exit codes."""
+    begin = time.monotonic()
+    run = subprocess.run(command, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options})
+    taken = time.monotonic() - begin
+    if run.returncode not in codes:
+        sys.exit(f"bench: error: {command}: exit code {run.returncode}")
+    return taken
+
+
+def last_result(folder):
+    """The result of the last check in a project's folder."""
+    with open(os.path.join(folder, ".highwater", "result.json")) as file:
+        return json.load(file)
+
+
 class Recording:
     """One `highwater record`, running or finished."""
 

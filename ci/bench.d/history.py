@@ -54,12 +54,6 @@ def lines():
             "scenarios": [scenario(number, base, run) for number, base in enumerate(bases)]}) + "\n"
 
 
-def seconds(*command, **options):
-    begin = time.monotonic()
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL, **options)
-    return time.monotonic() - begin
-
-
 source, history, page, again = path("runs.jsonl"), path("history.sqlite"), path("trend.html"), path("again.jsonl")
 with open(source, "w") as file:
     file.writelines(lines())

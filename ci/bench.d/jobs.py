@@ -1,4 +1,4 @@
-"""Jobs: 40 scenarios measured one after the other and side by side, against baselines that were measured one after the other."""
+"""Jobs: 40 scenarios, measured one after the other and side by side, against baselines measured one after the other."""
 
 from bench import *
 
@@ -25,38 +25,34 @@ def scenarios(folder):
     """The kind and the definition of each scenario."""
     found = []
     for number in range(1, several(6, 1) + 1):
-        found += [
-            ("C", {"command": ballast("hold", f"mib={4 * number}", "ms=200")}),
-            ("shell", {"command": ["sh", "-c", f"for i in 1 2 3; do sleep 0.{number}; done"]}),
-            ("SQLite", {"command": ["sqlite3", ":memory:", QUERY.format(rows=20_000 * number)]}),
-            ("Python", {"command": [
-                sys.executable, "-c", f"import time; x=[bytearray(1000) for _ in range({2000 * number})]; time.sleep(0.3)"]}),
-        ]
+        allocate = f"import time; x=[bytearray(1000) for _ in range({2000 * number})]; time.sleep(0.3)"
+        found += [("C", program(*ballast("hold", f"mib={4 * number}", "ms=200"))),
+                  ("shell", program("sh", "-c", f"for i in 1 2 3; do sleep 0.{number}; done")),
+                  ("SQLite", program("sqlite3", ":memory:", QUERY.format(rows=20_000 * number))),
+                  ("Python", program(sys.executable, "-c", allocate))]
     for number in range(1, several(5, 1) + 1):
-        found += [
-            ("redis", {"command": ["redis-server", "--port", "{{port}}", "--save", "", "--enable-debug-command", "yes"],
-                       "populate": ["redis-cli", "-p", "{{port}}", "debug", "populate", str(1000 * number)]}),
-            ("Node", {"command": ["node", "-e", GARBAGE_NODE.format(every=50 * number)]}),
-            ("Java", {"command": ["java", "-Xmx256m", "-cp", folder, "Garbage", str(50 * number)]}),
-        ]
-    return [(kind, {"name": f"{kind}-{index}", **definition(parts)}) for index, (kind, parts) in enumerate(found)]
+        found += [("redis", redis(1000 * number)),
+                  ("Node", program("node", "-e", GARBAGE_NODE.format(every=50 * number))),
+                  ("Java", program("java", "-Xmx256m", "-cp", folder, "Garbage", str(50 * number)))]
+    found.append(("redis", redis(6000)))
+    return [(kind, {"name": f"{kind}-{index}", **definition}) for index, (kind, definition) in enumerate(found)]
 
 
-def definition(parts):
-    if "populate" not in parts:
-        return {"target": {"command": parts["command"]}}
-    return {"target": {"command": parts["command"]}, "ready": {"tcp": "{{port}}"},
-            "steps": [{"run": parts["populate"]}, {"settle": {"within": "10s"}}]}
+def program(*command):
+    return {"target": {"command": command}}
+
+
+def redis(keys):
+    server = program("redis-server", "--port", "{{port}}", "--save", "", "--enable-debug-command", "yes")
+    return {**server, "ready": {"tcp": "{{port}}"}, "steps": [
+        {"run": ["redis-cli", "-p", "{{port}}", "debug", "populate", str(keys)]}, {"settle": {"within": "10s"}}]}
 
 
 def check(folder, jobs):
     """The seconds of a check, and its scenarios by name."""
-    begin = time.monotonic()
-    subprocess.run([HIGHWATER, "check", "--quiet", "--allow-missing-baseline", "--jobs", str(jobs)], cwd=folder,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seconds = time.monotonic() - begin
-    with open(os.path.join(folder, ".highwater", "result.json")) as file:
-        return seconds, {scenario["name"]: scenario for scenario in json.load(file)["scenarios"]}
+    words = ["check", "--quiet", "--allow-missing-baseline", "--jobs", str(jobs)]
+    taken = seconds(HIGHWATER, *words, codes=(0, 1, 3, 4), cwd=folder)
+    return taken, {scenario["name"]: scenario for scenario in last_result(folder)["scenarios"]}
 
 
 def largest_change(results):
@@ -70,14 +66,14 @@ folder = path("project")
 os.mkdir(folder)
 with open(os.path.join(folder, "Garbage.java"), "w") as file:
     file.write(GARBAGE_JAVA)
-subprocess.run(["javac", "Garbage.java"], cwd=folder, check=True)
+seconds("javac", "Garbage.java", cwd=folder)
 kinds = scenarios(folder)
 with open(os.path.join(folder, "highwater.yml"), "w") as file:
     # JSON is YAML.
     json.dump({"version": 1, "history": "off", "defaults": {"explain": "off"},
                "scenarios": [scenario for _, scenario in kinds]}, file)
 check(folder, 1)
-subprocess.run([HIGHWATER, "approve", "--force"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+seconds(HIGHWATER, "approve", "--force", cwd=folder)
 
 jobs = [1, 2, 4]
 checks = {count: check(folder, count) for count in jobs}

@@ -41,10 +41,8 @@ def measured():
         file.write("version: 1\nhistory: off\ndefaults: {warmup: 0, explain: off}\nscenarios:\n")
         file.writelines(f"  - {{name: {name}, target: {{command: {json.dumps(command)}}}}}\n"
                         for name, command in programs.items())
-    subprocess.run([HIGHWATER, "check", "--quiet", "--allow-missing-baseline"], cwd=real, check=True,
-                   stdout=subprocess.DEVNULL)
-    with open(f"{real}/.highwater/result.json") as file:
-        return json.load(file)
+    seconds(HIGHWATER, "check", "--quiet", "--allow-missing-baseline", cwd=real)
+    return last_result(real)
 
 
 def result(real, raised=()):
@@ -86,13 +84,13 @@ def run(title, *words, file=None, codes=(0,), options=()):
                 if line.startswith("VmHWM"):
                     peak = max(peak, int(line.split()[1]) * 1024)
             time.sleep(0.002)
-    seconds = time.time() - begin
+    taken = time.time() - begin
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in codes:
         sys.exit(f"bench: error: {words}: exit code {process.returncode}\n{read(path('output'))[-2000:]}")
     size = os.path.getsize(file) if file else os.path.getsize(path("output"))
-    rows.append([title, f"{seconds:.2f}", f"{usage.ru_utime + usage.ru_stime:.2f}", mebibytes(peak), kibibytes(size)])
+    rows.append([title, f"{taken:.2f}", f"{usage.ru_utime + usage.ru_stime:.2f}", mebibytes(peak), kibibytes(size)])
     return begin
 
 

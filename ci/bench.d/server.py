@@ -73,12 +73,6 @@ def highwater(*words, **options):
     return subprocess.run([HIGHWATER, *words], check=True, stderr=subprocess.DEVNULL, **options)
 
 
-def seconds(*words):
-    begin = time.monotonic()
-    highwater(*words, stdout=subprocess.DEVNULL)
-    return time.monotonic() - begin
-
-
 def files(name, numbers):
     """One file for each run, so that an import adds each in a transaction of its own."""
     names = []
@@ -140,8 +134,8 @@ def appends(server):
     each = []
     for group in range(several(30, 3)):
         some = files("a", range(1 + group * 21, 22 + group * 21))
-        one = seconds(*words, some[0])
-        each.append((seconds(*words, *some[1:]) - one) / 19 * 1000)
+        one = seconds(HIGHWATER, *words, some[0])
+        each.append((seconds(HIGHWATER, *words, *some[1:]) - one) / 19 * 1000)
     table(f"Adding one run of {scenarios} scenarios with {len(metrics)} metrics each, in milliseconds",
           ["groups of 20", "median", "lowest", "highest"],
           [[len(each), f"{statistics.median(each):.1f}", f"{min(each):.1f}", f"{max(each):.1f}"]])
@@ -212,11 +206,11 @@ def large(server, runs, projects):
         times = server.run(f"{prefix}\n\\timing on\n" + f"COPY ({query}) TO '/dev/null';\n" * 3, database)
         rows.append([name, f"{min(map(float, re.findall(r'Time: ([0-9.]+) ms', times))) / 1000:.3f}", ""])
     page = path("trend.html")
-    rows.append(["highwater trend", f"{seconds('trend', '--history', url, '--output', page):.2f}",
+    rows.append(["highwater trend", f"{seconds(HIGHWATER, 'trend', '--history', url, '--output', page):.2f}",
                  mebibytes(os.path.getsize(page))])
     one = files("l", range(1, 3))
-    seconds("history", "import", "--history", url, one[0])
-    taken = seconds("history", "import", "--history", url, one[1])
+    seconds(HIGHWATER, "history", "import", "--history", url, one[0])
+    taken = seconds(HIGHWATER, "history", "import", "--history", url, one[1])
     rows.append(["highwater history import of one run", f"{taken:.2f}", ""])
     table(f"{runs:,} runs of {projects} projects, {scenarios} scenarios with {len(metrics)} metrics each",
           ["", "seconds", "MiB"], rows)

@@ -6,12 +6,6 @@ rounds = several(5, 2)
 targets = [("0.05", several(20, 5)), ("0.5", several(10, 2)), ("5", several(3, 1))]
 
 
-def seconds(command, **how):
-    begin = time.monotonic()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how)
-    return time.monotonic() - begin
-
-
 def project(name, duration, repetitions):
     """A project with an approved baseline, whose scenario sleeps."""
     folder = path(name)
@@ -19,8 +13,8 @@ def project(name, duration, repetitions):
     with open(os.path.join(folder, "highwater.yml"), "w") as file:
         file.write(f"version: 1\nscenarios:\n  - name: sleep\n    target: {{command: [sleep, '{duration}']}}\n"
                    f"    warmup: 0\n    repetitions: {repetitions}\n    gate: {{peak_rss: {{tolerance: 10%}}}}\n")
-    subprocess.run([HIGHWATER, "check", "--quiet"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seconds([HIGHWATER, "approve", "--force"], cwd=folder)
+    seconds(HIGHWATER, "check", "--quiet", "--allow-missing-baseline", cwd=folder)
+    seconds(HIGHWATER, "approve", "--force", cwd=folder)
     return folder
 
 
@@ -29,10 +23,9 @@ for duration, repetitions in targets:
     folder = project(f"sleep-{duration}", duration, repetitions)
     alone, checked = [], []
     for _ in range(rounds):
-        alone.append(sum(seconds(["sleep", duration]) for _ in range(repetitions)))
-        checked.append(seconds([HIGHWATER, "check", "--quiet"], cwd=folder))
-    with open(os.path.join(folder, ".highwater", "result.json")) as file:
-        times = json.load(file)["scenarios"][0]["times"]
+        alone.append(sum(seconds("sleep", duration) for _ in range(repetitions)))
+        checked.append(seconds(HIGHWATER, "check", "--quiet", cwd=folder))
+    times = last_result(folder)["scenarios"][0]["times"]
     ratio = statistics.median(check / own for check, own in zip(checked, alone))
     rows.append([f"{repetitions} × sleep {duration}", f"{statistics.median(alone):.2f}", f"{statistics.median(checked):.2f}",
                  f"{ratio:.3f}", f"{times['overheadSeconds'] / repetitions * 1000:.1f}",

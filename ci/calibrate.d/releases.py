@@ -51,8 +51,9 @@ def releases():
         version = re.fullmatch(r"multidict-([0-9.]+)\.tar\.gz", file["filename"])
         if version:
             found.append((file["upload-time"], version[1], file["url"]))
-    versions = [version for _, version, _ in sorted(found)]
-    return [(version, url) for _, version, url in sorted(found)][versions.index(FIRST):versions.index(LAST) + 1]
+    found = [(version, url) for _, version, url in sorted(found)]
+    versions = [version for version, _ in found]
+    return found[versions.index(FIRST):versions.index(LAST) + 1]
 
 
 def unpack(url, folder):
