@@ -57,19 +57,19 @@ struct LimitSearchTests {
   ]
 
   @Test(
-    "The answer is at most 1.5 % or 64 KiB above the truth, survived 3 times, and just below it the program dies",
+    "The answer is at most 1 % or 64 KiB above the truth, survived 3 times, and just below it the program dies",
     arguments: programs)
   fileprivate func found(program: Program, most: Int) throws {
     let search = Self.search(program)
     let need = try #require(search.need).count / 1024
-    let tolerance = max(need * 15 / 1000 + 4, 68)
+    let tolerance = max(need / 100 + 4, 68)
     #expect((program.need...program.need + tolerance).contains(need), "\(need)")
     #expect(search.runs(at: .kibibytes(need)).count >= 3)
     let death = try #require(search.highestDeath).count / 1024
     #expect(need - death <= tolerance)
     let speed = try #require(search.fullSpeed).count / 1024
     let fast = max(program.fast, program.need)
-    #expect((fast...fast + max(tolerance, fast * 15 / 1000 + 4)).contains(speed), "\(speed)")
+    #expect((fast...fast + max(tolerance, fast / 100 + 4)).contains(speed), "\(speed)")
     #expect(search.runs.count <= most, "\(search.runs.map { $0.limit.count / 1024 })")
     #expect(search.survivorBelowDeath == nil)
     let advice = try #require(search.advice)

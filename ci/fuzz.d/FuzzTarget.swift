@@ -21,10 +21,9 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
   var description: String { name }
 
   static let all: [FuzzTarget] = [
-    .project, .baseline, .profile, .result, .comparison, .history, .runLine, .launchRecord, .marks, .marksInC,
-    .recording,
-    .procText, .kernelLog, .cgroups, .kernelFiles, .response, .address, .outbox, .variables, .checkout, .terminal,
-    .regularExpression, .elf, .stackWords, .perfMap, .symbolNames, .profilerOutput,
+    .project, .baseline, .profile, .bisectState, .result, .comparison, .history, .runLine, .launchRecord, .marks,
+    .marksInC, .recording, .procText, .kernelLog, .cgroups, .kernelFiles, .response, .address, .outbox, .variables,
+    .checkout, .terminal, .regularExpression, .elf, .stackWords, .perfMap, .symbolNames, .profilerOutput,
   ]
 }
 

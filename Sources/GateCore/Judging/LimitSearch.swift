@@ -26,7 +26,7 @@ package struct LimitSearch: Sendable, Equatable {
   /// The same for a run that never hit its limit: other programs may have slowed it down, or a heap that is smaller.
   private static let slowdownWithoutHits = 3.0
   /// The answer is above the truth by at most this share.
-  private static let resolution = 0.015
+  private static let resolution = 0.01
   /// The answer is not narrowed down further than to these pages.
   ///
   /// The kernel charges memory in batches of 64 pages per CPU (`MEMCG_CHARGE_BATCH`, mm/memcontrol.c), and near its limit

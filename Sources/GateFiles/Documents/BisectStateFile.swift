@@ -18,7 +18,11 @@ package enum BisectStateFile {
   private static let largest = 64 << 20
 
   package static func write(_ state: BisectState, to path: String) throws(FileError) {
-    try SafeFile.write(JSON.encode(WithSchema(schema: .bisectState, content: state), .pretty), to: path)
+    try SafeFile.write(encode(state), to: path)
+  }
+
+  package static func encode(_ state: BisectState) -> [UInt8] {
+    JSON.encode(WithSchema(schema: .bisectState, content: state), .pretty)
   }
 
   package static func read(_ path: String) throws(FileError) -> BisectState {

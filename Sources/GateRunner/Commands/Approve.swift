@@ -111,7 +111,8 @@ private struct Approver {
     if let name = project.environment.name { baseline.environment = name }
     let (previous, isUnusable) = stored(scenario.name, baseline.environment)
     var change = change(of: scenario, from: previous, to: baseline)
-    if let kept = outcomeWithoutChange(review(of: scenario, replacing: previous, isUnusable), scenario.verdict) {
+    let review = review(of: scenario, replacing: previous, isUnusable)
+    if let kept = outcomeWithoutChange(review, scenario.verdict) {
       change.outcome = kept
       return change
     }
@@ -122,10 +123,12 @@ private struct Approver {
     case .replaced: change.outcome = .replaced
     case .unchanged: return change
     }
-    // What held the memory in this run, if the check profiled it.
+    // What held the memory in this run, if the check profiled it. The stored profile still fits a result that passes.
     let profile = ArtifactsFolder(path: project.artifacts)
       .profile(of: scenario.name, in: run.id, beside: options.from.map(invocation.absolute))
-    try store.saveProfile(profile, of: scenario.name, environment: baseline.environment)
+    if profile != nil || !review.passesAgainstPrevious {
+      try store.saveProfile(profile, of: scenario.name, environment: baseline.environment)
+    }
     change.approval = approval
     return change
   }

@@ -44,6 +44,8 @@ struct ExplainedChecksTests {
     try passing.checkAndApprove()
     passing.measurer.profile { _, _ in [.server(held: .mebibytes(1))] }
     #expect(try passing.check().code == .pass && passing.measurer.profiled.isEmpty)
+    // The stored profile still fits.
+    #expect(try passing.approve { $0.forces = true }.code == .pass && passing.exists(stored))
 
     let off = try project(scenarioKeys: "explain: off")
     try off.checkAndApprove()

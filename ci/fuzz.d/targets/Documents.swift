@@ -53,6 +53,17 @@ extension FuzzTarget {
     try PrintedText.expectHarmless(ExplainReport.text([explanation], style: TerminalStyle()))
   }
 
+  /// What an interrupted search has measured.
+  static let bisectState = FuzzTarget("bisect-state") { input in
+    let state: BisectState
+    do throws(FileError) {
+      state = try BisectStateFile.decode(input, path: "s.json")
+    } catch {
+      return try PrintedText.expectReadable(error.diagnostics)
+    }
+    try expectRoundTrip(state, BisectStateFile.encode) { try BisectStateFile.decode($0, path: "s.json") }
+  }
+
   /// A result file, and all reports of it.
   static let result = FuzzTarget("result", alsoWith: ["GateFilesTests/Golden/result.json"]) { input in
     let result: RunResult
