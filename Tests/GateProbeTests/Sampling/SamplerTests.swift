@@ -254,11 +254,13 @@ struct SamplerTests {
 
   @Test("After the end of the main process, the largest of the others is the main one")
   func mainEnds() throws {
-    let processTree = try testProcesses.shell("sleep 1000 & sleep 0.2")
+    let processTree = try testProcesses.shell("trap 'exit 0' USR1; sleep 1000 & sleep 1000 & wait")
     let sampler = Sampler(processTree: processTree, interval: .milliseconds(5), main: nil)
     sampler.start()
+    #expect(eventually { sampler.recent(1).first?.processes == 3 })
+    kill(processTree.leader, SIGUSR1)
     #expect(processTree.leaderEnding() == .exited(0))
-    #expect(eventually { sampler.recent(1).first.map { $0.main != nil && $0.processes == 1 } ?? false })
+    #expect(eventually { sampler.recent(1).first.map { $0.main != nil && $0.processes == 2 } ?? false })
     #expect(sampler.mainProcess != processTree.leader)
     #expect(sampler.residentNow() != nil)
     let report = sampler.finish()
