@@ -83,18 +83,24 @@ struct ExactPeakTests {
     #expect(recording.processes.count == 1)
   }
 
+  /// A function for threads that wait until `main` unlocks the gate.
+  private static let idle = """
+    static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    static void *idle(void *argument) { pthread_mutex_lock(&gate); pthread_mutex_unlock(&gate); return argument; }
+    """
+
   @Test("The peak is exact if the last of many threads has it", arguments: [1, 300, 2000])
   func crowd(threads: Int) throws {
     let recording = try recording(
       """
-      static volatile int is_over;
-      static void *idle(void *argument) { while (!is_over) usleep(5000); return argument; }
+      \(Self.idle)
       static void *last(void *argument) { usleep(50000); spike(60); return argument; }
       """,
       main: """
+        pthread_mutex_lock(&gate);
         for (int made = 1; made < \(threads); made++) thread(idle);
         thread(last);
-        is_over = 1;
+        pthread_mutex_unlock(&gate);
         pthread_exit(NULL);
         """)
     let main = try main(of: recording)
@@ -135,8 +141,7 @@ struct ExactPeakTests {
   func childOfCrowd() throws {
     let recording = try recording(
       """
-      static volatile int is_over;
-      static void *idle(void *argument) { while (!is_over) usleep(5000); return argument; }
+      \(Self.idle)
       static void *last(void *argument) {
         if (fork() == 0) { spike(40); _exit(0); }
         wait(NULL);
@@ -144,9 +149,10 @@ struct ExactPeakTests {
       }
       """,
       main: """
+        pthread_mutex_lock(&gate);
         for (int made = 0; made < 300; made++) thread(idle);
         pthread_join(thread(last), NULL);
-        is_over = 1;
+        pthread_mutex_unlock(&gate);
         """)
     #expect(recording.processes.count == 2 && recording.processes.allSatisfy(\.isExact))
     #expect(try main(of: recording).peak.count > 40 << 20 - Self.markError)
