@@ -42,7 +42,7 @@ struct LimitTests {
   @Test("An interrupted search tells what it knows, and leaves nothing behind")
   func interrupted() throws {
     let harness = try ScenarioHarness(
-      "target: {shell: 'echo >> n; if [ $(wc -l < n) -gt 5 ]; then touch at; exec sleep 1000; fi'}")
+      "target: {shell: 'echo >> n; if [ $(wc -l < n) -gt 6 ]; then touch at; exec sleep 1000; fi'}")
     let running = try harness.start("limit")
     try harness.wait(for: "at", in: running)
     running.send(SIGINT)
