@@ -190,12 +190,15 @@ extension History {
     }?.run
   }
 
-  /// The series of all scenarios; runs added in the meantime are not included.
-  package func trend(createdAt: Date, links: BuildLinks) throws(HistoryError) -> Trend {
+  /// The series of all scenarios, with this many latest runs of each branch; runs added in the meantime are not included.
+  package func trend(
+    latest: Int = Trend.latestRuns, createdAt: Date, links: BuildLinks
+  ) throws(HistoryError) -> Trend {
     try reading { reader in
-      let index = try reader.trendIndex()
-      let builder = SeriesBuilder(index.source)
-      let step = max(1, Self.mostRuns / max(1, index.source.runs.count))
+      var index = try reader.trendIndex()
+      let builder = SeriesBuilder(index.source, latest: latest)
+      index.keep(builder.shownRuns)
+      let step = max(1, Self.mostRuns / max(1, builder.shownRuns.count))
       let series = try stride(from: 0, to: index.scenarios.count, by: step).flatMap { start in
         let scenarios = start..<min(start + step, index.scenarios.count)
         return try reader.histories(of: scenarios, in: index).flatMap(builder.series)

@@ -198,7 +198,8 @@ final class PostgreSQLReader: HistoryReader {
     let isAll = scenarios.count == index.scenarios.count
     let condition = isAll ? "" : "AND name_id = ANY (\(Self.array(index.scenarios[scenarios].map(\.id))))"
     let query = """
-      SELECT \(StoredScenario.columns), metrics FROM scenario WHERE project_id = \(project) \(condition)
+      SELECT \(StoredScenario.columns), metrics FROM scenario
+      WHERE project_id = \(project) AND started_at >= \(index.oldest) \(condition)
       """
     try forEach(query, atOnce: Self.rowsAtOnce) { rows in
       try rows.forEach { row in

@@ -6,7 +6,7 @@ struct TrendIndex {
   /// By name.
   let scenarios: [(id: Int64, name: ScenarioName)]
   /// Indices into the source, by row ID.
-  let runs: [Int64: Int]
+  private(set) var runs: [Int64: Int]
   let environments: [Int64: Int]
   let approvals: [Int64: Int]
 
@@ -23,7 +23,16 @@ struct TrendIndex {
     self.scenarios = scenarios
   }
 
-  /// One run of a scenario; nil if its run or environment is unknown.
+  /// Leaves out all runs but these of the source: their scenarios belong to no series.
+  mutating func keep(_ kept: some Sequence<Int>) {
+    let kept = Set(kept)
+    runs = runs.filter { kept.contains($0.value) }
+  }
+
+  /// When the oldest run started that is not left out; the latest time possible if there is none.
+  var oldest: Int64 { runs.values.min().map { source.runs[$0].startedAt.inMilliseconds } ?? .max }
+
+  /// One run of a scenario; nil if its run is left out, or its run or environment is unknown.
   func run(of scenario: StoredScenario, tags: [String]) -> ScenarioHistory.Run? {
     guard let index = runs[scenario.run], let environment = environments[scenario.environment] else { return nil }
     var run = ScenarioHistory.Run(index: index, environment: environment, verdict: scenario.verdict)

@@ -56,7 +56,7 @@ extension MachineProperty.Value {
     case .cpus: "CPUs"
     case .limits: "limits"
     case .system: "system"
-    case .perfEvents: "perf events"
+    case .explaining: "explain"
     case .noise: "noise"
     case .scenario: "scenario"
     }
@@ -87,8 +87,9 @@ extension MachineProperty.Value {
       "\(openFiles) open files, \(processes.map(String.init) ?? "any number of") processes"
     case .system(let kernel, let architecture, let libc, let pageSize):
       "Linux \(kernel), \(architecture), \(libc), pages of \(Bytes(Int64(pageSize)))"
-    case .perfEvents(let level):
-      "not needed" + (level.map { " (kernel.perf_event_paranoid is \($0))" } ?? "")
+    case .explaining(nil): "not possible without ptrace"
+    case .explaining(let limits?):
+      limits.canStopAtFaults ? "call stacks of page faults and allocations" : "call stacks of allocations alone"
     case .noise(let noise): noise.text
     case .scenario(let name, let problem): "\(name): \(problem.displayText)"
     }
@@ -101,6 +102,8 @@ extension MachineProperty.Value {
     case .scenario(_, let problem): problem.hintText
     case .noise(let noise): noise.hint
     case .method(let method): method.hint
+    case .explaining(nil): "see ptrace above"
+    case .explaining(let limits?) where !limits.texts.isEmpty: limits.texts.joined(separator: "; ")
     default: nil
     }
   }

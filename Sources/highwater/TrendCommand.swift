@@ -12,7 +12,7 @@ struct TrendCommand: UseCaseCommand {
       leaves it at ARTIFACTS/trend.html; this writes it anew.
 
         highwater trend
-        highwater trend --history runs.sqlite --output trend.html
+        highwater trend --history runs.sqlite --output trend.html --limit 10000
       """
   )
 
@@ -22,12 +22,19 @@ struct TrendCommand: UseCaseCommand {
     completion: .file(extensions: ["html"]))
   var output: String?
 
+  @Option(help: ArgumentHelp("The number of latest runs of each branch on the page.", valueName: "n"))
+  var limit = Trend.latestRuns
+
   @OptionGroup var project: ProjectOptions
   @OptionGroup var console: ConsoleOptions
 
+  func validate() throws {
+    guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+  }
+
   func execute(in invocation: Invocation) throws -> GateCore.ExitCode {
     var trend = TrendReport()
-    trend.output = output
+    (trend.output, trend.limit) = (output, limit)
     trend.options = project.shared
     return try trend.run(in: invocation)
   }

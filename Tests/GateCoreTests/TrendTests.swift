@@ -55,7 +55,7 @@ struct TrendTests {
       }
       var history = ScenarioHistory(name: ScenarioName("load"), runs: runs)
       history.columns = [column]
-      let builder = SeriesBuilder(source)
+      let builder = SeriesBuilder(source, latest: peaks.count)
       return builder.trend(of: builder.series(of: history), createdAt: instant(0), links: BuildLinks())
     }
   }

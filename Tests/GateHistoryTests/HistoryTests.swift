@@ -238,6 +238,25 @@ struct HistoryTests {
     #expect(trend.series[0].environment == "limited")
   }
 
+  @Test(
+    "A trend of the latest runs has those of each branch, in whatever order they were added", arguments: Store.allCases)
+  func latestTrend(store: Store) throws {
+    let history = try ScratchFolder(store).open()
+    try history.append([Given.run(20), Given.run(3, branch: "topic"), Given.run(2, branch: "topic")])
+    try history.append((4...19).reversed().map { Given.run($0) } + [Given.run(1, branch: "topic")])
+    func trend(latest: Int) throws -> Trend {
+      try history.trend(latest: latest, createdAt: Given.instant(30), links: BuildLinks())
+    }
+    let latest = try trend(latest: 3)
+    #expect((latest.runCount, latest.olderRuns) == (20, 14))
+    #expect(latest.series.map(\.branch) == ["main", "topic"] && latest.series.allSatisfy { $0.runCount == 3 })
+    #expect(latest.runs.map(\.startedAt) == [1, 2, 3, 18, 19, 20].map(Given.instant))
+    let peaks = latest.series.flatMap { $0.metrics[0].points.map { $0?.median } }
+    let all = try trend(latest: 20)
+    #expect(all.olderRuns == 0 && all.series.map(\.runCount) == [17, 3])
+    #expect(peaks == all.series.flatMap { $0.metrics[0].points.suffix(3).map { $0?.median } })
+  }
+
   @Test("A history without runs has a trend without series", arguments: Store.allCases)
   func emptyTrend(store: Store) throws {
     let folder = try ScratchFolder(store)

@@ -61,7 +61,7 @@ struct ExplainReportTests {
     called.callers = ["handle", "main"].map { FunctionName(module: "app.py", name: $0, isScript: true) }
     culprit.change = called
     let findings: [CulpritFinding] = [
-      .named(culprit: culprit), .noRise, .otherMethod(before: .stops, now: .stopsAndBlocks), .noStacks,
+      .named(culprit: culprit), .noRise, .otherMethod(before: .stops, now: .stopsAndBlocks),
       .tooFewRepetitions(before: 1, now: 3),
       .belowNoise(largest: change, least: .mebibytes(40)), .belowNoise(largest: nil, least: .mebibytes(1)),
       .spread(largest: [change, change]), .other(part: .collectedHeap(.node), rise: .mebibytes(9)),

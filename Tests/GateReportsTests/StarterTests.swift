@@ -85,7 +85,7 @@ struct DoctorReportTests {
     MachineProperty(.hugePages("madvise")), MachineProperty(.swap(used: nil)),
     MachineProperty(.cpus(usable: 4, online: 4)), MachineProperty(.limits(openFiles: 1024, processes: nil)),
     MachineProperty(.system(kernel: "6.1.0", architecture: "x86_64", libc: "glibc 2.36", pageSize: 4096)),
-    MachineProperty(.perfEvents(2)),
+    MachineProperty(.explaining(ProfilerLimits())),
     MachineProperty(.noise(ProbeNoise(peaks: [.mebibytes(2)], durations: [.milliseconds(20)]))),
   ]
 
@@ -102,6 +102,8 @@ struct DoctorReportTests {
     MachineProperty(.hugePages("always"), note: .hugePagesAlways),
     MachineProperty(.swap(used: .mebibytes(3)), note: .swapInUse(used: .mebibytes(3))),
     MachineProperty(.cpus(usable: 2, online: 64), note: .fewerCPUs(usable: 2, online: 64)),
+    MachineProperty(.explaining(nil)),
+    MachineProperty(.explaining(ProfilerLimits(canStopAtFaults: false, missingLibrary: "libdw.so.1: not found"))),
     MachineProperty(
       .noise(
         ProbeNoise(

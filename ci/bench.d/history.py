@@ -63,7 +63,8 @@ rows = [["Python parses the lines", f"{least:.2f}", "1.00", os.path.getsize(sour
 steps = [
     ("highwater history import", ["history", "import", "--history", history, source], history),
     ("the same import again, which changes nothing", ["history", "import", "--history", history, source], history),
-    ("highwater trend", ["trend", "--history", history, "--output", page], page),
+    ("highwater trend, the latest 2,000 runs", ["trend", "--history", history, "--output", page], page),
+    ("highwater trend, all runs", ["trend", "--history", history, "--output", page, "--limit", str(runs)], page),
 ]
 for name, words, file in steps:
     taken = seconds(HIGHWATER, *words)

@@ -206,8 +206,10 @@ def large(server, runs, projects):
         times = server.run(f"{prefix}\n\\timing on\n" + f"COPY ({query}) TO '/dev/null';\n" * 3, database)
         rows.append([name, f"{min(map(float, re.findall(r'Time: ([0-9.]+) ms', times))) / 1000:.3f}", ""])
     page = path("trend.html")
-    rows.append(["highwater trend", f"{seconds(HIGHWATER, 'trend', '--history', url, '--output', page):.2f}",
-                 mebibytes(os.path.getsize(page))])
+    for limit in (2000, 10_000):
+        words = ["trend", "--history", url, "--output", page, "--limit", str(limit)]
+        taken = statistics.median(seconds(HIGHWATER, *words) for _ in range(several(5, 1)))
+        rows.append([f"highwater trend, the latest {limit:,} runs", f"{taken:.2f}", mebibytes(os.path.getsize(page))])
     one = files("l", range(1, 3))
     seconds(HIGHWATER, "history", "import", "--history", url, one[0])
     taken = seconds(HIGHWATER, "history", "import", "--history", url, one[1])

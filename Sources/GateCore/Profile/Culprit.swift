@@ -16,7 +16,6 @@ package indirect enum CulpritFinding: Sendable, Hashable, Codable {
   case noRise
   /// The builds were not measured in the same way.
   case otherMethod(before: MemoryProfile.Method, now: MemoryProfile.Method)
-  case noStacks
   /// With fewer than two repetitions of each build, noise is unknown.
   case tooFewRepetitions(before: Int, now: Int)
   /// No function rose clearly more than equal repetitions differ: the largest rise, and the least that is clear.
@@ -66,7 +65,6 @@ extension ProfileComparison {
   }
 
   private func obstacle(_ before: ProfileSummary) -> CulpritFinding? {
-    if now.method == .mappings || before.method == .mappings { return .noStacks }
     if now.method != before.method { return .otherMethod(before: before.method, now: now.method) }
     guard min(before.repetitions, now.repetitions) >= 2 else {
       return .tooFewRepetitions(before: before.repetitions, now: now.repetitions)

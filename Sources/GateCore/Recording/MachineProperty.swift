@@ -19,8 +19,8 @@ package struct MachineProperty: Sendable, Equatable {
     /// The limits of this process; nil for none.
     case limits(openFiles: Int, processes: Int?)
     case system(kernel: String, architecture: String, libc: String, pageSize: Int)
-    /// `kernel.perf_event_paranoid`; nil without perf.
-    case perfEvents(Int?)
+    /// What `explain` lacks here; nil without ptrace, which it needs.
+    case explaining(ProfilerLimits?)
     case noise(ProbeNoise)
     /// A requirement of a scenario that this machine does not meet.
     case scenario(ScenarioName, Failure.Problem)
@@ -43,6 +43,7 @@ package struct MachineProperty: Sendable, Equatable {
     case .measuring(_?), .scenario: .error
     case .noise(let noise) where noise.isHigh: .warning
     case .method(let method) where method != .tracedInCgroup: .warning
+    case .explaining(let limits) where limits != ProfilerLimits(): .warning
     default: note == nil ? .good : .warning
     }
   }

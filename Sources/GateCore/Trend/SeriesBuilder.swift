@@ -5,13 +5,21 @@ import Statistics
 package struct SeriesBuilder: Sendable {
   private let source: TrendSource
   private let branches: ShownBranches
+  /// The indices of the runs in the series, ascending: the latest of each shown branch.
+  package let shownRuns: [Int]
+  private let olderRuns: Int
 
   /// The number of metrics that are shown per scenario; a target can name any number of phases.
   private static let mostMetrics = 40
 
-  package init(_ source: TrendSource) {
+  /// Of each branch, this many latest runs belong to series.
+  package init(_ source: TrendSource, latest: Int) {
     self.source = source
     branches = ShownBranches(of: source.runs)
+    let byBranch = Dictionary(grouping: source.runs.indices) { source.runs[$0].branch }
+    let ofShown = branches.names.map { byBranch[$0] ?? [] }
+    shownRuns = ofShown.flatMap { $0.suffix(latest) }.sorted()
+    olderRuns = ofShown.map(\.count).reduce(0, +) - shownRuns.count
   }
 
   /// A scenario's series: one for each environment and shown branch in which it ran.
@@ -43,7 +51,7 @@ package struct SeriesBuilder: Sendable {
     }
     return Trend(
       createdAt: createdAt, links: links, runs: used.map { source.runs[$0] }, runCount: source.runs.count,
-      series: series, hiddenBranches: branches.hiddenCount)
+      series: series, hiddenBranches: branches.hiddenCount, olderRuns: olderRuns)
   }
 
   private func series(of runs: SeriesRuns, _ environment: String, _ branch: String?) -> ScenarioSeries {

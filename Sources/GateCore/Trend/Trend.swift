@@ -12,6 +12,12 @@ package struct Trend: Sendable, Equatable {
   package var series: [ScenarioSeries]
   /// The number of branches that are not shown because others have newer runs.
   package var hiddenBranches = 0
+  /// The number of runs of the shown branches that are not in the series because they have too many newer ones.
+  package var olderRuns = 0
+
+  /// The number of latest runs of each branch that are shown unless told otherwise: a page of so many takes less than a
+  /// second, whatever the length of the history.
+  package static let latestRuns = 2000
 }
 
 /// One scenario's runs in one environment on one branch, in order of time.

@@ -22,7 +22,7 @@ extension Machine {
       .cpus(usable: state.usableCPUs, online: state.onlineCPUs),
       .limits(openFiles: ResourceLimit.descriptors, processes: ResourceLimit.processes),
       system,
-      .perfEvents(SmallFile.text(at: "/proc/sys/kernel/perf_event_paranoid").flatMap(number)),
+      .explaining(capabilities.canTrace ? Profiler.limits : nil),
     ]
     return values.map { value in MachineProperty(value, note: notes.first { $0.isAbout(value) }) }
   }

@@ -43,7 +43,7 @@ enum MemoryProfileReader {
       let hasBlocks = numbers[1] != 0
       result = MemoryProfile(
         process: String(fields[1]),
-        method: hasBlocks ? Profiler.canStopAtFaults ? .stopsAndBlocks : .blocks : .stops,
+        method: Profiler.canStopAtFaults ? hasBlocks ? .stopsAndBlocks : .stops : hasBlocks ? .blocks : .mappings,
         peak: Bytes(numbers[3]),
         anonymous: Bytes(numbers[4]),
         calls: CallTree(),

@@ -38,6 +38,7 @@ package enum TrendPage {
       "version": "\(Tool.name) \(Tool.version)",
       "hiddenBranches": trend.hiddenBranches == 0
         ? [] : [Format.count(trend.hiddenBranches, "branch", plural: "branches")],
+      "olderRuns": trend.olderRuns == 0 ? [] : [Format.count(trend.olderRuns, "older run")],
       "hasCharts": PageText.chartScript != nil,
     ])
   }
@@ -54,8 +55,9 @@ package enum TrendPage {
     let urgent = sections.count { $0.state.needsAttention }
     let attention = urgent == 1 ? "1 needs attention" : "\(urgent == 0 ? "none" : "\(urgent)") need attention"
     let period = period(from: trend.runs.first, to: trend.runs.last)
-    let shown = trend.runs.count < trend.runCount ? ", \(trend.runs.count) of them shown" : ""
-    return "\(Format.count(names, "scenario")), \(attention); \(Format.count(trend.runCount, "run"))\(period)\(shown)"
+    let runs = Format.count(trend.runCount, "run")
+    let shown = trend.runs.count == trend.runCount ? period : ", of which \(trend.runs.count)\(period) are shown"
+    return "\(Format.count(names, "scenario")), \(attention); \(runs)\(shown)"
   }
 
   /// As in ` from 2026-01-02 to 2026-11-20`, to be appended.

@@ -63,7 +63,6 @@ extension CulpritFinding {
     case .noRise: "anonymous memory did not \(rise.verb)"
     case .otherMethod(let before, let now):
       "no function is named: the builds were measured in different ways (before: \(before.name), now: \(now.name))"
-    case .noStacks: "no function is named: only the sizes of mappings are known, not call stacks"
     case .tooFewRepetitions(let before, let now):
       "no function is named: the noise is unknown with \(Format.count(before, "repetition")) before and \(now) now; 2 of "
         + "each are needed"

@@ -8,6 +8,8 @@ import GateReports
 package struct TrendReport {
   /// The path of the page; `-` is standard output, nil is the project's artifacts folder.
   package var output: String?
+  /// The number of latest runs of each branch.
+  package var limit = Trend.latestRuns
   package var options = SharedOptions()
 
   package init() {}
@@ -19,7 +21,8 @@ package struct TrendReport {
       ? try? options.loadProject(in: invocation, webhooksNeeded: false)
       : try options.loadProject(in: invocation, webhooksNeeded: false)
     let history = try options.historyLocation(in: invocation).openExisting(toChange: false, in: invocation)
-    let trend = try history.trend(createdAt: invocation.now(), links: project?.links ?? BuildLinks())
+    let trend = try history.trend(
+      latest: limit, createdAt: invocation.now(), links: project?.links ?? BuildLinks())
     let page = TrendPage.text(trend)
     if output == "-" {
       invocation.console.print(page)

@@ -179,6 +179,16 @@ struct TrendPageTests {
     #expect(try Self.markup(of: page).contains("The history has no runs yet"))
   }
 
+  @Test("The page says how many older runs are not shown, and how to see them")
+  func olderRuns() throws {
+    var trend = Self.small
+    #expect(try !Self.markup(of: TrendPage.text(trend)).contains("--limit"))
+    (trend.runCount, trend.olderRuns) = (1203, 1200)
+    let markup = try Self.markup(of: TrendPage.text(trend))
+    #expect(markup.contains("1203\u{a0}runs, of which 3 on 2026-01-02 are shown"))
+    #expect(markup.contains("1200\u{a0}older runs not shown; <code>highwater trend --limit N</code>"))
+  }
+
   @Test("The page without data and charts takes less than 300 KB, and a value less than 16 bytes")
   func size() throws {
     var trend = Self.small

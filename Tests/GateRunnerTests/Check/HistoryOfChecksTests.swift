@@ -137,10 +137,11 @@ struct HistoryOfChecksTests {
   private func trend(
     in project: UseCaseProject,
     output: String? = nil,
-    history: String? = nil
+    history: String? = nil,
+    limit: Int = Trend.latestRuns
   ) throws -> UseCaseProject.Outcome {
     var trend = TrendReport()
-    (trend.output, trend.options.history) = (output, history)
+    (trend.output, trend.options.history, trend.limit) = (output, history, limit)
     return try project.run { try trend.run(in: $0) }
   }
 
@@ -163,6 +164,7 @@ struct HistoryOfChecksTests {
     #expect(printed.code == .pass && printed.output.hasPrefix("<!doctype html>"))
     // Only the creation time differs.
     #expect(try runs(in: printed.output) == runs(in: page))
+    #expect(try trend(in: project, output: "-", limit: 1).output.contains("1\u{a0}older run not shown"))
     #expect(try runs(in: project.read("pages/t.html")) == runs(in: page))
   }
 
