@@ -28,6 +28,7 @@ static void (*next_free)(void *);
 static void *(*next_memalign)(size_t, size_t);
 static void *(*next_aligned_alloc)(size_t, size_t);
 static int (*next_posix_memalign)(void **, size_t, size_t);
+static size_t (*next_usable_size)(void *);
 
 /// For the allocations of dlsym(3) itself, before the next allocator is known; never released.
 static char early[65536] __attribute__((aligned(16)));
@@ -51,6 +52,7 @@ static void find_next(void) {
   next_memalign = dlsym(RTLD_NEXT, "memalign");
   next_aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
   next_posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
+  next_usable_size = dlsym(RTLD_NEXT, "malloc_usable_size");
   next_malloc = dlsym(RTLD_NEXT, "malloc");
 }
 
@@ -147,8 +149,17 @@ static int is_sampled(size_t size) {
   return 1;
 }
 
-static void *sample(void *block, size_t size) {
-  if (block != NULL && interval != 0 && is_sampled(size) && add_sample(block)) stop(block, size > 0 ? size : 1, NULL);
+/// What the allocator gave for a block: of many small ones, rounding up is a large part of what they hold.
+static size_t given_size(void *block, size_t size) {
+  if (next_usable_size != NULL) return next_usable_size(block);
+  return size > 0 ? size : 1;
+}
+
+/// Samples a new block, and tells the tracer of one that it replaced; NULL for none.
+static void *sample(void *block, size_t size, const void *released) {
+  size_t given = block != NULL && interval != 0 ? given_size(block, size) : 0;
+  int is_new = given > 0 && is_sampled(given) && add_sample(block);
+  if (is_new || released != NULL) stop(is_new ? block : NULL, given, released);
   return block;
 }
 
@@ -180,14 +191,14 @@ __attribute__((constructor)) static void start(void) {
 
 EXPORTED void *malloc(size_t size) {
   if (next_malloc == NULL) find_next();
-  return next_malloc == NULL ? allocate_early(size) : sample(next_malloc(size), size);
+  return next_malloc == NULL ? allocate_early(size) : sample(next_malloc(size), size, NULL);
 }
 
 EXPORTED void *calloc(size_t count, size_t size) {
   if (next_malloc == NULL) find_next();
   // Of the static array, which is zero.
   if (next_malloc == NULL) return allocate_early(count * size);
-  return sample(next_calloc(count, size), count * size);
+  return sample(next_calloc(count, size), count * size, NULL);
 }
 
 EXPORTED void free(void *block) {
@@ -208,26 +219,23 @@ EXPORTED void *realloc(void *block, size_t size) {
   if (next_malloc == NULL) find_next();
   if (next_malloc == NULL || is_early(block)) return move_early(block, size);
   int was_sampled = interval != 0 && block != NULL && remove_sample(block);
-  void *moved = next_realloc(block, size);
-  int is_new = moved != NULL && interval != 0 && is_sampled(size) && add_sample(moved);
-  if (is_new || was_sampled) stop(is_new ? moved : NULL, size > 0 ? size : 1, was_sampled ? block : NULL);
-  return moved;
+  return sample(next_realloc(block, size), size, was_sampled ? block : NULL);
 }
 
 EXPORTED void *memalign(size_t alignment, size_t size) {
   if (next_malloc == NULL) find_next();
-  return next_memalign == NULL ? NULL : sample(next_memalign(alignment, size), size);
+  return next_memalign == NULL ? NULL : sample(next_memalign(alignment, size), size, NULL);
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size) {
   if (next_malloc == NULL) find_next();
-  return next_aligned_alloc == NULL ? NULL : sample(next_aligned_alloc(alignment, size), size);
+  return next_aligned_alloc == NULL ? NULL : sample(next_aligned_alloc(alignment, size), size, NULL);
 }
 
 EXPORTED int posix_memalign(void **block, size_t alignment, size_t size) {
   if (next_malloc == NULL) find_next();
   if (next_posix_memalign == NULL) return ENOMEM;
   int code = next_posix_memalign(block, alignment, size);
-  if (code == 0) sample(*block, size);
+  if (code == 0) sample(*block, size, NULL);
   return code;
 }

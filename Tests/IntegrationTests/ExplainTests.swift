@@ -49,6 +49,28 @@ struct ExplainTests {
     #expect(!FileManager.default.fileExists(atPath: project.url("baselines").path), "nothing is judged or stored")
   }
 
+  /// Holds blocks of 32 bytes, for each of which glibc gives 40.
+  private static let smallBlocks = CompiledProgram(
+    "small-blocks", flags: ["-O1"],
+    """
+    #include <stdlib.h>
+    #define OWN __attribute__((noinline)) static
+    void *kept[300000];
+    OWN void remember(int number) { kept[number] = malloc(32); }
+    int main(void) { for (int at = 0; at < 300000; at++) remember(at); return 0; }
+    """)
+
+  @Test("Small blocks count with what the allocator gives for them, as their function's own")
+  func smallBlocks() throws {
+    let project = try project(Self.smallBlocks.command)
+    let found = try Highwater.run("explain", "--folded", "x.txt", in: project)
+    #expect(found.code == 0, "\(found.text)\(found.errors)")
+    let stacks = try FoldedStack.stacks(in: try project.read("x.txt"))
+    let held = try #require(stacks.first { $0.frames.first == "live" && $0.frames.last == "remember" })
+    // Estimates of 12 MB by so many samples differ by 1 to 2 %.
+    #expect((11_000_000...13_000_000).contains(held.bytes))
+  }
+
   /// Each function touches as much memory as its name says; 16 MiB are released by `released_16m`, at the peak.
   private static let known = """
     #define _GNU_SOURCE

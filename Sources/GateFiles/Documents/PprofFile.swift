@@ -24,7 +24,7 @@ private struct PprofWriter {
   mutating func write(_ profile: MemoryProfile) -> [UInt8] {
     for type in ["live", "touched"] { message.add(1, valueType(type)) }
     addSamples()
-    addFunctions(addMappings())
+    addFunctions(addMappings(first: profile.program))
     message.add(11, valueType("space"))
     message.add(12, max(1, profile.samplingInterval.count))
     message.add(14, index(of: profile.calls.total.live > 0 ? "live" : "touched"))
@@ -62,10 +62,10 @@ private struct PprofWriter {
     }
   }
 
-  /// One mapping for each module; the numbers by module.
-  private mutating func addMappings() -> [String: Int64] {
+  /// One mapping for each module, the program's first, as readers expect; the numbers by module.
+  private mutating func addMappings(first program: String) -> [String: Int64] {
     var numbers: [String: Int64] = [:]
-    for module in calls.functions.map(\.module) where !module.isEmpty && numbers[module] == nil {
+    for module in [program] + calls.functions.map(\.module) where !module.isEmpty && numbers[module] == nil {
       numbers[module] = Int64(numbers.count) + 1
       var mapping = ProtobufMessage()
       mapping.add(1, Int64(numbers.count))

@@ -71,7 +71,10 @@ enum MemoryProfileReader {
         line: Int(fields[8]).flatMap { $0 > 0 ? $0 : nil },
         isInlined: fields[9] == "1"  // text from outside: the supervisor
       )
-      let node = calls.node(of: function, below: nodes[parent])
+      // What the profiler's library allocates is its caller's.
+      let isOwn = function.module == Profiler.libraryName && nodes[parent] != nil
+      let node = isOwn ? nodes[parent] : calls.node(of: function, below: nodes[parent])
+      guard let node else { return }
       calls.add(CallTree.Weight(live: live, touched: touched), to: node)
       nodes[number] = node
     }

@@ -24,7 +24,9 @@ struct Profiler {
     library = try PreloadedLibrary(base64: EmbeddedLibrary.base64, to: Self.libraryPath(in: folder))
   }
 
-  static func libraryPath(in folder: String) -> String { folder + "/libhighwater-allocations.so" }
+  static func libraryPath(in folder: String) -> String { "\(folder)/\(libraryName)" }
+
+  static let libraryName = "libhighwater-allocations.so"
 
   /// Adds the variables of the library.
   func add(to environment: inout [String: String]) {

@@ -149,8 +149,11 @@ struct ProfileExportTests {
 
   @Test("pprof's own reader finds the stacks, both values, and names with file and line")
   func pprof() throws {
-    let raw = try OutsideReader.pprof(PprofFile.encode(ProfileExample.profile()))
+    var profile = ProfileExample.profile()
+    profile.program = "libstore-1.2.so.3"
+    let raw = try OutsideReader.pprof(PprofFile.encode(profile))
     #expect(raw.contains("live/bytes[dflt] touched/bytes"))
+    #expect(raw.contains("Mappings\n1: 0x0/0x0/0x0 \(profile.program)"), "readers take the first for the program")
     #expect(raw.contains("PeriodType: space bytes\nPeriod: 65536"))
     let samples = raw.split(separator: "\n").filter { $0.contains(":") && $0.hasPrefix("   ") }
     #expect(

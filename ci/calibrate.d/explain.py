@@ -1,0 +1,71 @@
+"""Explains rises whose cause is known, and unchanged programs, with `highwater explain`, and prints what was named.
+
+    explain.py [RUNS [VARIANT…]]
+
+Each variant of a server is explained RUNS times beside the original, and the original five times as often beside a copy
+of itself.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+here = pathlib.Path(__file__).resolve().parent
+binary = os.environ["HIGHWATER_BINARY"]
+folder = pathlib.Path(tempfile.mkdtemp(prefix="highwater-explain-"))
+UNCHANGED = "unchanged"
+# The macros of the server, and the function that holds what they add.
+VARIANTS = {
+    "leak of 32 B": ("-DLEAK=32", "remember"),
+    "leak of 100 B": ("-DLEAK=100", "remember"),
+    "leak of 500 B": ("-DLEAK=500", "remember"),
+    "cache twice as large": ("-DKEYS=2000", "cache_put"),
+    "block of 1 MiB": ("-DBLOCK=1048576", "load_table"),
+    "spike of 30 MiB": ("-DSPIKE=280000", "small_spike"),
+    UNCHANGED: ("", None),
+}
+SENTENCE = re.compile(r"server: \+([0-9.]+) MiB (?:held|first touched) by (\w+)\(\).*?, (\d+) % of the rise")
+
+
+def compile(name, *flags):
+    program = folder / name / "server"
+    program.parent.mkdir(exist_ok=True)
+    subprocess.run(["gcc", "-O2", *flags, "-o", program, here / "programs/server.c"], check=True)
+    return program
+
+
+def explain(before, now):
+    """The function that the report names and its share in percent, or nothing."""
+    scenario = {"name": "server", "target": {"command": [str(now)]}}
+    (folder / "highwater.yml").write_text(json.dumps({"version": 1, "history": "off", "scenarios": [scenario]}))
+    run = subprocess.run([binary, "explain", "--against", str(before)], cwd=folder, capture_output=True, text=True)
+    if run.returncode:
+        raise SystemExit(run.stdout + run.stderr)
+    found = SENTENCE.search(" ".join(run.stdout.split()))
+    if found is None or found[2] not in now.parent.name:
+        print(run.stdout, file=sys.stderr)
+    return (found[2], int(found[3])) if found else (None, 0)
+
+
+def main():
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    original = compile("original")
+    print("| variant | holder | right | wrong | nothing named | share of the rise |")
+    print("| --- | --- | --- | --- | --- | --- |", flush=True)
+    for name in sys.argv[2:] or VARIANTS:
+        flags, holder = VARIANTS[name]
+        changed = compile(name.replace(" ", "-"), *flags.split())
+        answers = [explain(original, changed) for _ in range(runs * 5 if name == UNCHANGED else runs)]
+        named = collections.Counter(function for function, _ in answers)
+        silent = named.pop(None, 0)
+        right = named.pop(holder, 0)
+        shares = [share for function, share in answers if function and function == holder]
+        share = f"{min(shares)} to {max(shares)} %" if shares else "–"
+        print(f"| {name} | {holder or '–'} | {right} | {sum(named.values())} | {silent} | {share} |", flush=True)
+
+
+main()
