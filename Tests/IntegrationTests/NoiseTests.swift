@@ -18,7 +18,9 @@ struct NoiseTests {
     let outcome = try harness.run(["noise", "--repetitions", "10"])
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     for part in [
-      "  it", "10 repetitions", "peak_rss", "deviation", "compared with the first 5", "aslr: on", "tightest tolerances",
+      "  it", "10 repetitions", "peak_rss", "deviation", "compared with the first 5", "aslr: on",
+      // What precedes it depends on the noise: a busy machine can let the values drift.
+      "tolerances for this noise",
     ] {
       #expect(outcome.output.contains(part), "no `\(part)` in:\n\(outcome.output)")
     }
