@@ -16,7 +16,8 @@ import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
 binary = os.environ["HIGHWATER_BINARY"]
-folder = pathlib.Path(tempfile.mkdtemp(prefix="highwater-explain-"))
+temporary = tempfile.TemporaryDirectory(prefix="highwater-explain-")
+folder = pathlib.Path(temporary.name)
 UNCHANGED = "unchanged"
 # The macros of the server, and the function that holds what they add.
 VARIANTS = {
@@ -28,7 +29,7 @@ VARIANTS = {
     "spike of 30 MiB": ("-DSPIKE=280000", "small_spike"),
     UNCHANGED: ("", None),
 }
-SENTENCE = re.compile(r"server: \+([0-9.]+) MiB (?:held|first touched) by (\w+)\(\).*?, (\d+) % of the rise")
+SENTENCE = re.compile(r"server: \+[0-9.]+ [KM]iB (?:held|first touched) by (\w+)\(\).*?, (\d+) % of the rise")
 
 
 def compile(name, *flags):
@@ -46,7 +47,7 @@ def explain(before, now, holder):
     if run.returncode:
         raise SystemExit(run.stdout + run.stderr)
     found = SENTENCE.search(" ".join(run.stdout.split()))
-    function, share = (found[2], int(found[3])) if found else (None, 0)
+    function, share = (found[1], int(found[2])) if found else (None, 0)
     if function != holder:
         print(run.stdout, file=sys.stderr)
     return function, share

@@ -66,12 +66,12 @@ struct ScenarioHarness {
 
   /// Waits until the file exists; fails if the run ends first.
   ///
-  /// The limit of a minute only ends a hang.
+  /// The limit of ten minutes only ends a hang.
   func wait(for file: String, in running: Highwater.Running) throws {
-    let deadline = Date(timeIntervalSinceNow: 60)
+    let deadline = Date(timeIntervalSinceNow: 600)
     while !has(file) {
       try #require(running.process.isRunning || has(file), "the run ended before `\(file)` existed")
-      try #require(Date() < deadline, "`\(file)` does not exist after a minute")
+      try #require(Date() < deadline, "`\(file)` does not exist after ten minutes")
       usleep(5000)
     }
   }
