@@ -79,6 +79,16 @@ static int get_registers(pid_t thread, registers *state) {
   return set.iov_len == sizeof *state ? 0 : ENOEXEC;
 }
 
+long hw_system_call_of(pid_t thread) {
+  registers state;
+  if (get_registers(thread, &state) != 0) return -1;
+#if defined(__x86_64__)
+  return (long)state.orig_rax;
+#else
+  return (long)state.regs[8];
+#endif
+}
+
 static int set_registers(pid_t thread, registers *state) {
   struct iovec set = {.iov_base = state, .iov_len = sizeof *state};
   return ptrace(PTRACE_SETREGSET, thread, (void *)NT_PRSTATUS, &set) == 0 ? 0 : errno;

@@ -42,6 +42,8 @@ struct tracee {
   int ended;
   /// For a process: whether some of its threads are not traced.
   int is_partial;
+  /// For a process: whether all of its threads are about to exit.
+  int ends;
   /// Whether the thread is about to exit, or has ended.
   int is_exiting;
   /// For a forked process: the memory in KiB that it had at its first stop.
@@ -283,17 +285,25 @@ static int count_exit(pid_t thread, struct tracee *process) {
   return process->others;
 }
 
+/// Whether a thread that is about to exit ends its whole process, by exit_group(2) or by a signal.
+static int is_group_exit(pid_t thread) {
+  // The event's message is a wait status (ptrace(2)): that of a signal has its number in these bits.
+  return (event_message(thread) & 0x7f) != 0 || hw_system_call_of(thread) == SYS_exit_group;
+}
+
 /// Handles a thread that is about to exit, by itself or by a signal, even SIGKILL; its memory still exists.
 ///
 /// The last thread of a process frees its memory, and need not be the first one. So read it at the exit of the first
-/// and, if others are still alive, at the exit of the last of those.
+/// and, if others are still alive, at the exit of the last of those. A thread that ends all of them may be the last
+/// one whose exit is seen: those that wait at theirs for the tracer are killed there.
 static void note_exit(pid_t thread, int64_t highest, hw_record_handler handler, void *context) {
   pid_t pid = process_of(thread);
   struct tracee *process = find(pid);
-  int others = count_exit(thread, process);
-  if (process != NULL && pid != thread && (!process->is_exiting || others > 0)) return;
+  int others = count_exit(thread, process), ends = process != NULL && is_group_exit(thread);
+  if (ends) process->ends = 1;
+  if (process != NULL && pid != thread && !ends && (!process->is_exiting || others > 0)) return;
   struct hw_record record = {.event = HW_EVENT_EXITING, .pid = pid, .highest = highest};
-  record.stage = others > 0 || (process != NULL && process->is_partial);
+  record.stage = process != NULL && ((others > 0 && !process->ends) || process->is_partial);
   if (hw_profile_is_on()) hw_profile_exit(pid);
   read_memory(thread, &record);
   handler(context, record);

@@ -42,4 +42,8 @@ int hw_trace_is_exec(int status);
 /// ENOEXEC: the program is of another architecture, such as a 32-bit one. EINTR: something else stopped the process.
 int hw_add_ballast(pid_t process, size_t size);
 
+/// The number of the system call in which a stopped thread is; undefined outside of one, and -1 if it cannot be read, as
+/// in a 32-bit program.
+long hw_system_call_of(pid_t thread);
+
 #endif

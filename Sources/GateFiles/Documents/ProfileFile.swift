@@ -93,8 +93,12 @@ extension ProfileDocument {
   /// Of a process's name (`comm`), of which the kernel keeps 15 bytes.
   private static let longestProcess = 64
 
+  private static func shortened(_ process: String) -> String {
+    String(process.unicodeScalars.prefix(longestProcess))
+  }
+
   init(_ summary: ProfileSummary, least: Int64) {
-    process = String(summary.process.unicodeScalars.prefix(Self.longestProcess))
+    process = Self.shortened(summary.process)
     (count, moment) = (summary.processes, summary.moment)
     (method, repetitions) = (summary.method, summary.repetitions)
     (samplingInterval, peak) = (summary.samplingInterval, summary.peak)
@@ -109,8 +113,8 @@ extension ProfileDocument {
   var summary: ProfileSummary {
     let amounts = parts.compactMap { line in (try? MemoryPart(coded: line.name)).map { ($0, line.amount) } }
     var summary = ProfileSummary(
-      process: process, method: method, repetitions: repetitions, samplingInterval: samplingInterval, peak: peak,
-      anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
+      process: Self.shortened(process), method: method, repetitions: repetitions, samplingInterval: samplingInterval,
+      peak: peak, anonymous: anonymous.amount, parts: Dictionary(amounts, uniquingKeysWith: { first, _ in first }))
     (summary.processes, summary.moment) = (count, moment)
     summary.add(functions.map { ($0.name, $0.live, $0.touched) }, calls: CallLine.calls(calls))
     return summary

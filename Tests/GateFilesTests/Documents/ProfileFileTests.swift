@@ -57,6 +57,16 @@ struct ProfileFileTests {
     #expect(finding?.culprit?.change.function.description == "libstore.so!remember")
   }
 
+  @Test("A process's name that is longer than any of the kernel's is shortened, written or read")
+  func longProcess() throws {
+    let long = String(repeating: "w", count: 100)
+    let stored = String(decoding: ProfileFile.encode(try ProfileExample.build()), as: UTF8.self)
+    let decoded = try ProfileFile.decode(Array(stored.replacing("worker", with: long).utf8), path: "p.json")
+    #expect(decoded.processes.map(\.process) == ["server", String(long.prefix(64))])
+    let encoded = ProfileFile.encode(decoded)
+    #expect(ProfileFile.encode(try ProfileFile.decode(encoded, path: "p.json")) == encoded)
+  }
+
   @Test("A finding has a form in JSON, so that results can hold it")
   func finding() throws {
     let comparison = try ProfileExample.build(growth: 9_000_000).comparison(with: ProfileExample.build())

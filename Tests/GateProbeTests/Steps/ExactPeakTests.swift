@@ -25,6 +25,7 @@ struct ExactPeakTests {
       """
       #define _GNU_SOURCE
       #include <pthread.h>
+      #include <stdio.h>
       #include <stdlib.h>
       #include <sys/mman.h>
       #include <sys/wait.h>
@@ -107,6 +108,52 @@ struct ExactPeakTests {
     let stacks = Int64(threads * 16_384)
     #expect(main.peak.count > 60 << 20 - Self.markError && main.peak.count < 62 << 20 + Self.markError + stacks)
     #expect(main.isExact)
+  }
+
+  /// The tracer is the parent of the target, and stands still while threads are about to exit and one ends them all.
+  ///
+  /// The first thread does `sooner` before its exit, and the last one `later` after it.
+  @Test(
+    "The peak is exact if threads are killed that were about to exit",
+    arguments: [("halt();", ""), ("", "halt();")], ["", "exit(0);", "kill(getpid(), SIGKILL);"])
+  func killedAtExit(halts: (sooner: String, later: String), end: String) throws {
+    let recording = try recording(
+      """
+      #include <signal.h>
+      static pid_t tracer;
+      static void halt(void) { kill(tracer, SIGSTOP); usleep(20000); }
+      \(Self.idle)
+      static void *last(void *argument) {
+        usleep(60000);
+        \(halts.later)
+        pthread_mutex_unlock(&gate);
+        usleep(60000);
+        spike(60);
+        \(end)
+        return argument;
+      }
+      """,
+      main: """
+        // Its memory hides the spike from the resource usage of the child.
+        take(100);
+        char parent[16];
+        sprintf(parent, "%d", getppid());
+        if (fork() == 0) execl("/proc/self/exe", "again", parent, NULL);
+        do {
+          usleep(400000);
+          kill(getppid(), SIGCONT);
+        } while (waitpid(-1, NULL, WNOHANG) == 0);
+        """,
+      onSecond: """
+        tracer = atoi(words[1]);
+        pthread_mutex_lock(&gate);
+        for (int made = 0; made < 10; made++) thread(idle);
+        thread(last);
+        \(halts.sooner)
+        pthread_exit(NULL);
+        """)
+    let child = try #require(recording.processes.first { $0.command == "exe" })
+    #expect(child.isExact && isNear(child.peak, mebibytes: 60), "\(child)")
   }
 
   /// Creates and ends so many threads that further ones are not traced.
