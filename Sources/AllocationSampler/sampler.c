@@ -2,7 +2,8 @@
 /// sample, and at the release of a sampled block.
 ///
 /// The tracer (Sources/CMemoryProfiler) then reads the stack; this library only counts. It calls the next allocator,
-/// which may be one that the target preloads itself. It is compiled by the plugin Embed, and needs only libc.
+/// which may be one that the target preloads itself, also for C++, whose operators such allocators replace, too. It is
+/// compiled by the plugin Embed, and needs only libc.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -155,11 +156,20 @@ static size_t given_size(void *block, size_t size) {
   return size > 0 ? size : 1;
 }
 
-/// Samples a new block, and tells the tracer of one that it replaced; NULL for none.
-static void *sample(void *block, size_t size, const void *released) {
-  size_t given = block != NULL && interval != 0 ? given_size(block, size) : 0;
-  int is_new = given > 0 && is_sampled(given) && add_sample(block);
-  if (is_new || released != NULL) stop(is_new ? block : NULL, given, released);
+/// The blocks that this thread has got from `malloc` and its relatives.
+PER_THREAD uint64_t blocks_seen;
+
+/// Samples a new block; returns its size if it was, which the tracer must then be told.
+static size_t sampled_size(void *block, size_t size) {
+  if (block == NULL || interval == 0) return 0;
+  blocks_seen++;
+  size_t given = given_size(block, size);
+  return is_sampled(given) && add_sample(block) ? given : 0;
+}
+
+static void *sample(void *block, size_t size) {
+  size_t given = sampled_size(block, size);
+  if (given > 0) stop(block, given, NULL);
   return block;
 }
 
@@ -179,26 +189,36 @@ static int is_traced(void) {
   return line != NULL && line[12] != '0';
 }
 
+/// Python takes its objects from arenas of its own, which hide single blocks; `PYTHONMALLOC` (3.6) gives them to malloc.
+/// The build without a global lock, which alone exports the second function, does not start with it.
+static void show_objects_of_python(void) {
+  if (dlsym(RTLD_DEFAULT, "PyMem_RawMalloc") == NULL) return;
+  const char *allocator = getenv("PYTHONMALLOC");
+  if (dlsym(RTLD_DEFAULT, "_Py_MergeZeroLocalRefcount") == NULL) setenv("PYTHONMALLOC", "malloc", 0);
+  else if (allocator != NULL && strcmp(allocator, "malloc") == 0) unsetenv("PYTHONMALLOC");
+}
+
 __attribute__((constructor)) static void start(void) {
   const char *wanted = getenv("HIGHWATER_SAMPLING");
   if (next_malloc == NULL) find_next();
   const uint64_t *random_bytes = (const uint64_t *)getauxval(AT_RANDOM);
   seed = random_bytes == NULL ? UINT64_C(0x2545f4914f6cdd1d) : *random_bytes | 1;
   if (wanted != NULL && is_traced()) interval = (double)atol(wanted);
+  if (interval != 0) show_objects_of_python();
 }
 
 // MARK: - malloc(3)
 
 EXPORTED void *malloc(size_t size) {
   if (next_malloc == NULL) find_next();
-  return next_malloc == NULL ? allocate_early(size) : sample(next_malloc(size), size, NULL);
+  return next_malloc == NULL ? allocate_early(size) : sample(next_malloc(size), size);
 }
 
 EXPORTED void *calloc(size_t count, size_t size) {
   if (next_malloc == NULL) find_next();
   // Of the static array, which is zero.
   if (next_malloc == NULL) return allocate_early(count * size);
-  return sample(next_calloc(count, size), count * size, NULL);
+  return sample(next_calloc(count, size), count * size);
 }
 
 EXPORTED void free(void *block) {
@@ -219,23 +239,109 @@ EXPORTED void *realloc(void *block, size_t size) {
   if (next_malloc == NULL) find_next();
   if (next_malloc == NULL || is_early(block)) return move_early(block, size);
   int was_sampled = interval != 0 && block != NULL && remove_sample(block);
-  return sample(next_realloc(block, size), size, was_sampled ? block : NULL);
+  void *moved = next_realloc(block, size);
+  // The block lives on if there is no memory for the new one.
+  if (moved == NULL && size > 0 && was_sampled) was_sampled = !add_sample(block);
+  size_t given = sampled_size(moved, size);
+  if (given > 0 || was_sampled) stop(given > 0 ? moved : NULL, given, was_sampled ? block : NULL);
+  return moved;
+}
+
+/// The C library's own calls its `realloc`, not ours.
+EXPORTED void *reallocarray(void *block, size_t count, size_t size) {
+  size_t bytes;
+  if (!__builtin_mul_overflow(count, size, &bytes)) return realloc(block, bytes);
+  errno = ENOMEM;
+  return NULL;
 }
 
 EXPORTED void *memalign(size_t alignment, size_t size) {
   if (next_malloc == NULL) find_next();
-  return next_memalign == NULL ? NULL : sample(next_memalign(alignment, size), size, NULL);
+  return next_memalign == NULL ? NULL : sample(next_memalign(alignment, size), size);
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t size) {
   if (next_malloc == NULL) find_next();
-  return next_aligned_alloc == NULL ? NULL : sample(next_aligned_alloc(alignment, size), size, NULL);
+  return next_aligned_alloc == NULL ? NULL : sample(next_aligned_alloc(alignment, size), size);
 }
 
 EXPORTED int posix_memalign(void **block, size_t alignment, size_t size) {
   if (next_malloc == NULL) find_next();
   if (next_posix_memalign == NULL) return ENOMEM;
   int code = next_posix_memalign(block, alignment, size);
-  if (code == 0) sample(*block, size, NULL);
+  if (code == 0) sample(*block, size);
   return code;
 }
+
+// MARK: - operator new and operator delete
+
+/// Arguments that an operator does not have are ignored by the calling conventions of both machines.
+typedef void *(*operator_new)(size_t, uintptr_t, uintptr_t);
+typedef void (*operator_delete)(void *, uintptr_t, uintptr_t);
+
+/// The next operator of a name, also of a runtime that was loaded later, with a module; NULL if there is none.
+static void *find_operator(const char *name) {
+  void *found = dlsym(RTLD_NEXT, name);
+  static const char *const runtimes[] = {"libstdc++.so.6", "libc++.so.1"};
+  for (size_t at = 0; found == NULL && at < sizeof runtimes / sizeof *runtimes; at++) {
+    void *runtime = dlopen(runtimes[at], RTLD_LAZY | RTLD_NOLOAD);
+    if (runtime != NULL) found = dlsym(runtime, name);
+  }
+  return found;
+}
+
+/// For a module that contains its runtime, whose operators nobody else finds: memory that `free` takes back.
+static void *create_alone(const char *name, size_t size, uintptr_t second) {
+  if (size == 0) size = 1;
+  void *block = strstr(name, "align_val_t") == NULL ? malloc(size) : memalign(second, size);
+  if (block == NULL && strstr(name, "nothrow") == NULL) abort();
+  return block;
+}
+
+/// An operator that calls `malloc` has its block sampled there.
+static void *create(operator_new next, const char *name, size_t size, uintptr_t second, uintptr_t third) {
+  if (next == NULL) return create_alone(name, size, second);
+  uint64_t seen = blocks_seen;
+  void *block = next(size, second, third);
+  return blocks_seen == seen ? sample(block, size) : block;
+}
+
+static void destroy(operator_delete next, void *block, uintptr_t second, uintptr_t third) {
+  release(block);
+  if (next != NULL) next(block, second, third);
+  else free(block);
+}
+
+#define NEW(name) \
+  EXPORTED void *name(size_t size, uintptr_t second, uintptr_t third) { \
+    static _Atomic operator_new next; \
+    if (next == NULL) next = (operator_new)find_operator(#name); \
+    return create(next, #name, size, second, third); \
+  }
+#define DELETE(name) \
+  EXPORTED void name(void *block, uintptr_t second, uintptr_t third) { \
+    static _Atomic operator_delete next; \
+    if (next == NULL) next = (operator_delete)find_operator(#name); \
+    destroy(next, block, second, third); \
+  }
+
+NEW(_Znwm)
+NEW(_Znam)
+NEW(_ZnwmRKSt9nothrow_t)
+NEW(_ZnamRKSt9nothrow_t)
+NEW(_ZnwmSt11align_val_t)
+NEW(_ZnamSt11align_val_t)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdlPv)
+DELETE(_ZdaPv)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
