@@ -1,3 +1,4 @@
+import Foundation
 import GateCore
 import Glibc
 import Testing
@@ -163,6 +164,9 @@ struct SamplerTests {
     #expect(sampler.mainProcess == processTree.members().first?.pid)
     #expect(eventually { sampler.residentNow() != nil })
     #expect(eventually { sampler.recent(1).first?.main != nil })
+    // Not stopped at its exec, which the tracer must have seen.
+    let status = "/proc/\(sampler.mainProcess ?? 0)/stat"
+    #expect(eventually { (try? String(contentsOfFile: status, encoding: .utf8))?.contains("(sleep) S") == true })
     let report = sampler.finish()
     #expect(report.samples.first?.main == nil, "no values while it is unknown")
     #expect(report.processes.filter(\.isMain).map(\.command) == ["sleep"])
