@@ -13,7 +13,8 @@
   FUNCTION(dwarf_begin_elf) FUNCTION(dwarf_getcfi) FUNCTION(dwarf_getcfi_elf) FUNCTION(dwarf_cfi_addrframe) \
   FUNCTION(dwarf_frame_info) FUNCTION(dwarf_frame_cfa) FUNCTION(dwarf_frame_register) FUNCTION(dwarf_nextcu) \
   FUNCTION(dwarf_offdie) FUNCTION(dwarf_getfuncs) FUNCTION(dwarf_ranges) FUNCTION(dwarf_haspc) FUNCTION(dwarf_child) \
-  FUNCTION(dwarf_siblingof) FUNCTION(dwarf_tag) FUNCTION(dwarf_diename) FUNCTION(dwarf_attr_integrate) \
+  FUNCTION(dwarf_siblingof) FUNCTION(dwarf_tag) FUNCTION(dwarf_diename) FUNCTION(dwarf_attr) \
+  FUNCTION(dwarf_attr_integrate) FUNCTION(dwarf_formref_die) FUNCTION(dwarf_getscopes_die) FUNCTION(dwarf_srclang) \
   FUNCTION(dwarf_formstring) FUNCTION(dwarf_formudata) FUNCTION(dwarf_getsrcfiles) FUNCTION(dwarf_filesrc) \
   FUNCTION(dwarf_getsrc_die) FUNCTION(dwarf_linesrc) FUNCTION(dwarf_lineno)
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "libraries.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@
 
 /// Scopes within each other in one function: more would be of a damaged file.
 #define MAX_DEPTH 64
+
+/// The longest name with those of its scopes, in bytes.
+#define MAX_NAME 4096
 
 /// Code from `low` to before `high`.
 struct range {
@@ -152,10 +156,80 @@ static const char *text_of(Dwarf_Die *entry, unsigned name) {
   return hw_dw.dwarf_formstring(hw_dw.dwarf_attr_integrate(entry, name, &attribute));
 }
 
-static const char *function_name(Dwarf_Die *entry) {
+/// The entry that declares a function, of which others are the code or an inlined copy.
+static Dwarf_Die declaration_of(Dwarf_Die *entry) {
+  static const unsigned references[] = {DW_AT_abstract_origin, DW_AT_specification};
+  Dwarf_Die at = *entry, next;
+  Dwarf_Attribute attribute;
+  for (size_t each = 0; each < 2; each++) {
+    if (hw_dw.dwarf_formref_die(hw_dw.dwarf_attr(&at, references[each], &attribute), &next) != NULL) at = next;
+  }
+  return at;
+}
+
+/// What a scope adds to the names of functions in it; NULL for nothing. A class without a name is a lambda's.
+static const char *scope_name(Dwarf_Die *scope) {
+  int tag = hw_dw.dwarf_tag(scope);
+  switch (tag) {
+    case DW_TAG_namespace: case DW_TAG_class_type: case DW_TAG_structure_type: case DW_TAG_union_type:
+    case DW_TAG_subprogram: break;
+    default: return NULL;
+  }
+  Dwarf_Die declaration = declaration_of(scope);
+  const char *name = hw_dw.dwarf_diename(&declaration);
+  if (name != NULL) return name;
+  return tag == DW_TAG_namespace ? "(anonymous namespace)" : tag == DW_TAG_subprogram ? NULL : "{lambda()}";
+}
+
+/// A function of C++ that has no symbol's name, such as a lambda's or a template's for it: as in
+/// `serve()::{lambda()}::operator()`.
+static const char *qualified_name(Dwarf_Die *declaration, const char *name) {
+  Dwarf_Die *scopes = NULL;
+  // Reads the unit from its beginning.
+  int count = hw_dw.dwarf_getscopes_die(declaration, &scopes);
+  char text[MAX_NAME];
+  size_t length = 0;
+  for (int at = count - 1; at > 0; at--) {
+    const char *outer = scope_name(&scopes[at]);
+    if (outer == NULL) continue;
+    const char *calls = hw_dw.dwarf_tag(&scopes[at]) == DW_TAG_subprogram ? "()" : "";
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s::", outer, calls);
+    if (length >= sizeof text) break;
+  }
+  free(scopes);
+  if (length >= sizeof text) return hw_intern(name);
+  snprintf(text + length, sizeof text - length, "%s", name);
+  return hw_intern(text);
+}
+
+static const char *cached_qualified_name(Dwarf_Die *entry, const char *name) {
+  static struct {
+    const void *declaration;
+    const char *name;
+  } known[1024];
+  Dwarf_Die declaration = declaration_of(entry);
+  size_t at = ((uintptr_t)declaration.addr * UINT64_C(0x9e3779b97f4a7c15) >> 32) % (sizeof known / sizeof *known);
+  if (known[at].declaration != declaration.addr) {
+    known[at].name = qualified_name(&declaration, name);
+    known[at].declaration = declaration.addr;
+  }
+  return known[at].name;
+}
+
+static int is_of_cpp(Dwarf_Die *unit) {
+  switch (hw_dw.dwarf_srclang(unit)) {
+    case DW_LANG_C_plus_plus: case DW_LANG_C_plus_plus_03: case DW_LANG_C_plus_plus_11: case DW_LANG_C_plus_plus_14:
+    // C++17 and C++20 (dwarfstd.org/languages.html), which elfutils 0.188 does not name.
+    case 0x2b: case 0x2c: return 1;
+    default: return 0;
+  }
+}
+
+static const char *function_name(Dwarf_Die *entry, Dwarf_Die *unit) {
   const char *symbol = text_of(entry, DW_AT_linkage_name), *name = hw_dw.dwarf_diename(entry);
   if (symbol == NULL) symbol = text_of(entry, DW_AT_MIPS_linkage_name);
-  return symbol != NULL ? hw_demangle(symbol) : name != NULL ? hw_intern(name) : "";
+  if (symbol != NULL) return hw_demangle(symbol);
+  return name == NULL ? "" : is_of_cpp(unit) ? cached_qualified_name(entry, name) : hw_intern(name);
 }
 
 static Dwarf_Word number_of(Dwarf_Die *entry, unsigned name) {
@@ -187,10 +261,10 @@ static int find_sources(struct hw_sources *sources, uint64_t address, struct hw_
   if (function == NULL) return 0;
   int count = 1;
   scope = function->entry;
-  found[0] = (struct hw_source){function_name(&scope), "", 0};
+  found[0] = (struct hw_source){"", "", 0};
   while (count < capacity && find_inlined(&scope, address, &inlined)) {
     set_call(&found[count - 1], unit, &inlined);
-    found[count++] = (struct hw_source){function_name(&inlined), "", 0};
+    found[count++] = (struct hw_source){function_name(&inlined, unit), "", 0};
     scope = inlined;
   }
   set_line(&found[count - 1], unit, address);

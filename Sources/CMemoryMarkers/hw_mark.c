@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { OFF = -1, UNKNOWN = -2 };
@@ -21,6 +23,9 @@ int hw_mark_state = UNKNOWN;
 
 /// The messages that were dropped because the FIFO was full, and how many of them were reported.
 static unsigned long dropped, reported;
+
+/// Whether the reader once took too long: there may be none.
+static int reader_is_late;
 
 /// Identify the FIFO: another file may have its descriptor after the program has closed all files, as daemons do.
 static dev_t fifo_device;
@@ -159,13 +164,32 @@ static void report_dropped(int descriptor) {
   __atomic_compare_exchange_n(&reported, &count, known, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static void send_line(struct line *line) {
+/// Waits until the FIFO is empty, which is after its reader has read this program's memory; at most a second.
+///
+/// Messages of other threads may lengthen it.
+static void await_reader(int descriptor) {
+  const struct timespec pause = {.tv_nsec = 50000};
+  struct timespec now, start;
+  int unread = 0;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  while (ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0) {
+    nanosleep(&pause, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long waited = (now.tv_sec - start.tv_sec) * 1000000000LL + now.tv_nsec - start.tv_nsec;
+    if (waited <= 1000000000LL) continue;
+    __atomic_store_n(&reader_is_late, 1, __ATOMIC_RELAXED);
+    return;
+  }
+}
+
+static void send_line(struct line *line, bool waits) {
   int code = errno;
   int descriptor = fifo();
   if (descriptor >= 0) {
     line->text[line->length++] = '\n';
     if (write_line(descriptor, line->text, line->length)) {
       report_dropped(descriptor);
+      if (waits) await_reader(descriptor);
     } else {
       __atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
     }
@@ -184,20 +208,31 @@ int hw_mark_is_connected(void) {
 
 unsigned long hw_mark_dropped(void) { return __atomic_load_n(&dropped, __ATOMIC_RELAXED); }
 
-static void send_named(const char *verb, struct hw_mark_text name) {
+/// Waits, so that what the program does next does not count for the phase before; says so unless it no longer does.
+static void send_phase(struct hw_mark_text name) {
+  struct line line;
+  bool waits = !__atomic_load_n(&reader_is_late, __ATOMIC_RELAXED);
+  line.length = 0;
+  append(&line, "phase");
+  append_name(&line, name);
+  if (waits) append(&line, " wait");
+  send_line(&line, waits);
+}
+
+static void send_mark(struct hw_mark_text name) {
   struct line line;
   line.length = 0;
-  append(&line, verb);
+  append(&line, "mark");
   append_name(&line, name);
-  send_line(&line);
+  send_line(&line, false);
 }
 
 void hw_mark_phase_text(struct hw_mark_text name) {
-  if (!hw_mark_is_off()) send_named("phase", name);
+  if (!hw_mark_is_off()) send_phase(name);
 }
 
 void hw_mark_named_text(struct hw_mark_text name) {
-  if (!hw_mark_is_off()) send_named("mark", name);
+  if (!hw_mark_is_off()) send_mark(name);
 }
 
 void hw_mark_iteration(void) {
@@ -205,7 +240,7 @@ void hw_mark_iteration(void) {
   struct line line;
   line.length = 0;
   append(&line, "iteration");
-  send_line(&line);
+  send_line(&line, false);
 }
 
 void hw_mark_value_text(struct hw_mark_text name, double number, struct hw_mark_text unit) {
@@ -213,15 +248,15 @@ void hw_mark_value_text(struct hw_mark_text name, double number, struct hw_mark_
   struct line line;
   line.length = 0;
   append_value(&line, name, number, unit);
-  send_line(&line);
+  send_line(&line, false);
 }
 
 void hw_mark_phase(const char *name) {
-  if (!hw_mark_is_off()) send_named("phase", text(name));
+  if (!hw_mark_is_off()) send_phase(text(name));
 }
 
 void hw_mark_named(const char *name) {
-  if (!hw_mark_is_off()) send_named("mark", text(name));
+  if (!hw_mark_is_off()) send_mark(text(name));
 }
 
 void hw_mark_value(const char *name, double number, const char *unit) {

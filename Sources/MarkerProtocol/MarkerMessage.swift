@@ -1,11 +1,13 @@
 /// One line that a target writes to the marks FIFO: `phase NAME`, `mark NAME`, `iteration` or `value NAME NUMBER UNIT`.
 ///
+/// `phase NAME wait` is of a writer that does nothing else until the FIFO is empty.
+///
 /// A NAME is a letter or digit, then at most 99 of `A-Z a-z 0-9 . _ -`; a NUMBER is a finite decimal number; a UNIT is
 /// 1 to 20 of `A-Z a-z 0-9 . _ - / %`. Words are separated by spaces or tabs. A line has at most 512 bytes with its
 /// newline, which one `write` to a pipe writes atomically (PIPE_BUF in pipe(7) is 4096; POSIX guarantees 512).
 package enum MarkerMessage: Sendable, Equatable {
   /// Starts a phase; the previous one ends.
-  case phase(String)
+  case phase(String, writerWaits: Bool = false)
   case mark(String)
   /// Starts an iteration, by which growth is counted.
   case iteration
@@ -16,6 +18,11 @@ package enum MarkerMessage: Sendable, Equatable {
 }
 
 extension MarkerMessage {
+  /// Whether the target does nothing before its message is read.
+  package var writerWaits: Bool {
+    if case .phase(_, let writerWaits) = self { writerWaits } else { false }
+  }
+
   /// Parses one line, without its newline; nil if it is not a message, or too long.
   package init?(parsing line: some Collection<UInt8>) {
     guard line.count < Self.longestLine else { return nil }
@@ -23,6 +30,8 @@ extension MarkerMessage {
     guard let verb = words.first else { return nil }
     switch (verb, words.count) {
     case ("phase", 2) where MarkerWord.isName(words[1]): self = .phase(words[1])
+    case ("phase", 3) where MarkerWord.isName(words[1]) && words[2] == "wait":
+      self = .phase(words[1], writerWaits: true)
     case ("mark", 2) where MarkerWord.isName(words[1]): self = .mark(words[1])
     case ("iteration", 1): self = .iteration
     case ("value", 4) where MarkerWord.isName(words[1]) && MarkerWord.isUnit(words[3]):

@@ -34,9 +34,9 @@ enum Readings {
     )
   }
 
-  static func phase(_ time: Int, _ name: String, isReported: Bool = false, peakBefore: Double? = nil) -> Mark {
+  static func phase(_ time: Int, _ name: String, isLate: Bool = false, peakBefore: Double? = nil) -> Mark {
     Mark(
-      time: .milliseconds(time), event: .phase(name), isReported: isReported,
+      time: .milliseconds(time), event: .phase(name), isLate: isLate,
       peakBefore: peakBefore.map { Bytes(Int64($0 * Curves.mebibyte)) }
     )
   }

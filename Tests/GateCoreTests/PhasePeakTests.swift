@@ -31,7 +31,7 @@ struct PhasePeakTests {
     let samples = (0..<8).map { R.sample($0 * 10 + 5, 10, mark: 10) }
     let marks = [
       R.phase(10, "one", peakBefore: 10), R.phase(20, "two", peakBefore: 20),
-      R.phase(30, "three", isReported: true, peakBefore: 30), R.phase(40, "four", peakBefore: 40),
+      R.phase(30, "three", isLate: true, peakBefore: 30), R.phase(40, "four", peakBefore: 40),
       R.phase(50, "five", peakBefore: 50),
     ]
     let peaks = R.peaks(samples, marks, readAtEnd: true)

@@ -101,6 +101,32 @@ struct ExplainTests {
     #expect(!live.contains { $0.frames.contains("use") && $0.bytes > 500_000 }, "\(live)")
   }
 
+  /// Keeps objects in a lambda, which the compiler inlines into the library's function that runs the thread.
+  private static let threadText = """
+    #include <memory>
+    #include <thread>
+    #include <vector>
+    struct Node { char bytes[200]; };
+    static std::vector<std::unique_ptr<Node>> kept;
+    static void serve(int count) {
+      std::thread worker([count] { for (int at = 0; at < count; at++) kept.push_back(std::make_unique<Node>()); });
+      worker.join();
+    }
+    int main() { serve(20000); }
+    """
+
+  @Test(
+    "Objects that a lambda of C++ makes in a thread belong to the function that contains it",
+    arguments: ["-g0", "-g", "-static-libstdc++"])
+  func threads(flag: String) throws {
+    let program = CompiledProgram("lambda\(flag)", in: .cpp, flags: [flag], Self.threadText)
+    let found = try Highwater.run("explain", in: project(program.command))
+    let held =
+      flag == "-g"
+      ? #/serve\(\) \(lambda-g, \w+\S*:\d+\) +4\.\d MiB +held/# : #/serve\(\) \(lambda\S+\) +4\.\d MiB +held/#
+    #expect(found.code == 0 && found.text.contains(held), "\(found.text)\(found.errors)")
+  }
+
   @Test("Objects of Python belong to the line that keeps them")
   func pythonObjects() throws {
     let project = try project(["python3", "keep.py"])

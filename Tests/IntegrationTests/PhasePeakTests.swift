@@ -86,6 +86,43 @@ struct PhasePeakTests {
     #expect(peaks.count == 2 && peaks[1] < Double(16 << 20))
   }
 
+  /// Marks its own phases, each with one allocation at its begin, which is freed; then waits for longer than a phase must
+  /// last to be reset.
+  private static let ownPhases = CompiledProgram(
+    "own-phases", flags: ["-I", ExampleTests.root + "/Sources/CMemoryMarkers/include"],
+    """
+    #include "\(ExampleTests.root)/Sources/CMemoryMarkers/hw_mark.c"
+    #include <sys/mman.h>
+    static void phase(const char *name, size_t mebibytes) {
+      hw_mark_phase(name);
+      size_t size = mebibytes << 20;
+      char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      memset(memory, 1, size);
+      munmap(memory, size);
+      usleep(100000);
+    }
+    int main(void) {
+      usleep(200000);
+      phase("small", 2); phase("large", 48); phase("middle", 16); phase("none", 1);
+      return 0;
+    }
+    """)
+
+  @Test("A phase that the target marks by `hw_mark.c` begins before the target goes on, so that its peak is exact")
+  func ownPhases() throws {
+    let harness = try ScenarioHarness("target: {command: [\(try Self.ownPhases.command[0])]}\nrepetitions: 3\n")
+    try #require(try harness.check().code == 0)
+    for repetition in try harness.repetitions() {
+      let phases = try #require(repetition["phases"] as? [[String: Any]])
+      #expect(phases.map { $0["exact"] as? Bool } == [true, true, true, true])
+      let peaks = phases.compactMap { $0["peak_rss"] as? Double }
+      let base = try #require(peaks.last) - Double(1 << 20)
+      for (peak, mebibytes) in zip(peaks, [2, 48, 16, 1]) {
+        #expect(abs(peak - base - Double(mebibytes << 20)) <= Ballast.markError + 65536, "\(mebibytes) MiB: \(peak)")
+      }
+    }
+  }
+
   @Test("Without ptrace the peaks of all phases but the last are exact")
   func sampled() throws {
     let found = try peaks(holding: 4, pulses: [64, 16, 32], more: "isolation: {tracer: off}\n")

@@ -7,6 +7,7 @@ struct MarkerMessageTests {
     "Each kind of message is parsed",
     arguments: [
       ("phase load", .phase("load")),
+      ("phase load wait", .phase("load", writerWaits: true)),
       ("mark cache-filled.2", .mark("cache-filled.2")),
       ("iteration", .iteration),
       ("value queue.depth 17 items", .value(name: "queue.depth", number: 17, unit: "items")),

@@ -238,6 +238,11 @@ int hw_pipe(int ends[_Nonnull 2]);
 /// C, because memfd_create(2) needs _GNU_SOURCE.
 int hw_anonymous_file(const char *_Nonnull name);
 
+/// Copies at most so many bytes from one pipe to another, if there are any, without taking them out.
+///
+/// C, because tee(2) needs _GNU_SOURCE.
+void hw_copy_pipe(int from, int to, size_t count);
+
 /// Stores the CPU affinity mask of this thread; 0, or -1 and errno.
 ///
 /// C, because sched_getaffinity(2) needs _GNU_SOURCE.

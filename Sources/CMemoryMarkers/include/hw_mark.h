@@ -6,9 +6,10 @@
 ///     hw_mark_phase("load");
 ///
 /// Without Highwater, if `HIGHWATER_MARKS` is not set or is not the path of a FIFO, each call is one load. Under
-/// Highwater each call is one `write` of one line, from any thread; it never blocks: messages are dropped and counted
-/// while the FIFO is full. Names are `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`: other bytes become `_`, a first byte that is not
-/// a letter or digit `x`, and longer names are cut. `errno` is preserved. Not safe in signal handlers.
+/// Highwater each call is one `write` of one line, from any thread: messages are dropped and counted while the FIFO is
+/// full. Only a phase waits: until Highwater has read the memory of the one before, but at most a second, after which no
+/// call waits any more. Names are `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`: other bytes become `_`, a first byte that is not a
+/// letter or digit `x`, and longer names are cut. `errno` is preserved. Not safe in signal handlers.
 
 #ifndef HW_MARK_H
 #define HW_MARK_H

@@ -149,11 +149,11 @@ extension Recording {
 
   /// A phase lasts until the next one or the end of the window; its peak is that of the envelope in this time.
   ///
-  /// It is not exact if the target itself reported the begin or the end: it ran on before that was read.
+  /// It is not exact if the target ran on before its begin or its end was read.
   private func phases(in envelope: Envelope) -> [RepetitionResult.Phase] {
-    let starts = marks.compactMap { mark -> (name: String, time: Duration, isReported: Bool)? in
+    let starts = marks.compactMap { mark -> (name: String, time: Duration, isLate: Bool)? in
       guard case .phase(let name) = mark.event else { return nil }
-      return (name, mark.time, mark.isReported)
+      return (name, mark.time, mark.isLate)
     }
     guard !starts.isEmpty else { return [] }
     let (finish, readings, isExact) = (window.upperBound, residents, isExact)
@@ -164,7 +164,7 @@ extension Recording {
       phase.metrics[.peakRSS] = envelope.highest(in: span).map { Double($0.peak.count) }
       phase.metrics[.steadyRSS] = steadyLevel(of: readings, within: span)?.level?.rounded()
       phase.peakIsExact =
-        !start.isReported && next?.isReported != true && (isExact || !method.isTraced)
+        !start.isLate && next?.isLate != true && (isExact || !method.isTraced)
         && envelope.isExact(in: span, isReadAtEnd: isExact)
       return phase
     }

@@ -31,7 +31,7 @@ package struct FunctionName: Sendable, Hashable {
   }
 
   private init(native function: CallTree.Function) {
-    self.init(module: ModuleName.plain(function.module), name: SymbolName.plain(function.name))
+    self.init(module: ModuleName.plain(function.module), name: Lambda.plain(SymbolName.plain(function.name)))
   }
 
   private init(script function: CallTree.Function) {
@@ -44,6 +44,11 @@ package struct FunctionName: Sendable, Hashable {
 extension FunctionName {
   /// The name without parameters and return type.
   package var shortName: String { QualifiedName.of(name) }
+
+  /// Whether reports show the same name, as of a function and a lambda in it.
+  func reads(like other: FunctionName) -> Bool {
+    self == other || module == other.module && isScript == other.isScript && shortName == other.shortName
+  }
 }
 
 extension FunctionName: Comparable {
@@ -195,8 +200,71 @@ private enum SymbolName {
   }
 }
 
+/// Lambdas of C++.
+private enum Lambda {
+  /// Functions of the C++ library that only call another one, into which the compiler mostly inlines it.
+  private static let callers: Set = [
+    "_M_run", "_M_invoke", "__invoke", "__invoke_impl", "__invoke_r", "__thread_proxy", "operator()",
+  ]
+
+  /// The name of a lambda for its function, and for one of the library that calls it: `serve(int)::{lambda()#1}` of
+  /// `serve(int)::{lambda()#1}::operator()() const` and of
+  /// `std::thread::_State_impl<std::thread::_Invoker<std::tuple<serve(int)::{lambda()#1}> > >::_M_run()`.
+  ///
+  /// Clang's are as in `serve(int)::$_0`. Other names stay as they are.
+  static func plain(_ name: String) -> String {
+    // Most names have none of these.
+    guard name.utf8.contains(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "$") }),
+      let mark = name.firstRange(of: "::{lambda(") ?? name.firstRange(of: "::$_")
+    else { return name }
+    let function = QualifiedName.of(name)
+    guard function.hasPrefix("std::") else {
+      return name.ranges(of: "::operator()").last.map { String(name[..<$0.lowerBound]) } ?? name
+    }
+    return callers.contains(QualifiedName.lastPart(of: function)) ? argument(of: name, around: mark.lowerBound) : name
+  }
+
+  /// The template argument around a place, without `&&` behind it.
+  private static func argument(of name: String, around place: String.Index) -> String {
+    var (before, behind) = (BracketDepth(opening: ")>]}", closing: "(<[{"), BracketDepth())
+    let start = name[..<place].reversed().prefix { !before.isOutside($0) }.count
+    let end = name[place...].prefix { !behind.isOutside($0) && $0 != "&" }.endIndex
+    return String(name[name.index(place, offsetBy: -start)..<end])
+  }
+
+  /// Whether characters are within one argument, by the brackets before them.
+  private struct BracketDepth {
+    private let opening, closing: String
+    private var depth = 0
+
+    init(opening: String = "(<[{", closing: String = ")>]}") {
+      (self.opening, self.closing) = (opening, closing)
+    }
+
+    mutating func isOutside(_ character: Character) -> Bool {
+      if opening.contains(character) { depth += 1 }
+      if closing.contains(character) { depth -= 1 }
+      return depth < 0 || depth == 0 && (character == "," || character == " ")
+    }
+  }
+}
+
 /// The name of a function of C++ without its return type and parameters.
 enum QualifiedName {
+  /// Without template arguments, as in `_M_invoke` of `std::thread::_Invoker<int>::_M_invoke<0>`.
+  static func lastPart(of name: String) -> String {
+    var (depth, start) = (0, name.startIndex)
+    for index in name.indices {
+      switch name[index] {
+      case "<", "(", "[", "{": depth += 1
+      case ">", ")", "]", "}": depth -= 1
+      case ":" where depth == 0: start = name.index(after: index)
+      default: break
+      }
+    }
+    return String(name[start...].prefix { $0 != "<" })
+  }
+
   /// As in `std::__invoke` of `void std::__invoke<int>(int)`.
   static func of(_ name: String) -> String {
     guard name.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: " ") }) else { return name }

@@ -154,7 +154,10 @@ extension RoleTable {
     Rule(
       role: .runtime(nil),
       modules: ["libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so"],
-      names: ["std::*", "<std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__rust_*", "rust_begin_unwind"]),
+      names: [
+        "std::*", "<std::*", "__gnu_cxx::*", "__cxxabiv1::*", "__cxa_*", "__rust_*", "rust_begin_unwind",
+        "execute_native_thread_routine",
+      ]),
     Rule(
       role: .runtime(nil),
       modules: ["libswift*"],

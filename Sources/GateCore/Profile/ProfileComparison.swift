@@ -208,15 +208,13 @@ extension ProfileComparison {
     }
   }
 
-  /// The nearest caller that may be named; of a script's function another one.
+  /// The nearest caller that may be named and has another name; of a script's function a script's.
   private func caller(of call: Int, without named: [FunctionName]) -> Int? {
     var next = calls[call].parent
     while let at = next {
       let caller = calls[at]
       let isOfLanguage = caller.function.isScript || named.last?.isScript != true
-      if caller.role.isNamed, isOfLanguage, !named.contains(caller.function) {
-        return at
-      }
+      if caller.role.isNamed, isOfLanguage, !named.contains(where: caller.function.reads(like:)) { return at }
       next = caller.parent
     }
     return nil

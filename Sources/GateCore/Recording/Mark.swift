@@ -10,8 +10,8 @@ package struct Mark: Sendable, Equatable {
   /// Time since the target's exec.
   package var time: Duration
   package var event: Event
-  /// Whether the target reported it, and ran on until it was read; its time and memory are those of the reading.
-  package var isReported: Bool
+  /// Whether the target reported it and ran on until it was read, which its time and memory are of.
+  package var isLate: Bool
   /// The ID of the main process at this time; 0 if it is unknown.
   package var process: Int32
   /// Resident memory of the main process at the mark, if it could be read.
@@ -27,7 +27,7 @@ package struct Mark: Sendable, Equatable {
   package init(
     time: Duration,
     event: Event,
-    isReported: Bool = false,
+    isLate: Bool = false,
     process: Int32 = 0,
     resident: Bytes? = nil,
     tree: Bytes? = nil,
@@ -35,7 +35,7 @@ package struct Mark: Sendable, Equatable {
   ) {
     self.time = time
     self.event = event
-    self.isReported = isReported
+    self.isLate = isLate
     self.process = process
     self.resident = resident
     self.tree = tree

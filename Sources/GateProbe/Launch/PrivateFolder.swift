@@ -4,14 +4,16 @@ import LinuxSystem
 
 /// The temporary folder of a repetition; contains the FIFO for marks.
 ///
-/// Only this user can read and list it. As root, others may write to the FIFO, since a target may drop root: they have
-/// to know its random path.
+/// Only this user can read and list it. As root, others may open the FIFO, since a target may drop root: they have to
+/// know its random path.
 struct PrivateFolder {
   let path: String
   /// The FIFO's path, for the target.
   var marksPath: String { path + "/marks" }
   /// The FIFO, opened for reading and writing, so that reads never hit end of file when a writer closes.
   let marks: Descriptor
+  /// Holds what is being handled, while it is still in the FIFO.
+  let marksCopy: Descriptor.Pair
 
   /// Creates the folder in an existing one, such as `TMPDIR`.
   init(in parent: String) throws(SystemFailure) {
@@ -23,8 +25,9 @@ struct PrivateFolder {
       try SystemFailure.of(.mkfifo, path: folder) { () throws(ErrorNumber) in
         try retrying { mkfifo((folder + "/marks").systemText, 0o600) }
       }
-      if geteuid() == 0 { try Self.letOthersWrite(to: folder + "/marks", in: folder) }
+      if geteuid() == 0 { try Self.letOthersOpen(folder + "/marks", in: folder) }
       marks = try Descriptor.file(folder + "/marks", O_RDWR | O_NONBLOCK)
+      marksCopy = try Descriptor.pipe(readerBlocks: false)
     } catch {
       unlink((path + "/marks").systemText)
       rmdir(path.systemText)
@@ -32,10 +35,10 @@ struct PrivateFolder {
     }
   }
 
-  private static func letOthersWrite(to marks: String, in folder: String) throws(SystemFailure) {
+  private static func letOthersOpen(_ marks: String, in folder: String) throws(SystemFailure) {
     try SystemFailure.of(.open, path: marks) { () throws(ErrorNumber) in
-      // mkfifo(3) obeys the umask, chmod(2) does not.
-      try retrying { chmod(marks.systemText, 0o622) }
+      // mkfifo(3) obeys the umask, chmod(2) does not. MemoryMarkers opens it for reading and writing.
+      try retrying { chmod(marks.systemText, 0o666) }
       try retrying { chmod(folder.systemText, 0o711) }
     }
   }

@@ -9,6 +9,8 @@ final class Listener: Sendable {
   enum Source: Sendable {
     /// Reads until end of file.
     case reading(Descriptor, receive: @Sendable (ArraySlice<UInt8>) -> Void)
+    /// Reads as well, but takes the bytes out of the pipe only when they have been handled: a writer may wait for that.
+    case acknowledging(Descriptor, copy: Descriptor.Pair, receive: @Sendable (ArraySlice<UInt8>) -> Void)
     /// Writes the text, and closes the descriptor after the last byte or if no reader is left.
     case writing(Descriptor, ArraySlice<UInt8>)
   }
@@ -116,7 +118,7 @@ extension Listener {
     Polling.wait(&list, atMost: time)
     var wasReady = false
     for index in sources.indices.reversed() where list[index].revents != 0 {
-      if case .reading = sources[index] { wasReady = true }
+      if !sources[index].isWriting { wasReady = true }
       if let next = sources[index].served(with: buffer) {
         sources[index] = next
       } else {
@@ -128,9 +130,14 @@ extension Listener {
 }
 
 extension Listener.Source {
+  fileprivate var isWriting: Bool {
+    if case .writing = self { true } else { false }
+  }
+
   fileprivate var interest: pollfd {
     switch self {
-    case .reading(let reader, _): pollfd(fd: reader.number, events: Int16(POLLIN), revents: 0)
+    case .reading(let reader, _), .acknowledging(let reader, _, _):
+      pollfd(fd: reader.number, events: Int16(POLLIN), revents: 0)
     case .writing(let writer, _): pollfd(fd: writer.number, events: Int16(POLLOUT), revents: 0)
     }
   }
@@ -139,12 +146,13 @@ extension Listener.Source {
   fileprivate func served(with buffer: UnsafeMutableRawBufferPointer) -> Self? {
     switch self {
     case .reading(let reader, let receive):
-      switch reader.read(into: buffer) {
-      case .bytes(let count): receive(Array(buffer.prefix(count))[...])
-      case .nothingYet: break
-      case .end: return nil
-      }
-      return self
+      return read(reader, into: buffer) { receive($0) } ? self : nil
+    case .acknowledging(let reader, let copy, let receive):
+      LinuxCalls.copyPipe(reader, to: copy.writer, atMost: buffer.count)
+      return read(copy.reader, into: buffer) { bytes in
+        receive(bytes)
+        _ = reader.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(bytes.count)))
+      } ? self : nil
     case .writing(let writer, let rest):
       switch writer.write(rest.prefix(65_536)) {
       case .bytes(let count): return count == rest.count ? nil : .writing(writer, rest.dropFirst(count))
@@ -152,5 +160,17 @@ extension Listener.Source {
       case .failed: return nil
       }
     }
+  }
+
+  /// Reads once; whether there may be more.
+  private func read(
+    _ reader: Descriptor, into buffer: UnsafeMutableRawBufferPointer, _ receive: (ArraySlice<UInt8>) -> Void
+  ) -> Bool {
+    switch reader.read(into: buffer) {
+    case .bytes(let count): receive(Array(buffer.prefix(count))[...])
+    case .nothingYet: break
+    case .end: return false
+    }
+    return true
   }
 }

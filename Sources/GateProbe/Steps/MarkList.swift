@@ -26,7 +26,7 @@ final class MarkList: Sendable {
   /// Records a mark of a step.
   func add(_ event: Mark.Event) {
     let level = level(event.reading)
-    state.withLock { Self.append(event, level, isReported: false, to: &$0) }
+    state.withLock { Self.append(event, level, isLate: false, to: &$0) }
   }
 
   /// Parses and records the marks that the target wrote.
@@ -34,11 +34,12 @@ final class MarkList: Sendable {
   /// Of several iterations in one read, only the last gets a memory level: memory was read after all of them, and equal
   /// levels would hide a leak in a fast loop.
   func read(_ bytes: ArraySlice<UInt8>) {
-    let events = state.withLock { state in
-      var events: [Mark.Event] = []
-      state.reader.read(bytes) { events.append(Mark.Event($0)) }
-      return events
+    let messages = state.withLock { state in
+      var messages: [MarkerMessage] = []
+      state.reader.read(bytes) { messages.append($0) }
+      return messages
     }
+    let events = messages.map { Mark.Event($0) }
     let lastPhase = events.lastIndex { $0.reading == .peak }
     let lastIteration = events.lastIndex(of: .iteration)
     let level = level(lastPhase != nil ? .peak : lastIteration != nil ? .tree : .plain)
@@ -48,7 +49,7 @@ final class MarkList: Sendable {
         if event == .iteration, index != lastIteration { (own.resident, own.tree) = (nil, nil) }
         if event != .iteration { own.tree = nil }
         if index != lastPhase { own.peakBefore = nil }
-        Self.append(event, own, isReported: true, to: &state)
+        Self.append(event, own, isLate: !messages[index].writerWaits, to: &state)
       }
     }
   }
@@ -73,11 +74,11 @@ final class MarkList: Sendable {
   private static func append(
     _ event: Mark.Event,
     _ level: Sampler.Level,
-    isReported: Bool,
+    isLate: Bool,
     to state: inout State
   ) {
     let mark = Mark(
-      time: level.time, event: event, isReported: isReported, process: level.process, resident: level.resident,
+      time: level.time, event: event, isLate: isLate, process: level.process, resident: level.resident,
       tree: level.tree, peakBefore: level.peakBefore)
     guard event.activity == nil else { return state.activity = mark }
     guard state.marks.count < maxMarks else {
@@ -100,7 +101,7 @@ extension Mark.Event {
 
   init(_ message: MarkerMessage) {
     switch message {
-    case .phase(let name): self = .phase(name)
+    case .phase(let name, _): self = .phase(name)
     case .mark(let name): self = .mark(name)
     case .iteration: self = .iteration
     case .value(let name, let number, let unit): self = .value(name: name, number: number, unit: unit)

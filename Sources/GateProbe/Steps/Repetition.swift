@@ -141,7 +141,7 @@ extension Repetition {
     let (folder, output, input) = try openChannels()
     let instruments = try instruments(in: folder)
     let processTree = try launch(input: input.reader, output: output.writer, marks: folder, instruments)
-    return follow(processTree, output: output.reader, input: input.writer, marks: folder.marks, instruments)
+    return follow(processTree, output: output.reader, input: input.writer, marks: folder, instruments)
   }
 
   private func instruments(in folder: PrivateFolder) throws(StepAborted) -> Instruments {
@@ -228,7 +228,7 @@ extension Repetition {
     _ processTree: ProcessTree,
     output: Descriptor,
     input: Descriptor?,
-    marks: Descriptor,
+    marks folder: PrivateFolder,
     _ instruments: Instruments
   ) -> TargetRun {
     let sampler = Sampler(
@@ -241,7 +241,7 @@ extension Repetition {
     }
     let channel = OutputChannel(copiedTo: settings.outputFile, arrived: scenario.searchesOutput ? outputArrived : nil)
     listener.add(.reading(output) { channel.append($0) })
-    listener.add(.reading(marks) { list.read($0) })
+    listener.add(.acknowledging(folder.marks, copy: folder.marksCopy) { list.read($0) })
     let run = TargetRun(
       of: scenario, processTree: processTree, sampler: sampler, output: channel, marks: list, instruments: instruments
     )

@@ -152,6 +152,11 @@ extension LinuxCalls {
     return number < 0 ? nil : Descriptor(owning: number)
   }
 
+  /// Copies the available bytes from one pipe to another, and leaves them in both.
+  static func copyPipe(_ reader: Descriptor, to writer: Descriptor, atMost count: Int) {
+    hw_copy_pipe(reader.number, writer.number, count)
+  }
+
   static func close(_ descriptor: Int32) {
     _ = Glibc.close(descriptor)
   }

@@ -1,8 +1,8 @@
 /// Reports to Highwater what the program is doing, so that memory can be measured per phase and per iteration.
 ///
 /// Without Highwater (the variable `HIGHWATER_MARKS` is not set, or is not the path of a FIFO) each call is one relaxed
-/// load. Under Highwater each call is one `write` of one line, from any thread. It never blocks, fails or raises a signal:
-/// messages are dropped and counted if Highwater does not keep up.
+/// load. Under Highwater each call is one `write` of one line, from any thread. It never fails or raises a signal: messages
+/// are dropped and counted if Highwater does not keep up. Only ``phase(_:)`` waits.
 ///
 /// Names are `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`: other bytes become `_`, a first byte that is not a letter or digit `x`,
 /// and longer names are cut. Not safe in signal handlers.
@@ -16,6 +16,9 @@ public enum Marks {
   public static var dropped: Int { MarkChannel.dropped }
 
   /// Starts a phase; the previous one ends.
+  ///
+  /// Waits until Highwater has read the memory of the previous one, so that what the program does next does not count for
+  /// it: about a millisecond, and at most a second, after which no call waits any more.
   public static func phase(_ name: String) {
     guard !MarkChannel.isOff else { return }
     MarkChannel.phase(name)

@@ -296,6 +296,24 @@ struct MemoryProfileTests {
       ("server", "server[0123456789abcdef]::remember", "server!server::remember"),
       ("server", "Table<int [16]>::grow(int) [clone .isra.0]", "server!Table<int [16]>::grow(int)"),
       ("server", "main.(*Table).grow.func1+0x1f", "server!main.(*Table).grow.func1"),
+      (
+        "server", "std::thread::_State_impl<std::thread::_Invoker<std::tuple<serve(int)::{lambda()#1}> > >::_M_run()",
+        "server!serve(int)::{lambda()#1}"
+      ),
+      (
+        "server",
+        "void std::__invoke_impl<void, f(int, char)::{lambda(int)#2}&>(f(int, char)::{lambda(int)#2}&)",
+        "server!f(int, char)::{lambda(int)#2}"
+      ),
+      (
+        "server", "std::_Function_handler<void (int), (anonymous namespace)::run()::$_0>::_M_invoke(int&&)",
+        "server!(anonymous namespace)::run()::$_0"
+      ),
+      ("server", "f(int)::{lambda(int)#1}::operator()(int) const", "server!f(int)::{lambda(int)#1}"),
+      (
+        "server", "std::vector<f()::{lambda()#1}>::reserve(unsigned long)",
+        "server!std::vector<f()::{lambda()#1}>::reserve(unsigned long)"
+      ),
       ("a!b:c", "f", "a_b_c!f"),
       ("", "py::handle:/srv/app.py", "app.py:handle"),
       ("", "py::handle:/srv/pkg/__init__.py", "pkg/__init__.py:handle"),

@@ -65,7 +65,7 @@ struct MarkTests {
     ]
     let marks = try harness.run(scenario).marks
     #expect(marks.map(\.event) == [.phase("inner"), .phase("outer")])
-    #expect(marks.map(\.isReported) == [true, false])
+    #expect(marks.map(\.isLate) == [true, false])
   }
 
   @Test("Incomplete, overlong and malformed lines are counted, never fatal")

@@ -4,9 +4,15 @@ import Testing
 /// A small program for tests, compiled once per test process.
 struct CompiledProgram {
   enum Language: String {
-    case c, swift
+    case c, cpp, swift
 
-    fileprivate var compiler: [String] { self == .c ? ["cc", "-O0", "-pthread"] : ["swiftc", "-O"] }
+    fileprivate var compiler: [String] {
+      switch self {
+      case .c: ["cc", "-O0", "-pthread"]
+      case .cpp: ["g++", "-O2", "-pthread"]
+      case .swift: ["swiftc", "-O"]
+      }
+    }
   }
 
   private let path: Result<String, any Error>

@@ -119,7 +119,7 @@ private struct Numbers {
       default: .iteration
       }
     return Mark(
-      time: time, event: event, isReported: flag(), process: 7, resident: flag() ? memory() : nil,
+      time: time, event: event, isLate: flag(), process: 7, resident: flag() ? memory() : nil,
       tree: flag() ? memory() : nil, peakBefore: flag() ? memory() : nil)
   }
 
