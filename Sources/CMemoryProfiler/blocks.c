@@ -83,6 +83,11 @@ struct hw_block *hw_blocks_now(const struct hw_blocks *blocks, size_t *count) {
   return found;
 }
 
+int hw_block_is_live(const struct hw_blocks *blocks, struct hw_block block) {
+  const struct hw_block *slot = blocks->capacity == 0 ? NULL : slot_for(blocks, block.address);
+  return slot != NULL && slot->address != 0 && slot->order == block.order;
+}
+
 // MARK: - Live blocks
 
 void hw_blocks_add(struct hw_blocks *blocks, struct hw_block block, uint32_t time) {

@@ -121,6 +121,8 @@ void hw_blocks_note_pages(struct hw_blocks *blocks, uint32_t time);
 struct hw_block *hw_blocks_at_top(const struct hw_blocks *blocks, size_t *count);
 /// The same for those that are live now.
 struct hw_block *hw_blocks_now(const struct hw_blocks *blocks, size_t *count);
+/// Whether a block is still live.
+int hw_block_is_live(const struct hw_blocks *blocks, struct hw_block block);
 /// The memory that a sampled block stands for, in bytes.
 double hw_estimated_size(uint64_t size);
 void hw_blocks_copy(const struct hw_blocks *from, struct hw_blocks *to);
@@ -131,7 +133,8 @@ void hw_blocks_clear(struct hw_blocks *blocks);
 /// The memory that one stack holds.
 struct hw_weight {
   uint32_t node;
-  /// Bytes of live blocks: estimated from samples below `HW_LARGE_BLOCK`, else their resident pages.
+  /// Bytes of live blocks: estimated from samples below `HW_LARGE_BLOCK`, without whole pages that are not resident, else
+  /// the resident pages.
   int64_t live;
   /// Bytes of other pages that this stack touched first.
   int64_t touched;

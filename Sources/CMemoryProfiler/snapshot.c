@@ -46,6 +46,11 @@ struct join {
   /// page.
   struct hw_block *inherited;
   size_t inherited_count, next_inherited;
+  /// The small blocks by address that have whole pages and are live, the first one that does not end before the current
+  /// page, and how many of its whole pages so far are resident.
+  struct hw_block *paged;
+  size_t paged_count, next_paged;
+  int64_t resident_pages;
   /// The range of the heap that brk(2) manages.
   uint64_t heap_start, heap_end;
   /// The end of the last mapping: PAGEMAP_SCAN refuses addresses that no program can have.
@@ -120,8 +125,9 @@ static int by_address(const void *one, const void *other) {
   return a < b ? -1 : a > b;
 }
 
-static void add_small_block(struct join *join, struct hw_block block) {
-  int64_t size = (int64_t)hw_estimated_size(block.size);
+/// Adds a share of a block: the part of it that is resident.
+static void add_small_block(struct join *join, struct hw_block block, double share) {
+  int64_t size = (int64_t)(hw_estimated_size(block.size) * share);
   join->live[block.stack] += size;
   // Blocks without a stack, too, belong to the heap's pages.
   if (block.stack != HW_NO_STACK) join->small += size;
@@ -132,20 +138,31 @@ static int is_inherited(const struct hw_memory *memory, struct hw_block block) {
   return memory->origin != NULL && block.order <= memory->fork_order;
 }
 
+/// The pages that are wholly within a block.
+static int64_t whole_pages(struct hw_block block) {
+  int64_t first = (int64_t)((block.address + HW_PAGE_SIZE - 1) >> HW_PAGE_SHIFT);
+  return (int64_t)((block.address + block.size) >> HW_PAGE_SHIFT) - first;
+}
+
 /// Adds the small blocks to their stacks, and lists the others, of which only the pages tell what counts.
+///
+/// One that was released since the top counts whole: its pages may have been released with it.
 static void sum_blocks(struct join *join) {
   size_t count = 0;
   const struct hw_blocks *blocks = &join->memory->blocks;
   join->large = join->is_now ? hw_blocks_now(blocks, &count) : hw_blocks_at_top(blocks, &count);
   join->inherited = calloc(count + 1, sizeof *join->inherited);
-  if (join->large == NULL || join->inherited == NULL) return;
+  join->paged = calloc(count + 1, sizeof *join->paged);
+  if (join->large == NULL || join->inherited == NULL || join->paged == NULL) return;
   for (size_t at = 0; at < count; at++) {
     struct hw_block block = join->large[at];
     if (block.size >= HW_LARGE_BLOCK) join->large[join->large_count++] = block;
     else if (is_inherited(join->memory, block)) join->inherited[join->inherited_count++] = block;
-    else add_small_block(join, block);
+    else if (whole_pages(block) > 0 && hw_block_is_live(blocks, block)) join->paged[join->paged_count++] = block;
+    else add_small_block(join, block, 1);
   }
   qsort(join->large, join->large_count, sizeof *join->large, by_address);
+  qsort(join->paged, join->paged_count, sizeof *join->paged, by_address);
   qsort(join->inherited, join->inherited_count, sizeof *join->inherited, by_address);
 }
 
@@ -154,7 +171,28 @@ static void add_inherited(struct join *join, uint64_t address) {
   for (; join->next_inherited < join->inherited_count; join->next_inherited++) {
     struct hw_block block = join->inherited[join->next_inherited];
     if (block.address >= address + HW_PAGE_SIZE) return;
-    if (block.address >= address) add_small_block(join, block);
+    if (block.address >= address) add_small_block(join, block, 1);
+  }
+}
+
+/// Adds the next block with whole pages, without those that are not resident.
+static void add_paged(struct join *join) {
+  struct hw_block block = join->paged[join->next_paged++];
+  int64_t absent = (whole_pages(block) - join->resident_pages) * (int64_t)HW_PAGE_SIZE;
+  add_small_block(join, block, 1 - (double)absent / (double)block.size);
+  join->resident_pages = 0;
+}
+
+/// Counts a page for the block that it is within; pages come in ascending order.
+static void count_page(struct join *join, uint64_t address) {
+  const struct hw_block *paged = join->paged;
+  while (join->next_paged < join->paged_count) {
+    struct hw_block block = paged[join->next_paged];
+    if (block.address + block.size > address) {
+      join->resident_pages += block.address <= address && block.address + block.size >= address + HW_PAGE_SIZE;
+      return;
+    }
+    add_paged(join);
   }
 }
 
@@ -195,6 +233,7 @@ static void add_page(struct join *join, uint64_t address, int is_huge) {
   if (is_heap) {
     join->heap += (int64_t)HW_PAGE_SIZE;
     add_inherited(join, address);
+    count_page(join, address);
     return;
   }
   if (stretch != NULL) stack = stretch->stacks[(address >> HW_PAGE_SHIFT) & 511];
@@ -320,6 +359,7 @@ static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory,
   if (join.live != NULL && join.touched != NULL) {
     sum_blocks(&join);
     visit_pages(process, &join);
+    while (join.next_paged < join.paged_count) add_paged(&join);
     read_sizes(process, &taken);
     hw_read_command(process, taken.command);
     read_program(process, taken.program, sizeof taken.program);
@@ -333,6 +373,7 @@ static struct hw_snapshot take_snapshot(pid_t process, struct hw_memory *memory,
   free(join.touched);
   free(join.large);
   free(join.inherited);
+  free(join.paged);
   return taken;
 }
 

@@ -71,6 +71,35 @@ struct ExplainTests {
     #expect((11_000_000...13_000_000).contains(held.bytes))
   }
 
+  /// Keeps 300 buffers of 60,000 bytes, of which it uses the first 100; of the others it uses all.
+  private static let buffers = CompiledProgram(
+    "buffers", flags: ["-O1"],
+    """
+    #include <stdlib.h>
+    #include <string.h>
+    #define OWN __attribute__((noinline)) static
+    char *sparse[300], *full[50];
+    OWN void open_sparse(int number) { sparse[number] = malloc(60000); memset(sparse[number], 1, 100); }
+    OWN void open_full(int number) { full[number] = malloc(60000); memset(full[number], 1, 60000); }
+    int main(void) {
+      for (int at = 0; at < 300; at++) open_sparse(at);
+      for (int at = 0; at < 50; at++) open_full(at);
+      return 0;
+    }
+    """)
+
+  @Test("Blocks count without the pages of them that were never used")
+  func sparseBlocks() throws {
+    let project = try project(Self.buffers.command)
+    let found = try Highwater.run("explain", "--folded", "x.txt", in: project)
+    #expect(found.code == 0, "\(found.text)\(found.errors)")
+    let live = try FoldedStack.stacks(in: try project.read("x.txt")).filter { $0.frames.first == "live" }
+    func held(_ function: String) -> Int { live.filter { $0.frames.last == function }.reduce(0) { $0 + $1.bytes } }
+    // One or two pages of each are resident, and 3,000,000 bytes.
+    #expect((500_000...3_000_000).contains(held("open_sparse")), "\(live)")
+    #expect((2_900_000...3_200_000).contains(held("open_full")), "\(live)")
+  }
+
   /// Keeps blocks of `operator new`, and deletes more of them, with an allocator that it is linked to.
   private static func objects(_ allocator: String) -> CompiledProgram {
     CompiledProgram(

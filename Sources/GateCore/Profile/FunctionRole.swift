@@ -121,8 +121,8 @@ extension RoleTable {
         "xstrdup*", "zmalloc*", "zcalloc*", "zrealloc*", "ztrymalloc*", "ztrycalloc*", "ztryrealloc*",
         "sqlite3_malloc*", "sqlite3Malloc*", "sqlite3MemMalloc*", "sqlite3MemRealloc*", "sqlite3DbMalloc*",
         "sqlite3DbRealloc*", "sqlite3Realloc*", "palloc*", "repalloc*", "AllocSet*", "MemoryContextAlloc*",
-        "ngx_alloc", "ngx_calloc", "ngx_palloc*", "ngx_pnalloc*", "ngx_pcalloc*", "ngx_create_pool", "apr_palloc*",
-        "CRYPTO_malloc*", "CRYPTO_zalloc*", "CRYPTO_realloc*",
+        "ngx_alloc", "ngx_calloc", "ngx_memalign*", "ngx_palloc*", "ngx_pnalloc*", "ngx_pcalloc*", "ngx_create_pool",
+        "apr_palloc*", "CRYPTO_malloc*", "CRYPTO_zalloc*", "CRYPTO_realloc*",
       ]),
     Rule(
       role: .system,

@@ -119,7 +119,7 @@ extension ProfileComparison {
 
   /// The functions whose memory changed most, of one kind of evidence each; of one build, those that hold most.
   ///
-  /// A caller that holds the same as the function it calls is not listed.
+  /// A caller that holds the same as the function it calls is not listed, nor is a lambda's function beside it.
   package func largestChanges(atMost count: Int) -> [FunctionChange] {
     let all = [.holds, .firstTouched].flatMap(changes).filter { $0.change != .zero }
     let sorted = all.sorted { left, right in
@@ -131,7 +131,8 @@ extension ProfileComparison {
       let named = addingCallers(change)
       if let last = shown.last, last.hasAmounts(of: named) {
         if named.callers.contains(last.function) { shown[shown.count - 1] = named }
-        if last.callers.contains(named.function) || named.callers.contains(last.function) { continue }
+        let isSame = last.function.reads(like: named.function)
+        if isSame || last.callers.contains(named.function) || named.callers.contains(last.function) { continue }
       }
       shown.append(named)
     }
