@@ -316,12 +316,30 @@ struct ExplainTests {
     #expect(found.text.contains("held by remember() ← handle_request ← main (leaking-server)"), "\(found.text)")
   }
 
+  private static let staticKnown = CompiledProgram("static-memory", flags: ["-static"], known)
+
   @Test("A static program has no samples, and the report says what is then unknown")
   func staticProgram() throws {
-    let program = CompiledProgram("static-memory", flags: ["-static"], Self.known)
-    let outcome = try Highwater.run("explain", in: try project(program.command))
+    let outcome = try Highwater.run("explain", in: try project(Self.staticKnown.command))
     #expect(outcome.code == 0 && outcome.text.contains("released_16m() ← main (static-memory)"), "\(outcome.text)")
     #expect(outcome.text.contains("who holds heap memory is unknown"), "\(outcome.text)")
+  }
+
+  @Test(
+    "Where page faults may not stop programs, blocks still name the function, and the report says what is missing",
+    .enabled(if: Confinement.canFilter, "requires seccomp filters"))
+  func withoutPerfEvents() throws {
+    let launcher = try Confinement.launcher(without: [.perfEvents])
+    let reason = #/page faults have no call stacks here, since perf_event_open\(2\) is not\s+permitted/#
+    let before = try Self.quietServer.command[0]
+    let outcome = try Highwater.start(
+      ["explain", "--against", before], in: project(Self.leakingServer.command), launcher: launcher
+    ).wait()
+    #expect(outcome.code == 0 && outcome.text.contains("held by remember() ← handle_request"), "\(outcome.text)")
+    #expect(outcome.text.contains("method: sampled allocations") && outcome.text.contains(reason), "\(outcome.text)")
+    let without = try Highwater.start(["explain"], in: project(Self.staticKnown.command), launcher: launcher).wait()
+    #expect(without.code == 0 && without.text.contains("heap, holders unknown"), "\(without.text)\(without.errors)")
+    #expect(without.text.contains("no call stacks") && without.text.contains(reason), "\(without.text)")
   }
 
   @Test("A failing target, several scenarios with one file, and an unwritable file are told")

@@ -10,6 +10,8 @@ enum Confinement: String, CaseIterable {
   case ptraceByKill = "ptrace-by-kill"
   /// personality(2), rejected in the same way.
   case personality
+  /// perf_event_open(2), rejected in the same way, as container runtimes do by default.
+  case perfEvents = "perf-events"
 
   /// `nobody`, who must own the files that it writes.
   static let user: UInt32 = 65534
@@ -61,6 +63,7 @@ enum Confinement: String, CaseIterable {
         if (strcmp(words[at], "privileges") == 0) failed |= drop();
         if (strcmp(words[at], "ptrace") == 0) failed |= refuse(SYS_ptrace, SECCOMP_RET_ERRNO | EPERM);
         if (strcmp(words[at], "ptrace-by-kill") == 0) failed |= refuse(SYS_ptrace, SECCOMP_RET_KILL_PROCESS);
+        if (strcmp(words[at], "perf-events") == 0) failed |= refuse(SYS_perf_event_open, SECCOMP_RET_ERRNO | EPERM);
         if (strcmp(words[at], "personality") == 0) failed |= refuse(SYS_personality, SECCOMP_RET_ERRNO | EPERM);
       }
       if (!failed && at + 1 < count) execv(words[at + 1], words + at + 1);
