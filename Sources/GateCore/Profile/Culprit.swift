@@ -54,8 +54,8 @@ extension ProfileComparison {
     if let obstacle = obstacle(before) { return obstacle }
     guard rise > .zero, let largest = largestPart(before), largest.rise > .zero else { return .noRise }
     switch largest.part {
-    case .live: return finding(.holds, growth: largest.rise, rise: rise)
-    case .touched: return finding(.firstTouched, growth: largest.rise, rise: rise)
+    case .live: return finding(.holds, growth: growth(.holds) ?? largest.rise, rise: rise)
+    case .touched: return finding(.firstTouched, growth: growth(.firstTouched) ?? largest.rise, rise: rise)
     case .collectedHeap, .heap, .heapOverhead, .unattributed:
       let spreads = [before, now].map { $0.parts[largest.part]?.spread ?? 0 }
       let least = Bytes(Self.clearFactor * max(Self.page, spreads[0], spreads[1]))
@@ -79,6 +79,15 @@ extension ProfileComparison {
       (part: part, rise: Bytes((now.parts[part]?.median ?? 0) - (before.parts[part]?.median ?? 0)))
     }
     return rises.max { $0.rise < $1.rise }
+  }
+
+  /// What all stacks together rose by; nil if they did not rise.
+  ///
+  /// By medians, as for functions: the parts are of one repetition, which sampling may have over- or underestimated.
+  private func growth(_ evidence: MemoryEvidenceKind) -> Bytes? {
+    let changes = calls.filter { $0.parent == nil }.map { evidence.amount($0.now) - evidence.amount($0.before) }
+    let sum = changes.reduce(0, +)
+    return sum > 0 ? Bytes(sum) : nil
   }
 
   private func finding(_ evidence: MemoryEvidenceKind, growth: Bytes, rise: Bytes) -> CulpritFinding {

@@ -219,6 +219,22 @@ struct CulpritTests {
     #expect(comparison.finding?.culprit?.change.function.name == "loadBuffers")
   }
 
+  @Test("A repetition that sampling has over- or underestimated does not hide the function")
+  func estimates() {
+    let table = "server!main;server!load_table"
+    func repetitions(_ caches: [Int64], and more: Int64) -> [MemoryProfile] {
+      caches.map { cache in
+        let stacks: Stacks = ["\(request);server!cache_put": .init(live: cache), table: .init(live: more)]
+        // The process has the same pages each time, so that the second repetition is the one whose parts count.
+        return MemoryProfile(stacks, heapOverhead: 4_000_000 - cache)
+      }
+    }
+    let comparison = ProfileComparison(
+      before: repetitions([3_400_000, 3_150_000, 3_400_000], and: 0),
+      now: repetitions([3_400_000, 3_650_000, 3_400_000], and: 1_048_576))
+    #expect(comparison.finding?.culprit?.change.function.name == "load_table")
+  }
+
   @Test("No function is named for a rise that is spread over many, that is noise, or that is not the functions'")
   func silence() {
     let spread = (0..<5).map { ("a!main;a!part\($0)", CallTree.Weight(live: 2_000_000)) }
