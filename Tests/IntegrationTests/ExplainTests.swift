@@ -141,7 +141,7 @@ struct ExplainTests {
       std::thread worker([count] { for (int at = 0; at < count; at++) kept.push_back(std::make_unique<Node>()); });
       worker.join();
     }
-    int main() { serve(20000); }
+    int main() { serve(22000); }
     """
 
   @Test(
