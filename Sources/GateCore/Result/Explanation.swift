@@ -22,6 +22,8 @@ package enum ExplanationObstacle: Sendable, Hashable, Codable {
   case noApprovedProfile(commit: String?)
   /// Targets cannot be traced here.
   case noTracing
+  /// The scenario forbids tracing.
+  case tracingIsOff
   /// The profiled repetitions would take longer than what is left of the time that a check may take for them, unless the
   /// project file asks for them in any case.
   case takesLong(estimate: Duration, left: Duration)

@@ -126,6 +126,7 @@ extension ExplanationObstacle {
         + (commit.map { "; `explain --against-ref \(CommitText.short($0)) --build COMMAND` compares with that commit" }
           ?? "")
     case .noTracing: "targets cannot be traced here"
+    case .tracingIsOff: "the scenario has `tracer: off`"
     case .takesLong(let estimate, let left):
       "profiled repetitions would take about \(Format.time(estimate)), and of the minute that `explain: auto` permits in "
         + "each check \(Format.time(left)) is left; `explain: always` permits any time"

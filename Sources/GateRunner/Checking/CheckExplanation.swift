@@ -37,7 +37,8 @@ struct CheckExplanation {
     let rise = isRegression ? ExplainedRise(of: result.failingMetrics) : .peak
     guard plan.isToBeProfiled(result), let rise else { return }
     guard MeasurementMethod(rawValue: plan.environment.fingerprint.measurement)?.isTraced == true else {
-      if isRegression { result.notes.append(.notExplained(obstacle: .noTracing)) }
+      let isOff = plan.scenario.isolation.tracer == .off
+      if isRegression { result.notes.append(.notExplained(obstacle: isOff ? .tracingIsOff : .noTracing)) }
       return
     }
     let mostTime = plan.scenario.explain == .always ? nil : Self.mostTime - time

@@ -20,7 +20,12 @@ extension Scenario {
         place: place?.description, problem: "\(problem), and the scenario has `tracer: off`",
         hint: "leave this scenario out, or remove `tracer: off`")
     }
-    let barriers = measurer.notes(on: self).compactMap { if case .noTracing(let barrier) = $0 { barrier } else { nil } }
+    // Notes are of what a scenario goes without, so there is none with `tracer: on`.
+    var asking = self
+    asking.isolation.tracer = .auto
+    let barriers = measurer.notes(on: asking).compactMap {
+      if case .noTracing(let barrier) = $0 { barrier } else { nil }
+    }
     let barrier = barriers.first ?? .unknown
     return Diagnostic(
       place: place?.description, problem: "\(problem), which is not permitted here (\(barrier.causeText))",
