@@ -208,24 +208,21 @@ int hw_mark_is_connected(void) {
 
 unsigned long hw_mark_dropped(void) { return __atomic_load_n(&dropped, __ATOMIC_RELAXED); }
 
-/// Waits, so that what the program does next does not count for the phase before; says so unless it no longer does.
-static void send_phase(struct hw_mark_text name) {
+static void send_named(const char *verb, struct hw_mark_text name, bool waits) {
   struct line line;
-  bool waits = !__atomic_load_n(&reader_is_late, __ATOMIC_RELAXED);
   line.length = 0;
-  append(&line, "phase");
+  append(&line, verb);
   append_name(&line, name);
   if (waits) append(&line, " wait");
   send_line(&line, waits);
 }
 
-static void send_mark(struct hw_mark_text name) {
-  struct line line;
-  line.length = 0;
-  append(&line, "mark");
-  append_name(&line, name);
-  send_line(&line, false);
+/// Waits, so that what the program does next does not count for the phase before; says so unless it no longer does.
+static void send_phase(struct hw_mark_text name) {
+  send_named("phase", name, !__atomic_load_n(&reader_is_late, __ATOMIC_RELAXED));
 }
+
+static void send_mark(struct hw_mark_text name) { send_named("mark", name, false); }
 
 void hw_mark_phase_text(struct hw_mark_text name) {
   if (!hw_mark_is_off()) send_phase(name);

@@ -226,7 +226,8 @@ private enum Lambda {
 
   /// The template argument around a place, without `&&` behind it.
   private static func argument(of name: String, around place: String.Index) -> String {
-    var (before, behind) = (BracketDepth(opening: ")>]}", closing: "(<[{"), BracketDepth())
+    let (left, right) = ("(<[{", ")>]}")
+    var (before, behind) = (BracketDepth(opening: right, closing: left), BracketDepth(opening: left, closing: right))
     let start = name[..<place].reversed().prefix { !before.isOutside($0) }.count
     let end = name[place...].prefix { !behind.isOutside($0) && $0 != "&" }.endIndex
     return String(name[name.index(place, offsetBy: -start)..<end])
@@ -234,12 +235,8 @@ private enum Lambda {
 
   /// Whether characters are within one argument, by the brackets before them.
   private struct BracketDepth {
-    private let opening, closing: String
-    private var depth = 0
-
-    init(opening: String = "(<[{", closing: String = ")>]}") {
-      (self.opening, self.closing) = (opening, closing)
-    }
+    let opening, closing: String
+    var depth = 0
 
     mutating func isOutside(_ character: Character) -> Bool {
       if opening.contains(character) { depth += 1 }

@@ -24,7 +24,7 @@ enum LinuxCalls {
     let events: Int32
 
     func close() {
-      for descriptor in [control, report, events] { LinuxCalls.close(descriptor) }
+      for descriptor in [control, report, events] { Glibc.close(descriptor) }
     }
   }
 
@@ -155,10 +155,6 @@ extension LinuxCalls {
   /// Copies the available bytes from one pipe to another, and leaves them in both.
   static func copyPipe(_ reader: Descriptor, to writer: Descriptor, atMost count: Int) {
     hw_copy_pipe(reader.number, writer.number, count)
-  }
-
-  static func close(_ descriptor: Int32) {
-    _ = Glibc.close(descriptor)
   }
 }
 
