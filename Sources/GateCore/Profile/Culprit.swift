@@ -34,9 +34,6 @@ extension ProfileComparison {
   /// A rise is clear above this multiple of the largest difference between equal repetitions (our prototype's rule).
   private static let clearFactor: Int64 = 3
 
-  /// A process's memory is counted in pages.
-  private static let page: Int64 = 4096
-
   /// The most functions that are named if the rise is spread over many.
   private static let mostSpread = 3
 
@@ -54,11 +51,11 @@ extension ProfileComparison {
     if let obstacle = obstacle(before) { return obstacle }
     guard rise > .zero, let largest = largestPart(before), largest.rise > .zero else { return .noRise }
     switch largest.part {
-    case .live: return finding(.holds, growth: growth(.holds) ?? largest.rise, rise: rise)
-    case .touched: return finding(.firstTouched, growth: growth(.firstTouched) ?? largest.rise, rise: rise)
+    case .live: return finding(.holds, before, largest.rise, of: rise)
+    case .touched: return finding(.firstTouched, before, largest.rise, of: rise)
     case .collectedHeap, .heap, .heapOverhead, .unattributed:
       let spreads = [before, now].map { $0.parts[largest.part]?.spread ?? 0 }
-      let least = Bytes(Self.clearFactor * max(Self.page, spreads[0], spreads[1]))
+      let least = Bytes(Self.clearFactor * max(ProfileNoise.page, spreads[0], spreads[1]))
       return largest.rise > least
         ? .other(part: largest.part, rise: largest.rise) : .belowNoise(largest: nil, least: least)
     }
@@ -90,21 +87,25 @@ extension ProfileComparison {
     return sum > 0 ? Bytes(sum) : nil
   }
 
-  private func finding(_ evidence: MemoryEvidenceKind, growth: Bytes, rise: Bytes) -> CulpritFinding {
-    let changes = changes(evidence).sorted { ($1.change, $0.function) < ($0.change, $1.function) }
-    let least = Bytes(noise(evidence) * Self.clearFactor)
-    let named = Double(namedChange(evidence))
-    guard growth <= least || named > (1 - Self.leastShare) * Double(growth.count) else {
+  private func finding(
+    _ evidence: MemoryEvidenceKind, _ before: ProfileSummary, _ partRise: Bytes, of rise: Bytes
+  ) -> CulpritFinding {
+    let growth = growth(evidence) ?? partRise
+    let noise = ProfileNoise([before, now], evidence)
+    let leastInAll = Bytes(noise.largest * Self.clearFactor)
+    func least(_ change: FunctionChange) -> Bytes { Bytes(noise[change.function] * Self.clearFactor) }
+    func isMost(_ change: Int64, _ share: Double) -> Bool { Double(change) >= share * Double(growth.count) }
+    guard growth <= leastInAll || isMost(namedChange(evidence), 1 - Self.leastShare) else {
       return .other(part: evidence.part, rise: growth)
     }
-    guard let first = changes.first, first.change > least else {
-      return .belowNoise(largest: changes.first { $0.change > .zero }.map(addingCallers), least: least)
-    }
-    let candidates = changes.filter { Double($0.change.count) >= Self.leastShare * Double(growth.count) }
-    let clear = candidates.filter { $0.change > least }
-    guard let chosen = mostSpecific(of: clear) else {
-      guard candidates.isEmpty else { return .belowNoise(largest: addingCallers(candidates[0]), least: least) }
-      return .spread(largest: changes.prefix(Self.mostSpread).filter { $0.change > .zero }.map(addingCallers))
+    let rises = changes(evidence).filter { $0.change > .zero }
+      .sorted { ($1.change, $0.function) < ($0.change, $1.function) }
+    guard let first = rises.first else { return .belowNoise(largest: nil, least: leastInAll) }
+    let candidates = rises.filter { isMost($0.change.count, Self.leastShare) }
+    guard let chosen = mostSpecific(of: candidates.filter { $0.change > least($0) }) else {
+      return candidates.isEmpty && first.change > least(first)
+        ? .spread(largest: rises.prefix(Self.mostSpread).map(addingCallers))
+        : .belowNoise(largest: addingCallers(first), least: least(first))
     }
     return .named(
       culprit: Culprit(change: addingCallers(chosen), share: Double(chosen.change.count) / Double(rise.count)))
@@ -134,20 +135,5 @@ extension ProfileComparison {
     let own = calls.indices.filter { calls[$0].function == change.function }
     let largest = own.max { change.evidence.amount(calls[$0].now) < change.evidence.amount(calls[$1].now) }
     return sequence(first: largest) { at in at.map { calls[$0].parent } }.prefix { $0 != nil }.count
-  }
-
-  /// The largest difference of any function between repetitions of one build, but not less than the standard error of
-  /// sampled amounts: few repetitions may be equal by chance.
-  private func noise(_ evidence: MemoryEvidenceKind) -> Int64 {
-    let builds = [before, now].compactMap(\.self)
-    let spreads = builds.flatMap { $0.functions.map { evidence.estimate($0).spread } }
-    let sampled = evidence == .holds ? builds.map(Self.standardError).max() ?? 0 : 0
-    return max(spreads.max() ?? 0, sampled, Self.page)
-  }
-
-  /// Of blocks that are sampled once per interval on average: the square root of their number, times the interval.
-  private static func standardError(_ build: ProfileSummary) -> Int64 {
-    let live = Double(build.parts[.live]?.median ?? 0)
-    return Int64((live.magnitude * Double(build.samplingInterval.count)).squareRoot())
   }
 }

@@ -117,6 +117,9 @@ extension ProfileComparison {
   /// The most callers that are named.
   private static let mostCallers = 4
 
+  /// How many callers away a script is still found.
+  private static let furthestScript = 32
+
   /// The functions whose memory changed most, of one kind of evidence each; of one build, those that hold most.
   ///
   /// A caller that holds the same as the function it calls is not listed, nor is a lambda's function beside it.
@@ -175,12 +178,22 @@ extension ProfileComparison {
 
   // MARK: Callers
 
-  /// The callers through which the change of a function came, the nearest first.
+  /// The callers through which the change of a function came, the nearest first; of a library's function the script that
+  /// called it is one of them.
   private func callers(of function: FunctionName, _ evidence: MemoryEvidenceKind) -> [FunctionName] {
+    let near = callers(of: function, evidence, atMost: Self.mostCallers)
+    guard near.count == Self.mostCallers, !(near + [function]).contains(where: \.isScript) else { return near }
+    let all = callers(of: function, evidence, atMost: Self.furthestScript)
+    return all.first(where: \.isScript).map { near.dropLast() + [$0] } ?? near
+  }
+
+  private func callers(
+    of function: FunctionName, _ evidence: MemoryEvidenceKind, atMost count: Int
+  ) -> [FunctionName] {
     var places = outermostCalls(of: function).map { (call: $0, change: change(of: calls[$0], evidence)) }
     let total = Double(places.reduce(0) { $0 + $1.change })
     var chain: [FunctionName] = []
-    while chain.count < Self.mostCallers {
+    while chain.count < count {
       let above = places.compactMap { place in
         caller(of: place.call, without: chain + [function]).map { (call: $0, change: place.change) }
       }

@@ -152,19 +152,12 @@ struct SummedCalls {
   private func holders(in stack: [Int], _ evidence: MemoryEvidenceKind) -> [Int] {
     let named = stack.filter { functions[$0].role.isNamed }
     let scripts = named.filter { functions[$0].name.isScript }
-    var kept = scripts.isEmpty ? named : scripts
-    if !scripts.isEmpty && evidence == .holds { kept = extensionFunctions(in: stack) + kept }
+    // A library that a script calls may hold blocks, also objects that the interpreter made for it.
+    let called = evidence == .holds ? named.prefix { !functions[$0].name.isScript } : []
+    var kept = scripts.isEmpty ? named : called + scripts
     while kept.count > 1, let last = kept.last, functions[last].role == .entry { kept.removeLast() }
     var seen: Set<Int> = []
     return kept.filter { seen.insert($0).inserted }
-  }
-
-  /// The functions of a library that a script has called, if they allocated the blocks, and not the interpreter for them.
-  private func extensionFunctions(in stack: [Int]) -> [Int] {
-    let called = stack.prefix { !functions[$0].name.isScript }
-    let innermost = called.first { functions[$0].role.touchesForItself }
-    guard let innermost, functions[innermost].role.isNamed else { return [] }
-    return called.filter { functions[$0].role.isNamed }
   }
 
   /// The runtime whose heap the pages belong to that this stack touched first, if it does not belong to another library.

@@ -142,7 +142,7 @@ struct CulpritTests {
     #expect(change.callers.map(\.description) == ["app.py:<module>"])
   }
 
-  @Test("A library that a script calls holds the blocks that it allocates, but not the objects of the interpreter")
+  @Test("A library that a script calls holds its blocks, and the objects that the interpreter makes for it")
   func extensions() throws {
     let script = "python3.11!main;app.py:<module>;app.py:handle;_cache.so!store"
     let own = try #require(
@@ -152,7 +152,12 @@ struct CulpritTests {
     #expect(own.callers.map(\.description) == ["_cache.so!store", "app.py:handle", "app.py:<module>"])
     let object = ProfileComparison(
       before: [:], now: ["\(script);python3.11!PyList_New;libc.so.6!malloc": .init(live: 9_000_000)])
-    #expect(object.finding?.culprit?.change.function.description == "app.py:handle")
+    #expect(object.finding?.culprit?.change.function.description == "_cache.so!store")
+    let deep = "\(script);_cache.so!a;_cache.so!b;_cache.so!c;_cache.so!d;python3.11!PyList_New"
+    let far = try #require(
+      ProfileComparison(before: [:], now: [deep: .init(live: 9_000_000)]).finding?.culprit?.change)
+    #expect(far.function.name == "d" && far.scriptLine == 12)
+    #expect(far.callers.map(\.name) == ["c", "b", "a", "handle"])
   }
 
   @Test("Inlined functions are named, but count for their callers if only one build has debug information")
@@ -219,20 +224,40 @@ struct CulpritTests {
     #expect(comparison.finding?.culprit?.change.function.name == "loadBuffers")
   }
 
+  /// The process has the same pages each time, so that the repetition with the median of the cache is the one that counts.
+  private func repetitions(_ caches: [Int64], table: Int64, interval: Bytes = .zero) -> [MemoryProfile] {
+    caches.map { cache in
+      let stacks: Stacks = [
+        "\(request);server!cache_put": .init(live: cache), "server!main;server!load_table": .init(live: table),
+      ]
+      return MemoryProfile(stacks, heapOverhead: 4_000_000 - cache, interval: interval)
+    }
+  }
+
   @Test("A repetition that sampling has over- or underestimated does not hide the function")
   func estimates() {
-    let table = "server!main;server!load_table"
-    func repetitions(_ caches: [Int64], and more: Int64) -> [MemoryProfile] {
-      caches.map { cache in
-        let stacks: Stacks = ["\(request);server!cache_put": .init(live: cache), table: .init(live: more)]
-        // The process has the same pages each time, so that the second repetition is the one whose parts count.
-        return MemoryProfile(stacks, heapOverhead: 4_000_000 - cache)
-      }
-    }
     let comparison = ProfileComparison(
-      before: repetitions([3_400_000, 3_150_000, 3_400_000], and: 0),
-      now: repetitions([3_400_000, 3_650_000, 3_400_000], and: 1_048_576))
+      before: repetitions([3_400_000, 3_150_000, 3_400_000], table: 0),
+      now: repetitions([3_400_000, 3_650_000, 3_400_000], table: 1_048_576))
     #expect(comparison.finding?.culprit?.change.function.name == "load_table")
+  }
+
+  @Test("A function whose memory does not vary is clear beside one that sampling over- or underestimates")
+  func unvaried() {
+    let caches: [Int64] = [2_800_000, 3_000_000, 3_200_000]
+    func finding(interval: Bytes) -> CulpritFinding? {
+      ProfileComparison(
+        before: repetitions(caches, table: 0, interval: interval),
+        now: repetitions(caches, table: 1_048_576, interval: interval)
+      ).finding
+    }
+    #expect(finding(interval: .kibibytes(4))?.culprit?.change.function.name == "load_table")
+    // Without sampling something else makes the cache uneven, and it might do so to the table.
+    guard case .belowNoise(_?, let least)? = finding(interval: .zero) else {
+      Issue.record("\(String(describing: finding(interval: .zero)))")
+      return
+    }
+    #expect(least == Bytes(1_200_000))
   }
 
   @Test("No function is named for a rise that is spread over many, that is noise, or that is not the functions'")
