@@ -51,8 +51,8 @@ extension ProfileComparison {
     if let obstacle = obstacle(before) { return obstacle }
     guard rise > .zero, let largest = largestPart(before), largest.rise > .zero else { return .noRise }
     switch largest.part {
-    case .live: return finding(.holds, before, largest.rise, of: rise)
-    case .touched: return finding(.firstTouched, before, largest.rise, of: rise)
+    case .live: return finding(.holds, before: before, partRise: largest.rise, rise: rise)
+    case .touched: return finding(.firstTouched, before: before, partRise: largest.rise, rise: rise)
     case .collectedHeap, .heap, .heapOverhead, .unattributed:
       let spreads = [before, now].map { $0.parts[largest.part]?.spread ?? 0 }
       let least = Bytes(Self.clearFactor * max(ProfileNoise.page, spreads[0], spreads[1]))
@@ -88,7 +88,7 @@ extension ProfileComparison {
   }
 
   private func finding(
-    _ evidence: MemoryEvidenceKind, _ before: ProfileSummary, _ partRise: Bytes, of rise: Bytes
+    _ evidence: MemoryEvidenceKind, before: ProfileSummary, partRise: Bytes, rise: Bytes
   ) -> CulpritFinding {
     let growth = growth(evidence) ?? partRise
     let noise = ProfileNoise([before, now], evidence)
