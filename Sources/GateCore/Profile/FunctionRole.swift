@@ -72,6 +72,8 @@ extension RoleTable {
     var scripts: NamePatterns = []
     /// Of code that a runtime generated, of which no file is known.
     var generated: NamePatterns = []
+    /// Of such code's methods, without the types that they return and take.
+    var classes: NamePatterns = []
 
     var collected: CollectedRuntime? {
       if case .runtime(let runtime) = role { runtime } else { nil }
@@ -82,6 +84,7 @@ extension RoleTable {
       // Java's have parameters, too.
       let name = QualifiedName.of(function.name)
       guard function.isScript else { return names.match(name) }
+      if function.module.isEmpty && classes.match(name) { return true }
       return [name, function.name].contains { name in
         scripts.match(name) || function.module.isEmpty && generated.match(name)
       }
@@ -93,7 +96,10 @@ extension RoleTable {
   ]
 
   private static let rust = Rule(
-    role: .runtime(nil), names: ["core::*", "alloc::*", "<core::*", "<alloc::*", "hashbrown::*", "<hashbrown::*"])
+    role: .runtime(nil),
+    names: [
+      "core::*", "alloc::*", "<core::*", "<alloc::*", "<&dyn core::*", "<dyn core::*", "hashbrown::*", "<hashbrown::*",
+    ])
 
   /// The first that matches counts.
   private static let rules = [
@@ -138,11 +144,11 @@ extension RoleTable {
     Rule(
       role: .runtime(.go), names: ["runtime.*", "runtime/*", "internal/runtime/*", "_rt0_*"]),
     Rule(
-      role: .runtime(.java), modules: ["libjvm.so"],
+      role: .runtime(.java), modules: ["libjvm.so", "libjli.so", "java"],
       generated: [
         "Interpreter", "StubRoutines*", "call_stub*", "vtable stub", "itable stub", "I2C/C2I adapters", "*Blob",
-        "java.*", "javax.*", "jdk.*", "sun.*", "com.sun.*",
-      ]),
+      ],
+      classes: ["java.*", "javax.*", "jdk.*", "sun.*", "com.sun.*"]),
     Rule(
       role: .runtime(.node), modules: ["libv8*"], names: ["v8::*", "Builtins_*"],
       generated: ["Builtin:*", "BytecodeHandler:*", "Stub:*", "RegExp:*", "Handler:*"]),
