@@ -119,6 +119,16 @@ struct RecordReportTests {
     #expect(text.contains("  last output:\n  │ 1\n  │ no licence\n"))
   }
 
+  @Test("A command whose memory could not be read before its end says so, one that failed has another reason")
+  func unread() {
+    var scenario = Self.one
+    scenario.repetitions[0].metrics[.peakRSS] = nil
+    let line = "  no peak: the target ended before 5 readings of it were made\n"
+    #expect(RecordReport.text(scenario, recording: nil, style: TerminalStyle()).contains(line))
+    scenario.failure = Failure(part: .init(.start), problem: .interrupted)
+    #expect(!RecordReport.text(scenario, recording: nil, style: TerminalStyle()).contains("no peak: "))
+  }
+
   @Test(
     "Growth is shown with its interval and its kind",
     arguments: [

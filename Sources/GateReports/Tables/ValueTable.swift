@@ -44,7 +44,9 @@ struct ValueTable {
     let spike = scenario.highestSpike.flatMap { spike in
       spike.height > .zero ? "\(Format.amount(spike.height)) \(spike.circumstances)" : nil
     }
+    let isUnread = scenario.values(of: .peakRSS) == nil && scenario.failure == nil
     let remarks: [(String, String?)] = [
+      ("no peak: ", isUnread ? Unavailability.tooFewReadings.text(for: .peakRSS) : nil),
       ("no steady state: ", scenario.unsteadinessText), ("growth: ", scenario.growthText),
       (isRepeated ? "highest spike: " : "spike: ", spike),
     ]
