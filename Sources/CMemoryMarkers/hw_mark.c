@@ -164,7 +164,8 @@ static void report_dropped(int descriptor) {
   __atomic_compare_exchange_n(&reported, &count, known, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/// Waits until the FIFO is empty, which is after its reader has read this program's memory; at most a second.
+/// Waits until the FIFO is empty, which is after its reader has read this program's memory; tells it after a second that
+/// the program does not wait any longer.
 ///
 /// Messages of other threads may lengthen it.
 static void await_reader(int descriptor) {
@@ -178,6 +179,7 @@ static void await_reader(int descriptor) {
     long long waited = (now.tv_sec - start.tv_sec) * 1000000000LL + now.tv_nsec - start.tv_nsec;
     if (waited <= 1000000000LL) continue;
     __atomic_store_n(&reader_is_late, 1, __ATOMIC_RELAXED);
+    write_line(descriptor, "late\n", 5);
     return;
   }
 }

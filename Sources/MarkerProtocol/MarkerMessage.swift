@@ -1,6 +1,6 @@
 /// One line that a target writes to the marks FIFO: `phase NAME`, `mark NAME`, `iteration` or `value NAME NUMBER UNIT`.
 ///
-/// `phase NAME wait` is of a writer that does nothing else until the FIFO is empty.
+/// `phase NAME wait` is of a writer that does nothing else until the FIFO is empty, and `late` of one that runs on before.
 ///
 /// A NAME is a letter or digit, then at most 99 of `A-Z a-z 0-9 . _ -`; a NUMBER is a finite decimal number; a UNIT is
 /// 1 to 20 of `A-Z a-z 0-9 . _ - / %`. Words are separated by spaces or tabs. A line has at most 512 bytes with its
@@ -8,6 +8,8 @@
 package enum MarkerMessage: Sendable, Equatable {
   /// Starts a phase; the previous one ends.
   case phase(String, writerWaits: Bool = false)
+  /// The writer of the last phase has stopped waiting.
+  case late
   case mark(String)
   /// Starts an iteration, by which growth is counted.
   case iteration
@@ -32,6 +34,7 @@ extension MarkerMessage {
     case ("phase", 2) where MarkerWord.isName(words[1]): self = .phase(words[1])
     case ("phase", 3) where MarkerWord.isName(words[1]) && words[2] == "wait":
       self = .phase(words[1], writerWaits: true)
+    case ("late", 1): self = .late
     case ("mark", 2) where MarkerWord.isName(words[1]): self = .mark(words[1])
     case ("iteration", 1): self = .iteration
     case ("value", 4) where MarkerWord.isName(words[1]) && MarkerWord.isUnit(words[3]):

@@ -8,6 +8,7 @@ struct MarkerMessageTests {
     arguments: [
       ("phase load", .phase("load")),
       ("phase load wait", .phase("load", writerWaits: true)),
+      ("late", .late),
       ("mark cache-filled.2", .mark("cache-filled.2")),
       ("iteration", .iteration),
       ("value queue.depth 17 items", .value(name: "queue.depth", number: 17, unit: "items")),
@@ -24,7 +25,8 @@ struct MarkerMessageTests {
   @Test(
     "Invalid messages are rejected",
     arguments: [
-      "", " ", "phase", "phase a b", "phase .hidden", "mark ../x", "mark é", "Iteration", "iteration 3", "PHASE a",
+      "", " ", "phase", "phase a b", "late a", "phase .hidden", "mark ../x", "mark é", "Iteration", "iteration 3",
+      "PHASE a",
       "value a 1", "value a one items", "value a nan items", "value a inf items", "value a 0x10 items",
       "value a 1e999 items", "value a 1 ", "value a 1 items more", "value a 1 a;b", "value a 1 123456789012345678901",
       "mark a\u{0}b", "mark \u{1b}[31m", "phase " + String(repeating: "a", count: 101),

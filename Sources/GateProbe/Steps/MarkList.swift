@@ -40,11 +40,15 @@ final class MarkList: Sendable {
       return messages
     }
     let events = messages.map { Mark.Event($0) }
-    let lastPhase = events.lastIndex { $0.reading == .peak }
+    let lastPhase = events.lastIndex { $0?.reading == .peak }
     let lastIteration = events.lastIndex(of: .iteration)
     let level = level(lastPhase != nil ? .peak : lastIteration != nil ? .tree : .plain)
     state.withLock { state in
       for (index, event) in events.enumerated() {
+        guard let event else {
+          Self.markLastPhaseLate(&state)
+          continue
+        }
         var own = level
         if event == .iteration, index != lastIteration { (own.resident, own.tree) = (nil, nil) }
         if event != .iteration { own.tree = nil }
@@ -69,6 +73,11 @@ final class MarkList: Sendable {
       let note: RecordingNote? = state.dropped > 0 ? .marksDropped(count: state.dropped, most: Self.maxMarks) : nil
       return (marks, state.reader.unknownLines, note)
     }
+  }
+
+  private static func markLastPhaseLate(_ state: inout State) {
+    let last = state.marks.lastIndex { $0.event.reading == .peak }
+    if let last { state.marks[last].isLate = true }
   }
 
   private static func append(
@@ -99,8 +108,10 @@ extension Mark.Event {
     }
   }
 
-  init(_ message: MarkerMessage) {
+  /// nil for a message that is not an event of its own.
+  init?(_ message: MarkerMessage) {
     switch message {
+    case .late: return nil
     case .phase(let name, _): self = .phase(name)
     case .mark(let name): self = .mark(name)
     case .iteration: self = .iteration

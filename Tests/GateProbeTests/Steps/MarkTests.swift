@@ -94,6 +94,18 @@ struct MarkTests {
     #expect(marks.map(\.peakBefore) == [nil, nil, nil, nil, .mebibytes(30)])
   }
 
+  @Test("A phase whose writer has stopped to wait is late, also if that is read after it")
+  func late() {
+    let list = MarkList { _ in Sampler.Level(time: .seconds(1), resident: .mebibytes(20)) }
+    for text in ["late\nphase a wait\nphase b wait\n", "mark c\nlate\nphase d wait\n"] {
+      list.read(Array(text.utf8)[...])
+    }
+    let (marks, unknownLines, _) = list.finish(at: .seconds(1))
+    #expect(marks.map(\.event) == [.phase("a"), .phase("b"), .mark("c"), .phase("d")])
+    #expect(marks.map(\.isLate) == [false, true, true, false])
+    #expect(unknownLines == 0)
+  }
+
   @Test("Only the last activity mark is kept, however many there are")
   func activities() {
     let list = MarkList { _ in Sampler.Level(time: .seconds(1), resident: .mebibytes(20)) }
