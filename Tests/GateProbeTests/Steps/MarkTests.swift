@@ -94,7 +94,7 @@ struct MarkTests {
     #expect(marks.map(\.peakBefore) == [nil, nil, nil, nil, .mebibytes(30)])
   }
 
-  @Test("A phase whose writer has stopped to wait is late, also if that is read after it")
+  @Test("A phase is late if its writer no longer waits, also if that is read after it")
   func late() {
     let list = MarkList { _ in Sampler.Level(time: .seconds(1), resident: .mebibytes(20)) }
     for text in ["late\nphase a wait\nphase b wait\n", "mark c\nlate\nphase d wait\n"] {
