@@ -19,12 +19,17 @@ struct KilledRun {
   }
 
   /// Kills the processes of the run, and removes its cgroups.
-  func cleanUp() {
+  ///
+  /// - Returns: Whether none of its cgroups is left; the kernel keeps one while its processes are still exiting.
+  func cleanUp() -> Bool {
     let containment = Containment(abandoned: cgroups())
     containment.killMembers()
     Orphans(ofRunIn: folder).kill()
-    containment.remove()
+    return containment.remove()
   }
+
+  /// Whether a cgroup of the run exists.
+  var hasCgroups: Bool { !cgroups().isEmpty }
 
   private func cgroups() -> [String] {
     (SmallFile.text(at: record) ?? "").split(separator: "\n").flatMap { beginning -> [String] in

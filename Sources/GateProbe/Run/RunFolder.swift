@@ -31,7 +31,8 @@ final class RunFolder: Sendable {
 
   deinit {
     commandsCgroup.withLock { $0 }?.remove()
-    removeFolder(path)
+    // The cleaner removes cgroups that are still busy. Without one, they may be those of another folder of this process.
+    if cleaner == nil || !KilledRun(folder: path).hasCgroups { removeFolder(path) }
     lock.unlock()
     cleaner?.dismiss()
   }
@@ -77,7 +78,7 @@ extension RunFolder {
     }
   }
 
-  /// Returns false if a process of the run still holds the lock.
+  /// Returns false if a process of the run still holds the lock, or a cgroup of the run is left.
   @discardableResult
   fileprivate static func removeIfAbandoned(_ path: String) -> Bool {
     var facts = stat()
@@ -85,9 +86,9 @@ extension RunFolder {
     guard fstat(lock.number, &facts) == 0, facts.st_uid == geteuid(), (try? lock.tryLock()) == true else {
       return false
     }
-    KilledRun(folder: path).cleanUp()
+    defer { withExtendedLifetime(lock) {} }
+    guard KilledRun(folder: path).cleanUp() else { return false }
     removeFolder(path)
-    withExtendedLifetime(lock) {}
     return true
   }
 }
