@@ -3,9 +3,11 @@ struct ProfileNoise {
   /// A process's memory is counted in pages.
   static let page: Int64 = 4096
 
-  /// A spread above this multiple of the standard error does not come from sampling alone: of four normal values, the
-  /// range is larger in less than 3 of 100 cases (Harter, "Tables of range and studentized range", 1960).
-  private static let sampledRange: Int64 = 4
+  /// A spread above this multiple of the standard error does not come from sampling alone.
+  ///
+  /// The range of three normal values is larger in 7 of 100,000 cases (Harter, "Tables of range and studentized range",
+  /// 1960); a profile has many functions.
+  private static let sampledRange: Int64 = 6
 
   /// The largest of any function, or of all blocks.
   let largest: Int64
