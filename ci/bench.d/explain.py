@@ -13,6 +13,17 @@ JAVA = """public class Strings { public static void main(String[] arguments) {
   var kept = new java.util.ArrayList<String>();
   for (int at = 0; at < 150_000; at++) kept.add("text number " + at);
 } }"""
+GO = """package main
+var kept [][]byte
+func main() { for at := 0; at < 30000; at++ { kept = append(kept, make([]byte, 1000)) } }"""
+RUST = """fn main() {
+    let mut kept = Vec::new();
+    for at in 0..200_000 { kept.push(format!("text number {}", at)); }
+    std::process::exit(if kept.len() == 200_000 { 0 } else { 1 });
+}"""
+SWIFT = """var kept: [[Int]] = []
+for at in 0..<40_000 { kept.append(Array(repeating: at, count: 60)) }
+precondition(kept.count == 40_000)"""
 INCLUDES = "".join(f"#include <{name}>\n" for name in ("map", "regex", "string", "vector"))
 TABLE = """create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n where i < 150000)
 insert into t select i, hex(i) from n; create index b on t(b);"""
@@ -24,23 +35,27 @@ def made(name, text):
     return path(name)
 
 
-def compiled(name, *flags):
-    subprocess.run(["gcc", "-O2", *flags, "-o", path(name), "ci/calibrate.d/programs/server.c"], check=True)
-    return path(name)
+def compiled(name, *compiler):
+    subprocess.run([*compiler[:-1], "-o", path(name), compiler[-1]], check=True)
+    return [path(name)]
 
 
+SERVER = "ci/calibrate.d/programs/server.c"
 subprocess.run(["javac", "-d", scratch.name, made("Strings.java", JAVA)], check=True)
 port = str(21_000 + os.getpid() % 9000)
 STATIC = "the same, static"
 REDIS = ["redis-server", "--port", port, "--save", "", "--dir", scratch.name]
 PROGRAMS = {
-    "C, many small blocks": [compiled("server", "-DLEAK=500")],
-    STATIC: [compiled("server-static", "-DLEAK=500", "-static")],
+    "C, many small blocks": compiled("server", "gcc", "-O2", "-DLEAK=500", SERVER),
+    STATIC: compiled("server-static", "gcc", "-O2", "-DLEAK=500", "-static", SERVER),
     "sqlite3": ["sqlite3", ":memory:", TABLE],
     "redis, 100,000 keys": REDIS,
     "Python 3, objects": [f"{os.environ['BENCH_PYTHON']}/python", "-c", PYTHON],
     "Node.js": ["node", "-e", NODE],
     "Java": ["java", "-XX:+UseSerialGC", "-cp", scratch.name, "Strings"],
+    "Go": compiled("go-program", "go", "build", made("program.go", GO)),
+    "Rust": compiled("rust-program", "rustc", "-O", made("program.rs", RUST)),
+    "Swift, static": compiled("swift-program", "swiftc", "-O", "-static-stdlib", made("main.swift", SWIFT)),
     "g++ -O0": ["g++", "-O0", "-c", "-o", path("out.o"), made("in.cpp", INCLUDES + "std::regex r(\"a\");\n")],
 }
 client = ["redis-cli", "-p", port]

@@ -11,6 +11,8 @@ final class MarkList: Sendable {
     var marks: [Mark] = []
     /// The latest activity mark only: a server may send two per request, and earlier ones are obsolete.
     var activity: Mark?
+    /// The place of the target's latest phase in `marks`, which its message `late` is about.
+    var targetPhase: Int?
     var reader = MarkerReader()
     var dropped = 0
   }
@@ -46,14 +48,15 @@ final class MarkList: Sendable {
     state.withLock { state in
       for (index, event) in events.enumerated() {
         guard let event else {
-          Self.markLastPhaseLate(&state)
+          if let phase = state.targetPhase { state.marks[phase].isLate = true }
           continue
         }
         var own = level
         if event == .iteration, index != lastIteration { (own.resident, own.tree) = (nil, nil) }
         if event != .iteration { own.tree = nil }
         if index != lastPhase { own.peakBefore = nil }
-        Self.append(event, own, isLate: !messages[index].writerWaits, to: &state)
+        let place = Self.append(event, own, isLate: !messages[index].writerWaits, to: &state)
+        if event.reading == .peak { state.targetPhase = place }
       }
     }
   }
@@ -66,6 +69,7 @@ final class MarkList: Sendable {
       state.reader.finish()
       var marks: [Mark] = []
       swap(&marks, &state.marks)
+      state.targetPhase = nil
       if let activity = state.activity { marks.append(activity) }
       // The marks of steps and of the target come from two threads.
       marks.sort { $0.time < $1.time }
@@ -75,26 +79,27 @@ final class MarkList: Sendable {
     }
   }
 
-  private static func markLastPhaseLate(_ state: inout State) {
-    let last = state.marks.lastIndex { $0.event.reading == .peak }
-    if let last { state.marks[last].isLate = true }
-  }
-
+  /// Returns the mark's place in `marks`; nil if it is not kept there.
+  @discardableResult
   private static func append(
     _ event: Mark.Event,
     _ level: Sampler.Level,
     isLate: Bool,
     to state: inout State
-  ) {
+  ) -> Int? {
     let mark = Mark(
       time: level.time, event: event, isLate: isLate, process: level.process, resident: level.resident,
       tree: level.tree, peakBefore: level.peakBefore)
-    guard event.activity == nil else { return state.activity = mark }
+    guard event.activity == nil else {
+      state.activity = mark
+      return nil
+    }
     guard state.marks.count < maxMarks else {
       state.dropped += 1
-      return
+      return nil
     }
     state.marks.append(mark)
+    return state.marks.count - 1
   }
 }
 

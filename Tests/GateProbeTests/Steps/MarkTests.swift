@@ -106,6 +106,15 @@ struct MarkTests {
     #expect(unknownLines == 0)
   }
 
+  @Test("A message that a phase was late is never about a phase of a step")
+  func lateBesideStep() {
+    let list = MarkList { _ in Sampler.Level(time: .seconds(1), resident: .mebibytes(20)) }
+    list.read(Array("late\nphase own wait\n".utf8)[...])
+    list.add(.phase("step"))
+    list.read(Array("late\n".utf8)[...])
+    #expect(list.finish(at: .seconds(1)).marks.map(\.isLate) == [true, false])
+  }
+
   @Test("Only the last activity mark is kept, however many there are")
   func activities() {
     let list = MarkList { _ in Sampler.Level(time: .seconds(1), resident: .mebibytes(20)) }
