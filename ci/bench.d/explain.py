@@ -43,19 +43,18 @@ def compiled(name, *compiler):
 SERVER = "ci/calibrate.d/programs/server.c"
 subprocess.run(["javac", "-d", scratch.name, made("Strings.java", JAVA)], check=True)
 port = str(21_000 + os.getpid() % 9000)
-STATIC = "the same, static"
 REDIS = ["redis-server", "--port", port, "--save", "", "--dir", scratch.name]
 PROGRAMS = {
     "C, many small blocks": compiled("server", "gcc", "-O2", "-DLEAK=500", SERVER),
-    STATIC: compiled("server-static", "gcc", "-O2", "-DLEAK=500", "-static", SERVER),
+    "C, static": compiled("server-static", "gcc", "-O2", "-DLEAK=500", "-static", SERVER),
     "sqlite3": ["sqlite3", ":memory:", TABLE],
     "redis, 100,000 keys": REDIS,
     "Python 3, objects": [f"{os.environ['BENCH_PYTHON']}/python", "-c", PYTHON],
     "Node.js": ["node", "-e", NODE],
     "Java": ["java", "-XX:+UseSerialGC", "-cp", scratch.name, "Strings"],
-    "Go": compiled("go-program", "go", "build", made("program.go", GO)),
+    "Go, static": compiled("go-program", "go", "build", made("program.go", GO)),
     "Rust": compiled("rust-program", "rustc", "-O", made("program.rs", RUST)),
-    "Swift, static": compiled("swift-program", "swiftc", "-O", "-static-stdlib", made("main.swift", SWIFT)),
+    "Swift, its runtime linked in": compiled("swift-program", "swiftc", "-O", "-static-stdlib", made("main.swift", SWIFT)),
     "g++ -O0": ["g++", "-O0", "-c", "-o", path("out.o"), made("in.cpp", INCLUDES + "std::regex r(\"a\");\n")],
 }
 client = ["redis-cli", "-p", port]
@@ -128,7 +127,7 @@ for name, command in PROGRAMS.items():
                     f"{100 * (1 - missing / anonymous):.2f}"])
     # heaptrack waits for ever for a static program, which does not load its library.
     ratios = [found]
-    ratios.append(None if name == STATIC else cost(lambda: run(heaptrack, command)))
+    ratios.append(None if name.endswith(", static") else cost(lambda: run(heaptrack, command)))
     ratios.append(cost(lambda: run(perf, command)))
     ratios.append(cost(lambda: run(memray, command[1:])) if command[0].endswith("/python") else None)
     costs.append([name, f"{plain[0]:.2f}"]
