@@ -28,7 +28,7 @@ final class MarkList: Sendable {
   /// Records a mark of a step.
   func add(_ event: Mark.Event) {
     let level = level(event.reading)
-    state.withLock { Self.append(event, level, isLate: false, to: &$0) }
+    state.withLock { _ = Self.append(event, level, isLate: false, to: &$0) }
   }
 
   /// Parses and records the marks that the target wrote.
@@ -80,7 +80,6 @@ final class MarkList: Sendable {
   }
 
   /// Returns the mark's place in `marks`; nil if it is not kept there.
-  @discardableResult
   private static func append(
     _ event: Mark.Event,
     _ level: Sampler.Level,
