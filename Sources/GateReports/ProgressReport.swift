@@ -19,6 +19,8 @@ package enum ProgressReport {
       (name, "  scenario \(index) of \(total)")
     case .repetitionStarted(let repetition):
       (repetition.scenario, "  \(count(repetition))")
+    case .repetitionFinished(let repetition, _, let duration) where repetition.purpose == .explaining:
+      (repetition.scenario, "  \(count(repetition))  \(Format.time(duration))")
     case .repetitionFinished(let repetition, let peak, let duration):
       (repetition.scenario, "  \(count(repetition))  \(peak.map { "\($0)" } ?? "no peak")  \(Format.time(duration))")
     case .scenarioFinished(let scenario):

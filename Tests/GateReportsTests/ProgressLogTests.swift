@@ -102,6 +102,18 @@ struct ProgressLogTests {
     #expect(log.text(for: end, at: Self.start + .seconds(14), seconds: 0) == "")
   }
 
+  @Test("A repetition with the profiler has a line while it takes long, and none at or after its end")
+  func explaining() {
+    var log = ProgressLog(for: .other)
+    let repetition = Progress.Repetition(scenario: Self.name, number: 3, of: 3, purpose: .explaining)
+    _ = log.text(for: .repetitionStarted(repetition), at: Self.start, seconds: 0)
+    #expect(log.waitingText(at: Self.start + .seconds(12)) == "redis-load  explaining 3/3  running for 12 s\n")
+    let end = Progress.repetitionFinished(repetition, peak: nil, duration: .seconds(14))
+    #expect(log.text(for: end, at: Self.start + .seconds(14), seconds: 0) == "")
+    #expect(log.waitingText(at: Self.start + .seconds(40)) == "")
+    #expect(ProgressReport.line(end, style: TerminalStyle(width: 80)) == "redis-load  explaining 3/3  14 s")
+  }
+
   @Test("An interrupted run ends its open part of the log")
   func interrupted() {
     var log = ProgressLog(for: .gitHub)

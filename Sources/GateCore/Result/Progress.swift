@@ -46,7 +46,7 @@ package enum Progress: Sendable, Equatable {
   /// `index` counts from 1; others that are measured at the same time have lines of their own in between.
   case scenarioStarted(ScenarioName, index: Int, of: Int, isAlone: Bool = true)
   case repetitionStarted(Repetition)
-  /// The peak is nil if it is unavailable.
+  /// The peak is nil if it is unavailable, or of a repetition with the profiler.
   case repetitionFinished(Repetition, peak: Bytes?, duration: Duration)
   case scenarioFinished(ScenarioResult)
 }

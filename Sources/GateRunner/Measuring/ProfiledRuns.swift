@@ -110,6 +110,7 @@ struct ProfiledRuns {
       isInterrupted = true
       return nil
     }
+    showProgress(.repetitionFinished(progress, peak: nil, duration: recording.duration))
     time += recording.duration
     failure = recording.failure(in: scenario, loop: nil)
     return ProfiledRepetition(
