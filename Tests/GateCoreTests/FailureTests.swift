@@ -68,7 +68,7 @@ struct FailureTests {
     let failure = Failure(problem: .loop(event: loop, other: nested))
     #expect(try JSONDecoder().decode(Failure.self, from: JSONEncoder().encode(failure)) == failure)
     let notes: [RecordingNote] = [
-      .brief, .survivors(count: 9, first: [.init(command: "cat", pid: 7)]), .event(event: loop),
+      .brief, .survivors(count: 9, first: ["cat"]), .event(event: loop),
       .killedAfterStop(signal: .term, grace: .seconds(10)),
       .outputNotStored(failure: SystemFailure(.open, path: "/x", code: 13)),
     ]

@@ -36,8 +36,8 @@ package enum RecordingNote: Sendable, Hashable, Codable {
   case patternTooSlow(pattern: String)
   /// The target did not end in time after the stop request and was killed.
   case killedAfterStop(signal: Signal, grace: Duration)
-  /// Processes that outlived the target and were killed, with the first of them.
-  case survivors(count: Int, first: [Survivor])
+  /// Processes that outlived the target and were killed, with the names of the first of them.
+  case survivors(count: Int, first: [String])
   /// Processes that survived SIGKILL.
   case unkillable(pids: [Int32])
   /// More processes were seen than are listed.
@@ -55,16 +55,6 @@ package enum RecordingNote: Sendable, Hashable, Codable {
       self.metric = metric
       self.first = first
       self.second = second
-    }
-  }
-
-  package struct Survivor: Sendable, Hashable, Codable {
-    package var command: String
-    package var pid: Int32
-
-    package init(command: String, pid: Int32) {
-      self.command = command
-      self.pid = pid
     }
   }
 }

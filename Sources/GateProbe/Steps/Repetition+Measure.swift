@@ -151,7 +151,7 @@ extension Repetition {
       if survivors.isEmpty { return }
       Polling.wait(toRead: [run.processTree.reportDescriptor], atMost: min(Self.pollInterval, deadline.remaining))
     } while !deadline.hasPassed
-    let first = survivors.prefix(5).map { RecordingNote.Survivor(command: $0.command.escapingControls, pid: $0.pid) }
+    let first = survivors.prefix(5).map(\.command.escapingControls)
     notes.append(.survivors(count: survivors.count, first: first))
   }
 }

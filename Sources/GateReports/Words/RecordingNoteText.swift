@@ -36,7 +36,7 @@ extension RecordingNote {
       "the regular expression `\(pattern)` took too long on some lines of the output, which count as not matching"
     case .killedAfterStop(let signal, let grace):
       "the target did not end within \(grace.displayText) of SIG\(signal.name) and was killed"
-    case .survivors(let count, let first): Survivor.text(of: first, count: count)
+    case .survivors(let count, let first): survivors(first, count: count)
     case .unkillable(let pids): "could not be killed: process \(pids.map(String.init).joined(separator: ", "))"
     case .processesNotListed(let count): "\(count) more processes were seen than are listed"
     case .outputNotStored(let failure): "the target's output is not stored, or not all of it: \(failure.displayText)"
@@ -45,6 +45,12 @@ extension RecordingNote {
 }
 
 extension RecordingNote {
+  /// As in `2 processes outlived the target and were killed: cat, tee`.
+  private func survivors(_ first: [String], count: Int) -> String {
+    let subject = count == 1 ? "process outlived the target and was" : "processes outlived the target and were"
+    return "\(count) \(subject) killed: \(first.joined(separator: ", "))" + (count > first.count ? " …" : "")
+  }
+
   private static func cause(ofMissingBallast code: Int32) -> String {
     switch code {
     case ENOEXEC: "it is a 32-bit program, or of another architecture"
@@ -71,11 +77,3 @@ extension RecordingNote.SecondUnit {
   fileprivate var displayText: String { "\(metric) (\(first) at first, then \(second))" }
 }
 
-extension RecordingNote.Survivor {
-  /// As in `2 processes outlived the target and were killed: cat (pid 7), tee (pid 8)`.
-  fileprivate static func text(of first: [Self], count: Int) -> String {
-    let subject = count == 1 ? "process outlived the target and was" : "processes outlived the target and were"
-    let list = first.map { "\($0.command) (pid \($0.pid))" }.joined(separator: ", ")
-    return "\(count) \(subject) killed: \(list)" + (count > first.count ? " …" : "")
-  }
-}
