@@ -138,6 +138,18 @@ struct SteadinessTests {
     #expect(recording.result().steadiness == .tooShort)
   }
 
+  @Test("A process that outlives the target has its peak, and no steady state in the time without readings")
+  func outliving() {
+    let samples = (0...10).map { Readings.sample($0 == 10 ? 210 : $0, $0 == 10 ? 45 : 15, mark: $0 == 10 ? 45 : 15) }
+    let mark = Mark(time: .zero, event: .phase("a"))
+    let recording = Recording(
+      samples: samples, marks: [mark], end: End(.exited, code: 0), duration: .milliseconds(10))
+    let result = recording.result()
+    #expect(result.steadiness == .tooShort)
+    #expect(result.metrics[.peakRSS] == 45 * mebibyte && result.phases[0].metrics == [.peakRSS: 45 * mebibyte])
+    #expect(result.metrics[.treeSteady] == nil)
+  }
+
   @Test("The four states have names, and fewer than ten samples are too short for any other")
   func names() {
     #expect(Steadiness.allCases.map(\.rawValue) == ["steady", "unsteady", "drifting", "too-short"])

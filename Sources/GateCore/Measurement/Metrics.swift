@@ -17,7 +17,7 @@ extension Recording {
     )
     result.metrics[.peakRSS] = peak.map { Double($0.count) }
     result.metrics[.faultRate] = faultRate
-    result.curve = curve(in: envelope, peak: result.metrics[.peakRSS], until: window.upperBound)
+    result.curve = curve(in: envelope, peak: result.metrics[.peakRSS], until: lastReading)
     measureSteadyState(in: envelope, to: &result)
     if growthIsPerIteration { result.growth = growthPerIteration }
     result.metrics[.growth] = result.growth?.slope
@@ -73,10 +73,13 @@ extension Recording {
     processes.contains { $0.isMain && ($0.isExact || $0.ending != nil) }
   }
 
-  /// The time from exec to the stop request, or else to the main process's last sample and end.
-  private var window: ClosedRange<Duration> {
-    let lastReading = samples.last { $0.main != nil }?.time ?? .zero
-    return .zero...max(.zero, stopRequested ?? max(duration, lastReading))
+  /// The time from exec to the stop request, or else to the target's end.
+  private var window: ClosedRange<Duration> { .zero...max(.zero, stopRequested ?? duration) }
+
+  /// The end of the window, or the last reading of the main process: that may be a process which has outlived the
+  /// target, and was read once more when it was killed. This counts for peaks; for the steady state it is a gap.
+  private var lastReading: Duration {
+    max(window.upperBound, stopRequested == nil ? samples.last { $0.main != nil }?.time ?? .zero : .zero)
   }
 
   private var residents: [(time: Duration, value: Double)] {
@@ -111,7 +114,7 @@ extension Recording {
     let slope = result.growth?.slope
     result.curve?.steady = MemoryCurve.Stretch(of: curve, from: start, slope: slope, until: window.upperBound)
     guard let level = state.level else { return }
-    let found = spike(above: level, from: curve.beginning(of: start), to: window.upperBound, in: envelope)
+    let found = spike(above: level, from: curve.beginning(of: start), to: lastReading, in: envelope)
     result.metrics[.steadyRSS] = level.rounded()
     if state.isNearlySteady { result.nearlySteady.append(.steadyRSS) }
     result.metrics[.spike] = found.height
@@ -147,7 +150,7 @@ extension Recording {
     return growths.sorted { $0.slope < $1.slope }.dropFirst(growths.count / 2).first
   }
 
-  /// A phase lasts until the next one or the end of the window; its peak is that of the envelope in this time.
+  /// A phase lasts until the next one or the last reading; its peak is that of the envelope in this time.
   ///
   /// It is not exact if the target ran on before its begin or its end was read.
   private func phases(in envelope: Envelope) -> [RepetitionResult.Phase] {
@@ -156,13 +159,13 @@ extension Recording {
       return (name, mark.time, mark.isLate)
     }
     guard !starts.isEmpty else { return [] }
-    let (finish, readings, isExact) = (window.upperBound, residents, isExact)
+    let (finish, readings, isExact) = (lastReading, residents, isExact)
     return starts.enumerated().map { index, start in
       let next = index + 1 < starts.count ? starts[index + 1] : nil
       let span = start.time...max(start.time, next?.time ?? finish)
       var phase = RepetitionResult.Phase(name: start.name, metrics: [:])
       phase.metrics[.peakRSS] = envelope.highest(in: span).map { Double($0.peak.count) }
-      phase.metrics[.steadyRSS] = steadyLevel(of: readings, within: span)?.level?.rounded()
+      phase.metrics[.steadyRSS] = steadyLevel(of: readings, within: span.clamped(to: window))?.level?.rounded()
       phase.peakIsExact =
         !start.isLate && next?.isLate != true && (isExact || !method.isTraced)
         && envelope.isExact(in: span, isReadAtEnd: isExact)
