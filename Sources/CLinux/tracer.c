@@ -220,7 +220,8 @@ static void note_child(pid_t creator, int event, hw_record_handler handler, void
     return;
   }
   if (entry != NULL) entry->process = child;
-  int shares = event == PTRACE_EVENT_VFORK;
+  // clone(2) can share memory without waiting for an exec, as threads do (CLONE_VM).
+  int shares = event == PTRACE_EVENT_VFORK || hw_shares_memory(creator, child) == 1;
   struct hw_record record = {.event = HW_EVENT_FORKED, .pid = child, .value = parent, .stage = shares};
   if (!shares) record.memory[HW_ANONYMOUS] = anonymous_memory(creator);
   if (hw_profile_is_on()) hw_profile_fork(parent, child, shares);

@@ -24,6 +24,22 @@ struct TreeMemoryTests {
   }
 
   @Test(
+    "Memory that a child shares with its parent without being a thread counts once, also without a cgroup",
+    .enabled(if: Ballast.mayTrace && Confinement.canDropPrivileges, "needs to trace, and to drop privileges"),
+    arguments: [[], [.privileges]] as [Set<Confinement>])
+  func borrowed(dropped: Set<Confinement>) throws {
+    var harness = try ScenarioHarness("target: {command: [\(try Ballast.program), borrowed, mib=40, ms=200]}")
+    try harness.confine(without: dropped)
+    let outcome = try harness.check()
+    let metrics = try #require(harness.repetitions().first?["metrics"] as? [String: Double], "\(outcome.output)")
+    let touched = Double(80 << 20)
+    for name in ["tree_peak", "tree_steady", "peak_rss"] {
+      let value = try #require(metrics[name], "\(outcome.output)")
+      #expect(value >= touched && value < 1.05 * touched, "\(name): \(value)")
+    }
+  }
+
+  @Test(
     "In a cgroup, the children's private memory is exact within 1 %",
     .enabled(if: Ballast.hasMemoryCgroup, needsCgroup)
   )

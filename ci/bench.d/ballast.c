@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -259,6 +260,24 @@ static void forked(void) {
   gather(option("count", 300), touch, start, rewritten);
 }
 
+static int take_borrowed(void *size) {
+  take(*(long *)size);
+  rest(option("ms", 300));
+  return 0;
+}
+
+/// mib= ms=: a process of `mib` whose child shares its memory without being a thread (CLONE_VM), and takes as much again.
+static void borrowed(void) {
+  long size = option("mib", 20) * mebibyte, stack = 64 * page;
+  account.touched = 2 * size;
+  take(size);
+  pid_t child = clone(take_borrowed, claim(stack, MAP_PRIVATE | MAP_ANONYMOUS, -1) + stack, CLONE_VM | SIGCHLD, &size);
+  need(child > 0 && waitpid(child, NULL, 0) == child, "clone");
+  look();
+  report();
+  rest(option("ms", 300));
+}
+
 static void *nothing(void *argument) { return argument; }
 
 /// count= alive=: `count` short threads, `alive` of them at a time.
@@ -374,6 +393,7 @@ static const struct {
   {"children", children},
   {"shared", shared},
   {"forked", forked},
+  {"borrowed", borrowed},
   {"threads", threads},
   {"forks", forks},
   {"faults", faults},

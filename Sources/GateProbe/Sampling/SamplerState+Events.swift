@@ -12,11 +12,13 @@ extension SamplerState {
     missing = []
   }
 
-  /// Other events of a process may precede the one that names its parent.
-  private mutating func take(_ event: TraceEvent, at time: Int64) {
+  /// Other events of a process may precede the one that names its parent, even that of its end.
+  mutating func take(_ event: TraceEvent, at time: Int64) {
     switch event.kind {
     case .forked(let parent, let copied):
-      process(event.pid, parent: parent, at: time).wasForked(by: parent, copying: copied?.count)
+      let process = process(event.pid, parent: parent, at: time)
+      process.wasForked(by: parent, copying: copied?.count)
+      if process.hasEnded { retire(process) }
     case .executed(let program, let inherited):
       let process = process(event.pid, parent: 0, at: time)
       let before = process.executed(program, highest: event.highest.count, inherited: inherited.count, at: time)
@@ -35,7 +37,8 @@ extension SamplerState {
       guard let process = known[event.pid] else { return }
       process.ended(status, highest: event.highest.count, at: time)
       noteEndOfChild(process, highest: event.highest.count)
-      retire(process)
+      tracked.first { $0.borrowsMemory && $0.parent == event.pid }?.keepBorrowedMemory()
+      if !process.awaitsFork { retire(process) }
     case .lacksBallast(let program, let code):
       add(.ballastMissing(command: program.command, code: code))
     case .madeManyThreads(let count):

@@ -74,9 +74,10 @@ struct SamplerState: ~Copyable {
 
   @discardableResult
   mutating func add(_ pid: Int32, parent: Int32, at time: Int64, isFollowed: Bool = false) -> TrackedProcess {
+    let isCopy = pid != processTree.leader
     let process = TrackedProcess(
       pid: pid, parent: parent, time: time, keepsFileOpen: tracked.count < Self.maxOpenFiles, isFollowed: isFollowed,
-      isCopy: pid != processTree.leader, command: known[parent]?.command ?? ""
+      awaitsFork: isCopy && (isFollowed || reportsAll), isCopy: isCopy, command: known[parent]?.command ?? ""
     )
     process.updateIdentity(at: time, isWatched: true, buffer: buffer)
     tracked.append(process)

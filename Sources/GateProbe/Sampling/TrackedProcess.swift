@@ -10,7 +10,7 @@ final class TrackedProcess {
   private(set) var lastSeen: Int64
   /// The highest value seen, over all programs that the process executed.
   private(set) var peak: Int64 = 0
-  /// Whether it shares another process's memory, as between vfork(2) and exec; it is not counted then.
+  /// Whether it shares its parent's memory, as between vfork(2) and exec; it is not counted then.
   private(set) var borrowsMemory = false
   /// Whether the last reading found memory.
   private(set) var isAlive = true
@@ -21,7 +21,8 @@ final class TrackedProcess {
   /// The anonymous memory that other processes of the tree count: what a forked copy has in common with its parent,
   /// and what exceeds its proportional share at the last reading of `smaps_rollup`.
   private var sharedAnonymous: Int64 = 0
-  /// For a forked copy that has not been read yet: the anonymous memory of its parent at the fork.
+  /// For a forked copy that has not been read yet: the anonymous memory of its parent at the fork, or any amount if that
+  /// is unknown.
   private var copiedAnonymous: Int64?
   /// The highest value seen without ``sharedAnonymous``.
   private var ownPeak: Int64 = 0
@@ -29,6 +30,8 @@ final class TrackedProcess {
   private var leastOthers: Int64?
   /// Whether a tracer reports its exec and exit, so that its name and last values need not be polled.
   private(set) var isFollowed: Bool
+  /// Whether a tracer has yet to report its fork.
+  private(set) var awaitsFork: Bool
   /// Whether it has executed a program since its fork; otherwise its memory is a copy of its parent's.
   private(set) var hasExecuted: Bool
   /// Whether values of its current program were read at the exit of one of its threads.
@@ -60,6 +63,7 @@ final class TrackedProcess {
     time: Int64,
     keepsFileOpen: Bool,
     isFollowed: Bool = false,
+    awaitsFork: Bool = false,
     isCopy: Bool = true,
     command: String = ""
   ) {
@@ -68,6 +72,8 @@ final class TrackedProcess {
     self.command = command
     self.isFollowed = isFollowed
     hasExecuted = !isCopy
+    self.awaitsFork = awaitsFork
+    copiedAnonymous = awaitsFork ? .max : nil
     self.keepsFileOpen = keepsFileOpen
     namePath = "/proc/\(pid)/comm"
     firstSeen = time
@@ -118,7 +124,7 @@ extension TrackedProcess {
   ///
   /// Zero if the amount is unknown, nil if it borrows the parent's memory.
   func wasForked(by parent: Int32, copying copied: Int64?) {
-    self.parent = parent
+    (self.parent, awaitsFork) = (parent, false)
     isFollowed = !isPartlyFollowed
     guard !hasExecuted else { return }
     guard let copied else {
@@ -130,6 +136,11 @@ extension TrackedProcess {
     guard lastResident > 0 else { return }
     ownPeak = 0
     note(lastResident, at: lastSeen)
+  }
+
+  /// Keeps the memory of its parent, which has ended.
+  func keepBorrowedMemory() {
+    borrowsMemory = false
   }
 
   private func forgetCopy() {
@@ -185,6 +196,9 @@ extension TrackedProcess {
   func wasReaped() {
     (lastResident, lastAnonymous) = (0, 0)
   }
+
+  /// Whether its end was reported.
+  var hasEnded: Bool { ending != nil }
 
   func ended(_ status: WaitStatus, highest: Int64, at time: Int64) {
     ending = status

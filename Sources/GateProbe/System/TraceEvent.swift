@@ -4,7 +4,7 @@ import GateCore
 struct TraceEvent: Sendable, Equatable {
   enum Kind: Sendable, Equatable {
     /// `parent` forked it. It is a copy with as much anonymous memory as the parent had then, zero if unknown; nil if it
-    /// borrows the parent's memory until its exec or exit (vfork(2)).
+    /// borrows the parent's memory until its exec or exit (vfork(2), CLONE_VM). Later events of it may precede this one.
     case forked(parent: Int32, copied: Bytes?)
     /// It executed a new program: the program's name and first values; and the memory that it had inherited when it was
     /// forked, zero if it was not, or if that is unknown.

@@ -313,6 +313,37 @@ struct SamplerTests {
     }
   }
 
+  @Test(
+    "The events of a forked copy can precede the one of its fork: it counts by its growth, in one record",
+    .enabled(if: LinuxCalls.canTrace, "requires permission to trace"))
+  func forkedLast() throws {
+    let script = "import time; x = b'1' * (50 << 20); print('up', flush=True); time.sleep(1000)"
+    var request = testProcesses.request(["python3", "-S", "-c", script])
+    request.isTraced = true
+    let processTree = try ProcessTree(starting: request)
+    #expect(eventually { testProcesses.output == "up\n" })
+    var state = SamplerState(processTree: processTree, cgroup: nil, main: nil, capacity: 100)
+    state.sweep(at: 1)
+    let copy = MemoryReading(
+      resident: .mebibytes(60), peak: .mebibytes(60), anonymous: .mebibytes(60), file: .zero, shared: .zero)
+    let exiting = TraceEvent.Kind.exiting(.init(command: "copy", memory: copy), isLast: true)
+    let forked = TraceEvent.Kind.forked(parent: processTree.leader, copied: .mebibytes(50))
+    let orders: [[TraceEvent.Kind]] = [
+      [forked, exiting, .ended(.exited(0))], [exiting, forked, .ended(.exited(0))],
+      [exiting, .ended(.exited(0)), forked],
+    ]
+    // No process has a pid above PID_MAX_LIMIT, 4,194,304 (include/linux/threads.h).
+    for (index, events) in orders.enumerated() {
+      for kind in events { state.take(TraceEvent(pid: 5_000_000 + Int32(index), kind: kind, time: .now()), at: 2) }
+    }
+    let report = state.report(at: 3)
+    #expect(report.processes.map(\.id) == [processTree.leader, 5_000_000, 5_000_001, 5_000_002])
+    #expect(report.processes.dropFirst().allSatisfy { $0.isExact && $0.parent == processTree.leader })
+    // The program's 50 MiB and the interpreter's own, and a copy's growth.
+    let highest = try #require((report.samples.map(\.tree) + [report.treePeak]).max())
+    #expect(highest >= .mebibytes(60) && highest < .mebibytes(75), "\(highest)")
+  }
+
   @Test("The composition matches the kernel's own sum")
   func composition() throws {
     let processTree = try testProcesses.python(
