@@ -52,7 +52,8 @@ package struct ProgressLog: Sendable {
     case .repetitionFinished(let repetition, _, _):
       forget(repetition.scenario)
       // The report follows at once, or says what was explained.
-      guard repetition.purpose != .explaining, positions[repetition.scenario] != nil || repetition.of > 1 else { return "" }
+      let isLone = positions[repetition.scenario] == nil && repetition.of == 1
+      guard !isLone, repetition.purpose != .explaining else { return "" }
       return line(ProgressReport.line(progress, style: Self.style), of: repetition.scenario)
     case .scenarioFinished(let scenario):
       forget(scenario.name)

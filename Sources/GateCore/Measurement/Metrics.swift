@@ -76,8 +76,10 @@ extension Recording {
   /// The time from exec to the stop request, or else to the target's end.
   private var window: ClosedRange<Duration> { .zero...max(.zero, stopRequested ?? duration) }
 
-  /// The end of the window, or the last reading of the main process: that may be a process which has outlived the
-  /// target, and was read once more when it was killed. This counts for peaks; for the steady state it is a gap.
+  /// The end of the window, or a later reading of the main process.
+  ///
+  /// That may have outlived the target, and is read once more when it is killed: this counts for peaks, while for the
+  /// steady state the time before is a gap.
   private var lastReading: Duration {
     max(window.upperBound, stopRequested == nil ? samples.last { $0.main != nil }?.time ?? .zero : .zero)
   }

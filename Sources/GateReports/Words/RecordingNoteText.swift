@@ -76,4 +76,3 @@ extension TreeMethod {
 extension RecordingNote.SecondUnit {
   fileprivate var displayText: String { "\(metric) (\(first) at first, then \(second))" }
 }
-
