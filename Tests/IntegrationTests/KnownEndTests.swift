@@ -89,7 +89,7 @@ struct KnownEndTests {
       "target: {shell: \"sh -c 'kill -KILL $$'; sleep 0.1; exit 0\"}", 0, "exited 0"),
     KnownEnd(
       "stopped children that outlive it", "target: {shell: \"sh -c 'kill -STOP $$' & sleep 0.3\"}", 0, "exited 0",
-      report: ["1 process outlived the target and was killed: sh (pid"]),
+      report: ["1 process outlived the target and was killed: sh"]),
     .endingProgram("the first thread ends before the others", "leader-ends", 3, "exited 7"),
     .endingProgram("a thread other than the first calls exec", "thread-execs", 3, "exited 6"),
     .endingProgram("a shell started by vfork", "vforks", 3, "exited 5"),

@@ -175,10 +175,10 @@ struct RepetitionEndTests {
   static let trees: [EndCase] = [
     EndCase(
       "children outlive it", "target: {shell: 'sleep 1000 & sleep 1000 & sleep 0.2'}", 0, "exited 0",
-      report: "2 processes outlived the target and were killed: sleep (pid"),
+      report: "2 processes outlived the target and were killed: sleep, sleep"),
     EndCase(
       "a double fork outlives it", "target: {shell: '(setsid sleep 1000 &) ; sleep 0.2'}", 0, "exited 0",
-      report: "1 process outlived the target and was killed: sleep (pid"),
+      report: "1 process outlived the target and was killed: sleep"),
     EndCase(
       "a daemon by its pidfile",
       daemon + briefly
